@@ -1,0 +1,1 @@
+"""Graphs, forests, weight keys, the oracle and verification: everything that needs no OpenCL."""

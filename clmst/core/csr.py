@@ -1,0 +1,272 @@
+"""Compressed sparse rows in NumPy and SciPy: checks, sorting, mirroring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from clmst.core.errors import InvalidGraphError
+from clmst.core.weight_keys import Array, order_keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """A CSR pattern with, for each slot, the position it came from."""
+
+    indptr: npt.NDArray[np.uint32]
+    indices: npt.NDArray[np.uint32]
+    positions: Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Canonical:
+    """A canonical CSR; `positions` is None where slots are the caller's positions."""
+
+    indptr: npt.NDArray[np.uint32]
+    indices: npt.NDArray[np.uint32]
+    weights: Array
+    is_symmetric: bool
+    positions: Array | None
+
+
+# --------------------------------------------------------------------- checks
+
+
+def check(indptr: Array, indices: Array, data: Array, *, n: int) -> tuple[Array, Array]:
+    """Check the arrays of an n x n CSR matrix; return indptr and indices as uint32.
+
+    Raises
+    ------
+    InvalidGraphError
+        An array has the wrong length, type or order, or an index is out of range.
+    """
+    for name, array in (("indptr", indptr), ("indices", indices)):
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            raise InvalidGraphError(
+                f"{name} is {array.ndim}-dimensional of dtype {array.dtype}; "
+                "it must be one-dimensional of an integer dtype"
+            )
+    if indptr.size != n + 1:
+        raise InvalidGraphError(
+            f"indptr has {indptr.size} entries for {n} rows; it must have {n + 1}"
+        )
+    if data.shape != indices.shape:
+        raise InvalidGraphError(
+            f"indices has shape {indices.shape} but weights has shape {data.shape}; "
+            "they must be equal"
+        )
+    if indptr[0] != 0:
+        raise InvalidGraphError(f"indptr[0] is {indptr[0]}; it must be 0")
+    if int(indptr[-1]) != indices.size:
+        raise InvalidGraphError(
+            f"indptr[-1] is {indptr[-1]} but indices has {indices.size} entries; "
+            "they must be equal"
+        )
+    falls = indptr[1:] < indptr[:-1]
+    if falls.any():
+        row = int(np.argmax(falls))
+        raise InvalidGraphError(
+            f"indptr falls from {indptr[row]} to {indptr[row + 1]} at row {row}; "
+            "it must not decrease"
+        )
+    check_range(indices, n, "indices")
+    return as_uint32(indptr), as_uint32(indices)
+
+
+def check_endpoints(u: Any, v: Any, n_vertices: int | None) -> tuple[Array, Array]:
+    """Check arrays of endpoints; return them as one-dimensional integer arrays."""
+    arrays = []
+    for name, given in (("u", u), ("v", v)):
+        array = np.asarray(given)
+        if array.size == 0:
+            array = array.astype(np.int32)
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            raise InvalidGraphError(
+                f"{name} is {array.ndim}-dimensional of dtype {array.dtype}; "
+                "it must be one-dimensional of an integer dtype"
+            )
+        check_range(array, n_vertices, name)
+        arrays.append(array)
+    if arrays[0].size != arrays[1].size:
+        raise InvalidGraphError(
+            f"u has {arrays[0].size} entries but v has {arrays[1].size}; they must be equal"
+        )
+    return arrays[0], arrays[1]
+
+
+def check_range(vertices: Array, n: int | None, name: str) -> None:
+    """Raise unless every entry of `vertices` is in [0, n)."""
+    if vertices.size == 0:
+        return
+    low, high = int(vertices.min()), int(vertices.max())
+    if low < 0:
+        at = int(np.argmax(vertices < 0))
+        raise InvalidGraphError(f"{name}[{at}] is {low if vertices[at] == low else vertices[at]}; "
+                                "vertex numbers must not be negative")
+    if n is not None and high >= n:
+        at = int(np.argmax(vertices >= n))
+        raise InvalidGraphError(
+            f"{name}[{at}] is {vertices[at]} in a graph of {n} vertices; it must be below {n}"
+        )
+
+
+def as_uint32(array: Array) -> npt.NDArray[np.uint32]:
+    """Return non-negative integers below 2**32 as contiguous uint32, by view where possible."""
+    array = np.ascontiguousarray(array)
+    return array.view(np.uint32) if array.dtype == np.int32 else array.astype(np.uint32, copy=False)
+
+
+# ------------------------------------------------------------------- geometry
+
+
+def expand_rows(indptr: Array) -> npt.NDArray[np.uint32]:
+    """Return the row of each slot."""
+    n = indptr.size - 1
+    return np.repeat(np.arange(n, dtype=np.uint32), np.diff(indptr.astype(np.int64)))
+
+
+def endpoints_of(indptr: Array, indices: Array, slot: int) -> tuple[int, int]:
+    """Return (row, column) of one slot."""
+    return int(np.searchsorted(indptr, slot, side="right")) - 1, int(indices[slot])
+
+
+def rows_are_sorted(indptr: Array, indices: Array) -> bool:
+    """Whether columns do not fall within any row."""
+    if indices.size < 2:
+        return True
+    falls = indices[1:] < indices[:-1]
+    starts = indptr[1:-1].astype(np.int64)
+    starts = starts[(starts > 0) & (starts < indices.size)]
+    falls[starts - 1] = False
+    return not falls.any()
+
+
+def is_upper(indptr: Array, indices: Array) -> bool:
+    """Whether a CSR with sorted rows has nothing below its diagonal."""
+    occupied = np.flatnonzero(indptr[1:] > indptr[:-1])
+    return bool((indices[indptr[occupied]] >= occupied).all())
+
+
+def _as_index(array: Array) -> Array:
+    """Return uint32 numbers in a dtype that SciPy takes as indices, by view where possible."""
+    if array.size == 0 or array.max() < 1 << 31:
+        return array.view(np.int32)
+    return array.astype(np.int64)
+
+
+def transpose(indptr: Array, indices: Array, data: Array) -> tuple[Array, Array, Array]:
+    """Transpose a square CSR by one counting sort, stable within each new row."""
+    n = indptr.size - 1
+    matrix = sparse.csc_array((data, _as_index(indices), _as_index(indptr)), shape=(n, n)).tocsr()
+    return matrix.indptr, matrix.indices, matrix.data
+
+
+# ------------------------------------------------------------ canonical orders
+
+
+def canonicalise(indptr: Array, indices: Array, weights: Array) -> Canonical:
+    """Bring a checked CSR into canonical form, as it is where it already is.
+
+    A slot (i, j) and a slot (j, i) are one edge with the lesser weight; on a tie the upper one.
+    """
+    if rows_are_sorted(indptr, indices):
+        upper = is_upper(indptr, indices)
+        if upper or is_symmetric(indptr, indices, weights):
+            return Canonical(
+                indptr=indptr,
+                indices=indices,
+                weights=np.ascontiguousarray(weights),
+                is_symmetric=not upper,
+                positions=None,
+            )
+    weights = np.ascontiguousarray(weights)
+    pattern = upper_from_edges(indptr.size - 1, expand_rows(indptr), indices)
+    pattern = merge_parallel(pattern, weights)
+    return Canonical(
+        indptr=pattern.indptr,
+        indices=pattern.indices,
+        weights=weights[pattern.positions],
+        is_symmetric=False,
+        positions=pattern.positions,
+    )
+
+
+def is_symmetric(indptr: Array, indices: Array, weights: Array) -> bool:
+    """Whether a CSR with sorted rows equals its transpose, weights included."""
+    t_indptr, t_indices, t_weights = transpose(indptr, indices, weights)
+    return (
+        np.array_equal(t_indptr, indptr)
+        and np.array_equal(t_indices, indices)
+        and np.array_equal(t_weights, weights)
+    )
+
+
+def upper_from_edges(n: int, u: Array, v: Array) -> Pattern:
+    """Sort edges by (lesser endpoint, greater endpoint, position), self-loops left out."""
+    loops = u == v
+    positions = np.flatnonzero(~loops) if loops.any() else None
+    low, high = np.minimum(u, v), np.maximum(u, v)
+    if positions is not None:
+        low, high = low[positions], high[positions]
+    order, indptr = sort_pairs(n, low, high)
+    return Pattern(
+        indptr=as_uint32(indptr),
+        indices=as_uint32(high[order]),
+        positions=order if positions is None else positions[order],
+    )
+
+
+def mirror(n: int, u: Array, v: Array) -> Pattern:
+    """Return both directions of edges given in canonical order; positions index the edges."""
+    both = np.concatenate([np.arange(u.size)] * 2)
+    rows, columns = np.concatenate([u, v]), np.concatenate([v, u])
+    order, indptr = sort_pairs(n, rows, columns)
+    return Pattern(
+        indptr=as_uint32(indptr), indices=as_uint32(columns[order]), positions=both[order]
+    )
+
+
+def sort_pairs(n: int, rows: Array, columns: Array) -> tuple[Array, Array]:
+    """Sort pairs by (row, column), stably, by two counting sorts; return (order, indptr)."""
+    index = np.int32 if max(n, rows.size) < 1 << 31 else np.int64
+    order = np.arange(rows.size, dtype=index)
+    coo = sparse.coo_array((order, (rows.astype(index), columns.astype(index))), shape=(n, n))
+    coo.has_canonical_format = True  # else SciPy would add the positions of parallel edges up
+    by_column = coo.tocsc()
+    by_row = by_column.tocsr()
+    return by_row.data, by_row.indptr
+
+
+def row_starts(rows: Array, n: int) -> npt.NDArray[np.uint32]:
+    """Return the indptr of sorted `rows`."""
+    counts = np.bincount(rows, minlength=n) if n else np.zeros(0, np.int64)
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.uint32)
+
+
+def merge_parallel(pattern: Pattern, weights: Array) -> Pattern:
+    """Keep the lightest edge of every pair of endpoints, the first one on a tie.
+
+    `weights` belong to the positions of the pattern.
+    """
+    m = pattern.indices.size
+    rows = expand_rows(pattern.indptr)
+    starts = np.ones(m, bool)
+    starts[1:] = (rows[1:] != rows[:-1]) | (pattern.indices[1:] != pattern.indices[:-1])
+    if starts.all():
+        return pattern
+    keys = order_keys(weights[pattern.positions])
+    run = np.cumsum(starts) - 1
+    lightest = np.minimum.reduceat(keys, np.flatnonzero(starts))
+    candidates = np.flatnonzero(keys == lightest[run])
+    first = np.ones(candidates.size, bool)
+    first[1:] = run[candidates[1:]] != run[candidates[:-1]]
+    keep = candidates[first]
+    return Pattern(
+        indptr=row_starts(rows[keep], pattern.indptr.size - 1),
+        indices=pattern.indices[keep],
+        positions=pattern.positions[keep],
+    )

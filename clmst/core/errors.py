@@ -1,0 +1,55 @@
+"""What clmst raises. Every message states the fact, then the rule."""
+
+from __future__ import annotations
+
+
+class ClmstError(Exception):
+    """Root of every error that clmst raises on purpose."""
+
+
+class InvalidArgumentError(ClmstError, ValueError):
+    """An argument names something that does not exist or contradicts another."""
+
+
+class InvalidGraphError(ClmstError, ValueError):
+    """The input does not describe an undirected weighted graph."""
+
+
+class FileFormatError(InvalidGraphError):
+    """A file is truncated, mislabelled or breaks the rules of its format."""
+
+
+class InvalidForestError(ClmstError, ValueError):
+    """A forest is not the minimum spanning forest of the graph it was checked against."""
+
+
+class UnsupportedDeviceError(ClmstError, RuntimeError):
+    """No usable OpenCL device was found, or the one asked for cannot do the work."""
+
+
+class KernelBuildError(ClmstError, RuntimeError):
+    """An OpenCL program did not build.
+
+    Parameters
+    ----------
+    label : str
+        The specialisation, e.g. ``ecl[weight=u32,wg=256]``.
+    device : str
+        Name of the device it was built for.
+    log : str
+        The compiler's own words.
+    """
+
+    def __init__(self, label: str, device: str, log: str) -> None:
+        super().__init__(f"{label} does not build for {device}; the compiler said:\n{log.strip()}")
+        self.label = label
+        self.device = device
+        self.log = log
+
+
+class OutOfDeviceMemoryError(ClmstError, MemoryError):
+    """The device cannot hold what the solve needs."""
+
+
+class MissingDependencyError(ClmstError, ImportError):
+    """An optional package is needed for what was asked; the message says how to install it."""
