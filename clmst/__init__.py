@@ -1,0 +1,105 @@
+"""clmst: minimum spanning forests on any OpenCL device, the same forest everywhere."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clmst.algorithms.ecl import EclOptions
+    from clmst.algorithms.solution import DeviceForest
+    from clmst.api import maximum_spanning_forest, minimum_spanning_forest, to_device
+    from clmst.core.errors import (
+        ClmstError,
+        FileFormatError,
+        InvalidArgumentError,
+        InvalidForestError,
+        InvalidGraphError,
+        KernelBuildError,
+        MissingDependencyError,
+        OutOfDeviceMemoryError,
+        UnsupportedDeviceError,
+    )
+    from clmst.core.forest import Forest
+    from clmst.core.graph import Graph
+    from clmst.core.kruskal import kruskal
+    from clmst.core.verify import Verification, verify
+    from clmst.generators import generate
+    from clmst.io import read_graph, write_forest, write_graph
+    from clmst.runtime.device import Device
+    from clmst.runtime.device_graph import DeviceGraph
+    from clmst.runtime.discovery import devices, get_device
+
+__version__ = "0.1.0"
+
+# Where each public name lives. Modules are imported when a name of theirs is first used, so that
+# `import clmst` is quick and needs no OpenCL.
+_HOMES = {
+    "clmst.algorithms.ecl": ("EclOptions",),
+    "clmst.algorithms.solution": ("DeviceForest",),
+    "clmst.api": ("maximum_spanning_forest", "minimum_spanning_forest", "to_device"),
+    "clmst.core.errors": (
+        "ClmstError",
+        "FileFormatError",
+        "InvalidArgumentError",
+        "InvalidForestError",
+        "InvalidGraphError",
+        "KernelBuildError",
+        "MissingDependencyError",
+        "OutOfDeviceMemoryError",
+        "UnsupportedDeviceError",
+    ),
+    "clmst.core.forest": ("Forest",),
+    "clmst.core.graph": ("Graph",),
+    "clmst.core.kruskal": ("kruskal",),
+    "clmst.core.verify": ("Verification", "verify"),
+    "clmst.generators": ("generate",),
+    "clmst.io": ("read_graph", "write_forest", "write_graph"),
+    "clmst.runtime.device": ("Device",),
+    "clmst.runtime.device_graph": ("DeviceGraph",),
+    "clmst.runtime.discovery": ("devices", "get_device"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "ClmstError",
+    "Device",
+    "DeviceForest",
+    "DeviceGraph",
+    "EclOptions",
+    "FileFormatError",
+    "Forest",
+    "Graph",
+    "InvalidArgumentError",
+    "InvalidForestError",
+    "InvalidGraphError",
+    "KernelBuildError",
+    "MissingDependencyError",
+    "OutOfDeviceMemoryError",
+    "UnsupportedDeviceError",
+    "Verification",
+    "__version__",
+    "devices",
+    "generate",
+    "get_device",
+    "kruskal",
+    "maximum_spanning_forest",
+    "minimum_spanning_forest",
+    "read_graph",
+    "to_device",
+    "verify",
+    "write_forest",
+    "write_graph",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'clmst' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -44,12 +44,7 @@ def check(indptr: Array, indices: Array, data: Array, *, n: int) -> tuple[Array,
     InvalidGraphError
         An array has the wrong length, type or order, or an index is out of range.
     """
-    for name, array in (("indptr", indptr), ("indices", indices)):
-        if array.ndim != 1 or array.dtype.kind not in "iu":
-            raise InvalidGraphError(
-                f"{name} is {array.ndim}-dimensional of dtype {array.dtype}; "
-                "it must be one-dimensional of an integer dtype"
-            )
+    indptr, indices = as_integers("indptr", indptr), as_integers("indices", indices)
     if indptr.size != n + 1:
         raise InvalidGraphError(
             f"indptr has {indptr.size} entries for {n} rows; it must have {n + 1}"
@@ -63,8 +58,7 @@ def check(indptr: Array, indices: Array, data: Array, *, n: int) -> tuple[Array,
         raise InvalidGraphError(f"indptr[0] is {indptr[0]}; it must be 0")
     if int(indptr[-1]) != indices.size:
         raise InvalidGraphError(
-            f"indptr[-1] is {indptr[-1]} but indices has {indices.size} entries; "
-            "they must be equal"
+            f"indptr[-1] is {indptr[-1]} but indices has {indices.size} entries; they must be equal"
         )
     falls = indptr[1:] < indptr[:-1]
     if falls.any():
@@ -79,23 +73,25 @@ def check(indptr: Array, indices: Array, data: Array, *, n: int) -> tuple[Array,
 
 def check_endpoints(u: Any, v: Any, n_vertices: int | None) -> tuple[Array, Array]:
     """Check arrays of endpoints; return them as one-dimensional integer arrays."""
-    arrays = []
-    for name, given in (("u", u), ("v", v)):
-        array = np.asarray(given)
-        if array.size == 0:
-            array = array.astype(np.int32)
-        if array.ndim != 1 or array.dtype.kind not in "iu":
-            raise InvalidGraphError(
-                f"{name} is {array.ndim}-dimensional of dtype {array.dtype}; "
-                "it must be one-dimensional of an integer dtype"
-            )
-        check_range(array, n_vertices, name)
-        arrays.append(array)
-    if arrays[0].size != arrays[1].size:
+    u, v = as_integers("u", u), as_integers("v", v)
+    check_range(u, n_vertices, "u")
+    check_range(v, n_vertices, "v")
+    if u.size != v.size:
+        raise InvalidGraphError(f"u has {u.size} entries but v has {v.size}; they must be equal")
+    return u, v
+
+
+def as_integers(name: str, given: Any) -> Array:
+    """Return `given` as a one-dimensional integer array, or raise."""
+    array = np.asarray(given)
+    if array.size == 0:
+        array = array.astype(np.int32)  # an empty list has no dtype of its own
+    if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InvalidGraphError(
-            f"u has {arrays[0].size} entries but v has {arrays[1].size}; they must be equal"
+            f"{name} is {array.ndim}-dimensional of dtype {array.dtype}; "
+            "it must be one-dimensional of an integer dtype"
         )
-    return arrays[0], arrays[1]
+    return array
 
 
 def check_range(vertices: Array, n: int | None, name: str) -> None:
@@ -105,8 +101,9 @@ def check_range(vertices: Array, n: int | None, name: str) -> None:
     low, high = int(vertices.min()), int(vertices.max())
     if low < 0:
         at = int(np.argmax(vertices < 0))
-        raise InvalidGraphError(f"{name}[{at}] is {low if vertices[at] == low else vertices[at]}; "
-                                "vertex numbers must not be negative")
+        raise InvalidGraphError(
+            f"{name}[{at}] is {vertices[at]}; vertex numbers must not be negative"
+        )
     if n is not None and high >= n:
         at = int(np.argmax(vertices >= n))
         raise InvalidGraphError(
@@ -126,7 +123,8 @@ def as_uint32(array: Array) -> npt.NDArray[np.uint32]:
 def expand_rows(indptr: Array) -> npt.NDArray[np.uint32]:
     """Return the row of each slot."""
     n = indptr.size - 1
-    return np.repeat(np.arange(n, dtype=np.uint32), np.diff(indptr.astype(np.int64)))
+    lengths: Array = np.diff(indptr.astype(np.int64))
+    return np.repeat(np.arange(n, dtype=np.uint32), lengths)
 
 
 def endpoints_of(indptr: Array, indices: Array, slot: int) -> tuple[int, int]:
@@ -233,7 +231,7 @@ def mirror(n: int, u: Array, v: Array) -> Pattern:
 def sort_pairs(n: int, rows: Array, columns: Array) -> tuple[Array, Array]:
     """Sort pairs by (row, column), stably, by two counting sorts; return (order, indptr)."""
     index = np.int32 if max(n, rows.size) < 1 << 31 else np.int64
-    order = np.arange(rows.size, dtype=index)
+    order: Array = np.arange(rows.size, dtype=index)
     coo = sparse.coo_array((order, (rows.astype(index), columns.astype(index))), shape=(n, n))
     coo.has_canonical_format = True  # else SciPy would add the positions of parallel edges up
     by_column = coo.tocsc()

@@ -79,14 +79,16 @@ class Forest:
         """
         from scipy import sparse
 
-        weights = self.weights.astype(np.float32) if self.weights.dtype == np.float16 else self.weights
+        weights, columns = self.weights, np.ascontiguousarray(self.edges[:, 1])
+        if weights.dtype == np.float16:
+            weights = weights.astype(np.float32)
         counts = np.bincount(self.edges[:, 0], minlength=self.n_vertices)
         indptr = np.concatenate([[0], np.cumsum(counts)]).astype(self.edges.dtype)
         shape = (self.n_vertices, self.n_vertices)
-        return sparse.csr_array((weights, np.ascontiguousarray(self.edges[:, 1]), indptr), shape=shape)
+        return sparse.csr_array((weights, columns, indptr), shape=shape)
 
     def to_networkx(self, weight: str = "weight") -> Any:
-        """Return a ``networkx.Graph`` with all vertices, under the caller's names if there are any."""
+        """Return a ``networkx.Graph`` of all vertices, under the caller's names if any."""
         from clmst.core.optional import optional_import
 
         nx = optional_import("networkx", extra="networkx")
@@ -120,8 +122,10 @@ def exact_sum(weights: Array) -> int | float:
         shifted = weights.astype(np.int64).view(np.uint64) ^ sign  # w + 2**63
         return _sum_unsigned(shifted) - (weights.size << 63)
     values = weights.astype(np.float64)
-    if not np.isfinite(values).all():
-        return float(values.sum()) if values.size else 0.0  # an infinity, or NaN of both
+    special = values[~np.isfinite(values)]
+    if special.size:
+        with np.errstate(invalid="ignore"):
+            return float(special.sum())  # an infinity, or NaN of both
     try:
         return math.fsum(values)
     except OverflowError:  # a partial sum left the range of float64; the sum itself may not
@@ -129,7 +133,7 @@ def exact_sum(weights: Array) -> int | float:
         try:
             return float(total)
         except OverflowError:
-            return math.copysign(math.inf, total)
+            return math.inf if total > 0 else -math.inf
 
 
 def _sum_unsigned(words: npt.NDArray[np.uint64]) -> int:

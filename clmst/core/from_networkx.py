@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from clmst.core.errors import InvalidGraphError
-from clmst.core.weight_keys import Array
+from clmst.core.weight_keys import Array, as_weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,15 +32,18 @@ def edge_arrays(G: Any, weight: str | None) -> LabelledEdges:
         )
     labels = list(G.nodes)
     number = {label: k for k, label in enumerate(labels)}
-    entries = G.edges(data=weight, default=1) if weight else ((a, b, 1) for a, b in G.edges())
-    data = [(number[a], number[b], w) for a, b, w in entries]
-    u = np.array([a for a, _, _ in data], dtype=np.int64)
-    v = np.array([b for _, b, _ in data], dtype=np.int64)
-    w = np.array([x for _, _, x in data]) if data else np.ones(0, np.int64)
-    if w.dtype.kind not in "biuf" or w.shape != u.shape:
-        bad = next((k for k, (_, _, x) in enumerate(data) if not np.isreal(x) or x is None), 0)
-        raise InvalidGraphError(
-            f"attribute {weight!r} of edge ({labels[u[bad]]!r}, {labels[v[bad]]!r}) is "
-            f"{data[bad][2]!r}; weights must be real numbers that share one NumPy dtype"
-        )
+    entries = (
+        [(a, b, 1) for a, b in G.edges()]
+        if weight is None
+        else list(G.edges(data=weight, default=1))
+    )
+    u = np.array([number[a] for a, _, _ in entries], dtype=np.int64)
+    v = np.array([number[b] for _, b, _ in entries], dtype=np.int64)
+    for a, b, x in entries:
+        if not isinstance(x, Real | np.bool_):
+            raise InvalidGraphError(
+                f"attribute {weight!r} of edge ({a!r}, {b!r}) is {x!r}; "
+                "weights must be real numbers"
+            )
+    w = as_weights([x for _, _, x in entries]) if entries else np.ones(0, np.int64)
     return LabelledEdges(labels=labels, u=u, v=v, w=w)

@@ -11,12 +11,10 @@ from clmst.core.errors import InvalidGraphError
 from clmst.core.weight_keys import Array
 
 
-def csr_parts(A: Any) -> tuple[Array, Array, Array, tuple[int, int]]:
-    """Return (indptr, indices, data, shape) of a sparse matrix, without a copy if it is CSR.
-
-    Formats other than CSR are converted by SciPy, which adds duplicate entries up.
-    """
-    if not sparse.issparse(A):
+def check_matrix(A: Any) -> None:
+    """Raise unless `A` is a two-dimensional sparse matrix of real numbers."""
+    is_sparse: bool = sparse.issparse(A)
+    if not is_sparse:
         raise InvalidGraphError(
             f"from_scipy was given {type(A).__name__}; it takes a scipy.sparse matrix or array "
             "(wrap a dense one in scipy.sparse.csr_array, which drops its zeros)"
@@ -25,9 +23,19 @@ def csr_parts(A: Any) -> tuple[Array, Array, Array, tuple[int, int]]:
         raise InvalidGraphError(f"the array has {A.ndim} dimension; an adjacency matrix has 2")
     if A.dtype.kind not in "biuf":
         raise InvalidGraphError(
-            f"the matrix has dtype {A.dtype}; weights must be real numbers: bool, int, uint or float"
+            f"the matrix has dtype {A.dtype}; weights must be bool, int, uint or float"
         )
+
+
+def csr_parts(A: Any) -> tuple[Array, Array, Array, tuple[int, int]]:
+    """Return (indptr, indices, data, shape) of a checked matrix, without a copy if it is CSR.
+
+    Formats other than CSR are converted by SciPy, which adds duplicate entries up. DIA and BSR
+    pad with zeros, so that none of their zeros is an entry.
+    """
     csr = A if A.format == "csr" else A.tocsr()
+    if A.format == "bsr":
+        csr.eliminate_zeros()  # SciPy does so for DIA
     used = int(csr.indptr[-1]) if csr.indptr.size else 0
     # SciPy allows spare room behind the last entry; it is no part of the matrix.
     indices, data = np.asarray(csr.indices), np.asarray(csr.data)

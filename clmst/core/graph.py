@@ -12,7 +12,7 @@ import numpy as np
 
 from clmst.core import csr, from_networkx, from_scipy
 from clmst.core.errors import InvalidGraphError
-from clmst.core.weight_keys import Array, check_dtype, first_nan
+from clmst.core.weight_keys import Array, as_weights, first_nan
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -123,6 +123,8 @@ class Graph:
         O(n + n_slots) time; the weights are the caller's array, so do not change it before the
         forest has been computed.
         """
+        from_scipy.check_matrix(A)
+        check_shape(A.shape)  # before a conversion makes an indptr of that many rows
         indptr, indices, data, shape = from_scipy.csr_parts(A)
         return cls._from_csr_parts(indptr, indices, data, shape)
 
@@ -141,19 +143,17 @@ class Graph:
         InvalidGraphError
             As :meth:`from_scipy`.
         """
-        indptr, indices, weights = (np.asarray(a) for a in (indptr, indices, weights))
+        indptr, indices = np.asarray(indptr), np.asarray(indices)
         n = max(indptr.size - 1, 0)
         return cls._from_csr_parts(indptr, indices, weights, (n, n))
 
     @classmethod
     def _from_csr_parts(
-        cls, indptr: Array, indices: Array, weights: Array, shape: tuple[int, int]
+        cls, indptr: Array, indices: Array, weights: Any, shape: tuple[int, int]
     ) -> Graph:
-        if shape[0] != shape[1]:
-            raise InvalidGraphError(
-                f"the matrix is {shape[0]} x {shape[1]}; an adjacency matrix must be square"
-            )
+        check_shape(shape)
         check_size(shape[0], indices.size)
+        weights = as_weights(weights)
         indptr, indices = csr.check(indptr, indices, weights, n=shape[0])
         check_weights(weights, lambda slot: csr.endpoints_of(indptr, indices, slot))
         parts = csr.canonicalise(indptr, indices, weights)
@@ -205,10 +205,11 @@ class Graph:
         """
         u, v = csr.check_endpoints(u, v, n_vertices)
         m = u.size
-        w = np.ones(m, np.uint8) if w is None else np.ascontiguousarray(w)
+        w = np.ones(m, np.uint8) if w is None else as_weights(w)
         if w.shape != (m,):
             raise InvalidGraphError(
-                f"u and v have {m} entries but w has shape {w.shape}; there must be one weight an edge"
+                f"u and v have {m} entries but w has shape {w.shape}; "
+                "there must be one weight an edge"
             )
         if n_vertices is None:
             n_vertices = 1 + max(int(u.max()), int(v.max())) if m else 0
@@ -273,6 +274,7 @@ class Graph:
         if self.is_symmetric:
             return self
         slots = self.edge_slots
+        check_size(self.n_vertices, 2 * slots.size)
         parts = csr.mirror(self.n_vertices, self.rows[slots], self.indices[slots])
         chosen = slots[parts.positions]
         return self.replace(
@@ -284,10 +286,19 @@ class Graph:
         )
 
     def edges(self) -> tuple[Array, Array, Array, Array]:
-        """Return the edges in canonical order as (u, v, weight, edge id), u < v, each (n_edges,)."""
+        """Return the edges in canonical order as (u, v, weight, edge id), u < v."""
         slots = self.edge_slots
         ids = slots if self.edge_ids is None else self.edge_ids[slots]
         return self.rows[slots], self.indices[slots], self.weights[slots], ids
+
+
+def check_shape(shape: tuple[int, ...]) -> None:
+    """Raise unless a matrix of this shape is the adjacency matrix of few enough vertices."""
+    if shape[0] != shape[1]:
+        raise InvalidGraphError(
+            f"the matrix is {shape[0]} x {shape[1]}; an adjacency matrix must be square"
+        )
+    check_size(shape[0], 0)
 
 
 def check_size(n_vertices: int, n_slots: int) -> None:
@@ -303,8 +314,7 @@ def check_size(n_vertices: int, n_slots: int) -> None:
 
 
 def check_weights(weights: Array, endpoints: Any) -> None:
-    """Raise on an unsupported dtype or a NaN; `endpoints` maps its position to (u, v)."""
-    check_dtype(weights.dtype)
+    """Raise on a NaN; `endpoints` maps its position to (u, v)."""
     nan = first_nan(weights)
     if nan is not None:
         u, v = endpoints(nan)

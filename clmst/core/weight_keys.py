@@ -12,6 +12,7 @@ Comparing keys is comparing weights: nothing is rounded and nothing is perturbed
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -30,7 +31,30 @@ _CHUNK = 1 << 20  # elements examined between two chances to stop early
 def check_dtype(dtype: np.dtype[Any]) -> None:
     """Raise :class:`InvalidGraphError` unless `dtype` is a supported weight type."""
     if weight_kind_or_none(dtype) is None:
-        raise InvalidGraphError(f"weights have dtype {dtype}; they must be one of {SUPPORTED_DTYPES}")
+        raise InvalidGraphError(
+            f"weights have dtype {dtype}; they must be one of {SUPPORTED_DTYPES}"
+        )
+
+
+def as_weights(values: Any) -> Array:
+    """Return `values` as an array of a supported dtype in native byte order, by view if it can.
+
+    Raises
+    ------
+    InvalidGraphError
+        The dtype is not supported, or a list mixes integers and floats of which NumPy would
+        round some.
+    """
+    array = np.asarray(values)
+    check_dtype(array.dtype)
+    if isinstance(values, list | tuple) and array.dtype.kind == "f":
+        for k, (given, stored) in enumerate(zip(values, array.tolist(), strict=True)):
+            if isinstance(given, Integral) and given != stored:
+                raise InvalidGraphError(
+                    f"weight {k} is {given} among numbers that NumPy stores as {array.dtype}, "
+                    "which would round it; weights must share one dtype that holds them exactly"
+                )
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def weight_kind_or_none(dtype: np.dtype[Any]) -> WeightKind | None:
@@ -137,7 +161,8 @@ def _narrow_integer(weights: Array) -> Array | None:
     low, high = int(weights.min()), int(weights.max())
     if high - low >= 1 << 32:
         return None
-    return np.subtract(weights, weights.dtype.type(low)).astype(np.uint32)
+    offsets: Array = weights - weights.dtype.type(low)
+    return offsets.astype(np.uint32)
 
 
 def _narrow_float(weights: Array) -> Array | None:
@@ -146,7 +171,7 @@ def _narrow_float(weights: Array) -> Array | None:
     if single is not None:
         return single
     low, high = float(weights.min()), float(weights.max())
-    if not (-(2.0**52) < low and high < 2.0**52 and high - low < 2.0**32):
+    if not (low > -(2.0**52) and high < 2.0**52 and high - low < 2.0**32):
         return None
     return _cast_exactly(weights, np.dtype(np.uint32), offset=low)
 

@@ -1,0 +1,90 @@
+// ECL-MST without worklists: every round looks at the whole graph again. For the ablation only.
+//
+// Source: SC '23, section 5.3, items 7 ("Topology-Driven") and 8 ("Vertex-Centric").
+#include "device/reservation.cl"
+#include "device/union_find.cl"
+#include "device/weight_key.cl"
+#include "device/work_group.cl"
+
+// 1: a work-item takes an edge. 0: it takes a vertex with all its edges.
+#ifndef EDGE_CENTRIC
+#define EDGE_CENTRIC 1
+#endif
+
+// 1: take each edge from its upper slot only. 0: from both slots.
+#ifndef SINGLE_DIRECTION
+#define SINGLE_DIRECTION 1
+#endif
+
+// Source vertices of all slots, which edge-centric work needs.
+//
+// In  indptr[n + 1].  Out  rows[n_slots].  Launch  any.
+kernel void ecl_topology_expand_rows(const global uint *indptr, global uint *rows, uint n) {
+  GRID_FOR(row, n)
+    for (uint slot = indptr[row]; slot < indptr[row + 1]; ++slot) rows[slot] = (uint)row;
+}
+
+// Make the edge of `slot` if it belongs to the phase, u and v being the roots of its endpoints.
+static inline bool topology_edge(const global uint *indices, const global weight_t *weights,
+                                 volatile global uint *parent, uint row, uint slot, uint lightest,
+                                 uint heaviest, edge_t *edge) {
+  const uint column = indices[slot];
+  if (SINGLE_DIRECTION ? column <= row : column == row) return false;
+  edge->key = weight_key_leading(weights[slot]);
+  if (edge->key < lightest || edge->key > heaviest) return false;
+  edge->u = wi_find_halving(parent, row);
+  edge->v = wi_find_halving(parent, column);
+  edge->id = slot;
+  return edge->u != edge->v;
+}
+
+#if EDGE_CENTRIC
+#define FOR_EACH_SLOT          \
+  GRID_FOR(slot, n_slots) { \
+    const uint row = rows[slot];
+#else
+#define FOR_EACH_SLOT \
+  GRID_FOR(row, n)    \
+    for (uint slot = indptr[row]; slot < indptr[row + 1]; ++slot) {
+#endif
+
+// Make the reservations of one pass for every edge between two sets.
+//
+// In-out   parent[n] (halving); reservations[n]; *crossing: set where there is such an edge. All
+//          writers store 1, so their race is benign.
+// Launch   any.
+kernel void ecl_topology_reserve(const global uint *indptr, const global uint *rows,
+                                 const global uint *indices, const global weight_t *weights,
+                                 global uint *parent, global uint *reservations,
+                                 global uint *counts, uint round, uint n, uint n_slots,
+                                 uint lightest, uint heaviest, uint pass) {
+  edge_t edge = {0, 0, 0, 0};
+  FOR_EACH_SLOT
+    if (!topology_edge(indices, weights, parent, (uint)row, (uint)slot, lightest, heaviest, &edge))
+      continue;
+    counts[round] = 1;
+    reservation_enter(reservations, n, edge.u, edge, weights, pass);
+    reservation_enter(reservations, n, edge.v, edge, weights, pass);
+  }
+}
+
+// Join the sets that an edge holds a reservation of.
+//
+// In-out   parent[n]; in_forest[n_slots].  In  held[n].
+// Launch   any.
+// Ensures  as ecl_hook_components where worklists hold vertices.
+kernel void ecl_topology_hook(const global uint *indptr, const global uint *rows,
+                              const global uint *indices, const global weight_t *weights,
+                              global uint *parent, const global uint *held,
+                              global uchar *in_forest, uint n, uint n_slots, uint lightest,
+                              uint heaviest) {
+  edge_t edge = {0, 0, 0, 0};
+  FOR_EACH_SLOT
+    if (!topology_edge(indices, weights, parent, (uint)row, (uint)slot, lightest, heaviest, &edge))
+      continue;
+    if (reservation_holds(held, n, edge.u, edge) || reservation_holds(held, n, edge.v, edge)) {
+      wi_unite(parent, edge.u, edge.v);
+      in_forest[edge.id] = 1;
+    }
+  }
+}

@@ -1,0 +1,23 @@
+// Atomic minima. 64-bit ones exist only where ATOMIC64 is set; kernels that can do without obey
+// the same contract through 32-bit ones (see reservation.cl).
+#ifndef CLMST_DEVICE_ATOMICS
+#define CLMST_DEVICE_ATOMICS
+
+// Whether the device has 64-bit integer atomics on global memory: 0 or 1.
+#ifndef ATOMIC64
+#define ATOMIC64 0
+#endif
+
+static inline uint atomic_min_u32(volatile global uint *address, uint value) {
+  return atomic_min(address, value);
+}
+
+#if ATOMIC64
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
+
+static inline ulong atomic_min_u64(volatile global ulong *address, ulong value) {
+  return atom_min(address, value);
+}
+#endif
+
+#endif

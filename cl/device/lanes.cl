@@ -1,0 +1,125 @@
+// Lane scope: groups of LANES work-items that run in step.
+//
+// Three implementations of one contract:
+//   LANES_PTX    NVIDIA warps through inline PTX (the OpenCL driver has no sub-group extension);
+//   LANES_KHR    khr or Intel sub-groups, their size fixed by the compiler attribute;
+//   LANES_LOCAL  none of these: lane groups are a way of dealing out work, and what lanes would
+//                combine goes through local memory atomics.
+// Every lanes_ function must be reached by all lanes of a group together, and by no other path.
+#ifndef CLMST_DEVICE_LANES
+#define CLMST_DEVICE_LANES
+
+#define LANES_LOCAL 0
+#define LANES_KHR 1
+#define LANES_PTX 2
+
+// Which implementation: LANES_LOCAL (0), LANES_KHR (1) or LANES_PTX (2).
+#ifndef LANES_IMPL
+#define LANES_IMPL LANES_LOCAL
+#endif
+
+// Work-items in a lane group: a power of two that divides WG_SIZE; the hardware's own width for
+// LANES_KHR and LANES_PTX, any for LANES_LOCAL.
+#ifndef LANES
+#define LANES 32
+#endif
+
+#if LANES_IMPL == LANES_KHR
+#ifdef cl_intel_subgroups
+#pragma OPENCL EXTENSION cl_intel_subgroups : enable
+#endif
+#ifdef cl_khr_subgroups
+#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+#endif
+#define LANES_ATTRIBUTE __attribute__((intel_reqd_sub_group_size(LANES)))
+#else
+#define LANES_ATTRIBUTE
+#endif
+
+// Position of this work-item in its lane group.
+static inline uint lanes_id(void) {
+  return get_local_id(0) % LANES;
+}
+
+#if LANES_IMPL == LANES_PTX
+
+static inline uint lanes_ballot(bool flag) {
+  uint mask;
+  __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
+                   : "=r"(mask) : "r"((uint)flag));
+  return mask;
+}
+
+static inline uint lanes_broadcast_u32(uint value, uint lane) {
+  uint result;
+  __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;"
+                   : "=r"(result) : "r"(value), "r"(lane));
+  return result;
+}
+
+static inline uint lanes_exclusive_sum_u32(uint value) {
+  uint sum = value;
+  for (uint stride = 1; stride < LANES; stride *= 2) {
+    uint left;
+    __asm__ volatile("shfl.sync.up.b32 %0, %1, %2, 0, 0xffffffff;"
+                     : "=r"(left) : "r"(sum), "r"(stride));
+    sum += lanes_id() >= stride ? left : 0;
+  }
+  return sum - value;
+}
+
+// How many lower lanes have `flag` set; *total gets how many have in all.
+static inline uint lanes_rank(bool flag, uint *total) {
+  const uint mask = lanes_ballot(flag);
+  *total = popcount(mask);
+  return popcount(mask & ((1u << lanes_id()) - 1));
+}
+
+#elif LANES_IMPL == LANES_KHR
+
+static inline uint lanes_broadcast_u32(uint value, uint lane) {
+  return sub_group_broadcast(value, lane);
+}
+
+static inline uint lanes_exclusive_sum_u32(uint value) {
+  return sub_group_scan_exclusive_add(value);
+}
+
+static inline uint lanes_rank(bool flag, uint *total) {
+  *total = sub_group_reduce_add((uint)flag);
+  return sub_group_scan_exclusive_add((uint)flag);
+}
+
+#endif
+
+// Claim one place behind *count for each lane with `keep` set; the other lanes get garbage.
+// One atomic a lane group where lanes exist, one a work-item otherwise.
+#if LANES_IMPL == LANES_LOCAL
+
+static inline uint lanes_claim_local(volatile local uint *count, bool keep) {
+  return keep ? atomic_inc(count) : 0;
+}
+
+static inline uint lanes_claim_global(volatile global uint *count, bool keep) {
+  return keep ? atomic_inc(count) : 0;
+}
+
+#else
+
+static inline uint lanes_claim_local(volatile local uint *count, bool keep) {
+  uint total, base = 0;
+  const uint rank = lanes_rank(keep, &total);
+  if (total > 0 && lanes_id() == 0) base = atomic_add(count, total);
+  return lanes_broadcast_u32(base, 0) + rank;
+}
+
+static inline uint lanes_claim_global(volatile global uint *count, bool keep) {
+  uint total, base = 0;
+  const uint rank = lanes_rank(keep, &total);
+  if (total > 0 && lanes_id() == 0) base = atomic_add(count, total);
+  return lanes_broadcast_u32(base, 0) + rank;
+}
+
+#endif
+
+#endif

@@ -1,0 +1,73 @@
+// Disjoint sets of vertices in a parent array, shared by all work-items without locks.
+//
+// Invariants: parent[v] == v marks a root; following parents ends at a root, since every link goes
+// from a lower to a higher priority. Priorities are a bijective hash of the vertex number, that is,
+// randomised linking (Goel, Khanna, Larkin, Tarjan 2014; concurrent: Jayanti, Tarjan 2016): trees
+// are O(log n) high with high probability whatever the order of unions, so that a long chain of
+// unions in one round costs no quadratic chasing, even without any path compression.
+//
+// Finds race with links and with path halving. Both only replace a parent by one of the vertex's
+// ancestors, or a root by a vertex above it: a stale read is an ancestor as well, so a find ends
+// at a vertex that was the root at some moment during the call.
+#ifndef CLMST_DEVICE_UNION_FIND
+#define CLMST_DEVICE_UNION_FIND
+
+static inline uint union_find_priority(uint vertex) {
+  vertex ^= vertex >> 16;
+  vertex *= 0x7feb352du;
+  vertex ^= vertex >> 15;
+  vertex *= 0x846ca68bu;
+  return vertex ^ vertex >> 16;
+}
+
+// The root of `vertex`, where no other work-item links or halves in the same kernel.
+static inline uint wi_find(const global uint *parent, uint vertex) {
+  uint next = parent[vertex];
+  while (next != vertex) {
+    vertex = next;
+    next = parent[vertex];
+  }
+  return vertex;
+}
+
+// The root of `vertex` while others may link.
+static inline uint wi_find_racing(const volatile global uint *parent, uint vertex) {
+  uint next = parent[vertex];
+  while (next != vertex) {
+    vertex = next;
+    next = parent[vertex];
+  }
+  return vertex;
+}
+
+// The root of `vertex`; lets every vertex on the way point to its grandparent. A store can undo
+// another work-item's halving of the same vertex, never a link: links change roots only, and a
+// vertex once linked is no root again.
+static inline uint wi_find_halving(volatile global uint *parent, uint vertex) {
+  uint next = parent[vertex];
+  while (next != vertex) {
+    const uint over = parent[next];
+    if (over == next) return next;
+    parent[vertex] = over;
+    vertex = over;
+    next = parent[vertex];
+  }
+  return vertex;
+}
+
+// Join the sets of a and b. Lock-free: a failed exchange means that somebody else linked that root.
+static inline void wi_unite(volatile global uint *parent, uint a, uint b) {
+  for (;;) {
+    a = wi_find_racing(parent, a);
+    b = wi_find_racing(parent, b);
+    if (a == b) return;
+    if (union_find_priority(a) > union_find_priority(b)) {
+      const uint swap = a;
+      a = b;
+      b = swap;
+    }
+    if (atomic_cmpxchg(&parent[a], a, b) == a) return;
+  }
+}
+
+#endif

@@ -1,0 +1,68 @@
+// Order-preserving keys of edge weights, mirroring clmst/core/weight_keys.py.
+//
+// Weights arrive as raw bits. key(a) < key(b) exactly when a < b; -0.0 and 0.0 share a key.
+// Doubles are handled as integers, so no device needs fp64 for them.
+#ifndef CLMST_DEVICE_WEIGHT_KEY
+#define CLMST_DEVICE_WEIGHT_KEY
+
+#define WEIGHT_UNSIGNED 0
+#define WEIGHT_SIGNED 1
+#define WEIGHT_FLOAT 2
+
+// Width of a stored weight in bits: 8, 16, 32 or 64.
+#ifndef WEIGHT_BITS
+#define WEIGHT_BITS 32
+#endif
+
+// How the bits are to be read: WEIGHT_UNSIGNED, WEIGHT_SIGNED or WEIGHT_FLOAT (not of 8 bits).
+#ifndef WEIGHT_KIND
+#define WEIGHT_KIND WEIGHT_UNSIGNED
+#endif
+
+// 1 to reverse the order (maximum spanning forests), else 0.
+#ifndef WEIGHT_DESCENDING
+#define WEIGHT_DESCENDING 0
+#endif
+
+#if WEIGHT_BITS == 8
+typedef uchar weight_t;
+#elif WEIGHT_BITS == 16
+typedef ushort weight_t;
+#elif WEIGHT_BITS == 32
+typedef uint weight_t;
+#else
+typedef ulong weight_t;
+#endif
+
+#define WEIGHT_SIGN ((weight_t)1 << (WEIGHT_BITS - 1))
+
+// The key of a weight, in as many bits as the weight has.
+static inline weight_t weight_key(weight_t bits) {
+#if WEIGHT_KIND == WEIGHT_SIGNED
+  bits ^= WEIGHT_SIGN;
+#elif WEIGHT_KIND == WEIGHT_FLOAT
+  if (bits == WEIGHT_SIGN) bits = 0;  // -0.0
+  bits = (weight_t)(bits & WEIGHT_SIGN ? ~bits : bits | WEIGHT_SIGN);
+#endif
+#if WEIGHT_DESCENDING
+  bits = (weight_t)~bits;
+#endif
+  return bits;
+}
+
+// The leading 32 bits of a key decide most comparisons; 64-bit weights have a second word.
+static inline uint weight_key_leading(weight_t bits) {
+#if WEIGHT_BITS == 64
+  return (uint)(weight_key(bits) >> 32);
+#else
+  return (uint)weight_key(bits);
+#endif
+}
+
+#if WEIGHT_BITS == 64
+static inline uint weight_key_trailing(weight_t bits) {
+  return (uint)weight_key(bits);
+}
+#endif
+
+#endif

@@ -1,0 +1,121 @@
+"""What an algorithm leaves on the device, and how it becomes a forest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from clmst.core.forest import Forest
+from clmst.core.weight_keys import Array
+from clmst.primitives.compact import select_flagged
+from clmst.runtime.device import Launcher
+from clmst.runtime.device_graph import DeviceGraph
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """A solved forest as flags on the device.
+
+    Attributes
+    ----------
+    graph : DeviceGraph
+        The graph whose slots the flags are of: the caller's, or the same with both directions.
+    in_forest : device buffer of uint8, padded as :func:`select_flagged` wants it
+        1 at the slot of each forest edge, 0 elsewhere.
+    stats : mapping
+        What the algorithm tells about its work.
+    """
+
+    graph: DeviceGraph
+    in_forest: Any
+    stats: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DeviceForest:
+    """A forest whose edges are on the device, in the graph's canonical order.
+
+    Attributes
+    ----------
+    graph : DeviceGraph
+        The graph it spans.
+    n_edges : int
+        Number of its edges, k.
+    slots : device buffer of uint32, shape (k,)
+        Where each edge stands in the graph's CSR; rising.
+    edges : device buffer of uint32, shape (k, 2)
+        Endpoints, the lesser first.
+    maximum : bool
+        Whether it is a maximum spanning forest.
+    stats : mapping
+        As of :class:`clmst.Forest`.
+    """
+
+    graph: DeviceGraph
+    n_edges: int
+    slots: Any
+    edges: Any
+    maximum: bool
+    stats: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_components(self) -> int:
+        """Number of trees, isolated vertices counted."""
+        return self.graph.n_vertices - self.n_edges
+
+    def with_stats(self, stats: Mapping[str, Any]) -> DeviceForest:
+        """Return the same forest with other `stats`."""
+        return replace(self, stats=stats)
+
+    def to_host(self) -> Forest:
+        """Copy the forest to the host. O(k)."""
+        device, graph = self.graph.device, self.graph.graph
+        launch = Launcher(device, device.queue)
+        slots = np.empty(self.n_edges, np.uint32)
+        edges = np.empty((self.n_edges, 2), np.uint32)
+        if self.n_edges:
+            launch.read(self.slots, slots)
+            launch.read(self.edges, edges)
+        return Forest(
+            n_vertices=graph.n_vertices,
+            edges=_signed(edges, graph.n_vertices),
+            weights=graph.weights[slots],
+            edge_ids=_signed(slots, graph.n_slots) if graph.edge_ids is None else graph.edge_ids[slots],
+            maximum=self.maximum,
+            stats=self.stats,
+            vertex_labels=graph.vertex_labels,
+        )
+
+
+def gather(solution: Solution, launch: Launcher, *, maximum: bool) -> DeviceForest:
+    """Compact the flags of a solution into slots and endpoints; waits for their number. O(n_slots)."""
+    graph = solution.graph
+    device = graph.device
+    bound = min(max(graph.n_vertices - 1, 0), graph.edge_bound)
+    slots = device.allocate(4 * bound)
+    total = device.allocate(4)
+    select_flagged(launch, solution.in_forest, graph.n_slots, positions=slots, total=total)
+    count = np.empty(1, np.uint32)
+    launch.read(total, count)
+    k = int(count[0])
+    edges = device.allocate(8 * k)
+    if k:
+        program = device.program("algorithms/forest.cl")
+        launch(
+            program,
+            "forest_gather_edges",
+            launch.groups_for(-(-k // program.grid_tile)),
+            graph.indptr, graph.indices, slots, edges, np.uint32(graph.n_vertices), np.uint32(k),
+        )  # fmt: skip
+    launch.queue.finish()
+    return DeviceForest(
+        graph=graph, n_edges=k, slots=slots, edges=edges, maximum=maximum, stats=solution.stats
+    )
+
+
+def _signed(numbers: Array, bound: int) -> Array:
+    """Return uint32 numbers below `bound` as int32, or int64 where they need it, as SciPy does."""
+    return numbers.view(np.int32) if bound <= 1 << 31 else numbers.astype(np.int64)

@@ -1,0 +1,332 @@
+"""Proof that a forest is the minimum spanning forest of a graph, by path maxima, not by solving.
+
+After V. King, "A simpler minimum spanning tree verification algorithm", Algorithmica 18 (1997).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+from clmst.core.errors import InvalidForestError
+
+if TYPE_CHECKING:
+    from clmst.core.forest import Forest
+    from clmst.core.graph import Graph
+    from clmst.core.weight_keys import Array
+
+_HANDFUL = 5  # problems described; the rest are counted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """The outcome of :func:`verify`; true exactly if the forest is right.
+
+    Attributes
+    ----------
+    problems : tuple of str
+        The first few things that are wrong, the gravest first.
+    n_problems : int
+        How many there are of the kind that stopped the check; 0 if the forest is right.
+    """
+
+    problems: tuple[str, ...] = ()
+    n_problems: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """Whether the forest is the one."""
+        return self.n_problems == 0
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def raise_if_invalid(self) -> None:
+        """Raise :class:`InvalidForestError` with the first problem, unless there is none."""
+        if not self.ok:
+            rest = self.n_problems - 1
+            raise InvalidForestError(self.problems[0] + (f" (and {rest} more)" if rest else ""))
+
+
+def verify(graph: Graph, forest: Forest) -> Verification:
+    """Check that `forest` is the unique minimum (or maximum) spanning forest of `graph`.
+
+    Nothing is taken on trust: lengths, edge ids, endpoints and weights, that there is no cycle,
+    that no edge of the graph joins two trees, and that no edge left out comes before the last
+    edge on the path between its ends, in the order (weight, edge). Runs on the host only and
+    shares nothing with the algorithms.
+
+    Parameters
+    ----------
+    graph : Graph
+    forest : Forest
+        Its attribute `maximum` says which forest it claims to be.
+
+    Returns
+    -------
+    Verification
+        Truthy if the forest is right. Stops at the first kind of problem, since what follows
+        would make no sense.
+
+    Notes
+    -----
+    O((n + m) log n) time, O(n + m) memory.
+    """
+    for findings in _stages(graph, forest):
+        if findings.count:
+            return Verification(problems=tuple(findings.texts), n_problems=findings.count)
+    return Verification()
+
+
+def _stages(graph: Graph, forest: Forest) -> Iterator[_Findings]:
+    """Yield what each stage finds; each relies on those before it having found nothing."""
+    yield _check_arrays(graph, forest)
+    edges = _Edges(*graph.edges())
+    number_of_id = np.full(graph.n_input, -1, np.int64)
+    number_of_id[edges.ids] = np.arange(edges.ids.size)
+    yield _check_ids(number_of_id, forest.edge_ids)
+    tree = number_of_id[forest.edge_ids.astype(np.int64)]
+    yield _check_edges(edges, tree, forest)
+    yield _check_order(forest.edge_ids, tree)
+    yield _check_spanning(graph.n_vertices, edges, tree)
+    yield _check_minimality(graph.n_vertices, edges, tree, maximum=forest.maximum)
+
+
+@dataclass(frozen=True, slots=True)
+class _Edges:
+    """The edges of the graph in canonical order; an edge's number is its place in it."""
+
+    u: Array
+    v: Array
+    weights: Array
+    ids: Array
+
+    def name(self, number: int) -> str:
+        return f"edge id {self.ids[number]} ({self.u[number]}, {self.v[number]})"
+
+
+class _Findings:
+    """Problems of one stage: all are counted, a handful described."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.count = 0
+
+    def add(self, text: str) -> None:
+        self.add_each(np.zeros(1, np.int64), lambda _: text)
+
+    def add_each(self, positions: Array, describe: Callable[[int], str]) -> None:
+        self.count += positions.size
+        self.texts += [describe(int(k)) for k in positions[: _HANDFUL - len(self.texts)]]
+
+
+# ------------------------------------------------------- is it a set of edges of the graph?
+
+
+def _check_arrays(graph: Graph, forest: Forest) -> _Findings:
+    found = _Findings()
+    if forest.n_vertices != graph.n_vertices:
+        found.add(
+            f"the forest has {forest.n_vertices} vertices but the graph has {graph.n_vertices}; "
+            "they must be equal"
+        )
+    shapes = forest.edges.shape, forest.weights.shape, forest.edge_ids.shape
+    k = forest.edge_ids.size
+    if shapes != ((k, 2), (k,), (k,)):
+        found.add(
+            "edges, weights and edge_ids have shapes {}, {} and {}; "
+            "they must be (k, 2), (k,) and (k,)".format(*shapes)
+        )
+    for name, array in (("edges", forest.edges), ("edge_ids", forest.edge_ids)):
+        if array.dtype.kind not in "iu":
+            found.add(f"{name} has dtype {array.dtype}; it must be an integer dtype")
+    if forest.weights.dtype != graph.weights.dtype:
+        found.add(
+            f"the weights of the forest have dtype {forest.weights.dtype} but those of the graph "
+            f"{graph.weights.dtype}; they must be equal"
+        )
+    return found
+
+
+def _check_ids(number_of_id: Array, ids: Array) -> _Findings:
+    found = _Findings()
+    n_input = number_of_id.size
+    outside = (ids < 0) | (ids >= n_input)
+    found.add_each(
+        np.flatnonzero(outside),
+        lambda k: f"edge_ids[{k}] is {ids[k]}; it must be at least 0 and below {n_input}",
+    )
+    inside = np.flatnonzero(~outside)
+    found.add_each(
+        inside[number_of_id[ids[inside].astype(np.int64)] < 0],
+        lambda k: (
+            f"edge_ids[{k}] is {ids[k]}, which is no edge of the graph but a self-loop, a merged "
+            "parallel edge or the second direction of an edge; an id must name an edge"
+        ),
+    )
+    return found
+
+
+def _check_edges(edges: _Edges, tree: Array, forest: Forest) -> _Findings:
+    found = _Findings()
+    u, v = forest.edges.T
+    found.add_each(
+        np.flatnonzero((u != edges.u[tree]) | (v != edges.v[tree])),
+        lambda k: (
+            f"{edges.name(tree[k])} stands in the forest as ({u[k]}, {v[k]}); "
+            "both must name the same endpoints, the lesser first"
+        ),
+    )
+    found.add_each(
+        np.flatnonzero(~(forest.weights == edges.weights[tree])),  # NaN equals nothing
+        lambda k: (
+            f"{edges.name(tree[k])} weighs {edges.weights[tree[k]]} in the graph but "
+            f"{forest.weights[k]} in the forest; they must be equal"
+        ),
+    )
+    return found
+
+
+def _check_order(ids: Array, tree: Array) -> _Findings:
+    found = _Findings()
+    by_number = np.argsort(tree, kind="stable")
+    again = by_number[1:][tree[by_number][1:] == tree[by_number][:-1]]
+    found.add_each(
+        again, lambda k: f"edge id {ids[k]} stands in the forest twice; ids must be distinct"
+    )
+    falls = 1 + np.flatnonzero(tree[1:] < tree[:-1])
+    found.add_each(
+        falls,
+        lambda k: (
+            f"edge id {ids[k]} stands behind edge id {ids[k - 1]}; the edges of a forest must "
+            "stand in the canonical order of the graph"
+        ),
+    )
+    return found
+
+
+# ------------------------------------------------------------- is it a spanning forest?
+
+
+def _check_spanning(n: int, edges: _Edges, tree: Array) -> _Findings:
+    found = _Findings()
+    u, v = edges.u[tree].astype(np.int64), edges.v[tree].astype(np.int64)
+    n_trees, labels = _components(n, u, v)
+    if n_trees != n - tree.size:
+        found.add_each(
+            np.flatnonzero(_closes_cycle(n, u, v, labels)),
+            lambda k: f"{edges.name(tree[k])} closes a cycle in the forest; a forest has none",
+        )
+    found.add_each(
+        np.flatnonzero(labels[edges.u] != labels[edges.v]),
+        lambda e: (
+            f"{edges.name(e)} of the graph joins two trees of the forest; "
+            "a spanning forest has one tree for each component of the graph"
+        ),
+    )
+    return found
+
+
+def _components(n: int, u: Array, v: Array) -> tuple[int, npt.NDArray[np.int32]]:
+    """Return the number of components and the component of each of `n` vertices."""
+    matrix = sparse.coo_array((np.ones(u.size), (u, v)), shape=(n, n)).tocsr()
+    count, labels = connected_components(matrix, directed=False)
+    return int(count), labels
+
+
+def _closes_cycle(n: int, u: Array, v: Array, labels: Array) -> npt.NDArray[np.bool_]:
+    """Return which edges, given in canonical order, are not in a breadth-first forest of them."""
+    first = np.zeros(int(labels.max()) + 1, np.int64)
+    first[labels[::-1]] = np.arange(n)[::-1]
+    # A root above one vertex of each component makes the forest one tree, and so one search.
+    rows = np.concatenate([u, np.full(first.size, n)])
+    columns = np.concatenate([v, first])
+    matrix = sparse.coo_array((np.ones(rows.size), (rows, columns)), shape=(n + 1, n + 1)).tocsr()
+    _, parent = breadth_first_order(matrix, n, directed=False)
+    outside: npt.NDArray[np.bool_] = (parent[u] != v) & (parent[v] != u)
+    outside[1:] |= (u[1:] == u[:-1]) & (v[1:] == v[:-1])
+    return outside
+
+
+# ------------------------------------------------------------------ is it the minimum?
+
+
+def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> _Findings:
+    """Compare every edge left out with the last edge, in the total order, on its path."""
+    by_rank = tree[_ranked(edges.weights[tree], maximum=maximum)]
+    left_out = np.ones(edges.ids.size, bool)
+    left_out[tree] = False
+    others = np.flatnonzero(left_out)
+    last = by_rank[
+        _last_ranks_on_paths(
+            n,
+            edges.u[by_rank].astype(np.int64),
+            edges.v[by_rank].astype(np.int64),
+            edges.u[others].astype(np.int64),
+            edges.v[others].astype(np.int64),
+        )
+    ]
+    ours, theirs = edges.weights[last], edges.weights[others]
+    better = theirs > ours if maximum else theirs < ours
+    found = _Findings()
+    found.add_each(
+        np.flatnonzero(better),
+        lambda k: (
+            f"{edges.name(others[k])} of weight {theirs[k]} is left out but is "
+            f"{'heavier' if maximum else 'lighter'} than {edges.name(last[k])} of weight {ours[k]} "
+            "on the path between its ends; it must take the place of that edge"
+        ),
+    )
+    found.add_each(
+        np.flatnonzero((theirs == ours) & (others < last)),
+        lambda k: (
+            f"{edges.name(others[k])} is left out for {edges.name(last[k])} on the path between "
+            f"its ends, and both weigh {ours[k]}; where weights tie, the edge id decides: the edge "
+            "first in the canonical order of endpoints, then input position, must be taken"
+        ),
+    )
+    return found
+
+
+def _ranked(weights: Array, *, maximum: bool) -> npt.NDArray[np.int64]:
+    """Return positions in the total order; `weights` stand in canonical order."""
+    dense = np.unique(weights, return_inverse=True)[1].reshape(-1)
+    return np.argsort(-dense if maximum else dense, kind="stable")
+
+
+def _last_ranks_on_paths(n: int, a: Array, b: Array, x: Array, y: Array) -> npt.NDArray[np.int64]:
+    """Return, for each pair (x[q], y[q]), the greatest rank on the path between them.
+
+    Edge r of the forest is (a[r], b[r]): its position is its rank. Both vertices of a pair are
+    distinct and in one tree.
+
+    Borůvka's algorithm on the forest itself gives a hierarchy of at most log2(n) levels, where
+    a node is a component and its link to the level above carries the rank of the edge by which
+    it left, the least of its edges. King: the greatest rank on the path between two vertices is
+    the greatest on their two climbs to where they meet. All pairs climb while the hierarchy is
+    built, so that only one level of it is ever held.
+    """
+    result = np.full(x.size, -1, np.int64)
+    ranks, pairs, n_nodes = np.arange(a.size), np.arange(x.size), n
+    while pairs.size:
+        edge = np.full(n_nodes, -1, np.int64)  # -1: this tree is one node already
+        backwards = np.arange(a.size)[::-1]
+        # Where an index occurs twice the last assignment stays, so the least rank does.
+        edge[np.stack((a, b), axis=1)[::-1].ravel()] = np.repeat(backwards, 2)
+        leaving = np.zeros(a.size, bool)
+        leaving[edge[edge >= 0]] = True
+        n_nodes, above = _components(n_nodes, a[leaving], b[leaving])
+        result[pairs] = np.maximum(result[pairs], ranks[np.maximum(edge[x], edge[y])])
+        x, y = above[x], above[y]
+        apart = x != y
+        pairs, x, y = pairs[apart], x[apart], y[apart]
+        a, b = above[a], above[b]
+        between = a != b
+        ranks, a, b = ranks[between], a[between], b[between]
+    return result

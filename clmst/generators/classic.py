@@ -1,0 +1,218 @@
+"""Small worlds of theory: path, star, complete graph, cliques, caves, circulants and grids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array
+from clmst.generators.checks import check_integer, check_sizes
+from clmst.generators.edges import WeightChoice, weighted_graph
+
+
+def grid(*, rows: int, columns: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
+    """Rectangular grid in which every vertex meets its 4 nearest neighbours.
+
+    Vertex ``row * columns + column``; coordinates are set. m = 2 rows columns - rows - columns.
+
+    Parameters
+    ----------
+    rows : int
+        Vertices from top to bottom.
+    columns : int
+        Vertices from left to right.
+    weights : {"int", "float", "equal", "rising", "ruler"}
+        How edges are weighted.
+    seed : int
+        What the random weights follow from.
+
+    Notes
+    -----
+    Source: folklore; the "2d-2e20" and "grid2d" inputs of most graph benchmarks. O(m log m).
+    """
+    check_integer("rows", rows, low=0)
+    check_integer("columns", columns, low=0)
+    n = rows * columns
+    check_sizes(vertices=n, edges=2 * n)
+    vertices = np.arange(n, dtype=np.int64).reshape(rows, columns)
+    across = vertices[:, :-1].ravel(), vertices[:, 1:].ravel()
+    down = vertices[:-1].ravel(), vertices[1:].ravel()
+    u, v = (np.concatenate(ends) for ends in zip(across, down, strict=True))
+    y, x = np.indices((rows, columns), dtype=np.float64)
+    coordinates = np.stack([x.ravel(), -y.ravel()], axis=1)
+    return weighted_graph(n, u, v, weights=weights, seed=seed, coordinates=coordinates)
+
+
+def path(*, n: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
+    """Path 0 - 1 - ... - (n - 1), the graph of greatest diameter.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    weights : {"int", "float", "equal", "rising", "ruler"}
+        How edges are weighted: ``rising`` makes one chain of hooks of length n, ``ruler`` makes
+        Borůvka's algorithm take its greatest number of rounds, log2 n.
+    seed : int
+        What the random weights follow from.
+
+    Notes
+    -----
+    Source: folklore. O(n).
+    """
+    check_integer("n", n, low=0)
+    u = np.arange(max(n - 1, 0), dtype=np.int64)
+    return weighted_graph(n, u, u + 1, weights=weights, seed=seed)
+
+
+def star(*, n: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
+    """Star: vertex 0 meets all others, the graph of greatest degree.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices, the hub included.
+    weights : {"int", "float", "equal", "rising", "ruler"}
+        How edges are weighted.
+    seed : int
+        What the random weights follow from.
+
+    Notes
+    -----
+    Source: folklore. O(n).
+    """
+    check_integer("n", n, low=0)
+    rim = np.arange(1, max(n, 1), dtype=np.int64)
+    return weighted_graph(n, np.zeros_like(rim), rim, weights=weights, seed=seed)
+
+
+def complete(*, n: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
+    """Complete graph: all n (n - 1) / 2 pairs.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    weights : {"int", "float", "equal", "rising", "ruler"}
+        How edges are weighted.
+    seed : int
+        What the random weights follow from.
+
+    Notes
+    -----
+    Source: folklore; with ``weights="float"``, the setting of Frieze (1985), whose minimum
+    spanning tree weighs zeta(3) = 1.202... in the limit. O(n**2).
+    """
+    check_integer("n", n, low=0)
+    check_sizes(vertices=n, edges=n * (n - 1) // 2)
+    u, v = _clique_edges(1, n)
+    return weighted_graph(n, u, v, weights=weights, seed=seed)
+
+
+def cliques(
+    *, count: int, size: int, chained: bool = False, weights: WeightChoice = "int", seed: int = 0
+) -> Graph:
+    """Disjoint cliques, or a chain of them: many trees, or few edges that join dense parts.
+
+    Parameters
+    ----------
+    count : int
+        Number of cliques.
+    size : int
+        Vertices of each.
+    chained : bool
+        Join the last vertex of each clique to the first of the next.
+    weights : {"int", "float", "equal", "rising", "ruler"}
+        How edges are weighted.
+    seed : int
+        What the random weights follow from.
+
+    Notes
+    -----
+    Source: folklore. O(count size**2).
+    """
+    check_integer("count", count, low=0)
+    check_integer("size", size, low=1)
+    check_sizes(vertices=count * size, edges=count * (size * (size - 1) // 2 + 1))
+    u, v = _clique_edges(count, size)
+    if chained:
+        last = size * np.arange(1, max(count, 1), dtype=np.int64) - 1
+        u, v = np.concatenate([u, last]), np.concatenate([v, last + 1])
+    return weighted_graph(count * size, u, v, weights=weights, seed=seed)
+
+
+def caveman(*, caves: int, size: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
+    """Ring of caves: cliques that each give up one edge to reach the cave before.
+
+    In every cave the edge between its first two vertices is replaced by one from its first
+    vertex to the last vertex of the cave before.
+
+    Parameters
+    ----------
+    caves : int
+        Number of cliques; a single one keeps all its edges.
+    size : int
+        Vertices of each, at least 3.
+    weights : {"int", "float", "equal", "rising", "ruler"}
+        How edges are weighted.
+    seed : int
+        What the random weights follow from.
+
+    Notes
+    -----
+    Source: Watts, "Networks, Dynamics, and the Small-World Phenomenon" (1999). Connected.
+    O(caves size**2).
+    """
+    check_integer("caves", caves, low=1)
+    check_integer("size", size, low=3)
+    n = caves * size
+    check_sizes(vertices=n, edges=caves * (size * (size - 1) // 2))
+    u, v = _clique_edges(caves, size)
+    if caves > 1:
+        moved = (u % size == 0) & (v == u + 1)
+        v = np.where(moved, (u - 1) % n, v)
+    return weighted_graph(n, u, v, weights=weights, seed=seed)
+
+
+def circulant(
+    *, n: int, offsets: Sequence[int] = (1, 2), weights: WeightChoice = "int", seed: int = 0
+) -> Graph:
+    """Circulant graph: vertex i meets i + d and i - d modulo n for every offset d.
+
+    Offset 1 alone gives a cycle; the degree is twice the number of offsets below n / 2.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    offsets : sequence of int
+        Distances round the ring, each from 1 to n // 2.
+    weights : {"int", "float", "equal", "rising", "ruler"}
+        How edges are weighted.
+    seed : int
+        What the random weights follow from.
+
+    Notes
+    -----
+    Source: Elspas and Turner, "Graphs with circulant adjacency matrices" (1970).
+    O(m log m), m = n len(offsets).
+    """
+    check_integer("n", n, low=2)
+    if len(offsets) == 0:
+        raise InvalidArgumentError("offsets is empty; it must hold at least one distance")
+    for offset in offsets:
+        check_integer("an offset", offset, low=1, high=n // 2)
+    check_sizes(vertices=n, edges=n * len(offsets))
+    u = np.tile(np.arange(n, dtype=np.int64), len(offsets))
+    v = (u + np.repeat(np.asarray(offsets, dtype=np.int64), n)) % n
+    return weighted_graph(n, u, v, weights=weights, seed=seed)
+
+
+def _clique_edges(count: int, size: int) -> tuple[Array, Array]:
+    """Return (u, v), u < v, of `count` disjoint cliques of `size` vertices, numbered in turn."""
+    low, high = np.triu_indices(size, k=1)
+    first = size * np.arange(count, dtype=np.int64)[:, None]
+    return (first + low).ravel(), (first + high).ravel()

@@ -1,0 +1,107 @@
+"""From pairs of vertices to a graph: duplicates merged, weights chosen, canonical order kept."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+
+from clmst.core import csr
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array
+from clmst.generators.hashing import Stream, Words
+
+WeightChoice = Literal["int", "float", "equal", "rising", "ruler"]
+
+_LOW_WORD = np.uint64(0xFFFFFFFF)
+
+
+def pairs_of(u: Array, v: Array) -> Words:
+    """Pack each pair into one word, lesser vertex high: words compare as canonical order does."""
+    pairs = np.minimum(u, v).astype(np.uint64)
+    pairs <<= np.uint64(32)
+    pairs |= np.maximum(u, v).astype(np.uint64, copy=False)
+    return pairs
+
+
+def endpoints(pairs: Words) -> tuple[Words, Words]:
+    """Unpack words into (lesser, greater) vertices."""
+    return pairs >> np.uint64(32), pairs & _LOW_WORD
+
+
+def simple_pairs(u: Array, v: Array) -> Words:
+    """Return each pair of different vertices once, in canonical order. One sort."""
+    proper = u != v
+    pairs = pairs_of(u, v)
+    if not proper.all():
+        pairs = pairs[proper]
+    pairs.sort()
+    keep = np.ones(pairs.size, bool)
+    keep[1:] = pairs[1:] != pairs[:-1]
+    return pairs if keep.all() else pairs[keep]
+
+
+def graph_of_pairs(
+    n: int, pairs: Words, weights: Array, *, coordinates: Array | None = None
+) -> Graph:
+    """Make a graph of distinct pairs in canonical order; its edge ids count them."""
+    low, high = endpoints(pairs)
+    return Graph(
+        indptr=csr.row_starts(low.astype(np.int64), n),
+        indices=high.astype(np.uint32),
+        weights=weights,
+        is_symmetric=False,
+        edge_ids=None,
+        n_input=pairs.size,
+        coordinates=coordinates,
+    )
+
+
+def weighted_graph(
+    n: int, u: Array, v: Array, *, weights: str, seed: int, coordinates: Array | None = None
+) -> Graph:
+    """Make a simple graph of any pairs: loops left out, duplicates merged, weights as chosen."""
+    pairs = simple_pairs(u, v)
+    chosen = choose_weights(pairs, n, choice=weights, seed=seed)
+    return graph_of_pairs(n, pairs, chosen, coordinates=coordinates)
+
+
+def choose_weights(pairs: Words, n: int, *, choice: str, seed: int) -> Array:
+    """Weigh distinct pairs in canonical order.
+
+    Parameters
+    ----------
+    pairs : ndarray of uint64, shape (m,)
+        As from :func:`pairs_of`.
+    n : int
+        Number of vertices.
+    choice : {"int", "float", "equal", "rising", "ruler"}
+        ``int``: 1 + hash(u, v) mod n, int32. ``float``: uniform in [0, 1), float64. ``equal``: 1,
+        int32. ``rising``: 1, 2, 3, ... in canonical order, int64. ``ruler``: 1 + the number of
+        trailing zero bits of that rising number, int32; on a path it makes Borůvka's algorithm
+        do no better than halve the trees in every round.
+    seed : int
+        What the first two follow from.
+
+    Returns
+    -------
+    ndarray, shape (m,)
+    """
+    stream = Stream.named(seed, "weights")
+    if choice == "int":
+        limit = min(max(n, 1), 2**31 - 1)
+        return (stream.below(pairs, limit) + np.uint64(1)).astype(np.int32)
+    if choice == "float":
+        return stream.uniform(pairs)
+    if choice == "equal":
+        return np.ones(pairs.size, np.int32)
+    rising = np.arange(1, pairs.size + 1, dtype=np.int64)
+    if choice == "rising":
+        return rising
+    if choice == "ruler":
+        lowest_bit = rising & -rising
+        return np.frexp(lowest_bit.astype(np.float64))[1].astype(np.int32)
+    raise InvalidArgumentError(
+        f"weights is {choice!r}; it must be one of {', '.join(get_args(WeightChoice))}"
+    )

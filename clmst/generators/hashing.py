@@ -1,0 +1,115 @@
+"""Randomness without state: every number is a hash of (seed, stream, counter).
+
+Only unsigned 64-bit arithmetic and exact conversions are used, so that the same seed gives the
+same numbers on every platform and with every version of NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.core.weight_keys import Array
+from clmst.generators.checks import check_integer
+
+Words = npt.NDArray[np.uint64]
+
+_MASK = (1 << 64) - 1
+_BLOCK = 1 << 14  # words hashed at a time: the temporaries stay in the second-level cache
+_PERMUTATION_ROUNDS = 5
+
+
+_GOLDEN = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio: successive counters land far apart
+_FIRST = 0xBF58476D1CE4E5B9
+_SECOND = 0x94D049BB133111EB
+
+
+def mix(word: int) -> int:
+    """Scramble one 64-bit word: the finaliser "mix13" of SplitMix64 (Steele et al., 2014)."""
+    word = ((word ^ (word >> 30)) * _FIRST) & _MASK
+    word = ((word ^ (word >> 27)) * _SECOND) & _MASK
+    return word ^ (word >> 31)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """An endless random sequence that can be read at any position, in any order.
+
+    Attributes
+    ----------
+    key : int
+        64 bits that tell this stream from all others.
+    """
+
+    key: int
+
+    @classmethod
+    def named(cls, seed: int, name: str) -> Stream:
+        """Return the stream of a seed and a purpose; different names are independent."""
+        check_integer("seed", seed, low=0, high=_MASK)
+        key = mix(int(seed))
+        for byte in name.encode():
+            key = mix(key ^ byte)
+        return cls(key=key)
+
+    def words(self, counters: Array | int) -> Words:
+        """Return the 64 random bits at each counter, or at 0 .. count - 1 if given a count."""
+        if isinstance(counters, int):
+            counters = np.arange(counters, dtype=np.uint64)
+        return _blockwise(self._words, counters.astype(np.uint64, copy=False))
+
+    def uniform(self, counters: Array | int) -> npt.NDArray[np.float64]:
+        """Return a float64 in [0, 1) at each counter, a multiple of 2**-53."""
+        return (self.words(counters) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+    def below(self, counters: Array | int, bound: Array | int) -> Words:
+        """Return an integer in [0, bound) at each counter; `bound` may differ by counter."""
+        return self.words(counters) % np.asarray(bound, dtype=np.uint64)
+
+    def permuted(self, values: Array, size: int) -> Words:
+        """Return the image of each value under one random permutation of 0 .. size - 1.
+
+        Notes
+        -----
+        Rounds that multiply by an odd number, add, and fold high bits onto low ones are bijections
+        of the words of b bits; b is the least with size <= 2**b. A value that leaves the range is
+        sent round again until it is back ("cycle walking", Black and Rogaway, 2002), fewer than
+        two rounds on average. O(len(values)).
+        """
+        bits = max(size - 1, 1).bit_length()
+        values = _blockwise(lambda part: self._scrambled(part, bits), values.astype(np.uint64))
+        while (outside := np.flatnonzero(values >= np.uint64(size))).size:
+            values[outside] = self._scrambled(values[outside], bits)
+        return values
+
+    def _words(self, counters: Words) -> Words:
+        words = counters * np.uint64(_GOLDEN)
+        words += np.uint64(self.key)
+        words ^= words >> np.uint64(30)
+        words *= np.uint64(_FIRST)
+        words ^= words >> np.uint64(27)
+        words *= np.uint64(_SECOND)
+        words ^= words >> np.uint64(31)
+        return words
+
+    def _scrambled(self, words: Words, bits: int) -> Words:
+        mask = np.uint64((1 << bits) - 1)
+        fold = np.uint64((bits + 1) // 2)
+        for round_number in range(_PERMUTATION_ROUNDS):
+            factor = mix(self.key + 2 * round_number) | 1
+            words = (words * np.uint64(factor)) + np.uint64(mix(self.key + 2 * round_number + 1))
+            words &= mask
+            words ^= words >> fold
+        return words
+
+
+def _blockwise(function: Callable[[Words], Words], words: Words) -> Words:
+    """Apply an elementwise function to blocks that fit the cache."""
+    out = np.empty(words.shape, np.uint64)
+    for start in range(0, words.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        out[block] = function(words[block])
+    return out

@@ -1,0 +1,1 @@
+"""Host side of the reusable device primitives in ``cl/primitives``."""

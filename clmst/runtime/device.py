@@ -1,0 +1,284 @@
+"""A device, with everything that belongs to it: context, queue, programs, memory."""
+
+from __future__ import annotations
+
+import threading
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from clmst.core.errors import KernelBuildError, OutOfDeviceMemoryError, UnsupportedDeviceError
+from clmst.core.weight_keys import Array
+from clmst.runtime import policy, program
+from clmst.runtime.capabilities import Capabilities, detect
+from clmst.runtime.profile import Profile
+
+
+class Device:
+    """An OpenCL device as clmst uses it.
+
+    Get one from :func:`clmst.devices` or :func:`clmst.get_device`; context, queue, programs and
+    memory pool are made when first needed, belong to this object and go with it.
+
+    Parameters
+    ----------
+    cl_device : pyopencl.Device
+    queue : pyopencl.CommandQueue, optional
+        The caller's own queue to work in.
+    without : tuple of str
+        Capabilities to force off: "int64-atomics", "lanes".
+    tuning : Policy, optional
+        The shape of kernels; the measured one for this kind of device when left out.
+    """
+
+    def __init__(
+        self,
+        cl_device: Any,
+        *,
+        queue: Any = None,
+        without: tuple[str, ...] = (),
+        tuning: policy.Policy | None = None,
+    ) -> None:
+        self.cl_device = cl_device
+        self.without = without
+        self.capabilities: Capabilities = detect(cl_device).without(without)
+        self.policy = tuning or policy.choose(self.capabilities)
+        self.lock = threading.RLock()  # kernels carry their arguments: one solve at a time
+        self._caller_queue = queue
+        self._programs: dict[program.Specialisation, Any] = {}
+
+    # ---------------------------------------------------------------- identity
+
+    @property
+    def name(self) -> str:
+        """The device's own name."""
+        return str(self.cl_device.name).strip()
+
+    @property
+    def platform(self) -> str:
+        """The name of its platform, that is, of the implementation."""
+        return str(self.cl_device.platform.name).strip()
+
+    @property
+    def driver(self) -> str:
+        """The driver's version."""
+        return str(self.cl_device.driver_version).strip()
+
+    @property
+    def description(self) -> str:
+        """Name and platform in one."""
+        return f"{self.name} ({self.platform})"
+
+    def __repr__(self) -> str:
+        off = f", without={self.without}" if self.without else ""
+        return f"Device({self.name!r}, platform={self.platform!r}{off})"
+
+    def forcing_off(self, *names: str) -> Device:
+        """Return the same device with capabilities ("int64-atomics", "lanes") forced off."""
+        return Device(self.cl_device, queue=self._caller_queue, without=(*self.without, *names))
+
+    def with_policy(self, tuning: policy.Policy) -> Device:
+        """Return the same device with kernels of another shape; results stay the same."""
+        return Device(
+            self.cl_device, queue=self._caller_queue, without=self.without, tuning=tuning
+        )
+
+    # --------------------------------------------------------------- resources
+
+    @cached_property
+    def context(self) -> Any:
+        """The ``pyopencl.Context`` of this device's queue."""
+        import pyopencl as cl
+
+        if self._caller_queue is not None:
+            return self._caller_queue.context
+        return cl.Context([self.cl_device])
+
+    @cached_property
+    def queue(self) -> Any:
+        """The ``pyopencl.CommandQueue`` that the work goes to."""
+        import pyopencl as cl
+
+        return self._caller_queue or cl.CommandQueue(self.context)
+
+    @cached_property
+    def profiling_queue(self) -> Any:
+        """A queue of the same context that times what runs in it."""
+        import pyopencl as cl
+
+        properties = cl.command_queue_properties.PROFILING_ENABLE
+        return cl.CommandQueue(self.context, self.cl_device, properties=properties)
+
+    @cached_property
+    def _pool(self) -> Any:
+        from pyopencl.tools import ImmediateAllocator, MemoryPool
+
+        return MemoryPool(ImmediateAllocator(self.queue))
+
+    def allocate(self, n_bytes: int) -> Any:
+        """Return a device buffer of at least `n_bytes` from the pool; contents undefined.
+
+        Raises
+        ------
+        OutOfDeviceMemoryError
+            The device does not have that much, or not in one piece.
+        """
+        import pyopencl as cl
+
+        limit = self.capabilities.max_allocation
+        if n_bytes > limit:
+            raise OutOfDeviceMemoryError(
+                f"a buffer of {n_bytes} bytes is needed; {self.description} allocates "
+                f"at most {limit} in one piece"
+            )
+        try:
+            return self._pool.allocate(max(n_bytes, 16))
+        except cl.MemoryError as error:
+            raise OutOfDeviceMemoryError(
+                f"{self.description} could not allocate {n_bytes} bytes more; "
+                f"it has {self.capabilities.global_memory} in all"
+            ) from error
+
+    def upload(self, array: Array) -> Any:
+        """Return a read-only buffer with the contents of `array`.
+
+        On a device that shares the host's memory the buffer is the array itself: keep it alive
+        and unchanged.
+        """
+        import pyopencl as cl
+
+        if array.nbytes and self.capabilities.shares_host_memory:
+            flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
+            return cl.Buffer(self.context, flags, hostbuf=array)
+        buffer = self.allocate(array.nbytes)
+        if array.nbytes:
+            cl.enqueue_copy(self.queue, buffer, array, is_blocking=True)
+        return buffer
+
+    def release_memory(self) -> None:
+        """Give buffers that the pool holds ready back to the device."""
+        self._pool.free_held()
+
+    # ----------------------------------------------------------------- kernels
+
+    def program(self, source_name: str, **defines: int | bool) -> Program:
+        """Return the program of a source file below ``cl/``, specialised by macros.
+
+        The macros of the device itself are added; a macro given here wins over them.
+
+        Raises
+        ------
+        KernelBuildError
+        """
+        work_group_size = int(defines.get("WG_SIZE", self.policy.work_group_size))
+        common = program.device_defines(self.capabilities, work_group_size=work_group_size)
+        key = program.Specialisation.of(source_name, common | dict(defines))
+        if key not in self._programs:
+            built = program.build(self.context, self.cl_device, key)
+            self._programs[key] = Program(built, key)
+        return self._programs[key]  # type: ignore[no-any-return]
+
+    @cached_property
+    def trial_failure(self) -> str | None:
+        """Why this device cannot be used, or None if it built and ran a kernel rightly."""
+        import pyopencl as cl
+
+        length = 1000
+        try:
+            words = np.full(2, 0xFFFFFFFF, np.uint32)
+            buffer = self.allocate(words.nbytes)
+            cl.enqueue_copy(self.queue, buffer, words)
+            trial = self.program("device/trial.cl")
+            Launcher(self, self.queue)(trial, "trial_take_minimum", 4, buffer, np.uint32(length))
+            cl.enqueue_copy(self.queue, words, buffer)
+        except KernelBuildError as error:
+            lines = [line.strip() for line in error.log.splitlines()]
+            reason = next((x for x in lines if "error" in x.lower() or "unknown" in x), lines[0])
+            return f"cannot build a kernel: {reason}"
+        except (cl.Error, OutOfDeviceMemoryError) as error:
+            return f"cannot run a kernel: {str(error).splitlines()[0]}"
+        if words.tolist() != [length - 1, 1]:
+            return f"computes wrongly: a minimum came out as {words.tolist()}"
+        return None
+
+    def check_usable(self) -> None:
+        """Raise :class:`UnsupportedDeviceError` unless this device passed its trial."""
+        if self.trial_failure is not None:
+            raise UnsupportedDeviceError(f"{self.description} {self.trial_failure}")
+
+
+class Program:
+    """A built program; its kernels are made once."""
+
+    def __init__(self, built: Any, specialisation: program.Specialisation) -> None:
+        self.specialisation = specialisation
+        self.work_group_size = dict(specialisation.defines)["WG_SIZE"]
+        self._built = built
+        self._kernels: dict[str, Any] = {}
+
+    @property
+    def grid_tile(self) -> int:
+        """Items that a work-group takes at a time: GRID_TILE of ``cl/device/work_group.cl``."""
+        return 1024 if self.work_group_size == 1 else self.work_group_size
+
+    def kernel(self, name: str) -> Any:
+        """Return the ``pyopencl.Kernel`` of this name."""
+        if name not in self._kernels:
+            import pyopencl as cl
+
+            self._kernels[name] = cl.Kernel(self._built, name)
+        return self._kernels[name]
+
+
+class Launcher:
+    """Enqueues kernels on a queue, and notes their events if a profile is wanted."""
+
+    def __init__(self, device: Device, queue: Any, profile: Profile | None = None) -> None:
+        self.device = device
+        self.queue = queue
+        self.profile = profile
+        self.launches = 0
+
+    def __call__(self, program: Program, name: str, groups: int, *arguments: Any) -> Any:
+        """Enqueue kernel `name` on `groups` work-groups of the program's size."""
+        local = program.work_group_size
+        event = program.kernel(name)(self.queue, (groups * local,), (local,), *arguments)
+        self.launches += 1
+        if self.profile is not None:
+            self.profile.add(name, event)
+        return event
+
+    def groups_for(self, n_items: int) -> int:
+        """Return how many work-groups share `n_items` tiles or items: few enough to be resident."""
+        tuning = self.device.policy
+        resident = self.device.capabilities.compute_units * tuning.groups_per_compute_unit
+        return max(1, min(resident, n_items))
+
+    def read(self, buffer: Any, out: Array, *, offset: int = 0, wait: bool = True) -> Any:
+        """Copy from `buffer`, from byte `offset` on, into the host array `out`."""
+        import pyopencl as cl
+
+        event = cl.enqueue_copy(
+            self.queue, out, buffer, src_offset=offset, is_blocking=wait
+        )
+        if self.profile is not None:
+            self.profile.add("(read back)", event)
+        return event
+
+    def fill(self, buffer: Any, word: int, n_words: int) -> Any:
+        """Set `n_words` 32-bit words of `buffer` to `word`."""
+        import pyopencl as cl
+
+        event = cl.enqueue_fill_buffer(self.queue, buffer, np.uint32(word), 0, 4 * n_words)
+        if self.profile is not None:
+            self.profile.add("(fill)", event)
+        return event
+
+    def write(self, buffer: Any, array: Array) -> Any:
+        """Copy the host array into `buffer`, and wait."""
+        import pyopencl as cl
+
+        return cl.enqueue_copy(self.queue, buffer, array, is_blocking=True)
+
+

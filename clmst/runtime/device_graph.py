@@ -1,0 +1,78 @@
+"""A graph whose arrays are on a device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import EncodedWeights, encode
+from clmst.runtime.device import Device
+
+_KINDS = {"unsigned": 0, "signed": 1, "float": 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DeviceGraph:
+    """A graph on a device, for as many solves as one likes; made by :func:`clmst.to_device`.
+
+    Attributes
+    ----------
+    graph : Graph
+        The graph on the host, which maps the result back to the caller's input.
+    device : Device
+    indptr, indices : device buffer of uint32
+        The graph's arrays.
+    weights : device buffer
+        One word of `encoded.bits.dtype` a slot.
+    encoded : EncodedWeights
+        How keys are made of the words.
+    """
+
+    graph: Graph
+    device: Device
+    indptr: Any
+    indices: Any
+    weights: Any
+    encoded: EncodedWeights
+
+    @classmethod
+    def upload(cls, graph: Graph, device: Device) -> DeviceGraph:
+        """Put `graph` on `device`; without a copy where the device shares the host's memory."""
+        encoded = encode(graph.weights)
+        return cls(
+            graph=graph,
+            device=device,
+            indptr=device.upload(graph.indptr),
+            indices=device.upload(graph.indices),
+            weights=device.upload(encoded.bits),
+            encoded=encoded,
+        )
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return self.graph.n_vertices
+
+    @property
+    def n_slots(self) -> int:
+        """Number of stored slots."""
+        return self.graph.n_slots
+
+    @property
+    def edge_bound(self) -> int:
+        """An upper bound on the number of edges, known without looking at the slots."""
+        return self.n_slots // 2 if self.graph.is_symmetric else self.n_slots
+
+    @property
+    def average_degree(self) -> float:
+        """Slots a vertex, both directions counted."""
+        return 2 * self.edge_bound / max(self.n_vertices, 1)
+
+    def weight_defines(self, *, maximum: bool) -> dict[str, int]:
+        """Return the macros that tell kernels how to read this graph's weights."""
+        return {
+            "WEIGHT_BITS": 8 * self.encoded.bits.dtype.itemsize,
+            "WEIGHT_KIND": _KINDS[self.encoded.kind],
+            "WEIGHT_DESCENDING": int(maximum),
+        }

@@ -1,0 +1,186 @@
+"""Which devices there are, which is best, and which one the caller means."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+from clmst.core.errors import InvalidArgumentError, UnsupportedDeviceError
+from clmst.runtime import embedded
+from clmst.runtime.capabilities import OPTIONAL
+from clmst.runtime.device import Device
+
+DEVICE_VARIABLE = "CLMST_DEVICE"
+WITHOUT_VARIABLE = "CLMST_WITHOUT"
+
+_WHAT_TO_INSTALL = (
+    "install a GPU driver with OpenCL, or the CPU runtime: pip install 'clmst[cpu]' "
+    "(x86-64 Linux), or your system's PoCL (Debian: pocl-opencl-icd)"
+)
+
+_enumeration_lock = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """One device of the machine, and whether it can be used.
+
+    Attributes
+    ----------
+    device : Device
+    usable : bool
+        Whether it built and ran a kernel.
+    reason : str or None
+        Why not, if not.
+    chosen : bool
+        Whether it is the one that is used when none is asked for.
+    """
+
+    device: Device
+    usable: bool
+    reason: str | None
+    chosen: bool
+
+
+def enumerate_devices() -> list[Device]:
+    """Return every device of every platform, best first, none of them tried yet."""
+    import pyopencl as cl
+
+    with _enumeration_lock, embedded.offered_to_loader():
+        try:
+            platforms = cl.get_platforms()
+        except cl.LogicError:  # the loader knows no platform at all
+            return []
+    found = []
+    for platform in platforms:
+        try:
+            found += platform.get_devices()
+        except cl.Error:  # a platform without devices says so by an error
+            continue
+    without = _forced_off()
+    devices = [Device(cl_device, without=without) for cl_device in found]
+    return sorted(devices, key=_rank)
+
+
+def devices() -> list[Listing]:
+    """List the devices of this machine, best first, each tried.
+
+    Returns
+    -------
+    list of Listing
+        One a device; `usable` tells whether it built and ran a kernel, `reason` why not, and
+        `chosen` marks the one that is used when none is asked for.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> for entry in clmst.devices():
+    ...     print(entry.device.name, entry.usable)  # doctest: +SKIP
+    """
+    every = enumerate_devices()
+    wanted = os.environ.get(DEVICE_VARIABLE)
+    matching = [d for d in every if wanted is None or _matches(d, wanted)]
+    best = next((d for d in matching if d.trial_failure is None), None)
+    return [
+        Listing(
+            device=d, usable=d.trial_failure is None, reason=d.trial_failure, chosen=d is best
+        )
+        for d in every
+    ]
+
+
+_resolved: dict[tuple[str | None, tuple[str, ...]], Device] = {}
+
+
+def get_device(device: Any = None) -> Device:
+    """Return the device that `device` means.
+
+    Parameters
+    ----------
+    device : None, str, Device or pyopencl.CommandQueue
+        None: what ``CLMST_DEVICE`` names, else the best usable one (GPU, then CPU); "gpu" or
+        "cpu"; part of a device's or platform's name, in any case; a :class:`Device`; or a queue,
+        to work in it.
+
+    Raises
+    ------
+    UnsupportedDeviceError
+        There is no usable device, or the one meant failed its trial; says what to install.
+    InvalidArgumentError
+        Nothing matches the name; lists the devices there are.
+    """
+    if isinstance(device, Device):
+        device.check_usable()
+        return device
+    if device is None or isinstance(device, str):
+        name = device if device is not None else os.environ.get(DEVICE_VARIABLE)
+        key = (name, _forced_off())
+        if key not in _resolved:
+            _resolved[key] = _first_usable(name)
+        return _resolved[key]
+    return _from_queue(device)
+
+
+def _from_queue(queue: Any) -> Device:
+    import pyopencl as cl
+
+    if not isinstance(queue, cl.CommandQueue):
+        raise InvalidArgumentError(
+            f"device is a {type(queue).__name__}; it must be None, a name, a clmst.Device or a "
+            "pyopencl.CommandQueue"
+        )
+    device = Device(queue.device, queue=queue, without=_forced_off())
+    device.check_usable()
+    return device
+
+
+def _first_usable(name: str | None) -> Device:
+    every = enumerate_devices()
+    if not every:
+        raise UnsupportedDeviceError(f"no OpenCL device was found; {_WHAT_TO_INSTALL}")
+    matching = [d for d in every if name is None or _matches(d, name)]
+    if not matching:
+        known = "; ".join(d.description for d in every)
+        raise InvalidArgumentError(f"no device matches {name!r}; there are: {known}")
+    for device in matching:
+        if device.trial_failure is None:
+            return device
+    reasons = "; ".join(f"{d.description} {d.trial_failure}" for d in matching)
+    raise UnsupportedDeviceError(f"no usable OpenCL device: {reasons}; {_WHAT_TO_INSTALL}")
+
+
+def _matches(device: Device, name: str) -> bool:
+    wanted = name.strip().lower()
+    if wanted in ("gpu", "cpu"):
+        return device.capabilities.kind == wanted
+    words = (device.name, device.platform, str(device.cl_device.vendor))
+    return any(wanted in word.lower() for word in words)
+
+
+def _rank(device: Device) -> tuple[int, int, int]:
+    """Order devices: GPUs, other accelerators, CPUs; simulators last; then by size.
+
+    Of two CPU implementations Intel's goes first: measured faster than PoCL on every graph tried
+    (docs/performance.md).
+    """
+    capabilities = device.capabilities
+    simulator = "oclgrind" in device.platform.lower()
+    kinds = {"gpu": 0, "accelerator": 1, "cpu": 2}
+    vendor = 0 if "intel" in device.platform.lower() else 1
+    return (
+        3 if simulator else kinds[capabilities.kind],
+        vendor if capabilities.kind == "cpu" else 0,
+        -capabilities.compute_units,
+    )
+
+
+def _forced_off() -> tuple[str, ...]:
+    names = tuple(n.strip() for n in os.environ.get(WITHOUT_VARIABLE, "").split(",") if n.strip())
+    unknown = [name for name in names if name not in OPTIONAL]
+    if unknown:
+        raise InvalidArgumentError(
+            f"{WITHOUT_VARIABLE} names {unknown[0]!r}; it takes {', '.join(OPTIONAL)}"
+        )
+    return names

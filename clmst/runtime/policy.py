@@ -1,0 +1,64 @@
+"""Tuning policies: how kernels are shaped for a kind of device. They never change a result.
+
+Each entry states what it was measured on; what matches nothing gets the entry of its kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clmst.runtime.capabilities import Capabilities, DeviceKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """The shape of kernels and launches.
+
+    Attributes
+    ----------
+    work_group_size : int
+        Work-items; 1 on CPUs, where one fat work-item a work-group needs no barriers.
+    groups_per_compute_unit : int
+        Work-groups of a grid-stride launch.
+    edges_per_item : int
+        Edges that a work-item takes from each tile of a worklist.
+    rows_per_item : int
+        Rows that a lone work-item takes from each tile of a graph (`work_group_size` 1 only).
+    stage_capacity : int
+        Edges staged in local memory before they are appended to a worklist.
+    rounds_in_flight : int
+        Rounds enqueued beyond the one whose size the host waits for.
+    """
+
+    work_group_size: int
+    groups_per_compute_unit: int
+    edges_per_item: int
+    rows_per_item: int
+    stage_capacity: int
+    rounds_in_flight: int
+
+
+_DEFAULTS: dict[DeviceKind, Policy] = {
+    "gpu": Policy(
+        work_group_size=256,
+        groups_per_compute_unit=8,
+        edges_per_item=4,
+        rows_per_item=1,
+        stage_capacity=1024,
+        rounds_in_flight=1,
+    ),
+    "cpu": Policy(
+        work_group_size=1,
+        groups_per_compute_unit=16,
+        edges_per_item=256,
+        rows_per_item=256,
+        stage_capacity=256,
+        rounds_in_flight=0,
+    ),
+}
+_DEFAULTS["accelerator"] = _DEFAULTS["gpu"]
+
+
+def choose(capabilities: Capabilities) -> Policy:
+    """Return the policy for a device."""
+    return _DEFAULTS[capabilities.kind]

@@ -1,0 +1,80 @@
+"""Building programs: one a specialisation, cached by the device that built it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from clmst.core.errors import KernelBuildError
+from clmst.runtime import source
+from clmst.runtime.capabilities import Capabilities
+
+_LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Specialisation:
+    """A source file and the macros that specialise it.
+
+    Attributes
+    ----------
+    source : str
+        File below ``cl/``, e.g. ``"algorithms/ecl.cl"``.
+    defines : tuple of (name, value)
+        Sorted by name.
+    """
+
+    source: str
+    defines: tuple[tuple[str, int], ...]
+
+    @classmethod
+    def of(cls, source_name: str, defines: Mapping[str, int | bool]) -> Specialisation:
+        """Make the specialisation of a file by macros given in any order."""
+        return cls(source_name, tuple(sorted((k, int(v)) for k, v in defines.items())))
+
+    @property
+    def label(self) -> str:
+        """Short name for logs and errors, e.g. ``ecl[ATOMIC64=1,WG_SIZE=256]``."""
+        values = ",".join(f"{name}={value}" for name, value in self.defines)
+        return f"{PurePosixPath(self.source).stem}[{values}]"
+
+    @property
+    def options(self) -> list[str]:
+        """Compiler options."""
+        return ["-cl-std=CL1.2", *(f"-D{name}={value}" for name, value in self.defines)]
+
+
+def device_defines(capabilities: Capabilities, *, work_group_size: int) -> dict[str, int]:
+    """Return the macros that every kernel gets: the one place where a device's traits become text.
+
+    A work-group of one work-item has no use for lanes.
+    """
+    alone = work_group_size == 1
+    return {
+        "WG_SIZE": work_group_size,
+        "LANES": 1 if alone else capabilities.lane_width,
+        "LANES_IMPL": _LANES_IMPL["local" if alone else capabilities.lanes],
+        "ATOMIC64": int(capabilities.int64_atomics),
+    }
+
+
+def build(context: Any, device: Any, specialisation: Specialisation) -> Any:
+    """Build a program; PyOpenCL keeps the binary in the user's cache.
+
+    Raises
+    ------
+    KernelBuildError
+        With the specialisation's label and the compiler's log.
+    """
+    import pyopencl as cl
+
+    program = cl.Program(context, source.compose(specialisation.source))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", cl.CompilerWarning)
+            return program.build(options=specialisation.options, devices=[device])
+    except cl.Error as error:
+        raise KernelBuildError(specialisation.label, device.name.strip(), str(error)) from error
