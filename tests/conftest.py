@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+from clmst.runtime.device import Device
+from tests.strategies import register_profiles
+from tests.variants import variants
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+register_profiles()
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +24,22 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("the folder of real graphs is not beside this checkout")
     return SHARED_DATA
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that takes `device` on every usable device in every guise."""
+    if "device" in metafunc.fixturenames:
+        params = [pytest.param(v.device, id=v.name) for v in variants()]
+        metafunc.parametrize("device", params or [pytest.param(None, marks=_no_device())])
+
+
+def _no_device() -> pytest.MarkDecorator:
+    return pytest.mark.xfail(reason="this machine has no usable OpenCL device", run=False)
+
+
+@pytest.fixture
+def any_device() -> Device:
+    """The device that is used when none is asked for."""
+    from clmst import get_device
+
+    return get_device()

@@ -127,14 +127,17 @@ static inline bool phase_admits(const phase_t *phase, uint row, uint row_root, u
 
 // Copy the staged edges to the end of the worklist, one atomic for all of them.
 // Must be reached by the whole work-group.
-static inline void stage_flush(const local edge_t *stage, volatile local uint *staged,
+static inline void stage_flush(const local uint4 *stage, volatile local uint *staged,
                                local uint *base, global uint *worklist, uint capacity,
                                volatile global uint *count) {
   const uint n_staged = min(*staged, (uint)STAGE_CAPACITY);
-  if (get_local_id(0) == 0) *base = atomic_add(count, n_staged);
+  if (get_local_id(0) == 0 && n_staged > 0) *base = atomic_add(count, n_staged);
   wg_barrier_local();
-  for (uint i = get_local_id(0); i < n_staged; i += WG_SIZE)
-    worklist_store(worklist, capacity, *base + i, stage[i]);
+  for (uint i = get_local_id(0); i < n_staged; i += WG_SIZE) {
+    edge_t edge;
+    edge_unpack(stage[i], &edge);
+    worklist_store(worklist, capacity, *base + i, edge);
+  }
   wg_barrier_local();
   if (get_local_id(0) == 0) *staged = 0;
   wg_barrier_local();
@@ -142,23 +145,23 @@ static inline void stage_flush(const local edge_t *stage, volatile local uint *s
 
 #if WG_SIZE == 1
 // Stage an edge; a lone work-item can flush whenever the stage is full.
-static inline void stage_push(local edge_t *stage, volatile local uint *staged, local uint *base,
+static inline void stage_push(local uint4 *stage, volatile local uint *staged, local uint *base,
                               global uint *worklist, uint capacity, volatile global uint *count,
                               edge_t edge, bool keep) {
   if (!keep) return;
-  stage[*staged] = edge;
+  stage[*staged] = edge_pack(edge);
   *staged += 1;
   if (*staged == STAGE_CAPACITY) stage_flush(stage, staged, base, worklist, capacity, count);
 }
 #else
 // Stage an edge where `keep` is set, or put it straight on the worklist if the stage is full.
 // Must be reached by all lanes of a group together.
-static inline void stage_push(local edge_t *stage, volatile local uint *staged, local uint *base,
+static inline void stage_push(local uint4 *stage, volatile local uint *staged, local uint *base,
                               global uint *worklist, uint capacity, volatile global uint *count,
                               edge_t edge, bool keep) {
   const uint at = lanes_claim_local(staged, keep);
   const bool spill = keep && at >= STAGE_CAPACITY;
-  if (keep && !spill) stage[at] = edge;
+  if (keep && !spill) stage[at] = edge_pack(edge);
   const uint place = lanes_claim_global(count, spill);
   if (spill) worklist_store(worklist, capacity, place, edge);
 }
@@ -180,7 +183,7 @@ kernel void ecl_populate_worklist(const global uint *indptr, const global uint *
                                   global uint *reservations, global uint *worklist,
                                   global uint *counts, uint round, uint n, uint capacity,
                                   uint lightest, uint heaviest, uint contracted) {
-  local edge_t stage[STAGE_CAPACITY];
+  local uint4 stage[STAGE_CAPACITY];
   local uint staged, base;
   volatile global uint *count = &counts[round];
   const phase_t phase = {indices, weights, parent, reservations, n, lightest, heaviest,
@@ -204,6 +207,7 @@ kernel void ecl_populate_worklist(const global uint *indptr, const global uint *
       }
     }
   }
+  stage_flush(stage, &staged, &base, worklist, capacity, count);
 #else
   local uint row_begin[WG_SIZE], row_end[WG_SIZE], row_root[WG_SIZE];
   const uint me = get_local_id(0);
@@ -240,13 +244,11 @@ kernel void ecl_populate_worklist(const global uint *indptr, const global uint *
       }
     }
 
+    // Every tile ends with a flush: PoCL 3.1 miscompiles barriers that stand under a condition.
     wg_barrier_local();
-    const bool full = staged > STAGE_CAPACITY / 2;
-    wg_barrier_local();  // all have looked before anyone stages the next tile
-    if (full) stage_flush(stage, &staged, &base, worklist, capacity, count);
+    stage_flush(stage, &staged, &base, worklist, capacity, count);
   }
 #endif
-  stage_flush(stage, &staged, &base, worklist, capacity, count);
 }
 
 // Contract a worklist: drop the edges inside a set, put the others on the next worklist between
@@ -259,6 +261,7 @@ kernel void ecl_populate_worklist(const global uint *indptr, const global uint *
 // Out      target[counts[round + 1]].
 // Launch   WG_SIZE; any number of work-groups.
 // Ensures  one atomic a tile on the counter; order is not kept across tiles.
+LANES_ATTRIBUTE
 kernel void ecl_contract_worklist(const global uint *source, global uint *target,
                                   const global weight_t *weights, global uint *parent,
                                   global uint *reservations, global uint *counts, uint round,
@@ -275,7 +278,8 @@ kernel void ecl_contract_worklist(const global uint *source, global uint *target
       const size_t at = tile + i * WG_SIZE + get_local_id(0);
       edges[i].u = edges[i].v = 0;
       if (at >= n_source) continue;
-      edge_t edge = worklist_load(source, capacity, (uint)at);
+      edge_t edge;
+      worklist_load(source, capacity, (uint)at, &edge);
       const uint u = edge.u, v = edge.v;
       edge.u = wi_find_counted((parents_t)parent, u);
       edge.v = wi_find_counted((parents_t)parent, v);
@@ -310,7 +314,8 @@ kernel void ecl_refine_reservations(const global uint *worklist, const global we
                                     const global uint *counts, uint round, uint n, uint capacity,
                                     uint pass) {
   GRID_FOR(at, counts[round]) {
-    const edge_t edge = worklist_load(worklist, capacity, (uint)at);
+    edge_t edge;
+    worklist_load(worklist, capacity, (uint)at, &edge);
     const uint u = IMPLICIT_COMPRESSION ? edge.u : wi_find(parent, edge.u);
     const uint v = IMPLICIT_COMPRESSION ? edge.v : wi_find(parent, edge.v);
     reservation_enter(reservations, n, u, edge, weights, pass);
@@ -333,7 +338,8 @@ kernel void ecl_hook_components(const global uint *worklist, global uint *parent
                                 global uchar *in_forest, const global uint *counts, uint round,
                                 uint n, uint capacity) {
   GRID_FOR(at, counts[round]) {
-    const edge_t edge = worklist_load(worklist, capacity, (uint)at);
+    edge_t edge;
+    worklist_load(worklist, capacity, (uint)at, &edge);
 #if IMPLICIT_COMPRESSION
     const uint u = edge.u, v = edge.v;
     reservation_clear(next, n, u);

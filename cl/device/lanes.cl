@@ -5,7 +5,8 @@
 //   LANES_KHR    khr or Intel sub-groups, their size fixed by the compiler attribute;
 //   LANES_LOCAL  none of these: lane groups are a way of dealing out work, and what lanes would
 //                combine goes through local memory atomics.
-// Every lanes_ function must be reached by all lanes of a group together, and by no other path.
+// Every lanes_ function must be reached by all lanes of a group together, and every kernel that
+// comes to one, wg_ functions included, carries LANES_ATTRIBUTE.
 #ifndef CLMST_DEVICE_LANES
 #define CLMST_DEVICE_LANES
 

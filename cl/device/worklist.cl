@@ -13,21 +13,34 @@ typedef struct {
   uint id;    // slot of the edge in the graph's CSR
 } edge_t;
 
-static inline edge_t worklist_load(const global uint *list, uint capacity, uint at) {
+// The words of an edge as one vector, which is also how local memory holds edges.
+static inline uint4 edge_pack(edge_t edge) {
+  return (uint4)(edge.u, edge.v, edge.key, edge.id);
+}
+
+static inline void edge_unpack(uint4 words, edge_t *edge) {
+  edge->u = words.x;
+  edge->v = words.y;
+  edge->key = words.z;
+  edge->id = words.w;
+}
+
+// Through a pointer: a struct returned by value keeps Oclgrind 21.10 from loading the kernel.
+static inline void worklist_load(const global uint *list, uint capacity, uint at, edge_t *edge) {
 #if WORKLIST_TUPLES
-  const uint4 words = ((const global uint4 *)list)[at];
+  edge_unpack(((const global uint4 *)list)[at], edge);
 #else
   const size_t plane = capacity;
-  const uint4 words =
-      (uint4)(list[at], list[plane + at], list[2 * plane + at], list[3 * plane + at]);
+  edge->u = list[at];
+  edge->v = list[plane + at];
+  edge->key = list[2 * plane + at];
+  edge->id = list[3 * plane + at];
 #endif
-  const edge_t edge = {words.x, words.y, words.z, words.w};
-  return edge;
 }
 
 static inline void worklist_store(global uint *list, uint capacity, uint at, edge_t edge) {
 #if WORKLIST_TUPLES
-  ((global uint4 *)list)[at] = (uint4)(edge.u, edge.v, edge.key, edge.id);
+  ((global uint4 *)list)[at] = edge_pack(edge);
 #else
   const size_t plane = capacity;
   list[at] = edge.u;

@@ -14,6 +14,7 @@ static inline uint flags_sum(uint4 flags) {
 // In       flags[n_vectors]: byte flags, 0 or 1, 16 to a vector.
 // Out      sums[number of work-groups].
 // Launch   WG_SIZE; share = vectors a work-group.
+LANES_ATTRIBUTE
 kernel void compact_sum_shares(const global uint4 *flags, global uint *sums, uint n_vectors,
                                uint share) {
   local uint scratch[WG_SIZE];
@@ -29,6 +30,7 @@ kernel void compact_sum_shares(const global uint4 *flags, global uint *sums, uin
 // Spine: exclusive scan of the sums in place, and their total.
 //
 // In-out   sums[n_sums].  Out  *total.  Launch  one work-group of WG_SIZE.
+LANES_ATTRIBUTE
 kernel void compact_scan_sums(global uint *sums, global uint *total, uint n_sums) {
   local uint scratch[WG_SIZE];
   uint carry = 0;
@@ -48,6 +50,7 @@ kernel void compact_scan_sums(global uint *sums, global uint *total, uint n_sums
 // In       flags[n_vectors]; sums[number of work-groups]: scanned.
 // Out      positions[total]: rising.
 // Launch   as compact_sum_shares.
+LANES_ATTRIBUTE
 kernel void compact_write_positions(const global uint4 *flags, const global uint *sums,
                                     global uint *positions, uint n_vectors, uint share) {
   local uint scratch[WG_SIZE];

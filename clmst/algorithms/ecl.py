@@ -18,6 +18,10 @@ from clmst.core.weight_keys import Array
 from clmst.primitives.compact import flag_bytes
 from clmst.runtime.device import Launcher, Program
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.policy import Policy
+
+SOURCE = "algorithms/ecl.cl"
+TOPOLOGY_SOURCE = "algorithms/ecl_topology.cl"
 
 # The paper's constants (section 3.2): filtering starts at this average degree, ...
 FILTER_DEGREE = 4.0
@@ -124,26 +128,30 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     return Solution(graph=graph, in_forest=run.in_forest, stats=stats)
 
 
-def _defines(launch: Launcher, options: EclOptions) -> dict[str, int | bool]:
-    """Return the macros of ``ecl.cl`` and ``ecl_topology.cl``, each reading its own."""
-    policy = launch.device.policy
+def worklist_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
+    """Return the macros of ``ecl.cl`` beside those of the device and of the weights."""
     defines: dict[str, int | bool] = {
         "ATOMIC_GUARDS": options.atomic_guards,
         "SINGLE_DIRECTION": options.single_direction,
-    }
-    if not options.data_driven:
-        return defines | {"EDGE_CENTRIC": options.edge_centric}
-    defines |= {
-        "EDGES_PER_ITEM": policy.edges_per_item,
-        "ROWS_PER_ITEM": policy.rows_per_item,
-        "STAGE_CAPACITY": policy.stage_capacity,
+        "EDGES_PER_ITEM": tuning.edges_per_item,
+        "ROWS_PER_ITEM": tuning.rows_per_item,
+        "STAGE_CAPACITY": tuning.stage_capacity,
         "HYBRID_ROWS": options.hybrid_parallelism,
         "IMPLICIT_COMPRESSION": options.implicit_path_compression,
         "WORKLIST_TUPLES": options.tuples,
     }
     if not options.hybrid_parallelism:
-        defines |= {"LANES_IMPL": 0}  # work-items on rows of their own do not run in step
+        defines["LANES_IMPL"] = 0  # work-items on rows of their own do not run in step
     return defines
+
+
+def topology_defines(options: EclOptions) -> dict[str, int | bool]:
+    """Return the macros of ``ecl_topology.cl`` beside those of the device and of the weights."""
+    return {
+        "ATOMIC_GUARDS": options.atomic_guards,
+        "SINGLE_DIRECTION": options.single_direction,
+        "EDGE_CENTRIC": options.edge_centric,
+    }
 
 
 class _Run:
@@ -158,12 +166,12 @@ class _Run:
         self.graph, self.launch, self.options = graph, launch, options
         self.passes = (2 if is_wide else 1) + (not device.capabilities.int64_atomics)
         # Sampling and initialising are the worklist program's in either mode.
-        shared = _defines(launch, replace(options, data_driven=True, edge_centric=True))
-        self.program = device.program("algorithms/ecl.cl", **weight, **shared)
+        defines = worklist_defines(options, device.policy)
+        self.program = device.program(SOURCE, **weight, **defines)
         self.topology: Program | None = None
         if not options.data_driven:
-            own = _defines(launch, options)
-            self.topology = device.program("algorithms/ecl_topology.cl", **weight, **own)
+            defines = topology_defines(options)
+            self.topology = device.program(TOPOLOGY_SOURCE, **weight, **defines)
         self.words = 3 if is_wide else 2  # RESERVATION_WORDS
         self._allocate()
 

@@ -44,6 +44,7 @@ class Device:
         self.without = without
         self.capabilities: Capabilities = detect(cl_device).without(without)
         self.policy = tuning or policy.choose(self.capabilities)
+        self._tuning = tuning
         self.lock = threading.RLock()  # kernels carry their arguments: one solve at a time
         self._caller_queue = queue
         self._programs: dict[program.Specialisation, Any] = {}
@@ -76,7 +77,12 @@ class Device:
 
     def forcing_off(self, *names: str) -> Device:
         """Return the same device with capabilities ("int64-atomics", "lanes") forced off."""
-        return Device(self.cl_device, queue=self._caller_queue, without=(*self.without, *names))
+        return Device(
+            self.cl_device,
+            queue=self._caller_queue,
+            without=(*self.without, *names),
+            tuning=self._tuning,
+        )
 
     def with_policy(self, tuning: policy.Policy) -> Device:
         """Return the same device with kernels of another shape; results stay the same."""
@@ -165,15 +171,13 @@ class Device:
     def program(self, source_name: str, **defines: int | bool) -> Program:
         """Return the program of a source file below ``cl/``, specialised by macros.
 
-        The macros of the device itself are added; a macro given here wins over them.
+        See :func:`clmst.runtime.program.specialise`.
 
         Raises
         ------
         KernelBuildError
         """
-        work_group_size = int(defines.get("WG_SIZE", self.policy.work_group_size))
-        common = program.device_defines(self.capabilities, work_group_size=work_group_size)
-        key = program.Specialisation.of(source_name, common | dict(defines))
+        key = program.specialise(source_name, self.capabilities, self.policy, **defines)
         if key not in self._programs:
             built = program.build(self.context, self.cl_device, key)
             self._programs[key] = Program(built, key)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clmst.core.graph import Graph
-from clmst.core.weight_keys import EncodedWeights, encode
+from clmst.core.weight_keys import EncodedWeights, WeightKind, encode
 from clmst.runtime.device import Device
 
 _KINDS = {"unsigned": 0, "signed": 1, "float": 2}
@@ -71,8 +71,14 @@ class DeviceGraph:
 
     def weight_defines(self, *, maximum: bool) -> dict[str, int]:
         """Return the macros that tell kernels how to read this graph's weights."""
-        return {
-            "WEIGHT_BITS": 8 * self.encoded.bits.dtype.itemsize,
-            "WEIGHT_KIND": _KINDS[self.encoded.kind],
-            "WEIGHT_DESCENDING": int(maximum),
-        }
+        bits = 8 * self.encoded.bits.dtype.itemsize
+        return weight_defines(bits, self.encoded.kind, maximum=maximum)
+
+
+def weight_defines(bits: int, kind: WeightKind, *, maximum: bool) -> dict[str, int]:
+    """Return the macros of ``cl/device/weight_key.cl``."""
+    return {
+        "WEIGHT_BITS": bits,
+        "WEIGHT_KIND": _KINDS[kind],
+        "WEIGHT_DESCENDING": int(maximum),
+    }

@@ -11,6 +11,7 @@ from typing import Any
 from clmst.core.errors import KernelBuildError
 from clmst.runtime import source
 from clmst.runtime.capabilities import Capabilities
+from clmst.runtime.policy import Policy
 
 _LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
 
@@ -47,18 +48,22 @@ class Specialisation:
         return ["-cl-std=CL1.2", *(f"-D{name}={value}" for name, value in self.defines)]
 
 
-def device_defines(capabilities: Capabilities, *, work_group_size: int) -> dict[str, int]:
-    """Return the macros that every kernel gets: the one place where a device's traits become text.
+def specialise(
+    source_name: str, capabilities: Capabilities, tuning: Policy, **defines: int | bool
+) -> Specialisation:
+    """Return the specialisation of a source for a device: the one place where traits become macros.
 
-    A work-group of one work-item has no use for lanes.
+    A macro given here wins over the device's own. A work-group of one work-item has no lanes.
     """
+    work_group_size = int(defines.get("WG_SIZE", tuning.work_group_size))
     alone = work_group_size == 1
-    return {
+    traits: dict[str, int | bool] = {
         "WG_SIZE": work_group_size,
         "LANES": 1 if alone else capabilities.lane_width,
         "LANES_IMPL": _LANES_IMPL["local" if alone else capabilities.lanes],
-        "ATOMIC64": int(capabilities.int64_atomics),
+        "ATOMIC64": capabilities.int64_atomics,
     }
+    return Specialisation.of(source_name, traits | defines)
 
 
 def build(context: Any, device: Any, specialisation: Specialisation) -> Any:

@@ -1,0 +1,38 @@
+"""Every specialisation of every kernel that a device can get: what must build everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from clmst.algorithms import ecl
+from clmst.core.weight_keys import WeightKind
+from clmst.runtime.capabilities import Capabilities
+from clmst.runtime.device_graph import weight_defines
+from clmst.runtime.policy import Policy
+from clmst.runtime.program import Specialisation, specialise
+
+# Widths and kinds that encoded weights come in (clmst.core.weight_keys.encode).
+WEIGHTS: tuple[tuple[int, WeightKind], ...] = (
+    *((bits, "unsigned") for bits in (8, 16, 32, 64)),
+    *((bits, "signed") for bits in (8, 16, 32, 64)),
+    *((bits, "float") for bits in (16, 32, 64)),
+)
+
+
+def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
+    """Yield every specialisation for a device: all weights, and the ablation on 32-bit ones."""
+    for source in ("device/trial.cl", "primitives/compact.cl", "algorithms/forest.cl"):
+        yield specialise(source, capabilities, tuning)
+    options = ecl.EclOptions()
+    for (bits, kind), maximum in product(WEIGHTS, (False, True)):
+        defines = weight_defines(bits, kind, maximum=maximum) | ecl.worklist_defines(options, tuning)
+        yield specialise(ecl.SOURCE, capabilities, tuning, **defines)
+    weights = weight_defines(32, "unsigned", maximum=False)
+    for _, options in ecl.EclOptions.ablation()[1:]:
+        if options.data_driven:
+            defines = weights | ecl.worklist_defines(options, tuning)
+            yield specialise(ecl.SOURCE, capabilities, tuning, **defines)
+        else:
+            defines = weights | ecl.topology_defines(options)
+            yield specialise(ecl.TOPOLOGY_SOURCE, capabilities, tuning, **defines)

@@ -1,0 +1,169 @@
+"""The contract that every algorithm keeps on every device: the same edge set as the oracle's."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import sparse
+
+import clmst
+from clmst import Device, Forest, Graph
+from clmst.algorithms import ALGORITHMS
+from tests.strategies import LAYOUTS, WEIGHT_DTYPES, graphs
+
+pytestmark = pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+
+
+def solve(graph: Graph, algorithm: str, device: Device, *, maximum: bool = False) -> Forest:
+    """Solve on the device."""
+    function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+    return function(graph, algorithm=algorithm, device=device)
+
+
+def assert_same_forest(actual: Forest, expected: Forest) -> None:
+    """Assert that two forests are the same edges in the same order, all attributes included."""
+    np.testing.assert_array_equal(actual.edge_ids, expected.edge_ids)
+    np.testing.assert_array_equal(actual.edges, expected.edges)
+    np.testing.assert_array_equal(actual.weights, expected.weights)
+    assert actual.weights.dtype == expected.weights.dtype
+    assert actual.n_components == expected.n_components
+    assert actual.maximum == expected.maximum
+
+
+@given(graph=graphs(), maximum=st.booleans())
+def test_any_graph(algorithm: str, device: Device, graph: Graph, maximum: bool) -> None:
+    """Ties, loops, parallel edges, isolated vertices, every dtype and layout."""
+    expected = clmst.kruskal(graph, maximum=maximum)
+    assert_same_forest(solve(graph, algorithm, device, maximum=maximum), expected)
+
+
+def random_edges(n: int, m: int, dtype: np.dtype, seed: int) -> tuple[np.ndarray, ...]:
+    """Return random endpoints and weights of any bit pattern but NaN, some of them tied."""
+    rng = np.random.default_rng(seed)
+    u, v = rng.integers(0, n, (2, m))
+    pool = np.frombuffer(rng.bytes(m // 2 * dtype.itemsize), dtype) if dtype.kind != "b" else None
+    pool = np.array([False, True]) if pool is None else pool[~np.isnan(pool.astype(np.float64))]
+    return u, v, rng.choice(pool, m)
+
+
+@pytest.mark.parametrize("dtype", WEIGHT_DTYPES, ids=str)
+def test_ten_runs_of_every_dtype(algorithm: str, device: Device, dtype: np.dtype) -> None:
+    """A race or an order of arrival that shows would differ between runs."""
+    graph = Graph.from_edges(*random_edges(3000, 20000, dtype, seed=7), n_vertices=3100)
+    expected = clmst.kruskal(graph)
+    for _ in range(10):
+        assert_same_forest(solve(graph, algorithm, device), expected)
+
+
+TILES = sorted({k + d for k in (32, 64, 128, 256, 1024, 2048) for d in (-1, 0, 1)})
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, *TILES])
+def test_sizes_around_tiles(algorithm: str, device: Device, n: int) -> None:
+    """Sizes at which a tile, a work-group, a lane group or the stage is just filled or not."""
+    rng = np.random.default_rng(n)
+    u = np.arange(n)
+    graph = Graph.from_edges(u, (u + 1) % n, rng.integers(0, 9, n), n_vertices=n)
+    assert_same_forest(solve(graph, algorithm, device), clmst.kruskal(graph))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts(algorithm: str, device: Device, layout: str) -> None:
+    """One direction stored or both: the edge set is the same."""
+    rng = np.random.default_rng(3)
+    dense = np.triu(rng.integers(0, 4, (60, 60)))
+    matrix = sparse.csr_array(dense)
+    rows, columns = dense.nonzero()
+    graph = {
+        "edges": lambda: Graph.from_edges(rows, columns, dense[rows, columns], n_vertices=60),
+        "symmetrised": lambda: Graph.from_scipy(matrix).symmetrised(),
+        "upper csr": lambda: Graph.from_scipy(matrix),
+        "symmetric csr": lambda: Graph.from_scipy(sparse.csr_array(np.maximum(dense, dense.T))),
+    }[layout]()
+    forest = solve(graph, algorithm, device)
+    assert_same_forest(forest, clmst.kruskal(graph))
+    expected = clmst.kruskal(Graph.from_scipy(matrix))
+    np.testing.assert_array_equal(forest.edges, expected.edges)
+
+
+@pytest.mark.parametrize("weights", ["rising", "falling", "equal"])
+@pytest.mark.parametrize("order", ["in order", "shuffled"])
+def test_long_chain_is_not_quadratic(
+    algorithm: str, device: Device, weights: str, order: str
+) -> None:
+    """A path of 2**18 vertices: chasing it naively takes 2**35 steps, and this test times out."""
+    n = 1 << 18
+    names = np.arange(n)
+    if order == "shuffled":
+        names = np.random.default_rng(1).permutation(n)
+    w = {"rising": np.arange(n - 1), "falling": np.arange(n - 1)[::-1], "equal": np.ones(n - 1)}
+    graph = Graph.from_edges(names[:-1], names[1:], w[weights].astype(np.float32))
+    forest = solve(graph, algorithm, device)
+    assert forest.n_components == 1
+    np.testing.assert_array_equal(np.sort(forest.edge_ids), np.arange(n - 1))
+
+
+def test_hub_with_a_long_row(algorithm: str, device: Device) -> None:
+    """A row longer than any tile or stage, beside rows of one slot."""
+    n = 20000
+    rng = np.random.default_rng(5)
+    hub, leaf = np.zeros(n, int), np.arange(n)
+    u = np.concatenate([hub, rng.integers(0, n, 3 * n)])
+    v = np.concatenate([leaf, rng.integers(0, n, 3 * n)])
+    graph = Graph.from_edges(u, v, rng.integers(0, 50, 4 * n)).symmetrised()
+    assert_same_forest(solve(graph, algorithm, device), clmst.kruskal(graph))
+
+
+def test_filter_leaves_a_component_for_the_second_phase(algorithm: str, device: Device) -> None:
+    """Dense blocks of light edges joined by heavy ones: sets rest in phase one, and go on."""
+    rng = np.random.default_rng(11)
+    blocks, size = 40, 50
+    u, v = rng.integers(0, size, (2, blocks * 600))
+    base = np.repeat(np.arange(blocks) * size, 600)
+    far = rng.integers(0, blocks * size, (2, 400))
+    w = np.concatenate([rng.integers(0, 1000, u.size), rng.integers(5000, 6000, 400)])
+    graph = Graph.from_edges(
+        np.concatenate([u + base, far[0]]), np.concatenate([v + base, far[1]]), w
+    )
+    assert_same_forest(solve(graph, algorithm, device), clmst.kruskal(graph))
+
+
+@pytest.mark.parametrize(
+    ("n", "u", "v"),
+    [(0, [], []), (1, [], []), (7, [], []), (1, [0], [0]), (3, [0, 2, 2], [0, 2, 2])],
+    ids=["empty", "one vertex", "no edges", "one loop", "only loops"],
+)
+def test_graphs_without_edges(
+    algorithm: str, device: Device, n: int, u: list[int], v: list[int]
+) -> None:
+    """A correct, empty forest."""
+    forest = solve(Graph.from_edges(u, v, np.ones(len(u)), n_vertices=n), algorithm, device)
+    assert forest.n_edges == 0
+    assert forest.n_components == n
+    assert forest.total_weight == 0
+    assert forest.edges.shape == (0, 2)
+    assert forest.labels.tolist() == list(range(n))
+
+
+def test_loops_in_csr(algorithm: str, device: Device) -> None:
+    """Diagonal entries stay in the CSR and never enter a forest."""
+    graph = Graph.from_scipy(sparse.csr_array(np.array([[1, 5, 0], [5, 1, 7], [0, 7, 1]])))
+    forest = solve(graph, algorithm, device)
+    assert forest.edges.tolist() == [[0, 1], [1, 2]]
+    assert forest.edge_ids.tolist() == [1, 4]
+    only_loops = Graph.from_scipy(sparse.eye_array(4, format="csr"))
+    assert solve(only_loops, algorithm, device).n_components == 4
+
+
+def test_resident_graph_and_forest(algorithm: str, device: Device) -> None:
+    """A graph on the device serves several solves; a forest kept there is the same forest."""
+    graph = Graph.from_edges(*random_edges(500, 3000, np.dtype(np.float64), seed=2))
+    resident = clmst.to_device(graph, device)
+    for maximum in (False, True):
+        function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+        kept = function(resident, algorithm=algorithm, keep_on_device=True)
+        expected = clmst.kruskal(graph, maximum=maximum)
+        assert kept.n_edges == expected.n_edges
+        assert_same_forest(kept.to_host(), expected)

@@ -1,0 +1,60 @@
+"""The ways in which a device is tested: as it is, reshaped, and with capabilities forced off.
+
+Every usable device of the machine takes part; on CPU devices the GPU shape of the kernels
+(work-groups, lanes, staging) runs as well, with sizes small enough to reach every overflow path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from clmst.runtime import discovery
+from clmst.runtime.device import Device
+from clmst.runtime.policy import Policy
+
+GPU_SHAPE = Policy(
+    work_group_size=64,
+    groups_per_compute_unit=3,
+    edges_per_item=2,
+    rows_per_item=1,
+    stage_capacity=64,
+    rounds_in_flight=1,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A device in one of its guises."""
+
+    name: str
+    device: Device
+
+
+@cache
+def variants() -> tuple[Variant, ...]:
+    """Return all guises of all usable devices, simulators left out (they have their own tests)."""
+    return tuple(
+        variant
+        for listing in discovery.devices()
+        if listing.usable and "oclgrind" not in listing.device.platform.lower()
+        for variant in _guises(listing.device)
+    )
+
+
+def _guises(device: Device) -> Iterator[Variant]:
+    name = (
+        "pocl"
+        if "Portable" in device.platform
+        else device.platform.split("(")[0].split()[0].lower()
+    )
+    yield Variant(name, device)
+    yield Variant(f"{name}-no-int64-atomics", device.forcing_off("int64-atomics"))
+    shaped = device
+    if device.capabilities.kind == "cpu":
+        shaped = device.with_policy(GPU_SHAPE)
+        yield Variant(f"{name}-gpu-shape", shaped)
+    if shaped.capabilities.lanes != "local":
+        yield Variant(f"{name}-no-lanes", shaped.forcing_off("lanes"))
+    yield Variant(f"{name}-no-lanes-no-int64-atomics", shaped.forcing_off("lanes", "int64-atomics"))
