@@ -215,8 +215,8 @@ def edge_arrays(
     dtypes : sequence of dtype
         Of the weights.
     """
-    n = draw(st.integers(min_vertices, max_vertices))
-    m = draw(st.integers(0, max_edges))
+    n = draw(_sizes(min_vertices, max_vertices))
+    m = draw(_sizes(0, max_edges))
     rng = _rng(draw)
     u, v = draw(st.sampled_from(_SHAPES))(rng, n, m)
     w = draw(weight_arrays(u.size, dtypes))
@@ -248,6 +248,12 @@ def graphs(
         )
     )
     return edges.graph(draw(st.sampled_from(layouts)))
+
+
+def _sizes(least: int, most: int) -> st.SearchStrategy[int]:
+    """Draw a size, seldom a tiny one; evenly, since ``integers`` is zero half of the time."""
+    steps = np.linspace(least, most, num=min(most - least, 100) + 1).astype(int).tolist()
+    return st.sampled_from(steps + steps[len(steps) // 3 :])
 
 
 def _rng(draw: st.DrawFn) -> np.random.Generator:

@@ -28,8 +28,7 @@
 #if LANES_IMPL == LANES_KHR
 #ifdef cl_intel_subgroups
 #pragma OPENCL EXTENSION cl_intel_subgroups : enable
-#endif
-#ifdef cl_khr_subgroups
+#elif defined(cl_khr_subgroups)
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
 #endif
 #define LANES_ATTRIBUTE __attribute__((intel_reqd_sub_group_size(LANES)))
@@ -69,6 +68,29 @@ static inline uint lanes_exclusive_sum_u32(uint value) {
   return sum - value;
 }
 
+// The minimum over all lanes, in every lane.
+static inline uint lanes_min_u32(uint value) {
+  for (uint stride = LANES / 2; stride > 0; stride /= 2) {
+    uint other;
+    __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;"
+                     : "=r"(other) : "r"(value), "r"(stride));
+    value = min(value, other);
+  }
+  return value;
+}
+
+static inline ulong lanes_min_u64(ulong value) {
+  for (uint stride = LANES / 2; stride > 0; stride /= 2) {
+    uint low, high;
+    __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;"
+                     : "=r"(low) : "r"((uint)value), "r"(stride));
+    __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;"
+                     : "=r"(high) : "r"((uint)(value >> 32)), "r"(stride));
+    value = min(value, (ulong)high << 32 | low);
+  }
+  return value;
+}
+
 // How many lower lanes have `flag` set; *total gets how many have in all.
 static inline uint lanes_rank(bool flag, uint *total) {
   const uint mask = lanes_ballot(flag);
@@ -84,6 +106,14 @@ static inline uint lanes_broadcast_u32(uint value, uint lane) {
 
 static inline uint lanes_exclusive_sum_u32(uint value) {
   return sub_group_scan_exclusive_add(value);
+}
+
+static inline uint lanes_min_u32(uint value) {
+  return sub_group_reduce_min(value);
+}
+
+static inline ulong lanes_min_u64(ulong value) {
+  return sub_group_reduce_min(value);
 }
 
 static inline uint lanes_rank(bool flag, uint *total) {

@@ -29,10 +29,10 @@
 
 #if WEIGHT_BITS == 64
 #define RESERVATION_WORDS 3
-#define RESERVATION_PASSES (ATOMIC64 ? 2 : 3)
+#define RESERVATION_PASSES (3 - ATOMIC64)
 #else
 #define RESERVATION_WORDS 2
-#define RESERVATION_PASSES (ATOMIC64 ? 1 : 2)
+#define RESERVATION_PASSES (2 - ATOMIC64)
 #endif
 
 // The guard's read races with the atomics of others. The word only ever falls, so a stale value is
@@ -45,43 +45,62 @@ static inline void reservation_lower_u32(volatile global uint *word, uint value)
   atomic_min_u32(word, value);
 }
 
+// What an edge enters in pass 0, and how: the first word, or the first two as one.
 #if ATOMIC64
-static inline void reservation_lower_u64(volatile global ulong *word, ulong value) {
-#if ATOMIC_GUARDS
-  if (*word <= value) return;
-#endif
-  atomic_min_u64(word, value);
-}
+typedef ulong reservation_word_t;
+#define lanes_min_word lanes_min_u64
+#define RESERVATION_NONE ULONG_MAX
 
-// The two words that are compared first, as one.
-static inline ulong reservation_pair(edge_t edge, const global weight_t *weights) {
+static inline ulong reservation_first_word(edge_t edge, const global weight_t *weights) {
 #if WEIGHT_BITS == 64
   return weight_key(weights[edge.id]);
 #else
   return (ulong)edge.key << 32 | edge.id;
 #endif
 }
+
+static inline void reservation_lower_first(volatile global uint *reservations, uint c,
+                                           ulong word) {
+  volatile global ulong *held = (volatile global ulong *)reservations + c;
+#if ATOMIC_GUARDS
+  if (*held <= word) return;
+#endif
+  atomic_min_u64(held, word);
+}
+#else
+typedef uint reservation_word_t;
+#define lanes_min_word lanes_min_u32
+#define RESERVATION_NONE UINT_MAX
+
+static inline uint reservation_first_word(edge_t edge, const global weight_t *weights) {
+  return edge.key;
+}
+
+static inline void reservation_lower_first(volatile global uint *reservations, uint c, uint word) {
+  reservation_lower_u32(reservations + c, word);
+}
 #endif
 
-// Enter `edge` for component c in pass `pass`; pass 0 may run before anything else has.
-static inline void reservation_enter(volatile global uint *reservations, uint n, uint c,
-                                     edge_t edge, const global weight_t *weights, uint pass) {
+// Pass 0: enter `edge` for both of its components.
+static inline void reservation_enter_first(volatile global uint *reservations, edge_t edge,
+                                           const global weight_t *weights) {
+  const reservation_word_t word = reservation_first_word(edge, weights);
+  reservation_lower_first(reservations, edge.u, word);
+  reservation_lower_first(reservations, edge.v, word);
+}
+
+#if RESERVATION_PASSES > 1
+// Pass 1 and later: enter `edge` for component c, if it matches the words before.
+static inline void reservation_enter_later(volatile global uint *reservations, uint n, uint c,
+                                           edge_t edge, const global weight_t *weights,
+                                           uint pass) {
 #if ATOMIC64
-  volatile global ulong *pairs = (volatile global ulong *)reservations;
-#if WEIGHT_BITS == 64
-  const ulong pair = reservation_pair(edge, weights);
-  if (pass == 0) reservation_lower_u64(&pairs[c], pair);
-  else if (pairs[c] == pair) reservation_lower_u32(&reservations[(size_t)2 * n + c], edge.id);
+  const volatile global ulong *first = (const volatile global ulong *)reservations + c;
+  if (*first == reservation_first_word(edge, weights))
+    reservation_lower_u32(&reservations[(size_t)2 * n + c], edge.id);
 #else
-  reservation_lower_u64(&pairs[c], reservation_pair(edge, weights));
-#endif
-#else
-  volatile global uint *first = reservations + c;
-  volatile global uint *second = first + n;
-  if (pass == 0) {
-    reservation_lower_u32(first, edge.key);
-    return;
-  }
+  const volatile global uint *first = reservations + c;
+  volatile global uint *second = reservations + n + c;
   if (*first != edge.key) return;
 #if WEIGHT_BITS == 64
   const uint trailing = weight_key_trailing(weights[edge.id]);
@@ -92,6 +111,7 @@ static inline void reservation_enter(volatile global uint *reservations, uint n,
 #endif
 #endif
 }
+#endif
 
 // Whether `edge` is what component c holds, all passes done. Ids are unique, so where an id is
 // held next to words that the edge matches, it alone decides.
@@ -105,8 +125,8 @@ static inline bool reservation_holds(const global uint *reservations, uint n, ui
 #endif
 }
 
-// Forget what component c holds.
-static inline void reservation_clear(global uint *reservations, uint n, uint c) {
+// Let component c hold nothing, whatever was there.
+static inline void reservation_reset(global uint *reservations, uint n, uint c) {
 #if ATOMIC64
   ((global ulong *)reservations)[c] = ULONG_MAX;
 #else
@@ -116,6 +136,20 @@ static inline void reservation_clear(global uint *reservations, uint n, uint c) 
 #if WEIGHT_BITS == 64
   reservations[(size_t)2 * n + c] = UINT_MAX;
 #endif
+}
+
+// Forget what component c holds. Looks at the id first: many edges clear the same few components,
+// and a store that changes nothing still makes its trip to memory. Work-items that clear the same
+// component at once store the same words.
+static inline void reservation_clear(global uint *reservations, uint n, uint c) {
+#if WEIGHT_BITS == 64
+  const bool is_clear = reservations[(size_t)2 * n + c] == UINT_MAX;
+#elif ATOMIC64
+  const bool is_clear = ((global ulong *)reservations)[c] == ULONG_MAX;
+#else
+  const bool is_clear = reservations[(size_t)n + c] == UINT_MAX;
+#endif
+  if (!is_clear) reservation_reset(reservations, n, c);
 }
 
 #endif

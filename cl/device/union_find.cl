@@ -56,17 +56,18 @@ static inline uint wi_find_halving(volatile global uint *parent, uint vertex) {
 }
 
 // Join the sets of a and b. Lock-free: a failed exchange means that somebody else linked that root.
+// Only the vertex that is linked need be a root; the other one has the higher priority, so no
+// cycle can close.
 static inline void wi_unite(volatile global uint *parent, uint a, uint b) {
-  for (;;) {
-    a = wi_find_racing(parent, a);
-    b = wi_find_racing(parent, b);
-    if (a == b) return;
+  while (a != b) {
     if (union_find_priority(a) > union_find_priority(b)) {
       const uint swap = a;
       a = b;
       b = swap;
     }
-    if (atomic_cmpxchg(&parent[a], a, b) == a) return;
+    const uint seen = atomic_cmpxchg(&parent[a], a, b);
+    if (seen == a) return;
+    a = wi_find_racing(parent, seen);
   }
 }
 

@@ -24,15 +24,22 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
     """Yield every specialisation for a device: all weights, and the ablation on 32-bit ones."""
     for source in ("device/trial.cl", "primitives/compact.cl", "algorithms/forest.cl"):
         yield specialise(source, capabilities, tuning)
-    options = ecl.EclOptions()
     for (bits, kind), maximum in product(WEIGHTS, (False, True)):
-        defines = weight_defines(bits, kind, maximum=maximum) | ecl.worklist_defines(options, tuning)
-        yield specialise(ecl.SOURCE, capabilities, tuning, **defines)
+        weights = weight_defines(bits, kind, maximum=maximum)
+        yield from _ecl(ecl.EclOptions(), weights, capabilities, tuning)
     weights = weight_defines(32, "unsigned", maximum=False)
     for _, options in ecl.EclOptions.ablation()[1:]:
-        if options.data_driven:
-            defines = weights | ecl.worklist_defines(options, tuning)
-            yield specialise(ecl.SOURCE, capabilities, tuning, **defines)
-        else:
-            defines = weights | ecl.topology_defines(options)
-            yield specialise(ecl.TOPOLOGY_SOURCE, capabilities, tuning, **defines)
+        yield from _ecl(options, weights, capabilities, tuning)
+
+
+def _ecl(
+    options: ecl.EclOptions, weights: dict[str, int], capabilities: Capabilities, tuning: Policy
+) -> Iterator[Specialisation]:
+    parts: dict[str, dict[str, int | bool]] = {
+        ecl.SOURCE: ecl.round_defines(options, tuning),
+        ecl.POPULATE_SOURCE: ecl.populate_defines(options, tuning),
+    }
+    if not options.data_driven:
+        parts = {ecl.TOPOLOGY_SOURCE: ecl.topology_defines(options)}
+    for source, defines in parts.items():
+        yield specialise(source, capabilities, tuning, **(weights | defines))

@@ -21,6 +21,7 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.policy import Policy
 
 SOURCE = "algorithms/ecl.cl"
+POPULATE_SOURCE = "algorithms/ecl_populate.cl"
 TOPOLOGY_SOURCE = "algorithms/ecl_topology.cl"
 
 # The paper's constants (section 3.2): filtering starts at this average degree, ...
@@ -128,12 +129,21 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     return Solution(graph=graph, in_forest=run.in_forest, stats=stats)
 
 
-def worklist_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
+def round_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
     """Return the macros of ``ecl.cl`` beside those of the device and of the weights."""
+    return {
+        "ATOMIC_GUARDS": options.atomic_guards,
+        "EDGES_PER_ITEM": tuning.edges_per_item,
+        "IMPLICIT_COMPRESSION": options.implicit_path_compression,
+        "WORKLIST_TUPLES": options.tuples,
+    }
+
+
+def populate_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
+    """Return the macros of ``ecl_populate.cl`` beside those of the device and of the weights."""
     defines: dict[str, int | bool] = {
         "ATOMIC_GUARDS": options.atomic_guards,
         "SINGLE_DIRECTION": options.single_direction,
-        "EDGES_PER_ITEM": tuning.edges_per_item,
         "ROWS_PER_ITEM": tuning.rows_per_item,
         "STAGE_CAPACITY": tuning.stage_capacity,
         "HYBRID_ROWS": options.hybrid_parallelism,
@@ -165,42 +175,65 @@ class _Run:
         is_wide = weight["WEIGHT_BITS"] == 64
         self.graph, self.launch, self.options = graph, launch, options
         self.passes = (2 if is_wide else 1) + (not device.capabilities.int64_atomics)
-        # Sampling and initialising are the worklist program's in either mode.
-        defines = worklist_defines(options, device.policy)
-        self.program = device.program(SOURCE, **weight, **defines)
-        self.topology: Program | None = None
-        if not options.data_driven:
-            defines = topology_defines(options)
-            self.topology = device.program(TOPOLOGY_SOURCE, **weight, **defines)
         self.words = 3 if is_wide else 2  # RESERVATION_WORDS
+        # Sampling and initialising are this program's in either mode.
+        self.program = device.program(SOURCE, **weight, **round_defines(options, device.policy))
+        if options.data_driven:
+            defines = populate_defines(options, device.policy)
+            self.populating = device.program(POPULATE_SOURCE, **weight, **defines)
+        else:
+            self.topology = device.program(TOPOLOGY_SOURCE, **weight, **topology_defines(options))
         self._allocate()
+        if options.data_driven:
+            self._prepare_rounds()
 
     def _allocate(self) -> None:
         graph, device = self.graph, self.graph.device
-        n_slots, n_counts = graph.n_slots, 2 * (_ROUNDS_A_PHASE + 2)
+        n_slots, n_counts = graph.n_slots, 2 * (_ROUNDS_A_PHASE + 3)
         self.n = np.uint32(graph.n_vertices)
         self.capacity = graph.edge_bound if self.options.single_direction else n_slots
         self.parent = device.allocate(4 * graph.n_vertices)
-        self.held = device.allocate(4 * self.words * graph.n_vertices)
-        self.next = device.allocate(4 * self.words * graph.n_vertices)
+        self.reservations = [device.allocate(4 * self.words * graph.n_vertices) for _ in range(2)]
         self.in_forest = device.allocate(flag_bytes(n_slots))
         self.counts = device.allocate(4 * n_counts)
-        self.round = 0
+        self.round, self.hub_round = 0, n_counts
         if self.options.data_driven:
-            self.worklists = deque(device.allocate(16 * self.capacity) for _ in range(2))
+            self.worklists = [device.allocate(16 * self.capacity) for _ in range(2)]
         elif self.options.edge_centric:
             self.rows = device.allocate(4 * n_slots)
         n_flag_words = flag_bytes(n_slots) // 4
-        self._launch(
-            "ecl_initialise",
-            self._grid_tiles(max(graph.n_vertices, n_flag_words)),
-            self.parent, self.held, self.next, self.counts, self.in_forest,
-            self.n, np.uint32(n_counts), np.uint32(n_flag_words),
+        groups = self._groups(max(graph.n_vertices, n_flag_words))
+        self.launch(
+            self.program, "ecl_initialise", groups, self.parent, *self.reservations, self.counts,
+            self.in_forest, self.n, np.uint32(n_counts), np.uint32(n_flag_words),
         )  # fmt: skip
 
-    def _launch(self, name: str, n_tiles: int, *arguments: Any) -> None:
-        """Launch a kernel of the worklist program on a work-group a tile, or all that reside."""
-        self.launch(self.program, name, self.launch.groups_for(n_tiles), *arguments)
+    def _prepare_rounds(self) -> None:
+        """Prepare the kernels of a round, for even and odd ones: worklists and reservations swap."""
+        prepare, program = self.launch.prepare, self.program
+        zero, extent = np.uint32(0), (self.n, np.uint32(self.capacity))
+        self.refine, self.hook, self.contract = [], [], []
+        for side in range(2):
+            here, there = self.worklists[side], self.worklists[1 - side]
+            held, following = self.reservations[side], self.reservations[1 - side]
+            weights, parent, counts = self.graph.weights, self.parent, self.counts
+            self.hook.append(prepare(
+                program, "ecl_hook_components", zero, zero, here, parent, held, following,
+                self.in_forest, counts, *extent, instance=side,
+            ))  # fmt: skip
+            self.contract.append(prepare(
+                program, "ecl_contract_worklist", zero, here, there, weights, parent, following,
+                counts, *extent, instance=side,
+            ))  # fmt: skip
+            if self.passes > 1:
+                self.refine.append(prepare(
+                    program, "ecl_refine_reservations", zero, zero, here, weights, parent, held,
+                    counts, *extent, instance=side,
+                ))  # fmt: skip
+
+    def _groups(self, n_items: int, *, tile: int | None = None) -> int:
+        """Return the work-groups for `n_items`; `tile` is GRID_FOR's unless given."""
+        return self.launch.groups_for(-(-n_items // (tile or self.program.grid_tile)))
 
     # ------------------------------------------------------------------ phases
 
@@ -228,20 +261,20 @@ class _Run:
         generator = np.random.default_rng(self.options.seed)
         slots = generator.integers(self.graph.n_slots, size=samples, dtype=np.uint32)
         keys = np.empty(samples, np.uint32)
-        on_device = device.allocate(slots.nbytes)
-        sampled = device.allocate(keys.nbytes)
+        on_device, sampled = device.allocate(slots.nbytes), device.allocate(keys.nbytes)
         self.launch.write(on_device, slots)
-        self._launch(
-            "ecl_sample_keys", 1, self.graph.weights, on_device, sampled, np.uint32(samples)
-        )
+        self.launch(
+            self.program, "ecl_sample_keys", self._groups(samples), self.graph.weights, on_device,
+            sampled, np.uint32(samples),
+        )  # fmt: skip
         self.launch.read(sampled, keys)
         return keys
 
     def phase(self, lightest: int, heaviest: int, *, contracted: bool) -> list[int]:
         """Join all sets that edges of the window join; return how many edges each round had."""
         if contracted:  # sets that ran out of light edges still hold their last reservation
-            self._forget(self.held)
-            self._forget(self.next)
+            for reservations in self.reservations:
+                self._forget(reservations)
         window = (np.uint32(lightest), np.uint32(heaviest))
         if self.options.data_driven:
             return self._worklist_phase(window, contracted=contracted)
@@ -254,25 +287,16 @@ class _Run:
 
     def _worklist_phase(self, window: tuple[Any, Any], *, contracted: bool) -> list[int]:
         """Algorithm 2: populate, then hook and contract until no edge is left."""
-        graph, program = self.graph, self.program
-        rows_a_tile = self.launch.device.policy.rows_per_item * program.work_group_size
+        policy = self.graph.device.policy
         first, bound = self.round, self.capacity
-        self._launch(
-            "ecl_populate_worklist",
-            -(-graph.n_vertices // rows_a_tile),
-            graph.indptr, graph.indices, graph.weights, self.parent, self.held,
-            self.worklists[0], self.counts, np.uint32(first), self.n,
-            np.uint32(self.capacity), *window, np.uint32(contracted),
-        )  # fmt: skip
+        self._populate_worklist(window, contracted=contracted)
         in_flight: deque[tuple[Any, Array]] = deque()
         while bound > 0:
             if self.round - first > _ROUNDS_A_PHASE:
                 raise RuntimeError(f"no end after {_ROUNDS_A_PHASE} rounds: a bug in clmst")
-            self._refine_reservations(bound)
-            self._hook_components(bound)
-            self._contract_worklist(bound)
-            in_flight.append(self._read_count(self.round))
-            if len(in_flight) > graph.device.policy.rounds_in_flight:
+            self._enqueue_round(bound, is_first=self.round == first)
+            in_flight.append(self._read_count(wait=policy.rounds_in_flight == 0))
+            if len(in_flight) > policy.rounds_in_flight:
                 event, count = in_flight.popleft()
                 event.wait()
                 bound = int(count[0])
@@ -281,80 +305,68 @@ class _Run:
         self.round += 1
         return [int(size) for size in sizes if size]
 
-    def _read_count(self, round_: int) -> tuple[Any, Array]:
-        """Start reading the size of a round's worklist; return the event and where it will be."""
-        count = np.empty(1, np.uint32)
-        wait = self.graph.device.policy.rounds_in_flight == 0
-        return self.launch.read(self.counts, count, offset=4 * round_, wait=wait), count
+    def _populate_worklist(self, window: tuple[Any, Any], *, contracted: bool) -> None:
+        """Make the first worklist of a phase; the other one serves for the pieces of hubs."""
+        graph, program, launch = self.graph, self.populating, self.launch
+        side = self.round % 2
+        worklist, pieces = self.worklists[side], self.worklists[1 - side]
+        self.hub_round -= 1  # their counts grow downwards from the end
+        common = (
+            graph.indptr, graph.indices, graph.weights, self.parent, self.reservations[side],
+            worklist, pieces, self.counts, np.uint32(self.round), np.uint32(self.hub_round),
+        )  # fmt: skip
+        phase = (np.uint32(self.capacity), *window, np.uint32(contracted))
+        tile = program.work_group_size * graph.device.policy.rows_per_item
+        groups = self._groups(graph.n_vertices, tile=tile)
+        launch(program, "ecl_populate_from_rows", groups, *common, self.n, *phase)
+        if program.work_group_size > 1 and self.options.hybrid_parallelism:
+            groups = self._groups(graph.n_slots)
+            launch(program, "ecl_populate_from_hubs", groups, *common, *phase)
 
-    def _refine_reservations(self, bound: int) -> None:
+    def _enqueue_round(self, bound: int, *, is_first: bool) -> None:
+        """Enqueue a round on a worklist of at most `bound` edges, and enter the next one."""
+        side, round_ = self.round % 2, np.uint32(self.round)
+        groups = self._groups(bound)
         for later_pass in range(1, self.passes):
-            self._launch(
-                "ecl_refine_reservations",
-                self._grid_tiles(bound),
-                self.worklists[0], self.graph.weights, self.parent, self.held, self.counts,
-                np.uint32(self.round), self.n, np.uint32(self.capacity), np.uint32(later_pass),
-            )  # fmt: skip
-
-    def _hook_components(self, bound: int) -> None:
-        self._launch(
-            "ecl_hook_components",
-            self._grid_tiles(bound),
-            self.worklists[0], self.parent, self.held, self.next, self.in_forest, self.counts,
-            np.uint32(self.round), self.n, np.uint32(self.capacity),
-        )  # fmt: skip
+            self.refine[side](groups, {0: round_, 1: np.uint32(later_pass)})
+        self.hook[side](groups, {0: round_, 1: np.uint32(is_first)})
         if not self.options.implicit_path_compression:
-            self._forget(self.next)  # worklists of vertices do not tell which sets to clear
-
-    def _contract_worklist(self, bound: int) -> None:
-        """Make the next round's worklist, and enter that round."""
-        source, target = self.worklists
-        tile = self.program.work_group_size * self.launch.device.policy.edges_per_item
-        self._launch(
-            "ecl_contract_worklist",
-            -(-bound // tile),
-            source, target, self.graph.weights, self.parent, self.next, self.counts,
-            np.uint32(self.round), self.n, np.uint32(self.capacity),
-        )  # fmt: skip
-        self.worklists.rotate()
-        self.held, self.next = self.next, self.held
+            # Worklists of vertices do not tell which sets to clear.
+            self._forget(self.reservations[1 - side])
+        tile = self.program.work_group_size * self.graph.device.policy.edges_per_item
+        self.contract[side](self._groups(bound, tile=tile), {0: round_})
         self.round += 1
+
+    def _read_count(self, *, wait: bool) -> tuple[Any, Array]:
+        """Start reading the size of this round's worklist; return the event and where it will be."""
+        count = np.empty(1, np.uint32)
+        return self.launch.read(self.counts, count, offset=4 * self.round, wait=wait), count
 
     # ---------------------------------------------------------------- topology
 
     def _topology_phase(self, window: tuple[Any, Any]) -> list[int]:
         """Section 5.3, items 7 and 8: every round goes over the whole graph."""
-        assert self.topology is not None
-        graph, first = self.graph, self.round
-        n_items = graph.n_slots if self.options.edge_centric else graph.n_vertices
-        groups = self.launch.groups_for(self._grid_tiles(n_items))
-        rows = self.rows if self.options.edge_centric else graph.indptr
-        if self.options.edge_centric and first == 0:
-            tiles = self.launch.groups_for(self._grid_tiles(graph.n_vertices))
-            expand = "ecl_topology_expand_rows"
-            self.launch(self.topology, expand, tiles, graph.indptr, rows, self.n)
-        arrays = (graph.indptr, rows, graph.indices, graph.weights, self.parent, self.held)
+        graph, program, first = self.graph, self.topology, self.round
+        held, rows = self.reservations[0], graph.indptr
+        groups = self._groups(graph.n_vertices)
+        if self.options.edge_centric:
+            rows, expand = self.rows, "ecl_topology_expand_rows"
+            if first == 0:
+                self.launch(program, expand, groups, graph.indptr, rows, self.n)
+            groups = self._groups(graph.n_slots)
+        arrays = (graph.indptr, rows, graph.indices, graph.weights, self.parent, held)
+        extent = (self.n, np.uint32(graph.n_slots), *window)
         crossing = np.ones(1, np.uint32)
-        sizes: list[int] = []
         while crossing[0]:
             if self.round - first > _ROUNDS_A_PHASE:
                 raise RuntimeError(f"no end after {_ROUNDS_A_PHASE} rounds: a bug in clmst")
             for pass_ in range(self.passes):
                 self.launch(
-                    self.topology, "ecl_topology_reserve", groups, *arrays, self.counts,
-                    np.uint32(self.round), self.n, np.uint32(graph.n_slots), *window,
-                    np.uint32(pass_),
+                    program, "ecl_topology_reserve", groups, *arrays, self.counts,
+                    np.uint32(self.round), *extent, np.uint32(pass_),
                 )  # fmt: skip
             self.launch.read(self.counts, crossing, offset=4 * self.round)
-            self.launch(
-                self.topology, "ecl_topology_hook", groups, *arrays, self.in_forest,
-                self.n, np.uint32(graph.n_slots), *window,
-            )  # fmt: skip
-            self._forget(self.held)
+            self.launch(program, "ecl_topology_hook", groups, *arrays, self.in_forest, *extent)
+            self._forget(held)
             self.round += 1
-            sizes.append(graph.n_slots)
-        return sizes
-
-    def _grid_tiles(self, n_items: int) -> int:
-        """Return how many tiles of the kernels' GRID_FOR `n_items` make."""
-        return -(-n_items // self.program.grid_tile)
+        return [graph.n_slots] * (self.round - first)

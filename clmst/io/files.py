@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -27,7 +28,8 @@ class Source:
     stream : binary file
         Decompressed where the name ends in ``.gz``; can seek.
     size : int or None
-        Bytes in `stream`; None where only decompressing would tell.
+        Bytes in `stream`, where it is a file on disk as it stands; None where only reading all
+        of it would tell.
     """
 
     stream: BinaryIO
@@ -51,14 +53,9 @@ def reading(path: Path) -> Iterator[Source]:
         The file is empty, is no whole gzip file although its name ends in ``.gz``, or the body
         of the ``with`` statement raised :class:`InvalidGraphError`.
     """
-    with _open(path) as raw:
+    with _open(path) as file:
         try:
-            if is_compressed(path):
-                source = Source(stream=cast(BinaryIO, gzip.GzipFile(fileobj=raw)), size=None)
-            else:
-                source = Source(stream=raw, size=os.fstat(raw.fileno()).st_size)
-            _refuse_nothing(source)
-            yield source
+            yield _source(file, is_compressed(path))
         except InvalidGraphError as error:
             raise FileFormatError(f"{path}: {error}") from error
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -79,10 +76,17 @@ def _open(path: Path) -> BinaryIO:
         raise InvalidArgumentError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _refuse_nothing(source: Source) -> None:
-    if not source.stream.read(1):
+def _source(file: BinaryIO, compressed: bool) -> Source:
+    """Make a seekable source of an open file; raise if there is nothing in it."""
+    is_pipe = not file.seekable()
+    stream = BytesIO(file.read()) if is_pipe else file
+    if compressed:
+        stream = cast(BinaryIO, gzip.GzipFile(fileobj=stream))
+    if not stream.read(1):
         raise FileFormatError("the file is empty; even a graph without vertices takes a header")
-    source.stream.seek(0)
+    stream.seek(0)
+    size = None if is_pipe or compressed else os.fstat(file.fileno()).st_size
+    return Source(stream=stream, size=size)
 
 
 @contextmanager

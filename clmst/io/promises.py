@@ -44,14 +44,17 @@ class Promise:
     @classmethod
     def parse(cls, n_vertices: str, n_edges: str, *, line: int) -> Promise:
         """Read the two numbers of a header on line `line`."""
+        counts = []
         for word in (n_vertices, n_edges):
             if not (word.isascii() and word.isdigit()):
                 raise FileFormatError(
                     f"line {line}: the header says {word[:20]!r}; "
                     "it must give the numbers of vertices and edges"
                 )
+            significant = word.lstrip("0") or "0"
+            counts.append(int(significant[:20]))  # more digits than that are too many in any case
         try:
-            return cls(n_vertices=int(n_vertices[:20]), n_edges=int(n_edges[:20]))
+            return cls(n_vertices=counts[0], n_edges=counts[1])
         except FileFormatError as error:
             raise FileFormatError(f"line {line}: {error}") from error
 

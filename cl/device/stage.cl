@@ -1,0 +1,73 @@
+// Work-group-aggregated append: edges are staged in local memory and go to a worklist in one piece,
+// with one atomic on its counter.
+#ifndef CLMST_DEVICE_STAGE
+#define CLMST_DEVICE_STAGE
+
+#include "device/lanes.cl"
+#include "device/work_group.cl"
+#include "device/worklist.cl"
+
+// Edges that can be staged before they go to the worklist; at least WG_SIZE.
+#ifndef STAGE_CAPACITY
+#define STAGE_CAPACITY 1024
+#endif
+
+// A stage of one work-group in front of a worklist.
+typedef struct {
+  local uint4 *edges;              // [STAGE_CAPACITY], packed
+  volatile local uint *staged;     // how many edges have come since the last flush
+  local uint *base;                // scratch: where the flushed edges go
+  global uint *worklist;
+  uint capacity;                   // of the worklist
+  volatile global uint *count;     // of edges in the worklist
+} stage_t;
+
+// Must be reached by the whole work-group before the first push.
+static inline void stage_open(const stage_t *stage) {
+  if (get_local_id(0) == 0) *stage->staged = 0;
+  wg_barrier_local();
+}
+
+// Append the staged edges to the worklist, one atomic for all of them.
+// Must be reached by the whole work-group, and by every work-item in the same flow of control:
+// PoCL 3.1 miscompiles barriers that stand under a condition.
+static inline void stage_flush(const stage_t *stage) {
+  wg_barrier_local();
+  const uint n_staged = min(*stage->staged, (uint)STAGE_CAPACITY);
+  if (get_local_id(0) == 0 && n_staged > 0) *stage->base = atomic_add(stage->count, n_staged);
+  wg_barrier_local();
+  for (uint i = get_local_id(0); i < n_staged; i += WG_SIZE) {
+    edge_t edge;
+    edge_unpack(stage->edges[i], &edge);
+    worklist_store(stage->worklist, stage->capacity, *stage->base + i, edge);
+  }
+  wg_barrier_local();
+  if (get_local_id(0) == 0) *stage->staged = 0;
+  wg_barrier_local();
+}
+
+#if WG_SIZE == 1
+
+// Stage `edge` if `keep` is set. A lone work-item can flush whenever the stage is full.
+static inline void stage_push(const stage_t *stage, edge_t edge, bool keep) {
+  if (!keep) return;
+  stage->edges[*stage->staged] = edge_pack(edge);
+  *stage->staged += 1;
+  if (*stage->staged == STAGE_CAPACITY) stage_flush(stage);
+}
+
+#else
+
+// Stage `edge` if `keep` is set; once the stage is full, put it straight on the worklist.
+// Must be reached by all lanes of a group together.
+static inline void stage_push(const stage_t *stage, edge_t edge, bool keep) {
+  const uint at = lanes_claim_local(stage->staged, keep);
+  const bool spill = keep && at >= STAGE_CAPACITY;
+  if (keep && !spill) stage->edges[at] = edge_pack(edge);
+  const uint place = lanes_claim_global(stage->count, spill);
+  if (spill) worklist_store(stage->worklist, stage->capacity, place, edge);
+}
+
+#endif
+
+#endif

@@ -1,0 +1,60 @@
+"""Errors as a user of the command sees them: one line on stderr, and an exit status."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+import click
+
+from clmst.core.errors import ClmstError
+
+TRACEBACK_VARIABLE = "CLMST_TRACEBACK"
+
+
+class Failure(click.ClickException):
+    """What ends a command, as ``clmst: error: ...``; the exit status is 1."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the message on stderr."""
+        click.echo(f"clmst: error: {self.message}", file=file, err=True)
+
+
+class Interruption(Failure):
+    """The user's Ctrl-C; the exit status is what shells give to SIGINT."""
+
+    exit_code = 130
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Turn whatever is raised into a :class:`Failure`.
+
+    With ``CLMST_TRACEBACK=1`` errors pass as they are, and so show where they come from.
+    """
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+        raise  # click's own; and of a reader that has seen enough nobody needs to be told
+    except KeyboardInterrupt as interrupt:
+        raise Interruption("interrupted") from interrupt
+    except Exception as error:
+        if os.environ.get(TRACEBACK_VARIABLE) == "1":
+            raise
+        raise Failure(describe(error)) from error
+
+
+def describe(error: Exception) -> str:
+    """Return the message for what a command ran into; its first line says what is wrong."""
+    if isinstance(error, ClmstError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror is not None:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, MemoryError):
+        return f"this machine has not enough memory: {error}" if str(error) else "out of memory"
+    return (
+        f"unexpected {type(error).__name__}: {error}\n"
+        f"This is a bug in clmst; {TRACEBACK_VARIABLE}=1 shows where."
+    )

@@ -1,0 +1,116 @@
+"""``clmst generate``: a sub-command for each graph family, read off the registry."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clmst.cli.terminal import Stages, counted, quiet_option
+from clmst.core.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from clmst.generators.family import Family, Parameter
+
+
+class _Families(click.Group):
+    """A group whose commands are the families; they are looked up only when asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all families."""
+        from clmst.generators import FAMILIES
+
+        return list(FAMILIES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command that generates graphs of a family."""
+        from clmst.generators import FAMILIES
+
+        return _command(FAMILIES[cmd_name]) if cmd_name in FAMILIES else None
+
+
+@click.command(cls=_Families)
+def generate() -> None:
+    """Generate a graph of a named family.
+
+    The same parameters and seed give the same graph on every machine.
+    """
+
+
+def _command(family: Family) -> click.Command:
+    options: list[click.Parameter] = [_option(parameter) for parameter in family.parameters]
+    command = click.Command(
+        family.name,
+        params=options,
+        callback=lambda **values: _write(family, **values),
+        help=_prose(family.description),
+        short_help=_prose(family.description),
+    )
+    for add in (_output_option, _format_option, quiet_option):
+        add(command)
+    return command
+
+
+_output_option = click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Where the graph goes; the suffix says in which format, .gz behind it compresses.",
+)
+_format_option = click.option(
+    "--format", "format_name", metavar="NAME", help="The format, whatever the suffix."
+)
+
+
+def _write(
+    family: Family, output: Path, format_name: str | None, quiet: bool, **parameters: Any
+) -> None:
+    from clmst.io import registry, write_graph
+
+    registry.find(output, format_name)  # a wrong format is found before, not after, the work
+    stages = Stages(quiet=quiet)
+    with stages.stage("generate", f"generating a {family.name} graph"):
+        graph = family(**parameters)
+    with stages.stage("write", f"writing {output}"):
+        write_graph(graph, output, format=format_name)
+    if not quiet:
+        sizes = counted(graph.n_vertices, "vertices"), counted(graph.n_edges, "edges")
+        click.echo(f"{output}: {', '.join(sizes)}")
+
+
+def _option(parameter: Parameter) -> click.Option:
+    """Return the option of one parameter."""
+    flag = parameter.name.replace("_", "-")
+    names = [f"--{flag}", parameter.name]
+    common: dict[str, Any] = {"help": _prose(parameter.help), "required": parameter.required}
+    if not parameter.required:
+        common |= {"default": parameter.default, "show_default": True}
+    if parameter.type is bool:
+        return click.Option([f"--{flag}/--no-{flag}", parameter.name], **common)
+    if parameter.choices:
+        return click.Option(names, type=click.Choice(parameter.choices), **common)
+    if parameter.type is tuple:
+        metavar = "INT,..."
+        if not parameter.required:
+            common["default"] = ",".join(map(str, parameter.default))
+    else:
+        metavar = parameter.type.__name__.upper()
+    return click.Option(
+        names, type=str, metavar=metavar, callback=partial(_parsed, parameter), **common
+    )
+
+
+def _parsed(parameter: Parameter, _: click.Context, option: click.Parameter, text: str) -> Any:
+    """Let a parameter read its text."""
+    try:
+        return parameter.parse(text)
+    except InvalidArgumentError as error:
+        raise click.BadParameter(str(error), param=option) from error
+
+
+def _prose(text: str) -> str:
+    """Return a docstring's words without the marks of its markup."""
+    return text.replace("``", "")

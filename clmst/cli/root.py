@@ -1,0 +1,46 @@
+"""The ``clmst`` command itself: what its sub-commands have in common.
+
+Modules of commands import nothing heavy; what a command needs is imported when it runs, so that
+``clmst --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from clmst import __version__
+from clmst.cli.devices import devices
+from clmst.cli.failure import reported
+from clmst.cli.generate import generate
+from clmst.cli.solve import solve
+from clmst.cli.verify import verify
+
+
+class _Reporting(click.Group):
+    """A group that turns whatever its commands raise into one line and an exit status."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with reported():
+            return super().invoke(ctx)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order they were added."""
+        return list(self.commands)
+
+
+@click.group(
+    name="clmst",
+    cls=_Reporting,
+    commands=[solve, verify, generate, devices],
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, prog_name="clmst", message="%(prog)s %(version)s")
+def main() -> None:
+    """Minimum spanning forests on any OpenCL device: the same forest everywhere.
+
+    The exit status is 0 if all went well, 1 if something is wrong with a file, a device or a
+    result, and 2 if the command was not understood. CLMST_TRACEBACK=1 shows where in clmst an
+    error was raised.
+    """

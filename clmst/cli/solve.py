@@ -1,0 +1,168 @@
+"""``clmst solve``: the spanning forest of a graph file."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from clmst.cli.summary import Summary
+from clmst.cli.terminal import Stages, console, json_option, print_json, quiet_option
+from clmst.cli.verify import wrong_forest
+
+if TYPE_CHECKING:
+    from clmst.core.forest import Forest
+    from clmst.core.graph import Graph
+    from clmst.runtime.device import Device
+
+_STDOUT = Path("-")
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--algorithm",
+    metavar="NAME",
+    default="auto",
+    show_default=True,
+    help="How to solve; the forest is the same.",
+)
+@click.option(
+    "--device",
+    "device_name",
+    metavar="NAME",
+    help='"gpu", "cpu" or part of a name that `clmst devices` shows; the best one when left out.',
+)
+@click.option(
+    "--without",
+    metavar="CAPABILITY",
+    multiple=True,
+    help="Do as if the device lacked int64-atomics or lanes. May be repeated.",
+)
+@click.option(
+    "--format", "format_name", metavar="NAME", help="The format of FILE, whatever its suffix."
+)
+@click.option("--maximum", is_flag=True, help="The maximum instead of the minimum forest.")
+@click.option("--verify", "verified", is_flag=True, help="Prove the result on the host.")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="Write the forest: an edge list, .mtx, .npz, or a summary as .json; - writes an edge "
+    "list to stdout. May be repeated.",
+)
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw the forest: .png, .svg, .pdf.")
+@click.option("--profile", is_flag=True, help="Time every kernel.")
+@json_option
+@quiet_option
+def solve(
+    *,
+    file: Path,
+    algorithm: str,
+    device_name: str | None,
+    without: tuple[str, ...],
+    format_name: str | None,
+    maximum: bool,
+    verified: bool,
+    outputs: tuple[Path, ...],
+    plot: Path | None,
+    profile: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Compute the minimum spanning forest of the graph in FILE.
+
+    FILE is in any format that clmst reads, compressed if its name ends in .gz. An unknown
+    algorithm, device or format is answered with a list of those there are.
+    """
+    if as_json and _STDOUT in outputs:
+        raise click.UsageError("--json and --output - both want stdout; give one of them")
+    job = _Job(stages=Stages(quiet=quiet))
+    _refuse_early(algorithm, outputs, plot)
+    device = job.open(device_name, without)
+    graph = job.read(file, format_name)
+    forest = job.solve(graph, device, algorithm=algorithm, maximum=maximum, profile=profile)
+    if verified:
+        job.verify(graph, forest)
+    for path in outputs:
+        job.write(forest, path)
+    if plot is not None:
+        job.draw(graph, forest, plot)
+    summary = Summary(file=str(file), graph=graph, forest=forest, seconds=job.stages.seconds)
+    if as_json:
+        print_json(summary.as_json())
+    elif not quiet:
+        summary.print(console(stderr=_STDOUT in outputs))
+
+
+def _refuse_early(algorithm: str, outputs: tuple[Path, ...], plot: Path | None) -> None:
+    """Raise what would be raised only after the work otherwise: unknown names, no matplotlib."""
+    from clmst import algorithms
+    from clmst.core.optional import optional_import
+    from clmst.io import registry
+
+    algorithms.choose(algorithm)
+    for path in outputs:
+        if path != _STDOUT:
+            registry.find(path, None)
+    if plot is not None:
+        optional_import("matplotlib", extra="plot")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    """The stages of a solve."""
+
+    stages: Stages
+
+    def open(self, name: str | None, without: tuple[str, ...]) -> Device:
+        from clmst.runtime.discovery import get_device
+
+        with self.stages.stage("open_device", "opening the device"):
+            device = get_device(name)
+            return device.forcing_off(*without) if without else device
+
+    def read(self, file: Path, format_name: str | None) -> Graph:
+        from clmst.io import read_graph
+
+        with self.stages.stage("read", f"reading {file}"):
+            return read_graph(file, format=format_name)
+
+    def solve(
+        self, graph: Graph, device: Device, *, algorithm: str, maximum: bool, profile: bool
+    ) -> Forest:
+        from clmst import api
+
+        with self.stages.stage("convert", f"bringing the graph to {device.name}"):
+            on_device = api.to_device(graph, device)
+        with self.stages.stage("solve", f"solving on {device.name}"):
+            if maximum:
+                return api.maximum_spanning_forest(on_device, algorithm=algorithm, profile=profile)
+            return api.minimum_spanning_forest(on_device, algorithm=algorithm, profile=profile)
+
+    def verify(self, graph: Graph, forest: Forest) -> None:
+        with self.stages.stage("verify", "verifying"):
+            outcome = forest.verify(graph)
+        if not outcome:
+            made = "{algorithm} on {device}".format(**forest.stats)
+            raise wrong_forest(f"the forest that {made} gave is wrong", outcome)
+
+    def write(self, forest: Forest, path: Path) -> None:
+        from clmst.io import edge_list, write_forest
+
+        with self.stages.stage("write", f"writing {path}"):
+            if path == _STDOUT:
+                edge_list.write_forest(forest, sys.stdout.buffer)
+            else:
+                write_forest(forest, path)
+
+    def draw(self, graph: Graph, forest: Forest, path: Path) -> None:
+        from clmst.drawing import draw_forest
+
+        with self.stages.stage("draw", f"drawing {path}"):
+            draw_forest(graph, forest, path)

@@ -1,0 +1,103 @@
+"""What ``clmst solve`` tells about a solve: as tables for people, as JSON for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from clmst.cli.terminal import duration, json_number, new_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from clmst.core.forest import Forest
+    from clmst.core.graph import Graph
+    from clmst.runtime.profile import KernelTime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """One solve, from the file to the result.
+
+    Attributes
+    ----------
+    file : str
+        As the user named it.
+    graph : Graph
+    forest : Forest
+    seconds : mapping of str to float
+        What each stage took.
+    """
+
+    file: str
+    graph: Graph
+    forest: Forest
+    seconds: Mapping[str, float]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the summary in the types of JSON."""
+        forest, stats = self.forest, self.forest.stats
+        summary: dict[str, Any] = {
+            "file": self.file,
+            "n_vertices": self.graph.n_vertices,
+            "n_edges": self.graph.n_edges,
+            "n_components": forest.n_components,
+            "n_forest_edges": forest.n_edges,
+            "total_weight": json_number(forest.total_weight),
+            "weight_dtype": str(forest.weights.dtype),
+            "maximum": forest.maximum,
+            "algorithm": stats["algorithm"],
+            "device": stats["device"],
+            "rounds": stats.get("rounds"),
+            "launches": stats.get("launches"),
+            "verified": "verify" in self.seconds,  # a wrong forest never gets a summary
+            "seconds": dict(self.seconds),
+        }
+        if "profile" in stats:
+            summary["profile"] = {name: asdict(time) for name, time in stats["profile"].items()}
+        return summary
+
+    def print(self, console: Console) -> None:
+        """Print the summary, and the profile if there is one."""
+        console.print(self._sizes())
+        if "profile" in self.forest.stats:
+            console.print()
+            console.print(_profile_table(self.forest.stats["profile"]))
+
+    def _sizes(self) -> Table:
+        forest, stats = self.forest, self.forest.stats
+        table = new_table()
+        rows = {
+            "file": self.file,
+            "vertices": f"{self.graph.n_vertices:,}",
+            "edges": f"{self.graph.n_edges:,}",
+            "components": f"{forest.n_components:,}",
+            "forest edges": f"{forest.n_edges:,}",
+            "total weight": f"{forest.total_weight:,} ({forest.weights.dtype})",
+            "forest": "maximum" if forest.maximum else "minimum",
+            "algorithm": stats["algorithm"],
+            "device": stats["device"],
+        }
+        if "rounds" in stats:
+            rows["rounds"] = f"{stats['rounds']:,}"
+        for name, value in rows.items():
+            table.add_row(name, value)
+        table.add_section()
+        for name, seconds in self.seconds.items():
+            table.add_row(f"time to {name.replace('_', ' ')}", duration(seconds))
+        return table
+
+
+def _profile_table(profile: Mapping[str, KernelTime]) -> Table:
+    numbers = ("launches", "ms", "share")
+    table = new_table("kernel", *numbers, numbers=numbers)
+    total = sum(time.milliseconds for time in profile.values())
+    for name, time in profile.items():
+        share = time.milliseconds / total if total else 0.0
+        table.add_row(name, f"{time.launches:,}", f"{time.milliseconds:.3f}", f"{share:.1%}")
+    table.add_section()
+    launches = sum(time.launches for time in profile.values())
+    table.add_row("all", f"{launches:,}", f"{total:.3f}", "")
+    return table

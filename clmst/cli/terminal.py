@@ -1,0 +1,138 @@
+"""What goes to the screen: tables, JSON, and a spinner while something takes long."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_SINGULARS = {"vertices": "vertex", "edges": "edge", "components": "component"}
+
+_PIPED_WIDTH = 1 << 15  # columns: nothing is folded where nobody sees the borders of a window
+_PATIENCE = 1.0  # seconds before a stage shows that it is at work
+
+quiet_option: Callable[[_Command], _Command] = click.option(
+    "-q", "--quiet", is_flag=True, help="No summary and no progress; the exit status tells."
+)
+json_option: Callable[[_Command], _Command] = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON value on stdout instead of tables."
+)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console on stdout or stderr; colours only on a terminal, lines whole elsewhere."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else _PIPED_WIDTH
+    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+
+
+def new_table(*headings: str, numbers: tuple[str, ...] = ()) -> Table:
+    """Return an empty table; without headings it has two columns, of names and values.
+
+    Parameters
+    ----------
+    *headings : str
+    numbers : tuple of str
+        Headings of columns of numbers, which are flush right.
+    """
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_header=bool(headings), show_edge=False)
+    for heading in headings:
+        is_number = heading in numbers
+        table.add_column(heading, justify="right" if is_number else "left", overflow="fold")
+    if not headings:
+        table.add_column(style="bold", no_wrap=True)
+        table.add_column(overflow="fold")
+    return table
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON on stdout."""
+    click.echo(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False))
+
+
+def json_number(number: int | float) -> int | float | str:
+    """Return `number` as JSON can hold it: infinities and NaN, for which it has no word, as text.
+
+    Exact integers of any size pass.
+    """
+    return str(number) if isinstance(number, float) and not math.isfinite(number) else number
+
+
+def counted(count: int, things: str) -> str:
+    """Return a count with its noun, given in the plural: ``1 vertex``, ``1,000 edges``."""
+    if count == 1:
+        return f"1 {_SINGULARS[things]}"
+    return f"{count:,} {things}"
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as it is read best: ``13.5 ms``, ``2.41 s``."""
+    return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+class Stages:
+    """The stages of a command, each timed; one that lasts shows a spinner.
+
+    The spinner is on stderr, and only if that is a terminal.
+
+    Parameters
+    ----------
+    quiet : bool
+        Never show anything.
+
+    Attributes
+    ----------
+    seconds : dict of str to float
+        What each stage took, in the order they ran.
+    """
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.seconds: dict[str, float] = {}
+        self._shows = not quiet and sys.stderr.isatty()
+
+    @contextmanager
+    def stage(self, name: str, text: str) -> Iterator[None]:
+        """Run a stage; `text` says what is being done, as in "reading roads.gr"."""
+        with _spinner(text) if self._shows else _nothing():
+            start = time.perf_counter()
+            yield
+            self.seconds[name] = time.perf_counter() - start
+
+
+@contextmanager
+def _spinner(text: str) -> Iterator[None]:
+    from rich.text import Text
+
+    status = console(stderr=True).status(Text(f"{text} ..."))
+    patience = threading.Timer(_PATIENCE, status.start)
+    patience.daemon = True
+    patience.start()
+    try:
+        yield
+    finally:
+        patience.cancel()
+        patience.join()  # it may be starting the spinner right now
+        status.stop()
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield

@@ -1,0 +1,104 @@
+"""``clmst verify``: whether a file holds the minimum spanning forest of a graph."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clmst.cli.failure import Failure
+from clmst.cli.terminal import Stages, counted, json_number, json_option, print_json, quiet_option
+from clmst.core.errors import InvalidForestError
+
+if TYPE_CHECKING:
+    from clmst.core.forest import Forest
+    from clmst.core.verify import Verification
+
+
+@click.command()
+@click.argument("graph_file", metavar="GRAPH", type=click.Path(path_type=Path))
+@click.argument("forest_file", metavar="FOREST", type=click.Path(path_type=Path))
+@click.option(
+    "--maximum/--minimum",
+    default=None,
+    help="Which forest it has to be. When left out: what FOREST says, else the minimum.",
+)
+@click.option(
+    "--format", "format_name", metavar="NAME", help="The format of GRAPH, whatever its suffix."
+)
+@json_option
+@quiet_option
+def verify(
+    *,
+    graph_file: Path,
+    forest_file: Path,
+    maximum: bool | None,
+    format_name: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Check that FOREST is the minimum spanning forest of GRAPH.
+
+    FOREST is what `clmst solve --output` wrote: an edge list, .mtx or .npz. The check runs on the
+    host and shares nothing with the algorithms. The exit status is 1 if the forest is wrong.
+    """
+    from clmst.core.verify import Verification
+    from clmst.io import read_forest, read_graph
+
+    stages = Stages(quiet=quiet)
+    with stages.stage("graph", f"reading {graph_file}"):
+        graph = read_graph(graph_file, format=format_name)
+    forest = None
+    try:
+        with stages.stage("forest", f"reading {forest_file}"):
+            forest = read_forest(forest_file, graph)
+        if maximum is not None:
+            forest = replace(forest, maximum=maximum)
+        with stages.stage("verify", "verifying"):
+            outcome = forest.verify(graph)
+    except InvalidForestError as error:  # it has edges that the graph has not
+        outcome = Verification(problems=(str(error),), n_problems=1)
+    if as_json:
+        print_json(_report(graph_file, forest_file, forest, outcome))
+    kind = "maximum" if (maximum if forest is None else forest.maximum) else "minimum"
+    if forest is None or not outcome:
+        raise wrong_forest(
+            f"{forest_file} is not the {kind} spanning forest of {graph_file}", outcome
+        )
+    if not (quiet or as_json):
+        sizes = counted(forest.n_edges, "edges"), counted(forest.n_components, "components")
+        click.echo(
+            f"{forest_file} is the {kind} spanning forest of {graph_file}: "
+            f"{', '.join(sizes)}, total weight {forest.total_weight:,}"
+        )
+
+
+def wrong_forest(verdict: str, outcome: Verification) -> Failure:
+    """Make the error that says which problems `outcome` has found, one a line."""
+    lines = [f"{verdict}: {outcome.problems[0]}", *outcome.problems[1:]]
+    if rest := outcome.n_problems - len(outcome.problems):
+        lines.append(f"... and {rest:,} more of this kind")
+    return Failure("\n  ".join(lines))
+
+
+def _report(
+    graph_file: Path, forest_file: Path, forest: Forest | None, outcome: Verification
+) -> dict[str, Any]:
+    report: dict[str, Any] = {
+        "graph": str(graph_file),
+        "forest": str(forest_file),
+        "ok": outcome.ok,
+        "n_problems": outcome.n_problems,
+        "problems": outcome.problems,
+    }
+    if forest is not None:
+        report |= {
+            "maximum": forest.maximum,
+            "n_vertices": forest.n_vertices,
+            "n_edges": forest.n_edges,
+            "n_components": forest.n_components,
+            "total_weight": json_number(forest.total_weight),
+        }
+    return report

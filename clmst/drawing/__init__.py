@@ -1,0 +1,8 @@
+"""Pictures of spanning forests. Needs matplotlib: ``pip install 'clmst[plot]'``."""
+
+from __future__ import annotations
+
+from clmst.drawing.layout import layout
+from clmst.drawing.picture import draw_forest
+
+__all__ = ["draw_forest", "layout"]

@@ -1,0 +1,240 @@
+"""A sheet of paper to draw on: colours, widths and Matplotlib, without its global state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clmst.core.optional import optional_import
+from clmst.core.weight_keys import Array
+from clmst.drawing.stress import Points
+
+_WIDTH = 10.0  # of the sheet, inches
+_HEIGHTS = (2.0, 12.0)  # of the drawing, inches
+_HEAD = 0.95  # room for title, captions and key, inches
+_KEY = 2.0  # width of the key, inches
+_EDGE = 0.35  # left free all round, inches
+_DPI = 200
+_RASTERISED = 20_000  # lines from which on they are pixels in SVG and PDF too
+_POINTS_PER_INCH = 72.0
+_RUN = 100  # segments at most in one path: the rasteriser has room for some million pixels
+_DISC = 3  # letters that fit on a disc
+
+_ORIGIN = np.zeros(2)
+
+_PAPER = "#fbfaf6"
+_INK = "#1f2d3a"
+_FAINT_INK = "#6f7a84"
+_OTHER_EDGES = "#a39c8c"
+# From twig to trunk, a ramp a tree: the largest tree takes the first.
+_RAMPS = (
+    ("#84c6e2", "#2b8fb8", "#11436b", "#08182f"),
+    ("#f6bf8a", "#e3762f", "#a33c12", "#4f1a08"),
+    ("#a8d8a0", "#4a9e52", "#1f6432", "#0d3219"),
+    ("#d9b5e0", "#9a5fb0", "#5f2f7d", "#2d123f"),
+    ("#f3b0bd", "#d9566f", "#96203f", "#470a1e"),
+    ("#ead48a", "#c29b22", "#7d5f0c", "#3b2b03"),
+    ("#9fd9cd", "#38a08f", "#16685f", "#07322e"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A figure with one drawing.
+
+    Attributes
+    ----------
+    figure : matplotlib.figure.Figure
+    axes : matplotlib.axes.Axes
+        Covers the drawing; its unit is that of the points.
+    inches_per_unit : float
+        Scale of the drawing.
+    n_vertices : int
+        Lines get thinner as there are more.
+    """
+
+    figure: Any
+    axes: Any
+    inches_per_unit: float
+    n_vertices: int
+
+    @classmethod
+    def around(cls, points: Points) -> Page:
+        """Choose a sheet whose shape suits the points, and a scale that fits them on it."""
+        Figure = optional_import("matplotlib.figure", extra="plot").Figure
+        FigureCanvasAgg = optional_import(
+            "matplotlib.backends.backend_agg", extra="plot"
+        ).FigureCanvasAgg
+        low, high = (points.min(axis=0), points.max(axis=0)) if len(points) else (_ORIGIN, _ORIGIN)
+        width, height = (high - low).tolist()
+        room = _WIDTH - 2 * _EDGE
+        slope = height / width if width else float(height > 0)
+        tall = float(np.clip(room * slope, *_HEIGHTS))
+        units_per_inch = max(width / room, height / tall) or 1.0
+        sheet = tall + 2 * _EDGE + _HEAD
+        figure = Figure(figsize=(_WIDTH, sheet), facecolor=_PAPER)
+        FigureCanvasAgg(figure)
+        axes = figure.add_axes((0, 0, 1, (tall + 2 * _EDGE) / sheet))
+        axes.set_axis_off()
+        half = np.array([_WIDTH, tall + 2 * _EDGE]) / 2 * units_per_inch
+        middle = (low + high) / 2
+        axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
+        axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
+        return cls(
+            figure=figure, axes=axes, inches_per_unit=1 / units_per_inch, n_vertices=len(points)
+        )
+
+    @property
+    def thin(self) -> float:
+        """Width of a twig, in points."""
+        return float(np.clip(36 / np.sqrt(max(self.n_vertices, 1)), 0.22, 1.8))
+
+    @property
+    def thick(self) -> float:
+        """Width of the mightiest trunk, in points."""
+        return self.thin + 2.6
+
+    def draw_others(self, segments: Array) -> None:
+        """Draw the edges outside the forest, the fainter the more they would cover."""
+        width = 0.8 * self.thin
+        span = segments[:, 1] - segments[:, 0]
+        inches = float(np.sqrt((span * span).sum(axis=1)).sum()) * self.inches_per_unit
+        box = self.figure.get_size_inches()
+        covered = inches * width / _POINTS_PER_INCH / (box[0] * box[1])
+        alpha = float(np.clip(0.15 / max(covered, 1e-9), 0.03, 0.6))
+        colour = (*_rgb(_OTHER_EDGES), alpha)
+        every = np.zeros(len(segments))
+        self._strokes(self.axes, segments, every + width, np.tile(colour, (len(segments), 1)))
+
+    def draw_branches(self, segments: Array, hanging: Array, trees: Array) -> None:
+        """Draw the forest, trunks over twigs.
+
+        `hanging` chooses the width among all trees and the shade within its own, the number of
+        the tree the hue.
+        """
+        widest = _prominence(hanging, int(hanging.max(initial=1)))
+        most = np.zeros(int(trees.max(initial=-1)) + 1, np.int64)
+        np.maximum.at(most, trees, hanging)
+        darkest = _prominence(hanging, most[trees])
+        hue = trees % len(_RAMPS)
+        order = np.lexsort((hue, darkest, widest))
+        widths = self._widths(widest[order])
+        self._strokes(self.axes, segments[order], widths, shades(darkest[order], hue[order]))
+
+    def draw_vertices(self, points: Points, trees: Array) -> None:
+        """Draw a dot for each of these vertices, in the hue of its tree."""
+        size = float(np.clip(2.2 * self.thin, 1.0, 4.0))
+        colours = shades(np.full(len(points), 0.55), trees % len(_RAMPS))
+        self._dots(points, size, facecolors=colours, linewidths=0)
+
+    def draw_names(self, points: Points, names: Sequence[str]) -> None:
+        """Write a name on a disc, or on a plate if names are long, at each point."""
+        style = {"facecolor": _PAPER, "edgecolor": _RAMPS[0][2], "linewidth": 0.8}
+        are_short = max(map(len, names), default=0) <= _DISC
+        if are_short:
+            self._dots(points, 14.0, **{f"{name}s": value for name, value in style.items()})
+        plate = {"boxstyle": "round,pad=0.25", **style}
+        for (x, y), name in zip(points.tolist(), names, strict=True):
+            self.axes.text(
+                x, y, name, size=6.5, color=_INK, ha="center", va="center_baseline", zorder=4,
+                parse_math=False, bbox=None if are_short else plate,
+            )  # fmt: skip
+
+    def write(self, title: str, *captions: str) -> None:
+        """Write a title and lines under it at the head of the sheet, smaller if they are long."""
+        height = self.figure.get_size_inches()[1]
+        lines = [(title, 17.0, _INK, "bold", 0.52)]
+        for number, text in enumerate(captions):
+            lines.append((text, 9.5, _FAINT_INK, "normal", 0.78 + 0.2 * number))
+        for text, size, colour, weight, below in lines:
+            line = self.figure.text(
+                _EDGE / _WIDTH, 1 - below / height, text, size=size, color=colour, weight=weight,
+                va="baseline", parse_math=False,
+            )  # fmt: skip
+            long = line.get_window_extent().width / self.figure.dpi
+            line.set_size(size * min(1.0, (_WIDTH - 2 * _EDGE - _KEY - 0.2) / max(long, _EDGE)))
+
+    def draw_key(self, most: int) -> None:
+        """Explain width and shade at the top right corner, if there are twigs and trunks."""
+        if most < 2:
+            return
+        height = self.figure.get_size_inches()[1]
+        left, bottom = 1 - (_EDGE + _KEY) / _WIDTH, 1 - 0.6 / height
+        key = self.figure.add_axes((left, bottom, _KEY / _WIDTH, 0.2 / height))
+        key.set_axis_off()
+        key.set_xlim(0, 1)
+        key.set_ylim(-1, 1)
+        at = np.linspace(0, 1, 65)
+        stops = np.stack([at, np.zeros_like(at)], axis=1)
+        rank = (at[1:] + at[:-1]) / 2
+        segments = np.stack([stops[:-1], stops[1:]], axis=1)
+        colours = shades(rank, np.zeros(rank.size, np.int64))
+        self._strokes(key, segments, self._widths(rank), colours)
+        labels = ((0.0, "left", "1"), (1.0, "right", f"{most:,} vertices hang on an edge"))
+        for x, side, text in labels:
+            key.text(x, -2.4, text, size=7, color=_FAINT_INK, ha=side, va="center")
+
+    def save(self, path: Path) -> None:
+        """Write the sheet in the format that the suffix names."""
+        self.figure.savefig(path, dpi=_DPI, facecolor=_PAPER)
+
+    def _widths(self, rank: Array) -> Array:
+        return self.thin + (self.thick - self.thin) * rank**2.2
+
+    def _strokes(self, axes: Any, segments: Array, widths: Array, colours: Array) -> None:
+        """Draw segments in order; runs that look alike are one path, as one each would be slow."""
+        paths = optional_import("matplotlib.path", extra="plot").Path
+        collection = optional_import("matplotlib.collections", extra="plot").PathCollection
+        k = len(segments)
+        if k == 0:
+            return
+        levels = np.rint(np.column_stack([widths * 40, colours * 63])).astype(np.int64)
+        changes = 1 + np.flatnonzero((levels[1:] != levels[:-1]).any(axis=1))
+        starts = np.union1d(changes, np.arange(0, k, _RUN))
+        codes = np.tile(np.array([paths.MOVETO, paths.LINETO], np.uint8), _RUN)
+        bounds = zip(starts.tolist(), [*starts[1:].tolist(), k], strict=True)
+        runs = [
+            paths(segments[start:end].reshape(-1, 2), codes[: 2 * (end - start)])
+            for start, end in bounds
+        ]
+        strokes = collection(
+            runs, facecolors="none", edgecolors=colours[starts], linewidths=widths[starts],
+            capstyle="round", zorder=2, rasterized=k > _RASTERISED,
+        )  # fmt: skip
+        axes.add_collection(strokes, autolim=False)
+
+    def _dots(self, points: Points, diameter: float, **style: Any) -> None:
+        """Draw discs, their diameter in points."""
+        many = len(points) > _RASTERISED
+        self.axes.scatter(*points.T, s=diameter**2, zorder=3, rasterized=many, **style)
+
+
+def shades(rank: Array, hue: Array) -> Array:
+    """Return a colour for each rank from 0 (twig) to 1 (trunk) and number of a ramp.
+
+    Returns
+    -------
+    ndarray of float64, shape (k, 3)
+    """
+    stops = np.array([[_rgb(stop) for stop in ramp] for ramp in _RAMPS])
+    at = np.clip(rank, 0, 1) * (stops.shape[1] - 1)
+    left = np.minimum(at.astype(np.int64), stops.shape[1] - 2)
+    part = (at - left)[:, None]
+    return np.asarray(stops[hue, left] * (1 - part) + stops[hue, left + 1] * part)
+
+
+def _rgb(colour: str) -> tuple[float, ...]:
+    return tuple(int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+
+
+def _prominence(hanging: Array, most: Array | int) -> Array:
+    """Return the logarithm of what hangs on each edge, 0 for a single vertex and 1 for `most`.
+
+    Where single vertices are the most that hangs on any edge, all edges are alike: in the middle.
+    """
+    scale = np.log(np.maximum(most, 2))
+    return np.asarray(np.where(np.asarray(most) < 2, 0.5, np.log(hanging) / scale))

@@ -1,0 +1,164 @@
+"""The picture of a spanning forest over its graph: what is drawn and what is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array
+from clmst.drawing.branches import branch_sizes
+from clmst.drawing.layout import layout
+from clmst.drawing.page import Page
+from clmst.drawing.stress import Points
+
+SUFFIXES = (".png", ".svg", ".pdf")
+
+_DOTTED = 3_000  # vertices up to which each gets a dot, not only those without an edge
+_NAMED = 60  # vertices up to which each is named
+
+
+def draw_forest(
+    graph: Graph,
+    forest: Forest,
+    path: str | Path,
+    *,
+    title: str | None = None,
+    max_edges: int = 300_000,
+) -> None:
+    """Draw a spanning forest over its graph.
+
+    The more vertices hang on an edge of the forest, the darker and wider it is: twigs join
+    branches, branches join trunks. Trees have different hues; the graph's other edges are faint.
+    The graph's coordinates are used where it has any; else :func:`clmst.drawing.layout` places
+    the vertices.
+
+    Parameters
+    ----------
+    graph : Graph
+    forest : Forest
+        Of this graph.
+    path : str or Path
+        Where to write; the suffix, .png, .svg or .pdf, chooses the format. The lines of large
+        graphs are pixels in SVG and PDF too.
+    title : str, optional
+        "Minimum spanning tree" or the like when left out.
+    max_edges : int
+        How many edges outside the forest to draw at most. Where there are more, an even choice
+        of them is drawn, and the caption says so. Edges of the forest are always drawn.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The suffix is unknown, `max_edges` is negative, the forest is not of this graph, or a
+        coordinate is not finite.
+    MissingDependencyError
+        Matplotlib is not installed.
+
+    Notes
+    -----
+    O(n + m) and the layout. Matplotlib's global state (pyplot, the backend) is not touched.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES:
+        raise InvalidArgumentError(
+            f"{path.name} has the suffix {path.suffix!r}; it must be one of {', '.join(SUFFIXES)}"
+        )
+    if max_edges < 0:
+        raise InvalidArgumentError(f"max_edges is {max_edges}; it must not be negative")
+    others = _edges_outside(graph, forest)
+    shown = others
+    if len(others) > max_edges:
+        shown = others[np.arange(max_edges) * len(others) // max(max_edges, 1)]
+    points = _positions(graph)
+    labels, sizes = _trees_by_size(forest)
+
+    page = Page.around(points)
+    page.draw_others(points[shown])
+    hanging = branch_sizes(forest)
+    page.draw_branches(points[forest.edges], hanging, labels[forest.edges[:, 0]])
+    dotted = graph.n_vertices <= _DOTTED
+    visible = np.arange(graph.n_vertices) if dotted else np.flatnonzero(sizes[labels] == 1)
+    page.draw_vertices(points[visible], labels[visible])
+    if graph.n_vertices <= _NAMED:
+        names = graph.vertex_labels or range(graph.n_vertices)
+        page.draw_names(points, [str(name) for name in names])
+    page.write(
+        _default_title(forest) if title is None else title,
+        caption(graph, forest),
+        what_is_shown(len(shown), len(others)),
+    )
+    page.draw_key(int(hanging.max(initial=0)))
+    page.save(path)
+
+
+def caption(graph: Graph, forest: Forest) -> str:
+    """Return the line under the title: sizes and total weight."""
+    total = forest.total_weight
+    digits = "," if isinstance(total, int) else ",.7g"
+    parts = (
+        _count(graph.n_vertices, "vertex", "vertices"),
+        _count(graph.n_edges, "edge", "edges"),
+        _count(forest.n_components, "tree", "trees"),
+        f"total weight {total:{digits}}",
+    )
+    return " · ".join(parts)
+
+
+def what_is_shown(n_shown: int, n_others: int) -> str:
+    """Return what to say of the edges outside the forest: nothing if all of them are drawn."""
+    if n_shown == n_others:
+        return ""
+    return f"{n_shown:,} of the {n_others:,} edges outside the forest are drawn"
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def _default_title(forest: Forest) -> str:
+    kind = "Maximum" if forest.maximum else "Minimum"
+    return f"{kind} spanning {'tree' if forest.n_components == 1 else 'forest'}"
+
+
+def _edges_outside(graph: Graph, forest: Forest) -> Array:
+    """Return the endpoints of the edges that are not in the forest, shape (k, 2)."""
+    if forest.n_vertices != graph.n_vertices:
+        raise InvalidArgumentError(
+            f"the forest has {forest.n_vertices} vertices but the graph has {graph.n_vertices}; "
+            "it must be a forest of this graph"
+        )
+    u, v, _, ids = graph.edges()
+    chosen = np.isin(ids, forest.edge_ids)
+    ends = np.stack([u, v], axis=1).astype(np.int64)
+    if not np.array_equal(ends[chosen], forest.edges):
+        raise InvalidArgumentError(
+            "the edge ids of the forest belong to other edges of the graph than its endpoints; "
+            "it must be a forest of this graph"
+        )
+    return ends[~chosen]
+
+
+def _positions(graph: Graph) -> Points:
+    if graph.coordinates is None:
+        return layout(graph)
+    finite = np.isfinite(graph.coordinates).all(axis=1)
+    if not finite.all():
+        vertex = int(np.argmin(finite))
+        x, y = graph.coordinates[vertex]
+        raise InvalidArgumentError(f"vertex {vertex} is at ({x}, {y}); coordinates must be finite")
+    return graph.coordinates
+
+
+def _trees_by_size(forest: Forest) -> tuple[Array, Array]:
+    """Return the tree of each vertex and the size of each tree, the largest tree numbered 0."""
+    if forest.n_vertices == 0:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    sizes = np.bincount(forest.labels)
+    order = np.argsort(-sizes, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    return rank[forest.labels], sizes[order]

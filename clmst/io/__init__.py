@@ -1,0 +1,156 @@
+"""Readers and writers of graph files.
+
+>>> from clmst.io import read_graph, write_graph
+>>> write_graph(read_graph("roads.gr.gz"), "roads.egr")
+
+The suffix of a path says which format it is, and ``.gz`` behind it that it is compressed;
+:data:`FORMATS` lists them. Files hold simple graphs: edges between the same two vertices are read,
+and written, as one, with the least of their weights.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from clmst.core.errors import InvalidForestError
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.io import files, registry
+from clmst.io.forest_edges import ForestEdges, attach
+from clmst.io.registry import FORMATS, Format
+
+__all__ = ["FORMATS", "Format", "read_forest", "read_graph", "write_forest", "write_graph"]
+
+
+def read_graph(path: str | Path, *, format: str | None = None) -> Graph:  # noqa: A002
+    """Read a graph.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file; compressed if its name ends in ``.gz``.
+    format : str, optional
+        The name of one of :data:`FORMATS`; the suffix of `path` decides when left out.
+
+    Returns
+    -------
+    Graph
+        Weights are int64, or float64 if one is no integer; binary formats keep their own dtype,
+        and missing weights are 1 in uint8. Edge ids are positions in the file: lines that hold
+        edges, or slots of a matrix. `vertex_labels` are the numbers of an edge list that are not
+        0 .. n - 1.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is no such file or format.
+    FileFormatError
+        The file is truncated, mislabelled or breaks the rules of its format.
+
+    Notes
+    -----
+    O(size of the file). Nothing is allocated on the word of a header alone.
+    """
+    path = Path(path)
+    chosen = registry.find(path, format)
+    if chosen.reader is None:
+        raise registry.cannot(chosen, "hold a graph", lambda each: each.reader)
+    with files.reading(path) as source:
+        return chosen.reader(source)
+
+
+def write_graph(graph: Graph, path: str | Path, *, format: str | None = None) -> None:  # noqa: A002
+    """Write a graph, so that reading the file gives the same vertices, edges and weights.
+
+    Of parallel edges the lightest is written; self-loops are not. Vertices go by number; only
+    edge lists keep labels, and only such as are integers. An existing file is replaced, and only
+    once all is written.
+
+    Parameters
+    ----------
+    graph : Graph
+    path : str or Path
+        Compressed if its name ends in ``.gz``.
+    format : str, optional
+        The name of one of :data:`FORMATS`; the suffix of `path` decides when left out.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is no such format, it cannot hold these weights, or the file cannot be made.
+    """
+    path = Path(path)
+    chosen = registry.find(path, format)
+    if chosen.writer is None:
+        raise registry.cannot(chosen, "hold a graph", lambda each: each.writer)
+    with files.writing(path) as stream:
+        chosen.writer(graph, stream)
+
+
+def write_forest(forest: Forest, path: str | Path, *, format: str | None = None) -> None:  # noqa: A002
+    """Write a forest: its edges, or as JSON a summary.
+
+    Parameters
+    ----------
+    forest : Forest
+    path : str or Path
+        Compressed if its name ends in ``.gz``. An existing file is replaced, and only once all
+        is written.
+    format : str, optional
+        ``edge-list``, ``matrix-market``, ``npz`` or ``json``; the suffix of `path` decides when
+        left out.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is no such format, it cannot hold a forest, or the file cannot be made.
+    """
+    path = Path(path)
+    chosen = registry.find(path, format)
+    if chosen.forest_writer is None:
+        raise registry.cannot(chosen, "hold a forest", lambda each: each.forest_writer)
+    with files.writing(path) as stream:
+        chosen.forest_writer(forest, stream)
+
+
+def read_forest(path: str | Path, graph: Graph, *, format: str | None = None) -> Forest:  # noqa: A002
+    """Read a forest of `graph`.
+
+    Edges are found in the graph by their ids where the file has them (npz), else by endpoints and
+    weight. Any format that holds a graph can hold a forest.
+
+    Parameters
+    ----------
+    path : str or Path
+    graph : Graph
+    format : str, optional
+        The name of one of :data:`FORMATS`; the suffix of `path` decides when left out.
+
+    Returns
+    -------
+    Forest
+        In the graph's canonical order. Whether it spans the graph, and is a minimum, is for
+        :meth:`Forest.verify` to say.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is no such file or format.
+    FileFormatError
+        The file is truncated, mislabelled or breaks the rules of its format.
+    InvalidForestError
+        An edge of the file is not in the graph, or has another weight there.
+    """
+    path = Path(path)
+    chosen = registry.find(path, format)
+    if chosen.reader is None:
+        raise registry.cannot(chosen, "hold the edges of a forest", lambda each: each.reader)
+    with files.reading(path) as source:
+        if chosen.forest_reader is not None:
+            listed = chosen.forest_reader(source)
+        else:
+            listed = ForestEdges.of(chosen.reader(source))
+    try:
+        return attach(listed, graph)
+    except InvalidForestError as error:
+        raise InvalidForestError(f"{path}: {error}") from error

@@ -1,0 +1,94 @@
+"""DIMACS ``.gr``: the shortest path challenge, ``p edge`` files and the formats of PACE.
+
+``c`` starts a comment, ``p WORD n m`` promises n vertices and m arcs, ``a u v w`` or ``e u v`` is
+an arc; PACE leaves out the letter. Vertices are numbered from 1. Some files list every edge
+once, others in both directions: arcs between the same two vertices are one edge, whose weight is
+the least of theirs. Files called ``.gr`` that hold SteinLib sections are told apart by their
+first line.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import BinaryIO
+
+import numpy as np
+
+from clmst.core.errors import FileFormatError
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array
+from clmst.io import steinlib
+from clmst.io.blocks import Block, blocks
+from clmst.io.edge_rows import EdgeRows, write_rows
+from clmst.io.files import Source
+from clmst.io.promises import Promise
+from clmst.io.simple_graph import simple_edges
+
+# What the first byte of a line makes of it; a blank line has 0.
+_OTHER, _SKIPPED, _ARC, _BARE_ARC = range(4)
+_KINDS = np.full(256, _OTHER, np.uint8)
+_KINDS[[0, ord("c")]] = _SKIPPED
+_KINDS[list(b"ae")] = _ARC
+_KINDS[list(b"-+0123456789")] = _BARE_ARC
+
+
+def read(source: Source) -> Graph:
+    """Read a DIMACS or SteinLib graph; missing weights are 1.
+
+    Raises
+    ------
+    FileFormatError
+        A line breaks the format, or the file holds more or fewer arcs than promised.
+    """
+    arcs = EdgeRows(first_vertex=1)
+    promise: Promise | None = None
+    text = blocks(source.stream)
+    for block in text:
+        kinds = _KINDS[block.initials()]
+        written = np.flatnonzero(kinds != _SKIPPED)
+        if written.size == 0:
+            continue
+        if promise is None:
+            first = block.words(int(written[0]))
+            if steinlib.recognises(first[0]):
+                return steinlib.read_blocks(chain([block], text))
+            promise = _problem(block, int(written[0]), first)
+            written = written[1:]
+        _refuse_others(block, written, kinds)
+        bare = kinds[written] == _BARE_ARC
+        arcs.add(block, written, skip=np.where(bare, 0, 1), n_vertices=promise.n_vertices)
+    if promise is None:
+        raise FileFormatError("there is no p line; it must come before the arcs")
+    promise.check_kept(arcs.n_rows, what="arcs")
+    return Graph.from_edges(*arcs.arrays(), n_vertices=promise.n_vertices, merge_parallel=True)
+
+
+def _problem(block: Block, line: int, words: list[str]) -> Promise:
+    """Read the first line that is no comment."""
+    if words[0] != "p" or len(words) != 4:
+        raise block.error(
+            line,
+            f"{' '.join(words)[:40]!r} is not a p line; the first line that is no comment must be "
+            "'p sp n m'",
+        )
+    return Promise.parse(words[2], words[3], line=block.first_line + line)
+
+
+def _refuse_others(block: Block, lines: Array, kinds: Array) -> None:
+    """Raise if one of `lines` is neither an arc nor skipped."""
+    heads = block.heads[lines]
+    long = block.ends[heads] - block.starts[heads] > 1
+    wrong = np.flatnonzero((kinds[lines] == _OTHER) | ((kinds[lines] == _ARC) & long))
+    if wrong.size:
+        token = int(heads[wrong[0]])
+        if block.word(token) == "p":
+            raise block.token_error(token, "starts a second problem; a file holds one")
+        raise block.token_error(token, "starts no line of a DIMACS graph; c, p, a and e do")
+
+
+def write(graph: Graph, stream: BinaryIO) -> None:
+    """Write both arcs of every edge, for readers that take the graph as directed."""
+    edges = simple_edges(graph)
+    stream.write(b"p sp %d %d\n" % (edges.n_vertices, 2 * edges.u.size))
+    u, v = edges.u + np.uint32(1), edges.v + np.uint32(1)
+    write_rows(stream, "a %d %d %r\na %d %d %r\n", u, v, edges.weights, v, u, edges.weights)

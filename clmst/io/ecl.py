@@ -1,0 +1,95 @@
+"""ECL ``.egr``: the arrays of a symmetric CSR as they stand in memory.
+
+Little-endian 32-bit numbers: n, m, n + 1 row starts, m columns and, if there are any, m weights.
+Readers elsewhere take all of them as signed. Here the sizes, starts and columns are unsigned,
+which is the same below 2**31; the length of the file proves the sizes.
+"""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+import numpy as np
+
+from clmst.core.errors import FileFormatError, InvalidArgumentError
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array
+from clmst.io.files import Source
+from clmst.io.simple_graph import simple_edges
+
+_UNSIGNED = np.dtype("<u4")
+_SIGNED = np.dtype("<i4")
+_HEADER_BYTES = 8
+
+
+def read(source: Source) -> Graph:
+    """Read an ECL graph; missing weights are 1.
+
+    A file that is not symmetric is taken as SciPy takes a matrix: the two directions of an edge
+    are one, with the lesser weight.
+
+    Raises
+    ------
+    FileFormatError
+        The length of the file is not what its header makes it, or the arrays are no CSR.
+    """
+    header = source.stream.read(_HEADER_BYTES)
+    if len(header) < _HEADER_BYTES:
+        raise FileFormatError(f"the file holds {len(header)} bytes; an ECL graph starts with 8")
+    n, m = np.frombuffer(header, _UNSIGNED).tolist()
+    if source.size is None:
+        body = source.stream.read()
+        is_weighted = _check_length(n, m, _HEADER_BYTES + len(body))
+        words = np.frombuffer(body, _UNSIGNED)
+    else:
+        is_weighted = _check_length(n, m, source.size)
+        words = np.fromfile(source.stream, _UNSIGNED)
+    indptr, indices = words[: n + 1], words[n + 1 : n + 1 + m]
+    weights: Array = words[n + 1 + m :].view(_SIGNED) if is_weighted else np.ones(m, np.uint8)
+    return Graph.from_csr(indptr, indices, weights)
+
+
+def _check_length(n: int, m: int, size: int) -> bool:
+    """Return whether a file of `size` bytes holds weights; raise if it fits neither case."""
+    plain = _HEADER_BYTES + 4 * (n + 1 + m)
+    if size not in (plain, plain + 4 * m):
+        raise FileFormatError(
+            f"the header promises {n} vertices and {m} stored edges but the file holds {size} "
+            f"bytes; it must hold {plain}, or {plain + 4 * m} with weights"
+        )
+    return size != plain
+
+
+def write(graph: Graph, stream: BinaryIO) -> None:
+    """Write an ECL graph with weights.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A weight is no integer of 32 bits, or there are 2**31 vertices or stored edges and more,
+        which readers elsewhere take for negative numbers.
+    """
+    edges = simple_edges(graph)
+    _check_weights(edges.weights)
+    if max(edges.n_vertices, 2 * edges.u.size) >= 1 << 31:
+        raise InvalidArgumentError(
+            f"the graph has {edges.n_vertices} vertices and {2 * edges.u.size} stored edges; "
+            "ECL graphs have fewer than 2**31 of each"
+        )
+    indptr, indices, weights = edges.symmetric_csr()
+    stream.write(np.array([edges.n_vertices, indices.size], _UNSIGNED).tobytes())
+    for array, dtype in ((indptr, _UNSIGNED), (indices, _UNSIGNED), (weights, _SIGNED)):
+        stream.write(np.ascontiguousarray(array, dtype).data)
+
+
+def _check_weights(weights: Array) -> None:
+    if weights.dtype.kind == "f" and weights.size:
+        raise InvalidArgumentError(
+            f"the weights are {weights.dtype}; those of ECL graphs are integers of 32 bits"
+        )
+    low, high = int(weights.min(initial=0)), int(weights.max(initial=0))
+    if low < -(1 << 31) or high >= 1 << 31:
+        raise InvalidArgumentError(
+            f"the weights go from {low} to {high}; those of ECL graphs are integers of 32 bits, "
+            "from -2147483648 to 2147483647"
+        )

@@ -1,0 +1,178 @@
+"""Edge lists in text: ``u v`` or ``u v weight``, between spaces, tabs or commas.
+
+Lines that start with ``#`` or ``%`` are comments. Vertices are the numbers that occur; where they
+are not 0 .. n - 1, the graph has as many vertices as there are numbers, in rising order, and keeps
+the numbers as its `vertex_labels`. A vertex without neighbours is written as a loop ``u u 0``:
+that, too, is a number that occurs, and loops are never edges.
+
+Two headers are understood: that of :func:`write`, a comment whose counts must be kept, and that of
+the algs4 collection, two lines with one number each: n, which also counts vertices that do not
+occur, and m.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import BinaryIO
+
+import numpy as np
+
+from clmst.core.errors import FileFormatError
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array
+from clmst.io.blocks import Block, blocks
+from clmst.io.edge_rows import EdgeRows, write_rows
+from clmst.io.files import Source
+from clmst.io.forest_edges import ForestEdges, headline, integer_labels, says_maximum
+from clmst.io.promises import Promise
+from clmst.io.simple_graph import simple_edges
+
+_HEADER = b"# clmst "
+_GRAPH_HEADER = b"# clmst graph: "
+_COUNTS = re.compile(rb"# clmst (graph|[a-z ]+ forest): (\d{1,19}) vertices and (\d{1,19}) edges ")
+_DENSE = 8  # numbers up to 8 times as many as there are endpoints are ranked by a table
+
+
+class _Lines:
+    """The lines of an edge list, before vertices are numbered."""
+
+    def __init__(self, source: Source) -> None:
+        self.edges = EdgeRows(first_vertex=0)
+        self.promise: Promise | None = None  # of an algs4 header
+        self.comment = b""
+        is_first = True
+        for block in blocks(source.stream, commas=True):
+            if block.first_line == 1:
+                self.comment = block.text[:256].tobytes().partition(b"\n")[0]
+                self._refuse_matrix()
+            initials = block.initials()
+            lines = np.flatnonzero(
+                (initials != 0) & (initials != ord("#")) & (initials != ord("%"))
+            )
+            if is_first and lines.size:
+                is_first = False
+                lines = self._without_header(block, lines)
+            n = None if self.promise is None else self.promise.n_vertices
+            self.edges.add(block, lines, n_vertices=n)
+
+    def _refuse_matrix(self) -> None:
+        """Refuse a Matrix Market file: its banner passes for a comment, its sizes for an edge."""
+        if self.comment.lower().startswith(b"%%matrixmarket"):
+            raise FileFormatError("line 1 is a Matrix Market banner; the suffix must be .mtx")
+
+    def _without_header(self, block: Block, lines: Array) -> Array:
+        if lines.size < 2 or (block.counts[lines[:2]] != 1).any():
+            return lines
+        n, m = (block.words(int(line))[0] for line in lines[:2])
+        self.promise = Promise.parse(n, m, line=block.first_line + int(lines[1]))
+        return lines[2:]
+
+
+def read(source: Source) -> Graph:
+    """Read an edge list; missing weights are 1.
+
+    Edges between the same two vertices are one, whose weight is the least of theirs.
+
+    Raises
+    ------
+    FileFormatError
+        A line breaks the format, or a header promises more or less than there is.
+    """
+    lines = _Lines(source)
+    u, v, weights = lines.edges.arrays()
+    if lines.promise is not None:
+        lines.promise.check_kept(u.size)
+        n = lines.promise.n_vertices
+        return Graph.from_edges(u, v, weights, n_vertices=n, merge_parallel=True)
+    u, v, numbers = rank(u, v)
+    _check_counts(lines.comment, numbers.size, int(np.count_nonzero(u != v)))
+    graph = Graph.from_edges(u, v, weights, n_vertices=numbers.size, merge_parallel=True)
+    has_gaps = numbers.size > 0 and int(numbers[-1]) != numbers.size - 1
+    return graph.replace(vertex_labels=tuple(numbers.tolist())) if has_gaps else graph
+
+
+def _check_counts(comment: bytes, n_vertices: int, n_edges: int) -> int | None:
+    """Raise unless the counts of a header were kept; return the vertices that it names.
+
+    In the list of a forest, lone vertices do not occur.
+    """
+    if not comment.startswith(_HEADER):
+        return None
+    counts = _COUNTS.match(comment)
+    if counts is None:
+        raise FileFormatError(
+            "line 1 starts as the header of a clmst file but gives no counts of vertices and "
+            "edges; it must (is the file cut short?)"
+        )
+    promised = (int(counts[2]), int(counts[3]))
+    if promised[1] != n_edges or (counts[1] == b"graph" and promised[0] != n_vertices):
+        raise FileFormatError(
+            f"line 1 promises {promised[0]} vertices and {promised[1]} edges but the file holds "
+            f"{n_vertices} and {n_edges}; they must be equal (is the file cut short?)"
+        )
+    return promised[0]
+
+
+def rank(u: Array, v: Array) -> tuple[Array, Array, Array]:
+    """Give the vertices that occur new numbers from 0 on; return (u, v, old numbers)."""
+    if u.size == 0:
+        return u, v, np.zeros(0, np.int64)
+    greatest = max(int(u.max()), int(v.max()))
+    if greatest >= _DENSE * 2 * u.size + 1024:
+        numbers, ranks = np.unique(np.concatenate([u, v]), return_inverse=True)
+        return ranks[: u.size], ranks[u.size :], numbers
+    occurs = np.zeros(greatest + 1, bool)
+    occurs[u] = occurs[v] = True
+    numbers = np.flatnonzero(occurs)
+    if numbers.size == greatest + 1:
+        return u, v, numbers
+    ranks = np.cumsum(occurs) - 1
+    return ranks[u], ranks[v], numbers
+
+
+def write(graph: Graph, stream: BinaryIO) -> None:
+    """Write an edge list, every edge once, with the caller's vertex numbers if there are any."""
+    edges = simple_edges(graph)
+    header = f"# clmst graph: {edges.n_vertices} vertices and {edges.u.size} edges"
+    stream.write(f"{header} as u v weight; a lone vertex is u u 0\n".encode())
+    u, v, lone = edges.u, edges.v, _lone_vertices(edges.n_vertices, edges.u, edges.v)
+    labels = integer_labels(graph.vertex_labels)
+    if labels is not None:
+        u, v, lone = labels[u], labels[v], labels[lone]
+    write_rows(stream, "%d %d %r\n", u, v, edges.weights)
+    write_rows(stream, "%d %d %r\n", lone, lone, np.zeros(lone.size, edges.weights.dtype))
+
+
+def _lone_vertices(n: int, u: Array, v: Array) -> Array:
+    alone = np.ones(n, bool)
+    alone[u] = alone[v] = False
+    return np.flatnonzero(alone)
+
+
+def write_forest(forest: Forest, stream: BinaryIO) -> None:
+    """Write the edges of a forest, with the caller's vertex numbers if there are any."""
+    u, v = forest.edges.T
+    labels = integer_labels(forest.vertex_labels)
+    if labels is not None:
+        u, v = labels[u], labels[v]
+    stream.write(f"# {headline(forest)}\n".encode())
+    write_rows(stream, "%d %d %r\n", u, v, forest.weights)
+
+
+def read_forest(source: Source) -> ForestEdges:
+    """Read the edges of a forest under the caller's vertex numbers."""
+    lines = _Lines(source)
+    u, v, weights = lines.edges.arrays()
+    n_occurring = rank(u, v)[2].size
+    if lines.comment.startswith(_GRAPH_HEADER):
+        is_edge = u != v  # the loops that write() made name lone vertices
+        u, v, weights = u[is_edge], v[is_edge], None if weights is None else weights[is_edge]
+    return ForestEdges(
+        n_vertices=_check_counts(lines.comment, n_occurring, u.size),
+        u=u,
+        v=v,
+        weights=weights,
+        maximum=says_maximum(lines.comment),
+        are_labels=True,
+    )

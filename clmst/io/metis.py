@@ -1,0 +1,238 @@
+"""METIS ``.graph``: line i lists the neighbours of vertex i.
+
+The header is ``n m [fmt [ncon]]``; the digits of fmt say whether a line starts with the size of
+the vertex (100) and its ncon weights (10), which are passed over, and whether each neighbour is
+followed by the weight of the edge (1). ``%`` starts a comment; a blank line is a vertex without
+neighbours. Vertices are numbered from 1, and every edge stands in the lines of both of its
+vertices, with the same weight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import BinaryIO
+
+import numpy as np
+
+from clmst.core import csr
+from clmst.core.errors import FileFormatError, InvalidArgumentError
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array
+from clmst.io.blocks import Block, blocks
+from clmst.io.files import Source
+from clmst.io.numbers import integers, join
+from clmst.io.promises import Promise
+from clmst.io.simple_graph import simple_edges
+
+_VERTICES_AT_ONCE = 1 << 14
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Header:
+    """What the first line says: the sizes, and what each line holds beside neighbours."""
+
+    promise: Promise
+    skip: int  # numbers in front of the first neighbour
+    weighted: bool
+
+    @classmethod
+    def parse(cls, block: Block, line: int) -> _Header:
+        words = block.words(line)
+        if not 2 <= len(words) <= 4 or not all(word.isascii() and word.isdigit() for word in words):
+            raise block.error(
+                line, f"{' '.join(words)[:40]!r} is not a header; it must be 'n m [fmt [ncon]]'"
+            )
+        fmt = words[2].zfill(3) if len(words) > 2 else "000"
+        if len(fmt) != 3 or set(fmt) - {"0", "1"}:
+            raise block.error(line, f"fmt is {words[2]!r}; it must be three digits, each 0 or 1")
+        ncon = int(words[3][:9]) if len(words) > 3 else 1
+        return cls(
+            promise=Promise.parse(words[0], words[1], line=block.first_line + line),
+            skip=int(fmt[0]) + (ncon if fmt[1] == "1" else 0),
+            weighted=fmt[2] == "1",
+        )
+
+
+class _Rows:
+    """The lines of vertices, gathered block by block."""
+
+    def __init__(self, header: _Header) -> None:
+        self._header = header
+        self.n_rows = 0
+        self._degrees: list[Array] = []
+        self._columns: list[Array] = []
+        self._weights: list[Array] = []
+
+    def add(self, block: Block, lines: Array) -> None:
+        """Gather the neighbours on `lines` of `block`."""
+        room = self._header.promise.n_vertices - self.n_rows
+        extra = lines[room:]
+        if block.counts[extra].any():
+            line = int(extra[block.counts[extra].argmax()])
+            raise block.error(
+                line,
+                f"this is vertex {self._header.promise.n_vertices + 1} or more; the header "
+                f"promises {self._header.promise.n_vertices}",
+            )
+        lines = lines[:room]
+        self._degrees.append(self._count_neighbours(block, lines))
+        self._take_numbers(block, lines)
+        self.n_rows += lines.size
+
+    def _count_neighbours(self, block: Block, lines: Array) -> Array:
+        rest = block.counts[lines] - self._header.skip
+        wrong = np.flatnonzero(rest < 0)
+        if wrong.size:
+            raise block.error(
+                int(lines[wrong[0]]),
+                f"there are {block.counts[lines[wrong[0]]]} numbers; fmt and ncon of the header "
+                f"ask for {self._header.skip} in front of the neighbours",
+            )
+        if not self._header.weighted:
+            return rest
+        odd = np.flatnonzero(rest % 2)
+        if odd.size:
+            raise block.error(
+                int(lines[odd[0]]),
+                f"there are {rest[odd[0]]} numbers for neighbours; "
+                "each must be followed by the weight of its edge",
+            )
+        return rest // 2
+
+    def _take_numbers(self, block: Block, lines: Array) -> None:
+        counts = block.counts[lines]
+        place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        tokens = place + np.repeat(block.heads[lines], counts)
+        values, bad = integers(block, tokens)
+        if bad.any():
+            raise block.token_error(int(tokens[bad.argmax()]), "is not an integer of 64 bits")
+        place -= self._header.skip
+        is_column = place >= 0
+        if self._header.weighted:
+            self._weights.append(values[is_column & (place % 2 == 1)])
+            is_column &= place % 2 == 0
+        columns, tokens = values[is_column], tokens[is_column]
+        n = self._header.promise.n_vertices
+        wrong = np.flatnonzero((columns < 1) | (columns > n))
+        if wrong.size:
+            raise block.token_error(
+                int(tokens[wrong[0]]), f"is not a vertex number; they go from 1 to {n}"
+            )
+        self._columns.append((columns - 1).astype(np.uint32))
+
+    def csr(self) -> tuple[Array, Array, Array]:
+        """Return (indptr, indices, weights), rows as the file lists them."""
+        promise = self._header.promise
+        if self.n_rows != promise.n_vertices:
+            raise FileFormatError(
+                f"the header promises {promise.n_vertices} vertices but the file has "
+                f"{self.n_rows} lines for them; they must be equal (is the file cut short?)"
+            )
+        indptr = np.concatenate([np.zeros(1, np.int64), *self._degrees]).cumsum()
+        columns = np.concatenate([np.zeros(0, np.uint32), *self._columns])
+        if columns.size != 2 * promise.n_edges:
+            raise FileFormatError(
+                f"the header promises {promise.n_edges} edges but the file lists {columns.size} "
+                "neighbours; there must be two for each edge (is the file cut short?)"
+            )
+        weights = join(self._weights) if columns.size and self._header.weighted else None
+        return indptr, columns, np.ones(columns.size, np.uint8) if weights is None else weights
+
+
+def read(source: Source) -> Graph:
+    """Read a METIS graph; missing weights are 1.
+
+    Raises
+    ------
+    FileFormatError
+        A line breaks the format, there are more or fewer vertices or edges than promised, or the
+        lists of two neighbours disagree.
+    """
+    rows: _Rows | None = None
+    for block in blocks(source.stream):
+        initials = block.initials()
+        lines = np.flatnonzero(initials != ord("%"))
+        if rows is None:
+            lines = lines[np.maximum.accumulate(initials[lines] != 0)]  # from the header on
+            if lines.size == 0:
+                continue
+            rows = _Rows(_Header.parse(block, int(lines[0])))
+            lines = lines[1:]
+        rows.add(block, lines)
+    if rows is None:
+        raise FileFormatError("there is no header; the first line must be 'n m [fmt [ncon]]'")
+    return Graph.from_csr(*_symmetric(*rows.csr()))
+
+
+def _symmetric(indptr: Array, indices: Array, weights: Array) -> tuple[Array, Array, Array]:
+    """Sort the rows of a CSR; raise unless it is the adjacency of a simple undirected graph."""
+    n = indptr.size - 1
+    mirrored = csr.transpose(csr.as_uint32(indptr), csr.as_uint32(indices), weights)
+    straight = csr.transpose(csr.as_uint32(mirrored[0]), csr.as_uint32(mirrored[1]), mirrored[2])
+    keys = _check_simple(straight[0], straight[1])
+    mirrored_keys = _slot_keys(mirrored[0], mirrored[1])
+    if not np.array_equal(keys, mirrored_keys):
+        u, v = divmod(int(np.setdiff1d(keys, mirrored_keys, assume_unique=True)[0]), n)
+        raise FileFormatError(
+            f"vertex {u + 1} lists {v + 1} but {v + 1} does not list {u + 1}; "
+            "every edge must stand in both lines"
+        )
+    if (unequal := np.flatnonzero(straight[2] != mirrored[2])).size:
+        at = int(unequal[0])
+        u, v = divmod(int(keys[at]), n)
+        raise FileFormatError(
+            f"the edge of {u + 1} and {v + 1} weighs {straight[2][at]} in the line of {u + 1} and "
+            f"{mirrored[2][at]} in that of {v + 1}; they must be equal"
+        )
+    return straight
+
+
+def _check_simple(indptr: Array, indices: Array) -> Array:
+    """Return the slot keys of sorted rows; raise on a self-loop or a neighbour listed twice."""
+    keys = _slot_keys(indptr, indices)
+    if (twice := np.flatnonzero(keys[1:] == keys[:-1])).size:
+        u, v = divmod(int(keys[twice[0]]), indptr.size - 1)
+        raise FileFormatError(f"vertex {u + 1} lists {v + 1} twice; each neighbour is listed once")
+    if (loops := np.flatnonzero(csr.expand_rows(indptr) == indices)).size:
+        u = int(indices[loops[0]]) + 1
+        raise FileFormatError(f"vertex {u} lists itself; METIS graphs have no self-loops")
+    return keys
+
+
+def _slot_keys(indptr: Array, indices: Array) -> Array:
+    """Return row * n + column of each slot."""
+    n = np.uint64(indptr.size - 1)
+    return csr.expand_rows(indptr).astype(np.uint64) * n + indices.astype(np.uint64)
+
+
+def write(graph: Graph, stream: BinaryIO) -> None:
+    """Write a METIS graph with edge weights.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A weight is no positive integer.
+    """
+    edges = simple_edges(graph)
+    weights = edges.weights
+    is_integer = weights.dtype.kind in "iu"
+    wrong = np.flatnonzero(weights <= 0 if is_integer else np.ones(weights.size, bool))
+    if wrong.size:
+        at = int(wrong[0])
+        raise InvalidArgumentError(
+            f"edge ({edges.u[at]}, {edges.v[at]}) weighs {weights[at].item()!r} "
+            f"in {weights.dtype}; METIS weights are positive integers"
+        )
+    indptr, indices, weights = edges.symmetric_csr()
+    stream.write(b"%d %d 001\n" % (edges.n_vertices, edges.u.size))
+    for first in range(0, edges.n_vertices, _VERTICES_AT_ONCE):
+        bounds = indptr[first : first + _VERTICES_AT_ONCE + 1].tolist()
+        part = slice(bounds[0], bounds[-1])
+        pairs = zip(
+            (indices[part].astype(np.int64) + 1).tolist(), weights[part].tolist(), strict=True
+        )
+        words = [f"{v} {w}" for v, w in pairs]
+        ends = [bound - bounds[0] for bound in bounds]
+        rows = (" ".join(words[a:b]) for a, b in pairwise(ends))
+        stream.write("".join(f"{row}\n" for row in rows).encode("ascii"))

@@ -1,0 +1,142 @@
+"""The file formats that there are, and which of them a path or a name means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, TypeAlias
+
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.io import dimacs, ecl, edge_list, matrix_market, metis, npz, steinlib, summary
+from clmst.io.files import Source, is_compressed
+from clmst.io.forest_edges import ForestEdges
+
+Reader: TypeAlias = Callable[[Source], Graph]
+Writer: TypeAlias = Callable[[Graph, BinaryIO], None]
+ForestReader: TypeAlias = Callable[[Source], ForestEdges]
+ForestWriter: TypeAlias = Callable[[Forest, BinaryIO], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """A file format.
+
+    Attributes
+    ----------
+    name : str
+        What ``format=`` takes.
+    suffixes : tuple of str
+        File names that mean it, in lower case; each also with ``.gz`` behind it.
+    description : str
+        One line.
+    reader, writer, forest_reader, forest_writer : callable or None
+        None where the format does not do that.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    description: str
+    reader: Reader | None = None
+    writer: Writer | None = None
+    forest_reader: ForestReader | None = None
+    forest_writer: ForestWriter | None = None
+
+
+FORMATS: tuple[Format, ...] = (
+    Format(
+        name="dimacs",
+        suffixes=(".gr",),
+        description="DIMACS shortest paths, 'p edge' and PACE; reads SteinLib sections too",
+        reader=dimacs.read,
+        writer=dimacs.write,
+    ),
+    Format(
+        name="steinlib",
+        suffixes=(".stp",),
+        description="SteinLib: the graph section",
+        reader=steinlib.read,
+        writer=steinlib.write,
+    ),
+    Format(
+        name="matrix-market",
+        suffixes=(".mtx",),
+        description="Matrix Market: sparse, real, integer or pattern, general or symmetric",
+        reader=matrix_market.read,
+        writer=matrix_market.write,
+        forest_reader=matrix_market.read_forest,
+        forest_writer=matrix_market.write_forest,
+    ),
+    Format(
+        name="metis",
+        suffixes=(".graph",),
+        description="METIS: a line of neighbours for each vertex; positive integer weights",
+        reader=metis.read,
+        writer=metis.write,
+    ),
+    Format(
+        name="ecl",
+        suffixes=(".egr",),
+        description="ECL: the arrays of a symmetric CSR; 32-bit integer weights",
+        reader=ecl.read,
+        writer=ecl.write,
+    ),
+    Format(
+        name="npz",
+        suffixes=(".npz",),
+        description="SciPy: scipy.sparse.save_npz; keeps the dtype of weights, and edge ids",
+        reader=npz.read,
+        writer=npz.write,
+        forest_reader=npz.read_forest,
+        forest_writer=npz.write_forest,
+    ),
+    Format(
+        name="edge-list",
+        suffixes=(".txt", ".csv", ".tsv", ".el", ".wel", ".edges"),
+        description="text: u v [weight], from 0, between spaces, tabs or commas",
+        reader=edge_list.read,
+        writer=edge_list.write,
+        forest_reader=edge_list.read_forest,
+        forest_writer=edge_list.write_forest,
+    ),
+    Format(
+        name="json",
+        suffixes=(".json",),
+        description="JSON: summary of a forest, without its edges",
+        forest_writer=summary.write_forest,
+    ),
+)
+
+
+def find(path: Path, name: str | None) -> Format:
+    """Return the format called `name`, or else the one that the suffix of `path` means.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is no such format; the message lists those that there are.
+    """
+    if name is not None:
+        for candidate in FORMATS:
+            if candidate.name == name:
+                return candidate
+        raise InvalidArgumentError(f"there is no format {name!r}; there are {_listed()}")
+    suffix = (path.with_suffix("") if is_compressed(path) else path).suffix.lower()
+    for candidate in FORMATS:
+        if suffix in candidate.suffixes:
+            return candidate
+    raise InvalidArgumentError(
+        f"{path} has the suffix {suffix!r}, which is that of no format; there are {_listed()}"
+    )
+
+
+def _listed() -> str:
+    return ", ".join(f"{each.name} ({' '.join(each.suffixes)})" for each in FORMATS)
+
+
+def cannot(chosen: Format, deed: str, able: Callable[[Format], object]) -> InvalidArgumentError:
+    """Make an error: `chosen` cannot do what others, for which `able` holds, can."""
+    names = ", ".join(each.name for each in FORMATS if able(each))
+    return InvalidArgumentError(f"format {chosen.name} cannot {deed}; these can: {names}")

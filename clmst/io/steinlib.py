@@ -1,0 +1,141 @@
+"""SteinLib ``.stp``, also found as ``.gr`` in the PACE challenges.
+
+Only the graph section is read: ``Nodes n``, ``Edges m``, and lines ``E u v w`` with vertices
+numbered from 1. Sections that say other things (terminals, coordinates, comments) are passed
+over. Words may be in upper or lower case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import BinaryIO
+
+import numpy as np
+
+from clmst.core.errors import FileFormatError
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array
+from clmst.io.blocks import Block, blocks
+from clmst.io.edge_rows import EdgeRows, write_rows
+from clmst.io.files import Source
+from clmst.io.promises import Promise
+from clmst.io.simple_graph import simple_edges
+
+_MAGIC = "33d32945"
+_GRAPH = "graph"
+
+
+def recognises(word: str) -> bool:
+    """Whether `word` is the first of a SteinLib file."""
+    return word.lower() in (_MAGIC, "section")
+
+
+def read(source: Source) -> Graph:
+    """Read the graph section of a SteinLib file; missing weights are 1.
+
+    Raises
+    ------
+    FileFormatError
+        A line of the section breaks the format, the section does not end, or it holds more or
+        fewer edges than promised.
+    """
+    return read_blocks(blocks(source.stream))
+
+
+def read_blocks(text: Iterable[Block]) -> Graph:
+    """Read a SteinLib file that was opened by another reader."""
+    sections = _Sections()
+    edges = EdgeRows(first_vertex=1)
+    for block in text:
+        lines = sections.edge_lines(block)
+        if lines.size and "nodes" not in sections.promised:
+            raise block.error(int(lines[0]), "an edge comes before the line 'Nodes n'")
+        if lines.size:
+            edges.add(block, lines, skip=1, n_vertices=int(sections.promised["nodes"]))
+    promise = sections.promise()
+    promise.check_kept(edges.n_rows)
+    return Graph.from_edges(*edges.arrays(), n_vertices=promise.n_vertices, merge_parallel=True)
+
+
+class _Sections:
+    """Where in a SteinLib file a reader is, and what the graph section has promised."""
+
+    def __init__(self) -> None:
+        self.promised: dict[str, str] = {}
+        self._section = ""  # its name in lower case; empty outside of all
+        self._line = 1
+
+    def edge_lines(self, block: Block) -> Array:
+        """Return which lines of `block` are edges of the graph section; follow all others."""
+        written = block.counts > 0
+        heads = block.heads[written]
+        letters = np.isin(block.initials(), list(b"EeAa"))
+        letters[written] &= block.ends[heads] - block.starts[heads] == 1
+        is_edge = np.zeros(block.n_lines, bool)
+        others = np.flatnonzero(written & ~letters).tolist()
+        start = 0
+        for line in [*others, block.n_lines]:
+            lettered = letters[start:line]
+            if not self._section and lettered.any():
+                self._refuse_outside(block, start + int(lettered.argmax()))
+            is_edge[start:line] = lettered & (self._section == _GRAPH)
+            start = line
+            if line < block.n_lines:
+                self._take(block, line, block.words(line))
+        return np.flatnonzero(is_edge)
+
+    def _refuse_outside(self, block: Block, line: int) -> None:
+        raise block.token_error(
+            int(block.heads[line]), "is outside of a section; SECTION must come before it"
+        )
+
+    def _take(self, block: Block, line: int, words: list[str]) -> None:
+        """Take a line that is no edge."""
+        word = words[0].lower()
+        if word.startswith("#"):
+            return
+        if not self._section:
+            if word == "section" and len(words) == 2:
+                self._section = words[1].lower()
+            elif word not in (_MAGIC, "eof"):
+                self._refuse_outside(block, line)
+        elif word == "end":
+            self._section = ""
+        elif self._section == _GRAPH:
+            self._take_promise(block, line, words)
+
+    def _take_promise(self, block: Block, line: int, words: list[str]) -> None:
+        name = words[0].lower().replace("arcs", "edges")
+        if name not in ("nodes", "edges") or len(words) != 2 or name in self.promised:
+            raise block.token_error(
+                int(block.heads[line]),
+                "has no place here; the graph section holds Nodes n, Edges m and lines E u v w",
+            )
+        self.promised[name] = words[1]
+        self._line = block.first_line + line
+        Promise.parse(
+            self.promised.get("nodes", "0"), self.promised.get("edges", "0"), line=self._line
+        )
+
+    def promise(self) -> Promise:
+        """Return what the graph section promised; raise if it did not, or did not end."""
+        if self._section:
+            raise FileFormatError(
+                f"section {self._section!r} does not end; END must close it "
+                "(is the file cut short?)"
+            )
+        if self.promised.keys() != {"nodes", "edges"}:
+            raise FileFormatError(
+                "there is no graph section with Nodes and Edges; it must be there"
+            )
+        return Promise.parse(self.promised["nodes"], self.promised["edges"], line=self._line)
+
+
+def write(graph: Graph, stream: BinaryIO) -> None:
+    """Write the graph section, every edge once."""
+    edges = simple_edges(graph)
+    stream.write(b"33D32945 STP File, STP Format Version 1.0\n\nSECTION Graph\n")
+    stream.write(b"Nodes %d\nEdges %d\n" % (edges.n_vertices, edges.u.size))
+    one = np.uint32(1)
+    write_rows(stream, "E %d %d %r\n", edges.u + one, edges.v + one, edges.weights)
+    stream.write(b"END\n\nEOF\n")

@@ -1,0 +1,119 @@
+"""The command as a process: version, help that needs nothing, statuses, pipes and terminals."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import clmst
+from tests.cli.results import Run, assert_fine, assert_not_understood
+
+COMMAND = [sys.executable, "-m", "clmst.cli"]
+
+
+def process(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | environment,
+    )
+
+
+def test_version(run: Run) -> None:
+    result = run("--version")
+    assert_fine(result)
+    assert result.stdout == f"clmst {clmst.__version__}\n"
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help_names_every_command(run: Run, flag: str) -> None:
+    result = run(flag)
+    assert_fine(result)
+    for command in ("solve", "verify", "generate", "devices"):
+        assert f"  {command} " in result.stdout
+
+
+@pytest.mark.parametrize("command", ["solve", "verify", "devices"])
+def test_help_of_commands(run: Run, command: str) -> None:
+    result = run(command, "--help")
+    assert_fine(result)
+    assert result.stdout.startswith(f"Usage: clmst {command} ")
+
+
+def test_unknown_command(run: Run) -> None:
+    assert_not_understood(run("dissolve"), "'dissolve'")
+
+
+def test_unknown_option(run: Run) -> None:
+    assert_not_understood(run("solve", "g.txt", "--fast"), "--fast")
+
+
+@pytest.mark.parametrize("command", [[], ["solve"], ["verify"], ["devices"]])
+def test_help_imports_nothing_heavy(command: list[str]) -> None:
+    """Help must come at once: without the seconds that numerical packages take to import."""
+    script = (
+        "import sys\n"
+        "from clmst.cli import main\n"
+        f"main([*{command!r}, '--help'], standalone_mode=False)\n"
+        "heavy = {'numpy', 'scipy', 'pyopencl', 'matplotlib', 'rich'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_process_from_file_to_json(sample: Path) -> None:
+    done = process("solve", sample, "--verify", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["total_weight"] == 10
+
+
+def test_process_that_fails_shows_no_traceback(tmp_path: Path) -> None:
+    done = process("solve", tmp_path / "none.gr")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"clmst: error: no such file: {tmp_path / 'none.gr'}\n"
+
+
+def test_traceback_on_request(tmp_path: Path) -> None:
+    done = process("solve", tmp_path / "none.gr", CLMST_TRACEBACK="1")
+    assert done.returncode == 1
+    assert done.stderr.startswith("Traceback")
+    assert "InvalidArgumentError: no such file" in done.stderr
+
+
+def test_reader_that_has_seen_enough(tmp_path: Path) -> None:
+    """`clmst solve ... -o - | head` must end without a word."""
+    graph = tmp_path / "g.npz"
+    assert process("generate", "path", "--n", 100_000, "-o", graph).returncode == 0
+    with subprocess.Popen(
+        [*COMMAND, "solve", str(graph), "-q", "-o", "-"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as started:
+        assert started.stdout is not None
+        assert started.stderr is not None
+        assert started.stdout.readline().startswith("# clmst minimum spanning forest")
+        started.stdout.close()
+        assert started.stderr.read() == ""
+
+
+def test_colours_on_a_terminal() -> None:
+    master, slave = pty.openpty()
+    environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"}
+    with subprocess.Popen([*COMMAND, "devices"], stdout=slave, env=environment) as started:
+        started.wait(timeout=60)
+    os.close(slave)
+    text = os.read(master, 1 << 16).decode()
+    os.close(master)
+    assert "\x1b[1;32mchosen\x1b[0m" in text

@@ -1,0 +1,311 @@
+"""``clmst solve``: every output, every option, and every file that it must refuse."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst import algorithms
+from clmst.core.kruskal import kruskal
+from clmst.io import read_forest, read_graph, write_graph
+from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
+
+AUTO, _ = algorithms.choose("auto")
+
+
+def summary_of(run: Run, *arguments: object) -> dict[str, Any]:
+    result = run("solve", *arguments, "--json")
+    assert_fine(result)
+    summary: dict[str, Any] = json.loads(result.stdout)
+    return summary
+
+
+# ------------------------------------------------------------------- what it tells
+
+
+def test_table_names_every_figure(run: Run, sample: Path) -> None:
+    result = run("solve", sample)
+    assert_fine(result)
+    words = " ".join(result.stdout.split())
+    assert words.startswith(
+        f"file {sample} vertices 6 edges 4 components 3 forest edges 3 total weight 10 (int64) "
+        f"forest minimum algorithm {AUTO} device {clmst.get_device().description} rounds "
+    )
+    for stage in ("open device", "read", "convert", "solve"):
+        assert f" time to {stage} " in words
+
+
+def test_piped_table_is_not_cut(run: Run, sample: Path) -> None:
+    """A path longer than any window must still be there whole."""
+    folder = sample.parent.joinpath(*["long" * 10] * 8)
+    folder.mkdir(parents=True)
+    path = sample.rename(folder / sample.name)
+    result = run("solve", path, COLUMNS="40")
+    assert str(path) in result.stdout
+
+
+def test_markup_in_a_file_name_is_text(run: Run, sample: Path) -> None:
+    """Rich would take [bold] for a style and leave it out."""
+    path = sample.rename(sample.with_name("[bold]graph[x].txt"))
+    assert "[bold]graph[x].txt" in run("solve", path).stdout
+
+
+def test_json_has_the_totals(run: Run, sample: Path) -> None:
+    summary = summary_of(run, sample)
+    seconds = summary.pop("seconds")
+    assert list(seconds) == ["open_device", "read", "convert", "solve"]
+    assert all(value >= 0 for value in seconds.values())
+    assert summary["rounds"] >= 1
+    assert summary["launches"] >= summary["rounds"]
+    expected = {
+        "file": str(sample),
+        "n_vertices": 6,
+        "n_edges": 4,
+        "n_components": 3,
+        "n_forest_edges": 3,
+        "total_weight": 10,
+        "weight_dtype": "int64",
+        "maximum": False,
+        "algorithm": AUTO,
+        "device": clmst.get_device().description,
+        "verified": False,
+    }
+    assert {key: summary[key] for key in expected} == expected
+
+
+def test_json_agrees_with_the_oracle(run: Run, tmp_path: Path) -> None:
+    graph = clmst.generate("random", n=500, seed=3)
+    write_graph(graph, path := tmp_path / "random.egr")
+    expected = kruskal(graph)
+    summary = summary_of(run, path)
+    assert summary["total_weight"] == expected.total_weight
+    assert summary["n_components"] == expected.n_components
+
+
+def test_json_of_an_infinite_total(run: Run, tmp_path: Path) -> None:
+    """JSON has no word for infinity; the text must still parse strictly."""
+    (path := tmp_path / "infinite.txt").write_text("0 1 inf\n1 2 -2.5\n")
+    assert summary_of(run, path)["total_weight"] == "inf"
+
+
+@pytest.mark.parametrize("text", ["0 0\n", "p sp 0 0\n", "p sp 3 0\n"])
+def test_graph_without_edges(run: Run, tmp_path: Path, text: str) -> None:
+    (path := tmp_path / "empty").write_text(text)
+    form = "dimacs" if text.startswith("p") else "edge-list"
+    summary = summary_of(run, path, "--format", form)
+    assert summary["n_forest_edges"] == 0
+    assert summary["n_components"] == summary["n_vertices"]
+
+
+def test_quiet_says_nothing(run: Run, sample: Path) -> None:
+    result = run("solve", sample, "-q")
+    assert_fine(result)
+    assert result.stdout == ""
+
+
+def test_profile_lists_kernels(run: Run, sample: Path) -> None:
+    options = ("--profile", "--algorithm", "ecl")
+    result = run("solve", sample, *options)
+    assert_fine(result)
+    profile = summary_of(run, sample, *options)["profile"]
+    assert any(kernel.startswith("ecl_") for kernel in profile)
+    for word in ("kernel", "launches", "ms", "share", *profile):
+        assert word in result.stdout
+    assert all(kernel["launches"] >= 1 for kernel in profile.values())
+    assert sum(kernel["milliseconds"] for kernel in profile.values()) > 0
+
+
+# -------------------------------------------------------------------- what it solves
+
+
+def test_maximum(run: Run, sample: Path) -> None:
+    summary = summary_of(run, sample, "--maximum")
+    assert (summary["total_weight"], summary["maximum"]) == (13, True)
+
+
+@pytest.mark.parametrize("off", [["int64-atomics"], ["lanes"], ["lanes", "int64-atomics"]])
+def test_without_capability(run: Run, sample: Path, off: list[str]) -> None:
+    options = [word for name in off for word in ("--without", name)]
+    assert summary_of(run, sample, "--verify", *options)["total_weight"] == 10
+
+
+def test_device_and_algorithm_by_name(run: Run, sample: Path) -> None:
+    name = clmst.get_device().name
+    summary = summary_of(run, sample, "--device", name.upper(), "--algorithm", "ecl")
+    assert name in summary["device"]
+
+
+def test_compressed_input(run: Run, sample: Path) -> None:
+    path = sample.with_name("sample.txt.gz")
+    path.write_bytes(gzip.compress(sample.read_bytes()))
+    assert summary_of(run, path)["total_weight"] == 10
+
+
+def test_format_wins_over_the_suffix(run: Run, sample: Path) -> None:
+    path = sample.rename(sample.with_name("sample.dat"))
+    assert summary_of(run, path, "--format", "edge-list")["total_weight"] == 10
+
+
+def test_verify_is_told(run: Run, sample: Path) -> None:
+    summary = summary_of(run, sample, "--verify")
+    assert summary["verified"] is True
+    assert "verify" in summary["seconds"]
+
+
+def test_wrong_result_fails_and_is_not_written(
+    run: Run, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """--verify must stop what a miscomputing device gave before anyone can use it."""
+    wrong = replace(kruskal(read_graph(sample), maximum=True), maximum=False)
+    monkeypatch.setattr("clmst.api.minimum_spanning_forest", lambda *_, **__: wrong)
+    output = tmp_path / "forest.txt"
+    result = run("solve", sample, "--verify", "--output", output)
+    assert_fails(result, "kruskal on host", "edge id 1 (1, 2) of weight 1 is left out")
+    assert result.stdout == ""
+    assert not output.exists()
+
+
+# ------------------------------------------------------------------- what it writes
+
+
+@pytest.mark.parametrize("name", ["f.txt", "f.csv", "f.npz", "f.mtx", "f.txt.gz"])
+@pytest.mark.parametrize("options", [[], ["--maximum"]])
+def test_output_reads_back(run: Run, sample: Path, name: str, options: list[str]) -> None:
+    output = sample.with_name(name)
+    assert_fine(run("solve", sample, "--output", output, *options))
+    graph = read_graph(sample)
+    forest = replace(read_forest(output, graph), maximum=bool(options))
+    forest.verify(graph).raise_if_invalid()
+
+
+def test_several_outputs(run: Run, sample: Path) -> None:
+    paths = [sample.with_name(name) for name in ("f.npz", "f.json")]
+    assert_fine(run("solve", sample, "-o", paths[0], "-o", paths[1]))
+    assert json.loads(paths[1].read_text())["total_weight"] == 10
+    assert np.load(paths[0])["edge_ids"].tolist() == [2, 1, 3]
+
+
+def test_output_to_stdout_leaves_it_to_the_forest(run: Run, sample: Path) -> None:
+    """The summary must not get between the lines of an edge list that goes down a pipe."""
+    result = run("solve", sample, "--output", "-")
+    assert result.exit_code == 0
+    lines = [line for line in result.stdout.splitlines() if not line.startswith("#")]
+    assert lines == ["0 2 2", "1 2 1", "3 4 7"]
+    assert "total weight" in result.stderr
+
+
+def test_json_and_forest_both_on_stdout(run: Run, sample: Path) -> None:
+    assert_not_understood(run("solve", sample, "--json", "-o", "-"), "--json", "--output -")
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg"])
+def test_plot(run: Run, sample: Path, suffix: str) -> None:
+    plot = sample.with_suffix(suffix)
+    assert_fine(run("solve", sample, "--plot", plot))
+    assert plot.read_bytes().startswith({".png": b"\x89PNG", ".svg": b"<?xml"}[suffix])
+
+
+# -------------------------------------------------------------------- what it refuses
+
+
+def test_missing_file(run: Run, tmp_path: Path) -> None:
+    assert_fails(run("solve", tmp_path / "none.gr"), "no such file", "none.gr")
+
+
+def test_directory_instead_of_file(run: Run, tmp_path: Path) -> None:
+    (path := tmp_path / "folder.gr").mkdir()
+    assert_fails(run("solve", path), "folder.gr is a directory")
+
+
+@pytest.mark.parametrize("name", ["wrong.npz", "wrong.gr", "wrong.gr.gz", "wrong.egr", "wrong.mtx"])
+def test_mislabelled_file(run: Run, sample: Path, name: str) -> None:
+    assert_fails(run("solve", sample.rename(sample.with_name(name))), name)
+
+
+@pytest.mark.parametrize(
+    "name", ["cut.gr", "cut.gr.gz", "cut.npz", "cut.egr", "cut.mtx", "cut.stp"]
+)
+def test_truncated_file(run: Run, tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    write_graph(clmst.generate("grid", rows=20, columns=20), path)
+    path.write_bytes(path.read_bytes()[:-400])
+    assert_fails(run("solve", path), name)
+
+
+def test_nan_weight(run: Run, tmp_path: Path) -> None:
+    (path := tmp_path / "nan.txt").write_text("0 1 0.5\n1 2 nan\n")
+    assert_fails(run("solve", path), "nan.txt: line 2", "(1, 2)")
+
+
+def test_unknown_algorithm(run: Run, sample: Path) -> None:
+    assert_fails(run("solve", sample, "--algorithm", "magic"), "'magic'", *algorithms.ALGORITHMS)
+
+
+def test_unknown_device(run: Run, sample: Path) -> None:
+    result = run("solve", sample, "--device", "abacus")
+    assert_fails(result, "'abacus'", clmst.get_device().description)
+
+
+def test_unknown_capability(run: Run, sample: Path) -> None:
+    result = run("solve", sample, "--without", "speed")
+    assert_fails(result, "'speed'", "int64-atomics, lanes")
+
+
+def test_unknown_format(run: Run, sample: Path) -> None:
+    assert_fails(run("solve", sample, "--format", "gml"), "'gml'", "dimacs", "matrix-market")
+
+
+def test_unknown_suffix(run: Run, sample: Path) -> None:
+    path = sample.rename(sample.with_name("sample.xyz"))
+    assert_fails(run("solve", path), "'.xyz'", "dimacs (.gr)")
+
+
+@pytest.mark.parametrize(
+    ("name", "fact"),
+    [
+        ("none/f.txt", "none/f.txt cannot be written"),
+        ("folder.txt", "folder.txt is a directory"),
+        ("f.xyz", "f.xyz has the suffix '.xyz'"),
+        ("f.gr", "format dimacs cannot hold a forest"),
+    ],
+)
+def test_output_that_cannot_be(run: Run, sample: Path, name: str, fact: str) -> None:
+    (sample.parent / "folder.txt").mkdir()
+    result = run("solve", sample, "--output", sample.parent / name)
+    assert_fails(result, fact)
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("name", ["none/f.png", "f.xyz"])
+def test_plot_that_cannot_be(run: Run, sample: Path, name: str) -> None:
+    assert_fails(run("solve", sample, "--plot", sample.parent / name), name)
+
+
+def test_plot_without_matplotlib(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It must say so before the work, not after it."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    output = sample.with_name("f.npz")
+    result = run("solve", sample, "-o", output, "--plot", sample.with_suffix(".png"))
+    assert_fails(result, "pip install 'clmst[plot]'")
+    assert not output.exists()
+
+
+def test_interrupt(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def press_ctrl_c(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("clmst.io.read_graph", press_ctrl_c)
+    result = run("solve", sample)
+    assert (result.exit_code, result.stderr) == (130, "clmst: error: interrupted\n")
+
+
+def test_no_file_is_a_usage_error(run: Run) -> None:
+    assert_not_understood(run("solve"), "FILE")

@@ -1,0 +1,141 @@
+"""The screen: colours and spinners on terminals only, nothing cut off elsewhere."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from clmst.cli import terminal
+from clmst.cli.terminal import (
+    Stages,
+    console,
+    counted,
+    duration,
+    json_number,
+    new_table,
+    print_json,
+)
+
+
+class FakeTerminal(io.StringIO):
+    """A text stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> FakeTerminal:
+    """Put a terminal of 60 columns in the place of stdout and stderr."""
+    stream = FakeTerminal()
+    # Not in `sys` itself, where pytest puts its own streams between a fixture and its test.
+    monkeypatch.setattr(terminal, "sys", SimpleNamespace(stdout=stream, stderr=stream))
+    for name, value in {"TERM": "xterm", "COLUMNS": "60"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(terminal, "_PATIENCE", 0.05)
+    return stream
+
+
+def test_stages_are_timed_in_order() -> None:
+    stages = Stages(quiet=True)
+    with stages.stage("sleep", "sleeping"):
+        time.sleep(0.02)
+    with stages.stage("wake", "waking up"):
+        pass
+    assert list(stages.seconds) == ["sleep", "wake"]
+    assert stages.seconds["sleep"] >= 0.02 > stages.seconds["wake"]
+
+
+def test_spinner_when_it_takes_long(screen: FakeTerminal) -> None:
+    with Stages(quiet=False).stage("read", "reading a[b].gr"):
+        time.sleep(0.3)
+    assert "reading a[b].gr ..." in screen.getvalue()
+
+
+def test_no_spinner_when_it_is_quick(screen: FakeTerminal) -> None:
+    with Stages(quiet=False).stage("read", "reading"):
+        pass
+    assert screen.getvalue() == ""
+
+
+def test_no_spinner_when_quiet(screen: FakeTerminal) -> None:
+    with Stages(quiet=True).stage("read", "reading"):
+        time.sleep(0.1)
+    assert screen.getvalue() == ""
+
+
+def test_spinner_is_gone_after_an_error(screen: FakeTerminal) -> None:
+    """A spinner left running would write over the message and the prompt."""
+
+    def read_what_is_gone() -> None:
+        with Stages(quiet=False).stage("read", "reading"):
+            time.sleep(0.2)
+            raise OSError("gone")
+
+    with pytest.raises(OSError, match="gone"):
+        read_what_is_gone()
+    assert "reading" in screen.getvalue()
+    length = len(screen.getvalue())
+    time.sleep(0.2)
+    assert len(screen.getvalue()) == length
+
+
+def test_no_spinner_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    with Stages(quiet=False).stage("read", "reading"):
+        time.sleep(0.01)
+    assert capsys.readouterr().err == ""
+
+
+def test_table_in_a_pipe_is_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    table = new_table()
+    table.add_row("name", "x" * 3000)
+    console().print(table)
+    out = capsys.readouterr().out
+    assert "x" * 3000 in out
+    assert "\x1b" not in out
+
+
+def test_table_on_a_terminal_folds(screen: FakeTerminal) -> None:
+    """Folded, never cut: all characters are there."""
+    table = new_table("name", "count", numbers=("count",))
+    table.add_row("x" * 100, "7")
+    console(stderr=True).print(table)
+    text = screen.getvalue()
+    assert text.count("x") == 100
+    assert "\x1b[1m" in text
+    assert "…" not in text
+
+
+def test_counted() -> None:
+    assert [counted(n, "vertices") for n in (0, 1, 12345)] == [
+        "0 vertices",
+        "1 vertex",
+        "12,345 vertices",
+    ]
+
+
+def test_duration() -> None:
+    assert [duration(s) for s in (0.0, 0.01234, 0.9, 1.5, 100.0)] == [
+        "0.0 ms",
+        "12.3 ms",
+        "900.0 ms",
+        "1.50 s",
+        "100.00 s",
+    ]
+
+
+@pytest.mark.parametrize("number", [0, -7, 2**90, 0.1, -0.0, 1e300])
+def test_json_keeps_numbers(number: float, capsys: pytest.CaptureFixture[str]) -> None:
+    print_json(json_number(number))
+    assert json.loads(capsys.readouterr().out) == number
+
+
+@pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
+def test_json_of_what_is_no_number(number: float) -> None:
+    assert json_number(number) in ("inf", "-inf", "nan")

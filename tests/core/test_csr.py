@@ -1,0 +1,113 @@
+"""The CSR machinery below Graph: orders, transposes, index widths."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clmst.core import csr
+from clmst.core.errors import InvalidGraphError
+from tests.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays
+
+
+@given(edge_arrays())
+def test_sort_pairs_is_a_stable_lexicographic_sort(raw: EdgeArrays) -> None:
+    order, indptr = csr.sort_pairs(raw.n, raw.u, raw.v)
+    expected = sorted(range(raw.u.size), key=lambda k: (raw.u[k], raw.v[k], k))
+    assert order.tolist() == expected
+    assert indptr.tolist() == [int((raw.u < row).sum()) for row in range(raw.n + 1)]
+
+
+@given(edge_arrays(), st.booleans())
+def test_rows_are_expanded_and_looked_up_alike(raw: EdgeArrays, symmetric: bool) -> None:
+    indptr, indices, _ = raw.csr(symmetric=symmetric)
+    rows = csr.expand_rows(indptr)
+    assert rows.dtype == np.uint32
+    for slot in range(indices.size):
+        assert csr.endpoints_of(indptr, indices, slot) == (rows[slot], indices[slot])
+    np.testing.assert_array_equal(csr.row_starts(rows, raw.n), indptr)
+
+
+@given(edge_arrays())
+def test_rows_are_sorted_means_what_it_says(raw: EdgeArrays) -> None:
+    order = np.argsort(raw.u, kind="stable")
+    rows, columns = raw.u[order], raw.v[order]
+    indptr = np.searchsorted(rows, np.arange(raw.n + 1))
+    expected = all((np.diff(columns[indptr[i] : indptr[i + 1]]) >= 0).all() for i in range(raw.n))
+    assert csr.rows_are_sorted(indptr, columns) == expected
+
+
+@given(edge_arrays())
+def test_a_symmetric_csr_is_recognised_and_a_changed_weight_seen(raw: EdgeArrays) -> None:
+    indptr, indices, weights = raw.csr(symmetric=True)
+    parts = csr.as_uint32(indptr), csr.as_uint32(indices)
+    assert csr.is_symmetric(*parts, weights)
+    below = np.flatnonzero(csr.expand_rows(indptr) > indices)
+    if below.size:
+        changed = weights.copy()
+        changed[below[0]] = 1 if changed[below[0]] == 0 else 0
+        assert not csr.is_symmetric(*parts, changed)
+
+
+@given(edge_arrays())
+def test_is_upper_looks_at_every_row(raw: EdgeArrays) -> None:
+    for symmetric in (False, True):
+        indptr, indices, _ = raw.csr(symmetric=symmetric)
+        expected = bool((csr.expand_rows(indptr) <= indices).all())
+        assert csr.is_upper(csr.as_uint32(indptr), csr.as_uint32(indices)) == expected
+
+
+@pytest.mark.parametrize("dtype", WEIGHT_DTYPES, ids=str)
+def test_is_symmetric_compares_weights_of_every_dtype(dtype: np.dtype[np.generic]) -> None:
+    """SciPy has no float16: the transpose must not fail on it, nor lose a bit."""
+    indptr, indices = np.array([0, 1, 2], np.uint32), np.array([1, 0], np.uint32)
+    assert csr.is_symmetric(indptr, indices, np.array([1, 1], dtype))
+    assert not csr.is_symmetric(indptr, indices, np.array([1, 0], dtype))
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8"])
+def test_is_symmetric_sees_the_last_bit_of_wide_integers(dtype: str) -> None:
+    """Compared as doubles, these two would be equal."""
+    indptr, indices = np.array([0, 1, 2], np.uint32), np.array([1, 0], np.uint32)
+    assert not csr.is_symmetric(indptr, indices, np.array([2**62, 2**62 + 1], dtype))
+
+
+def test_as_uint32_views_int32_and_copies_the_rest() -> None:
+    narrow = np.array([0, 5], np.int32)
+    assert np.shares_memory(csr.as_uint32(narrow), narrow)
+    assert csr.as_uint32(np.array([2**32 - 2], np.int64)).tolist() == [2**32 - 2]
+    assert csr.as_uint32(np.array([1, 2], ">i4")).tolist() == [1, 2]
+
+
+@given(edge_arrays())
+def test_mirror_pairs_both_directions_in_edge_order(raw: EdgeArrays) -> None:
+    edges = raw.canonical()
+    u, v = (np.array([e[k] for e in edges], np.uint32) for k in (0, 1))
+    pattern = csr.mirror(raw.n, u, v)
+    slots = list(
+        zip(
+            csr.expand_rows(pattern.indptr).tolist(),
+            pattern.indices.tolist(),
+            pattern.positions.tolist(),
+            strict=True,
+        )
+    )
+    assert slots == sorted(
+        [(a, b, k) for k, (a, b, _) in enumerate(edges)]
+        + [(b, a, k) for k, (a, b, _) in enumerate(edges)]
+    )
+
+
+def test_check_range_names_the_first_offender() -> None:
+    csr.check_range(np.array([100], np.int8), 300, "u")  # 300 does not fit the dtype
+    with pytest.raises(InvalidGraphError, match=r"u\[1\] is -4; .* must not be negative"):
+        csr.check_range(np.array([0, -4, -9]), 3, "u")
+    with pytest.raises(InvalidGraphError, match=r"u\[2\] is 3 in a graph of 3 vertices"):
+        csr.check_range(np.array([0, 2, 3, 8], np.uint64), 3, "u")
+
+
+def test_check_wants_one_row_start_more_than_rows() -> None:
+    with pytest.raises(InvalidGraphError, match="indptr has 2 entries for 2 rows; it must have 3"):
+        csr.check(np.array([0, 1]), np.array([0]), np.array([1.0]), n=2)

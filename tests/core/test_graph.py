@@ -1,0 +1,553 @@
+"""Graphs from every source, and every way in which a source can be wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from clmst.core.errors import InvalidGraphError
+from clmst.core.graph import MAX_SLOTS, MAX_VERTICES, Graph, check_size
+from tests.strategies import LAYOUTS, WEIGHT_DTYPES, EdgeArrays, edge_arrays, graphs
+
+
+def triples(graph: Graph) -> list[tuple[int, int, Any]]:
+    u, v, w, _ = graph.edges()
+    return list(zip(u.tolist(), v.tolist(), w.tolist(), strict=True))
+
+
+def assert_canonical(graph: Graph) -> None:
+    """Rows sorted, both directions stored if and only if it says so, ids distinct and in range."""
+    n, m = graph.n_vertices, graph.n_slots
+    assert (graph.indptr.dtype, graph.indices.dtype) == (np.uint32, np.uint32)
+    assert graph.weights.shape == graph.indices.shape
+    assert (int(graph.indptr[0]), int(graph.indptr[-1])) == (0, m)
+    slots = list(zip(graph.rows.tolist(), graph.indices.tolist(), strict=True))
+    assert slots == sorted(slots)
+    assert m == 0 or int(graph.indices.max()) < n
+    upper = [(i, j) for i, j in slots if i < j]
+    assert [(i, j) for i, j in sorted((j, i) for i, j in slots if i > j)] == (
+        upper if graph.is_symmetric else []
+    )
+    ids = graph.edges()[3]
+    assert np.unique(ids).size == ids.size == graph.n_edges == len(upper)
+    assert ids.size == 0 or 0 <= ids.min() <= ids.max() < graph.n_input
+
+
+# ------------------------------------------------------------------ edge arrays
+
+
+@given(edge_arrays())
+def test_from_edges_orders_by_endpoints_then_input_position(raw: EdgeArrays) -> None:
+    """Edge order is the tie rule: a parallel edge out of place would change forests."""
+    graph = raw.graph()
+    assert_canonical(graph)
+    u, v, w, ids = graph.edges()
+    assert list(zip(u.tolist(), v.tolist(), ids.tolist(), strict=True)) == raw.canonical()
+    np.testing.assert_array_equal(w, raw.w[ids])
+    assert w.dtype == raw.w.dtype
+    assert (graph.n_vertices, graph.n_input) == (raw.n, raw.u.size)
+
+
+@given(edge_arrays())
+def test_merge_parallel_keeps_the_lightest_and_then_the_first(raw: EdgeArrays) -> None:
+    merged = Graph.from_edges(raw.u, raw.v, raw.w, n_vertices=raw.n, merge_parallel=True)
+    assert_canonical(merged)
+    best: dict[tuple[int, int], int] = {}
+    for u, v, k in raw.canonical():
+        if (u, v) not in best or raw.w[k] < raw.w[best[u, v]]:
+            best[u, v] = k
+    assert merged.edges()[3].tolist() == [best[pair] for pair in sorted(best)]
+    np.testing.assert_array_equal(merged.edges()[2], raw.w[list(merged.edges()[3])])
+
+
+def test_from_edges_defaults() -> None:
+    graph = Graph.from_edges([0, 5], [1, 2])
+    assert graph.n_vertices == 6
+    assert triples(graph) == [(0, 1, 1), (2, 5, 1)]
+    assert repr(graph) == "Graph(n_vertices=6, n_edges=2, weights=uint8)"
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4", ">u8"])
+def test_endpoints_of_every_integer_dtype(dtype: str) -> None:
+    u, v = np.array([3, 0, 2], dtype), np.array([1, 2, 2], np.int64)
+    assert triples(Graph.from_edges(u, v, [7, 8, 9])) == [(0, 2, 8), (1, 3, 7)]
+
+
+@pytest.mark.parametrize("dtype", WEIGHT_DTYPES, ids=str)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_weights_keep_their_dtype_and_bits(dtype: np.dtype[Any], layout: Any) -> None:
+    raw = EdgeArrays(3, np.array([2, 0]), np.array([0, 1]), np.array([1, 0], dtype))
+    _, _, w, _ = raw.graph(layout).edges()
+    assert w.dtype == dtype
+    assert w.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("dtype", [">i2", ">i8", ">u4", ">f2", ">f4", ">f8"])
+def test_foreign_byte_order_becomes_native(dtype: str) -> None:
+    """Keys are made of raw bits: swapped bytes would order the edges wrongly."""
+    w = np.array([256, 1], dtype)
+    for graph in (Graph.from_edges([0, 1], [1, 2], w), Graph.from_csr([0, 1, 2, 2], [1, 2], w)):
+        assert graph.weights.dtype.isnative
+        assert triples(graph) == [(0, 1, 256), (1, 2, 1)]
+
+
+def test_strided_input_is_read_as_it_looks() -> None:
+    ends, w = np.array([[0, 1], [1, 2], [0, 2]]), np.arange(6.0)
+    graph = Graph.from_edges(ends[:, 0], ends[:, 1], w[::2])
+    assert triples(graph) == [(0, 1, 0.0), (0, 2, 4.0), (1, 2, 2.0)]
+    assert graph.weights.flags.c_contiguous
+
+
+def test_coordinates_are_kept() -> None:
+    graph = Graph.from_edges([0], [1], coordinates=[[0, 1], [2, 3]])
+    assert graph.coordinates is not None
+    assert graph.coordinates.tolist() == [[0.0, 1.0], [2.0, 3.0]]
+    assert graph.symmetrised().coordinates is graph.coordinates
+
+
+# --------------------------------------------------------------------- SciPy
+
+
+def upper_csr() -> sparse.csr_array:
+    return sparse.csr_array(
+        (np.array([5.0, 0.0, 2.0]), np.array([1, 2, 2], np.int32), np.array([0, 2, 3, 3], np.int32))
+    )
+
+
+def test_upper_csr_is_used_as_it_is() -> None:
+    """A copy would double the memory of a large graph."""
+    A = upper_csr()
+    graph = Graph.from_scipy(A)
+    assert not graph.is_symmetric
+    assert graph.edge_ids is None
+    for ours, theirs in (
+        (graph.indptr, A.indptr),
+        (graph.indices, A.indices),
+        (graph.weights, A.data),
+    ):
+        assert np.shares_memory(ours, theirs)
+    assert triples(graph) == [(0, 1, 5.0), (0, 2, 0.0), (1, 2, 2.0)]
+
+
+@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
+def test_symmetric_csr_is_used_as_it_is(index_dtype: type) -> None:
+    A = sparse.csr_array(np.array([[9, 4, 0], [4, 0, 3], [0, 3, 0]]))
+    A.indptr, A.indices = A.indptr.astype(index_dtype), A.indices.astype(index_dtype)
+    graph = Graph.from_scipy(A)
+    assert graph.is_symmetric
+    assert graph.edge_ids is None
+    assert np.shares_memory(graph.weights, A.data)
+    assert np.shares_memory(graph.indices, A.indices) == (index_dtype == np.int32)
+    assert triples(graph) == [(0, 1, 4), (1, 2, 3)]
+    assert A.data[graph.edges()[3]].tolist() == [4, 3]
+    assert (graph.n_edges, graph.n_slots, graph.n_input) == (2, 5, 5)
+
+
+def test_asymmetric_weights_mean_the_lesser() -> None:
+    """SciPy's rule for A[i, j] != A[j, i]; the id is that of the slot the weight came from."""
+    A = sparse.csr_array(np.array([[0, 4, 1], [2, 0, 7], [1, 8, 0]]))
+    graph = Graph.from_scipy(A)
+    assert not graph.is_symmetric
+    assert triples(graph) == [(0, 1, 2), (0, 2, 1), (1, 2, 7)]
+    _, _, w, ids = graph.edges()
+    assert A.data[ids].tolist() == w.tolist()
+    assert ids.tolist() == [2, 1, 3]  # on the tie of (0, 2) and (2, 0) the upper slot
+    assert_canonical(graph)
+
+
+@given(edge_arrays(), st.sampled_from(["csr", "csc", "coo", "lil", "dok"]))
+def test_any_matrix_means_the_lesser_of_both_slots(raw: EdgeArrays, form: str) -> None:
+    """Structure below, above, on both sides of the diagonal or neither; every format."""
+    weights = raw.w.astype("f4") if raw.w.dtype == np.float16 else raw.w  # SciPy has no float16
+    entries = {(i, j): w for i, j, w in zip(raw.u.tolist(), raw.v.tolist(), weights, strict=True)}
+    coo = sparse.coo_array(
+        (
+            np.array(list(entries.values()), weights.dtype),
+            (
+                np.array([i for i, _ in entries], np.int64),
+                np.array([j for _, j in entries], np.int64),
+            ),
+        ),
+        shape=(raw.n, raw.n),
+    )
+    expected: dict[tuple[int, int], Any] = {}
+    for (i, j), w in entries.items():
+        if i != j:
+            pair = min(i, j), max(i, j)
+            expected[pair] = min(expected.get(pair, w), w)
+    graph = Graph.from_scipy(coo.asformat(form))
+    assert_canonical(graph)
+    assert triples(graph) == [(*pair, expected[pair].item()) for pair in sorted(expected)]
+
+
+def test_lower_triangle_only() -> None:
+    A = sparse.csr_array(np.array([[0, 0, 0], [6, 0, 0], [0, 5, 0]]))
+    graph = Graph.from_scipy(A)
+    assert triples(graph) == [(0, 1, 6), (1, 2, 5)]
+    assert graph.edges()[3].tolist() == [0, 1]
+
+
+def test_unsorted_rows_are_sorted_without_touching_the_input() -> None:
+    A = sparse.csr_array((np.array([1, 2, 3]), np.array([2, 1, 2]), np.array([0, 2, 3, 3])))
+    graph = Graph.from_scipy(A)
+    assert triples(graph) == [(0, 1, 2), (0, 2, 1), (1, 2, 3)]
+    assert graph.edges()[3].tolist() == [1, 0, 2]
+    assert A.indices.tolist() == [2, 1, 2]
+    assert_canonical(graph)
+
+
+def test_duplicate_slots_of_a_sorted_csr_are_parallel_edges() -> None:
+    graph = Graph.from_csr([0, 2, 2], [1, 1], [5, 3])
+    assert triples(graph) == [(0, 1, 5), (0, 1, 3)]
+    mirrored = Graph.from_csr([0, 2, 4], [1, 1, 0, 0], [5, 3, 5, 3])
+    assert mirrored.is_symmetric
+    assert triples(mirrored) == triples(graph)
+
+
+def test_duplicates_of_a_coo_matrix_add_up_as_in_scipy() -> None:
+    A = sparse.coo_array((np.array([5, 3]), (np.array([0, 0]), np.array([1, 1]))), shape=(2, 2))
+    assert triples(Graph.from_scipy(A)) == [(0, 1, 8)]
+
+
+def test_mirrored_duplicates_of_other_weights_are_merged() -> None:
+    graph = Graph.from_csr([0, 2, 4], [1, 1, 0, 0], [5, 3, 3, 5])
+    assert triples(graph) == [(0, 1, 3)]
+    assert graph.edges()[3].tolist() == [1]
+
+
+def test_spare_room_behind_the_last_entry_is_ignored() -> None:
+    A = upper_csr()
+    A.data, A.indices = np.append(A.data, np.nan), np.append(A.indices, np.int32(0))
+    graph = Graph.from_scipy(A)
+    assert graph.n_slots == 3
+    assert np.shares_memory(graph.weights, A.data)
+
+
+@pytest.mark.parametrize("form", ["bsr", "dia"])
+def test_padding_zeros_are_no_edges(form: str) -> None:
+    """BSR pads its blocks: its zeros taken for edges would make a forest of nothing."""
+    A = sparse.csr_array(np.kron([[0, 1], [1, 0]], np.diag([3, 4]))).asformat(form)
+    assert triples(Graph.from_scipy(A)) == [(0, 2, 3), (1, 3, 4)]
+
+
+def test_old_matrix_class_is_taken_too() -> None:
+    assert triples(Graph.from_scipy(sparse.csr_matrix(upper_csr()))) == triples(
+        Graph.from_scipy(upper_csr())
+    )
+
+
+def test_minus_zero_opposite_zero_is_symmetric() -> None:
+    graph = Graph.from_csr([0, 1, 2], [1, 0], [0.0, -0.0])
+    assert graph.is_symmetric
+    assert triples(graph) == [(0, 1, 0.0)]
+
+
+# ----------------------------------------------------------------- NetworkX
+
+
+def test_from_networkx_numbers_vertices_and_edges_in_their_order() -> None:
+    G = nx.Graph()
+    G.add_nodes_from(["isolated", "c"])
+    G.add_edge("a", "b", weight=2.5)
+    G.add_edge("c", "a", weight=-1.0)
+    graph = Graph.from_networkx(G)
+    assert list(graph.vertex_labels or ()) == ["isolated", "c", "a", "b"]
+    edges = list(G.edges)
+    named = {
+        frozenset((list(G)[u], list(G)[v])): (w, edges[k])
+        for u, v, w, k in zip(*(x.tolist() for x in graph.edges()), strict=True)
+    }
+    assert {pair: w for pair, (w, _) in named.items()} == {
+        frozenset("ab"): 2.5,
+        frozenset("ac"): -1.0,
+    }
+    assert all(frozenset(edge) == pair for pair, (_, edge) in named.items())
+
+
+def test_from_networkx_multigraph_keeps_parallel_edges_and_loops_out() -> None:
+    G = nx.MultiGraph([(0, 1, {"cost": 3}), (1, 0, {"cost": 2}), (1, 1, {"cost": 0}), (1, 2)])
+    graph = Graph.from_networkx(G, weight="cost")
+    assert triples(graph) == [(0, 1, 3), (0, 1, 2), (1, 2, 1)]  # 1 where it is missing
+    assert triples(Graph.from_networkx(G, weight=None)) == [(0, 1, 1), (0, 1, 1), (1, 2, 1)]
+
+
+def test_from_networkx_empty() -> None:
+    assert Graph.from_networkx(nx.Graph()).n_vertices == 0
+    assert Graph.from_networkx(nx.empty_graph(4)).n_vertices == 4
+
+
+@pytest.mark.parametrize("weight", ["x", None, 1j, [1, 2], 2**70])
+def test_from_networkx_wants_numbers(weight: object) -> None:
+    G = nx.Graph()
+    G.add_edge("a", "b", weight=1)
+    G.add_edge("b", "c", weight=weight)
+    with pytest.raises(InvalidGraphError, match=r"weights .*must be"):
+        Graph.from_networkx(G)
+
+
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiDiGraph])
+def test_from_networkx_refuses_directed_graphs(kind: Any) -> None:
+    with pytest.raises(InvalidGraphError, match=r"is directed; .* needs an undirected"):
+        Graph.from_networkx(kind([(0, 1)]))
+
+
+def test_integers_among_floats_are_not_rounded() -> None:
+    """NumPy would store 2**53 + 1 as 2**53, and another edge might win."""
+    G = nx.Graph()
+    G.add_edge(0, 1, weight=2**53 + 1)
+    G.add_edge(1, 2, weight=0.5)
+    for build in (
+        lambda: Graph.from_networkx(G),
+        lambda: Graph.from_edges([0, 1], [1, 2], [2**53 + 1, 0.5]),
+        lambda: Graph.from_csr([0, 1, 2, 2], [1, 2], [2**53 + 1, 0.5]),
+    ):
+        with pytest.raises(InvalidGraphError, match=r"weight 0 is 9007199254740993 .* must share"):
+            build()
+    G[0][1]["weight"] = 2**53
+    assert Graph.from_networkx(G).weights.tolist() == [2.0**53, 0.5]
+
+
+# ------------------------------------------------------------------ derivation
+
+
+@given(graphs())
+def test_every_layout_is_canonical(graph: Graph) -> None:
+    assert_canonical(graph)
+
+
+@given(edge_arrays(), st.sampled_from(LAYOUTS))
+def test_symmetrised_changes_neither_edges_nor_ids(raw: EdgeArrays, layout: Any) -> None:
+    graph = raw.graph(layout)
+    both = graph.symmetrised()
+    assert_canonical(both)
+    assert both.is_symmetric
+    for before, after in zip(graph.edges(), both.edges(), strict=True):
+        np.testing.assert_array_equal(before, after)
+    assert (both.n_vertices, both.n_edges) == (graph.n_vertices, graph.n_edges)
+    assert both.n_input == graph.n_input
+    assert both.symmetrised() is both
+
+
+@given(edge_arrays(), st.sampled_from(LAYOUTS))
+def test_mirrored_slots_carry_the_weight_and_id_of_their_edge(raw: EdgeArrays, layout: Any) -> None:
+    """Device rounds pick an edge from either end: both must name the same edge."""
+    graph = raw.graph(layout).symmetrised()
+    slot_ids = np.arange(graph.n_slots) if graph.edge_ids is None else graph.edge_ids
+    rows = zip(
+        graph.rows.tolist(),
+        graph.indices.tolist(),
+        graph.weights.tolist(),
+        slot_ids.tolist(),
+        strict=True,
+    )
+    upper, lower = [], []
+    for i, j, w, k in rows:
+        if i != j:
+            (upper if i < j else lower).append((min(i, j), max(i, j), w, k))
+    lower.sort(key=lambda e: e[:2])  # stable: parallel edges stay in their order
+    if graph.edge_ids is None:
+        upper, lower = [e[:3] for e in upper], [e[:3] for e in lower]  # a slot is its own id
+    assert upper == lower
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_no_edges(n: int, layout: Any) -> None:
+    empty = np.zeros(0, np.int64)
+    graph = EdgeArrays(n, empty, empty, np.zeros(0, np.float32)).graph(layout)
+    assert (graph.n_vertices, graph.n_edges, graph.n_slots) == (n, 0, 0)
+    assert graph.weights.dtype == np.float32
+    assert triples(graph.symmetrised()) == []
+
+
+def test_no_edges_from_lists_and_matrices() -> None:
+    assert Graph.from_edges([], [], []).n_vertices == 0
+    assert Graph.from_csr([0, 0, 0], [], []).n_vertices == 2
+    assert Graph.from_scipy(sparse.csr_array((0, 0))).n_vertices == 0
+    assert Graph.from_scipy(sparse.coo_array((3, 3))).n_vertices == 3
+
+
+def test_replace_shares_what_it_keeps() -> None:
+    graph = Graph.from_edges([0], [1], [2.0])
+    named = graph.replace(vertex_labels=["a", "b"])
+    assert named.vertex_labels == ["a", "b"]
+    assert named.weights is graph.weights
+    assert graph.vertex_labels is None
+
+
+# ------------------------------------------------------------------- bad input
+
+nan = float("nan")
+BAD_INPUT: dict[str, tuple[Callable[[], Graph], str]] = {
+    "not square": (
+        lambda: Graph.from_scipy(sparse.csr_array((2, 3))),
+        "the matrix is 2 x 3; an adjacency matrix must be square",
+    ),
+    "not sparse": (
+        lambda: Graph.from_scipy(np.eye(2)),
+        "from_scipy was given ndarray; it takes a scipy.sparse matrix or array",
+    ),
+    "one-dimensional": (
+        lambda: Graph.from_scipy(sparse.coo_array(np.ones(3))),
+        "the array has 1 dimension; an adjacency matrix has 2",
+    ),
+    "complex matrix": (
+        lambda: Graph.from_scipy(sparse.csr_array(np.eye(2, dtype=complex))),
+        "the matrix has dtype complex128; weights must be bool, int, uint or float",
+    ),
+    "long double matrix": (
+        lambda: Graph.from_csr([0, 1, 1], [1], np.ones(1, np.longdouble)),
+        f"weights have dtype {np.dtype(np.longdouble)}; they must be one of bool, int8-64,",
+    ),
+    "index out of range": (
+        lambda: Graph.from_csr([0, 1, 1], [2], [1.0]),
+        "indices[0] is 2 in a graph of 2 vertices; it must be below 2",
+    ),
+    "negative index": (
+        lambda: Graph.from_csr([0, 2, 2], [1, -3], [1.0, 2.0]),
+        "indices[1] is -3; vertex numbers must not be negative",
+    ),
+    "indptr falls": (
+        lambda: Graph.from_csr([0, 2, 1, 2], [1, 2], [1.0, 2.0]),
+        "indptr falls from 2 to 1 at row 1; it must not decrease",
+    ),
+    "indptr falls below zero": (
+        lambda: Graph.from_csr([0, -1, 2], [1, 1], [1.0, 2.0]),
+        "indptr falls from 0 to -1 at row 0; it must not decrease",
+    ),
+    "indptr starts late": (
+        lambda: Graph.from_csr([1, 2, 2], [1, 1], [1.0, 2.0]),
+        "indptr[0] is 1; it must be 0",
+    ),
+    "indptr ends early": (
+        lambda: Graph.from_csr([0, 1, 1], [1, 1], [1.0, 2.0]),
+        "indptr[-1] is 1 but indices has 2 entries; they must be equal",
+    ),
+    "indptr ends late": (
+        lambda: Graph.from_csr([0, 1, 3], [1, 1], [1.0, 2.0]),
+        "indptr[-1] is 3 but indices has 2 entries; they must be equal",
+    ),
+    "indptr empty": (
+        lambda: Graph.from_csr([], [], []),
+        "indptr has 0 entries for 0 rows; it must have 1",
+    ),
+    "indptr of floats": (
+        lambda: Graph.from_csr([0.0, 1.0, 1.0], [1], [1.0]),
+        "indptr is 1-dimensional of dtype float64; it must be one-dimensional of an integer",
+    ),
+    "indices in a matrix": (
+        lambda: Graph.from_csr([0, 1, 1], [[1]], [[1.0]]),
+        "indices is 2-dimensional of dtype int64; it must be one-dimensional",
+    ),
+    "fewer weights than indices": (
+        lambda: Graph.from_csr([0, 2, 2], [1, 1], [1.0]),
+        "indices has shape (2,) but weights has shape (1,); they must be equal",
+    ),
+    "NaN in a CSR": (
+        lambda: Graph.from_csr([0, 2, 3, 3], [1, 2, 2], [1.0, 2.0, nan]),
+        "the weight of edge 2 (1, 2) is NaN; weights must be ordered",
+    ),
+    "complex weights": (
+        lambda: Graph.from_csr([0, 1, 1], [1], [1j]),
+        "weights have dtype complex128; they must be one of bool, int8-64,",
+    ),
+    "u and v of other lengths": (
+        lambda: Graph.from_edges([0, 1], [1], [1, 1]),
+        "u has 2 entries but v has 1; they must be equal",
+    ),
+    "w of another length": (
+        lambda: Graph.from_edges([0, 1], [1, 2], [1]),
+        "u and v have 2 entries but w has shape (1,); there must be one weight an edge",
+    ),
+    "w a scalar": (
+        lambda: Graph.from_edges([0], [1], 5),
+        "u and v have 1 entries but w has shape (); there must be one weight an edge",
+    ),
+    "w in a matrix": (
+        lambda: Graph.from_edges([0], [1], [[5]]),
+        "u and v have 1 entries but w has shape (1, 1); there must be one weight an edge",
+    ),
+    "endpoint out of range": (
+        lambda: Graph.from_edges([0, 1], [1, 4], [1, 1], n_vertices=3),
+        "v[1] is 4 in a graph of 3 vertices; it must be below 3",
+    ),
+    "negative endpoint": (
+        lambda: Graph.from_edges([0, -2], [1, 2], [1, 1]),
+        "u[1] is -2; vertex numbers must not be negative",
+    ),
+    "endpoints of floats": (
+        lambda: Graph.from_edges([0.0], [1.0], [1]),
+        "u is 1-dimensional of dtype float64; it must be one-dimensional of an integer",
+    ),
+    "endpoints of bools": (
+        lambda: Graph.from_edges([False], [True], [1]),
+        "u is 1-dimensional of dtype bool; it must be one-dimensional of an integer",
+    ),
+    "endpoints in a matrix": (
+        lambda: Graph.from_edges([[0, 1]], [[1, 2]], [1, 1]),
+        "u is 2-dimensional of dtype int64; it must be one-dimensional",
+    ),
+    "NaN among edges": (
+        lambda: Graph.from_edges([0, 7], [1, 3], np.array([1, nan], np.float16)),
+        "the weight of edge 1 (7, 3) is NaN; weights must be ordered",
+    ),
+    "NaN on a self-loop": (
+        lambda: Graph.from_edges([0, 2], [1, 2], [1.0, nan]),
+        "the weight of edge 1 (2, 2) is NaN; weights must be ordered",
+    ),
+    "object weights": (
+        lambda: Graph.from_edges([0], [1], [None]),
+        "weights have dtype object; they must be one of bool, int8-64, uint8-64,",
+    ),
+    "text weights": (
+        lambda: Graph.from_edges([0], [1], ["1"]),
+        "weights have dtype <U1; they must be one of bool, int8-64, uint8-64,",
+    ),
+    "durations": (
+        lambda: Graph.from_edges([0], [1], np.ones(1, "m8[s]")),
+        "weights have dtype timedelta64[s]; they must be one of bool, int8-64,",
+    ),
+    "one vertex too many": (
+        lambda: Graph.from_edges([0], [1], [1], n_vertices=2**32 - 1),
+        "the graph has 4294967295 vertices; there may be 0 to 2**32 - 2 = 4294967294",
+    ),
+    "an endpoint too great": (
+        lambda: Graph.from_edges([0], [2**32 - 2], [1]),
+        "the graph has 4294967295 vertices; there may be 0 to 2**32 - 2 = 4294967294",
+    ),
+    "a matrix too large": (
+        lambda: Graph.from_scipy(sparse.coo_array((2**40, 2**40))),
+        "the graph has 1099511627776 vertices; there may be 0 to 2**32 - 2 = 4294967294",
+    ),
+    "less than no vertices": (
+        lambda: Graph.from_edges([], [], [], n_vertices=-1),
+        "the graph has -1 vertices; there may be 0 to 2**32 - 2 = 4294967294",
+    ),
+    "coordinates of another shape": (
+        lambda: Graph.from_edges([0], [1], coordinates=[[0, 1]]),
+        "coordinates have shape (1, 2); they must be (2, 2)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_INPUT)
+def test_bad_input_is_one_error_with_fact_and_rule(name: str) -> None:
+    """Anything that got past here would end in a wrong forest or a crash on a device."""
+    build, message = BAD_INPUT[name]
+    with pytest.raises(InvalidGraphError, match=re.escape(message)) as caught:
+        build()
+    assert caught.value.__context__ is None
+
+
+def test_size_limits_are_exact() -> None:
+    check_size(MAX_VERTICES, MAX_SLOTS)
+    with pytest.raises(InvalidGraphError, match="one device takes up to"):
+        check_size(0, MAX_SLOTS + 1)

@@ -1,0 +1,210 @@
+"""Weight keys: the order that every forest hangs on, exact to the last bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clmst.core.errors import InvalidGraphError
+from clmst.core.weight_keys import (
+    EncodedWeights,
+    as_weights,
+    check_dtype,
+    encode,
+    first_nan,
+    order_keys,
+    weight_kind_or_none,
+)
+from tests.strategies import WEIGHT_DTYPES, special_weights, weight_arrays
+
+every_dtype = pytest.mark.parametrize("dtype", WEIGHT_DTYPES, ids=str)
+LARGE = 2**24 + 1  # the first integer that float32 cannot hold
+
+
+def dense(values: Any) -> list[int]:
+    """Return the rank of each value among the distinct ones: equal exactly where they are."""
+    return np.unique(np.asarray(values), return_inverse=True)[1].reshape(-1).tolist()
+
+
+def device_keys(encoded: EncodedWeights) -> Any:
+    """Make keys of bits as a kernel does, by the rules in the module's docstring."""
+    bits = encoded.bits
+    sign = bits.dtype.type(1 << (8 * bits.itemsize - 1))
+    if encoded.kind == "unsigned":
+        return bits
+    if encoded.kind == "signed":
+        return bits ^ sign
+    bits = np.where(bits == sign, bits.dtype.type(0), bits)  # -0.0
+    return np.where(bits & sign, ~bits, bits | sign)
+
+
+# ---------------------------------------------------------------------- keys
+
+
+@every_dtype
+def test_keys_compare_as_weights_do_for_all_pairs_of_special_values(dtype: np.dtype[Any]) -> None:
+    """One pair out of order and the lightest edge is not the lightest."""
+    weights = special_weights(dtype)
+    a, b = weights[:, None], weights[None, :]
+    keys = order_keys(weights)
+    x, y = keys[:, None], keys[None, :]
+    np.testing.assert_array_equal(x < y, a < b)
+    np.testing.assert_array_equal(x == y, a == b)
+    falling = order_keys(weights, descending=True)
+    np.testing.assert_array_equal(falling[:, None] < falling[None, :], a > b)
+    np.testing.assert_array_equal(falling[:, None] == falling[None, :], a == b)
+
+
+@given(weight_arrays(40))
+def test_keys_of_any_bits_keep_order_width_and_ties(weights: Any) -> None:
+    keys = order_keys(weights)
+    assert keys.dtype == np.dtype(f"u{weights.itemsize}")
+    assert dense(keys) == dense(weights)
+    most = max(dense(weights))
+    assert dense(order_keys(weights, descending=True)) == [most - k for k in dense(weights)]
+
+
+@every_dtype
+def test_keys_of_none(dtype: np.dtype[Any]) -> None:
+    assert order_keys(np.zeros(0, dtype)).size == 0
+
+
+# ------------------------------------------------------------------- encoding
+
+
+@given(weight_arrays(40))
+def test_encoded_weights_keep_order_and_ties(weights: Any) -> None:
+    assert dense(device_keys(encode(weights))) == dense(weights)
+
+
+@every_dtype
+def test_encode_keeps_special_values_apart(dtype: np.dtype[Any]) -> None:
+    weights = special_weights(dtype)
+    encoded = encode(weights)
+    assert dense(device_keys(encoded)) == dense(weights)
+    assert encoded.is_wide == (dtype.itemsize == 8)
+    assert encoded.kind == weight_kind_or_none(dtype)
+
+
+@every_dtype
+def test_up_to_32_bits_encoding_is_a_view(dtype: np.dtype[Any]) -> None:
+    weights = special_weights(dtype)
+    assert np.shares_memory(encode(weights).bits, weights)
+
+
+NARROW: dict[str, tuple[Any, str]] = {
+    "small int64": (np.array([-3, 0, 9], "i8"), "unsigned"),
+    "int64 that span 2**32 - 1": (np.array([-(2**31), 2**31 - 1, 0], "i8"), "unsigned"),
+    "int64 at the bottom": (np.array([-(2**63), 2**32 - 1 - 2**63], "i8"), "unsigned"),
+    "int64 at the top": (np.array([2**63 - 1, 2**63 - 2**32], "i8"), "unsigned"),
+    "uint64 at the top": (np.array([2**64 - 1, 2**64 - 2**32], "u8"), "unsigned"),
+    "one uint64": (np.array([2**64 - 1], "u8"), "unsigned"),
+    "no int64": (np.zeros(0, "i8"), "unsigned"),
+    "doubles of singles": (np.array([0.5, -0.0, 0.0, 1e38, -3.25]).astype("f4"), "float"),
+    "doubles with infinities": (np.array([np.inf, -np.inf, 2.0**127, 2.0**-149]), "float"),
+    "doubles of large integers": (np.array([LARGE, 0.0, -0.0, 2.0**32 - 1]), "unsigned"),
+    "doubles below zero": (np.array([-LARGE, 2.0**32 - 1 - LARGE, 1.0]), "unsigned"),
+    "doubles far below zero": (np.array([1 - 2.0**52, 3 - 2.0**52]), "unsigned"),
+    "doubles far above zero": (np.array([2.0**52 - 1, 2.0**52 - 2**31 - 1]), "unsigned"),
+    "no doubles": (np.zeros(0), "float"),
+}
+
+WIDE: dict[str, Any] = {
+    "int64 that span 2**32": np.array([-(2**31), 2**31], "i8"),
+    "int64 extremes": np.array([-(2**63), 2**63 - 1], "i8"),
+    "uint64 extremes": np.array([0, 2**64 - 1], "u8"),
+    "a decimal fraction": np.array([0.1, 1.0]),
+    "a fraction beside a large integer": np.array([LARGE, 0.5]),
+    "a fraction as the least": np.array([0.5, LARGE + 0.5, LARGE]),
+    "a fraction lost beside the offset": np.array([1 - 2.0**31, 2.0**-60, 5.0]),
+    "a subnormal": np.array([5e-324, 0.0]),
+    "just above a single": np.array([1 + 2.0**-52, 1.0]),
+    "beyond singles": np.array([1e300, 1.0]),
+    "an infinity beside a large integer": np.array([LARGE, np.inf]),
+    "integers that span 2**32": np.array([-1.0, 2.0**32 - 1]),
+}
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_wide_weights_are_narrowed_where_that_is_exact(name: str) -> None:
+    """Twice the speed on a device; a narrowing that rounds would change forests."""
+    weights, kind = NARROW[name]
+    weights = weights.astype("f8") if weights.dtype == "f4" else weights
+    encoded = encode(weights)
+    assert (encoded.bits.dtype, encoded.kind) == (np.uint32, kind)
+    assert not encoded.is_wide
+    assert dense(device_keys(encoded)) == dense(weights)
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_wide_weights_stay_wide_where_narrowing_would_round(name: str) -> None:
+    weights = WIDE[name]
+    encoded = encode(weights)
+    assert encoded.is_wide
+    assert np.shares_memory(encoded.bits, weights)
+    assert dense(device_keys(encoded)) == dense(weights)
+
+
+@pytest.mark.parametrize("last", [0.1, LARGE])
+def test_the_last_of_many_weights_decides_too(last: float) -> None:
+    """Narrowing goes chunk by chunk; the odd one may stand in the last."""
+    weights = np.ones(2**20 + 3)
+    weights[-1] = last
+    encoded = encode(weights)
+    assert encoded.kind == ("float" if last == 0.1 else "unsigned")
+    assert encoded.is_wide == (last == 0.1)
+    assert dense(device_keys(encoded)[-2:]) == [0, int(last > 1)] or last == 0.1
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1), st.integers(0, 2**33))
+def test_int64_of_any_span_keep_their_order(values: list[int], span: int) -> None:
+    low = min(values)
+    weights = np.array([min(low + (v - low) % (span + 1), 2**63 - 1) for v in values], "i8")
+    encoded = encode(weights)
+    assert encoded.is_wide == (int(weights.max()) - int(weights.min()) >= 2**32)
+    assert dense(device_keys(encoded)) == dense(weights)
+
+
+def test_strided_weights_are_encoded_in_order() -> None:
+    assert encode(np.arange(6, dtype="u2")[::-2]).bits.tolist() == [5, 3, 1]
+
+
+# ------------------------------------------------------------- what is a weight
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("at", [[0], [5, 2], [6]])
+def test_first_nan(dtype: str, at: list[int]) -> None:
+    weights = np.full(7, np.inf, dtype)
+    assert first_nan(weights) is None
+    weights[at] = np.nan
+    assert first_nan(weights) == min(at)
+    weights[at] = -weights[at]  # NaN with the sign bit set
+    assert first_nan(weights) == min(at)
+
+
+@every_dtype
+def test_no_nan_among_special_values_or_in_nothing(dtype: np.dtype[Any]) -> None:
+    assert first_nan(special_weights(dtype)) is None
+    assert first_nan(np.zeros(0, dtype)) is None
+    check_dtype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["c8", "O", "U1", "S1", "M8[s]", "m8[s]", "g", "V4"])
+def test_other_dtypes_are_refused(dtype: str) -> None:
+    assert weight_kind_or_none(np.dtype(dtype)) is None
+    with pytest.raises(InvalidGraphError, match="they must be one of bool, int8-64, uint8-64"):
+        check_dtype(np.dtype(dtype))
+
+
+def test_as_weights_copies_only_what_it_must() -> None:
+    native = np.array([1.5, 2.5])
+    assert as_weights(native) is native
+    assert as_weights(native.astype(">f8")).dtype == np.float64
+    assert as_weights([1, 2.5]).tolist() == [1.0, 2.5]
+    with pytest.raises(InvalidGraphError, match=r"weight 1 is -9007199254740993 .* would round"):
+        as_weights((0.5, -(2**53) - 1))

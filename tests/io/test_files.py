@@ -1,0 +1,142 @@
+"""Opening, compressing and replacing files."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from clmst.core.errors import FileFormatError, InvalidArgumentError
+from clmst.io import files, read_graph
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"no such file: .*roads\.gr$"):
+        read_graph(tmp_path / "roads.gr")
+
+
+def test_a_directory_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "roads.gr"
+    folder.mkdir()
+    with pytest.raises(InvalidArgumentError, match="is a directory; it must be a file"):
+        read_graph(folder)
+    with pytest.raises(InvalidArgumentError, match="is a directory"), files.writing(folder):
+        pass
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "roads.gr"
+    path.touch(mode=0)
+    with pytest.raises(InvalidArgumentError, match="cannot be read: Permission denied"):
+        read_graph(path)
+
+
+def test_a_pipe_can_be_read(tmp_path: Path) -> None:
+    """Readers go back to the start of a file; a pipe cannot."""
+    path = tmp_path / "pipe.gr"
+    os.mkfifo(path)
+    feeder = threading.Thread(target=path.write_text, args=["p sp 2 1\na 1 2 5\n"])
+    feeder.start()
+    assert read_graph(path).weights.tolist() == [5]
+    feeder.join()
+
+
+def test_writing_replaces_a_file_at_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("old")
+    path.chmod(0o640)
+    with files.writing(path) as stream:
+        stream.write(b"new")
+        stream.flush()
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["a", "a.gz"])
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text("old")
+
+    def fail() -> None:
+        with files.writing(path) as stream:
+            stream.write(b"new")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
+    (tmp_path / "usual").touch()
+    with files.writing(tmp_path / "new") as stream:
+        stream.write(b"new")
+    assert (tmp_path / "new").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
+    with files.writing(link) as stream:
+        stream.write(b"new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+
+
+def test_what_is_no_regular_file_is_written_to_and_not_replaced() -> None:
+    with files.writing(Path(os.devnull)) as stream:
+        stream.write(b"new")
+    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "no" / "a"
+    with (
+        pytest.raises(InvalidArgumentError, match="cannot be written: No such file"),
+        files.writing(path),
+    ):
+        pass
+
+
+def test_equal_contents_make_equal_compressed_files(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.gz", tmp_path / "b.gz"]
+    for path in paths:
+        with files.writing(path) as stream:
+            stream.write(b"contents")
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert gzip.decompress(paths[0].read_bytes()) == b"contents"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda data: data[: len(data) // 2], id="cut short"),
+        pytest.param(lambda data: data[:-4], id="cut within the checksum"),
+        pytest.param(gzip.decompress, id="not compressed"),
+        pytest.param(lambda data: data[:20] + b"\xff\xff\xff" + data[23:], id="damaged"),
+        pytest.param(lambda data: data + b"more", id="followed by something else"),
+    ],
+)
+def test_a_gz_file_must_be_one_whole_gzip_file(tmp_path: Path, damage: object) -> None:
+    assert callable(damage)
+    path = tmp_path / "roads.gr.gz"
+    arcs = "".join(f"a {v} {v + 1} {v * v % 1009}\n" for v in range(1, 2000))
+    path.write_bytes(damage(gzip.compress(f"p sp 2000 1999\n{arcs}".encode())))
+    with pytest.raises(FileFormatError, match=r"roads\.gr\.gz: cannot be decompressed"):
+        read_graph(path)
+
+
+def test_an_empty_compressed_file_is_empty(tmp_path: Path) -> None:
+    path = tmp_path / "roads.gr.gz"
+    path.write_bytes(gzip.compress(b""))
+    with pytest.raises(FileFormatError, match="the file is empty"):
+        read_graph(path)

@@ -1,0 +1,121 @@
+"""SciPy's archives: any sparse format is read, nothing is unpickled, no header is believed."""
+
+from __future__ import annotations
+
+import pickle
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from clmst.core.graph import Graph
+from tests.io.files import FORMAT_OF, held, parse, refuses, written
+
+MATRIX = sparse.csr_array(
+    (np.array([5, 7, 5, 9], np.int16), ([0, 0, 1, 2], [1, 2, 0, 2])), shape=(4, 4)
+)
+
+
+def archive(**changes: Any) -> bytes:
+    """Return an archive as SciPy makes it, with some arrays changed or (None) left out."""
+    arrays = {
+        "format": b"csr",
+        "shape": np.array([4, 4]),
+        "indptr": MATRIX.indptr.astype(np.int64),
+        "indices": MATRIX.indices.astype(np.int64),
+        "data": MATRIX.data,
+    } | changes
+    stream = BytesIO()
+    np.savez(stream, **{name: array for name, array in arrays.items() if array is not None})
+    return stream.getvalue()
+
+
+def lying(member: str, *, shape: tuple[int, ...]) -> bytes:
+    """Return an archive in which the header of one array promises another shape."""
+    source, target = ZipFile(BytesIO(archive())), BytesIO()
+    with ZipFile(target, "w") as changed:
+        for name in source.namelist():
+            data = source.read(name)
+            if name == f"{member}.npy":
+                array = np.load(BytesIO(data))
+                header = BytesIO()
+                described = np.lib.format.header_data_from_array_1_0(array) | {"shape": shape}
+                np.lib.format.write_array_header_1_0(header, described)
+                data = header.getvalue() + array.tobytes()
+            changed.writestr(name, data)
+    return target.getvalue()
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo", "bsr", "dia"])
+@pytest.mark.parametrize("compressed", [False, True])
+def test_every_sparse_format_is_read(tmp_path: Path, layout: str, compressed: bool) -> None:
+    stream = BytesIO()
+    sparse.save_npz(stream, MATRIX.asformat(layout), compressed=compressed)
+    graph = parse(tmp_path, ".npz", stream.getvalue())
+    assert graph.weights.dtype == np.int16
+    found = {pair: w for pair, w in held(graph).items() if w}  # bsr and dia store zeros as well
+    assert graph.n_vertices == 4
+    assert found == {(0, 1): 5, (0, 2): 7} or layout in ("bsr", "dia")
+
+
+@pytest.mark.parametrize("dtype", ["bool", "i1", "u2", "i8", "u8", "f4", "f8"])
+def test_weights_keep_their_dtype(tmp_path: Path, dtype: str) -> None:
+    weights = np.array([1, 0], dtype)
+    data = written(Graph.from_edges([0, 1], [1, 2], weights), FORMAT_OF["npz"])
+    graph = parse(tmp_path, ".npz", data)
+    assert graph.weights.dtype == (np.uint8 if dtype == "bool" else weights.dtype)
+    assert held(graph) == {(0, 1): 1, (1, 2): 0}
+
+
+def test_scipy_reads_what_is_written() -> None:
+    data = written(Graph.from_edges([0, 3], [1, 2], [5, 7]), FORMAT_OF["npz"])
+    matrix = sparse.load_npz(BytesIO(data))
+    expected = [[0, 5, 0, 0], [5, 0, 0, 0], [0, 0, 0, 7], [0, 0, 7, 0]]
+    assert isinstance(matrix, sparse.csr_array)
+    assert matrix.toarray().tolist() == expected
+
+
+class _Bomb:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (pytest.fail, ("the file was unpickled",))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"no archive", "the file is no whole zip archive"),
+        (pickle.dumps(_Bomb()), "the file is no whole zip archive"),
+        (archive(data=np.array([_Bomb()] * 4, object)), "Object arrays cannot be loaded"),
+        (archive(format=None), "scipy.sparse.save_npz"),
+        (archive(format=b"xyz"), "scipy.sparse.save_npz"),
+        (archive(data=None), "scipy.sparse.save_npz"),
+        (archive(shape=None), "shape is not a file in the archive"),
+        (archive(shape=np.array(4)), "scipy.sparse.save_npz"),
+        (archive(shape=np.array([4, 5])), "the matrix is 4 x 5; an adjacency matrix must be squ"),
+        (archive(shape=np.array([10**12] * 2)), "the header promises 1000000000000 vertices"),
+        (archive(indices=np.array([1, 2, 0, 4])), "scipy.sparse.save_npz"),
+        (archive(indices=np.array([1, 2, 0, -1])), "scipy.sparse.save_npz"),
+        (archive(indptr=np.array([0, 2, 3, 4])), "scipy.sparse.save_npz"),
+        (archive(indptr=np.array([0, 3, 2, 4, 4])), "scipy.sparse.save_npz"),
+        (archive(format=b"csc", indices=np.array([1, 2, 0, 99])), "scipy.sparse.save_npz"),
+        (archive(data=np.array([1j] * 4)), "the matrix has dtype complex128; weights must be"),
+        (archive(data=np.array([1, np.nan, 3, 4])), "the weight of edge 1 (0, 2) is NaN"),
+        (lying("data", shape=(10**12,)), "data.npy promises 2000000000000 bytes of int16"),
+        (lying("indices", shape=(2, 10**15)), "indices.npy promises"),
+        (lying("indptr", shape=(1,)), "indptr.npy promises 8 bytes of int64 but holds 40"),
+    ],
+)
+def test_bad_files_are_refused(tmp_path: Path, data: bytes, message: str) -> None:
+    refuses(tmp_path, ".npz", data, message)
+
+
+def test_a_damaged_member_is_refused(tmp_path: Path) -> None:
+    """Its checksum tells."""
+    data = bytearray(archive())
+    at = data.index(MATRIX.data.tobytes())
+    data[at] ^= 1
+    refuses(tmp_path, ".npz", bytes(data), "Bad CRC-32")

@@ -1,0 +1,111 @@
+"""Numbers are read exactly, or refused."""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from clmst.core.errors import FileFormatError
+from clmst.io.blocks import scan
+from clmst.io.numbers import floats, integers, join, numbers
+
+INT64 = st.integers(-(2**63), 2**63 - 1)
+UINT64 = st.integers(0, 2**64 - 1)
+
+
+def block_of(words: list[str]) -> tuple[object, np.ndarray]:
+    block = scan("\n".join(words).encode("latin-1"), 1)
+    assert block.starts.size == len(words)
+    return block, np.arange(len(words))
+
+
+@given(st.lists(INT64, min_size=1) | st.lists(UINT64, min_size=1))
+@example([0])
+@example([-(2**63), 2**63 - 1, 10**18 - 1, 10**18])
+@example([2**64 - 1, 0])
+def test_integers_are_exact(values: list[int]) -> None:
+    read, bad = integers(*block_of([str(value) for value in values]))
+    assert not bad.any()
+    assert read.tolist() == values
+    assert read.dtype == (np.uint64 if max(values) >= 2**63 else np.int64)
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [("+7", 7), ("-0", 0), ("007", 7), ("-" + "0" * 30 + "12", -12), ("0" * 25, 0)],
+)
+def test_signs_and_leading_zeros(word: str, value: int) -> None:
+    read, bad = integers(*block_of(["1", word, "2"]))
+    assert not bad.any()
+    assert read.tolist() == [1, value, 2]
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["-", "+", "--1", "1-", "1.0", "x", "1_0", "0x1", ":", "/", "18446744073709551616", "9" * 5000,
+     "-9223372036854775809", "1234567890123456789x", "+-1234567890123456789012"],
+)  # fmt: skip
+def test_what_is_no_integer_is_marked(word: str) -> None:
+    _, bad = integers(*block_of(["1", word, "2"]))
+    assert bad.tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("values", [[2**63, -1], [-1, 5, 2**64 - 1]])
+def test_integers_that_no_one_type_holds_are_refused(values: list[int]) -> None:
+    words = [str(value) for value in values]
+    with pytest.raises(FileFormatError, match="does not fit into 64 bits"):
+        numbers(*block_of(words))
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=1))
+@example([0.1, -0.0, 5e-324, 1.7976931348623157e308, math.inf, -math.inf])
+def test_floats_are_exact(values: list[float]) -> None:
+    read = floats(*block_of([repr(value) for value in values]))
+    assert read.tobytes() == np.array(values).tobytes()
+
+
+@given(st.lists(st.decimals(allow_nan=False, allow_infinity=False, places=12), min_size=1))
+def test_decimals_are_correctly_rounded(values: list[object]) -> None:
+    read = floats(*block_of([f"{value:f}" for value in values]))
+    assert read.tolist() == [float(Fraction(f"{value:f}")) for value in values]
+
+
+def test_one_float_makes_all_of_them_floats() -> None:
+    assert numbers(*block_of(["1", "2"])).dtype == np.int64
+    assert numbers(*block_of(["1", "2.0"])).dtype == np.float64
+    assert numbers(*block_of(["1", "1e3"])).tolist() == [1.0, 1000.0]
+
+
+@pytest.mark.parametrize(
+    "word", ["x", "1.5.2", "1_000.5", "0x1p3", "1e", "--1.5", "1,5", "é", "²", "5\x85", "\xa05"]
+)
+def test_what_is_no_number_is_named(word: str) -> None:
+    block, tokens = block_of(["1.5", word])
+    with pytest.raises(FileFormatError, match=r"line 2: .* is not a number"):
+        numbers(block, tokens)
+
+
+@pytest.mark.parametrize("word", ["1e309", "-1e309", "1e99999"])
+def test_floats_beyond_the_range_are_no_infinities(word: str) -> None:
+    with pytest.raises(FileFormatError, match=re.escape(f"{word!r} is beyond the range")):
+        numbers(*block_of(["1.5", word, "inf"]))
+
+
+def test_a_column_wider_than_the_table_is_read_in_parts() -> None:
+    words = [f"{1 / 3:.900f}"] + ["0.25"] * 3000
+    assert floats(*block_of(words)).tolist() == [1 / 3] + [0.25] * 3000
+
+
+def test_joining_blocks_keeps_integers_exact() -> None:
+    """NumPy joins int64 and uint64 as float64."""
+    low, high = np.array([5]), np.array([2**64 - 1], np.uint64)
+    assert join([low, high]).tolist() == [5, 2**64 - 1]
+    assert join([low, np.array([0.5])]).tolist() == [5.0, 0.5]
+    with pytest.raises(FileFormatError, match="range from -5 to 18446744073709551615"):
+        join([-low, high])

@@ -1,0 +1,98 @@
+"""Devices that kernels are compiled for without having them, and what each can do.
+
+NVIDIA is not among them: only its driver compiles OpenCL C for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from clmst.algorithms import catalogue
+from clmst.runtime import policy
+from clmst.runtime.capabilities import Capabilities, LanesKind
+from clmst.runtime.program import Specialisation
+
+Compiler = Literal["ocloc", "clang"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A device to compile for.
+
+    Attributes
+    ----------
+    name : str
+        As people call it.
+    compiler : {"ocloc", "clang"}
+        What compiles for it.
+    architecture : str
+        As the compiler calls it.
+    capabilities : Capabilities
+        What `clmst.runtime.capabilities.detect` would find, as far as kernels depend on it.
+    """
+
+    name: str
+    compiler: Compiler
+    architecture: str
+    capabilities: Capabilities
+
+    @property
+    def id(self) -> str:
+        """Short name in tests."""
+        int64 = "" if self.capabilities.int64_atomics else "-no-int64-atomics"
+        return f"{self.architecture}-lanes{self.capabilities.lane_width}{int64}"
+
+    @property
+    def specialisations(self) -> tuple[Specialisation, ...]:
+        """Every specialisation the device can get, each once."""
+        found = catalogue.specialisations(self.capabilities, policy.choose(self.capabilities))
+        return tuple(dict.fromkeys(found))
+
+
+def _gpu(lanes: LanesKind, lane_width: int, *, int64_atomics: bool = True) -> Capabilities:
+    """Return a GPU's capabilities; memory sizes and compute units do not shape kernels."""
+    return Capabilities(
+        kind="gpu",
+        compute_units=64,
+        max_work_group_size=256,
+        local_memory=2**16,
+        global_memory=2**33,
+        max_allocation=2**31,
+        shares_host_memory=False,
+        int64_atomics=int64_atomics,
+        lanes=lanes,
+        lane_width=lane_width,
+    )
+
+
+_INTEL = {"Gen9": "skl", "Gen12 (Tiger Lake)": "tgllp", "DG2 (Arc)": "dg2-g10", "PVC": "pvc"}
+
+TARGETS: tuple[Target, ...] = (
+    *(
+        Target(
+            name=f"Intel {name}",
+            compiler="ocloc",
+            architecture=architecture,
+            capabilities=_gpu("khr", 16, int64_atomics=int64_atomics),
+        )
+        for name, architecture in _INTEL.items()
+        for int64_atomics in (True, False)
+    ),
+    # Waves of 64; detection deals work out by 32 wherever lanes are not in hardware's hands.
+    *(
+        Target(
+            name="AMD CDNA 2 (MI200)",
+            compiler="clang",
+            architecture="gfx90a",
+            capabilities=_gpu("local", lane_width),
+        )
+        for lane_width in (64, 32)
+    ),
+    Target(
+        name="AMD RDNA 3 (RX 7900)",
+        compiler="clang",
+        architecture="gfx1100",
+        capabilities=_gpu("local", 32),
+    ),
+)
