@@ -20,7 +20,6 @@ GPU_SHAPE = Policy(
     edges_per_item=2,
     rows_per_item=1,
     stage_capacity=64,
-    rounds_in_flight=1,
 )
 
 

@@ -6,7 +6,6 @@ GPUs", SC '23. ``cl/algorithms/ecl.cl`` states what differs from it.
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,8 +30,8 @@ FILTER_TARGET = 3.0
 
 _MAX_KEY = 2**32 - 1
 # Every round at least halves the sets that still have an edge, so a phase has at most 32 rounds
-# that join any, one that finds none left, and those that were in flight by then.
-_ROUNDS_A_PHASE = 40
+# that join any, and one that finds none left.
+_ROUNDS_A_PHASE = 33
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,8 +183,6 @@ class _Run:
         else:
             self.topology = device.program(TOPOLOGY_SOURCE, **weight, **topology_defines(options))
         self._allocate()
-        if options.data_driven:
-            self._prepare_rounds()
 
     def _allocate(self) -> None:
         graph, device = self.graph, self.graph.device
@@ -207,29 +204,6 @@ class _Run:
             self.program, "ecl_initialise", groups, self.parent, *self.reservations, self.counts,
             self.in_forest, self.n, np.uint32(n_counts), np.uint32(n_flag_words),
         )  # fmt: skip
-
-    def _prepare_rounds(self) -> None:
-        """Prepare the kernels of a round, for even and odd ones: worklists and reservations swap."""
-        prepare, program = self.launch.prepare, self.program
-        zero, extent = np.uint32(0), (self.n, np.uint32(self.capacity))
-        self.refine, self.hook, self.contract = [], [], []
-        for side in range(2):
-            here, there = self.worklists[side], self.worklists[1 - side]
-            held, following = self.reservations[side], self.reservations[1 - side]
-            weights, parent, counts = self.graph.weights, self.parent, self.counts
-            self.hook.append(prepare(
-                program, "ecl_hook_components", zero, zero, here, parent, held, following,
-                self.in_forest, counts, *extent, instance=side,
-            ))  # fmt: skip
-            self.contract.append(prepare(
-                program, "ecl_contract_worklist", zero, here, there, weights, parent, following,
-                counts, *extent, instance=side,
-            ))  # fmt: skip
-            if self.passes > 1:
-                self.refine.append(prepare(
-                    program, "ecl_refine_reservations", zero, zero, here, weights, parent, held,
-                    counts, *extent, instance=side,
-                ))  # fmt: skip
 
     def _groups(self, n_items: int, *, tile: int | None = None) -> int:
         """Return the work-groups for `n_items`; `tile` is GRID_FOR's unless given."""
@@ -287,23 +261,17 @@ class _Run:
 
     def _worklist_phase(self, window: tuple[Any, Any], *, contracted: bool) -> list[int]:
         """Algorithm 2: populate, then hook and contract until no edge is left."""
-        policy = self.graph.device.policy
-        first, bound = self.round, self.capacity
+        first, sizes = self.round, [self.capacity]
         self._populate_worklist(window, contracted=contracted)
-        in_flight: deque[tuple[Any, Array]] = deque()
-        while bound > 0:
+        counts = np.empty(2, np.uint32)  # edges of this round, and what is left for the next
+        while sizes[-1]:
             if self.round - first > _ROUNDS_A_PHASE:
                 raise RuntimeError(f"no end after {_ROUNDS_A_PHASE} rounds: a bug in clmst")
-            self._enqueue_round(bound, is_first=self.round == first)
-            in_flight.append(self._read_count(wait=policy.rounds_in_flight == 0))
-            if len(in_flight) > policy.rounds_in_flight:
-                event, count = in_flight.popleft()
-                event.wait()
-                bound = int(count[0])
-        sizes = np.empty(self.round + 1 - first, np.uint32)
-        self.launch.read(self.counts, sizes, offset=4 * first)
+            self._enqueue_round(sizes[-1], is_first=self.round == first)
+            self.launch.read(self.counts, counts, offset=4 * (self.round - 1))
+            sizes[-1:] = counts.tolist()
         self.round += 1
-        return [int(size) for size in sizes if size]
+        return [size for size in sizes if size]
 
     def _populate_worklist(self, window: tuple[Any, Any], *, contracted: bool) -> None:
         """Make the first worklist of a phase; the other one serves for the pieces of hubs."""
@@ -325,22 +293,29 @@ class _Run:
 
     def _enqueue_round(self, bound: int, *, is_first: bool) -> None:
         """Enqueue a round on a worklist of at most `bound` edges, and enter the next one."""
+        launch, program = self.launch, self.program
         side, round_ = self.round % 2, np.uint32(self.round)
-        groups = self._groups(bound)
+        here, there = self.worklists[side], self.worklists[1 - side]
+        held, following = self.reservations[side], self.reservations[1 - side]
+        weights, parent, counts = self.graph.weights, self.parent, self.counts
+        extent, groups = (self.n, np.uint32(self.capacity)), self._groups(bound)
         for later_pass in range(1, self.passes):
-            self.refine[side](groups, {0: round_, 1: np.uint32(later_pass)})
-        self.hook[side](groups, {0: round_, 1: np.uint32(is_first)})
+            launch(
+                program, "ecl_refine_reservations", groups, round_, np.uint32(later_pass), here,
+                weights, parent, held, counts, *extent,
+            )  # fmt: skip
+        launch(
+            program, "ecl_hook_components", groups, round_, np.uint32(is_first), here, parent,
+            held, following, self.in_forest, counts, *extent,
+        )  # fmt: skip
         if not self.options.implicit_path_compression:
-            # Worklists of vertices do not tell which sets to clear.
-            self._forget(self.reservations[1 - side])
-        tile = self.program.work_group_size * self.graph.device.policy.edges_per_item
-        self.contract[side](self._groups(bound, tile=tile), {0: round_})
+            self._forget(following)  # worklists of vertices do not tell which sets to clear
+        tile = program.work_group_size * self.graph.device.policy.edges_per_item
+        launch(
+            program, "ecl_contract_worklist", self._groups(bound, tile=tile), round_, here, there,
+            weights, parent, following, counts, *extent,
+        )  # fmt: skip
         self.round += 1
-
-    def _read_count(self, *, wait: bool) -> tuple[Any, Array]:
-        """Start reading the size of this round's worklist; return the event and where it will be."""
-        count = np.empty(1, np.uint32)
-        return self.launch.read(self.counts, count, offset=4 * self.round, wait=wait), count
 
     # ---------------------------------------------------------------- topology
 

@@ -30,12 +30,12 @@ def branch_sizes(forest: Forest) -> npt.NDArray[np.int64]:
     n = forest.n_vertices
     if forest.n_edges == 0:
         return np.zeros(0, np.int64)
-    u, v = forest.edges[:, 0].astype(np.int64), forest.edges[:, 1].astype(np.int64)
+    u, v = forest.edges.astype(np.int32).T  # csgraph of older SciPy takes no others
     labels = forest.labels
     roots = np.unique(labels, return_index=True)[1]
     # Vertex n joins all the trees, so that one search visits them all.
-    rows = np.concatenate([u, np.full(roots.size, n)])
-    columns = np.concatenate([v, roots])
+    rows = np.concatenate([u, np.full(roots.size, n, np.int32)])
+    columns = np.concatenate([v, roots.astype(np.int32)])
     ones = np.ones(rows.size, np.int8)
     joined = sparse.coo_array((ones, (rows, columns)), shape=(n + 1, n + 1)).tocsr()
     order, parents = breadth_first_order(joined, n, directed=False)

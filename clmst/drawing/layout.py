@@ -16,6 +16,7 @@ from clmst.drawing.stress import Points, place, shortest_parallels
 _WIDEST_RANGE = 1e6  # of lengths: beyond it the short ones would not show
 _MARGIN = 0.06  # round a component, over the side of its square
 _SHEET = 1.25  # width over height of a sheet of several components
+_STRETCHES = (0.9, 1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0)  # tried: sheet widths over root of area
 
 
 def layout(graph: Graph) -> Points:
@@ -39,11 +40,10 @@ def layout(graph: Graph) -> Points:
     """
     n = graph.n_vertices
     u, v, weights, _ = graph.edges()
-    u, v = u.astype(np.int32), v.astype(np.int32)
     lengths = shortest_parallels(u, v, edge_lengths(weights), n)
     _, labels = connected_components(lengths, directed=False)
     sizes = np.bincount(labels) if n else np.zeros(0, np.int64)
-    members = np.argsort(labels, kind="stable")
+    members = np.argsort(labels, kind="stable").astype(np.int32)
     lengths = lengths[members][:, members]
     ends = np.cumsum(sizes)
     local = np.zeros((n, 2))
@@ -69,7 +69,7 @@ def edge_lengths(weights: Array) -> npt.NDArray[np.float64]:
 
 def _on_square(points: Points, n: int) -> Points:
     """Scale a component to its share of the sheet, its lower left corner at the origin."""
-    low = points.min(axis=0)
+    low: Points = points.min(axis=0)
     extent = float((points.max(axis=0) - low).max())
     return (points - low) * (math.sqrt(n) / extent) if extent else points - low
 
@@ -93,18 +93,26 @@ def _boxes(local: Points, labels: Array, sizes: Array) -> Boxes:
 
 def pack(boxes: Boxes) -> Points:
     """Pack boxes in rows, high ones first; return their lower left corners, shape (k, 2)."""
-    corners = np.zeros((boxes.width.size, 2))
-    if boxes.width.size < 2:
-        return corners
     area = float(boxes.width @ boxes.height)
-    sheet = max(float(boxes.width.max()), math.sqrt(_SHEET * area))
-    x = y = row_height = 0.0
-    order = np.argsort(-boxes.height, kind="stable")
-    for box in order.tolist():
-        width, height = float(boxes.width[box]), float(boxes.height[box])
-        if x > 0 and x + width > sheet * (1 + 1e-9):
-            x, y, row_height = 0.0, y - row_height, 0.0
-        row_height = max(row_height, height)
-        corners[box] = x, y - height
-        x += width
+    widest = float(boxes.width.max(initial=0.0))
+    sheets = {max(widest, stretch * math.sqrt(area)) for stretch in _STRETCHES}
+    tries = (_rows_of(boxes, sheet) for sheet in sorted(sheets))
+    # The best sheet is the one that a page of the wanted shape shows largest.
+    corners, _ = min(tries, key=lambda packed: max(packed[1][0] / _SHEET, packed[1][1]))
     return corners + boxes.margin[:, None] / 2
+
+
+def _rows_of(boxes: Boxes, sheet: float) -> tuple[Points, tuple[float, float]]:
+    """Fill rows up to the width of a sheet; return the corners, and the width and height used."""
+    order = np.argsort(-boxes.height, kind="stable").tolist()
+    widths, heights = boxes.width.tolist(), boxes.height.tolist()
+    corners = [(0.0, 0.0)] * len(order)
+    x = y = right = row_height = 0.0
+    for box in order:
+        if x > 0 and x + widths[box] > sheet * (1 + 1e-9):
+            x, y, row_height = 0.0, y - row_height, 0.0
+        row_height = max(row_height, heights[box])
+        corners[box] = x, y - heights[box]
+        x += widths[box]
+        right = max(right, x)
+    return np.reshape(corners, (-1, 2)), (right, row_height - y)

@@ -131,17 +131,17 @@ class Page:
         colours = shades(np.full(len(points), 0.55), trees % len(_RAMPS))
         self._dots(points, size, facecolors=colours, linewidths=0)
 
-    def draw_names(self, points: Points, names: Sequence[str]) -> None:
+    def draw_names(self, points: Points, names: Sequence[str], trees: Array) -> None:
         """Write a name on a disc, or on a plate if names are long, at each point."""
-        style = {"facecolor": _PAPER, "edgecolor": _RAMPS[0][2], "linewidth": 0.8}
+        rims = shades(np.full(len(points), 0.6), trees % len(_RAMPS))
         are_short = max(map(len, names), default=0) <= _DISC
         if are_short:
-            self._dots(points, 14.0, **{f"{name}s": value for name, value in style.items()})
-        plate = {"boxstyle": "round,pad=0.25", **style}
-        for (x, y), name in zip(points.tolist(), names, strict=True):
+            self._dots(points, 14.0, facecolors=_PAPER, edgecolors=rims, linewidths=0.8)
+        plate = {"boxstyle": "round,pad=0.25", "facecolor": _PAPER, "linewidth": 0.8}
+        for (x, y), name, rim in zip(points.tolist(), names, rims, strict=True):
             self.axes.text(
                 x, y, name, size=6.5, color=_INK, ha="center", va="center_baseline", zorder=4,
-                parse_math=False, bbox=None if are_short else plate,
+                parse_math=False, bbox=None if are_short else plate | {"edgecolor": rim},
             )  # fmt: skip
 
     def write(self, title: str, *captions: str) -> None:
@@ -156,7 +156,7 @@ class Page:
                 va="baseline", parse_math=False,
             )  # fmt: skip
             long = line.get_window_extent().width / self.figure.dpi
-            line.set_size(size * min(1.0, (_WIDTH - 2 * _EDGE - _KEY - 0.2) / max(long, _EDGE)))
+            line.set_size(size * min(1.0, (_WIDTH - 2 * _EDGE - _KEY - 0.3) / max(long, _EDGE)))
 
     def draw_key(self, most: int) -> None:
         """Explain width and shade at the top right corner, if there are twigs and trunks."""

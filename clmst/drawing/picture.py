@@ -85,7 +85,7 @@ def draw_forest(
     page.draw_vertices(points[visible], labels[visible])
     if graph.n_vertices <= _NAMED:
         names = graph.vertex_labels or range(graph.n_vertices)
-        page.draw_names(points, [str(name) for name in names])
+        page.draw_names(points, [str(name) for name in names], labels)
     page.write(
         _default_title(forest) if title is None else title,
         caption(graph, forest),

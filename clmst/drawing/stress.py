@@ -177,6 +177,7 @@ def shortest_parallels(u: Array, v: Array, lengths: Array, n: int) -> Any:
     first = np.ones(u.size, bool)
     first[1:] = (u[1:] != u[:-1]) | (v[1:] != v[:-1])
     u, v, lengths = u[first], v[first], lengths[first]
+    u, v = u.astype(np.int32), v.astype(np.int32)  # csgraph of older SciPy takes no others
     both = np.concatenate([u, v]), np.concatenate([v, u])
     return sparse.coo_array((np.concatenate([lengths, lengths]), both), shape=(n, n)).tocsr()
 

@@ -212,7 +212,8 @@ def _network(n: int, u: Array, v: Array, scores: Field, *, n_edges: int) -> Arra
     order = np.argsort(scores, kind="stable")
     rank = np.empty(order.size)
     rank[order] = np.arange(1, order.size + 1)
-    tree = minimum_spanning_tree(sparse.coo_array((rank, (u, v)), shape=(n, n)).tocsr())
+    ends = u.astype(np.int32), v.astype(np.int32)  # csgraph of older SciPy takes no others
+    tree = minimum_spanning_tree(sparse.coo_array((rank, ends), shape=(n, n)).tocsr())
     chosen = np.zeros(order.size, bool)
     chosen[tree.data.astype(np.int64) - 1] = True
     others = np.flatnonzero(~chosen & (scores[order] < _NEEDLESS))

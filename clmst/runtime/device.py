@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -220,20 +219,25 @@ class Program:
         self.specialisation = specialisation
         self.work_group_size = dict(specialisation.defines)["WG_SIZE"]
         self._built = built
-        self._kernels: dict[tuple[str, int], Any] = {}
+        self._kernels: dict[str, Any] = {}
 
     @property
     def grid_tile(self) -> int:
         """Items that a work-group takes at a time: GRID_TILE of ``cl/device/work_group.cl``."""
         return 1024 if self.work_group_size == 1 else self.work_group_size
 
-    def kernel(self, name: str, instance: int = 0) -> Any:
-        """Return a ``pyopencl.Kernel`` of this name; instances keep arguments of their own."""
-        if (name, instance) not in self._kernels:
+    def kernel(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        """Return the ``pyopencl.Kernel`` of this name, for arguments of these types.
+
+        PyOpenCL sets arguments twenty times as fast once it knows which are scalars.
+        """
+        if name not in self._kernels:
             import pyopencl as cl
 
-            self._kernels[name, instance] = cl.Kernel(self._built, name)
-        return self._kernels[name, instance]
+            kernel = cl.Kernel(self._built, name)
+            kernel.set_arg_types([type(a) if isinstance(a, np.generic) else None for a in arguments])
+            self._kernels[name] = kernel
+        return self._kernels[name]
 
 
 class Launcher:
@@ -247,15 +251,13 @@ class Launcher:
 
     def __call__(self, program: Program, name: str, groups: int, *arguments: Any) -> Any:
         """Enqueue kernel `name` on `groups` work-groups of the program's size."""
-        return self.prepare(program, name, *arguments)(groups)
-
-    def prepare(
-        self, program: Program, name: str, *arguments: Any, instance: int = 0
-    ) -> PreparedKernel:
-        """Set the arguments of a kernel, for one launch or for many."""
-        kernel = program.kernel(name, instance)
-        kernel.set_args(*arguments)
-        return PreparedKernel(self, kernel, name, program.work_group_size)
+        local = program.work_group_size
+        kernel = program.kernel(name, arguments)
+        event = kernel(self.queue, (groups * local,), (local,), *arguments)
+        self.launches += 1
+        if self.profile is not None:
+            self.profile.add(name, event)
+        return event
 
     def groups_for(self, n_items: int) -> int:
         """Return how many work-groups share `n_items` tiles or items: few enough to be resident."""
@@ -263,16 +265,17 @@ class Launcher:
         resident = self.device.capabilities.compute_units * tuning.groups_per_compute_unit
         return max(1, min(resident, n_items))
 
-    def read(self, buffer: Any, out: Array, *, offset: int = 0, wait: bool = True) -> Any:
-        """Copy from `buffer`, from byte `offset` on, into the host array `out`."""
+    def read(self, buffer: Any, out: Array, *, offset: int = 0) -> None:
+        """Copy from `buffer`, from byte `offset` on, into the host array `out`, and wait.
+
+        Reading on while the device works is no gain: NVIDIA's driver takes three times as long for
+        an asynchronous read into pageable memory as for a blocking one (docs/performance.md).
+        """
         import pyopencl as cl
 
-        event = cl.enqueue_copy(
-            self.queue, out, buffer, src_offset=offset, is_blocking=wait
-        )
+        event = cl.enqueue_copy(self.queue, out, buffer, src_offset=offset, is_blocking=True)
         if self.profile is not None:
             self.profile.add("(read back)", event)
-        return event
 
     def fill(self, buffer: Any, word: int, n_words: int) -> Any:
         """Set `n_words` 32-bit words of `buffer` to `word`."""
@@ -288,36 +291,3 @@ class Launcher:
         import pyopencl as cl
 
         return cl.enqueue_copy(self.queue, buffer, array, is_blocking=True)
-
-
-
-
-class PreparedKernel:
-    """A kernel with its arguments set: a launch need only name those that change.
-
-    Setting all the arguments of a kernel takes longer than a small launch, so that rounds which
-    differ in a number or two are better prepared once.
-    """
-
-    __slots__ = ("_kernel", "_launcher", "_local", "_name")
-
-    def __init__(self, launcher: Launcher, kernel: Any, name: str, local: int) -> None:
-        self._launcher = launcher
-        self._kernel = kernel
-        self._name = name
-        self._local = local
-
-    def __call__(self, groups: int, changes: Mapping[int, Any] | None = None) -> Any:
-        """Enqueue the kernel on `groups` work-groups; `changes` maps positions to arguments."""
-        import pyopencl as cl
-
-        for position, argument in (changes or {}).items():
-            self._kernel.set_arg(position, argument)
-        launcher, local = self._launcher, self._local
-        event = cl.enqueue_nd_range_kernel(
-            launcher.queue, self._kernel, (groups * local,), (local,)
-        )
-        launcher.launches += 1
-        if launcher.profile is not None:
-            launcher.profile.add(self._name, event)
-        return event

@@ -26,8 +26,6 @@ class Policy:
         Rows that a lone work-item takes from each tile of a graph (`work_group_size` 1 only).
     stage_capacity : int
         Edges staged in local memory before they are appended to a worklist.
-    rounds_in_flight : int
-        Rounds enqueued beyond the one whose size the host waits for.
     """
 
     work_group_size: int
@@ -35,17 +33,17 @@ class Policy:
     edges_per_item: int
     rows_per_item: int
     stage_capacity: int
-    rounds_in_flight: int
 
 
 _DEFAULTS: dict[DeviceKind, Policy] = {
     "gpu": Policy(
         work_group_size=256,
-        groups_per_compute_unit=8,
+        # H200, geometric mean of fifteen graphs: 256 takes 0.84 of the time of 8 (and 0.96 of
+        # that of 64): many work-groups that the hardware schedules beat resident ones that stride.
+        groups_per_compute_unit=256,
         edges_per_item=4,
         rows_per_item=1,
         stage_capacity=1024,
-        rounds_in_flight=1,
     ),
     "cpu": Policy(
         work_group_size=1,
@@ -53,7 +51,6 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         edges_per_item=256,
         rows_per_item=256,
         stage_capacity=256,
-        rounds_in_flight=0,
     ),
 }
 _DEFAULTS["accelerator"] = _DEFAULTS["gpu"]

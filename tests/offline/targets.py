@@ -6,14 +6,14 @@ NVIDIA is not among them: only its driver compiles OpenCL C for it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from clmst.algorithms import catalogue
 from clmst.runtime import policy
 from clmst.runtime.capabilities import Capabilities, LanesKind
 from clmst.runtime.program import Specialisation
 
-Compiler = Literal["ocloc", "clang"]
+Compiler: TypeAlias = Literal["clang", "ocloc"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,12 +24,12 @@ class Target:
     ----------
     name : str
         As people call it.
-    compiler : {"ocloc", "clang"}
+    compiler : {"clang", "ocloc"}
         What compiles for it.
     architecture : str
         As the compiler calls it.
     capabilities : Capabilities
-        What `clmst.runtime.capabilities.detect` would find, as far as kernels depend on it.
+        What decides on its specialisations.
     """
 
     name: str
@@ -40,18 +40,18 @@ class Target:
     @property
     def id(self) -> str:
         """Short name in tests."""
-        int64 = "" if self.capabilities.int64_atomics else "-no-int64-atomics"
-        return f"{self.architecture}-lanes{self.capabilities.lane_width}{int64}"
+        without = "" if self.capabilities.int64_atomics else "-no-int64-atomics"
+        return f"{self.architecture}-lanes{self.capabilities.lane_width}{without}"
 
     @property
     def specialisations(self) -> tuple[Specialisation, ...]:
-        """Every specialisation the device can get, each once."""
+        """Every specialisation that the device can get, each once."""
         found = catalogue.specialisations(self.capabilities, policy.choose(self.capabilities))
         return tuple(dict.fromkeys(found))
 
 
 def _gpu(lanes: LanesKind, lane_width: int, *, int64_atomics: bool = True) -> Capabilities:
-    """Return a GPU's capabilities; memory sizes and compute units do not shape kernels."""
+    """Return the capabilities of a GPU; memory and compute units play no part in kernels."""
     return Capabilities(
         kind="gpu",
         compute_units=64,
@@ -66,7 +66,7 @@ def _gpu(lanes: LanesKind, lane_width: int, *, int64_atomics: bool = True) -> Ca
     )
 
 
-_INTEL = {"Gen9": "skl", "Gen12 (Tiger Lake)": "tgllp", "DG2 (Arc)": "dg2-g10", "PVC": "pvc"}
+_INTEL = {"Gen9": "skl", "Gen12 (Tiger Lake)": "tgllp", "DG2 (Arc)": "dg2-g10", "PVC (Max)": "pvc"}
 
 TARGETS: tuple[Target, ...] = (
     *(
@@ -76,10 +76,10 @@ TARGETS: tuple[Target, ...] = (
             architecture=architecture,
             capabilities=_gpu("khr", 16, int64_atomics=int64_atomics),
         )
-        for name, architecture in _INTEL.items()
         for int64_atomics in (True, False)
+        for name, architecture in _INTEL.items()
     ),
-    # Waves of 64; detection deals work out by 32 wherever lanes are not in hardware's hands.
+    # 32 is what detection gives to devices whose lanes kernels cannot rely on; 64 is a wave there.
     *(
         Target(
             name="AMD CDNA 2 (MI200)",
@@ -87,7 +87,7 @@ TARGETS: tuple[Target, ...] = (
             architecture="gfx90a",
             capabilities=_gpu("local", lane_width),
         )
-        for lane_width in (64, 32)
+        for lane_width in (32, 64)
     ),
     Target(
         name="AMD RDNA 3 (RX 7900)",

@@ -1,0 +1,69 @@
+"""Compiling every specialisation of every kernel for a target."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from types import ModuleType
+
+from clmst.runtime import source
+from clmst.runtime.program import Specialisation
+from tests.offline import clang, ocloc
+from tests.offline.outcome import Kernel, Outcome
+from tests.offline.targets import Compiler, Target
+
+_JOBS = 2
+
+COMPILERS: dict[Compiler, ModuleType] = {"clang": clang, "ocloc": ocloc}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetBuild:
+    """All specialisations of a target, compiled.
+
+    Attributes
+    ----------
+    target : Target
+    outcomes : dict of Specialisation to Outcome
+    seconds : float
+    """
+
+    target: Target
+    outcomes: dict[Specialisation, Outcome]
+    seconds: float
+
+    @property
+    def kernels(self) -> list[tuple[str, Kernel]]:
+        """Every kernel, after its specialisation's label."""
+        return [(one.label, k) for one, outcome in self.outcomes.items() for k in outcome.kernels]
+
+    @property
+    def complaints(self) -> dict[str, str]:
+        """What the compiler had to say, by the specialisation's label."""
+        return {
+            one.label: outcome.complaints
+            for one, outcome in self.outcomes.items()
+            if outcome.complaints
+        }
+
+
+def compile_for(target: Target, text: str, options: list[str]) -> Outcome:
+    """Compile OpenCL C for a target."""
+    outcome = COMPILERS[target.compiler].compile_text(target.architecture, text, options)
+    assert isinstance(outcome, Outcome)
+    return outcome
+
+
+def build(target: Target) -> TargetBuild:
+    """Compile all specialisations of a target."""
+    start = time.perf_counter()
+    with ThreadPoolExecutor(_JOBS) as pool:  # it waits for processes, so threads will do
+        outcomes = pool.map(
+            lambda one: compile_for(target, source.compose(one.source), one.options),
+            target.specialisations,
+        )
+        by_specialisation = dict(zip(target.specialisations, outcomes, strict=True))
+    return TargetBuild(
+        target=target, outcomes=by_specialisation, seconds=time.perf_counter() - start
+    )

@@ -1,0 +1,100 @@
+"""Compiling for Intel GPUs by ocloc, the offline form of the compiler in Intel's driver.
+
+In two steps, because the first, to SPIR-V, takes longer than the second and is the same for all
+devices. Binaries are asked for in the zebin format, an ELF file of which a section states what each
+kernel takes; the older format, still the default for older devices, holds the same code.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import struct
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from tests.offline.outcome import Kernel, Outcome, run
+
+PROGRAM = "ocloc"
+PACKAGES = "intel-opencl-icd"
+
+
+def is_installed() -> bool:
+    """Return whether ocloc is there."""
+    return shutil.which(PROGRAM) is not None
+
+
+def version() -> str:
+    """Return the version of ocloc and of the driver that it is part of."""
+    with tempfile.TemporaryDirectory() as folder:
+        run(["env", "-C", folder, PROGRAM, "query", "OCL_DRIVER_VERSION"])
+        return f"{PROGRAM} {(Path(folder) / 'OCL_DRIVER_VERSION').read_text().strip()}"
+
+
+def compile_text(architecture: str, text: str, options: Sequence[str]) -> Outcome:
+    """Compile OpenCL C."""
+    spirv, log = to_spirv("skl", text, tuple(options))
+    if not spirv:
+        return Outcome(complaints=log)
+    binary, back_end_log = _compile(
+        architecture, spirv, options, ["--format", "zebin", "-spirv_input"], output="*.bin"
+    )
+    log = "\n".join(filter(None, (log, back_end_log)))
+    return Outcome(complaints=log, kernels=_kernels(binary, log) if binary else ())
+
+
+@cache
+def to_spirv(architecture: str, text: str, options: tuple[str, ...]) -> tuple[bytes, str]:
+    """Compile OpenCL C to SPIR-V; return that, empty after errors, and what ocloc had to say."""
+    return _compile(architecture, text.encode(), options, ["-spv_only"], output="*.spv")
+
+
+def _compile(
+    architecture: str, data: bytes, options: Sequence[str], flags: Sequence[str], *, output: str
+) -> tuple[bytes, str]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "source"
+        path.write_bytes(data)
+        command = [PROGRAM, "compile", "-file", str(path), "-device", architecture, *flags]
+        succeeded, log = run([*command, "-options", " ".join(options), "-out_dir", f"{folder}/out"])
+        log = log.removesuffix("Build succeeded.").strip()
+        return (next(Path(folder).glob(f"out/{output}")).read_bytes() if succeeded else b""), log
+
+
+def _kernels(binary: bytes, log: str) -> tuple[Kernel, ...]:
+    """Read the section that states what kernels take: YAML, with a list of them near its start."""
+    information = _elf_section(binary, b".ze_info").decode()
+    kernels = information.partition("\nkernels:")[2].partition("\nkernels_misc_info:")[0]
+    entries = re.split(r"^  - ", kernels, flags=re.MULTILINE)[1:]
+    return tuple(_kernel(entry, log) for entry in entries)
+
+
+def _kernel(entry: str, log: str) -> Kernel:
+    values = dict(re.findall(r"^ *(\w+): +(\S+)$", entry, flags=re.MULTILINE))
+    memory = entry.partition("per_thread_memory_buffers:")[2]
+    spills = rf"kernel {values['name']} .* spilled around (\d+)"
+    return Kernel(
+        name=values["name"],
+        registers=int(values["grf_count"]),
+        scalar_registers=None,
+        scratch=sum(map(int, re.findall(r"\bsize: +(\d+)", memory))),
+        spills=sum(map(int, re.findall(spills, log))),
+        local_memory=int(values.get("slm_size", 0)),
+    )
+
+
+def _elf_section(image: bytes, name: bytes) -> bytes:
+    """Return a section of a 64-bit little-endian ELF file."""
+    (table,) = struct.unpack_from("<Q", image, 0x28)
+    entry_size, n_entries, names_index = struct.unpack_from("<3H", image, 0x3A)
+    # An entry starts with: name, type, flags, address, offset, size.
+    sections = [
+        struct.unpack_from("<2I4Q", image, table + k * entry_size) for k in range(n_entries)
+    ]
+    names = sections[names_index][4]
+    for name_at, _, _, _, offset, size in sections:
+        if image.startswith(name + b"\0", names + name_at):
+            return image[offset : offset + size]
+    raise ValueError(f"the file has no section {name.decode()}")

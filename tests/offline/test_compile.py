@@ -1,0 +1,95 @@
+"""Every kernel builds, for GPUs that the machine at hand lacks, in each specialisation they get.
+
+Complete: all specialisations of the catalogue for all targets, on Intel's with and without 64-bit
+atomics. What keeps it quick is that Intel's compilation to SPIR-V is shared between devices.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from clmst.runtime import source
+from tests.offline import clang, ocloc
+from tests.offline.build import COMPILERS, TargetBuild, build, compile_for
+from tests.offline.targets import TARGETS, Compiler, Target
+
+FILES = sorted(str(path.relative_to(source.root())) for path in source.root().rglob("*.cl"))
+DEVICES = {target.architecture: target for target in TARGETS}
+
+# More private memory than there are registers, indexed in a way that no compiler can foresee.
+HUNGRY = """
+kernel void hungry(global uint *values, uint n) {
+  uint own[1000];
+  for (uint i = 0; i < 1000; ++i) own[i] = values[get_global_id(0) * i];
+  for (uint i = 0; i < n; ++i) own[values[get_global_id(0) + i] % 1000] += i;
+  for (uint i = 0; i < 1000; ++i) values[get_global_id(0) * i] = own[i];
+}
+"""
+DOUBTFUL = """
+#pragma OPENCL EXTENSION cl_nobody_knows : enable
+kernel void doubtful(global uint *values) { values[0] = 1; }
+"""
+
+
+def require(compiler: Compiler) -> None:
+    """Skip where a compiler is not installed; fail on CI, where it has to be."""
+    if COMPILERS[compiler].is_installed():
+        return
+    message = f"not installed; on Debian 12: apt install {COMPILERS[compiler].PACKAGES}"
+    if os.environ.get("CI"):
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+@pytest.fixture(scope="module", params=TARGETS, ids=lambda target: target.id)
+def built(request: pytest.FixtureRequest) -> TargetBuild:
+    target: Target = request.param
+    require(target.compiler)
+    return build(target)
+
+
+def test_compiles_without_a_word(built: TargetBuild) -> None:
+    assert built.complaints == {}
+    assert all(outcome.kernels for outcome in built.outcomes.values())
+
+
+def test_everything_private_is_in_registers(built: TargetBuild) -> None:
+    """Scratch is memory traffic that the source does not show."""
+    assert [(label, k) for label, k in built.kernels if k.scratch or k.spills] == []
+
+
+def test_local_memory_is_within_what_devices_have(built: TargetBuild) -> None:
+    """OpenCL 1.2 promises 32 KiB a work-group."""
+    assert [(label, k) for label, k in built.kernels if k.local_memory > 2**15] == []
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_file_compiles_alone(name: str) -> None:
+    """Macros have defaults, and files include what they use."""
+    require("clang")
+    assert clang.compile_alone(name).complaints == ""
+
+
+@pytest.mark.parametrize("architecture", DEVICES)
+def test_scratch_and_warnings_would_be_seen(architecture: str) -> None:
+    """The tests above would pass for ever if a compiler's output came to be misread."""
+    target = DEVICES[architecture]
+    require(target.compiler)
+    (kernel,) = compile_for(target, HUNGRY, ["-cl-std=CL1.2"]).kernels
+    assert kernel.name == "hungry"
+    assert kernel.scratch >= 4000
+    assert "cl_nobody_knows" in compile_for(target, DOUBTFUL, ["-cl-std=CL1.2"]).complaints
+    assert compile_for(target, "kernel void k() { oops }", ["-cl-std=CL1.2"]).kernels == ()
+
+
+def test_spirv_is_the_same_for_all_of_intels_devices() -> None:
+    """Else compiling to it once for all of them would prove nothing for the others."""
+    require("ocloc")
+    targets = [t for t in TARGETS if t.compiler == "ocloc" and t.capabilities.int64_atomics]
+    by_source = {one.source: one for one in targets[0].specialisations}
+    for name, one in by_source.items():
+        arguments = source.compose(name), tuple(one.options)
+        results = {ocloc.to_spirv(target.architecture, *arguments) for target in targets}
+        assert len(results) == 1, one.label

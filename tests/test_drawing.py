@@ -1,0 +1,363 @@
+"""Pictures of forests: what is on them, where it is, and what is said about it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib.image
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import sparse
+from scipy.sparse.csgraph import dijkstra
+
+from clmst import generators
+from clmst.core.errors import InvalidArgumentError, MissingDependencyError
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.kruskal import kruskal
+from clmst.core.weight_keys import Array
+from clmst.drawing import draw_forest, layout
+from clmst.drawing.branches import branch_sizes
+from clmst.drawing.layout import edge_lengths
+from clmst.drawing.picture import caption, what_is_shown
+from tests.strategies import graphs
+
+PAPER = np.array([251, 250, 246]) / 255
+
+
+def draw(graph: Graph, path: Path, **options: Any) -> Array:
+    """Draw the minimum spanning forest as PNG; return its pixels below the title, as RGB."""
+    draw_forest(graph, kruskal(graph), path, **options)
+    pixels = matplotlib.image.imread(path)[:, :, :3]
+    assert pixels.shape[1] == 2000
+    np.testing.assert_allclose(pixels[0, 0], PAPER, atol=1 / 255)
+    return pixels[int(1.1 * 200) :]
+
+
+def ink(pixels: Array) -> Array:
+    """Mark the pixels that are not blank."""
+    return np.abs(pixels - PAPER).max(axis=2) > 0.02
+
+
+def dark(pixels: Array) -> Array:
+    """Mark the pixels of trunks."""
+    return pixels.max(axis=2) < 0.35
+
+
+def stress_of(graph: Graph, points: Array) -> float:
+    """Return how far distances in the plane are from shortest paths: 0 is perfect."""
+    u, v, w, _ = graph.edges()
+    ends = u.astype(np.int32), v.astype(np.int32)
+    weighted = sparse.coo_array((w.astype(float), ends), shape=(graph.n_vertices,) * 2)
+    paths = dijkstra(weighted.tocsr(), directed=False)
+    plane = np.sqrt(((points[:, None] - points) ** 2).sum(axis=2))
+    pairs = np.triu_indices(graph.n_vertices, k=1)
+    ratio = plane[pairs] / paths[pairs]
+    return float(np.std(ratio) / np.mean(ratio))
+
+
+# ------------------------------------------------------------------------- pictures
+
+
+def test_tree_stands_out_from_the_other_edges(tmp_path: Path) -> None:
+    graph = generators.grid(rows=12, columns=16)
+    pixels = draw(graph, tmp_path / "grid.png")
+    without = draw(graph, tmp_path / "tree.png", max_edges=0)
+    assert 0.02 < ink(pixels).mean() < 0.5
+    assert 0.001 < dark(pixels).mean() < 0.1
+    assert np.mean(dark(pixels) != dark(without)) < 1e-5
+    assert ink(without).sum() < 0.9 * ink(pixels).sum()
+
+
+def test_trunks_are_wider_than_twigs(tmp_path: Path) -> None:
+    """On a path the middle edge bears half of the vertices, the last one a single vertex."""
+    coordinates = np.stack([np.arange(99.0), np.zeros(99)], axis=1)
+    graph = generators.path(n=99).replace(coordinates=coordinates)
+    pixels = draw(graph, tmp_path / "path.png", title="")
+    thickness = ink(pixels).sum(axis=0)
+    assert thickness[985:1015].mean() > 1.3 * thickness[75:105].mean()
+    assert dark(pixels)[:, 950:1050].any()
+
+
+def test_trees_have_different_hues(tmp_path: Path) -> None:
+    pixels = draw(generators.cliques(count=4, size=8), tmp_path / "cliques.png", max_edges=0)
+    strong = pixels[np.ptp(pixels, axis=2) > 0.2]
+    reddish, greenish, bluish = (np.mean(strong.argmax(axis=1) == k) for k in range(3))
+    assert min(reddish, greenish, bluish) > 0.03
+
+
+def test_coordinates_are_used(tmp_path: Path) -> None:
+    """Vertices on the rim of a wide rectangle must be drawn on the rim of a wide rectangle."""
+    corners = np.array([[0.0, 0.0], [400.0, 0.0], [400.0, 100.0], [0.0, 100.0]])
+    graph = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], coordinates=corners)
+    pixels = draw(graph, tmp_path / "box.png", title="box")
+    rows, columns = np.nonzero(ink(pixels))
+    assert np.ptp(columns) / np.ptp(rows) == pytest.approx(4, rel=0.1)
+    inside = ink(pixels)[rows.min() + 80 : rows.max() - 80, 300:1700]
+    assert not inside.any()
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        generators.path(n=0),
+        generators.path(n=1),
+        generators.path(n=2),
+        Graph.from_edges([], [], n_vertices=7),
+        Graph.from_edges([0, 0, 1], [0, 1, 0], [1, 2, 3], n_vertices=2),
+        generators.path(n=5).replace(coordinates=np.zeros((5, 2))),
+        generators.path(n=5).replace(coordinates=np.stack([np.zeros(5), np.arange(5)], axis=1)),
+    ],
+    ids=["none", "one", "two", "isolated", "loop and parallel", "one spot", "upright"],
+)
+def test_smallest_graphs(tmp_path: Path, graph: Graph) -> None:
+    pixels = draw(graph, tmp_path / "small.png")
+    assert ink(pixels).any() == (graph.n_vertices > 0)
+
+
+def test_isolated_vertices_are_drawn_in_large_graphs_too(tmp_path: Path) -> None:
+    """A forest of 5000 single vertices is 5000 trees, not a blank sheet."""
+    y, x = np.divmod(np.arange(5000), 100)
+    graph = Graph.from_edges([], [], n_vertices=5000, coordinates=np.stack([x, y], axis=1))
+    marked = ink(draw(graph, tmp_path / "dust.png"))
+    assert 99 <= np.count_nonzero(np.diff(marked.any(axis=0).astype(int)) == 1) <= 101
+
+
+def test_names_of_vertices(tmp_path: Path) -> None:
+    named = nx.Graph([("Königsberg", "Altona $x"), ("Altona $x", "Danzig")])
+    graph = Graph.from_networkx(named)
+    draw_forest(graph, kruskal(graph), tmp_path / "towns.svg")
+    text = (tmp_path / "towns.svg").read_text()
+    assert all(f"<!-- {name} -->" in text for name in named)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".PDF", b"%PDF")]
+)
+def test_suffix_chooses_the_format(tmp_path: Path, suffix: str, start: bytes) -> None:
+    graph = generators.complete(n=6)
+    path = tmp_path / f"picture{suffix}"
+    draw_forest(graph, kruskal(graph), str(path))
+    assert path.read_bytes().startswith(start)
+
+
+def test_large_vector_pictures_stay_small(tmp_path: Path) -> None:
+    graph = generators.grid(rows=150, columns=150)
+    draw_forest(graph, kruskal(graph), tmp_path / "grid.svg")
+    assert (tmp_path / "grid.svg").stat().st_size < 3_000_000
+
+
+def test_pyplot_is_left_alone(tmp_path: Path) -> None:
+    """A library that starts pyplot chooses a backend for the whole program."""
+    program = (
+        "import sys; from clmst import generators, kruskal; from clmst.drawing import draw_forest\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "g = generators.path(n=4); draw_forest(g, kruskal(g), sys.argv[1])\n"
+        "assert 'matplotlib.pyplot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "p.png")], check=True)
+    assert (tmp_path / "p.png").exists()
+
+
+# ------------------------------------------------------------------------- captions
+
+
+def test_caption_tells_the_sizes() -> None:
+    graph = generators.cliques(count=3, size=40, weights="equal")
+    expected = "120 vertices · 2,340 edges · 3 trees · total weight 117"
+    assert caption(graph, kruskal(graph)) == expected
+    pair = Graph.from_edges([0], [1], [1234.5])
+    assert caption(pair, kruskal(pair)) == "2 vertices · 1 edge · 1 tree · total weight 1,234.5"
+
+
+def test_edges_left_out_are_confessed(tmp_path: Path) -> None:
+    graph = generators.complete(n=50)
+    path = tmp_path / "part.svg"
+    draw_forest(graph, kruskal(graph), path, max_edges=100)
+    assert "<!-- 100 of the 1,176 edges outside the forest are drawn -->" in path.read_text()
+    draw_forest(graph, kruskal(graph), path, max_edges=1176)
+    assert "outside the forest" not in path.read_text()
+    assert what_is_shown(5, 5) == ""
+
+
+@pytest.mark.parametrize(
+    ("graph", "maximum", "title"),
+    [
+        (generators.path(n=3), False, "Minimum spanning tree"),
+        (generators.path(n=3), True, "Maximum spanning tree"),
+        (generators.cliques(count=2, size=3), False, "Minimum spanning forest"),
+    ],
+)
+def test_title(tmp_path: Path, graph: Graph, maximum: bool, title: str) -> None:
+    path = tmp_path / "titled.svg"
+    draw_forest(graph, kruskal(graph, maximum=maximum), path)
+    assert f"<!-- {title} -->" in path.read_text()
+    draw_forest(graph, kruskal(graph, maximum=maximum), path, title="Mine")
+    assert "<!-- Mine -->" in path.read_text()
+    assert title not in path.read_text()
+
+
+# --------------------------------------------------------------------------- errors
+
+
+def test_unknown_suffix(tmp_path: Path) -> None:
+    graph = generators.path(n=3)
+    with pytest.raises(InvalidArgumentError, match=r"p\.gif has the suffix '\.gif'; it must be"):
+        draw_forest(graph, kruskal(graph), tmp_path / "p.gif")
+    assert not list(tmp_path.iterdir())
+
+
+def test_negative_limit(tmp_path: Path) -> None:
+    graph = generators.path(n=3)
+    with pytest.raises(InvalidArgumentError, match="max_edges is -1; it must not be negative"):
+        draw_forest(graph, kruskal(graph), tmp_path / "p.png", max_edges=-1)
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (generators.path(n=4), "the forest has 4 vertices but the graph has 3"),
+        (generators.star(n=3), "it must be a forest of this graph"),
+    ],
+)
+def test_forest_of_another_graph(tmp_path: Path, other: Graph, message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        draw_forest(generators.path(n=3), kruskal(other), tmp_path / "p.png")
+
+
+def test_vertex_that_is_nowhere(tmp_path: Path) -> None:
+    graph = generators.path(n=2).replace(coordinates=np.array([[0, 0], [np.nan, 1]]))
+    with pytest.raises(InvalidArgumentError, match=r"vertex 1 is at \(nan, 1.0\); coordinates"):
+        draw_forest(graph, kruskal(graph), tmp_path / "p.png")
+
+
+def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    graph = generators.path(n=2)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'clmst\[plot\]'"):
+        draw_forest(graph, kruskal(graph), tmp_path / "p.png")
+
+
+# ------------------------------------------------------------------------- branches
+
+
+def cut_sizes(forest: Forest) -> list[int]:
+    """Cut every edge in turn and count."""
+    tree = nx.Graph()
+    tree.add_nodes_from(range(forest.n_vertices))
+    edges = [tuple(edge) for edge in forest.edges.tolist()]
+    tree.add_edges_from(edges)
+    sizes = []
+    for u, v in edges:
+        tree.remove_edge(u, v)
+        sides = nx.node_connected_component(tree, u), nx.node_connected_component(tree, v)
+        sizes.append(min(map(len, sides)))
+        tree.add_edge(u, v)
+    return sizes
+
+
+@given(graph=graphs())
+def test_branch_sizes_are_those_of_cutting(graph: Graph) -> None:
+    forest = kruskal(graph)
+    assert branch_sizes(forest).tolist() == cut_sizes(forest)
+
+
+def test_branches_of_a_path_deeper_than_any_recursion() -> None:
+    sizes = branch_sizes(kruskal(generators.path(n=100_001)))
+    rising = np.arange(1, 50_001)
+    np.testing.assert_array_equal(sizes, np.concatenate([rising, rising[::-1]]))
+
+
+# --------------------------------------------------------------------------- layout
+
+
+@pytest.mark.parametrize(
+    ("graph", "limit"),
+    [
+        (generators.grid(rows=12, columns=9, weights="equal"), 0.2),
+        (generators.circulant(n=40, offsets=(1,), weights="equal"), 0.2),
+        (generators.path(n=60, weights="equal"), 0.02),
+        (generators.delaunay(n=300), 0.1),
+    ],
+    ids=["grid", "cycle", "path", "delaunay"],
+)
+def test_distances_follow_shortest_paths(graph: Graph, limit: float) -> None:
+    points = layout(graph.replace(coordinates=None))
+    assert points.shape == (graph.n_vertices, 2)
+    assert stress_of(graph, points) < limit
+
+
+def test_large_layout_is_a_map() -> None:
+    """Through landmarks: places near each other on the true map must stay so."""
+    graph = generators.road(n=4000, seed=3)
+    points = layout(graph.replace(coordinates=None))
+    assert graph.coordinates is not None
+    sample = np.arange(0, 4000, 16)
+    ours, true = (
+        np.sqrt(((xy[sample][:, None] - xy[sample]) ** 2).sum(axis=2)).ravel()
+        for xy in (points, graph.coordinates)
+    )
+    assert np.corrcoef(ours, true)[0, 1] > 0.95
+    u, v, w, _ = graph.edges()
+    drawn = np.sqrt(((points[u] - points[v]) ** 2).sum(axis=1))
+    assert np.corrcoef(drawn, w)[0, 1] > 0.7
+
+
+def test_layout_is_the_same_every_time() -> None:
+    graph = generators.random(n=1500, average_degree=3)
+    np.testing.assert_array_equal(layout(graph), layout(graph))
+
+
+@pytest.mark.parametrize("kind", ["star", "complete"])
+def test_vertices_that_distances_do_not_tell_apart(kind: str) -> None:
+    """All leaves of a star are equally far from everything: they still need a place each."""
+    points = layout(generators.generate(kind, n=30, weights="equal"))
+    apart = np.sqrt(((points[:, None] - points) ** 2).sum(axis=2))
+    np.fill_diagonal(apart, np.inf)
+    assert apart.min() > 0.03 * np.ptp(points, axis=0).max()
+
+
+def test_components_do_not_overlap() -> None:
+    sizes = [40, 17, 9, 9, 4, 3, 2, 2, 1, 1, 1]
+    whole = nx.disjoint_union_all([nx.path_graph(size) for size in sizes])
+    points = layout(Graph.from_networkx(whole))
+    ends = np.cumsum(sizes)
+    boxes = [(part.min(axis=0), part.max(axis=0)) for part in np.split(points, ends[:-1].tolist())]
+    for first, (low, high) in enumerate(boxes):
+        for other_low, other_high in boxes[:first]:
+            assert (low > other_high).any() or (high < other_low).any()
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 7, 30])
+def test_equal_components_fill_the_sheet(count: int) -> None:
+    graph = generators.cliques(count=count, size=7, weights="equal")
+    width, height = np.ptp(layout(graph), axis=0)
+    assert 0.4 < width / height < 4
+
+
+@given(graph=graphs())
+def test_every_graph_has_a_finite_layout(graph: Graph) -> None:
+    points = layout(graph)
+    assert points.shape == (graph.n_vertices, 2)
+    assert np.isfinite(points).all()
+
+
+@pytest.mark.parametrize("weights", [[1.0, 0.0], [1.0, -2.0], [1.0, np.inf], [1.0, 1e7]], ids=str)
+def test_weights_that_are_no_lengths(weights: list[float]) -> None:
+    assert edge_lengths(np.array(weights)).tolist() == [1.0, 1.0]
+
+
+def test_weights_that_are_lengths() -> None:
+    assert edge_lengths(np.array([2, 4, 12], np.uint8)).tolist() == [0.5, 1.0, 3.0]
+
+
+def test_parallel_edges_are_as_long_as_the_shortest() -> None:
+    """Adding them up, as sparse matrices do, would push their ends apart."""
+    graph = Graph.from_edges([0, 0, 0, 1], [1, 1, 1, 2], [9, 1, 9, 1])
+    first, second = np.diff(np.sort(layout(graph)[:, 0]))
+    assert first == pytest.approx(second, rel=0.01)
