@@ -10,7 +10,7 @@ from clmst.algorithms.solution import DeviceForest, gather
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.runtime.device import Device, Launcher
+from clmst.runtime.device import Launcher
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.discovery import get_device
 from clmst.runtime.profile import Profile
@@ -56,7 +56,7 @@ def minimum_spanning_forest(
     graph : Graph, DeviceGraph, scipy.sparse array or matrix, or networkx.Graph
         Weights may be bool, int8-64, uint8-64 or float16/32/64; infinities are ordinary weights.
     algorithm : str
-        "auto", or a name that :func:`clmst.algorithms` lists.
+        "auto" or "ecl".
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
     options : object, optional
@@ -88,7 +88,15 @@ def minimum_spanning_forest(
     >>> clmst.minimum_spanning_forest(A).total_weight
     5
     """
-    return _solve(graph, algorithm, device, options, keep_on_device, profile, maximum=False)
+    return _solve(
+        graph,
+        algorithm=algorithm,
+        device=device,
+        options=options,
+        keep_on_device=keep_on_device,
+        profile=profile,
+        maximum=False,
+    )
 
 
 @overload
@@ -125,7 +133,15 @@ def maximum_spanning_forest(
     The order of weights is reversed; among equal weights the lesser edge id still wins. A SciPy
     matrix that stores both ``A[i, j]`` and ``A[j, i]`` means the lesser of them here as well.
     """
-    return _solve(graph, algorithm, device, options, keep_on_device, profile, maximum=True)
+    return _solve(
+        graph,
+        algorithm=algorithm,
+        device=device,
+        options=options,
+        keep_on_device=keep_on_device,
+        profile=profile,
+        maximum=True,
+    )
 
 
 def to_device(graph: Any, device: Any = None) -> DeviceGraph:
@@ -156,12 +172,12 @@ def as_graph(graph: Any) -> Graph:
 
 def _solve(
     graph: Any,
+    *,
     algorithm: str,
     device: Any,
     options: Any,
     keep_on_device: bool,
     profile: bool,
-    *,
     maximum: bool,
 ) -> Forest | DeviceForest:
     name, solve = algorithms.choose(algorithm)
@@ -195,6 +211,3 @@ def _resident(graph: Any, device: Any) -> DeviceGraph:
             "graph itself"
         )
     return graph
-
-
-__all__ = ["Device", "as_graph", "maximum_spanning_forest", "minimum_spanning_forest", "to_device"]

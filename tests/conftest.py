@@ -39,7 +39,7 @@ def _no_device() -> pytest.MarkDecorator:
 
 @pytest.fixture
 def any_device() -> Device:
-    """The device that is used when none is asked for."""
+    """Return the device that is used when none is asked for."""
     from clmst import get_device
 
     return get_device()

@@ -15,7 +15,7 @@ from clmst.algorithms.solution import Solution
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array
 from clmst.primitives.compact import flag_bytes
-from clmst.runtime.device import Launcher, Program
+from clmst.runtime.device import Launcher
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.policy import Policy
 

@@ -83,7 +83,9 @@ class DeviceForest:
             n_vertices=graph.n_vertices,
             edges=_signed(edges, graph.n_vertices),
             weights=graph.weights[slots],
-            edge_ids=_signed(slots, graph.n_slots) if graph.edge_ids is None else graph.edge_ids[slots],
+            edge_ids=_signed(slots, graph.n_slots)
+            if graph.edge_ids is None
+            else graph.edge_ids[slots],
             maximum=self.maximum,
             stats=self.stats,
             vertex_labels=graph.vertex_labels,
@@ -91,7 +93,7 @@ class DeviceForest:
 
 
 def gather(solution: Solution, launch: Launcher, *, maximum: bool) -> DeviceForest:
-    """Compact the flags of a solution into slots and endpoints; waits for their number. O(n_slots)."""
+    """Compact the flags of a solution into slots and endpoints; waits for it. O(n_slots)."""
     graph = solution.graph
     device = graph.device
     bound = min(max(graph.n_vertices - 1, 0), graph.edge_bound)

@@ -20,8 +20,8 @@ _RIVER = 4  # bumps to a side of the field whose middle contour is the river
 _RIVER_WIDTH = 0.006
 _JITTER = 0.3  # of a cell, to either side; up to 0.5, edges between neighbours cannot cross
 # Bumps to a side, and height over width. Smooth steps rise by up to 1.5 times that ratio; as the
-# ratios add up to less than 1 / 3, both derivatives of both axes stay below 1 / 2 in magnitude
-# together, and the bent plane never folds.
+# ratios add up to less than 1 / 3, every partial derivative stays below 1 / 2 in magnitude, and
+# the bent plane never folds.
 _BENDS = ((3, 0.12), (9, 0.11), (30, 0.09))
 
 

@@ -86,9 +86,7 @@ class Device:
 
     def with_policy(self, tuning: policy.Policy) -> Device:
         """Return the same device with kernels of another shape; results stay the same."""
-        return Device(
-            self.cl_device, queue=self._caller_queue, without=self.without, tuning=tuning
-        )
+        return Device(self.cl_device, queue=self._caller_queue, without=self.without, tuning=tuning)
 
     # --------------------------------------------------------------- resources
 
@@ -235,7 +233,9 @@ class Program:
             import pyopencl as cl
 
             kernel = cl.Kernel(self._built, name)
-            kernel.set_arg_types([type(a) if isinstance(a, np.generic) else None for a in arguments])
+            kernel.set_arg_types(
+                [type(a) if isinstance(a, np.generic) else None for a in arguments]
+            )
             self._kernels[name] = kernel
         return self._kernels[name]
 
@@ -281,7 +281,9 @@ class Launcher:
         """Set `n_words` 32-bit words of `buffer` to `word`."""
         import pyopencl as cl
 
-        event = cl.enqueue_fill_buffer(self.queue, buffer, np.uint32(word), 0, 4 * n_words)
+        event = cl.enqueue_fill_buffer(
+            self.queue, buffer, np.array(word, np.uint32), 0, 4 * n_words
+        )
         if self.profile is not None:
             self.profile.add("(fill)", event)
         return event

@@ -20,6 +20,9 @@ _WHAT_TO_INSTALL = (
     "(x86-64 Linux), or your system's PoCL (Debian: pocl-opencl-icd)"
 )
 
+# Implementations that everybody calls by a name that they do not report.
+_ALIASES = {"Portable Computing Language": "PoCL"}
+
 _enumeration_lock = threading.Lock()
 
 
@@ -84,13 +87,12 @@ def devices() -> list[Listing]:
     matching = [d for d in every if wanted is None or _matches(d, wanted)]
     best = next((d for d in matching if d.trial_failure is None), None)
     return [
-        Listing(
-            device=d, usable=d.trial_failure is None, reason=d.trial_failure, chosen=d is best
-        )
+        Listing(device=d, usable=d.trial_failure is None, reason=d.trial_failure, chosen=d is best)
         for d in every
     ]
 
 
+# What names have been resolved to: one device object a name, since it holds programs and memory.
 _resolved: dict[tuple[str | None, tuple[str, ...]], Device] = {}
 
 
@@ -155,7 +157,8 @@ def _matches(device: Device, name: str) -> bool:
     wanted = name.strip().lower()
     if wanted in ("gpu", "cpu"):
         return device.capabilities.kind == wanted
-    words = (device.name, device.platform, str(device.cl_device.vendor))
+    words = [device.name, device.platform, str(device.cl_device.vendor)]
+    words += [alias for platform, alias in _ALIASES.items() if platform in device.platform]
     return any(wanted in word.lower() for word in words)
 
 

@@ -67,9 +67,10 @@ def _compile(architecture: str, path: Path, options: Sequence[str]) -> Outcome:
     command += ["-Xclang", "-finclude-default-header", "-nogpulib", "-O3", *_WARNINGS, *options]
     for library in (*_LIBRARIES, *_ARCHITECTURE_LIBRARIES[architecture]):
         command += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", f"{_bitcode()}/{library}.bc"]
-    with tempfile.NamedTemporaryFile("r", suffix=".s", encoding="utf-8") as assembly:
-        succeeded, log = run([*command, "-S", str(path), "-o", assembly.name])
-        return Outcome(complaints=log, kernels=_kernels(assembly.read()) if succeeded else ())
+    with tempfile.TemporaryDirectory() as folder:
+        assembly = Path(folder) / "kernels.s"
+        succeeded, log = run([*command, "-S", str(path), "-o", str(assembly)])
+        return Outcome(complaints=log, kernels=_kernels(assembly.read_text()) if succeeded else ())
 
 
 def _kernels(assembly: str) -> tuple[Kernel, ...]:

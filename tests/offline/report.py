@@ -1,6 +1,6 @@
 """Print what kernels take on each target, as a Markdown table: ``python -m tests.offline.report``.
 
-Every row is over all specialisations; a number comes with the kernel that it is from.
+Every row is over all specialisations: the most that any kernel takes, and which one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tests.offline.targets import TARGETS
 
 _COLUMNS = (
     "target", "architecture", "64-bit atomics", "lanes", "specialisations", "kernels",
-    "most registers", "most scalar registers", "scratch, bytes", "spills", "most local memory, bytes",
+    "registers", "scalar registers", "scratch, bytes", "spills", "local memory, bytes",
 )  # fmt: skip
 
 

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Set everything up in a clone, then run the main job or the tests. Needs only Python.
+
+    python3 run.py [FILE]   the forest of a generated road network, or of your graph file: a summary
+                            and a picture
+    python3 run.py test     every check: lint, types, tests
+
+Everything is installed into ``.venv`` beside this file. The tests also use tools that are no Python
+packages (PoCL, Oclgrind, ocloc, clang); where this is Debian or Ubuntu and the user is root, they
+are installed with apt, elsewhere the tests that need them are skipped and say so.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+ENVIRONMENT = ROOT / ".venv"
+BIN = ENVIRONMENT / "bin"
+OUTPUT = ROOT / "demo"
+
+SYSTEM_PACKAGES = ["pocl-opencl-icd", "oclgrind", "intel-opencl-icd", "clang-15"]
+
+
+def run(*command: str | Path) -> None:
+    """Show a command and run it; stop with its status if it fails."""
+    shown = [str(part) for part in command]
+    print("$", " ".join(shown), flush=True)
+    status = subprocess.run(shown, cwd=ROOT, check=False).returncode
+    if status:
+        sys.exit(status)
+
+
+def install(extras: str) -> None:
+    """Install clmst with `extras` into the environment, unless that was done before."""
+    stamp = ENVIRONMENT / f"installed-{extras}"
+    project = ROOT / "pyproject.toml"
+    if stamp.exists() and stamp.stat().st_mtime > project.stat().st_mtime:
+        return
+    if not (BIN / "python").exists():
+        print(f"making {ENVIRONMENT}", flush=True)
+        venv.create(ENVIRONMENT, with_pip=True)
+    run(BIN / "python", "-m", "pip", "install", "--quiet", "--editable", f".[{extras}]")
+    stamp.touch()
+
+
+def install_system_packages() -> None:
+    """Install the tools of the tests that are no Python packages, where that is possible."""
+    present = {
+        "oclgrind": shutil.which("oclgrind"),
+        "intel-opencl-icd": shutil.which("ocloc"),
+        "clang-15": shutil.which("clang-15"),
+        "pocl-opencl-icd": Path("/etc/OpenCL/vendors/pocl.icd").exists(),
+    }
+    missing = [name for name in SYSTEM_PACKAGES if not present[name]]
+    if not missing:
+        return
+    if shutil.which("apt-get") is None or os.geteuid() != 0:
+        print(f"not installed, so their tests are skipped: {' '.join(missing)}", flush=True)
+        return
+    os.environ["DEBIAN_FRONTEND"] = "noninteractive"
+    run("apt-get", "update", "-qq")
+    run("apt-get", "install", "-qq", "--yes", *missing)
+
+
+def demonstrate(file: str | None) -> None:
+    """Solve a graph file, or a generated road network, on the best device; check it, draw it."""
+    install("cpu,plot")
+    OUTPUT.mkdir(exist_ok=True)
+    if file is None:
+        file = str(OUTPUT / "road.gr")
+        run(BIN / "clmst", "generate", "road", "--n", "60000", "--output", file)
+    picture = OUTPUT / "forest.png"
+    run(BIN / "clmst", "devices")
+    run(BIN / "clmst", "solve", file, "--verify", "--plot", picture)
+    print(f"the picture: {picture}")
+
+
+def test() -> None:
+    """Run every check that the project has."""
+    install("dev")
+    install_system_packages()
+    run(BIN / "ruff", "check")
+    run(BIN / "ruff", "format", "--check")
+    run(BIN / "mypy")
+    run(BIN / "python", "-m", "pytest")
+
+
+def main(arguments: list[str]) -> None:
+    """Do what the command line says."""
+    if sys.version_info < (3, 11):  # noqa: UP036 - this file runs before pip could refuse
+        sys.exit(f"clmst needs Python 3.11 or newer; this is {sys.version.split()[0]}")
+    if arguments == ["test"]:
+        test()
+    elif len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
+        print(__doc__)
+    else:
+        demonstrate(arguments[0] if arguments else None)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
