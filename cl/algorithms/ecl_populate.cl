@@ -146,7 +146,7 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
   stage_flush(&stage);
 #else
   local uint row_begin[WG_SIZE], row_end[WG_SIZE], row_root[WG_SIZE];
-  const uint me = get_local_id(0), group = me - lanes_id();
+  const uint me = get_local_id(0);
   for (size_t tile = (size_t)get_group_id(0) * TILE_ROWS; tile < n;
        tile += (size_t)get_num_groups(0) * TILE_ROWS) {
     const uint row = (uint)tile + me;
@@ -176,6 +176,7 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
       for (uint i = 0; i < n_pieces; ++i) pieces[at + i] = (uint2)(row, i);
     }
     // The rows between, one after the other, by all lanes of the group.
+    const uint group = me - lanes_id();
     for (uint k = group; k < group + LANES; ++k) {
       const uint length = row_end[k] - row_begin[k];  // the same for all lanes
       if (length >= SHORT_ROW && length < HUB_ROW)

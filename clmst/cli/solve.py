@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from clmst.core.forest import Forest
     from clmst.core.graph import Graph
     from clmst.runtime.device import Device
+    from clmst.runtime.device_graph import DeviceGraph
 
 _STDOUT = Path("-")
 
@@ -58,6 +60,13 @@ _STDOUT = Path("-")
 )
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw the forest: .png, .svg, .pdf.")
 @click.option("--profile", is_flag=True, help="Time every kernel.")
+@click.option(
+    "--repeat",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Solve N times more, graph and forest staying on the device, and tell the median.",
+)
 @json_option
 @quiet_option
 def solve(
@@ -72,6 +81,7 @@ def solve(
     outputs: tuple[Path, ...],
     plot: Path | None,
     profile: bool,
+    repeat: int,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -86,14 +96,18 @@ def solve(
     _refuse_early(algorithm, outputs, plot)
     device = job.open(device_name, without)
     graph = job.read(file, format_name)
-    forest = job.solve(graph, device, algorithm=algorithm, maximum=maximum, profile=profile)
+    on_device = job.convert(graph, device)
+    forest = job.solve(on_device, algorithm=algorithm, maximum=maximum, profile=profile)
+    again = job.repeat(on_device, repeat, algorithm=algorithm, maximum=maximum)
     if verified:
         job.verify(graph, forest)
     for path in outputs:
         job.write(forest, path)
     if plot is not None:
         job.draw(graph, forest, plot)
-    summary = Summary(file=str(file), graph=graph, forest=forest, seconds=job.stages.seconds)
+    summary = Summary(
+        file=str(file), graph=graph, forest=forest, seconds=job.stages.seconds, again=again
+    )
     if as_json:
         print_json(summary.as_json())
     elif not quiet:
@@ -112,6 +126,12 @@ def _refuse_early(algorithm: str, outputs: tuple[Path, ...], plot: Path | None) 
             registry.find(path, None)
     if plot is not None:
         optional_import("matplotlib", extra="plot")
+
+
+def _solver(maximum: bool) -> Any:
+    from clmst import api
+
+    return api.maximum_spanning_forest if maximum else api.minimum_spanning_forest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,17 +153,30 @@ class _Job:
         with self.stages.stage("read", f"reading {file}"):
             return read_graph(file, format=format_name)
 
-    def solve(
-        self, graph: Graph, device: Device, *, algorithm: str, maximum: bool, profile: bool
-    ) -> Forest:
+    def convert(self, graph: Graph, device: Device) -> DeviceGraph:
         from clmst import api
 
         with self.stages.stage("convert", f"bringing the graph to {device.name}"):
-            on_device = api.to_device(graph, device)
-        with self.stages.stage("solve", f"solving on {device.name}"):
-            if maximum:
-                return api.maximum_spanning_forest(on_device, algorithm=algorithm, profile=profile)
-            return api.minimum_spanning_forest(on_device, algorithm=algorithm, profile=profile)
+            return api.to_device(graph, device)
+
+    def solve(self, graph: DeviceGraph, *, algorithm: str, maximum: bool, profile: bool) -> Forest:
+        with self.stages.stage("solve", f"solving on {graph.device.name}"):
+            forest: Forest = _solver(maximum)(graph, algorithm=algorithm, profile=profile)
+            return forest
+
+    def repeat(
+        self, graph: DeviceGraph, times: int, *, algorithm: str, maximum: bool
+    ) -> tuple[float, ...]:
+        """Return how many seconds each of `times` more solves takes, the forest staying there."""
+        if times == 0:
+            return ()
+        seconds = []
+        with self.stages.stage("repeat", f"solving {times} times more"):
+            for _ in range(times):
+                start = perf_counter()
+                _solver(maximum)(graph, algorithm=algorithm, keep_on_device=True)
+                seconds.append(perf_counter() - start)
+        return tuple(seconds)
 
     def verify(self, graph: Graph, forest: Forest) -> None:
         with self.stages.stage("verify", "verifying"):

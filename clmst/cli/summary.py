@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from clmst.cli.terminal import duration, json_number, new_table
@@ -29,12 +30,15 @@ class Summary:
     forest : Forest
     seconds : mapping of str to float
         What each stage took.
+    again : tuple of float
+        What each further solve took, in seconds; graph and forest stayed on the device.
     """
 
     file: str
     graph: Graph
     forest: Forest
     seconds: Mapping[str, float]
+    again: tuple[float, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the summary in the types of JSON."""
@@ -55,6 +59,8 @@ class Summary:
             "verified": "verify" in self.seconds,  # a wrong forest never gets a summary
             "seconds": dict(self.seconds),
         }
+        if self.again:
+            summary["again"] = {"median": median(self.again), "seconds": list(self.again)}
         if "profile" in stats:
             summary["profile"] = {name: asdict(time) for name, time in stats["profile"].items()}
         return summary
@@ -87,6 +93,11 @@ class Summary:
         table.add_section()
         for name, seconds in self.seconds.items():
             table.add_row(f"time to {name.replace('_', ' ')}", duration(seconds))
+        if self.again:
+            table.add_section()
+            spread = f"{duration(min(self.again))} to {duration(max(self.again))}"
+            table.add_row(f"median of {len(self.again)}", duration(median(self.again)))
+            table.add_row("spread", spread)
         return table
 
 

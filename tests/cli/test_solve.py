@@ -126,6 +126,16 @@ def test_profile_lists_kernels(run: Run, sample: Path) -> None:
 # -------------------------------------------------------------------- what it solves
 
 
+def test_repeat_tells_median_and_spread(run: Run, sample: Path) -> None:
+    """Each further solve is timed by itself."""
+    again = json.loads(run("solve", sample, "--repeat", "5", "--json").stdout)["again"]
+    assert len(again["seconds"]) == 5
+    assert min(again["seconds"]) > 0
+    assert again["median"] == sorted(again["seconds"])[2]
+    assert "median of 5" in run("solve", sample, "--repeat", "5").stdout
+    assert "again" not in json.loads(run("solve", sample, "--json").stdout)
+
+
 def test_maximum(run: Run, sample: Path) -> None:
     summary = summary_of(run, sample, "--maximum")
     assert (summary["total_weight"], summary["maximum"]) == (13, True)

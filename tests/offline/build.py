@@ -39,13 +39,13 @@ class TargetBuild:
         return [(one.label, k) for one, outcome in self.outcomes.items() for k in outcome.kernels]
 
     @property
-    def complaints(self) -> dict[str, str]:
-        """What the compiler had to say, by the specialisation's label."""
-        return {
-            one.label: outcome.complaints
+    def complaints(self) -> str:
+        """What the compiler had to say, each piece after its specialisation's label."""
+        return "\n\n".join(
+            f"{one.label}\n{outcome.complaints}"
             for one, outcome in self.outcomes.items()
             if outcome.complaints
-        }
+        )
 
 
 def compile_for(target: Target, text: str, options: list[str]) -> Outcome:

@@ -31,8 +31,8 @@ def main() -> int:
     print("\n".join(_table(builds)))
     print(f"\nBy {' and '.join(compiler.version() for compiler in COMPILERS.values())}.")
     for one in builds:
-        for label, complaints in one.complaints.items():
-            print(f"\n{one.target.id}: {label}\n{complaints}", file=sys.stderr)
+        if one.complaints:
+            print(f"\n{one.target.id}:\n{one.complaints}", file=sys.stderr)
     return int(any(one.complaints for one in builds))
 
 
