@@ -20,6 +20,7 @@ GPU_SHAPE = Policy(
     edges_per_item=2,
     rows_per_item=1,
     stage_capacity=64,
+    hub_row=48,
 )
 
 

@@ -23,7 +23,7 @@
 
 // Rows at least this long are hubs: cut into pieces of this many slots, a lane group each.
 #ifndef HUB_ROW
-#define HUB_ROW 256
+#define HUB_ROW 128
 #endif
 
 // 1: rows are shared out as the two macros above say. 0: every row goes to one work-item

@@ -145,6 +145,7 @@ def populate_defines(options: EclOptions, tuning: Policy) -> dict[str, int | boo
         "SINGLE_DIRECTION": options.single_direction,
         "ROWS_PER_ITEM": tuning.rows_per_item,
         "STAGE_CAPACITY": tuning.stage_capacity,
+        "HUB_ROW": tuning.hub_row,
         "HYBRID_ROWS": options.hybrid_parallelism,
         "IMPLICIT_COMPRESSION": options.implicit_path_compression,
         "WORKLIST_TUPLES": options.tuples,

@@ -26,6 +26,9 @@ class Policy:
         Rows that a lone work-item takes from each tile of a graph (`work_group_size` 1 only).
     stage_capacity : int
         Edges staged in local memory before they are appended to a worklist.
+    hub_row : int
+        Slots from which on a row is cut into pieces of so many, a lane group each (work-groups of
+        more than one work-item only).
     """
 
     work_group_size: int
@@ -33,17 +36,21 @@ class Policy:
     edges_per_item: int
     rows_per_item: int
     stage_capacity: int
+    hub_row: int
 
 
+# Figures: times relative to the value chosen, geometric mean of the fifteen benchmark graphs on an
+# NVIDIA H200 (docs/performance.md tells how). Other GPUs get the same until they are measured.
 _DEFAULTS: dict[DeviceKind, Policy] = {
     "gpu": Policy(
-        work_group_size=256,
-        # H200, geometric mean of fifteen graphs: 256 takes 0.84 of the time of 8 (and 0.96 of
-        # that of 64): many work-groups that the hardware schedules beat resident ones that stride.
+        work_group_size=256,  # 128: 1.08, 512: 1.05
+        # Many work-groups that the hardware schedules beat resident ones that stride. 8: 1.18,
+        # 64: 1.05, 1024: 1.02
         groups_per_compute_unit=256,
-        edges_per_item=4,
+        edges_per_item=2,  # 4: 1.02, 8: 1.06
         rows_per_item=1,
-        stage_capacity=1024,
+        stage_capacity=1024,  # 512: 1.03
+        hub_row=128,  # 64: 0.98, but 1.2 on clique-like graphs; 256: 1.08
     ),
     "cpu": Policy(
         work_group_size=1,
@@ -51,6 +58,7 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         edges_per_item=256,
         rows_per_item=256,
         stage_capacity=256,
+        hub_row=128,
     ),
 }
 _DEFAULTS["accelerator"] = _DEFAULTS["gpu"]

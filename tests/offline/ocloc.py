@@ -33,7 +33,8 @@ def version() -> str:
     """Return the version of ocloc and of the driver that it is part of."""
     with tempfile.TemporaryDirectory() as folder:
         run(["env", "-C", folder, PROGRAM, "query", "OCL_DRIVER_VERSION"])
-        return f"{PROGRAM} {(Path(folder) / 'OCL_DRIVER_VERSION').read_text().strip()}"
+        answer = (Path(folder) / "OCL_DRIVER_VERSION").read_text()
+        return f"{PROGRAM} {answer.strip(chr(0)).strip()}"
 
 
 def compile_text(architecture: str, text: str, options: Sequence[str]) -> Outcome:
