@@ -11,6 +11,7 @@ from scipy import sparse
 import clmst
 from clmst import Device, Forest, Graph
 from clmst.algorithms import ALGORITHMS
+from tests.forests import assert_same_forest
 from tests.strategies import LAYOUTS, WEIGHT_DTYPES, graphs
 
 pytestmark = pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
@@ -20,16 +21,6 @@ def solve(graph: Graph, algorithm: str, device: Device, *, maximum: bool = False
     """Solve on the device."""
     function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
     return function(graph, algorithm=algorithm, device=device)
-
-
-def assert_same_forest(actual: Forest, expected: Forest) -> None:
-    """Assert that two forests are the same edges in the same order, all attributes included."""
-    np.testing.assert_array_equal(actual.edge_ids, expected.edge_ids)
-    np.testing.assert_array_equal(actual.edges, expected.edges)
-    np.testing.assert_array_equal(actual.weights, expected.weights)
-    assert actual.weights.dtype == expected.weights.dtype
-    assert actual.n_components == expected.n_components
-    assert actual.maximum == expected.maximum
 
 
 @given(graph=graphs(), maximum=st.booleans())

@@ -87,6 +87,8 @@ class EclOptions:
             )
         if self.samples < 1:
             raise InvalidArgumentError(f"samples is {self.samples}; it must be at least 1")
+        if self.seed < 0:
+            raise InvalidArgumentError(f"seed is {self.seed}; it must not be negative")
 
     @classmethod
     def ablation(cls, **common: Any) -> list[tuple[str, EclOptions]]:

@@ -39,18 +39,19 @@ class Policy:
     hub_row: int
 
 
-# Figures: times relative to the value chosen, geometric mean of the fifteen benchmark graphs on an
-# NVIDIA H200 (docs/performance.md tells how). Other GPUs get the same until they are measured.
+# Figures: geometric mean of the times of the fifteen benchmark graphs on an NVIDIA H200, relative to
+# these values with 2 edges an item; the same values again gave 0.998 (docs/performance.md). Other
+# GPUs get the same until they are measured.
 _DEFAULTS: dict[DeviceKind, Policy] = {
     "gpu": Policy(
-        work_group_size=256,  # 128: 1.08, 512: 1.05
-        # Many work-groups that the hardware schedules beat resident ones that stride. 8: 1.18,
-        # 64: 1.05, 1024: 1.02
+        work_group_size=256,  # 128: 1.076, 512: 1.071
+        # Many work-groups that the hardware schedules beat resident ones that stride: 8: 1.179,
+        # 64: 1.035, 1024: 1.016.
         groups_per_compute_unit=256,
-        edges_per_item=2,  # 4: 1.02, 8: 1.06
+        edges_per_item=1,  # 1: 0.965, 4: 1.038, 8: 1.081
         rows_per_item=1,
-        stage_capacity=1024,  # 512: 1.03
-        hub_row=128,  # 64: 0.98, but 1.2 on clique-like graphs; 256: 1.08
+        stage_capacity=1024,  # 512: 1.033, 2048: 1.088
+        hub_row=128,  # 64: 0.976, but 1.2 on clique-like copapers; 256: 1.042
     ),
     "cpu": Policy(
         work_group_size=1,

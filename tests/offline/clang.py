@@ -16,7 +16,7 @@ from clmst.runtime import source
 from tests.offline.outcome import Kernel, Outcome, run
 
 PROGRAM = "clang-15"
-PACKAGES = "clang-15 and rocm-device-libs"
+PACKAGES = "clang-15 rocm-device-libs"
 
 # A device file is a library, of which kernels take what they need; and a function keeps its
 # parameters in every specialisation.

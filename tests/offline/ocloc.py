@@ -34,7 +34,7 @@ def version() -> str:
     with tempfile.TemporaryDirectory() as folder:
         run(["env", "-C", folder, PROGRAM, "query", "OCL_DRIVER_VERSION"])
         answer = (Path(folder) / "OCL_DRIVER_VERSION").read_text()
-        return f"{PROGRAM} {answer.strip(chr(0)).strip()}"
+        return f"{PROGRAM} {answer.rstrip(chr(0))}"
 
 
 def compile_text(architecture: str, text: str, options: Sequence[str]) -> Outcome:
