@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from clmst.algorithms.ecl import EclOptions
+    from clmst.algorithms.ecl_options import EclOptions
     from clmst.algorithms.solution import DeviceForest
     from clmst.api import maximum_spanning_forest, minimum_spanning_forest, to_device
     from clmst.core.errors import (
@@ -35,7 +35,7 @@ __version__ = "0.1.0"
 # Where each public name lives. Modules are imported when a name of theirs is first used, so that
 # `import clmst` is quick and needs no OpenCL.
 _HOMES = {
-    "clmst.algorithms.ecl": ("EclOptions",),
+    "clmst.algorithms.ecl_options": ("EclOptions",),
     "clmst.algorithms.solution": ("DeviceForest",),
     "clmst.api": ("maximum_spanning_forest", "minimum_spanning_forest", "to_device"),
     "clmst.core.errors": (

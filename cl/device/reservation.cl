@@ -81,9 +81,26 @@ static inline void reservation_lower_first(volatile global uint *reservations, u
 }
 #endif
 
+// Whether c holds an edge whose leading key word is less than that of `edge`. The other words of a
+// 64-bit weight then need not be looked up, which takes a trip to memory.
+static inline bool reservation_is_beaten(const volatile global uint *reservations, uint c,
+                                         edge_t edge) {
+#if ATOMIC64
+  const volatile global ulong *held = (const volatile global ulong *)reservations + c;
+  return (uint)(*held >> 32) < edge.key;
+#else
+  return reservations[c] < edge.key;
+#endif
+}
+
 // Pass 0: enter `edge` for both of its components.
 static inline void reservation_enter_first(volatile global uint *reservations, edge_t edge,
                                            const global weight_t *weights) {
+#if WEIGHT_BITS == 64 && ATOMIC_GUARDS
+  if (reservation_is_beaten(reservations, edge.u, edge) &&
+      reservation_is_beaten(reservations, edge.v, edge))
+    return;
+#endif
   const reservation_word_t word = reservation_first_word(edge, weights);
   reservation_lower_first(reservations, edge.u, word);
   reservation_lower_first(reservations, edge.v, word);
@@ -94,14 +111,13 @@ static inline void reservation_enter_first(volatile global uint *reservations, e
 static inline void reservation_enter_later(volatile global uint *reservations, uint n, uint c,
                                            edge_t edge, const global weight_t *weights,
                                            uint pass) {
+  if (reservation_is_beaten(reservations, c, edge)) return;
 #if ATOMIC64
   const volatile global ulong *first = (const volatile global ulong *)reservations + c;
   if (*first == reservation_first_word(edge, weights))
     reservation_lower_u32(&reservations[(size_t)2 * n + c], edge.id);
 #else
-  const volatile global uint *first = reservations + c;
   volatile global uint *second = reservations + n + c;
-  if (*first != edge.key) return;
 #if WEIGHT_BITS == 64
   const uint trailing = weight_key_trailing(weights[edge.id]);
   if (pass == 1) reservation_lower_u32(second, trailing);

@@ -6,6 +6,12 @@ from collections.abc import Iterator
 from itertools import product
 
 from clmst.algorithms import ecl
+from clmst.algorithms.ecl_options import (
+    EclOptions,
+    populate_defines,
+    round_defines,
+    topology_defines,
+)
 from clmst.core.weight_keys import WeightKind
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device_graph import weight_defines
@@ -26,20 +32,20 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         yield specialise(source, capabilities, tuning)
     for (bits, kind), maximum in product(WEIGHTS, (False, True)):
         weights = weight_defines(bits, kind, maximum=maximum)
-        yield from _ecl(ecl.EclOptions(), weights, capabilities, tuning)
+        yield from _ecl(EclOptions(), weights, capabilities, tuning)
     weights = weight_defines(32, "unsigned", maximum=False)
-    for _, options in ecl.EclOptions.ablation()[1:]:
+    for _, options in EclOptions.ablation()[1:]:
         yield from _ecl(options, weights, capabilities, tuning)
 
 
 def _ecl(
-    options: ecl.EclOptions, weights: dict[str, int], capabilities: Capabilities, tuning: Policy
+    options: EclOptions, weights: dict[str, int], capabilities: Capabilities, tuning: Policy
 ) -> Iterator[Specialisation]:
     parts: dict[str, dict[str, int | bool]] = {
-        ecl.SOURCE: ecl.round_defines(options, tuning),
-        ecl.POPULATE_SOURCE: ecl.populate_defines(options, tuning),
+        ecl.SOURCE: round_defines(options, tuning),
+        ecl.POPULATE_SOURCE: populate_defines(options, tuning),
     }
     if not options.data_driven:
-        parts = {ecl.TOPOLOGY_SOURCE: ecl.topology_defines(options)}
+        parts = {ecl.TOPOLOGY_SOURCE: topology_defines(options)}
     for source, defines in parts.items():
         yield specialise(source, capabilities, tuning, **(weights | defines))

@@ -8,12 +8,11 @@ from typing import Any, Literal, TypeAlias
 from clmst.core.errors import InvalidArgumentError
 
 LanesKind: TypeAlias = Literal["ptx", "khr", "local"]
+HostArrays: TypeAlias = Literal["shared", "wrapped", "copied"]
 DeviceKind: TypeAlias = Literal["gpu", "cpu", "accelerator"]
 
 # What can be forced off, to test a fallback or to work round a driver.
 OPTIONAL = ("int64-atomics", "lanes")
-
-_CL_UNKNOWN = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +27,8 @@ class Capabilities:
         Work-items.
     local_memory, global_memory, max_allocation : int
         Bytes.
-    shares_host_memory : bool
-        Whether kernels can work on host arrays in place.
+    host_arrays : {"shared", "wrapped", "copied"}
+        How kernels get at host arrays: in place, in place by way of a buffer, or as a copy.
     int64_atomics : bool
         64-bit integer atomics on global memory, extended ones (minimum) included.
     lanes : {"ptx", "khr", "local"}
@@ -44,7 +43,7 @@ class Capabilities:
     local_memory: int
     global_memory: int
     max_allocation: int
-    shares_host_memory: bool
+    host_arrays: HostArrays
     int64_atomics: bool
     lanes: LanesKind
     lane_width: int
@@ -83,11 +82,28 @@ def detect(device: Any) -> Capabilities:
         local_memory=device.local_mem_size,
         global_memory=device.global_mem_size,
         max_allocation=device.max_mem_alloc_size,
-        shares_host_memory=kind == "cpu",
+        host_arrays=_host_arrays(device, kind),
         int64_atomics={"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"} <= extensions,
         lanes=lanes,
         lane_width=width,
     )
+
+
+def _host_arrays(device: Any, kind: DeviceKind) -> HostArrays:
+    """Return how kernels get at host arrays.
+
+    Fine-grained system SVM takes any pointer of the host. Buffers around host pointers take them
+    too, but some drivers copy those that are not aligned to their liking, and slowly.
+    """
+    import pyopencl as cl
+
+    if kind != "cpu":
+        return "copied"
+    try:
+        shared = device.svm_capabilities & cl.device_svm_capabilities.FINE_GRAIN_SYSTEM
+    except (AttributeError, cl.Error):  # OpenCL 1.2 does not know the question
+        shared = 0
+    return "shared" if shared else "wrapped"
 
 
 def _lanes(device: Any, extensions: set[str]) -> tuple[LanesKind, int]:

@@ -145,14 +145,17 @@ class Device:
             ) from error
 
     def upload(self, array: Array) -> Any:
-        """Return a read-only buffer with the contents of `array`.
+        """Return what kernels take as a read-only buffer with the contents of `array`.
 
-        On a device that shares the host's memory the buffer is the array itself: keep it alive
-        and unchanged.
+        On a device that works in the host's memory that is the array itself: keep it alive and
+        unchanged.
         """
         import pyopencl as cl
 
-        if array.nbytes and self.capabilities.shares_host_memory:
+        access = self.capabilities.host_arrays if array.nbytes else "copied"
+        if access == "shared":
+            return cl.SVM(array)
+        if access == "wrapped":
             flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
             return cl.Buffer(self.context, flags, hostbuf=array)
         buffer = self.allocate(array.nbytes)

@@ -39,9 +39,9 @@ class Policy:
     hub_row: int
 
 
-# Figures: geometric mean of the times of the fifteen benchmark graphs on an NVIDIA H200, relative to
-# these values with 2 edges an item; the same values again gave 0.998 (docs/performance.md). Other
-# GPUs get the same until they are measured.
+# Figures: geometric mean of the times of the fifteen benchmark graphs on an NVIDIA H200, relative
+# to these values with 2 edges an item; the same values again gave 0.998 (docs/performance.md).
+# Other GPUs get the same until they are measured.
 _DEFAULTS: dict[DeviceKind, Policy] = {
     "gpu": Policy(
         work_group_size=256,  # 128: 1.076, 512: 1.071

@@ -28,12 +28,12 @@ def main() -> int:
     for target in TARGETS:
         builds.append(build(target))
         print(f"{target.id}: {builds[-1].seconds:.0f} s", file=sys.stderr)
+        if builds[-1].complaints:
+            print(builds[-1].complaints, file=sys.stderr)
+            return 1
     print("\n".join(_table(builds)))
     print(f"\nBy {' and '.join(compiler.version() for compiler in COMPILERS.values())}.")
-    for one in builds:
-        if one.complaints:
-            print(f"\n{one.target.id}:\n{one.complaints}", file=sys.stderr)
-    return int(any(one.complaints for one in builds))
+    return 0
 
 
 def _table(builds: Iterable[TargetBuild]) -> Iterator[str]:
