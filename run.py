@@ -24,7 +24,14 @@ ENVIRONMENT = ROOT / ".venv"
 BIN = ENVIRONMENT / "bin"
 OUTPUT = ROOT / "demo"
 
-SYSTEM_PACKAGES = ["pocl-opencl-icd", "oclgrind", "intel-opencl-icd", "clang-15"]
+# Debian's packages that the tests use, and a file that each brings.
+SYSTEM_PACKAGES = {
+    "pocl-opencl-icd": "/etc/OpenCL/vendors/pocl.icd",
+    "oclgrind": "/usr/bin/oclgrind",
+    "intel-opencl-icd": "/usr/bin/ocloc",
+    "clang-15": "/usr/bin/clang-15",
+    "rocm-device-libs": "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ockl.bc",
+}
 
 
 def run(*command: str | Path) -> None:
@@ -51,13 +58,7 @@ def install(extras: str) -> None:
 
 def install_system_packages() -> None:
     """Install the tools of the tests that are no Python packages, where that is possible."""
-    present = {
-        "oclgrind": shutil.which("oclgrind"),
-        "intel-opencl-icd": shutil.which("ocloc"),
-        "clang-15": shutil.which("clang-15"),
-        "pocl-opencl-icd": Path("/etc/OpenCL/vendors/pocl.icd").exists(),
-    }
-    missing = [name for name in SYSTEM_PACKAGES if not present[name]]
+    missing = [name for name, file in SYSTEM_PACKAGES.items() if not Path(file).exists()]
     if not missing:
         return
     if shutil.which("apt-get") is None or os.geteuid() != 0:

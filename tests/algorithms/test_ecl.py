@@ -1,4 +1,4 @@
-"""ECL-MST beyond the contract: its switches, its filter, its hubs, and what it tells of its work."""
+"""ECL-MST beyond the contract: switches, filter, hubs, and what it tells of its work."""
 
 from __future__ import annotations
 
@@ -61,6 +61,11 @@ def combinations() -> list[EclOptions]:
         EclOptions(data_driven=False, **dict(zip(topology, values, strict=True)))
         for values in product((True, False), repeat=len(topology))
     ]
+
+
+def missing(options: EclOptions) -> str:
+    """Name options by what is off."""
+    return ",".join(f"-{name}" for name in SWITCHES if not getattr(options, name)) or "all on"
 
 
 # ---------------------------------------------------------------------------- graphs
@@ -158,7 +163,7 @@ def test_ablation(kind: str, maximum: bool, guise: Variant, step: int) -> None:
 
 
 @pytest.mark.parametrize("guise", EXTREMES, ids=lambda v: v.name)
-@pytest.mark.parametrize("options", combinations(), ids=lambda options: _name(options))
+@pytest.mark.parametrize("options", combinations(), ids=missing)
 def test_every_combination(guise: Variant, options: EclOptions) -> None:
     """Two replacements must not count on what each other has taken away."""
     check(guise.device, options, "narrow", 8, maximum=False)
@@ -193,10 +198,6 @@ def test_both_directions_of_a_resident_graph(device: Device) -> None:
     assert_same_forest(kept.to_host(), oracle("narrow", 8, False))
 
 
-def _name(options: EclOptions) -> str:
-    return ",".join(f"-{name}" for name in SWITCHES if not getattr(options, name)) or "all on"
-
-
 # ---------------------------------------------------------------------------- filter
 
 
@@ -224,7 +225,7 @@ def test_filter_leaves_sparse_graphs_alone(any_device: Device) -> None:
         assert len(solve(graph, any_device, EclOptions()).stats["worklist_sizes"]) == 1
 
 
-@pytest.mark.parametrize("options", [EclOptions(), switched_off("data_driven")], ids=_name)
+@pytest.mark.parametrize("options", [EclOptions(), switched_off("data_driven")], ids=missing)
 def test_equal_weights_leave_nothing_for_the_second_phase(
     any_device: Device, options: EclOptions
 ) -> None:
