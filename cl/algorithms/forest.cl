@@ -5,13 +5,20 @@
 //
 // In       indptr[n + 1], indices: the graph; slots[k]: rising.
 // Out      edges[k]: (row, column), the lesser first.
-// Launch   any. O(k log n).
+// Launch   any. O(k log n); on CPUs O(k + n), since a lone work-item's slots are neighbours, and
+//          it gallops from one row to the next.
 kernel void forest_gather_edges(const global uint *indptr, const global uint *indices,
                                 const global uint *slots, global uint2 *edges, uint n, uint k) {
+  uint low = 0;  // the slots a work-item meets rise, so its rows do
   GRID_FOR(i, k) {
     const uint slot = slots[i];
-    uint low = 0, high = n;  // the row is the last one that starts at or before the slot
-    while (high - low > 1) {
+    uint high = WG_SIZE == 1 ? low + 1 : n, stride = 1;
+    while (high < n && indptr[high] <= slot) {
+      low = high;
+      stride *= 2;
+      high = stride < n - high ? high + stride : n;
+    }
+    while (high - low > 1) {  // indptr[low] <= slot < indptr[high]
       const uint middle = low + (high - low) / 2;
       if (indptr[middle] <= slot) low = middle;
       else high = middle;
