@@ -199,6 +199,7 @@ class Device:
             cl.enqueue_copy(self.queue, words, buffer)
         except KernelBuildError as error:
             lines = [line.strip() for line in error.log.splitlines()]
+            lines = lines or ["the compiler gives no reason"]
             reason = next((x for x in lines if "error" in x.lower() or "unknown" in x), lines[0])
             return f"cannot build a kernel: {reason}"
         except (cl.Error, OutOfDeviceMemoryError) as error:

@@ -133,6 +133,11 @@ def _from_queue(queue: Any) -> Device:
             f"device is a {type(queue).__name__}; it must be None, a name, a clmst.Device or a "
             "pyopencl.CommandQueue"
         )
+    if queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE:
+        raise InvalidArgumentError(
+            "the queue executes out of order; kernels of a solve follow one another, so it must be "
+            "in order"
+        )
     device = Device(queue.device, queue=queue, without=_forced_off())
     device.check_usable()
     return device
