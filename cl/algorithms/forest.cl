@@ -9,15 +9,21 @@
 //          it gallops from one row to the next.
 kernel void forest_gather_edges(const global uint *indptr, const global uint *indices,
                                 const global uint *slots, global uint2 *edges, uint n, uint k) {
-  uint low = 0;  // the slots a work-item meets rise, so its rows do
+#if WG_SIZE == 1
+  uint low = 0;  // the slots that a lone work-item meets rise, so its rows do
+#endif
   GRID_FOR(i, k) {
     const uint slot = slots[i];
-    uint high = WG_SIZE == 1 ? low + 1 : n, stride = 1;
+#if WG_SIZE == 1
+    uint high = low + 1, stride = 1;
     while (high < n && indptr[high] <= slot) {
       low = high;
       stride *= 2;
       high = stride < n - high ? high + stride : n;
     }
+#else
+    uint low = 0, high = n;
+#endif
     while (high - low > 1) {  // indptr[low] <= slot < indptr[high]
       const uint middle = low + (high - low) / 2;
       if (indptr[middle] <= slot) low = middle;
