@@ -70,8 +70,12 @@ def missing(options: EclOptions) -> str:
 
 # ---------------------------------------------------------------------------- graphs
 
-# Around what decides who takes a row: SHORT_ROW (4), and HUB_ROW (256), of one piece or several.
-ROWS = (3, 4, 5, 255, 256, 257, 512, 513, 1025)
+# Lengths of rows around what decides who takes them: 4, the length of a piece of a hub in any
+# policy, and several of those.
+PIECES = {v.device.policy.hub_row for v in variants()}
+ROWS = sorted(
+    {3, 4, 5, 1025, *(k * piece + d for piece in PIECES for k in (1, 2) for d in (-1, 0, 1))}
+)
 
 
 def weights_of(kind: str, rng: np.random.Generator, m: int) -> npt.NDArray[Any]:
@@ -96,6 +100,7 @@ def crowd(kind: str, degree: int) -> Graph:
     m = degree * n // 2
     u = np.concatenate([np.repeat(np.arange(hubs), ROWS), rng.integers(hubs, n, m - sum(ROWS))])
     v = rng.integers(hubs, n, m)
+    v[-10:] = u[-10:]  # self-loops
     order = rng.permutation(m)
     return Graph.from_edges(u[order], v[order], weights_of(kind, rng, m), n_vertices=n + 5)
 
@@ -125,8 +130,8 @@ def test_crowds_are_what_the_tests_need() -> None:
     for degree in (3, 8):
         graph = crowd("wide", degree)
         assert encode(graph.weights).is_wide
-        assert np.diff(graph.indptr)[: len(ROWS)].tolist() == list(ROWS)
-        assert np.diff(graph.symmetrised().indptr)[: len(ROWS)].tolist() == list(ROWS)
+        assert np.diff(graph.indptr)[: len(ROWS)].tolist() == ROWS
+        assert np.diff(graph.symmetrised().indptr)[: len(ROWS)].tolist() == ROWS
         assert (2 * graph.n_edges / graph.n_vertices >= FILTER_DEGREE) == (degree == 8)
         u, v, *_ = graph.edges()
         assert len(set(zip(u.tolist(), v.tolist(), strict=True))) < graph.n_edges < graph.n_input

@@ -1,0 +1,230 @@
+"""Devices: memory, kernels, the trial, and launching."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+import pytest
+
+import clmst
+from clmst import Device, OutOfDeviceMemoryError, UnsupportedDeviceError
+from clmst.core.errors import KernelBuildError
+from clmst.runtime.capabilities import HostArrays
+from clmst.runtime.device import Launcher
+from clmst.runtime.profile import Profile
+from tests.forests import assert_same_forest
+from tests.variants import GPU_SHAPE
+
+
+@pytest.fixture
+def fresh(any_device: Device) -> Device:
+    """Return a device object of this test's own."""
+    return Device(any_device.cl_device)
+
+
+def launcher(device: Device, profile: Profile | None = None) -> Launcher:
+    return Launcher(device, device.profiling_queue if profile else device.queue, profile)
+
+
+def contents(device: Device, buffer: Any, length: int) -> list[int]:
+    words = np.empty(length, np.uint32)
+    launcher(device).read(buffer, words)
+    return words.tolist()
+
+
+# -------------------------------------------------------------------------- identity
+
+
+def test_names(fresh: Device) -> None:
+    assert fresh.description == f"{fresh.name} ({fresh.platform})"
+    assert repr(fresh) == f"Device({fresh.name!r}, platform={fresh.platform!r})"
+    assert repr(fresh.forcing_off("lanes")).endswith(", without=('lanes',))")
+    assert fresh.driver
+
+
+def test_other_guises_are_other_devices(fresh: Device) -> None:
+    """The one at hand stays as it is; what was forced off before stays off."""
+    shaped = fresh.forcing_off("lanes").with_policy(GPU_SHAPE).forcing_off("int64-atomics")
+    assert shaped.without == ("lanes", "int64-atomics")
+    assert shaped.policy == GPU_SHAPE
+    assert not shaped.capabilities.int64_atomics
+    assert fresh.without == ()
+    assert fresh.policy != GPU_SHAPE
+
+
+def test_guises_keep_the_callers_queue(any_device: Device) -> None:
+    queue = cl.CommandQueue(any_device.context)
+    device = Device(any_device.cl_device, queue=queue)
+    for guise in (device, device.forcing_off("lanes"), device.with_policy(GPU_SHAPE)):
+        assert guise.queue is queue
+        assert guise.context == queue.context
+        assert guise.profiling_queue.context == queue.context
+
+
+# ---------------------------------------------------------------------------- memory
+
+
+def test_buffer_too_large_for_one_piece(device: Device) -> None:
+    limit = device.capabilities.max_allocation
+    with pytest.raises(OutOfDeviceMemoryError, match=rf"{limit + 1} bytes .* at most {limit} in"):
+        device.allocate(limit + 1)
+
+
+def test_memory_is_spent(fresh: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Spent:
+        def allocate(self, n_bytes: int) -> None:
+            raise cl.MemoryError("clCreateBuffer failed: MEM_OBJECT_ALLOCATION_FAILURE")
+
+    monkeypatch.setattr(fresh, "_pool", Spent())
+    total = fresh.capabilities.global_memory
+    with pytest.raises(OutOfDeviceMemoryError, match=f"not allocate 1000 .* {total} in all"):
+        fresh.allocate(1000)
+
+
+def test_graph_too_large(fresh: Device) -> None:
+    """The error must be clmst's own wherever in a solve memory runs out."""
+    fresh.capabilities = replace(fresh.capabilities, max_allocation=1 << 16)
+    graph = clmst.generate("random", n=5000, seed=1)
+    with pytest.raises(OutOfDeviceMemoryError, match="at most 65536 in one piece"):
+        clmst.minimum_spanning_forest(graph, device=fresh)
+
+
+def test_buffer_of_nothing(device: Device) -> None:
+    """OpenCL has none; kernels still need something to be called with."""
+    assert device.allocate(0).size > 0
+
+
+def test_memory_returns_to_the_pool(fresh: Device) -> None:
+    first = fresh.allocate(1 << 20)
+    address = first.int_ptr
+    first.release()
+    assert fresh.allocate(1 << 20).int_ptr == address
+    fresh.release_memory()
+    assert fresh._pool.held_blocks == 0
+
+
+def test_upload(device: Device) -> None:
+    """Wherever an array ends up, kernels read what is in it: each way, down from the best here."""
+    ways: list[HostArrays] = ["shared", "wrapped", "copied"]
+    graph = clmst.generate("random", n=700, seed=4)
+    for way in ways[ways.index(device.capabilities.host_arrays) :]:
+        other = Device(device.cl_device, without=device.without, tuning=device.policy)
+        other.capabilities = replace(other.capabilities, host_arrays=way)
+        forest = clmst.minimum_spanning_forest(graph, device=other)
+        assert_same_forest(forest, clmst.kruskal(graph))
+        array = np.arange(1000, dtype=np.uint32)
+        assert isinstance(other.upload(array), cl.SVM) == (way == "shared")
+        assert not isinstance(other.upload(array[:0]), cl.SVM)
+
+
+def test_upload_in_place_is_no_copy(device: Device) -> None:
+    array = np.arange(1 << 16, dtype=np.uint32)
+    uploaded = device.upload(array)
+    if device.capabilities.host_arrays == "shared":
+        assert uploaded.mem is array
+    elif device.capabilities.host_arrays == "wrapped":
+        assert uploaded.flags & cl.mem_flags.USE_HOST_PTR
+    else:
+        array[:] = 0
+        assert contents(device, uploaded, 3) == [0, 1, 2]
+
+
+# ----------------------------------------------------------------------------- trial
+
+
+def test_trial_of_every_device(device: Device) -> None:
+    assert device.trial_failure is None
+    device.check_usable()
+
+
+def fail_to_build(log: str) -> Any:
+    def program(*_: object, **__: object) -> None:
+        raise KernelBuildError("trial[]", "it", log)
+
+    return program
+
+
+@pytest.mark.parametrize(
+    ("log", "reason"),
+    [
+        ("one\n  a.cl:3: ERROR: no such thing\nthree", "a.cl:3: ERROR: no such thing"),
+        ("clBuildProgram failed\nunknown target CPU 'generic'\n", "unknown target CPU 'generic'"),
+        ("Segmentation fault", "Segmentation fault"),
+        ("", "the compiler gives no reason"),
+    ],
+)
+def test_device_that_cannot_build(
+    fresh: Device, monkeypatch: pytest.MonkeyPatch, log: str, reason: str
+) -> None:
+    monkeypatch.setattr(fresh, "program", fail_to_build(log))
+    assert fresh.trial_failure == f"cannot build a kernel: {reason}"
+    with pytest.raises(UnsupportedDeviceError) as caught:
+        fresh.check_usable()
+    assert str(caught.value) == f"{fresh.description} cannot build a kernel: {reason}"
+
+
+def test_device_that_cannot_run(fresh: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    def launch(*_: object) -> None:
+        raise cl.RuntimeError("clEnqueueNDRangeKernel failed: OUT_OF_RESOURCES\nand more")
+
+    monkeypatch.setattr(Launcher, "__call__", launch)
+    reason = "cannot run a kernel: clEnqueueNDRangeKernel failed: OUT_OF_RESOURCES"
+    assert fresh.trial_failure == reason
+
+
+def test_device_without_memory(fresh: Device) -> None:
+    fresh.capabilities = replace(fresh.capabilities, max_allocation=4)
+    assert str(fresh.trial_failure).startswith("cannot run a kernel: a buffer of 8 bytes")
+
+
+def test_device_that_miscomputes(fresh: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Launcher, "__call__", lambda *_: None)
+    assert fresh.trial_failure == f"computes wrongly: a minimum came out as {[2**32 - 1] * 2}"
+
+
+# ------------------------------------------------------------------------- launching
+
+
+def test_groups(device: Device) -> None:
+    """As many as there are tiles, but no more than the policy wants on the device."""
+    most = device.capabilities.compute_units * device.policy.groups_per_compute_unit
+    groups_for = launcher(device).groups_for
+    assert [groups_for(k) for k in (0, 1, most, most + 1, 10**9)] == [1, 1, most, most, most]
+
+
+def test_kernel_of_any_number_of_groups(device: Device) -> None:
+    """Fewer than there are tiles, and more."""
+    program = device.program("device/trial.cl")
+    for groups in (1, 2, 7):
+        for length in (1, program.grid_tile, 3 * program.grid_tile + 5):
+            words = device.allocate(8)
+            launch = launcher(device)
+            launch.fill(words, 2**32 - 1, 2)
+            launch(program, "trial_take_minimum", groups, words, np.uint32(length))
+            assert contents(device, words, 2) == [length - 1, 1]
+            assert launch.launches == 1
+
+
+def test_read_write_fill(device: Device) -> None:
+    launch = launcher(device)
+    buffer = device.allocate(40)
+    launch.write(buffer, np.arange(10, dtype=np.uint32))
+    assert contents(device, buffer, 10) == list(range(10))
+    launch.fill(buffer, 0xDEADBEEF, 3)
+    assert contents(device, buffer, 5) == [0xDEADBEEF] * 3 + [3, 4]
+    words = np.empty(2, np.uint32)
+    launch.read(buffer, words, offset=16)
+    assert words.tolist() == [4, 5]
+
+
+def test_one_device_in_several_threads(device: Device) -> None:
+    """Kernels carry their arguments: threads that mixed them would mix graphs."""
+    graphs = [clmst.generate("random", n=200 + 50 * k, seed=k) for k in range(8)]
+    with ThreadPoolExecutor(4) as pool:
+        forests = pool.map(lambda g: clmst.minimum_spanning_forest(g, device=device), graphs)
+        for graph, forest in zip(graphs, forests, strict=True):
+            assert_same_forest(forest, clmst.kruskal(graph))

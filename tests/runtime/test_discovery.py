@@ -1,0 +1,347 @@
+"""Discovery: which devices there are, which is best, and which one is meant."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+import pytest
+
+import clmst
+from clmst import Device, InvalidArgumentError, UnsupportedDeviceError
+from clmst.runtime import discovery
+from clmst.runtime.embedded import VENDORS_VARIABLE
+from tests.forests import assert_same_forest
+
+INT64 = "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics"
+KINDS = {
+    "gpu": cl.device_type.GPU,
+    "cpu": cl.device_type.CPU,
+    "accelerator": cl.device_type.ACCELERATOR,
+}
+
+# (name, platform, vendor, kind, compute units), in no order.
+MACHINE = (
+    ("pthread-zen", "Portable Computing Language", "AuthenticAMD", "cpu", 64),
+    ("UHD Graphics", "Intel(R) OpenCL Graphics", "Intel(R) Corporation", "gpu", 24),
+    ("AMD EPYC", "Intel(R) OpenCL", "Intel(R) Corporation", "cpu", 32),
+    ("Oclgrind Simulator", "Oclgrind", "University of Bristol", "gpu", 1024),
+    ("PAC Card", "Altera SDK", "Altera", "accelerator", 500),
+    ("gfx1100", "AMD Accelerated Parallel Processing", "Advanced Micro Devices", "gpu", 96),
+)
+BEST_FIRST = [
+    "gfx1100",
+    "UHD Graphics",
+    "PAC Card",
+    "AMD EPYC",
+    "pthread-zen",
+    "Oclgrind Simulator",
+]
+
+Machine = Callable[..., None]
+
+
+def fake(name: str, platform: str, vendor: str, kind: str, units: int) -> Any:
+    return SimpleNamespace(
+        name=name,
+        platform=SimpleNamespace(name=platform),
+        vendor=vendor,
+        driver_version="1.0",
+        type=KINDS[kind],
+        extensions=INT64,
+        max_compute_units=units,
+        max_work_group_size=1024,
+        local_mem_size=1 << 16,
+        global_mem_size=1 << 33,
+        max_mem_alloc_size=1 << 31,
+    )
+
+
+@pytest.fixture(autouse=True)
+def _no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the caller of the tests has chosen, and what was resolved before, is forgotten."""
+    monkeypatch.delenv("CLMST_DEVICE", raising=False)
+    monkeypatch.delenv("CLMST_WITHOUT", raising=False)
+    monkeypatch.setattr(discovery, "_resolved", {})
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """Return a function that puts other devices in place of the machine's own.
+
+    All pass their trial, but for those named in `failures`.
+    """
+
+    def put(*rows: tuple[str, str, str, str, int], failures: dict[str, str] | None = None) -> None:
+        platforms = [SimpleNamespace(get_devices=lambda row=row: [fake(*row)]) for row in rows]
+        monkeypatch.setattr(cl, "get_platforms", lambda: platforms)
+        failed = failures or {}
+        trial = property(lambda device: failed.get(device.name))
+        monkeypatch.setattr(Device, "trial_failure", trial)
+
+    return put
+
+
+def in_a_new_process(code: str, **environment: str) -> Any:
+    """Run `code` where nothing was enumerated yet; return what it prints, a line of JSON."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+# --------------------------------------------------------------------- what there is
+
+
+@pytest.mark.parametrize(
+    ("platform", "package"),
+    [
+        ("Intel(R) OpenCL", "pip: clmst[cpu]"),
+        ("Portable Computing Language", "Debian: pocl-opencl-icd"),
+    ],
+)
+def test_cpu_runtimes_are_tested(platform: str, package: str) -> None:
+    """Else the whole suite would pass on CI because it tested nothing."""
+    usable = {entry.device.platform for entry in clmst.devices() if entry.usable}
+    if platform in usable:
+        return
+    message = f"{platform} is not among the usable devices ({package}); there are {sorted(usable)}"
+    if os.environ.get("CI"):
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+def test_real_devices_are_listed_best_first(any_device: Device) -> None:
+    listed = clmst.devices()
+    (chosen,) = [entry for entry in listed if entry.chosen]
+    assert chosen is next(entry for entry in listed if entry.usable)
+    assert chosen.device.description == any_device.description
+    for entry in listed:
+        assert entry.usable == (entry.reason is None)
+
+
+def test_ranking(machine: Machine) -> None:
+    """GPUs, other accelerators, CPUs with Intel's first, simulators; the larger one first."""
+    for rows in (MACHINE, MACHINE[::-1]):
+        machine(*rows)
+        listed = clmst.devices()
+        assert [entry.device.name for entry in listed] == BEST_FIRST
+        assert [entry.chosen for entry in listed] == [True] + [False] * 5
+        assert clmst.get_device().name == "gfx1100"
+
+
+def test_device_that_fails_its_trial(machine: Machine) -> None:
+    """It is listed with its reason, and the next one is chosen."""
+    reason = "cannot build a kernel: unknown target CPU 'generic'"
+    machine(*MACHINE, failures={"gfx1100": reason, "AMD EPYC": reason})
+    listed = {entry.device.name: entry for entry in clmst.devices()}
+    assert list(listed) == BEST_FIRST
+    assert (listed["gfx1100"].usable, listed["gfx1100"].reason) == (False, reason)
+    assert [name for name, entry in listed.items() if entry.chosen] == ["UHD Graphics"]
+    assert clmst.get_device().name == "UHD Graphics"
+    assert clmst.get_device("cpu").name == "pthread-zen"
+    with pytest.raises(UnsupportedDeviceError, match=r"gfx1100 \(AMD.*unknown target.*; install"):
+        clmst.get_device("gfx1100")
+    with pytest.raises(UnsupportedDeviceError, match="unknown target"):
+        clmst.get_device(listed["gfx1100"].device)
+
+
+def test_no_device_passes_its_trial(machine: Machine) -> None:
+    machine(*MACHINE[:2], failures={"pthread-zen": "is broken", "UHD Graphics": "is too"})
+    with pytest.raises(UnsupportedDeviceError) as caught:
+        clmst.get_device()
+    for words in ("no usable", "pthread-zen (Portable", "is broken", "is too", "pip install"):
+        assert words in str(caught.value)
+    assert not any(entry.chosen for entry in clmst.devices())
+
+
+def test_platform_without_devices(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says so by an error, which must not hide the others'."""
+
+    def none() -> None:
+        raise cl.LogicError("clGetDeviceIDs failed: DEVICE_NOT_FOUND")
+
+    machine(*MACHINE[:1])
+    platforms = [SimpleNamespace(get_devices=none), *cl.get_platforms()]
+    monkeypatch.setattr(cl, "get_platforms", lambda: platforms)
+    assert [entry.device.name for entry in clmst.devices()] == ["pthread-zen"]
+
+
+def test_machine_without_any_device(tmp_path: Path) -> None:
+    """A loader that finds no driver is an error of its own, in a process that has not begun."""
+    code = """
+import clmst, json
+try:
+    clmst.get_device()
+except clmst.UnsupportedDeviceError as error:
+    print(json.dumps([str(error), len(clmst.devices())]))
+"""
+    message, n_devices = in_a_new_process(code, **{VENDORS_VARIABLE: str(tmp_path)})
+    assert n_devices == 0
+    assert message.startswith("no OpenCL device was found; install a GPU driver")
+    for words in ("pip install 'clmst[cpu]'", "pocl-opencl-icd"):
+        assert words in message
+
+
+def test_environment_stays_as_it_was() -> None:
+    """Child processes of the user's would see what is left behind."""
+    code = """
+import os
+before = dict(os.environ)
+import clmst, json
+clmst.devices()
+print(json.dumps([os.environ == before, "OCL_ICD_VENDORS" in os.environ]))
+"""
+    variables = {k: v for k, v in os.environ.items() if k == VENDORS_VARIABLE}
+    unchanged, is_set = in_a_new_process(code, **variables)
+    assert unchanged
+    assert is_set == bool(variables)
+
+
+@pytest.mark.skipif(
+    not Path("/etc/OpenCL/vendors/pocl.icd").exists(), reason="PoCL is not installed as a package"
+)
+def test_users_own_choice_of_drivers_stands(tmp_path: Path) -> None:
+    """The embedded driver must not come in beside the drivers that the user has named."""
+    (tmp_path / "pocl.icd").symlink_to("/etc/OpenCL/vendors/pocl.icd")
+    code = """
+import clmst, json, os
+print(json.dumps([[d.device.platform for d in clmst.devices()], os.environ["OCL_ICD_VENDORS"]]))
+"""
+    platforms, variable = in_a_new_process(code, **{VENDORS_VARIABLE: str(tmp_path)})
+    assert platforms == ["Portable Computing Language"]
+    assert variable == str(tmp_path)
+
+
+# -------------------------------------------------------------------- which is meant
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("gpu", "gfx1100"),
+        ("GPU", "gfx1100"),
+        ("cpu", "AMD EPYC"),
+        (" cpu ", "AMD EPYC"),
+        ("uhd", "UHD Graphics"),  # part of the device's name
+        ("portable", "pthread-zen"),  # of the platform's
+        ("pocl", "pthread-zen"),  # what everybody calls that platform
+        ("altera", "PAC Card"),  # of the vendor's
+        ("intel", "UHD Graphics"),  # the best of several
+        ("oclgrind", "Oclgrind Simulator"),
+    ],
+)
+def test_names(machine: Machine, monkeypatch: pytest.MonkeyPatch, name: str, meant: str) -> None:
+    """By argument and by variable; and what is listed as chosen is what is used."""
+    machine(*MACHINE)
+    assert clmst.get_device(name).name == meant
+    monkeypatch.setenv("CLMST_DEVICE", name)
+    assert clmst.get_device().name == meant
+    assert [d.device.name for d in clmst.devices() if d.chosen] == [meant]
+    assert clmst.get_device("zen").name == "pthread-zen"  # an argument wins
+
+
+@pytest.mark.parametrize("by", ["argument", "variable"])
+def test_unknown_name_lists_what_there_is(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    machine(*MACHINE)
+    if by == "variable":
+        monkeypatch.setenv("CLMST_DEVICE", "abacus")
+    with pytest.raises(InvalidArgumentError) as caught:
+        clmst.get_device("abacus" if by == "argument" else None)
+    assert str(caught.value).startswith("no device matches 'abacus'; there are: gfx1100 (AMD ")
+    for name, platform, *_ in MACHINE:
+        assert f"{name} ({platform})" in str(caught.value)
+
+
+@pytest.mark.parametrize("wrong", [3, b"gpu", object(), [], SimpleNamespace(device=1)])
+def test_device_of_another_type(wrong: object) -> None:
+    with pytest.raises(InvalidArgumentError, match=type(wrong).__name__ + "; it must be None, a"):
+        clmst.get_device(wrong)
+
+
+def test_same_name_gives_the_same_device(any_device: Device) -> None:
+    """Its programs are built once."""
+    assert clmst.get_device() is clmst.get_device()
+    assert clmst.get_device(any_device.name) is clmst.get_device(any_device.name)
+    assert clmst.get_device(any_device) is any_device
+
+
+@pytest.mark.parametrize(
+    ("value", "off"),
+    [
+        ("", ()),
+        (" , ", ()),
+        ("lanes", ("lanes",)),
+        (" int64-atomics , lanes ", ("int64-atomics", "lanes")),
+    ],
+)
+def test_capabilities_off_by_variable(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, value: str, off: tuple[str, ...]
+) -> None:
+    """Also after the same device was resolved with other ones."""
+    machine(*MACHINE)
+    assert clmst.get_device().without == ()
+    monkeypatch.setenv("CLMST_WITHOUT", value)
+    for device in (clmst.get_device(), clmst.get_device("zen"), clmst.devices()[0].device):
+        assert device.without == off
+        assert device.capabilities.int64_atomics == ("int64-atomics" not in off)
+
+
+def test_unknown_capability_in_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLMST_WITHOUT", "lanes,speed")
+    with pytest.raises(InvalidArgumentError, match="CLMST_WITHOUT names 'speed'; it takes int64"):
+        clmst.get_device()
+
+
+# ----------------------------------------------------------------------------- queues
+
+
+@pytest.mark.parametrize("profile", [False, True])
+def test_callers_queue(device: Device, profile: bool) -> None:
+    """The work goes to the caller's queue, in the caller's context."""
+    context = cl.Context([device.cl_device])  # kept: queues of Intel's runtime do not hold theirs
+    queue = cl.CommandQueue(context)
+    mine = clmst.get_device(queue)
+    assert mine.queue is queue
+    assert mine.context == context
+    graph = clmst.generate("random", n=500, seed=2)
+    forest = clmst.minimum_spanning_forest(graph, device=queue, profile=profile)
+    assert_same_forest(forest, clmst.kruskal(graph))
+    assert forest.stats["device"] == device.description
+
+
+def test_forest_kept_in_the_callers_context(any_device: Device) -> None:
+    """Its buffers are of use to kernels of the caller's."""
+    context = cl.Context([any_device.cl_device])
+    queue = cl.CommandQueue(context)
+    graph = clmst.generate("random", n=500, seed=2)
+    kept = clmst.minimum_spanning_forest(graph, device=queue, keep_on_device=True)
+    slots = np.empty(kept.n_edges, np.uint32)
+    cl.enqueue_copy(queue, slots, kept.slots)
+    np.testing.assert_array_equal(slots, clmst.kruskal(graph).edge_ids)
+
+
+def test_queue_of_a_device_without_a_capability(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLMST_WITHOUT", "int64-atomics")
+    device = clmst.get_device(cl.CommandQueue(any_device.context))
+    expected = any_device.capabilities.without(("int64-atomics",))
+    assert asdict(device.capabilities) == asdict(expected)

@@ -1,0 +1,155 @@
+"""The embedded driver: found whole or not at all, and offered without a trace."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from clmst.runtime import embedded
+from clmst.runtime.embedded import VENDORS_VARIABLE, find_driver, offered_to_loader
+
+LIBRARIES = (embedded._DRIVER, *embedded._NEEDED)
+
+
+def is_installed() -> bool:
+    try:
+        return bool(metadata.version("intel-opencl-rt") and metadata.version("intel-cmplr-lib-rt"))
+    except metadata.PackageNotFoundError:
+        return False
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the empty folder of a Python environment, with system drivers of its own."""
+    monkeypatch.delenv(VENDORS_VARIABLE, raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path / "base"))
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path / name))
+    monkeypatch.setattr(embedded, "_SYSTEM_VENDORS", tmp_path / "vendors")
+    return tmp_path
+
+
+def install(root: Path, *names: str) -> Path:
+    (root / "lib").mkdir(parents=True, exist_ok=True)
+    for name in names:
+        (root / "lib" / name).write_bytes(b"")
+    return root / "lib" / embedded._DRIVER
+
+
+# ------------------------------------------------------------------------------ found
+
+
+def test_found_where_it_is_installed() -> None:
+    if not is_installed():
+        message = "the packages of the extra 'cpu' are not installed"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    driver = find_driver()
+    assert driver is not None
+    assert driver.is_file()
+    assert driver.name == "libintelocl.so"
+
+
+def test_nowhere(environment: Path) -> None:
+    assert find_driver() is None
+    assert not (environment / "lib").exists()
+
+
+@pytest.mark.parametrize("place", [".", "data", "base"])
+def test_every_place_that_pip_installs_to(environment: Path, place: str) -> None:
+    driver = install(environment / place, *LIBRARIES)
+    found = find_driver()
+    assert found is not None
+    assert found.samefile(driver)
+
+
+@pytest.mark.parametrize("missing", LIBRARIES)
+def test_half_installed(environment: Path, missing: str) -> None:
+    """The driver without what it links to would bring the loader down."""
+    install(environment, *(name for name in LIBRARIES if name != missing))
+    assert find_driver() is None
+
+
+@pytest.mark.parametrize("platform", ["darwin", "win32"])
+def test_other_systems(environment: Path, monkeypatch: pytest.MonkeyPatch, platform: str) -> None:
+    install(environment, *LIBRARIES)
+    monkeypatch.setattr(sys, "platform", platform)
+    assert find_driver() is None
+
+
+# ---------------------------------------------------------------------------- offered
+
+
+def offered() -> dict[str, str] | None:
+    """Return the .icd files that the loader is shown, or None if it looks where it always does."""
+    if VENDORS_VARIABLE not in os.environ:
+        return None
+    return {path.name: path.read_text() for path in Path(os.environ[VENDORS_VARIABLE]).iterdir()}
+
+
+@pytest.fixture
+def driver(environment: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the path of an embedded driver that needs no libraries."""
+    monkeypatch.setattr(embedded, "_NEEDED", ())
+    return install(environment, embedded._DRIVER)
+
+
+def test_offered_beside_the_systems(driver: Path, environment: Path) -> None:
+    (environment / "vendors").mkdir()
+    for name in ("a.icd", "b.icd", "readme.txt"):
+        (environment / "vendors" / name).write_text(f"lib{name}\n")
+    bundled = environment / "platlib" / "pyopencl" / ".libs"
+    bundled.mkdir(parents=True)
+    for name in ("b.icd", "c.icd"):
+        (bundled / name).write_text("bundled\n")
+    with offered_to_loader():
+        folder = os.environ[VENDORS_VARIABLE]
+        assert offered() == {
+            "a.icd": "liba.icd\n",
+            "b.icd": "libb.icd\n",
+            "c.icd": "bundled\n",
+            "clmst-embedded.icd": f"{driver}\n",
+        }
+    assert VENDORS_VARIABLE not in os.environ
+    assert not Path(folder).exists()
+    assert (environment / "vendors" / "a.icd").exists()
+
+
+def test_withdrawn_after_an_error(driver: Path) -> None:
+    def enumerate_badly() -> None:
+        with offered_to_loader():
+            assert offered() == {"clmst-embedded.icd": f"{driver}\n"}
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        enumerate_badly()
+    assert VENDORS_VARIABLE not in os.environ
+
+
+@pytest.mark.parametrize("value", ["", "/somewhere", "/somewhere/one.icd"])
+def test_users_variable_is_left_alone(
+    driver: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv(VENDORS_VARIABLE, value)
+    with offered_to_loader():
+        assert os.environ[VENDORS_VARIABLE] == value
+    assert os.environ[VENDORS_VARIABLE] == value
+
+
+def test_nothing_to_offer(environment: Path) -> None:
+    with offered_to_loader():
+        assert offered() is None
+
+
+def test_libraries_that_do_not_load(environment: Path) -> None:
+    """Those of another system, say: then the driver would not load either."""
+    install(environment, *LIBRARIES)
+    with offered_to_loader():
+        assert offered() is None

@@ -1,0 +1,45 @@
+"""Profiles: every launch and transfer of a solve, under its name."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+import clmst
+from clmst import Device
+from clmst.runtime.profile import KernelTime, Profile
+
+
+def test_summary_adds_up_and_ranks() -> None:
+    profile = Profile()
+    for name, start, end in (("short", 10, 500_010), ("long", 0, 2_000_000), ("short", 5, 5)):
+        profile.add(name, SimpleNamespace(profile=SimpleNamespace(start=start, end=end)))
+    summary = profile.summary()
+    assert list(summary) == ["long", "short"]
+    assert summary["long"] == KernelTime(launches=1, milliseconds=2.0)
+    assert summary["short"].launches == 2
+    assert summary["short"].milliseconds == pytest.approx(0.5)
+
+
+def test_nothing_happened() -> None:
+    assert Profile().summary() == {}
+
+
+def test_profile_of_a_solve(device: Device) -> None:
+    graph = clmst.generate("random", n=2000, seed=1)
+    stats = clmst.minimum_spanning_forest(graph, device=device, profile=True).stats
+    profile = stats["profile"]
+    assert {"ecl_initialise", "compact_sum_shares", "forest_gather_edges", "(read back)"} <= {
+        *profile
+    }
+    assert all(time.launches >= 1 and time.milliseconds >= 0 for time in profile.values())
+    assert sum(time.milliseconds for time in profile.values()) > 0
+    times = [time.milliseconds for time in profile.values()]
+    assert times == sorted(times, reverse=True)
+
+
+def test_no_profile_unless_asked(any_device: Device) -> None:
+    """Queues that keep times are slower."""
+    graph = clmst.generate("random", n=50, seed=1)
+    assert "profile" not in clmst.minimum_spanning_forest(graph, device=any_device).stats

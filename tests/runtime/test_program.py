@@ -1,0 +1,117 @@
+"""Programs: which macros a device gets, what a specialisation is called, what a failure says."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pyopencl as cl
+import pytest
+
+from clmst import Device, KernelBuildError
+from clmst.runtime import program, source
+from clmst.runtime.capabilities import Capabilities
+from clmst.runtime.program import Specialisation, specialise
+from tests.runtime.test_policy import CAPABILITIES
+from tests.variants import GPU_SHAPE
+
+SUBGROUPS = replace(CAPABILITIES["gpu"], lanes="khr", lane_width=16)
+WARPS = replace(CAPABILITIES["gpu"], lanes="ptx", int64_atomics=False)
+
+
+def macros(capabilities: Capabilities, **defines: int | bool) -> dict[str, int]:
+    return dict(specialise("a.cl", capabilities, GPU_SHAPE, **defines).defines)
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return the one kernel source there is, called ``some/file.cl``, to be written."""
+    monkeypatch.setattr(source, "root", lambda: tmp_path)
+    source.compose.cache_clear()
+    (tmp_path / "some").mkdir()
+    yield tmp_path / "some" / "file.cl"
+    source.compose.cache_clear()
+
+
+# -------------------------------------------------------------------- specialisations
+
+
+def test_order_of_macros_means_nothing() -> None:
+    """Else one program would be built twice."""
+    one = Specialisation.of("a/b.cl", {"B": 2, "A": True})
+    other = Specialisation.of("a/b.cl", {"A": 1, "B": 2})
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one.defines == (("A", 1), ("B", 2))
+    assert one != Specialisation.of("a/c.cl", {"A": 1, "B": 2})
+
+
+def test_label_and_options() -> None:
+    one = Specialisation.of("algorithms/ecl.cl", {"WG_SIZE": 256, "ATOMIC64": True})
+    assert one.label == "ecl[ATOMIC64=1,WG_SIZE=256]"
+    assert one.options == ["-cl-std=CL1.2", "-DATOMIC64=1", "-DWG_SIZE=256"]
+    assert Specialisation.of("a.cl", {}).label == "a[]"
+
+
+def test_traits_become_macros() -> None:
+    shape = {"WG_SIZE": GPU_SHAPE.work_group_size}
+    assert macros(SUBGROUPS) == shape | {"LANES": 16, "LANES_IMPL": 1, "ATOMIC64": 1}
+    assert macros(WARPS) == shape | {"LANES": 32, "LANES_IMPL": 2, "ATOMIC64": 0}
+    local = SUBGROUPS.without(("lanes", "int64-atomics"))
+    assert macros(local) == shape | {"LANES": 16, "LANES_IMPL": 0, "ATOMIC64": 0}
+
+
+def test_lone_work_items_have_no_lanes() -> None:
+    """Neither where a device's policy says so nor where one program does."""
+    lone = {"WG_SIZE": 1, "LANES": 1, "LANES_IMPL": 0, "ATOMIC64": 1}
+    assert macros(SUBGROUPS, WG_SIZE=1) == lone
+    tuning = replace(GPU_SHAPE, work_group_size=1)
+    assert dict(specialise("a.cl", SUBGROUPS, tuning).defines) == lone
+
+
+def test_given_macros_win() -> None:
+    assert macros(SUBGROUPS, LANES_IMPL=0)["LANES_IMPL"] == 0
+    assert macros(SUBGROUPS, WG_SIZE=128)["WG_SIZE"] == 128
+    assert macros(SUBGROUPS, TUPLES=False)["TUPLES"] == 0
+
+
+# -------------------------------------------------------------------------- building
+
+
+def test_macros_arrive(any_device: Device, file: Path) -> None:
+    file.write_text("#if A == 3 && B == 0\nkernel void right(void) {}\n#endif\n")
+    one = Specialisation.of("some/file.cl", {"A": 3, "B": False})
+    built = program.build(any_device.context, any_device.cl_device, one)
+    assert [kernel.function_name for kernel in built.all_kernels()] == ["right"]
+
+
+def test_failure_says_what_where_and_why(any_device: Device, file: Path) -> None:
+    file.write_text("\nkernel void wrong(void) { undeclared_thing = A; }\n")
+    with pytest.raises(KernelBuildError) as caught:
+        any_device.program("some/file.cl", A=7)
+    error = caught.value
+    assert isinstance(error.__cause__, cl.Error)
+    assert error.label.startswith("file[A=7,ATOMIC64=")
+    assert error.device == any_device.name
+    assert "cl/some/file.cl:2:" in error.log
+    for words in (error.label, error.device, error.log.strip()):
+        assert words in str(error)
+
+
+def test_warnings_of_the_compiler_are_not_python_warnings(any_device: Device, file: Path) -> None:
+    """A user can do nothing about them; the offline builds see them."""
+    file.write_text("kernel void a(global uint *p) { int unused; p[0] = (uint)p; }\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        program.build(
+            any_device.context, any_device.cl_device, Specialisation.of("some/file.cl", {})
+        )
+
+
+def test_device_builds_each_program_once(device: Device) -> None:
+    program_ = device.program("device/trial.cl")
+    assert device.program("device/trial.cl") is program_
+    assert device.program("device/trial.cl", UNHEARD_OF=1) is not program_
+    assert program_.work_group_size == device.policy.work_group_size

@@ -1,0 +1,125 @@
+"""Kernel sources: every file once, and the compiler's messages on the real files and lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clmst import KernelBuildError
+from clmst.runtime import program, source
+from clmst.runtime.program import Specialisation
+from tests.variants import Variant, variants
+
+FILES = sorted(str(path.relative_to(source.root())) for path in source.root().rglob("*.cl"))
+MARKER = re.compile(r'#line (\d+) "cl/(.+)"')
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Put an empty folder in place of ``cl/``."""
+    monkeypatch.setattr(source, "root", lambda: tmp_path)
+    source.compose.cache_clear()
+    yield tmp_path
+    source.compose.cache_clear()
+
+
+def write(tree: Path, name: str, *lines: str) -> None:
+    path = tree / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def test_there_are_sources() -> None:
+    assert {Path(name).parent.name for name in FILES} == {"algorithms", "device", "primitives"}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_each_file_comes_once(name: str) -> None:
+    text = source.compose(name)
+    starts = [match[2] for line in text.splitlines() if (match := MARKER.match(line))]
+    firsts = re.findall(r'^#line 1 "cl/(.+)"$', text, re.MULTILINE)
+    assert firsts[0] == name
+    assert len(firsts) == len(set(firsts))
+    assert set(firsts) == set(starts)
+    assert "#include" not in text
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_markers_are_right(name: str) -> None:
+    """Every line must be the line of the file that the markers say, and none be missing."""
+    told: dict[str, dict[int, str]] = {}
+    for line in source.compose(name).splitlines():
+        if match := MARKER.match(line):
+            number, file = int(match[1]), match[2]
+        else:
+            told.setdefault(file, {})[number] = line
+            number += 1
+    for file, lines in told.items():
+        real = (source.root() / file).read_text(encoding="utf-8").splitlines()
+        expected = {k: line for k, line in enumerate(real, 1) if not line.startswith("#include")}
+        assert lines == expected
+
+
+def test_includes_nest(tree: Path) -> None:
+    write(tree, "device/one.cl", "one")
+    write(tree, "device/two.cl", '#include "device/one.cl"', "two")
+    write(tree, "top.cl", '#include "device/two.cl"', '  #include "device/one.cl"  ', "top")
+    assert source.compose("top.cl").splitlines() == [
+        '#line 1 "cl/top.cl"',
+        '#line 1 "cl/device/two.cl"',
+        '#line 1 "cl/device/one.cl"',
+        "one",
+        '#line 2 "cl/device/two.cl"',
+        "two",
+        '#line 2 "cl/top.cl"',
+        '#line 3 "cl/top.cl"',
+        "top",
+    ]
+
+
+def test_circle_of_includes_ends(tree: Path) -> None:
+    write(tree, "a.cl", '#include "b.cl"', "a")
+    write(tree, "b.cl", '#include "a.cl"', "b")
+    assert [x for x in source.compose("a.cl").splitlines() if x[0] != "#"] == ["b", "a"]
+
+
+def test_missing_include(tree: Path) -> None:
+    write(tree, "top.cl", '#include "device/none.cl"')
+    with pytest.raises(FileNotFoundError, match=r"none\.cl"):
+        source.compose("top.cl")
+
+
+@pytest.mark.parametrize(
+    "guise", [v for v in variants() if "-" not in v.name], ids=lambda v: v.name
+)
+@pytest.mark.parametrize("place", ["top", "included", "after the include"])
+def test_compilers_name_the_real_line(tree: Path, guise: Variant, place: str) -> None:
+    fault = "kernel void faulty(global uint *a) { a[0] = undeclared_thing; }"
+    lines = {at: fault if at == place else "" for at in ("top", "included", "after the include")}
+    write(tree, "device/deep.cl", "", "// a comment", lines["included"])
+    write(tree, "top.cl", lines["top"], '#include "device/deep.cl"', "", lines["after the include"])
+    where = {"top": "top.cl:1", "included": "device/deep.cl:3", "after the include": "top.cl:4"}
+    with pytest.raises(KernelBuildError) as caught:
+        program.build(guise.device.context, guise.device.cl_device, Specialisation.of("top.cl", {}))
+    assert f"cl/{where[place]}:" in caught.value.log
+    assert "undeclared_thing" in caught.value.log
+
+
+@pytest.mark.parametrize("places", [["cl"], ["clmst/cl"], ["cl", "clmst/cl"]])
+def test_root_in_a_clone_and_in_an_installed_package(
+    places: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wheel holds the sources inside the package; those win over any folder beside it."""
+    for place in places:
+        (tmp_path / place / "device").mkdir(parents=True)
+    monkeypatch.setattr(source, "__file__", str(tmp_path / "clmst" / "runtime" / "source.py"))
+    assert source.root.__wrapped__() == tmp_path / places[-1]
+
+
+def test_root_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "__file__", str(tmp_path / "clmst" / "runtime" / "source.py"))
+    with pytest.raises(FileNotFoundError, match="without its kernel sources"):
+        source.root.__wrapped__()

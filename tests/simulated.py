@@ -1,0 +1,108 @@
+"""What runs inside Oclgrind: small graphs of every kind, solved in one guise of its device.
+
+Started by ``tests/test_oclgrind.py`` as ``python -m tests.simulated GUISE [CAPABILITY ...]`` in a
+process where Oclgrind is the only driver; prints the names of the forests that came out wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+
+import clmst
+from clmst import Device, EclOptions, Graph
+from clmst.runtime import discovery, policy
+from clmst.runtime.device import Launcher
+from tests.conftest import SHARED_DATA
+from tests.runtime.test_policy import CAPABILITIES
+from tests.variants import GPU_SHAPE
+
+POLICIES = {
+    "gpu": policy.choose(CAPABILITIES["gpu"]),
+    "gpu-shape": GPU_SHAPE,
+    "cpu": policy.choose(CAPABILITIES["cpu"]),
+}
+
+
+def small_cases() -> Iterator[tuple[str, Graph]]:
+    """Yield the small cases of other projects, where the folder of shared data is at hand."""
+    file = SHARED_DATA / "small_cases.json"
+    for case in json.loads(file.read_text(encoding="utf-8")) if file.exists() else []:
+        if "expected_weight" in case:
+            u, v, w = np.array(case["edges"]).reshape(-1, 3).T
+            yield case["id"], Graph.from_edges(u.astype(int), v.astype(int), w, case["n"])
+
+
+def hub(weights: np.dtype[Any]) -> Graph:
+    """Return a row of several pieces, loops, parallel edges, and enough edges for the filter."""
+    rng = np.random.default_rng(3)
+    n, spokes, m = 80, 270, 500
+    u = np.concatenate([np.zeros(spokes, int), rng.integers(1, n, m - spokes)])
+    v = rng.integers(1, n, m)
+    w = rng.integers(0, 60, m).astype(weights)
+    if weights == np.float64:
+        w += np.spacing(64.0) * rng.integers(0, 3, m)  # what no 32 bits hold
+    return Graph.from_edges(u, v, w, n_vertices=n + 3)
+
+
+def chain() -> Graph:
+    """Return a graph of degree 2, which hooks into one long tree."""
+    n = 300
+    return Graph.from_edges(np.arange(n - 1), np.arange(1, n), np.arange(n - 1) % 7)
+
+
+def runs(shape: str) -> Iterator[tuple[str, Graph, EclOptions, bool]]:
+    """Yield what to solve: a name, a graph, options, and whether the maximum is wanted."""
+    narrow = hub(np.dtype(np.int32))
+    yield "chain", chain(), EclOptions(), False
+    for dtype in (np.int32, np.float64, np.uint8):
+        yield f"hub of {dtype.__name__}", hub(np.dtype(dtype)), EclOptions(), dtype is np.uint8
+    yield "hub, both directions stored", narrow.symmetrised(), EclOptions(), True
+    for title, options in EclOptions.ablation()[1:]:
+        yield title, narrow, options, False
+    if shape != "gpu":  # a work-group of hundreds is as slow for five vertices as for fifty
+        for name, graph in small_cases():
+            yield name, graph, EclOptions(), False
+
+
+_kept: list[Any] = []
+
+
+def allocate_exactly(device: Device, n_bytes: int) -> Any:
+    """Do as `Device.allocate`, without the pool, whose buffers are larger and were used before.
+
+    Nothing is given back: Oclgrind remembers which bytes of a buffer are initialised by an address
+    that it gives to another one then.
+    """
+    _kept.append(cl.Buffer(device.context, cl.mem_flags.READ_WRITE, max(n_bytes, 4)))
+    return _kept[-1]
+
+
+def fill_by_copying(launch: Launcher, buffer: Any, word: int, n_words: int) -> None:
+    """Do as `Launcher.fill`, which Oclgrind takes to leave memory uninitialised."""
+    launch.write(buffer, np.full(n_words, word, np.uint32))
+
+
+def main(shape: str, *without: str) -> None:
+    Device.allocate = allocate_exactly  # type: ignore[method-assign]
+    Launcher.fill = fill_by_copying  # type: ignore[method-assign]
+    (simulator,) = discovery.enumerate_devices()
+    assert simulator.platform == "Oclgrind"
+    device = Device(simulator.cl_device, without=without, tuning=POLICIES[shape])
+    device.check_usable()
+    wrong = []
+    for name, graph, options, maximum in runs(shape):
+        solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+        forest = solve(graph, device=device, options=options)
+        if not np.array_equal(forest.edge_ids, clmst.kruskal(graph, maximum=maximum).edge_ids):
+            wrong.append(name)
+    print(json.dumps(wrong))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,359 @@
+"""The rules of the tree, read off the sources: what imports what, and what kernels look like."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import clmst
+from clmst.algorithms.catalogue import specialisations
+from clmst.runtime import policy, source
+from tests.runtime.test_policy import CAPABILITIES
+
+PACKAGE = Path(clmst.__file__).parent
+MODULES = sorted(PACKAGE.rglob("*.py"))
+KERNEL_FILES = sorted(source.root().rglob("*.cl"))
+
+# What each part of the package may import beside itself: imports point down only.
+BASE = {"core"}
+RUNTIME = BASE | {"runtime"}
+PRIMITIVES = RUNTIME | {"primitives"}
+ALGORITHMS = PRIMITIVES | {"algorithms"}
+API = ALGORITHMS | {"api"}
+MAY_IMPORT = {
+    "core": set[str](),
+    "runtime": BASE,
+    "primitives": RUNTIME,
+    "algorithms": PRIMITIVES,
+    "api": ALGORITHMS,
+    "io": BASE,
+    "generators": BASE,
+    "drawing": BASE,
+    "interop": API | {"clmst"},
+    "cli": API | {"clmst", "io", "generators", "drawing"},
+    "clmst": API | {"io", "generators", "drawing", "interop"},  # the facade re-exports
+}
+
+# Who may know a package that is heavy or optional; beside them nobody does.
+MAY_USE = {
+    "pyopencl": {"runtime"},
+    "matplotlib": {"drawing"},
+    "networkx": {"core", "interop"},
+    "click": {"cli"},
+    "rich": {"cli"},
+}
+
+# Graph.read is the one door that opens upwards, so that a graph can be had from its class.
+EXCEPTIONS = {("core/graph.py", "clmst.io")}
+
+
+class Import(NamedTuple):
+    file: str
+    line: int
+    module: str  # in full, whatever form the statement has
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(PACKAGE))
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def part_of(module: str) -> str:
+    """Return the part of the package that a module belongs to; the facade is ``clmst``."""
+    words = module.split(".")
+    return words[1] if len(words) > 1 and words[1] in MAY_IMPORT else "clmst"
+
+
+def module_of(path: Path) -> str:
+    words = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(words[:-1] if words[-1] == "__init__" else words)
+
+
+def imports_of(path: Path) -> Iterator[Import]:
+    """Yield all imports of a module, those inside functions and under TYPE_CHECKING too."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(name_of(path), node.lineno, alias.name)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: a relative import"
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                is_part = node.module == "clmst" and alias.name in MAY_IMPORT
+                yield Import(name_of(path), node.lineno, full if is_part else str(node.module))
+
+
+def is_docstring(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    return isinstance(parents[node], ast.Expr)
+
+
+def strings_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the strings of a module, docstrings left out."""
+    tree = tree_of(path)
+    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and not is_docstring(node, parents)
+        ):
+            yield node.lineno, node.value
+
+
+# ---------------------------------------------------------------------------- Python
+
+
+def test_every_part_has_its_rule() -> None:
+    """A new part of the package needs a place in the order."""
+    parts = {part_of(module_of(path)) for path in MODULES} - {"clmst"}
+    loose = [name_of(p) for p in MODULES if part_of(module_of(p)) == "clmst"]
+    assert parts <= MAY_IMPORT.keys()
+    assert loose == ["__init__.py"]
+
+
+def test_imports_point_down() -> None:
+    upwards = [
+        one
+        for path in MODULES
+        for one in imports_of(path)
+        if one.module.split(".")[0] == "clmst"
+        and part_of(one.module) != part_of(module_of(path))
+        and part_of(one.module) not in MAY_IMPORT[part_of(module_of(path))]
+        and (one.file, one.module) not in EXCEPTIONS
+    ]
+    assert upwards == []
+
+
+def test_exceptions_are_still_needed() -> None:
+    found = {(one.file, one.module) for path in MODULES for one in imports_of(path)}
+    assert found >= EXCEPTIONS
+
+
+def test_heavy_packages_stay_where_they_belong() -> None:
+    elsewhere = [
+        one
+        for path in MODULES
+        for one in imports_of(path)
+        if (name := one.module.split(".")[0]) in MAY_USE
+        and part_of(module_of(path)) not in MAY_USE[name]
+    ]
+    assert elsewhere == []
+
+
+def test_one_module_builds_programs() -> None:
+    """Else a program could escape the specialisations, and the tests that build them all."""
+    builders = [
+        f"{name_of(path)}:{node.lineno}"
+        for path in MODULES
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Attribute)
+        and node.attr in ("Program", "create_program_with_built_in_kernels", "create_library")
+        and isinstance(node.value, ast.Name)
+        and node.value.id in ("cl", "pyopencl")
+    ]
+    assert [at.split(":")[0] for at in builders] == ["runtime/program.py"]
+
+
+def test_one_module_knows_where_kernels_are() -> None:
+    """Others name sources below ``cl/``, and have no way to find a file of the package."""
+    finders = {
+        name_of(path)
+        for path in MODULES
+        for node in ast.walk(tree_of(path))
+        if (isinstance(node, ast.Name) and node.id == "__file__")
+        or (isinstance(node, ast.alias) and node.name.startswith("importlib.resources"))
+    }
+    folders = {
+        name_of(path) for path in MODULES for _, text in strings_of(path) if text in ("cl", "cl/")
+    }
+    assert finders == folders == {"runtime/source.py"}
+
+
+def test_sources_that_are_named_exist() -> None:
+    named = {text for path in MODULES for _, text in strings_of(path) if text.endswith(".cl")}
+    assert named
+    assert [name for name in named if not (source.root() / name).is_file()] == []
+
+
+def test_no_kernel_text_in_python() -> None:
+    kernel = re.compile(r"\b(__)?kernel\s+void\b|\bglobal\s+\w+\s*\*|get_global_id|#pragma OPENCL")
+    texts = [
+        f"{name_of(path)}:{line}"
+        for path in MODULES
+        for line, text in strings_of(path)
+        if kernel.search(text)
+    ]
+    assert texts == []
+
+
+def test_modules_are_short() -> None:
+    lengths = {name_of(p): len(p.read_text(encoding="utf-8").splitlines()) for p in MODULES}
+    assert {name: length for name, length in lengths.items() if length > 350} == {}
+
+
+def test_no_module_is_a_drawer() -> None:
+    """What a module is about stands in its name."""
+    drawers = {"utils", "util", "helpers", "helper", "common", "misc", "tools"}
+    assert [name_of(p) for p in MODULES if drawers & set(p.with_suffix("").parts)] == []
+
+
+def test_import_is_light() -> None:
+    """`import clmst` must not cost a second, nor need OpenCL."""
+    code = """
+import sys, json, clmst
+heavy = ("pyopencl", "scipy", "matplotlib", "networkx", "click", "rich", "numpy")
+print(json.dumps([name for name in heavy if name in sys.modules]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert json.loads(done.stdout) == []
+
+
+@pytest.mark.parametrize("name", clmst.__all__)
+def test_public_name_resolves(name: str) -> None:
+    value = getattr(clmst, name)
+    assert name in dir(clmst)
+    if name != "__version__":
+        assert value.__name__ == name
+        assert value.__doc__
+
+
+def test_public_names_are_those_with_a_home() -> None:
+    assert sorted(clmst.__all__) == sorted([*clmst._HOME_OF, "__version__"])
+    with pytest.raises(AttributeError, match="no attribute 'minimum_spanning_fires'"):
+        _ = clmst.minimum_spanning_fires
+
+
+# --------------------------------------------------------------------------- kernels
+
+INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
+KERNEL = re.compile(r"^(LANES_ATTRIBUTE\n)?kernel void (\w+)\(", re.MULTILINE)
+FUNCTION = re.compile(r"^(?:static inline \w[\w ]*[ *]|kernel void )(\w+)\(", re.MULTILINE)
+DEFAULT = re.compile(r"((?:^//.*\n)*)^#ifndef (\w+)\n#define \2( .*)?$", re.MULTILINE)
+
+kernel_files = pytest.mark.parametrize(
+    "path", KERNEL_FILES, ids=[str(p.relative_to(source.root())) for p in KERNEL_FILES]
+)
+
+
+def bodies_of(text: str) -> dict[str, str]:
+    """Return the bodies of all functions in a kernel source, by name, variants put together."""
+    bodies: dict[str, str] = {}
+    for match in FUNCTION.finditer(text):
+        end = text.index("\n}", match.end())
+        bodies[match[1]] = bodies.get(match[1], "") + text[match.end() : end]
+    return bodies
+
+
+def reaching_lanes(text: str) -> set[str]:
+    """Return the functions of a composed source that come to a lanes_ or wg_ function."""
+    bodies = bodies_of(text)
+    calls = {name: set(re.findall(r"\b(\w+)\(", body)) for name, body in bodies.items()}
+    found = {
+        name for names in calls.values() for name in names if name.startswith(("lanes_", "wg_"))
+    }
+    found -= {"lanes_id", "wg_barrier_local"}  # which any work-item may call
+    while more := {name for name, names in calls.items() if names & found} - found:
+        found |= more
+    return found
+
+
+@kernel_files
+def test_kernel_file_includes_downwards(path: Path) -> None:
+    """Device files know each other; an algorithm or primitive knows those, and its own family."""
+    folder, family = path.parent.name, path.stem.split("_")[0]
+    for included in INCLUDE.findall(path.read_text(encoding="utf-8")):
+        assert (source.root() / included).is_file()
+        to = Path(included)
+        if to.parent.name != "device":
+            assert folder != "device"
+            assert (to.parent.name, to.stem.split("_")[0]) == (folder, family)
+
+
+@kernel_files
+def test_kernel_file_is_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 260
+
+
+@kernel_files
+def test_kernels_have_the_name_of_their_file(path: Path) -> None:
+    """Profiles and errors name kernels only; each must lead to its file."""
+    text = path.read_text(encoding="utf-8")
+    for _, name in KERNEL.findall(text):
+        assert name.startswith(f"{path.stem}_")
+        assert not re.search(r"\d$", name)
+    assert text.count("kernel void") == len(KERNEL.findall(text))
+
+
+@kernel_files
+def test_kernels_open_with_a_contract(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for match in KERNEL.finditer(text):
+        above = text[: match.start()].splitlines()
+        contract = []
+        while above and above[-1].startswith("//"):
+            contract.append(above.pop())
+        assert any("Launch" in line for line in contract), match[2]
+
+
+@kernel_files
+def test_kernels_that_use_lanes_say_so(path: Path) -> None:
+    """Without the attribute, sub-groups have another size than LANES on Intel's devices."""
+    reaching = reaching_lanes(source.compose(str(path.relative_to(source.root()))))
+    for attribute, name in KERNEL.findall(path.read_text(encoding="utf-8")):
+        assert bool(attribute) == (name in reaching), name
+
+
+def test_use_of_lanes_is_seen_through_functions() -> None:
+    """The test above would pass for ever if calls came to be misread."""
+    reaching = reaching_lanes(source.compose("algorithms/ecl_populate.cl"))
+    assert {"lanes_claim_local", "stage_push", "phase_stage_slots"} <= reaching
+    assert {"ecl_populate_from_rows", "ecl_populate_from_hubs"} <= reaching
+    assert not {"phase_admits", "wi_find", "reservation_lower_first"} & reaching
+
+
+def test_kernel_names_are_unique() -> None:
+    names = [name for p in KERNEL_FILES for _, name in KERNEL.findall(p.read_text("utf-8"))]
+    assert len(names) == len(set(names))
+
+
+def test_every_macro_has_a_commented_default() -> None:
+    """Files compile alone, and whoever reads one learns what a macro may be."""
+    given = {
+        name
+        for kind in CAPABILITIES.values()
+        for one in specialisations(kind, policy.choose(kind))
+        for name, _ in one.defines
+    }
+    defaults = {
+        match[2]: match[1]
+        for path in KERNEL_FILES
+        for match in DEFAULT.finditer(path.read_text(encoding="utf-8"))
+        if match[3]  # a guard against including a file twice has no value
+    }
+    assert given == defaults.keys() - {"SHORT_ROW"}
+    assert [name for name, comment in defaults.items() if not comment] == []
+
+
+@kernel_files
+def test_file_is_included_once(path: Path) -> None:
+    """What other files include has a guard that is called after it."""
+    name = str(path.relative_to(source.root()))
+    included = {x for p in KERNEL_FILES for x in INCLUDE.findall(p.read_text(encoding="utf-8"))}
+    guard = "CLMST_" + re.sub(r"\W", "_", name.removesuffix(".cl")).upper()
+    text = path.read_text(encoding="utf-8")
+    assert (f"#ifndef {guard}\n#define {guard}\n" in text) == (name in included)
