@@ -1,7 +1,9 @@
 """What runs inside Oclgrind: small graphs of every kind, solved in one guise of its device.
 
-Started by ``tests/test_oclgrind.py`` as ``python -m tests.simulated GUISE [CAPABILITY ...]`` in a
-process where Oclgrind is the only driver; prints the names of the forests that came out wrong.
+Started by ``tests/test_oclgrind.py`` as ``python -m tests.simulated SHAPE [CAPABILITY ...]`` in a
+process where Oclgrind is the only driver; the capabilities are forced off. Prints the names of the
+graphs whose forests came out wrong. With ``faults`` for a shape it runs a kernel that does
+everything wrong.
 """
 
 from __future__ import annotations
@@ -70,6 +72,16 @@ def runs(shape: str) -> Iterator[tuple[str, Graph, EclOptions, bool]]:
             yield name, graph, EclOptions(), False
 
 
+# Reads what was never written, writes behind the buffer, races, and parts at a barrier.
+FAULTY = """
+kernel void faulty(global uint *values, local uint *scratch) {
+  values[0] = get_local_id(0);
+  if (values[1] > 5) values[2] = 1;
+  values[4 + get_local_id(0)] = 1;
+  if (get_local_id(0) == 0) barrier(CLK_LOCAL_MEM_FENCE);
+}
+"""
+
 _kept: list[Any] = []
 
 
@@ -88,11 +100,21 @@ def fill_by_copying(launch: Launcher, buffer: Any, word: int, n_words: int) -> N
     launch.write(buffer, np.full(n_words, word, np.uint32))
 
 
+def run_faulty(device: Device) -> None:
+    program = cl.Program(device.context, FAULTY).build()
+    values = allocate_exactly(device, 16)
+    program.faulty(device.queue, (2,), (2,), values, cl.LocalMemory(8))
+    device.queue.finish()
+
+
 def main(shape: str, *without: str) -> None:
     Device.allocate = allocate_exactly  # type: ignore[method-assign]
     Launcher.fill = fill_by_copying  # type: ignore[method-assign]
     (simulator,) = discovery.enumerate_devices()
     assert simulator.platform == "Oclgrind"
+    if shape == "faults":
+        run_faulty(simulator)
+        return
     device = Device(simulator.cl_device, without=without, tuning=POLICIES[shape])
     device.check_usable()
     wrong = []
