@@ -34,8 +34,10 @@ def random_edges(n: int, m: int, dtype: np.dtype, seed: int) -> tuple[np.ndarray
     """Return random endpoints and weights of any bit pattern but NaN, some of them tied."""
     rng = np.random.default_rng(seed)
     u, v = rng.integers(0, n, (2, m))
-    pool = np.frombuffer(rng.bytes(m // 2 * dtype.itemsize), dtype) if dtype.kind != "b" else None
-    pool = np.array([False, True]) if pool is None else pool[~np.isnan(pool.astype(np.float64))]
+    pool = np.array([False, True])
+    if dtype.kind != "b":
+        pool = np.frombuffer(rng.bytes(m // 2 * dtype.itemsize), dtype)
+        pool = pool[pool == pool] if dtype.kind == "f" else pool  # noqa: PLR0124 - NaN is not itself
     return u, v, rng.choice(pool, m)
 
 

@@ -82,7 +82,8 @@ static inline void reservation_lower_first(volatile global uint *reservations, u
 #endif
 
 // Whether c holds an edge whose leading key word is less than that of `edge`. The other words of a
-// 64-bit weight then need not be looked up, which takes a trip to memory.
+// 64-bit weight then need not be looked up, which takes a trip to memory. The read races with the
+// atomics of others, harmlessly for the reason given above: words only fall.
 static inline bool reservation_is_beaten(const volatile global uint *reservations, uint c,
                                          edge_t edge) {
 #if ATOMIC64

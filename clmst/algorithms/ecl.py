@@ -29,8 +29,9 @@ TOPOLOGY_SOURCE = "algorithms/ecl_topology.cl"
 
 # The paper's constants (section 3.2): filtering starts at this average degree, ...
 FILTER_DEGREE = 4.0
-# ... and aims at this many times as many light edges as there are vertices (section 5.4).
-FILTER_TARGET = 3.0
+# ... and aims at this many times as many light edges as there are vertices: three times (section
+# 5.4) when the two directions of an edge count apart, which is how its code counts.
+FILTER_TARGET = 1.5
 
 _MAX_KEY = 2**32 - 1
 # Every round at least halves the sets that still have an edge, so a phase has at most 32 rounds
