@@ -47,10 +47,9 @@ REAL = (
 )
 # Stated for the absolute values of its entries, some of which are negative.
 STIFFNESS = Case(file="bcsstk13.mtx.gz", n=2_003, m=40_940, cc=1, weight=9_855_441_973.935162)
-UNREADABLE = (
-    Case(file="gr666.tsp", n=666, m=221_445, cc=1, weight=255_251),
-    Case(file="pcb3038.tsp", n=3_038, m=4_613_203, cc=1, weight=127_302),
-)
+# Points, of which the graph is all pairs at their rounded distances. The other file of points,
+# gr666.tsp, is the complete graph that T3_instance080.gr.gz lists.
+POINTS = Case(file="pcb3038.tsp", n=3_038, m=4_613_203, cc=1, weight=127_302)
 
 SMALL_FILE = SHARED_DATA / "small_cases.json"
 SMALL = json.loads(SMALL_FILE.read_text(encoding="utf-8")) if SMALL_FILE.exists() else []
@@ -61,18 +60,7 @@ SOLVABLE = [case for case in SMALL if "expected_weight" in case]
 GUISES = [v for v in variants() if "lanes" not in v.name and "shape" not in v.name]
 NATIVE = [v for v in GUISES if not v.device.without]
 
-real = pytest.mark.parametrize(
-    "case",
-    [
-        *(pytest.param(case, id=case.file) for case in (*REAL, STIFFNESS)),
-        *(
-            pytest.param(
-                case, id=case.file, marks=pytest.mark.skip(reason="TSPLIB is not read yet")
-            )
-            for case in UNREADABLE
-        ),
-    ],
-)
+real = pytest.mark.parametrize("case", [*REAL, STIFFNESS, POINTS], ids=lambda case: case.file)
 small = pytest.mark.parametrize("case", SOLVABLE, ids=lambda case: case["id"])
 guises = pytest.mark.parametrize("guise", GUISES, ids=lambda v: v.name)
 native = pytest.mark.parametrize("guise", NATIVE, ids=lambda v: v.name)
@@ -95,8 +83,19 @@ def solve_by_command(file: Path, guise: Variant, *options: str) -> dict[str, Any
 # ---------------------------------------------------------------------------- real
 
 
+def all_pairs(file: Path) -> Graph:
+    """Return the complete graph of the points in a TSPLIB file, at rounded Euclidean distances."""
+    text = file.read_text(encoding="utf-8").split("NODE_COORD_SECTION")[1].split("EOF")[0]
+    x, y = np.array(text.split(), float).reshape(-1, 3)[:, 1:].T
+    u, v = np.triu_indices(x.size, 1)
+    distances = np.hypot(x[u] - x[v], y[u] - y[v])
+    return Graph.from_edges(u, v, np.floor(distances + 0.5).astype(np.int32))
+
+
 @cache
 def read(file: Path) -> Graph:
+    if file.suffix == ".tsp":
+        return all_pairs(file)
     graph = Graph.read(file)
     return graph.replace(weights=abs(graph.weights)) if file.name == STIFFNESS.file else graph
 
@@ -120,6 +119,22 @@ def test_real_graph_by_command(shared_data: Path, guise: Variant, case: Case) ->
     assert summary["n_components"] == case.cc
     assert summary["total_weight"] == close_to(case.weight)
     assert summary["verified"] == bool(verify)
+
+
+@pytest.mark.parametrize(
+    ("case", "suffix"), [(STIFFNESS, ".npz"), (POINTS, ".egr")], ids=lambda x: getattr(x, "file", x)
+)
+@guises
+def test_made_graph_by_command(
+    shared_data: Path, tmp_path: Path, guise: Variant, case: Case, suffix: str
+) -> None:
+    """What a file only implies is written out first, and comes back with the stated answer."""
+    file = tmp_path / f"graph{suffix}"
+    clmst.write_graph(read(shared_data / case.file), file)
+    summary = solve_by_command(file, guise)
+    assert (summary["n_vertices"], summary["n_edges"]) == (case.n, case.m)
+    assert summary["n_components"] == case.cc
+    assert summary["total_weight"] == close_to(case.weight)
 
 
 # --------------------------------------------------------------------------- small
