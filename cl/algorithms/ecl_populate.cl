@@ -73,12 +73,13 @@ static inline bool phase_admits(const phase_t *phase, uint row, uint row_root, u
   return true;
 }
 
-// Enter the least edge of a row for the row's set. Must be reached by all lanes of a group that
-// shared the row; without lanes each work-item enters its own.
+// Enter the least edge of a row for the row's set, by the work-item that had the row alone.
 static inline void phase_enter_row(const phase_t *phase, uint row_root, reservation_word_t least) {
   if (least != RESERVATION_NONE) reservation_lower_first(phase->reservations, row_root, least);
 }
 
+// The same for a row that a lane group shared, which must come here together; without lanes each
+// work-item enters the least edge of its own share.
 static inline void phase_enter_shared_row(const phase_t *phase, uint row_root,
                                           reservation_word_t least) {
 #if LANES_IMPL != LANES_LOCAL

@@ -152,6 +152,11 @@ class _Run:
             return self._worklist_phase(window, contracted=contracted)
         return self._topology_phase(window)
 
+    def _check_progress(self, first: int) -> None:
+        """Raise if the phase that began with round `first` has had more rounds than it can need."""
+        if self.round - first > _ROUNDS_A_PHASE:
+            raise RuntimeError(f"no end after {_ROUNDS_A_PHASE} rounds: a bug in clmst")
+
     def _forget(self, reservations: Any) -> None:
         self.launch.fill(reservations, _MAX_KEY, self.words * self.graph.n_vertices)
 
@@ -163,8 +168,7 @@ class _Run:
         self._populate_worklist(window, contracted=contracted)
         counts = np.empty(2, np.uint32)  # edges of this round, and what is left for the next
         while sizes[-1]:
-            if self.round - first > _ROUNDS_A_PHASE:
-                raise RuntimeError(f"no end after {_ROUNDS_A_PHASE} rounds: a bug in clmst")
+            self._check_progress(first)
             self._enqueue_round(sizes[-1], is_first=self.round == first)
             self.launch.read(self.counts, counts, offset=4 * (self.round - 1))
             sizes[-1:] = counts.tolist()
@@ -231,8 +235,7 @@ class _Run:
         extent = (self.n, np.uint32(graph.n_slots), *window)
         crossing = np.ones(1, np.uint32)
         while crossing[0]:
-            if self.round - first > _ROUNDS_A_PHASE:
-                raise RuntimeError(f"no end after {_ROUNDS_A_PHASE} rounds: a bug in clmst")
+            self._check_progress(first)
             for pass_ in range(self.passes):
                 self.launch(
                     program, "ecl_topology_reserve", groups, *arrays, self.counts,
