@@ -21,6 +21,8 @@ GPU_SHAPE = Policy(
     rows_per_item=1,
     stage_capacity=64,
     hub_row=48,
+    shares_per_compute_unit=2,
+    bytes_per_item=32,
 )
 
 

@@ -5,6 +5,7 @@
 //   LANES_KHR    khr or Intel sub-groups, their size fixed by the compiler attribute;
 //   LANES_LOCAL  none of these: lane groups are a way of dealing out work, and what lanes would
 //                combine goes through local memory atomics.
+// A lane group of one (LANES 1) has nothing to exchange, which is what a work-group of one has.
 // Every lanes_ function must be reached by all lanes of a group together, and every kernel that
 // comes to one, wg_ functions included, carries LANES_ATTRIBUTE.
 #ifndef CLMST_DEVICE_LANES
@@ -57,6 +58,11 @@ static inline uint lanes_broadcast_u32(uint value, uint lane) {
   return result;
 }
 
+// The value of another lane.
+static inline uint lanes_shuffle_u32(uint value, uint lane) {
+  return lanes_broadcast_u32(value, lane);
+}
+
 static inline uint lanes_exclusive_sum_u32(uint value) {
   uint sum = value;
   for (uint stride = 1; stride < LANES; stride *= 2) {
@@ -100,8 +106,17 @@ static inline uint lanes_rank(bool flag, uint *total) {
 
 #elif LANES_IMPL == LANES_KHR
 
+// One bit a lane: sums of distinct powers of two have no carries.
+static inline uint lanes_ballot(bool flag) {
+  return sub_group_reduce_add((uint)flag << lanes_id());
+}
+
 static inline uint lanes_broadcast_u32(uint value, uint lane) {
   return sub_group_broadcast(value, lane);
+}
+
+static inline uint lanes_shuffle_u32(uint value, uint lane) {
+  return intel_sub_group_shuffle(value, lane);
 }
 
 static inline uint lanes_exclusive_sum_u32(uint value) {

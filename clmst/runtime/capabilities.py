@@ -29,8 +29,12 @@ class Capabilities:
         Bytes.
     host_arrays : {"shared", "wrapped", "copied"}
         How kernels get at host arrays: in place, in place by way of a buffer, or as a copy.
+    buffer_alignment : int
+        Bytes to which a buffer that is part of another must be aligned.
     int64_atomics : bool
         64-bit integer atomics on global memory, extended ones (minimum) included.
+    doubles : bool
+        Arithmetic on doubles; 64-bit weights do without.
     lanes : {"ptx", "khr", "local"}
         How lane groups are realised; see ``cl/device/lanes.cl``.
     lane_width : int
@@ -44,7 +48,9 @@ class Capabilities:
     global_memory: int
     max_allocation: int
     host_arrays: HostArrays
+    buffer_alignment: int
     int64_atomics: bool
+    doubles: bool
     lanes: LanesKind
     lane_width: int
 
@@ -83,7 +89,9 @@ def detect(device: Any) -> Capabilities:
         global_memory=device.global_mem_size,
         max_allocation=device.max_mem_alloc_size,
         host_arrays=_host_arrays(device, kind),
+        buffer_alignment=device.mem_base_addr_align // 8,
         int64_atomics={"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"} <= extensions,
+        doubles="cl_khr_fp64" in extensions,
         lanes=lanes,
         lane_width=width,
     )

@@ -45,7 +45,7 @@ class Device:
         self.capabilities: Capabilities = detect(cl_device).without(without)
         self.policy = tuning or policy.choose(self.capabilities)
         self._tuning = tuning
-        self.lock = threading.RLock()  # kernels carry their arguments: one solve at a time
+        self.lock = threading.RLock()
         self._caller_queue = queue
         self._programs: dict[program.Specialisation, Any] = {}
 
@@ -169,7 +169,9 @@ class Device:
 
     # ----------------------------------------------------------------- kernels
 
-    def program(self, source_name: str, **defines: int | bool) -> Program:
+    def program(
+        self, source_name: str, prelude: program.Prelude | None = None, **defines: int | bool
+    ) -> Program:
         """Return the program of a source file below ``cl/``, specialised by macros.
 
         See :func:`clmst.runtime.program.specialise`.
@@ -178,7 +180,7 @@ class Device:
         ------
         KernelBuildError
         """
-        key = program.specialise(source_name, self.capabilities, self.policy, **defines)
+        key = program.specialise(source_name, self.capabilities, self.policy, prelude, **defines)
         if key not in self._programs:
             built = program.build(self.context, self.cl_device, key)
             self._programs[key] = Program(built, key)
@@ -256,8 +258,9 @@ class Launcher:
     def __call__(self, program: Program, name: str, groups: int, *arguments: Any) -> Any:
         """Enqueue kernel `name` on `groups` work-groups of the program's size."""
         local = program.work_group_size
-        kernel = program.kernel(name, arguments)
-        event = kernel(self.queue, (groups * local,), (local,), *arguments)
+        with self.device.lock:  # a kernel carries its arguments from here until it is enqueued
+            kernel = program.kernel(name, arguments)
+            event = kernel(self.queue, (groups * local,), (local,), *arguments)
         self.launches += 1
         if self.profile is not None:
             self.profile.add(name, event)

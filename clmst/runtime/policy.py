@@ -29,6 +29,10 @@ class Policy:
     hub_row : int
         Slots from which on a row is cut into pieces of so many, a lane group each (work-groups of
         more than one work-item only).
+    shares_per_compute_unit : int
+        Work-groups among which reduce-then-scan shares an array out: as many as are resident.
+    bytes_per_item : int
+        Bytes that a work-item loads from each tile of its share; a multiple of 16.
     """
 
     work_group_size: int
@@ -37,6 +41,8 @@ class Policy:
     rows_per_item: int
     stage_capacity: int
     hub_row: int
+    shares_per_compute_unit: int
+    bytes_per_item: int
 
 
 # Figures: geometric mean of the times of the fifteen benchmark graphs on an NVIDIA H200, relative
@@ -52,6 +58,8 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         rows_per_item=1,
         stage_capacity=1024,  # 512: 1.033, 2048: 1.088
         hub_row=128,  # 64: 0.976, but 1.2 on clique-like copapers; 256: 1.042
+        shares_per_compute_unit=8,
+        bytes_per_item=64,
     ),
     "cpu": Policy(
         work_group_size=1,
@@ -60,6 +68,8 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         rows_per_item=256,
         stage_capacity=256,
         hub_row=128,
+        shares_per_compute_unit=4,
+        bytes_per_item=64,
     ),
 }
 _DEFAULTS["accelerator"] = _DEFAULTS["gpu"]

@@ -17,6 +17,21 @@ _LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
 
 
 @dataclass(frozen=True, slots=True)
+class Prelude:
+    """OpenCL C that goes before a file: the operator that a caller of a primitive brings.
+
+    Attributes
+    ----------
+    name : str
+        What compilers call it in messages, e.g. ``"uint32 sum"``.
+    text : str
+    """
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Specialisation:
     """A source file and the macros that specialise it.
 
@@ -26,21 +41,35 @@ class Specialisation:
         File below ``cl/``, e.g. ``"algorithms/ecl.cl"``.
     defines : tuple of (name, value)
         Sorted by name.
+    prelude : Prelude, optional
+        What a caller puts in front of the file.
     """
 
     source: str
     defines: tuple[tuple[str, int], ...]
+    prelude: Prelude | None = None
 
     @classmethod
-    def of(cls, source_name: str, defines: Mapping[str, int | bool]) -> Specialisation:
+    def of(
+        cls, source_name: str, defines: Mapping[str, int | bool], prelude: Prelude | None = None
+    ) -> Specialisation:
         """Make the specialisation of a file by macros given in any order."""
-        return cls(source_name, tuple(sorted((k, int(v)) for k, v in defines.items())))
+        return cls(source_name, tuple(sorted((k, int(v)) for k, v in defines.items())), prelude)
 
     @property
     def label(self) -> str:
         """Short name for logs and errors, e.g. ``ecl[ATOMIC64=1,WG_SIZE=256]``."""
-        values = ",".join(f"{name}={value}" for name, value in self.defines)
-        return f"{PurePosixPath(self.source).stem}[{values}]"
+        values = [f"{name}={value}" for name, value in self.defines]
+        subject = [self.prelude.name] if self.prelude else []
+        return f"{PurePosixPath(self.source).stem}[{','.join(subject + values)}]"
+
+    @property
+    def text(self) -> str:
+        """The source in full; messages about the prelude name it, and count its own lines."""
+        composed = source.compose(self.source)
+        if self.prelude is None:
+            return composed
+        return f'#line 1 "{self.prelude.name}"\n{self.prelude.text}\n{composed}'
 
     @property
     def options(self) -> list[str]:
@@ -49,7 +78,11 @@ class Specialisation:
 
 
 def specialise(
-    source_name: str, capabilities: Capabilities, tuning: Policy, **defines: int | bool
+    source_name: str,
+    capabilities: Capabilities,
+    tuning: Policy,
+    prelude: Prelude | None = None,
+    **defines: int | bool,
 ) -> Specialisation:
     """Return the specialisation of a source for a device: the one place where traits become macros.
 
@@ -63,7 +96,7 @@ def specialise(
         "LANES_IMPL": _LANES_IMPL["local" if alone else capabilities.lanes],
         "ATOMIC64": capabilities.int64_atomics,
     }
-    return Specialisation.of(source_name, traits | defines)
+    return Specialisation.of(source_name, traits | defines, prelude)
 
 
 def build(context: Any, device: Any, specialisation: Specialisation) -> Any:
@@ -76,7 +109,7 @@ def build(context: Any, device: Any, specialisation: Specialisation) -> Any:
     """
     import pyopencl as cl
 
-    program = cl.Program(context, source.compose(specialisation.source))
+    program = cl.Program(context, specialisation.text)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cl.CompilerWarning)

@@ -50,7 +50,9 @@ class Target:
         return tuple(dict.fromkeys(found))
 
 
-def _gpu(lanes: LanesKind, lane_width: int, *, int64_atomics: bool = True) -> Capabilities:
+def _gpu(
+    lanes: LanesKind, lane_width: int, *, int64_atomics: bool = True, doubles: bool = True
+) -> Capabilities:
     """Return the capabilities of a GPU; memory and compute units play no part in kernels."""
     return Capabilities(
         kind="gpu",
@@ -60,7 +62,9 @@ def _gpu(lanes: LanesKind, lane_width: int, *, int64_atomics: bool = True) -> Ca
         global_memory=2**33,
         max_allocation=2**31,
         host_arrays="copied",
+        buffer_alignment=128,
         int64_atomics=int64_atomics,
+        doubles=doubles,
         lanes=lanes,
         lane_width=lane_width,
     )
@@ -68,13 +72,17 @@ def _gpu(lanes: LanesKind, lane_width: int, *, int64_atomics: bool = True) -> Ca
 
 _INTEL = {"Gen9": "skl", "Gen12 (Tiger Lake)": "tgllp", "DG2 (Arc)": "dg2-g10", "PVC (Max)": "pvc"}
 
+_DOUBLES = ("skl", "pvc")  # the others do without arithmetic on doubles
+
 TARGETS: tuple[Target, ...] = (
     *(
         Target(
             name=f"Intel {name}",
             compiler="ocloc",
             architecture=architecture,
-            capabilities=_gpu("khr", 16, int64_atomics=int64_atomics),
+            capabilities=_gpu(
+                "khr", 16, int64_atomics=int64_atomics, doubles=architecture in _DOUBLES
+            ),
         )
         for int64_atomics in (True, False)
         for name, architecture in _INTEL.items()

@@ -19,7 +19,9 @@ CAPABILITIES = {
         global_memory=1 << 30,
         max_allocation=1 << 28,
         host_arrays="copied",
+        buffer_alignment=128,
         int64_atomics=True,
+        doubles=True,
         lanes="local",
         lane_width=32,
     )

@@ -1,0 +1,39 @@
+// The operator of a primitive: an associative COMBINE with its IDENTITY on elements T.
+//
+// Whoever calls a primitive gives these macros; the defaults are the sum of 32-bit integers.
+#ifndef CLMST_DEVICE_MONOID
+#define CLMST_DEVICE_MONOID
+
+// Type of an element: a scalar of 32 or 64 bits, or a vector of 2, 4, 8 or 16 of them.
+#ifndef T
+#define T uint
+#endif
+
+// Size of an element in bytes: 4, 8, 16, 32 or 64.
+#ifndef T_BYTES
+#define T_BYTES 4
+#endif
+
+// What leaves every element as it is, on either side.
+#ifndef IDENTITY
+#define IDENTITY ((T)0)
+#endif
+
+// Expression that combines the elements a and b, a being the left one. Associative.
+#ifndef COMBINE
+#define COMBINE(a, b) ((a) + (b))
+#endif
+
+// Whether COMBINE(a, b) and COMBINE(b, a) are the same: 0 or 1.
+#ifndef COMMUTATIVE
+#define COMMUTATIVE 1
+#endif
+
+// Fails to compile unless T has the size that the host takes it to have.
+typedef char monoid_element_has_the_size_of_its_dtype[sizeof(T) == T_BYTES ? 1 : -1];
+
+static inline T combine(T left, T right) {
+  return COMBINE(left, right);
+}
+
+#endif

@@ -1,0 +1,126 @@
+// Team scope: the smallest group of work-items that can scan together in order.
+//
+// A team is a lane group where lanes exist; else the whole work-group, through local memory; and a
+// lone work-item where work-groups are of one. Every team_ function must be reached by all
+// work-items of a team together, and unconditionally where a team is a work-group.
+//
+// Scans are segmented where SEGMENTED is set: a head is an element that starts a segment anew, so
+// that nothing is carried across it (Blelloch 1990: pairs of value and flag form a monoid).
+#ifndef CLMST_DEVICE_TEAM
+#define CLMST_DEVICE_TEAM
+
+#include "device/monoid.cl"
+#include "device/work_group.cl"
+
+// Whether heads are looked at: 0 or 1.
+#ifndef SEGMENTED
+#define SEGMENTED 0
+#endif
+
+#if WG_SIZE > 1 && LANES_IMPL == LANES_LOCAL
+#define TEAM WG_SIZE
+#elif WG_SIZE > 1
+#define TEAM LANES
+#else
+#define TEAM 1
+#endif
+#define TEAMS (WG_SIZE / TEAM)
+
+// Elements of local memory that team_scan needs.
+#define TEAM_SCRATCH (TEAM == WG_SIZE ? WG_SIZE : 1)
+
+// Position of this work-item in its team, and of the team in its work-group.
+static inline uint team_item(void) {
+  return get_local_id(0) % TEAM;
+}
+
+static inline uint team_id(void) {
+  return get_local_id(0) / TEAM;
+}
+
+// What a run of elements amounts to: the combination of those since its last head, and whether it
+// has one. Through pointers: structs returned by value keep Oclgrind 21.10 from loading kernels.
+typedef struct {
+  T sum;
+  bool head;
+} run_t;
+
+static inline void run_clear(run_t *run) {
+  run->sum = IDENTITY;
+  run->head = false;
+}
+
+// Append a run to another one.
+static inline void run_append(run_t *run, run_t next) {
+  run->sum = SEGMENTED && next.head ? next.sum : combine(run->sum, next.sum);
+  run->head = run->head || next.head;
+}
+
+// Put a run before another one.
+static inline void run_prepend(run_t *run, run_t previous) {
+  if (!SEGMENTED || !run->head) run->sum = combine(previous.sum, run->sum);
+  run->head = run->head || previous.head;
+}
+
+#if TEAM > 1 && LANES_IMPL != LANES_LOCAL
+// The element of another lane, word by word.
+static inline T lanes_shuffle(T value, uint lane) {
+  union {
+    T value;
+    uint words[T_BYTES / 4];
+  } moved;
+  moved.value = value;
+  for (uint w = 0; w < T_BYTES / 4; ++w)
+    moved.words[w] = lanes_shuffle_u32(moved.words[w], lane);
+  return moved.value;
+}
+#endif
+
+// Exclusive scan over a team in order. *run: in, that of this work-item; out, that of all before
+// it. *total: out, that of the team. `sums` and `heads` have TEAM_SCRATCH elements, free on return.
+static inline void team_scan(run_t *run, run_t *total, local T *sums, local uint *heads) {
+#if TEAM == 1
+  *total = *run;
+  run_clear(run);
+#elif LANES_IMPL == LANES_LOCAL
+  const uint me = get_local_id(0);
+  sums[me] = run->sum;
+  heads[me] = run->head;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint stride = 1; stride < WG_SIZE; stride *= 2) {
+    const uint from = me >= stride ? me - stride : me;
+    const run_t left = {sums[from], heads[from] != 0};
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (me >= stride) run_prepend(run, left);
+    sums[me] = run->sum;
+    heads[me] = run->head;
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  total->sum = sums[WG_SIZE - 1];
+  total->head = heads[WG_SIZE - 1] != 0;
+  run_clear(run);
+  if (me > 0) {
+    run->sum = sums[me - 1];
+    run->head = heads[me - 1] != 0;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+#else
+  const uint lane = lanes_id();
+  const uint head_mask = SEGMENTED ? lanes_ballot(run->head) : 0;
+  // The nearest lane at or below this one that has a head: nothing is combined across it.
+  const uint below = head_mask & (~0u >> (31 - lane));
+  const uint first = below == 0 ? 0 : 31 - clz(below);
+  T sum = run->sum;
+  for (uint stride = 1; stride < LANES; stride *= 2) {
+    const T left = lanes_shuffle(sum, (lane - stride) % LANES);
+    if (lane >= first + stride) sum = combine(left, sum);
+  }
+  total->sum = lanes_shuffle(sum, LANES - 1);
+  total->head = head_mask != 0;
+  const T left = lanes_shuffle(sum, (lane - 1) % LANES);
+  run->sum = lane > 0 ? left : IDENTITY;
+  run->head = (below & ~(1u << lane)) != 0;
+#endif
+}
+
+#endif

@@ -1,0 +1,32 @@
+// Scan then propagate: every block is scanned in full, block totals are scanned level by level, and
+// added back: 2 log_b(n) launches, and twice the writes of reduce-then-scan.
+//
+// Source: the scheme of CLPP and of Thrust's first scan, as Sun and Skadron 2013 describe it
+// (section 2) to compare with; here for the same purpose.
+#include "primitives/scan_share.cl"
+
+// Upsweep of a level: scan every block, and tell its total.
+//
+// In       in[n]; block: elements a team, a multiple of SHARE_TILE.
+// Out      out[n]: may be `in`; totals[number of blocks].
+// Launch   WG_SIZE; so many work-groups that their teams' blocks cover n.
+LANES_ATTRIBUTE
+kernel void scan_propagate_scan_blocks(const global T *in, global T *out, global T *totals, uint n,
+                                       ulong block) {
+  local T sums[TEAM_SCRATCH];
+  local uint heads[TEAM_SCRATCH];
+  const size_t at = (size_t)get_group_id(0) * TEAMS + team_id();
+  const size_t begin = min(at * block, (size_t)n);
+  run_t total;
+  run_clear(&total);
+  share_scan(in, 0, out, begin, min(begin + block, (size_t)n), &total, sums, heads);
+  if (team_item() == 0 && begin < n) totals[at] = total.sum;
+}
+
+// Downsweep of a level: put what comes before a block before each of its results.
+//
+// In       before[number of blocks]; block: as above.  In-out  out[n].
+// Launch   any.
+kernel void scan_propagate_add_totals(const global T *before, global T *out, uint n, ulong block) {
+  GRID_FOR(i, n) out[i] = combine(before[i / block], out[i]);
+}

@@ -1,0 +1,178 @@
+// How a team works through its share of an array: a run of tiles, one after the other.
+//
+// In a tile every work-item has CHUNKS chunks of CHUNK_ITEMS consecutive elements, which are one
+// vector load each; the chunks of a team's work-items interleave, so that loads are coalesced.
+#ifndef CLMST_PRIMITIVES_SCAN_SHARE
+#define CLMST_PRIMITIVES_SCAN_SHARE
+
+#define SEGMENTS_NONE 0
+#define SEGMENTS_FLAGS 1
+#define SEGMENTS_PACKED 2
+
+// Where segments start: SEGMENTS_NONE (0); where a byte flag is not 0: SEGMENTS_FLAGS (1); where the
+// top bit of the value, an unsigned integer, is set, which is no part of it: SEGMENTS_PACKED (2).
+#ifndef SEGMENTS
+#define SEGMENTS SEGMENTS_NONE
+#endif
+#define SEGMENTED (SEGMENTS != SEGMENTS_NONE)
+
+// 1: an element's own value takes no part in its result. 0: it does.
+#ifndef EXCLUSIVE
+#define EXCLUSIVE 1
+#endif
+
+// Bytes that a work-item loads from each tile: a multiple of 16 up to 128.
+#ifndef BYTES_PER_ITEM
+#define BYTES_PER_ITEM 64
+#endif
+
+#include "device/team.cl"
+
+#if T_BYTES < 16
+#define CHUNK_ITEMS (16 / T_BYTES)
+typedef uint4 chunk_t;
+#else
+#define CHUNK_ITEMS 1
+typedef T chunk_t;
+#endif
+#define CHUNKS (BYTES_PER_ITEM > T_BYTES * CHUNK_ITEMS ? BYTES_PER_ITEM / (T_BYTES * CHUNK_ITEMS) : 1)
+#define ITEMS (CHUNKS * CHUNK_ITEMS)
+#define SHARE_TILE ((size_t)ITEMS * TEAM)
+
+// What a work-item holds of a tile; bit i of `heads` tells whether items[i] is a head.
+typedef struct {
+  T items[ITEMS];
+  uint heads;
+} tile_t;
+
+// Where chunk j of this work-item begins in the tile at `tile`.
+static inline size_t share_chunk(size_t tile, uint j) {
+  return tile + ((size_t)j * TEAM + team_item()) * CHUNK_ITEMS;
+}
+
+static inline bool share_is_head(const tile_t *held, uint i) {
+  return SEGMENTED && (held->heads >> i & 1) != 0;
+}
+
+// Take the head flag out of items[i], where it is packed.
+static inline void share_unpack(tile_t *held, uint i) {
+#if SEGMENTS == SEGMENTS_PACKED
+  const T top = (T)1 << (8 * T_BYTES - 1);
+  held->heads |= (uint)(held->items[i] >> (8 * T_BYTES - 1)) << i;
+  held->items[i] &= ~top;
+#endif
+}
+
+// Load the tile at `tile`; what is at or behind `end` counts as IDENTITY.
+static inline void share_load(const global T *in, const global uchar *flags, size_t tile,
+                              size_t end, tile_t *held) {
+  held->heads = 0;
+  if (tile + SHARE_TILE <= end) {
+    for (uint j = 0; j < CHUNKS; ++j)
+      *(chunk_t *)(held->items + j * CHUNK_ITEMS) =
+          *(const global chunk_t *)(in + share_chunk(tile, j));
+  } else {
+    for (uint j = 0; j < CHUNKS; ++j)
+      for (uint k = 0; k < CHUNK_ITEMS; ++k) {
+        const size_t i = share_chunk(tile, j) + k;
+        held->items[j * CHUNK_ITEMS + k] = i < end ? in[i] : IDENTITY;
+      }
+  }
+#if SEGMENTS == SEGMENTS_FLAGS
+  for (uint j = 0; j < CHUNKS; ++j)
+    for (uint k = 0; k < CHUNK_ITEMS; ++k) {
+      const size_t i = share_chunk(tile, j) + k;
+      held->heads |= (uint)(i < end && flags[i] != 0) << (j * CHUNK_ITEMS + k);
+    }
+#endif
+  for (uint i = 0; i < ITEMS; ++i) share_unpack(held, i);
+}
+
+static inline void share_store(global T *out, size_t tile, size_t end, const tile_t *held) {
+  if (tile + SHARE_TILE <= end) {
+    for (uint j = 0; j < CHUNKS; ++j)
+      *(global chunk_t *)(out + share_chunk(tile, j)) =
+          *(const chunk_t *)(held->items + j * CHUNK_ITEMS);
+  } else {
+    for (uint j = 0; j < CHUNKS; ++j)
+      for (uint k = 0; k < CHUNK_ITEMS; ++k) {
+        const size_t i = share_chunk(tile, j) + k;
+        if (i < end) out[i] = held->items[j * CHUNK_ITEMS + k];
+      }
+  }
+}
+
+// The run that chunk j of a tile is.
+static inline void share_chunk_run(const tile_t *held, uint j, run_t *run) {
+  run_clear(run);
+  for (uint k = 0; k < CHUNK_ITEMS; ++k) {
+    const uint i = j * CHUNK_ITEMS + k;
+    const run_t one = {held->items[i], share_is_head(held, i)};
+    run_append(run, one);
+  }
+}
+
+// The run that in[begin] to in[end - 1] are.
+static inline void share_reduce(const global T *in, const global uchar *flags, size_t begin,
+                                size_t end, run_t *total, local T *sums, local uint *heads) {
+  tile_t held;
+#if COMMUTATIVE && !SEGMENTED
+  // Order is free, so each place of a tile is summed up by itself, without exchange; backwards, so
+  // that what the downsweep reads first is what was read last.
+  T columns[ITEMS];
+  for (uint i = 0; i < ITEMS; ++i) columns[i] = IDENTITY;
+  for (size_t tiles = begin < end ? (end - begin - 1) / SHARE_TILE + 1 : 0; tiles > 0; --tiles) {
+    share_load(in, flags, begin + (tiles - 1) * SHARE_TILE, end, &held);
+    for (uint i = 0; i < ITEMS; ++i) columns[i] = combine(columns[i], held.items[i]);
+  }
+  run_t run;
+  run_clear(&run);
+  for (uint i = 0; i < ITEMS; ++i) run.sum = combine(run.sum, columns[i]);
+  team_scan(&run, total, sums, heads);
+#else
+  run_clear(total);
+  for (size_t tile = begin; tile < end; tile += SHARE_TILE) {
+    share_load(in, flags, tile, end, &held);
+    for (uint j = 0; j < CHUNKS; ++j) {
+      run_t run, row;
+      share_chunk_run(&held, j, &run);
+      team_scan(&run, &row, sums, heads);
+      run_append(total, row);
+    }
+  }
+#endif
+}
+
+// Scan in[begin] to in[end - 1] into out, `carry` being what comes before; leaves the run of both.
+static inline void share_scan(const global T *in, const global uchar *flags, global T *out,
+                              size_t begin, size_t end, run_t *carry, local T *sums,
+                              local uint *heads) {
+  tile_t held;
+  for (size_t tile = begin; tile < end; tile += SHARE_TILE) {
+    share_load(in, flags, tile, end, &held);
+    for (uint j = 0; j < CHUNKS; ++j) {
+      run_t run, row;
+#if TEAM > 1
+      share_chunk_run(&held, j, &run);
+      team_scan(&run, &row, sums, heads);
+      run_prepend(&run, *carry);
+      run_append(carry, row);
+#else
+      run = *carry;
+#endif
+      for (uint k = 0; k < CHUNK_ITEMS; ++k) {
+        const uint i = j * CHUNK_ITEMS + k;
+        if (share_is_head(&held, i)) run.sum = IDENTITY;
+        const T item = held.items[i];
+        held.items[i] = EXCLUSIVE ? run.sum : combine(run.sum, item);
+        run.sum = combine(run.sum, item);
+      }
+#if TEAM == 1
+      *carry = run;
+#endif
+    }
+    share_store(out, tile, end, &held);
+  }
+}
+
+#endif

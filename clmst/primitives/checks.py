@@ -1,0 +1,73 @@
+"""What primitives check of their arguments, before anything is enqueued."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clmst.core.errors import InvalidArgumentError
+from clmst.runtime.array import DeviceArray
+
+MAX_LENGTH = 2**32 - 1
+
+
+def check_array(name: str, array: Any, dtype: Any = None, *, like: DeviceArray | None = None) -> None:
+    """Raise unless `array` is a :class:`DeviceArray` of this dtype, on the device of `like`.
+
+    Parameters
+    ----------
+    name : str
+        What the caller calls it.
+    array : object
+    dtype : data-type, optional
+        Any if left out.
+    like : DeviceArray, optional
+        An array that it must share the device with.
+    """
+    if not isinstance(array, DeviceArray):
+        raise InvalidArgumentError(
+            f"{name} is a {type(array).__name__}; primitives work on device arrays: make one with "
+            "clmst.DeviceArray.from_host or from_pyopencl"
+        )
+    if dtype is not None and array.dtype != np.dtype(dtype):
+        raise InvalidArgumentError(f"{name} is of {array.dtype}; it must be of {np.dtype(dtype)}")
+    if array.size > MAX_LENGTH:
+        raise InvalidArgumentError(f"{name} has {array.size} elements; at most 2**32 - 1 are taken")
+    if like is not None and array.device.context != like.device.context:
+        raise InvalidArgumentError(
+            f"{name} is on {array.device!r}, another array on {like.device!r}; all must be in one "
+            "context"
+        )
+
+
+def check_length(name: str, array: DeviceArray, length: int) -> None:
+    """Raise unless `array` has exactly `length` elements."""
+    if array.size != length:
+        raise InvalidArgumentError(f"{name} has {array.size} elements; it must have {length}")
+
+
+def check_room(name: str, array: DeviceArray, length: int) -> None:
+    """Raise unless `array` has room for `length` elements."""
+    if array.size < length:
+        raise InvalidArgumentError(
+            f"{name} has room for {array.size} elements; {length} may be written"
+        )
+
+
+def check_apart(name: str, array: DeviceArray, **others: DeviceArray | None) -> None:
+    """Raise if `array`, which is written, has a byte in common with one of the others."""
+    for other_name, other in others.items():
+        if other is not None and array.overlaps(other):
+            raise InvalidArgumentError(
+                f"{name} and {other_name} overlap; what is written must lie apart from what is read"
+            )
+
+
+def check_in_place(name: str, array: DeviceArray, other_name: str, other: DeviceArray) -> None:
+    """Raise if the two overlap without being the same."""
+    same = array.base == other.base and array.offset == other.offset
+    if not same and array.overlaps(other):
+        raise InvalidArgumentError(
+            f"{name} and {other_name} overlap without being equal; work in place or apart"
+        )

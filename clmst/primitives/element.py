@@ -1,0 +1,58 @@
+"""Element types: what a NumPy dtype is called in OpenCL C."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clmst.core.errors import InvalidArgumentError, UnsupportedDeviceError
+from clmst.runtime.device import Device
+
+_SCALARS = {"u4": "uint", "i4": "int", "f4": "float", "u8": "ulong", "i8": "long", "f8": "double"}
+_VECTORS = (2, 4, 8, 16)
+MAX_BYTES = 64  # a work-group of 256 keeps one element each in 32 KiB of local memory
+
+
+def pair_of(first: Any, second: Any | None = None, names: tuple[str, str] = ("key", "index")) -> Any:
+    """Return the dtype of a pair: two fields, of one width, that follow each other."""
+    return np.dtype([(names[0], first), (names[1], first if second is None else second)])
+
+
+def element_type(dtype: np.dtype[Any]) -> str:
+    """Return the OpenCL C type of an element.
+
+    Scalars are (u)int32, (u)int64, float32 and float64. A structured dtype of 2, 4, 8 or 16 such
+    fields is a vector of them; fields of one width but different kinds make a vector of unsigned
+    words, which an operator reads with ``as_float`` and the like.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Kernels have no such type.
+    """
+    fields = [dtype] if dtype.names is None else [dtype[name] for name in dtype.names]
+    codes = {field.str[1:] for field in fields}
+    width = fields[0].itemsize
+    if (
+        not codes <= _SCALARS.keys()
+        or any(field.itemsize != width or not field.isnative for field in fields)
+        or len(fields) not in (1, *_VECTORS)
+        or dtype.itemsize != width * len(fields)
+        or dtype.itemsize > MAX_BYTES
+    ):
+        raise InvalidArgumentError(
+            f"elements are {dtype}; they must be (u)int32, (u)int64, float32, float64, or a "
+            f"structure of 2, 4, 8 or 16 of these of one width, without padding, of {MAX_BYTES} "
+            "bytes at most"
+        )
+    scalar = _SCALARS[codes.pop() if len(codes) == 1 else f"u{width}"]
+    return scalar if len(fields) == 1 else f"{scalar}{len(fields)}"
+
+
+def check_supported(dtype: np.dtype[Any], device: Device) -> None:
+    """Raise unless kernels on `device` can compute with elements of this dtype."""
+    if element_type(dtype).startswith("double") and not device.capabilities.doubles:
+        raise UnsupportedDeviceError(
+            f"{device.description} has no arithmetic on doubles, which elements of {dtype} need"
+        )

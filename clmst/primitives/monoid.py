@@ -1,0 +1,188 @@
+"""Monoids: an associative operator together with its identity, on elements of one type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clmst.core.errors import InvalidArgumentError
+from clmst.primitives.element import element_type, pair_of
+from clmst.runtime.program import Prelude
+
+_GREATEST = {
+    "uint": "UINT_MAX",
+    "int": "INT_MAX",
+    "float": "INFINITY",
+    "ulong": "ULONG_MAX",
+    "long": "LONG_MAX",
+    "double": "INFINITY",
+}
+_LEAST = {
+    "uint": "0",
+    "int": "INT_MIN",
+    "float": "-INFINITY",
+    "ulong": "0",
+    "long": "LONG_MIN",
+    "double": "-INFINITY",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Monoid:
+    """An associative operator with its identity, in OpenCL C.
+
+    Ready-made ones: :meth:`sum`, :meth:`product`, :meth:`minimum`, :meth:`maximum`,
+    :meth:`bitwise_and`, :meth:`bitwise_or`, :meth:`bitwise_xor`, :meth:`minimum_by_key`.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        Of the elements: (u)int32, (u)int64, float32, float64; or a structured dtype of 2, 4, 8 or
+        16 such fields of one width, which OpenCL C sees as a vector (``uint2`` with ``.x``,
+        ``.y``).
+    combine : str
+        Expression for the combination of the elements `a` and `b`, `a` being the left one. Must be
+        associative; floating-point sums are so but for rounding.
+    identity : str
+        Expression e with combine(e, x) == combine(x, e) == x.
+    commutative : bool
+        Whether combine(a, b) == combine(b, a), which saves some work.
+    preamble : str
+        Functions that the expressions call.
+    name : str
+        What errors and compilers' messages call it.
+
+    Examples
+    --------
+    Composition of affine maps x -> p * x + q, which does not commute:
+
+    >>> affine = Monoid(
+    ...     dtype=np.dtype([("p", "u4"), ("q", "u4")]),
+    ...     combine="(uint2)(a.x * b.x, a.y * b.x + b.y)",
+    ...     identity="(uint2)(1, 0)",
+    ...     name="affine map",
+    ... )
+    >>> affine.commutative
+    False
+    """
+
+    dtype: np.dtype[Any]
+    combine: str
+    identity: str
+    commutative: bool = False
+    preamble: str = ""
+    name: str = "operator"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dtype", np.dtype(self.dtype))
+        element_type(self.dtype)
+        for what in ("combine", "identity", "name"):
+            text = getattr(self, what)
+            if not text.strip() or "\n" in text or '"' in text or "\\" in text:
+                raise InvalidArgumentError(
+                    f"{what} is {text!r}; it must be one line, not empty, without quotes and "
+                    "backslashes (longer code goes into the preamble)"
+                )
+
+    @property
+    def prelude(self) -> Prelude:
+        """What goes before a kernel file: the macros of ``cl/device/monoid.cl``."""
+        macros = (
+            f"#define T {element_type(self.dtype)}",
+            f"#define T_BYTES {self.dtype.itemsize}",
+            f"#define IDENTITY ((T)({self.identity}))",
+            f"#define COMBINE(a, b) ({self.combine})",
+            f"#define COMMUTATIVE {int(self.commutative)}",
+        )
+        # The preamble first: its lines are counted from 1 in the compiler's messages.
+        return Prelude(name=self.name, text="\n".join((self.preamble, *macros)))
+
+    # ---------------------------------------------------------------- ready-made
+
+    @classmethod
+    def _commutative(cls, dtype: Any, name: str, combine: str, identity: str) -> Monoid:
+        return cls(
+            dtype=np.dtype(dtype),
+            combine=combine,
+            identity=identity,
+            commutative=True,
+            name=f"{np.dtype(dtype)} {name}",
+        )
+
+    @classmethod
+    def sum(cls, dtype: Any) -> Monoid:
+        """Sum; of integers modulo two to the power of their width."""
+        return cls._commutative(dtype, "sum", "(a) + (b)", "0")
+
+    @classmethod
+    def product(cls, dtype: Any) -> Monoid:
+        """Product; of integers modulo two to the power of their width."""
+        return cls._commutative(dtype, "product", "(a) * (b)", "1")
+
+    @classmethod
+    def minimum(cls, dtype: Any) -> Monoid:
+        """Minimum; a NaN counts as absent."""
+        scalar = _scalar(dtype)
+        combine = "fmin(a, b)" if scalar in ("float", "double") else "min(a, b)"
+        return cls._commutative(dtype, "minimum", combine, _GREATEST[scalar])
+
+    @classmethod
+    def maximum(cls, dtype: Any) -> Monoid:
+        """Maximum; a NaN counts as absent."""
+        scalar = _scalar(dtype)
+        combine = "fmax(a, b)" if scalar in ("float", "double") else "max(a, b)"
+        return cls._commutative(dtype, "maximum", combine, _LEAST[scalar])
+
+    @classmethod
+    def bitwise_and(cls, dtype: Any) -> Monoid:
+        """Bitwise conjunction of integers."""
+        return cls._commutative(_integer(dtype), "and", "(a) & (b)", "-1")
+
+    @classmethod
+    def bitwise_or(cls, dtype: Any) -> Monoid:
+        """Bitwise disjunction of integers."""
+        return cls._commutative(_integer(dtype), "or", "(a) | (b)", "0")
+
+    @classmethod
+    def bitwise_xor(cls, dtype: Any) -> Monoid:
+        """Bitwise exclusive disjunction of integers."""
+        return cls._commutative(_integer(dtype), "xor", "(a) ^ (b)", "0")
+
+    @classmethod
+    def minimum_by_key(cls, key: Any) -> Monoid:
+        """Minimum of (key, index) pairs: the least key, and among equal keys the least index.
+
+        Elements are ``pair_of(key, index)``: fields "key", of the dtype given, and "index", an
+        unsigned integer of the same width. A NaN must not be among the keys.
+        """
+        key = np.dtype(key)
+        scalar, word = _scalar(key), np.dtype(f"u{key.itemsize}")
+        read = "" if scalar.startswith("u") else f"as_{scalar}"
+        vector = f"{_scalar(word)}2"
+        left, right = f"{read}((a).x)", f"{read}((b).x)"
+        is_less = f"{right} < {left} || ({right} == {left} && (b).y < (a).y)"
+        unsigned_greatest = _GREATEST[_scalar(word)]
+        greatest = f"as_{_scalar(word)}(({scalar}){_GREATEST[scalar]})" if read else unsigned_greatest
+        return cls(
+            dtype=pair_of(key, word),
+            combine=f"({is_less}) ? (b) : (a)",
+            identity=f"({vector})({greatest}, {unsigned_greatest})",
+            commutative=True,
+            name=f"{key} minimum by key",
+        )
+
+
+def _scalar(dtype: Any) -> str:
+    name = element_type(np.dtype(dtype))
+    if name not in _GREATEST:
+        raise InvalidArgumentError(f"elements are {np.dtype(dtype)}; this monoid takes scalars")
+    return name
+
+
+def _integer(dtype: Any) -> np.dtype[Any]:
+    dtype = np.dtype(dtype)
+    if dtype.kind not in "iu":
+        raise InvalidArgumentError(f"elements are {dtype}; bitwise operators take integers")
+    return dtype

@@ -1,0 +1,205 @@
+"""One-dimensional arrays on a device: what primitives take and return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.weight_keys import Array
+from clmst.runtime.device import Device, Launcher
+from clmst.runtime.discovery import get_device
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DeviceArray:
+    """A one-dimensional array in a device's memory.
+
+    Make one with :meth:`from_host`, :meth:`empty` or :meth:`from_pyopencl`. ``len(array)`` and
+    slices with step 1 work as in NumPy; a slice is a view.
+
+    Attributes
+    ----------
+    device : Device
+        The device whose memory it is in.
+    dtype : numpy.dtype
+        Of the elements; for vectors of 2, 4, 8 or 16 components a structured dtype of so many
+        fields of one type.
+    size : int
+        Number of elements.
+    memory : pyopencl.Buffer
+        What kernels take.
+    base, offset : pyopencl.Buffer, int
+        The whole buffer, and where in it the array begins, in bytes.
+    """
+
+    device: Device
+    dtype: np.dtype[Any]
+    size: int
+    memory: Any
+    base: Any
+    offset: int = 0
+
+    # -------------------------------------------------------------- construction
+
+    @classmethod
+    def empty(cls, size: int, dtype: Any, device: Any = None) -> DeviceArray:
+        """Return a new array; contents undefined.
+
+        Parameters
+        ----------
+        size : int
+            Number of elements.
+        dtype : data-type
+        device : None, str, Device or pyopencl.CommandQueue
+            See :func:`clmst.get_device`.
+
+        Raises
+        ------
+        OutOfDeviceMemoryError
+        """
+        device = get_device(device)
+        dtype = np.dtype(dtype)
+        memory = device.allocate(size * dtype.itemsize)
+        return cls(device=device, dtype=dtype, size=size, memory=memory, base=memory)
+
+    @classmethod
+    def from_host(cls, values: Any, device: Any = None) -> DeviceArray:
+        """Return a copy of a host array, of its dtype; waits for the transfer. O(n)."""
+        values = np.ascontiguousarray(values)
+        if values.ndim != 1:
+            raise InvalidArgumentError(
+                f"values have {values.ndim} dimensions; a DeviceArray has one"
+            )
+        array = cls.empty(values.size, values.dtype, device)
+        array.write(values)
+        return array
+
+    @classmethod
+    def from_pyopencl(cls, array: Any, device: Device) -> DeviceArray:
+        """Return a view of a ``pyopencl.array.Array``, which stays the owner of the memory.
+
+        Parameters
+        ----------
+        array : pyopencl.array.Array
+            One dimension, contiguous.
+        device : Device
+            Made of a queue of the array's own context: ``clmst.get_device(queue)``.
+        """
+        if array.ndim != 1 or not array.flags.forc:
+            raise InvalidArgumentError(
+                f"the array has shape {array.shape} and strides {array.strides}; it must have one "
+                "dimension and be contiguous"
+            )
+        if array.context != device.context:
+            raise InvalidArgumentError(
+                f"the array belongs to another context than {device!r}; "
+                "make the device of the array's own queue"
+            )
+        base, offset = array.base_data, array.offset
+        n_bytes = array.size * array.dtype.itemsize
+        return cls(
+            device=device,
+            dtype=array.dtype,
+            size=array.size,
+            memory=_region(device, base, offset, n_bytes),
+            base=base,
+            offset=offset,
+        )
+
+    # ------------------------------------------------------------------ transfer
+
+    def to_host(self) -> Array:
+        """Return a copy as a NumPy array; waits for everything enqueued before. O(n)."""
+        values = np.empty(self.size, self.dtype)
+        if self.size:
+            Launcher(self.device, self.device.queue).read(self.memory, values)
+        return values
+
+    def write(self, values: Array) -> None:
+        """Overwrite the array with a host array of the same length and dtype; waits. O(n)."""
+        if values.shape != (self.size,) or values.dtype != self.dtype:
+            raise InvalidArgumentError(
+                f"values have shape {values.shape} and dtype {values.dtype}; the array takes "
+                f"{(self.size,)} and {self.dtype}"
+            )
+        if self.size:
+            Launcher(self.device, self.device.queue).write(self.memory, values)
+
+    # --------------------------------------------------------------------- views
+
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+        return self.size * self.dtype.itemsize
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, key: slice) -> DeviceArray:
+        """Return a view of consecutive elements.
+
+        Its first byte must be aligned as the device wants it of a buffer, unless it begins where
+        the array does.
+        """
+        if not isinstance(key, slice):
+            raise InvalidArgumentError(f"{key!r} is no slice; copy single elements with to_host")
+        start, stop, step = key.indices(self.size)
+        if step != 1:
+            raise InvalidArgumentError(f"the slice has step {step}; views take a step of 1")
+        size = max(stop - start, 0)
+        offset = self.offset + start * self.dtype.itemsize if size else self.offset
+        return DeviceArray(
+            device=self.device,
+            dtype=self.dtype,
+            size=size,
+            memory=_region(self.device, self.base, offset, size * self.dtype.itemsize),
+            base=self.base,
+            offset=offset,
+        )
+
+    def view(self, dtype: Any) -> DeviceArray:
+        """Return the same bytes as elements of another dtype."""
+        dtype = np.dtype(dtype)
+        if self.nbytes % dtype.itemsize:
+            raise InvalidArgumentError(
+                f"the array has {self.nbytes} bytes; they must be a multiple of the {dtype.itemsize} "
+                f"bytes of {dtype}"
+            )
+        return DeviceArray(
+            device=self.device,
+            dtype=dtype,
+            size=self.nbytes // dtype.itemsize,
+            memory=self.memory,
+            base=self.base,
+            offset=self.offset,
+        )
+
+    def overlaps(self, other: DeviceArray) -> bool:
+        """Return whether the two have a byte in common."""
+        return (
+            self.base == other.base
+            and self.offset < other.offset + other.nbytes
+            and other.offset < self.offset + self.nbytes
+        )
+
+    def __repr__(self) -> str:
+        return f"DeviceArray({self.size} x {self.dtype} on {self.device.description})"
+
+
+def _region(device: Device, base: Any, offset: int, n_bytes: int) -> Any:
+    """Return what kernels take for the bytes of `base` from `offset` on."""
+    if offset == 0 or n_bytes == 0:
+        return base
+    alignment = device.capabilities.buffer_alignment
+    if offset % alignment:
+        raise InvalidArgumentError(
+            f"the view begins at byte {offset} of its buffer; on {device.description} it must be a "
+            f"multiple of {alignment}"
+        )
+    import pyopencl as cl
+
+    whole = base if isinstance(base, cl.Buffer) else cl.Buffer.from_int_ptr(base.int_ptr)
+    return whole.get_sub_region(offset, n_bytes)
