@@ -41,7 +41,7 @@ typedef T chunk_t;
 
 // What a work-item holds of a tile; bit i of `heads` tells whether items[i] is a head.
 typedef struct {
-  T items[ITEMS];
+  T items[ITEMS] __attribute__((aligned(sizeof(chunk_t))));
   uint heads;
 } tile_t;
 
