@@ -196,6 +196,8 @@ def _solve(
     }
     if profiler is not None:
         stats = {**stats, "profile": profiler.summary()}
+        if phases := profiler.phases():
+            stats = {**stats, "phases": phases}
     forest = forest.with_stats(stats)
     return forest if keep_on_device else forest.to_host()
 

@@ -95,9 +95,11 @@ def allocate_exactly(device: Device, n_bytes: int) -> Any:
     return _kept[-1]
 
 
-def fill_by_copying(launch: Launcher, buffer: Any, word: int, n_words: int) -> None:
+def fill_by_copying(
+    launch: Launcher, buffer: Any, value: int, count: int, dtype: Any = np.uint32
+) -> None:
     """Do as `Launcher.fill`, which Oclgrind takes to leave memory uninitialised."""
-    launch.write(buffer, np.full(n_words, word, np.uint32))
+    launch.write(buffer, np.full(count, value, dtype))
 
 
 def run_faulty(device: Device) -> None:
@@ -107,11 +109,17 @@ def run_faulty(device: Device) -> None:
     device.queue.finish()
 
 
-def main(shape: str, *without: str) -> None:
+def only_device() -> Device:
+    """Return Oclgrind's device, the only one there is, having worked round what it mistakes."""
     Device.allocate = allocate_exactly  # type: ignore[method-assign]
     Launcher.fill = fill_by_copying  # type: ignore[method-assign]
     (simulator,) = discovery.enumerate_devices()
     assert simulator.platform == "Oclgrind"
+    return simulator
+
+
+def main(shape: str, *without: str) -> None:
+    simulator = only_device()
     if shape == "faults":
         run_faulty(simulator)
         return

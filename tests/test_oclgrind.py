@@ -8,22 +8,14 @@ where two functions are known to race, and say in ``cl/`` why that is benign.
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from clmst.runtime import source
-
-LIBRARIES = [
-    Path(folder) / "oclgrind" / "liboclgrind-rt-icd.so"
-    for folder in ("/usr/lib", "/usr/local/lib", "/usr/lib64", "/usr/lib/x86_64-linux-gnu")
-]
+from tests.oclgrind import simulate
 
 # The functions that race by design, in groups that touch the same memory.
 RESERVING = {
@@ -37,65 +29,7 @@ RESERVING = {
 CLEARING = {"reservation_clear", "reservation_reset"}
 FINDING = {"wi_find_racing", "wi_find_halving", "wi_unite"}
 
-RACE = re.compile(r"(Read-write|Write-write) data race at global memory address")
 PLACE = re.compile(r"At line (\d+) \(column \d+\) of cl/(\S+):")
-
-
-class Outcome(NamedTuple):
-    """What a process printed, and what Oclgrind reported."""
-
-    printed: str
-    reports: list[str]
-
-    @property
-    def races(self) -> list[str]:
-        return [report for report in self.reports if RACE.match(report)]
-
-    @property
-    def faults(self) -> list[str]:
-        return [report for report in self.reports if not RACE.match(report)]
-
-
-@pytest.fixture(scope="module")
-def library() -> Path:
-    """Return the path of Oclgrind's driver."""
-    found = next((path for path in LIBRARIES if path.exists()), None)
-    if found is None:
-        message = "Oclgrind is not installed; on Debian: apt install oclgrind"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    return found
-
-
-def simulate(library: Path, folder: Path, *arguments: str) -> Outcome:
-    """Run ``tests/simulated.py`` where Oclgrind is the only driver."""
-    (folder / "oclgrind.icd").write_text(f"{library}\n", encoding="utf-8")
-    log = folder / "log"
-    settings = {
-        "OCL_ICD_VENDORS": str(folder),
-        "OCLGRIND_LOG": str(log),
-        "OCLGRIND_MAX_ERRORS": "1000000",
-        "OCLGRIND_UNINITIALIZED": "1",
-        "OCLGRIND_DATA_RACES": "1",
-        # Its check of uninitialised memory takes the vectors of optimised code for such, and dies.
-        "OCLGRIND_BUILD_OPTIONS": "-cl-opt-disable",
-        "PYOPENCL_NO_CACHE": "1",  # which does not know of those options
-    }
-    unset = ("CLMST_DEVICE", "CLMST_WITHOUT")
-    inherited = {name: value for name, value in os.environ.items() if name not in unset}
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.simulated", *arguments],
-        cwd=Path(__file__).parents[1],
-        env=inherited | settings,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=500,
-    )
-    assert done.returncode == 0, done.stderr
-    text = log.read_text(encoding="utf-8", errors="replace")
-    return Outcome(done.stdout, [part for part in re.split(r"\n(?=\S)", text) if part.strip()])
 
 
 @cache
@@ -126,10 +60,8 @@ def is_by_design(race: str) -> bool:
 
 @pytest.mark.parametrize("without", [(), ("int64-atomics",)], ids=["", "no-int64-atomics"])
 @pytest.mark.parametrize("shape", ["gpu", "gpu-shape", "cpu"])
-def test_no_access_is_wrong(
-    library: Path, tmp_path: Path, shape: str, without: tuple[str, ...]
-) -> None:
-    outcome = simulate(library, tmp_path, shape, *without)
+def test_no_access_is_wrong(tmp_path: Path, shape: str, without: tuple[str, ...]) -> None:
+    outcome = simulate(tmp_path, "tests.simulated", shape, *without)
     assert json.loads(outcome.printed) == []
     assert outcome.faults == []
     unexpected = [race for race in outcome.races if not is_by_design(race)]
@@ -138,9 +70,9 @@ def test_no_access_is_wrong(
     assert any(racing_functions(race) <= FINDING for race in outcome.races)
 
 
-def test_faults_would_be_seen(library: Path, tmp_path: Path) -> None:
+def test_faults_would_be_seen(tmp_path: Path) -> None:
     """The test above would pass for ever if Oclgrind were not asked, or not understood."""
-    outcome = simulate(library, tmp_path, "faults")
+    outcome = simulate(tmp_path, "tests.simulated", "faults")
     facts = "\n".join(report.splitlines()[0] for report in outcome.faults)
     for words in ("Invalid write of size 4", "Controlflow depends on uninitialized", "divergence"):
         assert words in facts

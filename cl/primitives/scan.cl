@@ -8,6 +8,9 @@
 // number: first one entry a work-group, then one a team.
 #include "primitives/scan_share.cl"
 
+// Consecutive entries of the spine that a work-item takes at a time.
+#define SPINE_ITEMS 8
+
 static inline global uint *scan_heads(global T *carries, size_t groups) {
   return (global uint *)(carries + groups * (1 + TEAMS));
 }
@@ -69,14 +72,21 @@ kernel void scan_scan_spine(global T *carries, global T *total, uint groups) {
 #endif
   run_t carry;
   run_clear(&carry);
-  for (uint tile = 0; tile < groups; tile += TEAM) {
-    const uint i = tile + team_item();
-    run_t run, row;
+  for (uint tile = 0; tile < groups; tile += TEAM * SPINE_ITEMS) {
+    const uint first = tile + team_item() * SPINE_ITEMS;
+    run_t entries[SPINE_ITEMS], run, row;
     run_clear(&run);
-    if (i < groups) scan_load_carry(carries, groups, i, &run);
+    for (uint k = 0; k < SPINE_ITEMS; ++k) {
+      run_clear(&entries[k]);
+      if (first + k < groups) scan_load_carry(carries, groups, first + k, &entries[k]);
+    }
+    for (uint k = 0; k < SPINE_ITEMS; ++k) run_append(&run, entries[k]);
     team_scan(&run, &row, sums, heads);
     run_prepend(&run, carry);
-    if (i < groups) scan_store_carry(carries, groups, i, run);
+    for (uint k = 0; k < SPINE_ITEMS; ++k) {
+      if (first + k < groups) scan_store_carry(carries, groups, first + k, run);
+      run_append(&run, entries[k]);
+    }
     run_append(&carry, row);
   }
   if (total != 0 && team_item() == 0) *total = carry.sum;

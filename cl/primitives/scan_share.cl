@@ -38,6 +38,8 @@ typedef T chunk_t;
 #define CHUNKS (BYTES_PER_ITEM > T_BYTES * CHUNK_ITEMS ? BYTES_PER_ITEM / (T_BYTES * CHUNK_ITEMS) : 1)
 #define ITEMS (CHUNKS * CHUNK_ITEMS)
 #define SHARE_TILE ((size_t)ITEMS * TEAM)
+// Independent sums of a lone work-item: 256 bytes of them.
+#define COLUMNS (T_BYTES < 64 ? 256 / T_BYTES : 4)
 
 // What a work-item holds of a tile; bit i of `heads` tells whether items[i] is a head.
 typedef struct {
@@ -112,6 +114,7 @@ static inline void share_chunk_run(const tile_t *held, uint j, run_t *run) {
   }
 }
 
+#if TEAM > 1
 // The run that in[begin] to in[end - 1] are.
 static inline void share_reduce(const global T *in, const global uchar *flags, size_t begin,
                                 size_t end, run_t *total, local T *sums, local uint *heads) {
@@ -152,14 +155,10 @@ static inline void share_scan(const global T *in, const global uchar *flags, glo
     share_load(in, flags, tile, end, &held);
     for (uint j = 0; j < CHUNKS; ++j) {
       run_t run, row;
-#if TEAM > 1
       share_chunk_run(&held, j, &run);
       team_scan(&run, &row, sums, heads);
       run_prepend(&run, *carry);
       run_append(carry, row);
-#else
-      run = *carry;
-#endif
       for (uint k = 0; k < CHUNK_ITEMS; ++k) {
         const uint i = j * CHUNK_ITEMS + k;
         if (share_is_head(&held, i)) run.sum = IDENTITY;
@@ -167,12 +166,56 @@ static inline void share_scan(const global T *in, const global uchar *flags, glo
         held.items[i] = EXCLUSIVE ? run.sum : combine(run.sum, item);
         run.sum = combine(run.sum, item);
       }
-#if TEAM == 1
-      *carry = run;
-#endif
     }
     share_store(out, tile, end, &held);
   }
 }
+
+#else
+// The same two for a lone work-item: plain loops, whose order of work is that of the definition.
+
+// The element at i, and whether it is a head.
+static inline T share_element(const global T *in, const global uchar *flags, size_t i, bool *head) {
+#if SEGMENTS == SEGMENTS_PACKED
+  const T top = (T)1 << (8 * T_BYTES - 1);
+  *head = (in[i] & top) != 0;
+  return in[i] & ~top;
+#else
+  *head = SEGMENTS == SEGMENTS_FLAGS && flags[i] != 0;
+  return in[i];
+#endif
+}
+
+static inline void share_reduce(const global T *in, const global uchar *flags, size_t begin,
+                                size_t end, run_t *total, local T *sums, local uint *heads) {
+  run_clear(total);
+  size_t i = begin;
+#if COMMUTATIVE && !SEGMENTED
+  // Order is free: independent columns, which the compiler makes vectors of.
+  T columns[COLUMNS];
+  for (uint k = 0; k < COLUMNS; ++k) columns[k] = IDENTITY;
+  for (; i + COLUMNS <= end; i += COLUMNS)
+    for (uint k = 0; k < COLUMNS; ++k) columns[k] = combine(columns[k], in[i + k]);
+  for (uint k = 0; k < COLUMNS; ++k) total->sum = combine(total->sum, columns[k]);
+#endif
+  for (; i < end; ++i) {
+    run_t one;
+    one.sum = share_element(in, flags, i, &one.head);
+    run_append(total, one);
+  }
+}
+
+static inline void share_scan(const global T *in, const global uchar *flags, global T *out,
+                              size_t begin, size_t end, run_t *carry, local T *sums,
+                              local uint *heads) {
+  for (size_t i = begin; i < end; ++i) {
+    run_t one;
+    one.sum = share_element(in, flags, i, &one.head);
+    if (EXCLUSIVE) out[i] = SEGMENTED && one.head ? IDENTITY : carry->sum;
+    run_append(carry, one);
+    if (!EXCLUSIVE) out[i] = carry->sum;
+  }
+}
+#endif
 
 #endif

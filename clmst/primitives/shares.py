@@ -30,15 +30,20 @@ def shape_defines(strategy: str) -> dict[str, int]:
 
 
 def tile_and_teams(
-    device: Device, element_bytes: int, strategy: str = "parallel"
+    device: Device,
+    element_bytes: int,
+    strategy: str = "parallel",
+    *,
+    bytes_per_item: int | None = None,
 ) -> tuple[int, int]:
     """Return the elements of a team's tile, and the teams of a work-group."""
     tuning, capabilities = device.policy, device.capabilities
+    bytes_per_item = bytes_per_item or tuning.bytes_per_item
     work_group = 1 if strategy == "sequential" else tuning.work_group_size
     lanes = work_group if capabilities.lanes == "local" else capabilities.lane_width
     team = 1 if work_group == 1 else lanes
     chunk_items = max(_CHUNK_BYTES // element_bytes, 1)
-    chunks = max(tuning.bytes_per_item // (chunk_items * element_bytes), 1)
+    chunks = max(bytes_per_item // (chunk_items * element_bytes), 1)
     return chunks * chunk_items * team, work_group // team
 
 
@@ -65,13 +70,22 @@ class Shares:
 
     @classmethod
     def divide(
-        cls, device: Device, length: int, element_bytes: int, strategy: str = "parallel"
+        cls,
+        device: Device,
+        length: int,
+        element_bytes: int,
+        strategy: str = "parallel",
+        *,
+        bytes_per_item: int | None = None,
     ) -> Shares:
         """Divide `length` elements of so many bytes among as many teams as are resident.
 
-        Teams and tiles are those of ``cl/device/team.cl`` and ``cl/primitives/scan_share.cl``.
+        Teams and tiles are those of ``cl/device/team.cl`` and ``cl/primitives/scan_share.cl``;
+        `bytes_per_item` is the policy's unless given.
         """
-        tile, teams = tile_and_teams(device, element_bytes, strategy)
+        tile, teams = tile_and_teams(
+            device, element_bytes, strategy, bytes_per_item=bytes_per_item
+        )
         n_tiles = max(-(-length // tile), 1)
         if strategy == "sequential" or n_tiles <= _TILES_FOR_ONE_TEAM:
             return cls(groups=1, teams=teams, share=n_tiles * tile, alone=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -254,6 +256,21 @@ class Launcher:
         self.queue = queue
         self.profile = profile
         self.launches = 0
+        self._phase: str | None = None
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Let what is enqueued within belong to a phase of an algorithm, in the profile."""
+        outer, self._phase = self._phase, name
+        try:
+            yield
+        finally:
+            self._phase = outer
+
+    def _note(self, name: str, event: Any) -> Any:
+        if self.profile is not None:
+            self.profile.add(name, event, self._phase)
+        return event
 
     def __call__(self, program: Program, name: str, groups: int, *arguments: Any) -> Any:
         """Enqueue kernel `name` on `groups` work-groups of the program's size."""
@@ -262,9 +279,7 @@ class Launcher:
             kernel = program.kernel(name, arguments)
             event = kernel(self.queue, (groups * local,), (local,), *arguments)
         self.launches += 1
-        if self.profile is not None:
-            self.profile.add(name, event)
-        return event
+        return self._note(name, event)
 
     def groups_for(self, n_items: int) -> int:
         """Return how many work-groups share `n_items` tiles or items: few enough to be resident."""
@@ -281,19 +296,15 @@ class Launcher:
         import pyopencl as cl
 
         event = cl.enqueue_copy(self.queue, out, buffer, src_offset=offset, is_blocking=True)
-        if self.profile is not None:
-            self.profile.add("(read back)", event)
+        self._note("(read back)", event)
 
-    def fill(self, buffer: Any, word: int, n_words: int) -> Any:
-        """Set `n_words` 32-bit words of `buffer` to `word`."""
+    def fill(self, buffer: Any, value: int, count: int, dtype: Any = np.uint32) -> Any:
+        """Set the first `count` integers of `buffer` to `value`."""
         import pyopencl as cl
 
-        event = cl.enqueue_fill_buffer(
-            self.queue, buffer, np.array(word, np.uint32), 0, 4 * n_words
-        )
-        if self.profile is not None:
-            self.profile.add("(fill)", event)
-        return event
+        pattern = np.array(value, dtype)
+        event = cl.enqueue_fill_buffer(self.queue, buffer, pattern, 0, pattern.itemsize * count)
+        return self._note("(fill)", event)
 
     def write(self, buffer: Any, array: Array) -> Any:
         """Copy the host array into `buffer`, and wait."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,21 +19,28 @@ class KernelTime:
 class Profile:
     """Collects the events of a solve; the times are known once its queue has finished."""
 
-    _events: list[tuple[str, Any]] = field(default_factory=list)
+    _events: list[tuple[str, str | None, Any]] = field(default_factory=list)
 
-    def add(self, name: str, event: Any) -> None:
-        """Note an event of the kernel or transfer `name`."""
-        self._events.append((name, event))
+    def add(self, name: str, event: Any, phase: str | None = None) -> None:
+        """Note an event of the kernel or transfer `name`, and the phase that it belongs to."""
+        self._events.append((name, phase, event))
 
     def summary(self) -> dict[str, KernelTime]:
         """Return launches and device time by name, the longest first."""
-        totals: dict[str, tuple[int, float]] = {}
-        for name, event in self._events:
-            launches, spent = totals.get(name, (0, 0.0))
-            milliseconds = (event.profile.end - event.profile.start) * 1e-6
-            totals[name] = (launches + 1, spent + milliseconds)
-        ranked = sorted(totals.items(), key=lambda item: -item[1][1])
-        return {
-            name: KernelTime(launches=launches, milliseconds=spent)
-            for name, (launches, spent) in ranked
-        }
+        times = _totals((name, event) for name, _, event in self._events)
+        return dict(sorted(times.items(), key=lambda item: -item[1].milliseconds))
+
+    def phases(self) -> dict[str, KernelTime]:
+        """Return launches and device time by phase, in the order in which phases began."""
+        return _totals((phase, event) for _, phase, event in self._events if phase is not None)
+
+
+def _totals(events: Iterable[tuple[str, Any]]) -> dict[str, KernelTime]:
+    totals: dict[str, KernelTime] = {}
+    for name, event in events:
+        before = totals.get(name, KernelTime(launches=0, milliseconds=0.0))
+        spent = (event.profile.end - event.profile.start) * 1e-6
+        totals[name] = KernelTime(
+            launches=before.launches + 1, milliseconds=before.milliseconds + spent
+        )
+    return totals

@@ -1,0 +1,1 @@
+"""Timings of clmst beside others; everything is verified before it is timed."""

@@ -1,0 +1,67 @@
+"""The cases: what is timed, by name, with the sizes that are used when none is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from benchmarks.cases import copies, moves, scans, segments, selections, sorts
+from benchmarks.contest import Case
+from benchmarks.stand import Stand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A case that can be built.
+
+    Attributes
+    ----------
+    name : str
+        Of the case, and of the work in the protocol of outside peers.
+    family : str
+        Of cases that belong together.
+    build : callable
+        Takes the stand and the number of elements.
+    gpu, cpu : int
+        Elements when none are asked for.
+    """
+
+    name: str
+    family: str
+    build: Callable[[Stand, int], Case]
+    gpu: int
+    cpu: int = 2**24
+
+    def elements(self, stand: Stand) -> int:
+        """Return how many elements the device of `stand` gets."""
+        return self.cpu if stand.is_cpu else self.gpu
+
+
+ENTRIES = (
+    Entry(name="copy", family="copy", build=copies.copy, gpu=2**28),
+    Entry(name="reduce", family="scan", build=scans.reduce, gpu=2**28),
+    Entry(name="exclusive_scan", family="scan", build=scans.exclusive_u32, gpu=2**28),
+    Entry(name="exclusive_scan_f32", family="scan", build=scans.exclusive_f32, gpu=2**28),
+    Entry(name="exclusive_scan_u64", family="scan", build=scans.exclusive_u64, gpu=2**28),
+    Entry(name="inclusive_scan", family="scan", build=scans.inclusive, gpu=2**28),
+    Entry(
+        name="segmented_scan_one", family="segmented", build=segments.one, gpu=2**27, cpu=2**23
+    ),
+    Entry(
+        name="segmented_scan_16th", family="segmented", build=segments.random, gpu=2**27, cpu=2**23
+    ),
+    Entry(
+        name="segmented_scan_all", family="segmented", build=segments.every, gpu=2**27, cpu=2**23
+    ),
+    Entry(name="segmented_scan_packed", family="segmented", build=segments.packed, gpu=2**28),
+    Entry(name="sort", family="sort", build=sorts.keys, gpu=2**26),
+    Entry(name="sort_pairs", family="sort", build=sorts.pairs, gpu=2**26),
+    Entry(name="split", family="sort", build=sorts.split, gpu=2**26),
+    Entry(name="compact", family="compact", build=selections.flagged, gpu=2**28),
+    Entry(name="compact_if", family="compact", build=selections.satisfying, gpu=2**28),
+    Entry(name="partition", family="compact", build=selections.partitioned, gpu=2**28),
+    Entry(name="unique", family="compact", build=selections.unique, gpu=2**28),
+    Entry(name="unique_by_key", family="compact", build=selections.unique_by_key, gpu=2**28),
+    Entry(name="gather", family="permute", build=moves.gather, gpu=2**27),
+    Entry(name="scatter", family="permute", build=moves.scatter, gpu=2**27),
+)

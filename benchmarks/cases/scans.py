@@ -1,0 +1,149 @@
+"""Reduce and scan: ``clmst.primitives.scan``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cases.inputs import random_walk_steps, random_words
+from benchmarks.contest import Case, Contestant, Work
+from benchmarks.stand import Stand
+from clmst.core.weight_keys import Array
+from clmst.runtime.array import DeviceArray
+
+
+
+def reduce(stand: Stand, size: int) -> Case:
+    """Return the case of summing 32-bit words."""
+    x = random_words(stand, size)
+    values, out = stand.put(x), stand.room(1, x.dtype)
+    sums: list[Any] = [None]
+
+    def by_clmst() -> Work:
+        from clmst.primitives import scan
+
+        return Work(
+            enqueue=lambda: scan.reduce(values, out=out), results=lambda: [out.to_host()]
+        )
+
+    def by_pyopencl() -> Work:
+        import pyopencl.array
+
+        source = stand.theirs(values)
+
+        def enqueue() -> None:
+            sums[0] = pyopencl.array.sum(source)
+
+        return Work(enqueue=enqueue, results=lambda: [sums[0].get().reshape(1)])
+
+    def by_numpy() -> Work:
+        def enqueue() -> None:
+            sums[0] = np.sum(x, dtype=x.dtype)
+
+        return Work(enqueue=enqueue, results=lambda: [np.array([sums[0]])])
+
+    return Case(
+        name="reduce",
+        size=size,
+        expected=[np.add.reduce(x, dtype=np.uint64, keepdims=True).astype(x.dtype)],
+        outputs=[out],
+        contestants=[
+            Contestant(name="clmst", prepare=by_clmst, traffic=x.nbytes),
+            Contestant(name="pyopencl", prepare=by_pyopencl, traffic=x.nbytes),
+            Contestant(name="NumPy", prepare=by_numpy, traffic=x.nbytes),
+        ],
+    )
+
+
+def exclusive_u32(stand: Stand, size: int) -> Case:
+    """Return the case of prefix sums of 32-bit words."""
+    return _scan(stand, "exclusive_scan", random_words(stand, size), exclusive=True)
+
+
+def exclusive_f32(stand: Stand, size: int) -> Case:
+    """Return the case of prefix sums of floats."""
+    return _scan(stand, "exclusive_scan_f32", random_walk_steps(stand, size), exclusive=True)
+
+
+def exclusive_u64(stand: Stand, size: int) -> Case:
+    """Return the case of prefix sums of 64-bit words."""
+    x = random_words(stand, size, np.uint64)
+    return _scan(stand, "exclusive_scan_u64", x, exclusive=True)
+
+
+def inclusive(stand: Stand, size: int) -> Case:
+    """Return the case of inclusive prefix sums of 32-bit words."""
+    return _scan(stand, "inclusive_scan", random_words(stand, size), exclusive=False)
+
+
+def numpy_scan(x: Array, out: Array, *, exclusive: bool) -> None:
+    """Write the prefix sums of `x`, of its own dtype, by NumPy."""
+    if not exclusive:
+        np.cumsum(x, out=out, dtype=x.dtype)
+        return
+    out[:1] = 0
+    np.cumsum(x[:-1], out=out[1:], dtype=x.dtype)
+
+
+def pyopencl_scan(
+    stand: Stand, values: DeviceArray, out: DeviceArray, *, exclusive: bool
+) -> Callable[[], object]:
+    """Return what enqueues PyOpenCL's scan."""
+    from pyopencl.scan import ExclusiveScanKernel, InclusiveScanKernel
+
+    kind = ExclusiveScanKernel if exclusive else InclusiveScanKernel
+    kernel = kind(stand.device.context, values.dtype, "a+b", neutral="0")
+    source, target = stand.theirs(values), stand.theirs(out)
+    return lambda: kernel(source, target)
+
+
+def _scan(stand: Stand, name: str, x: Array, *, exclusive: bool) -> Case:
+    values, out = stand.put(x), stand.room(x.size, x.dtype)
+    expected, host_out = np.empty_like(x), np.empty_like(x)
+    numpy_scan(x, expected, exclusive=exclusive)
+
+    def by_clmst(strategy: Any) -> Callable[[], Work]:
+        def prepare() -> Work:
+            from clmst.primitives import scan
+
+            scanned = scan.exclusive_scan if exclusive else scan.inclusive_scan
+            return Work(
+                enqueue=lambda: scanned(values, out=out, strategy=strategy),
+                results=lambda: [out.to_host()],
+            )
+
+        return prepare
+
+    def by_pyopencl() -> Work:
+        enqueue = pyopencl_scan(stand, values, out, exclusive=exclusive)
+        return Work(enqueue=enqueue, results=lambda: [out.to_host()])
+
+    def by_numpy() -> Work:
+        return Work(
+            enqueue=lambda: numpy_scan(x, host_out, exclusive=exclusive),
+            results=lambda: [host_out],
+        )
+
+    return Case(
+        name=name,
+        size=x.size,
+        expected=[expected],
+        outputs=[out],
+        contestants=[
+            # Two reads and a write.
+            Contestant(
+                name="clmst", prepare=by_clmst("reduce-then-scan"), traffic=3 * x.nbytes
+            ),
+            # Blocks are read and written, and once more when their totals are added.
+            Contestant(
+                name="clmst scan-then-propagate",
+                prepare=by_clmst("scan-then-propagate"),
+                traffic=4 * x.nbytes,
+            ),
+            # A whole array of partial results is written and read between the two.
+            Contestant(name="pyopencl", prepare=by_pyopencl, traffic=4 * x.nbytes),
+            Contestant(name="NumPy", prepare=by_numpy, traffic=2 * x.nbytes),
+        ],
+    )

@@ -1,0 +1,129 @@
+"""What all contestants of a run share: the device, its queue, and memory on it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import clmst
+from clmst.core.weight_keys import Array
+from clmst.runtime.array import DeviceArray
+
+_STALE = np.uint8(0xA5)
+
+
+class Stand:
+    """A device with everything that contestants work in.
+
+    Contestants of PyOpenCL work in the device's own queue, on the same buffers as clmst, and take
+    their temporaries from a memory pool, as clmst does.
+
+    Parameters
+    ----------
+    device : clmst.Device
+    seed : int
+        Of the random inputs.
+    """
+
+    def __init__(self, device: clmst.Device, seed: int = 0) -> None:
+        self.device = device
+        self.seed = seed
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """A new generator of the same random numbers: cases do not depend on one another."""
+        return np.random.default_rng(self.seed)
+
+    # -------------------------------------------------------------------- memory
+
+    def put(self, values: Array) -> DeviceArray:
+        """Return a copy on the device."""
+        return DeviceArray.from_host(values, self.device)
+
+    def room(self, size: int, dtype: Any) -> DeviceArray:
+        """Return memory on the device; contents undefined."""
+        return DeviceArray.empty(size, dtype, self.device)
+
+    def spoil(self, arrays: Sequence[DeviceArray]) -> None:
+        """Overwrite arrays, lest a result be read that another contestant left there."""
+        import pyopencl as cl
+
+        for array in arrays:
+            if array.size:
+                cl.enqueue_fill_buffer(self.device.queue, array.memory, _STALE, 0, array.nbytes)
+
+    def finish(self) -> None:
+        """Wait for everything enqueued."""
+        self.device.queue.finish()
+
+    @cached_property
+    def pool(self) -> Any:
+        """Where PyOpenCL's contestants get their temporaries."""
+        from pyopencl.tools import ImmediateAllocator, MemoryPool
+
+        return MemoryPool(ImmediateAllocator(self.device.queue))
+
+    def theirs(self, array: DeviceArray, dtype: Any = None) -> Any:
+        """Return a ``pyopencl.array.Array`` of the same memory, for elements of `dtype`."""
+        import pyopencl.array
+
+        dtype = array.dtype if dtype is None else np.dtype(dtype)
+        return pyopencl.array.Array(
+            self.device.queue,
+            (array.nbytes // dtype.itemsize,),
+            dtype,
+            allocator=self.pool,
+            data=array.memory,
+        )
+
+    def release(self) -> None:
+        """Give memory that is no longer used back to the device."""
+        self.finish()
+        self.pool.free_held()
+        self.device.release_memory()
+
+    # ------------------------------------------------------------------ identity
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether the device is a CPU."""
+        return self.device.capabilities.kind == "cpu"
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a reader must know of the machine."""
+        return {
+            "device": self.device.name,
+            "platform": self.device.platform,
+            "driver": self.device.driver,
+            "compute_units": self.device.capabilities.compute_units,
+            "host": _processor(),
+            "host_cores": len(os.sched_getaffinity(0)),
+            "python": platform.python_version(),
+            "versions": {name: _version(name) for name in ("clmst", "numpy", "pyopencl")},
+            "command": sys.argv[1:],
+        }
+
+
+def _processor() -> str:
+    """Return the name of the host's processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor())
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,35 @@
+// Recursive Borůvka, lines 8 and 9 as the paper has them: vertices are brought together by a split
+// on their representatives, and supervertices numbered along that list. For comparison only: a scan
+// over the representatives alone gives the same numbers.
+//
+// Source: Vineet, Harish, Patidar, Narayanan 2009, section 3.2, "Assigning ids to supervertices".
+#include "device/work_group.cl"
+
+// Line 8: append every vertex to its representative.
+//
+// In  representatives[n].  Out  list[n]: representative << 32 | vertex.  Launch  any.
+kernel void boruvka_split_append(const global uint *representatives, global ulong *list, uint n) {
+  GRID_FOR(u, n) list[u] = (ulong)representatives[u] << 32 | u;
+}
+
+// Line 9: mark where a supervertex begins that can have edges.
+//
+// In       list[n], sorted by representative; chosen[n]: all ones for vertices without edges, which
+//          are supervertices by themselves.
+// Out      marks[n]: 0 or 1.
+// Launch   any.
+kernel void boruvka_split_mark(const global ulong *list, const global ulong *chosen,
+                               global uint *marks, uint n) {
+  GRID_FOR(i, n) {
+    const bool begins = i == 0 || list[i - 1] >> 32 != list[i] >> 32;
+    marks[i] = begins && chosen[(uint)list[i]] != ULONG_MAX;
+  }
+}
+
+// Line 9: give every vertex of the list the number of its supervertex.
+//
+// In  list[n]; counts[n]: inclusive sums of the marks.  Out  supervertices[n].  Launch  any.
+kernel void boruvka_split_number(const global ulong *list, const global uint *counts,
+                                 global uint *supervertices, uint n) {
+  GRID_FOR(i, n) supervertices[(uint)list[i]] = counts[i] - 1;
+}

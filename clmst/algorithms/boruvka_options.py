@@ -1,0 +1,40 @@
+"""How recursive Borůvka takes the two steps that can be taken in more than one way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from clmst.core.errors import InvalidArgumentError
+
+Duplicates: TypeAlias = Literal["minimum", "split", "keep"]
+Numbering: TypeAlias = Literal["scan", "split"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoruvkaOptions:
+    """Alternatives for two steps; they change how long a solve takes, never its result.
+
+    Attributes
+    ----------
+    numbering : {"scan", "split"}
+        How supervertices get their numbers: by a scan over the representatives, or along the
+        vertices split by representative, as the paper has it; the numbers are the same.
+    duplicates : {"minimum", "split", "keep"}
+        How parallel edges go. "minimum": split by (u, v), segmented minimum of each pair. "split":
+        split by (u, v, weight), first of each pair, as the paper has it. "keep": split by u only,
+        parallel edges stay.
+    """
+
+    numbering: Numbering = "scan"
+    duplicates: Duplicates = "minimum"
+
+    def __post_init__(self) -> None:
+        """Refuse what is none of the alternatives."""
+        for name, known in (("numbering", Numbering), ("duplicates", Duplicates)):
+            value = getattr(self, name)
+            if value not in get_args(known):
+                raise InvalidArgumentError(
+                    f"{name} is {value!r}; it must be one of "
+                    f"{', '.join(map(repr, get_args(known)))}"
+                )

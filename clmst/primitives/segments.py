@@ -1,0 +1,206 @@
+"""Segments given as CSR offsets, and one result a segment: host side of ``cl/primitives/segments.cl``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clmst.core.errors import InvalidArgumentError
+from clmst.primitives.checks import check_apart, check_array, check_length, check_room
+from clmst.primitives.compact import compact
+from clmst.primitives.element import check_supported
+from clmst.primitives.monoid import Monoid
+from clmst.primitives.scan import segmented_scan
+from clmst.primitives.shares import Strategy
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Launcher
+
+SOURCE = "primitives/segments.cl"
+
+
+def head_flags(
+    offsets: DeviceArray,
+    length: int,
+    *,
+    out: DeviceArray | None = None,
+    launch: Launcher | None = None,
+) -> DeviceArray:
+    """Make the head flags of segments that are given as CSR offsets.
+
+    Parameters
+    ----------
+    offsets : DeviceArray of uint32, shape (s + 1,)
+        Segment k is elements ``offsets[k]`` to ``offsets[k + 1] - 1``; rising, from 0 to `length`.
+        That is not checked: what lies behind `length` is ignored.
+    length : int
+        Number of elements, n.
+    out : DeviceArray of uint8, shape (n,) or more, optional
+        Where the flags go.
+    launch : Launcher, optional
+        The queue to work in; the device's own when left out.
+
+    Returns
+    -------
+    DeviceArray of uint8, shape (n,)
+        1 where a segment begins that is not empty, else 0. Not waited for.
+
+    Notes
+    -----
+    Reads s + 1 offsets, writes n bytes and one a segment; a fill and a launch.
+    """
+    check_array("offsets", offsets, np.uint32)
+    if offsets.size == 0:
+        raise InvalidArgumentError("offsets are empty; there is one more than there are segments")
+    if out is None:
+        out = DeviceArray.empty(length, np.uint8, offsets.device)
+    else:
+        check_array("out", out, np.uint8, like=offsets)
+        check_room("out", out, length)
+        check_apart("out", out, offsets=offsets)
+    n_segments = offsets.size - 1
+    launch = launch or Launcher(offsets.device, offsets.device.queue)
+    if length:
+        launch.fill(out.memory, 0, length, np.uint8)
+    if length and n_segments:
+        program = offsets.device.program(SOURCE, Monoid.sum(np.uint32).prelude)
+        launch(
+            program, "segments_mark_heads", launch.groups_for(-(-n_segments // program.grid_tile)),
+            offsets.memory, out.memory, np.uint32(n_segments), np.uint32(length),
+        )  # fmt: skip
+    return out[:length]
+
+
+def end_flags(
+    flags: DeviceArray, *, out: DeviceArray | None = None, launch: Launcher | None = None
+) -> DeviceArray:
+    """Make the flags of the last elements of segments from those of the first.
+
+    Parameters
+    ----------
+    flags : DeviceArray of uint8, shape (n,)
+        Not 0 where a segment begins.
+    out : DeviceArray of uint8, shape (n,) or more, optional
+        Where the flags go; apart from `flags`.
+    launch : Launcher, optional
+        The queue to work in; the device's own when left out.
+
+    Returns
+    -------
+    DeviceArray of uint8, shape (n,)
+        1 where a segment ends, else 0. Not waited for. Reads and writes n bytes; one launch.
+    """
+    check_array("flags", flags, np.uint8)
+    if out is None:
+        out = DeviceArray.empty(flags.size, np.uint8, flags.device)
+    else:
+        check_array("out", out, np.uint8, like=flags)
+        check_room("out", out, flags.size)
+        check_apart("out", out, flags=flags)
+    launch = launch or Launcher(flags.device, flags.device.queue)
+    if flags.size:
+        program = flags.device.program(SOURCE, Monoid.sum(np.uint32).prelude)
+        launch(
+            program, "segments_mark_ends", launch.groups_for(-(-flags.size // program.grid_tile)),
+            flags.memory, out.memory, np.uint32(flags.size),
+        )  # fmt: skip
+    return out[: flags.size]
+
+
+def segmented_reduce(
+    values: DeviceArray,
+    flags: DeviceArray | None = None,
+    *,
+    offsets: DeviceArray | None = None,
+    monoid: Monoid | None = None,
+    out: DeviceArray | None = None,
+    strategy: Strategy = "parallel",
+    launch: Launcher | None = None,
+) -> tuple[DeviceArray, DeviceArray] | DeviceArray:
+    """Combine the elements of each segment, in order.
+
+    Parameters
+    ----------
+    values : DeviceArray, shape (n,)
+    flags : DeviceArray of uint8, shape (n,)
+        Not 0 where a segment begins; the first element begins one anyway.
+    offsets : DeviceArray of uint32, shape (s + 1,)
+        Instead of flags: segments as :func:`head_flags` takes them; they may be empty.
+    monoid : Monoid, optional
+        The sum of the elements' dtype when left out.
+    out : DeviceArray, optional
+        Where the results go: shape (n,) or more with flags, (s,) or more with offsets.
+    strategy : {"parallel", "sequential"}
+        "sequential": by a single work-item, for debugging.
+    launch : Launcher, optional
+        The queue to work in; the device's own when left out.
+
+    Returns
+    -------
+    results : DeviceArray
+        With offsets, shape (s,): the identity for an empty segment. With flags, shape (n,), of
+        which as many are written as there are segments.
+    count : DeviceArray of uint32, shape (1,)
+        With flags only: the number of segments, left on the device.
+
+    Raises
+    ------
+    InvalidArgumentError
+        As of :func:`segmented_scan`; or both or neither of flags and offsets are given.
+    KernelBuildError
+        The operator does not compile; with the compiler's log.
+
+    Notes
+    -----
+    A segmented scan and a pass over the segments; n elements of extra memory. The number of
+    segments plays no part in the time.
+    """
+    check_array("values", values)
+    check_supported(values.dtype, values.device)
+    if (flags is None) == (offsets is None):
+        raise InvalidArgumentError(
+            "both flags and offsets are given, or neither; segments are given one way"
+        )
+    launch = launch or Launcher(values.device, values.device.queue)
+    monoid = Monoid.sum(values.dtype) if monoid is None else monoid
+    if offsets is not None:
+        return _reduce_rows(values, offsets, monoid, out, strategy, launch)
+    assert flags is not None
+    check_array("flags", flags, np.uint8, like=values)
+    check_length("flags", flags, values.size)
+    if out is not None:
+        check_array("out", out, values.dtype, like=values)
+        check_room("out", out, values.size)
+        check_apart("out", out, values=values, flags=flags)
+    scanned = segmented_scan(values, flags, monoid=monoid, strategy=strategy, launch=launch)
+    ends = end_flags(flags, launch=launch)
+    return compact(scanned, ends, out=out, strategy=strategy, launch=launch)
+
+
+def _reduce_rows(
+    values: DeviceArray,
+    offsets: DeviceArray,
+    monoid: Monoid,
+    out: DeviceArray | None,
+    strategy: Strategy,
+    launch: Launcher,
+) -> DeviceArray:
+    """Return one result a row of offsets."""
+    check_array("offsets", offsets, np.uint32, like=values)
+    if offsets.size == 0:
+        raise InvalidArgumentError("offsets are empty; there is one more than there are segments")
+    n_segments = offsets.size - 1
+    if out is None:
+        out = DeviceArray.empty(n_segments, values.dtype, values.device)
+    else:
+        check_array("out", out, values.dtype, like=values)
+        check_room("out", out, n_segments)
+        check_apart("out", out, values=values, offsets=offsets)
+    flags = head_flags(offsets, values.size, launch=launch)
+    scanned = segmented_scan(values, flags, monoid=monoid, strategy=strategy, launch=launch)
+    if n_segments:
+        program = values.device.program(SOURCE, monoid.prelude)
+        launch(
+            program, "segments_take_last", launch.groups_for(-(-n_segments // program.grid_tile)),
+            offsets.memory, scanned.memory, out.memory, np.uint32(n_segments),
+            np.uint32(values.size),
+        )  # fmt: skip
+    return out[:n_segments]

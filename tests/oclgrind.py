@@ -1,0 +1,88 @@
+"""Running a module of these tests inside Oclgrind, and reading what it reports.
+
+Oclgrind interprets kernels, and reports accesses outside a buffer, uses of memory that was never
+written, barriers that not all work-items of a group reach, and data races.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+LIBRARIES = [
+    Path(folder) / "oclgrind" / "liboclgrind-rt-icd.so"
+    for folder in ("/usr/lib", "/usr/local/lib", "/usr/lib64", "/usr/lib/x86_64-linux-gnu")
+]
+
+RACE = re.compile(r"(Read-write|Write-write) data race at global memory address")
+
+
+class Outcome(NamedTuple):
+    """What a process printed, and what Oclgrind reported."""
+
+    printed: str
+    reports: list[str]
+
+    @property
+    def races(self) -> list[str]:
+        return [report for report in self.reports if RACE.match(report)]
+
+    @property
+    def faults(self) -> list[str]:
+        return [report for report in self.reports if not RACE.match(report)]
+
+
+def find_library() -> Path:
+    """Return the path of Oclgrind's driver; without it, skip the test, or fail under CI."""
+    found = next((path for path in LIBRARIES if path.exists()), None)
+    if found is None:
+        message = "Oclgrind is not installed; on Debian: apt install oclgrind"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return found
+
+
+def simulate(folder: Path, module: str, *arguments: str) -> Outcome:
+    """Run a module (``"tests.simulated"``) where Oclgrind is the only driver.
+
+    Parameters
+    ----------
+    folder : Path
+        An empty folder to work in.
+    module : str
+    *arguments : str
+        Of its command line.
+    """
+    (folder / "oclgrind.icd").write_text(f"{find_library()}\n", encoding="utf-8")
+    log = folder / "log"
+    settings = {
+        "OCL_ICD_VENDORS": str(folder),
+        "OCLGRIND_LOG": str(log),
+        "OCLGRIND_MAX_ERRORS": "1000000",
+        "OCLGRIND_UNINITIALIZED": "1",
+        "OCLGRIND_DATA_RACES": "1",
+        # Its check of uninitialised memory takes the vectors of optimised code for such, and dies.
+        "OCLGRIND_BUILD_OPTIONS": "-cl-opt-disable",
+        "PYOPENCL_NO_CACHE": "1",  # which does not know of those options
+    }
+    unset = ("CLMST_DEVICE", "CLMST_WITHOUT")
+    inherited = {name: value for name, value in os.environ.items() if name not in unset}
+    done = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        cwd=Path(__file__).parents[1],
+        env=inherited | settings,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=500,
+    )
+    assert done.returncode == 0, done.stderr
+    text = log.read_text(encoding="utf-8", errors="replace")
+    return Outcome(done.stdout, [part for part in re.split(r"\n(?=\S)", text) if part.strip()])
