@@ -107,7 +107,11 @@ class Stand:
             "host": _processor(),
             "host_cores": len(os.sched_getaffinity(0)),
             "python": platform.python_version(),
-            "versions": {name: _version(name) for name in ("clmst", "numpy", "pyopencl")},
+            "versions": {
+                "clmst": clmst.__version__,
+                "numpy": np.__version__,
+                "pyopencl": _version("pyopencl"),
+            },
             "command": sys.argv[1:],
         }
 

@@ -44,24 +44,25 @@ ENTRIES = (
     Entry(name="exclusive_scan_f32", family="scan", build=scans.exclusive_f32, gpu=2**28),
     Entry(name="exclusive_scan_u64", family="scan", build=scans.exclusive_u64, gpu=2**28),
     Entry(name="inclusive_scan", family="scan", build=scans.inclusive, gpu=2**28),
-    Entry(
-        name="segmented_scan_one", family="segmented", build=segments.one, gpu=2**27, cpu=2**23
-    ),
+    Entry(name="segmented_scan_one", family="segmented", build=segments.one, gpu=2**27, cpu=2**23),
     Entry(
         name="segmented_scan_16th", family="segmented", build=segments.random, gpu=2**27, cpu=2**23
     ),
     Entry(
         name="segmented_scan_all", family="segmented", build=segments.every, gpu=2**27, cpu=2**23
     ),
+    Entry(
+        name="segmented_scan_kinds", family="segmented", build=segments.kinds, gpu=2**27, cpu=2**23
+    ),
     Entry(name="segmented_scan_packed", family="segmented", build=segments.packed, gpu=2**28),
-    Entry(name="sort", family="sort", build=sorts.keys, gpu=2**26),
-    Entry(name="sort_pairs", family="sort", build=sorts.pairs, gpu=2**26),
-    Entry(name="split", family="sort", build=sorts.split, gpu=2**26),
-    Entry(name="compact", family="compact", build=selections.flagged, gpu=2**28),
-    Entry(name="compact_if", family="compact", build=selections.satisfying, gpu=2**28),
-    Entry(name="partition", family="compact", build=selections.partitioned, gpu=2**28),
-    Entry(name="unique", family="compact", build=selections.unique, gpu=2**28),
-    Entry(name="unique_by_key", family="compact", build=selections.unique_by_key, gpu=2**28),
+    Entry(name="sort", family="sorting", build=sorts.keys, gpu=2**26),
+    Entry(name="sort_pairs", family="sorting", build=sorts.pairs, gpu=2**26),
+    Entry(name="split", family="sorting", build=sorts.split, gpu=2**26),
+    Entry(name="compact", family="selection", build=selections.flagged, gpu=2**28),
+    Entry(name="compact_if", family="selection", build=selections.satisfying, gpu=2**28),
+    Entry(name="partition", family="selection", build=selections.partitioned, gpu=2**28),
+    Entry(name="unique", family="selection", build=selections.unique, gpu=2**28),
+    Entry(name="unique_by_key", family="selection", build=selections.unique_by_key, gpu=2**28),
     Entry(name="gather", family="permute", build=moves.gather, gpu=2**27),
     Entry(name="scatter", family="permute", build=moves.scatter, gpu=2**27),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.cases.inputs import random_words
+from benchmarks.cases.inputs import host_room, random_words
 from benchmarks.contest import Case, Contestant, Work
 from benchmarks.stand import Stand
 
@@ -13,7 +13,7 @@ def copy(stand: Stand, size: int) -> Case:
     """Return the case of copying 32-bit words."""
     x = random_words(stand, size)
     values, out = stand.put(x), stand.room(size, x.dtype)
-    host_out = np.empty_like(x)
+    host_out = host_room(size, x.dtype)
 
     def by_driver() -> Work:
         import pyopencl as cl

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.cases.inputs import random_walk_steps, random_words
+from benchmarks.cases.inputs import host_room, random_walk_steps, random_words
 from benchmarks.contest import Case, Contestant, Work
 from benchmarks.stand import Stand
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
-
 
 
 def reduce(stand: Stand, size: int) -> Case:
@@ -24,9 +23,7 @@ def reduce(stand: Stand, size: int) -> Case:
     def by_clmst() -> Work:
         from clmst.primitives import scan
 
-        return Work(
-            enqueue=lambda: scan.reduce(values, out=out), results=lambda: [out.to_host()]
-        )
+        return Work(enqueue=lambda: scan.reduce(values, out=out), results=lambda: [out.to_host()])
 
     def by_pyopencl() -> Work:
         import pyopencl.array
@@ -101,7 +98,7 @@ def pyopencl_scan(
 
 def _scan(stand: Stand, name: str, x: Array, *, exclusive: bool) -> Case:
     values, out = stand.put(x), stand.room(x.size, x.dtype)
-    expected, host_out = np.empty_like(x), np.empty_like(x)
+    expected, host_out = np.empty_like(x), host_room(x.size, x.dtype)
     numpy_scan(x, expected, exclusive=exclusive)
 
     def by_clmst(strategy: Any) -> Callable[[], Work]:
@@ -133,9 +130,7 @@ def _scan(stand: Stand, name: str, x: Array, *, exclusive: bool) -> Case:
         outputs=[out],
         contestants=[
             # Two reads and a write.
-            Contestant(
-                name="clmst", prepare=by_clmst("reduce-then-scan"), traffic=3 * x.nbytes
-            ),
+            Contestant(name="clmst", prepare=by_clmst("reduce-then-scan"), traffic=3 * x.nbytes),
             # Blocks are read and written, and once more when their totals are added.
             Contestant(
                 name="clmst scan-then-propagate",

@@ -2,33 +2,99 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from benchmarks.cases.inputs import random_flags, random_words
+from benchmarks.cases.inputs import host_room, random_flags, random_words
 from benchmarks.contest import Case, Contestant, Work
 from benchmarks.stand import Stand
 from clmst.core.weight_keys import Array
+from clmst.primitives.element import pair_of
+from clmst.runtime.array import DeviceArray
 
-_KEY_BITS = 8  # few, so that there are ties, and room for the reference to tell segments apart
+# Few, so that there are ties, and room for the reference to tell 2**28 segments apart.
+_KEY_BITS = 6
 _TOP = np.uint32(2**31)
 _LESSER = "((b).x < (a).x || ((b).x == (a).x && (b).y < (a).y)) ? (b) : (a)"
 
 
 def one(stand: Stand, size: int) -> Case:
     """Return the case of one segment."""
-    return _pairs(stand, "segmented_scan_one", np.zeros(size, np.uint8))
+    return _pairs(stand, "segmented_scan_one", _KINDS["one"](stand, size))
 
 
 def random(stand: Stand, size: int) -> Case:
     """Return the case of random segments, of sixteen elements in the mean."""
-    return _pairs(stand, "segmented_scan_16th", random_flags(stand, size, 1 / 16))
+    return _pairs(stand, "segmented_scan_16th", _KINDS["16th"](stand, size))
 
 
 def every(stand: Stand, size: int) -> Case:
     """Return the case of segments of one element each."""
-    return _pairs(stand, "segmented_scan_all", np.ones(size, np.uint8))
+    return _pairs(stand, "segmented_scan_all", _KINDS["all"](stand, size))
+
+
+def kinds(stand: Stand, size: int) -> Case:
+    """Return the case of clmst on all these kinds of segments, by turns, to compare them."""
+    pairs = _Pairs.random(stand, size)
+    values, out = stand.put(pairs.elements), stand.room(size, pairs.elements.dtype)
+    contestants = []
+    for kind, flags_of in _KINDS.items():
+        flags = flags_of(stand, size)
+        contestant = _by_clmst(f"clmst {kind}", values, stand.put(flags), out)
+        expected = [pairs.elements_of(_segment_minima(pairs.words, flags))]
+        contestants.append(replace(contestant, expected=expected))
+    return Case(
+        name="segmented_scan_kinds",
+        size=size,
+        expected=[],
+        outputs=[out],
+        contestants=contestants,
+    )
+
+
+# Where segments begin.
+_KINDS: dict[str, Callable[[Stand, int], Array]] = {
+    "one": lambda _, size: np.zeros(size, np.uint8),
+    "16th": lambda stand, size: random_flags(stand, size, 1 / 16),
+    "all": lambda _, size: np.ones(size, np.uint8),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pairs:
+    """Pairs of a random key and a rising index, with a few keys only, so that there are ties.
+
+    Attributes
+    ----------
+    elements : array of (key, index)
+    words : array of uint64
+        The same, packed in the same order.
+    index_bits : numpy.uint64
+        Lower bits of a word.
+    """
+
+    elements: Array
+    words: Array
+    index_bits: np.uint64
+
+    @classmethod
+    def random(cls, stand: Stand, size: int) -> _Pairs:
+        elements = np.empty(size, pair_of(np.uint32))
+        elements["key"] = random_words(stand, size) >> np.uint32(32 - _KEY_BITS)
+        elements["index"] = np.arange(size, dtype=np.uint32)
+        index_bits = np.uint64(max(size - 1, 1).bit_length())
+        words = (elements["key"].astype(np.uint64) << index_bits) | elements["index"]
+        return cls(elements=elements, words=words, index_bits=index_bits)
+
+    def elements_of(self, words: Array) -> Array:
+        """Return words unpacked."""
+        elements = np.empty(words.size, self.elements.dtype)
+        elements["key"] = words >> self.index_bits
+        elements["index"] = words & ((np.uint64(1) << self.index_bits) - np.uint64(1))
+        return elements
 
 
 def _segment_minima(words: Array, flags: Array) -> Array:
@@ -47,30 +113,43 @@ def _segment_minima(words: Array, flags: Array) -> Array:
 
 def _pairs(stand: Stand, name: str, flags: Array) -> Case:
     """Return the case of minima of (key, index) pairs with byte flags."""
-    from clmst.primitives.monoid import Monoid
+    pairs = _Pairs.random(stand, flags.size)
+    minima = _segment_minima(pairs.words, flags)
+    values, heads = stand.put(pairs.elements), stand.put(flags)
+    out = stand.room(flags.size, pairs.elements.dtype)
+    return Case(
+        name=name,
+        size=flags.size,
+        expected=[pairs.elements_of(minima)],
+        outputs=[out],
+        contestants=[
+            _by_clmst("clmst", values, heads, out),
+            _by_pyopencl(stand, values, heads, out),
+            *_numpy_ways(pairs.words, flags, minima),
+        ],
+    )
 
-    monoid = Monoid.minimum_by_key(np.uint32)
-    size = flags.size
-    x = np.empty(size, monoid.dtype)
-    x["key"] = random_words(stand, size) >> np.uint32(32 - _KEY_BITS)
-    x["index"] = np.arange(size, dtype=np.uint32)
-    index_bits = np.uint64(max(size - 1, 1).bit_length())
-    words = (x["key"].astype(np.uint64) << index_bits) | x["index"]
-    minima = _segment_minima(words, flags)
-    expected = np.empty_like(x)
-    expected["key"] = minima >> index_bits
-    expected["index"] = minima & ((np.uint64(1) << index_bits) - np.uint64(1))
-    values, heads, out = stand.put(x), stand.put(flags), stand.room(size, x.dtype)
 
-    def by_clmst() -> Work:
+def _by_clmst(name: str, values: DeviceArray, heads: DeviceArray, out: DeviceArray) -> Contestant:
+    def prepare() -> Work:
         from clmst.primitives import scan
+        from clmst.primitives.monoid import Monoid
 
+        monoid = Monoid.minimum_by_key(np.uint32)
         return Work(
             enqueue=lambda: scan.segmented_scan(values, heads, monoid=monoid, out=out),
             results=lambda: [out.to_host()],
         )
 
-    def by_pyopencl() -> Work:
+    # Two reads of pairs and flags, and a write.
+    traffic = 3 * values.nbytes + 2 * heads.nbytes
+    return Contestant(name=name, prepare=prepare, traffic=traffic)
+
+
+def _by_pyopencl(
+    stand: Stand, values: DeviceArray, heads: DeviceArray, out: DeviceArray
+) -> Contestant:
+    def prepare() -> Work:
         import pyopencl.cltypes
         from pyopencl.scan import GenericScanKernel
 
@@ -88,55 +167,40 @@ def _pairs(stand: Stand, name: str, flags: Array) -> Case:
         arguments = stand.theirs(values, uint2), stand.theirs(heads), stand.theirs(out, uint2)
         return Work(enqueue=lambda: kernel(*arguments), results=lambda: [out.to_host()])
 
-    moved = x.nbytes
-    return Case(
-        name=name,
-        size=size,
-        expected=[expected],
-        outputs=[out],
-        contestants=[
-            # Two reads of pairs and flags, and a write.
-            Contestant(name="clmst", prepare=by_clmst, traffic=3 * moved + 2 * flags.nbytes),
-            # Partial results are written and read in between; flags are read once.
-            Contestant(name="pyopencl", prepare=by_pyopencl, traffic=4 * moved + flags.nbytes),
-            *_numpy_ways(words, flags, minima),
-        ],
-    )
+    # Partial results are written and read in between; flags are read once.
+    traffic = 4 * values.nbytes + heads.nbytes
+    return Contestant(name="pyopencl", prepare=prepare, traffic=traffic)
 
 
 def _numpy_ways(words: Array, flags: Array, minima: Array) -> list[Contestant]:
-    """Return how NumPy can do it, on pairs packed into words; only the minima of whole segments
-    where there are many."""  # noqa: D205, D209
+    """Return how NumPy can do it on pairs packed into words: nothing of it does segments as such.
+
+    One segment is an accumulation; of many, NumPy gets only the minima of whole segments.
+    """
+    out = host_room(words.size, words.dtype)
     results: list[Any] = [None]
-    n_heads = int(np.count_nonzero(flags))
+    starts = _starts(flags)
+    ends = np.append(starts[1:], flags.size) - 1
 
     def over_everything() -> Work:
-        out = np.empty_like(words)
         return Work(enqueue=lambda: np.minimum.accumulate(words, out=out), results=lambda: [out])
 
     def by_segment() -> Work:
-        starts = _starts(flags)
-
         def enqueue() -> None:
             results[0] = np.minimum.reduceat(words, starts)
 
         return Work(enqueue=enqueue, results=lambda: results)
 
-    if n_heads == 0:
+    if starts.size == 1:
+        traffic = 2 * words.nbytes
         return [
-            Contestant(
-                name="NumPy",
-                prepare=over_everything,
-                traffic=2 * words.nbytes,
-                expected=[minima],
-            )
+            Contestant(name="NumPy", prepare=over_everything, traffic=traffic, expected=[minima])
         ]
-    ends = np.append(_starts(flags)[1:], flags.size) - 1
     return [
         Contestant(
             name="NumPy reduceat (ends of segments only)",
             prepare=by_segment,
-            traffic=words.nbytes + 16 * ends.size,
+            traffic=words.nbytes + starts.nbytes + 8 * ends.size,
             expected=[minima[ends]],
         )
     ]

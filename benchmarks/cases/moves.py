@@ -1,0 +1,92 @@
+"""Gather and scatter by a random permutation: the least that random access costs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.cases.inputs import host_room, random_words
+from benchmarks.contest import Case, Contestant, Work
+from benchmarks.stand import Stand
+
+
+def gather(stand: Stand, size: int) -> Case:
+    """Return the case of ``out[i] = values[indices[i]]``."""
+    x = random_words(stand, size)
+    indices = stand.rng.permutation(np.arange(size, dtype=np.uint32))
+    values, places, out = stand.put(x), stand.put(indices), stand.room(size, x.dtype)
+    host_out = host_room(size, x.dtype)
+
+    def by_clmst() -> Work:
+        from clmst.primitives.permute import gather
+
+        return Work(enqueue=lambda: gather(values, places, out), results=lambda: [out.to_host()])
+
+    def by_pyopencl() -> Work:
+        import pyopencl.array
+
+        source, where, target = (stand.theirs(array) for array in (values, places, out))
+        return Work(
+            enqueue=lambda: pyopencl.array.take(source, where, out=target),
+            results=lambda: [out.to_host()],
+        )
+
+    def by_numpy() -> Work:
+        return Work(
+            enqueue=lambda: np.take(x, indices, out=host_out, mode="clip"),
+            results=lambda: [host_out],
+        )
+
+    traffic = 3 * x.nbytes
+    return Case(
+        name="gather",
+        size=size,
+        expected=[x[indices]],
+        outputs=[out],
+        contestants=[
+            Contestant(name="clmst", prepare=by_clmst, traffic=traffic),
+            Contestant(name="pyopencl", prepare=by_pyopencl, traffic=traffic),
+            Contestant(name="NumPy", prepare=by_numpy, traffic=traffic),
+        ],
+    )
+
+
+def scatter(stand: Stand, size: int) -> Case:
+    """Return the case of ``out[indices[i]] = values[i]``."""
+    x = random_words(stand, size)
+    indices = stand.rng.permutation(np.arange(size, dtype=np.uint32))
+    values, places, out = stand.put(x), stand.put(indices), stand.room(size, x.dtype)
+    expected, host_out = host_room(size, x.dtype), np.empty_like(x)
+    expected[indices] = x
+
+    def by_clmst() -> Work:
+        from clmst.primitives.permute import scatter
+
+        return Work(enqueue=lambda: scatter(values, places, out), results=lambda: [out.to_host()])
+
+    def by_pyopencl() -> Work:
+        import pyopencl.array
+
+        source, where, target = (stand.theirs(array) for array in (values, places, out))
+        return Work(
+            enqueue=lambda: pyopencl.array.multi_put([source], where, out=[target]),
+            results=lambda: [out.to_host()],
+        )
+
+    def by_numpy() -> Work:
+        def enqueue() -> None:
+            host_out[indices] = x
+
+        return Work(enqueue=enqueue, results=lambda: [host_out])
+
+    traffic = 3 * x.nbytes
+    return Case(
+        name="scatter",
+        size=size,
+        expected=[expected],
+        outputs=[out],
+        contestants=[
+            Contestant(name="clmst", prepare=by_clmst, traffic=traffic),
+            Contestant(name="pyopencl", prepare=by_pyopencl, traffic=traffic),
+            Contestant(name="NumPy", prepare=by_numpy, traffic=traffic),
+        ],
+    )

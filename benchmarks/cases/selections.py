@@ -1,0 +1,279 @@
+"""Selecting elements, in order: compaction, partition, the first of each run of equals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cases.inputs import random_flags, random_words, sorted_runs
+from benchmarks.contest import Case, Contestant, Work
+from benchmarks.stand import Stand
+from clmst.core.weight_keys import Array
+from clmst.runtime.array import DeviceArray
+
+_MIDDLE = np.uint32(2**31)
+_RUN_LENGTH = 4  # in the mean
+
+
+def flagged(stand: Stand, size: int) -> Case:
+    """Return the case of keeping the flagged half of 32-bit words."""
+    x, flags = random_words(stand, size), random_flags(stand, size, 1 / 2)
+    mask = flags.astype(np.bool_)
+    values, marks, out = stand.put(x), stand.put(flags), stand.room(size, x.dtype)
+
+    def by_clmst() -> Work:
+        from clmst.primitives.compact import compact
+
+        return _kept(lambda: compact(values, marks, out=out))
+
+    def by_pyopencl() -> Work:
+        from pyopencl.algorithm import copy_if
+
+        source, extra = stand.theirs(values), [("flags", stand.theirs(marks))]
+        return _kept(lambda: copy_if(source, "flags[i]", extra_args=extra)[:2])
+
+    kept = x[mask]
+    traffic = x.nbytes + kept.nbytes
+    return Case(
+        name="compact",
+        size=size,
+        expected=[kept, np.array([kept.size])],
+        outputs=[out],
+        contestants=[
+            # Flags are counted first.
+            Contestant(name="clmst", prepare=by_clmst, traffic=traffic + 2 * flags.nbytes),
+            # Every element's partial result of 4 bytes is written and read in between.
+            Contestant(
+                name="pyopencl",
+                prepare=by_pyopencl,
+                traffic=traffic + 2 * x.nbytes + flags.nbytes,
+            ),
+            _numpy(lambda: [x[mask]], traffic + mask.nbytes, [kept]),
+        ],
+    )
+
+
+def satisfying(stand: Stand, size: int) -> Case:
+    """Return the case of keeping the half of 32-bit words that is above the middle."""
+    x = random_words(stand, size)
+    values, out = stand.put(x), stand.room(size, x.dtype)
+
+    def by_clmst() -> Work:
+        from clmst.primitives.compact import Predicate, compact
+
+        above = Predicate(dtype=x.dtype, expression=f"x > {_MIDDLE}u")
+        return _kept(lambda: compact(values, predicate=above, out=out))
+
+    def by_pyopencl() -> Work:
+        from pyopencl.algorithm import copy_if
+
+        source = stand.theirs(values)
+        return _kept(lambda: copy_if(source, f"ary[i] > {_MIDDLE}u")[:2])
+
+    kept = x[x > _MIDDLE]
+    traffic = x.nbytes + kept.nbytes
+    return Case(
+        name="compact_if",
+        size=size,
+        expected=[kept, np.array([kept.size])],
+        outputs=[out],
+        contestants=[
+            Contestant(name="clmst", prepare=by_clmst, traffic=traffic + x.nbytes),
+            Contestant(name="pyopencl", prepare=by_pyopencl, traffic=traffic + 3 * x.nbytes),
+            _numpy(lambda: [x[x > _MIDDLE]], traffic + 2 * x.size, [kept]),
+        ],
+    )
+
+
+def partitioned(stand: Stand, size: int) -> Case:
+    """Return the case of 32-bit words in two parts, those above the middle first."""
+    x = random_words(stand, size)
+    above = x > _MIDDLE
+    expected = np.concatenate((x[above], x[~above]))
+    values, out = stand.put(x), stand.room(size, x.dtype)
+    n_above = int(np.count_nonzero(above))
+
+    def by_clmst() -> Work:
+        from clmst.primitives.compact import Predicate, partition
+
+        predicate = Predicate(dtype=x.dtype, expression=f"x > {_MIDDLE}u")
+        return _kept(lambda: partition(values, predicate=predicate, out=out), whole=True)
+
+    def by_pyopencl() -> Work:
+        from pyopencl.algorithm import partition
+
+        source, results = stand.theirs(values), list[Any]()
+
+        def enqueue() -> None:
+            results[:] = partition(source, f"ary[i] > {_MIDDLE}u")[:3]
+
+        def gathered() -> Sequence[Array]:
+            first, second, count = (result.get() for result in results)
+            return [
+                np.concatenate((first[:n_above], second[: size - n_above])),
+                count.reshape(1).astype(np.int64),
+            ]
+
+        return Work(enqueue=enqueue, results=gathered)
+
+    def by_numpy() -> Sequence[Array]:
+        mask = x > _MIDDLE
+        return [np.concatenate((x[mask], x[~mask]))]
+
+    return Case(
+        name="partition",
+        size=size,
+        expected=[expected, np.array([n_above])],
+        outputs=[out],
+        contestants=[
+            Contestant(name="clmst", prepare=by_clmst, traffic=3 * x.nbytes),
+            Contestant(name="pyopencl", prepare=by_pyopencl, traffic=5 * x.nbytes),
+            _numpy(by_numpy, None, [expected]),
+        ],
+    )
+
+
+def unique(stand: Stand, size: int) -> Case:
+    """Return the case of the first word of each run of equals."""
+    x = sorted_runs(stand, size, _RUN_LENGTH)
+    values, out = stand.put(x), stand.room(size, x.dtype)
+
+    def by_clmst() -> Work:
+        from clmst.primitives.compact import unique_by_key
+
+        return _kept(lambda: unique_by_key(values, out=out))
+
+    def by_pyopencl() -> Work:
+        from pyopencl.algorithm import unique
+
+        source = stand.theirs(values)
+        return _kept(lambda: unique(source)[:2])
+
+    kept = x[_heads(x)]
+    traffic = x.nbytes + kept.nbytes
+    return Case(
+        name="unique",
+        size=size,
+        expected=[kept, np.array([kept.size])],
+        outputs=[out],
+        contestants=[
+            Contestant(name="clmst", prepare=by_clmst, traffic=traffic + x.nbytes),
+            Contestant(name="pyopencl", prepare=by_pyopencl, traffic=traffic + 3 * x.nbytes),
+            _numpy(lambda: [x[_heads(x)]], traffic + x.nbytes + 2 * x.size, [kept]),
+        ],
+    )
+
+
+def unique_by_key(stand: Stand, size: int) -> Case:
+    """Return the case of the first key of each run of equals, and the value beside it."""
+    x, y = sorted_runs(stand, size, _RUN_LENGTH), random_words(stand, size)
+    k, v = stand.put(x), stand.put(y)
+    k_out, v_out = stand.room(size, x.dtype), stand.room(size, y.dtype)
+
+    def by_clmst() -> Work:
+        from clmst.primitives.compact import unique_by_key
+
+        return _kept(lambda: unique_by_key(k, v, out=k_out, values_out=v_out))
+
+    def by_numpy() -> Sequence[Array]:
+        heads = _heads(x)
+        return [x[heads], y[heads]]
+
+    heads = _heads(x)
+    kept = [x[heads], y[heads]]
+    written = sum(array.nbytes for array in kept)
+    return Case(
+        name="unique_by_key",
+        size=size,
+        expected=[*kept, np.array([kept[0].size])],
+        outputs=[k_out, v_out],
+        contestants=[
+            Contestant(name="clmst", prepare=by_clmst, traffic=2 * x.nbytes + y.nbytes + written),
+            Contestant(
+                name="pyopencl",
+                prepare=_pyopencl_unique_by_key(stand, k, v, k_out, v_out),
+                traffic=4 * x.nbytes + y.nbytes + written,
+            ),
+            _numpy(by_numpy, None, kept),
+        ],
+    )
+
+
+def _pyopencl_unique_by_key(
+    stand: Stand, k: DeviceArray, v: DeviceArray, k_out: DeviceArray, v_out: DeviceArray
+) -> Callable[[], Work]:
+    """Return what prepares PyOpenCL's `unique` with values carried along, which it lacks."""
+
+    def prepare() -> Work:
+        import pyopencl.array
+        from pyopencl.scan import GenericScanKernel
+
+        kernel = GenericScanKernel(
+            stand.device.context,
+            np.uint32,
+            arguments="uint *k, uint *v, uint *k_out, uint *v_out, uint *count",
+            input_fetch_exprs=[("before", "k", -1), ("here", "k", 0)],
+            input_expr="(i == 0) || (before != here) ? 1 : 0",
+            scan_expr="a+b",
+            neutral="0",
+            output_statement="""
+                if (prev_item != item) { k_out[item-1] = k[i]; v_out[item-1] = v[i]; }
+                if (i+1 == N) *count = item;
+                """,
+        )
+        arrays = [stand.theirs(array) for array in (k, v, k_out, v_out)]
+        count = pyopencl.array.zeros(stand.device.queue, 1, np.uint32)
+
+        def call() -> list[Any]:
+            kernel(*arrays, count)
+            return [*arrays[2:], count]
+
+        return _kept(call)
+
+    return prepare
+
+
+def _heads(x: Array) -> Array:
+    """Return a mask of the first of each run of equals."""
+    mask = np.empty(x.size, np.bool_)
+    mask[:1] = True
+    np.not_equal(x[1:], x[:-1], out=mask[1:])
+    return mask
+
+
+def _kept(call: Callable[[], Sequence[Any]], *, whole: bool = False) -> Work:
+    """Return the work of a call that returns arrays on the device and, last, a count.
+
+    Of each array as many elements are results as the count says, or all.
+    """
+    results = list[Any]()
+
+    def enqueue() -> None:
+        results[:] = call()
+
+    def gathered() -> Sequence[Array]:
+        *arrays, count = map(_to_host, results)
+        n = int(count.reshape(1)[0])
+        return [*(array if whole else array[:n] for array in arrays), np.array([n])]
+
+    return Work(enqueue=enqueue, results=gathered)
+
+
+def _to_host(array: Any) -> Array:
+    found: Array = array.to_host() if isinstance(array, DeviceArray) else array.get()
+    return found
+
+
+def _numpy(
+    call: Callable[[], Sequence[Array]], traffic: int | None, expected: Sequence[Array]
+) -> Contestant:
+    """Return NumPy's way, by a call that returns new arrays; their lengths are the counts."""
+    results = list[Any]()
+
+    def enqueue() -> None:
+        results[:] = call()
+
+    work = Work(enqueue=enqueue, results=lambda: results)
+    return Contestant(name="NumPy", prepare=lambda: work, traffic=traffic, expected=expected)

@@ -1,0 +1,155 @@
+"""Stable sorting and splitting by bits of the key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cases.inputs import random_words
+from benchmarks.contest import Case, Contestant, Work
+from benchmarks.stand import Stand
+from clmst.runtime.array import DeviceArray
+
+# Of a pass of clmst's, except on GPUs whose lanes it cannot use, where it takes 4.
+_DIGIT_BITS = 8
+# Of a pass of PyOpenCL's, which writes and reads four counters of 4 bytes for each element.
+_PYOPENCL_DIGIT_BITS = 2
+_PYOPENCL_PARTIAL_BYTES = 2 * 16
+
+
+def keys(stand: Stand, size: int) -> Case:
+    """Return the case of sorting 32-bit keys."""
+    x = random_words(stand, size)
+    values, out = stand.put(x), stand.room(size, x.dtype)
+    results: list[Any] = [None]
+
+    def by_clmst() -> Work:
+        from clmst.primitives.sort import sort
+
+        return Work(enqueue=lambda: sort(values, out=out), results=lambda: [out.to_host()])
+
+    def by_numpy() -> Work:
+        def enqueue() -> None:
+            results[0] = np.sort(x, kind="stable")
+
+        return Work(enqueue=enqueue, results=lambda: results)
+
+    return Case(
+        name="sort",
+        size=size,
+        expected=[np.sort(x)],
+        outputs=[out],
+        contestants=[
+            Contestant(name="clmst", prepare=by_clmst, traffic=_passes(32) * 3 * x.nbytes),
+            _pyopencl_sort(stand, [values], key_bits=32),
+            Contestant(name="NumPy", prepare=by_numpy),
+        ],
+    )
+
+
+def pairs(stand: Stand, size: int) -> Case:
+    """Return the case of sorting 32-bit values by 32-bit keys."""
+    x, y = random_words(stand, size), np.arange(size, dtype=np.uint32)
+    order = np.argsort(x, kind="stable")
+    k, v = stand.put(x), stand.put(y)
+    k_out, v_out = stand.room(size, x.dtype), stand.room(size, y.dtype)
+    results: list[Any] = [None, None]
+
+    def by_clmst() -> Work:
+        from clmst.primitives.sort import sort_by_key
+
+        return Work(
+            enqueue=lambda: sort_by_key(k, v, keys_out=k_out, values_out=v_out),
+            results=lambda: [k_out.to_host(), v_out.to_host()],
+        )
+
+    def by_numpy() -> Work:
+        def enqueue() -> None:
+            by_key = np.argsort(x, kind="stable")
+            results[:] = x[by_key], y[by_key]
+
+        return Work(enqueue=enqueue, results=lambda: results)
+
+    return Case(
+        name="sort_pairs",
+        size=size,
+        expected=[x[order], y[order]],
+        outputs=[k_out, v_out],
+        contestants=[
+            Contestant(
+                name="clmst",
+                prepare=by_clmst,
+                traffic=_passes(32) * (3 * x.nbytes + 2 * y.nbytes),
+            ),
+            _pyopencl_sort(stand, [k, v], key_bits=32),
+            Contestant(name="NumPy", prepare=by_numpy),
+        ],
+    )
+
+
+def split(stand: Stand, size: int) -> Case:
+    """Return the case of one stable pass by eight bits of the key."""
+    x = random_words(stand, size)
+    order = np.argsort(x.astype(np.uint8), kind="stable")
+    values, out = stand.put(x), stand.room(size, x.dtype)
+    results: list[Any] = [None]
+
+    def by_clmst() -> Work:
+        from clmst.primitives.split import split
+
+        return Work(
+            enqueue=lambda: split(values, key_bits=_DIGIT_BITS, out=out),
+            results=lambda: [out.to_host()],
+        )
+
+    def by_numpy() -> Work:
+        def enqueue() -> None:
+            results[0] = x[np.argsort(x.astype(np.uint8), kind="stable")]
+
+        return Work(enqueue=enqueue, results=lambda: results)
+
+    return Case(
+        name="split",
+        size=size,
+        expected=[x[order]],
+        outputs=[out],
+        contestants=[
+            Contestant(name="clmst", prepare=by_clmst, traffic=_passes(_DIGIT_BITS) * 3 * x.nbytes),
+            _pyopencl_sort(stand, [values], key_bits=_DIGIT_BITS),
+            Contestant(name="NumPy", prepare=by_numpy),
+        ],
+    )
+
+
+def _passes(key_bits: int) -> int:
+    """Return the passes of clmst; each counts the keys, then reads and writes everything."""
+    return -(-key_bits // _DIGIT_BITS)
+
+
+def _pyopencl_sort(stand: Stand, arrays: list[DeviceArray], *, key_bits: int) -> Contestant:
+    """Return PyOpenCL's radix sort of one array, or of a second one along with it."""
+    names = ["keys", "values"][: len(arrays)]
+    results: list[Any] = []
+
+    def prepare() -> Work:
+        from pyopencl.algorithm import RadixSort
+
+        sorter = RadixSort(
+            stand.device.context,
+            ", ".join(f"__global uint *{name}" for name in names),
+            key_expr="keys[i]",
+            sort_arg_names=names,
+        )
+        sources = [stand.theirs(array) for array in arrays]
+
+        def enqueue() -> None:
+            results[:], _ = sorter(*sources, key_bits=key_bits)
+
+        return Work(enqueue=enqueue, results=lambda: [result.get() for result in results])
+
+    # Keys are read twice, the rest once; all are written.
+    moved = arrays[0].nbytes + 2 * sum(array.nbytes for array in arrays)
+    partial = _PYOPENCL_PARTIAL_BYTES * arrays[0].size
+    traffic = key_bits // _PYOPENCL_DIGIT_BITS * (moved + partial)
+    return Contestant(name="pyopencl", prepare=prepare, traffic=traffic)

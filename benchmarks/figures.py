@@ -1,0 +1,232 @@
+"""Kernel time and total time of exclusive scans over sizes: Figures 5 to 8 of Sun and Skadron."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cases.inputs import host_room, random_words
+from benchmarks.cases.scans import numpy_scan
+from benchmarks.contest import same_values, seconds_of
+from benchmarks.stand import Stand
+from clmst.core.weight_keys import Array
+from clmst.primitives import scan
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Launcher
+from clmst.runtime.profile import Profile
+
+LARGEST_MIB = 512  # as in the paper, whose sizes are the powers of two from 1 MB to 512 MB
+
+NUMPY = "NumPy, one thread"
+LIMIT = "two reads and a write at the bandwidth of a copy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One way of scanning at one size.
+
+    Attributes
+    ----------
+    name : str
+    mib : int
+        Size of the input in MiB.
+    kernel_ms : tuple of float
+        Time of all kernels, one entry a repetition.
+    total_ms : tuple of float
+        Time with both transfers; empty for what is no scan.
+    """
+
+    name: str
+    mib: int
+    kernel_ms: tuple[float, ...]
+    total_ms: tuple[float, ...] = ()
+
+    @property
+    def kernel(self) -> float:
+        """Median time of all kernels in milliseconds."""
+        return median(self.kernel_ms)
+
+    @property
+    def total(self) -> float:
+        """Median time with transfers in milliseconds."""
+        return median(self.total_ms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Arrays:
+    """What all ways of scanning work on: from `x` by `values` and `out` to `y`."""
+
+    x: Array
+    values: DeviceArray
+    out: DeviceArray
+    y: Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scanner:
+    """A way of scanning: from host array to host array, and its kernels alone."""
+
+    name: str
+    total: Callable[[], object]
+    kernel_ms: Callable[[], float]
+
+
+def measure(stand: Stand, largest: int, repetitions: int) -> Iterator[Point]:
+    """Yield the points of all sizes from 1 MiB to `largest`, all ways of a size by turns.
+
+    Raises
+    ------
+    ValueError
+        A result was wrong.
+    """
+    mib = 1
+    while mib <= largest:
+        yield from _at(stand, mib, repetitions)
+        stand.release()
+        mib *= 2
+
+
+def _at(stand: Stand, mib: int, repetitions: int) -> Iterator[Point]:
+    """Yield the points of one size."""
+    x = random_words(stand, mib * 2**18)
+    arrays = _Arrays(
+        x=x,
+        values=stand.room(x.size, x.dtype),
+        out=stand.room(x.size, x.dtype),
+        y=host_room(x.size, x.dtype),
+    )
+    scanners = list(_scanners(stand, arrays))
+    _verify(stand, arrays, scanners)
+    kernels: list[list[float]] = [[] for _ in scanners]
+    totals: list[list[float]] = [[] for _ in scanners]
+    copies = []
+    for _ in range(repetitions):
+        copies.append(1.5 * _copy_ms(stand, arrays))
+        for scanner, kernel_ms, total_ms in zip(scanners, kernels, totals, strict=True):
+            total_ms.append(1e3 * seconds_of(stand, scanner.total))
+            kernel_ms.append(scanner.kernel_ms())
+    for scanner, kernel_ms, total_ms in zip(scanners, kernels, totals, strict=True):
+        yield Point(
+            name=scanner.name, mib=mib, kernel_ms=tuple(kernel_ms), total_ms=tuple(total_ms)
+        )
+    yield Point(name=LIMIT, mib=mib, kernel_ms=tuple(copies))
+
+
+def can_use_pyopencl() -> bool:
+    """Whether PyOpenCL's scans can be had: they need Mako."""
+    return find_spec("mako") is not None
+
+
+def _scanners(stand: Stand, arrays: _Arrays) -> Iterator[_Scanner]:
+    """Yield all ways of scanning."""
+    yield _by_clmst(stand, arrays, "reduce-then-scan")
+    yield _by_clmst(stand, arrays, "scan-then-propagate")
+    if can_use_pyopencl():
+        yield _by_pyopencl(stand, arrays)
+    yield _by_numpy(arrays)
+
+
+def _verify(stand: Stand, arrays: _Arrays, scanners: Sequence[_Scanner]) -> None:
+    """Raise unless all are right; warms them up, too."""
+    expected = np.empty_like(arrays.x)
+    numpy_scan(arrays.x, expected, exclusive=True)
+    for scanner in scanners:
+        arrays.y.fill(0xA5A5A5A5)
+        stand.spoil([arrays.values, arrays.out])
+        scanner.total()
+        if difference := same_values([expected], [arrays.y]):
+            raise ValueError(f"{scanner.name}, {arrays.x.nbytes} bytes: {difference}")
+        scanner.kernel_ms()
+
+
+def _by_clmst(stand: Stand, arrays: _Arrays, strategy: Any) -> _Scanner:
+    device, values, out = stand.device, arrays.values, arrays.out
+    launch = Launcher(device, device.queue)
+
+    def total() -> None:
+        values.write(arrays.x)
+        scan.exclusive_scan(values, out=out, strategy=strategy, launch=launch)
+        launch.read(out.memory, arrays.y)
+
+    def kernel_ms() -> float:
+        profile = Profile()
+        profiled = Launcher(device, device.profiling_queue, profile)
+        scan.exclusive_scan(values, out=out, strategy=strategy, launch=profiled)
+        profiled.queue.finish()
+        return sum(kernel.milliseconds for kernel in profile.summary().values())
+
+    return _Scanner(name=f"clmst {strategy}", total=total, kernel_ms=kernel_ms)
+
+
+def _by_pyopencl(stand: Stand, arrays: _Arrays) -> _Scanner:
+    from pyopencl.scan import ExclusiveScanKernel
+
+    kernel = ExclusiveScanKernel(stand.device.context, arrays.x.dtype, "a+b", neutral="0")
+    source, target = stand.theirs(arrays.values), stand.theirs(arrays.out)
+    events = _recording(kernel)
+    queue = stand.device.profiling_queue
+
+    def total() -> None:
+        source.set(arrays.x)
+        kernel(source, target)
+        target.get(ary=arrays.y)
+
+    def kernel_ms() -> float:
+        events.clear()
+        kernel(source, target, queue=queue)
+        queue.finish()
+        return sum(event.profile.end - event.profile.start for event in events) * 1e-6
+
+    return _Scanner(name="pyopencl", total=total, kernel_ms=kernel_ms)
+
+
+def _recording(kernel: Any) -> list[Any]:
+    """Return a list that the events of all launches of a PyOpenCL scan will be appended to.
+
+    The scan itself returns only the event of its last launch.
+    """
+    events: list[Any] = []
+
+    def recorded(launch: Callable[..., Any]) -> Callable[..., Any]:
+        def launch_and_note(*arguments: Any, **options: Any) -> Any:
+            events.append(launch(*arguments, **options))
+            return events[-1]
+
+        return launch_and_note
+
+    for stage in ("first_level_scan_info", "second_level_scan_info", "final_update_info"):
+        built = getattr(kernel, stage)
+        setattr(kernel, stage, replace(built, kernel=recorded(built.kernel)))
+    return events
+
+
+def _by_numpy(arrays: _Arrays) -> _Scanner:
+    def total() -> None:
+        numpy_scan(arrays.x, arrays.y, exclusive=True)
+
+    def kernel_ms() -> float:
+        start = perf_counter()
+        total()
+        return (perf_counter() - start) * 1e3
+
+    return _Scanner(name=NUMPY, total=total, kernel_ms=kernel_ms)
+
+
+def _copy_ms(stand: Stand, arrays: _Arrays) -> float:
+    """Return the device's own time of a copy from buffer to buffer."""
+    import pyopencl as cl
+
+    event = cl.enqueue_copy(
+        stand.device.profiling_queue,
+        arrays.out.memory,
+        arrays.values.memory,
+        byte_count=arrays.x.nbytes,
+    )
+    event.wait()
+    return float(event.profile.end - event.profile.start) * 1e-6

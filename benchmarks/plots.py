@@ -1,0 +1,152 @@
+"""Pictures of what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+from benchmarks.contest import Outcome
+from benchmarks.figures import LIMIT, NUMPY, Point
+
+_DOTS_PER_INCH = 150
+# Colours that people with any kind of colour vision tell apart (Okabe, Ito 2008).
+_STYLES: dict[str, dict[str, Any]] = {
+    "clmst reduce-then-scan": {"color": "#0072B2", "marker": "o"},
+    "clmst scan-then-propagate": {"color": "#56B4E9", "marker": "s"},
+    "pyopencl": {"color": "#D55E00", "marker": "^"},
+    NUMPY: {"color": "#555555", "marker": "D"},
+}
+_CONTESTANTS: dict[str, dict[str, Any]] = {
+    "clmst": {"color": "#0072B2", "marker": "o", "zorder": 5},
+    "clmst scan-then-propagate": {"color": "#56B4E9", "marker": "s"},
+    "pyopencl": {"color": "#D55E00", "marker": "^"},
+    "NumPy": {"color": "#555555", "marker": "D"},
+}
+_OTHERS = (("#009E73", "v"), ("#CC79A7", "P"), ("#E69F00", "X"))
+
+
+def can_draw() -> bool:
+    """Whether there is Matplotlib."""
+    return find_spec("matplotlib") is not None
+
+
+def draw_scans(points: Sequence[Point], folder: Path) -> None:
+    """Draw times and speedups of scans over sizes: ``scan_times.png``, ``scan_speedups.png``."""
+    numpy = {point.mib: point.total for point in points if point.name == NUMPY}
+    with _figure(folder / "scan_times.png", 2, (9, 4.6)) as panels:
+        for panel, what in zip(panels, ("kernel", "total"), strict=True):
+            _lines(panel, points, what, lambda _, milliseconds: milliseconds)
+            panel.set_ylabel(f"{what} time, ms")
+        _legend_below(panels)
+    others = [point for point in points if point.name != NUMPY]
+    with _figure(folder / "scan_speedups.png", 2, (9, 4.6)) as panels:
+        for panel, what in zip(panels, ("kernel", "total"), strict=True):
+            _lines(panel, others, what, lambda mib, milliseconds: numpy[mib] / milliseconds)
+            panel.axhline(1, label=NUMPY, color=_STYLES[NUMPY]["color"], linewidth=1)
+            panel.set_ylabel(f"speedup over NumPy, {what} time")
+        _legend_below(panels)
+
+
+def draw_contests(outcomes: Sequence[Outcome], folder: Path) -> None:
+    """Draw every contestant's throughput, a row a case: ``primitives.png``.
+
+    Cases in which clmst is alone are left out.
+    """
+    right = [outcome for outcome in outcomes if outcome.status == "ok"]
+    others = {outcome.case for outcome in right if not outcome.ours}
+    right = [outcome for outcome in right if outcome.case in others]
+    cases = list(dict.fromkeys(outcome.case for outcome in right))
+    with _figure(folder / "primitives.png", 1, (9, 1 + 0.3 * len(cases))) as (panel,):
+        for name, style in _contestant_styles(right).items():
+            own = [outcome for outcome in right if _drawn_as(outcome.contestant) == name]
+            panel.plot(
+                [outcome.size / outcome.median * 1e-9 for outcome in own],
+                [cases.index(outcome.case) for outcome in own],
+                linestyle="",
+                markersize=7,
+                label=name,
+                **style,
+            )
+        panel.set_xscale("log")
+        _plain_ticks(panel.xaxis, (1, 3))
+        panel.set_xlabel("billion elements a second")
+        panel.set_yticks(range(len(cases)), cases)
+        panel.invert_yaxis()
+        panel.grid(axis="y", color="#e6e6e6")
+        panel.figure.legend(loc="outside right upper", frameon=False)
+
+
+def _lines(
+    panel: Any, points: Sequence[Point], what: str, of: Callable[[int, float], float]
+) -> None:
+    """Draw a line for each way of scanning."""
+    for name, style in _STYLES.items():
+        own = [point for point in points if point.name == name]
+        if own:
+            values = [of(point.mib, getattr(point, what)) for point in own]
+            panel.plot([p.mib for p in own], values, label=name, markersize=5, **style)
+    limit = [point for point in points if point.name == LIMIT]
+    if what == "kernel" and limit:
+        values = [of(point.mib, point.kernel) for point in limit]
+        panel.plot([p.mib for p in limit], values, label=LIMIT, color="#999999", linestyle=":")
+    sizes = sorted({point.mib for point in points})
+    panel.set_xscale("log", base=2)
+    panel.set_yscale("log")
+    panel.set_xticks(sizes, [str(size) for size in sizes])
+    _plain_ticks(panel.yaxis, (1, 2, 5))
+    panel.yaxis.set_tick_params(labelleft=True)
+    panel.set_xlabel("input, MiB")
+    panel.grid(color="#e6e6e6")
+
+
+def _legend_below(panels: Sequence[Any]) -> None:
+    """Explain the lines of all panels, which are the same but for the limit, below them."""
+    handles, labels = panels[0].get_legend_handles_labels()
+    panels[0].figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+
+
+def _drawn_as(contestant: str) -> str:
+    """Return the name a contestant is drawn under: its library's, but clmst's ways by their own."""
+    library = contestant.partition(" ")[0]
+    return contestant if contestant in _CONTESTANTS or library not in _CONTESTANTS else library
+
+
+def _contestant_styles(outcomes: Sequence[Outcome]) -> dict[str, dict[str, Any]]:
+    """Return colours and markers of all that are drawn, those known here first."""
+    names = dict.fromkeys(_drawn_as(outcome.contestant) for outcome in outcomes)
+    styles = {name: style for name, style in _CONTESTANTS.items() if name in names}
+    others = (name for name in names if name not in _CONTESTANTS)
+    for name, (color, marker) in zip(others, cycle(_OTHERS), strict=False):
+        styles[name] = {"color": color, "marker": marker}
+    return styles
+
+
+def _plain_ticks(axis: Any, multiples: tuple[int, ...]) -> None:
+    """Label a logarithmic axis with plain numbers at multiples of the powers of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=multiples))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+@contextmanager
+def _figure(path: Path, columns: int, size: tuple[float, float]) -> Iterator[Sequence[Any]]:
+    """Make a row of panels, and save them once they are drawn."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with mpl.rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
+        figure, panels = pyplot.subplots(
+            1, columns, figsize=size, squeeze=False, sharey=True, layout="constrained"
+        )
+        yield panels[0]
+        figure.savefig(path, dpi=_DOTS_PER_INCH)
+        pyplot.close(figure)

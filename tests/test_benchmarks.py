@@ -1,0 +1,204 @@
+"""The benchmarks: what is wrong is never timed, and what is timed is written down."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from benchmarks.cases import ENTRIES, Entry
+from benchmarks.contest import Case, Contestant, CopyLimit, Outcome, Work, run_case
+from benchmarks.peers import Peer
+from benchmarks.primitives import main
+from benchmarks.report import segment_ratio
+from benchmarks.stand import Stand
+from clmst import Device
+
+SIZE = 5000
+
+
+@pytest.fixture
+def stand(any_device: Device) -> Stand:
+    return Stand(any_device)
+
+
+@pytest.fixture
+def limit(stand: Stand) -> CopyLimit:
+    return CopyLimit(stand, 2**16)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments), catch_exceptions=False)
+
+
+def by_contestant(results: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {result["contestant"]: result for result in results}
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=[entry.name for entry in ENTRIES])
+def test_case_is_right(entry: Entry, stand: Stand, limit: CopyLimit) -> None:
+    """Else a benchmark would report its own mistake as one of clmst's."""
+    case = entry.build(stand, SIZE)
+    quick = [one for one in case.contestants if not one.name.startswith("pyopencl")]
+    outcomes = run_case(stand, replace(case, contestants=quick), limit, 1)
+    assert case.name == entry.name
+    assert {outcome.contestant: outcome.remark for outcome in outcomes if outcome.remark} == {}
+    assert all(len(outcome.seconds) == 1 and outcome.median > 0 for outcome in outcomes)
+
+
+def test_wrong_result_is_not_timed(stand: Stand, limit: CopyLimit) -> None:
+    """Neither one that is wrong in a single element, nor one that was left by somebody else."""
+    x = np.arange(SIZE, dtype=np.uint32)
+    nearly, out = x.copy(), stand.put(x)
+    nearly[4321] += 1
+    calls = []
+
+    def works(result: Any) -> Work:
+        return Work(enqueue=lambda: calls.append(1), results=lambda: [result()])
+
+    def fails() -> Work:
+        raise ImportError("nothing of that name")
+
+    case = Case(
+        name="copy",
+        size=SIZE,
+        expected=[x],
+        outputs=[out],
+        contestants=[
+            Contestant(name="nearly", prepare=lambda: works(lambda: nearly)),
+            Contestant(name="idle", prepare=lambda: works(out.to_host)),
+            Contestant(name="short", prepare=lambda: works(lambda: x[1:])),
+            Contestant(name="absent", prepare=fails),
+        ],
+    )
+    outcomes = {outcome.contestant: outcome for outcome in run_case(stand, case, limit, 9)}
+    assert {name: outcome.status for name, outcome in outcomes.items()} == {
+        "nearly": "wrong",
+        "idle": "wrong",
+        "short": "wrong",
+        "absent": "failed",
+    }
+    assert outcomes["nearly"].remark == "result 0: element 4321 is 4322, not 4321"
+    assert outcomes["absent"].remark == "ImportError: nothing of that name"
+    assert all(outcome.seconds == [] for outcome in outcomes.values())
+    assert len(calls) == 3
+
+
+def test_command_writes_what_it_measured(tmp_path: Path) -> None:
+    file = tmp_path / "primitives.json"
+    sizes = ("--elements", "2**12", "--repetitions", "3")
+    result = run("--only", "copy,reduce", *sizes, "--json", str(file), "--plot", str(tmp_path))
+    assert result.exit_code == 0
+    assert "clmst" in result.stdout
+    written = json.loads(file.read_text())
+    assert {"device", "driver", "versions", "host"} <= written.keys()
+    assert {one["case"] for one in written["results"]} == {"copy", "reduce"}
+    ours = by_contestant(written["results"])["clmst"]
+    assert ours["status"] == "ok"
+    assert ours["elements"] == 4096
+    assert len(ours["ms"]) == 3
+    assert ours["ratio"] == 1
+    assert ours["bytes"] == 4 * 4096
+    assert ours["share_of_limit"] == pytest.approx(ours["gb_per_s"] / ours["copy_gb_per_s"])
+    assert (tmp_path / "primitives.png").stat().st_size > 1000
+
+
+def test_peers_do_not_stop_a_run(tmp_path: Path) -> None:
+    """A wrong, late, broken, unknown or talkative peer is reported; a right one is timed."""
+    scripts = {
+        "right": "print('# a remark'); print(sys.argv[1], sys.argv[2], 0.25, 'ok')",
+        "wrong": "print(sys.argv[1], sys.argv[2], 0.25, 'wrong')",
+        "late": "import subprocess; subprocess.run(['sleep', '60'])",
+        "broken": "sys.exit('out of luck')",
+        "other size": "print(sys.argv[1], 7, 0.25, 'ok')",
+        "no number": "print(sys.argv[1], sys.argv[2], 'nan', 'ok')",
+        "elsewhere": "sys.exit(64)",
+    }
+    options = []
+    for number, (name, text) in enumerate(scripts.items()):
+        script = tmp_path / f"{number}.py"
+        script.write_text(f"import sys\n{text}\n")
+        options += ["--peer", f"{name}={sys.executable} {script}"]
+    options += ["--peer", f"missing={tmp_path / 'no such program'}", "--peer-limit", "2"]
+    file = tmp_path / "out.json"
+    result = run("--only", "copy", "--elements", "1000", "--json", str(file), *options)
+    assert result.exit_code == 0
+    found = by_contestant(json.loads(file.read_text())["results"])
+    assert found["right"]["median_ms"] == pytest.approx(0.25)
+    assert found["wrong"]["status"] == "wrong"
+    remarks = {
+        "wrong": "by its own check",
+        "late": "ended after 2 s without an answer",
+        "broken": "exit status 1: out of luck",
+        "other size": "does not keep to the protocol: 'copy 7 0.25 ok'",
+        "no number": "does not keep to the protocol: 'copy 1000 nan ok'",
+    }
+    assert {name: found[name]["remark"] for name in remarks} == remarks
+    assert found["missing"]["remark"].startswith("cannot be run: ")
+    assert "elsewhere" not in found
+    timed = {name for name, one in found.items() if "ms" in one}
+    assert timed & {*scripts, "missing"} == {"right"}
+    assert "copy, wrong: wrong: by its own check" in result.stdout
+
+
+def test_wrong_result_of_clmst_fails_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    from clmst.primitives import scan
+
+    monkeypatch.setattr(scan, "reduce", lambda values, **_: values[:1])
+    result = run("--only", "reduce", "--elements", "1000", "--repetitions", "1")
+    assert result.exit_code == 1
+    assert "reduce, clmst: wrong" in result.stdout
+
+
+def test_figures_of_scans(tmp_path: Path) -> None:
+    file = tmp_path / "scans.json"
+    few = ("--largest", "2", "--repetitions", "2")
+    result = run("figures", *few, "--json", str(file), "--plot", str(tmp_path))
+    assert result.exit_code == 0
+    points = json.loads(file.read_text())["points"]
+    ours = [point for point in points if point["name"] == "clmst reduce-then-scan"]
+    assert [point["mib"] for point in ours] == [1, 2]
+    assert all(len(point["kernel_ms"]) == len(point["total_ms"]) == 2 for point in ours)
+    assert all(min(point["kernel_ms"]) > 0 for point in points)
+    for name in ("scan_times.png", "scan_speedups.png"):
+        assert (tmp_path / name).stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--elements", "12k"), "is no positive number"),
+        (("--elements", "0"), "is no positive number"),
+        (("--only", "reduce,fold"), "no case is called 'fold'"),
+        (("--peer", "cub"), "is no NAME=COMMAND"),
+        (("--device", "no such device"), "no device matches"),
+        (("--device", "cpu", "figures"), "stand behind its name"),
+    ],
+)
+def test_bad_option_is_refused(arguments: tuple[str, ...], complaint: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code in (1, 2)
+    assert complaint in result.stderr
+
+
+def test_peer_keeps_its_quoted_arguments() -> None:
+    peer = Peer.parse("a b = 'my program' --fast")
+    assert peer == Peer(name="a b", command=("my program", "--fast"))
+
+
+def test_kinds_of_segments_are_compared() -> None:
+    def timed(kind: str, seconds: float) -> Outcome:
+        outcome = Outcome(
+            case="segmented_scan_kinds", contestant=f"clmst {kind}", size=1, status="ok"
+        )
+        outcome.seconds = [seconds]
+        return outcome
+
+    assert segment_ratio([]) is None
+    assert segment_ratio([timed("one", 2.0), timed("16th", 3.0), timed("all", 2.4)]) == 1.5
