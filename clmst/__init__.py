@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from clmst import primitives
+    from clmst.algorithms.boruvka_options import BoruvkaOptions
     from clmst.algorithms.ecl_options import EclOptions
     from clmst.algorithms.solution import DeviceForest
     from clmst.api import maximum_spanning_forest, minimum_spanning_forest, to_device
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from clmst.core.verify import Verification, verify
     from clmst.generators import generate
     from clmst.io import read_graph, write_forest, write_graph
+    from clmst.runtime.array import DeviceArray
     from clmst.runtime.device import Device
     from clmst.runtime.device_graph import DeviceGraph
     from clmst.runtime.discovery import devices, get_device
@@ -35,6 +38,7 @@ __version__ = "0.1.0"
 # Where each public name lives. Modules are imported when a name of theirs is first used, so that
 # `import clmst` is quick and needs no OpenCL.
 _HOMES = {
+    "clmst.algorithms.boruvka_options": ("BoruvkaOptions",),
     "clmst.algorithms.ecl_options": ("EclOptions",),
     "clmst.algorithms.solution": ("DeviceForest",),
     "clmst.api": ("maximum_spanning_forest", "minimum_spanning_forest", "to_device"),
@@ -55,6 +59,7 @@ _HOMES = {
     "clmst.core.verify": ("Verification", "verify"),
     "clmst.generators": ("generate",),
     "clmst.io": ("read_graph", "write_forest", "write_graph"),
+    "clmst.runtime.array": ("DeviceArray",),
     "clmst.runtime.device": ("Device",),
     "clmst.runtime.device_graph": ("DeviceGraph",),
     "clmst.runtime.discovery": ("devices", "get_device"),
@@ -62,8 +67,10 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "BoruvkaOptions",
     "ClmstError",
     "Device",
+    "DeviceArray",
     "DeviceForest",
     "DeviceGraph",
     "EclOptions",
@@ -85,6 +92,7 @@ __all__ = [
     "kruskal",
     "maximum_spanning_forest",
     "minimum_spanning_forest",
+    "primitives",
     "read_graph",
     "to_device",
     "verify",
@@ -94,6 +102,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "primitives":
+        return import_module("clmst.primitives")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'clmst' has no attribute {name!r}")
     value = getattr(import_module(_HOME_OF[name]), name)

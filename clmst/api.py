@@ -56,15 +56,17 @@ def minimum_spanning_forest(
     graph : Graph, DeviceGraph, scipy.sparse array or matrix, or networkx.Graph
         Weights may be bool, int8-64, uint8-64 or float16/32/64; infinities are ordinary weights.
     algorithm : str
-        "auto" or "ecl".
+        "auto", "ecl" (the quickest, and what "auto" means), or "boruvka" (made of primitives, no
+        atomics on global memory).
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
     options : object, optional
-        The algorithm's own, e.g. :class:`clmst.EclOptions`.
+        The algorithm's own: :class:`clmst.EclOptions`, :class:`clmst.BoruvkaOptions`.
     keep_on_device : bool
         Return a :class:`DeviceForest`, its edges still on the device.
     profile : bool
-        Time every kernel; ``stats["profile"]`` maps kernels to launches and milliseconds.
+        Time every kernel; ``stats["profile"]`` maps kernels to launches and milliseconds, and
+        ``stats["phases"]`` the steps of an algorithm that has such.
 
     Returns
     -------

@@ -11,9 +11,17 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+import pyopencl as cl
 import pytest
+
+from clmst import Device
+from clmst.runtime import discovery, policy
+from clmst.runtime.device import Launcher
+from tests.runtime.test_policy import CAPABILITIES
+from tests.variants import GPU_SHAPE
 
 LIBRARIES = [
     Path(folder) / "oclgrind" / "liboclgrind-rt-icd.so"
@@ -86,3 +94,40 @@ def simulate(folder: Path, module: str, *arguments: str) -> Outcome:
     assert done.returncode == 0, done.stderr
     text = log.read_text(encoding="utf-8", errors="replace")
     return Outcome(done.stdout, [part for part in re.split(r"\n(?=\S)", text) if part.strip()])
+
+
+# ------------------------------------------------------------- inside that process
+
+POLICIES = {
+    "gpu": policy.choose(CAPABILITIES["gpu"]),
+    "gpu-shape": GPU_SHAPE,
+    "cpu": policy.choose(CAPABILITIES["cpu"]),
+}
+
+_kept: list[Any] = []
+
+
+def allocate_exactly(device: Device, n_bytes: int) -> Any:
+    """Do as `Device.allocate`, without the pool, whose buffers are larger and were used before.
+
+    Nothing is given back: Oclgrind remembers which bytes of a buffer are initialised by an address
+    that it gives to another one then.
+    """
+    _kept.append(cl.Buffer(device.context, cl.mem_flags.READ_WRITE, max(n_bytes, 4)))
+    return _kept[-1]
+
+
+def fill_by_copying(
+    launch: Launcher, buffer: Any, value: int, count: int, dtype: Any = np.uint32
+) -> None:
+    """Do as `Launcher.fill`, which Oclgrind takes to leave memory uninitialised."""
+    launch.write(buffer, np.full(count, value, dtype))
+
+
+def only_device() -> Device:
+    """Return Oclgrind's device, the only one there is, having worked round what it mistakes."""
+    Device.allocate = allocate_exactly  # type: ignore[method-assign]
+    Launcher.fill = fill_by_copying  # type: ignore[method-assign]
+    (simulator,) = discovery.enumerate_devices()
+    assert simulator.platform == "Oclgrind"
+    return simulator

@@ -18,17 +18,8 @@ import pyopencl as cl
 
 import clmst
 from clmst import Device, EclOptions, Graph
-from clmst.runtime import discovery, policy
-from clmst.runtime.device import Launcher
 from tests.conftest import SHARED_DATA
-from tests.runtime.test_policy import CAPABILITIES
-from tests.variants import GPU_SHAPE
-
-POLICIES = {
-    "gpu": policy.choose(CAPABILITIES["gpu"]),
-    "gpu-shape": GPU_SHAPE,
-    "cpu": policy.choose(CAPABILITIES["cpu"]),
-}
+from tests.oclgrind import POLICIES, allocate_exactly, only_device
 
 
 def small_cases() -> Iterator[tuple[str, Graph]]:
@@ -82,40 +73,12 @@ kernel void faulty(global uint *values, local uint *scratch) {
 }
 """
 
-_kept: list[Any] = []
-
-
-def allocate_exactly(device: Device, n_bytes: int) -> Any:
-    """Do as `Device.allocate`, without the pool, whose buffers are larger and were used before.
-
-    Nothing is given back: Oclgrind remembers which bytes of a buffer are initialised by an address
-    that it gives to another one then.
-    """
-    _kept.append(cl.Buffer(device.context, cl.mem_flags.READ_WRITE, max(n_bytes, 4)))
-    return _kept[-1]
-
-
-def fill_by_copying(
-    launch: Launcher, buffer: Any, value: int, count: int, dtype: Any = np.uint32
-) -> None:
-    """Do as `Launcher.fill`, which Oclgrind takes to leave memory uninitialised."""
-    launch.write(buffer, np.full(count, value, dtype))
-
 
 def run_faulty(device: Device) -> None:
     program = cl.Program(device.context, FAULTY).build()
     values = allocate_exactly(device, 16)
     program.faulty(device.queue, (2,), (2,), values, cl.LocalMemory(8))
     device.queue.finish()
-
-
-def only_device() -> Device:
-    """Return Oclgrind's device, the only one there is, having worked round what it mistakes."""
-    Device.allocate = allocate_exactly  # type: ignore[method-assign]
-    Launcher.fill = fill_by_copying  # type: ignore[method-assign]
-    (simulator,) = discovery.enumerate_devices()
-    assert simulator.platform == "Oclgrind"
-    return simulator
 
 
 def main(shape: str, *without: str) -> None:

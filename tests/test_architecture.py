@@ -228,12 +228,12 @@ def test_public_name_resolves(name: str) -> None:
     value = getattr(clmst, name)
     assert name in dir(clmst)
     if name != "__version__":
-        assert value.__name__ == name
+        assert value.__name__.removeprefix("clmst.") == name
         assert value.__doc__
 
 
 def test_public_names_are_those_with_a_home() -> None:
-    assert sorted(clmst.__all__) == sorted([*clmst._HOME_OF, "__version__"])
+    assert sorted(clmst.__all__) == sorted([*clmst._HOME_OF, "__version__", "primitives"])
     with pytest.raises(AttributeError, match="no attribute 'minimum_spanning_fires'"):
         _ = clmst.minimum_spanning_fires
 
@@ -243,7 +243,11 @@ def test_public_names_are_those_with_a_home() -> None:
 INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 KERNEL = re.compile(r"^(LANES_ATTRIBUTE\n)?kernel void (\w+)\(", re.MULTILINE)
 FUNCTION = re.compile(r"^(?:static inline \w[\w ]*[ *]|kernel void )(\w+)\(", re.MULTILINE)
-DEFAULT = re.compile(r"((?:^//.*\n)*)^#ifndef (\w+)\n#define \2( .*)?$", re.MULTILINE)
+DEFAULT = re.compile(
+    r"((?:^//.*\n)*)^#ifndef (\w+)\n#define \2(?:\([^)]*\))?( .*)?$", re.MULTILINE
+)
+# Macros that files of cl/ define for those that they include.
+INTERNAL = {"SHORT_ROW", "SEGMENTED"}
 
 kernel_files = pytest.mark.parametrize(
     "path", KERNEL_FILES, ids=[str(p.relative_to(source.root())) for p in KERNEL_FILES]
@@ -333,19 +337,21 @@ def test_kernel_names_are_unique() -> None:
 
 def test_every_macro_has_a_commented_default() -> None:
     """Files compile alone, and whoever reads one learns what a macro may be."""
-    given = {
-        name
+    every = {
+        one
         for kind in CAPABILITIES.values()
         for one in specialisations(kind, policy.choose(kind))
-        for name, _ in one.defines
     }
+    given = {name for one in every for name, _ in one.defines}
+    preludes = "".join(one.prelude.text for one in every if one.prelude)
+    given |= {*re.findall(r"^#define (\w+)", preludes, re.MULTILINE), "PREDICATE"}
     defaults = {
         match[2]: match[1]
         for path in KERNEL_FILES
         for match in DEFAULT.finditer(path.read_text(encoding="utf-8"))
         if match[3]  # a guard against including a file twice has no value
     }
-    assert given == defaults.keys() - {"SHORT_ROW"}
+    assert given == defaults.keys() - INTERNAL
     assert [name for name, comment in defaults.items() if not comment] == []
 
 

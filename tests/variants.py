@@ -23,6 +23,12 @@ GPU_SHAPE = Policy(
     hub_row=48,
     shares_per_compute_unit=2,
     bytes_per_item=32,
+    compact_shares_per_compute_unit=2,
+    compact_bytes_per_item=32,
+    radix_bits=5,
+    split_work_group_size=64,
+    split_bytes_per_item=32,
+    split_shares_per_compute_unit=2,
 )
 
 

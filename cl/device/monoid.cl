@@ -36,4 +36,19 @@ static inline T combine(T left, T right) {
   return COMBINE(left, right);
 }
 
+// One of two elements, without a branch: for conditions that nobody can foresee, on CPUs, where
+// compilers make branches of choices between vectors.
+static inline T choose(bool condition, T yes, T no) {
+  union {
+    T element;
+    uint words[T_BYTES / 4];
+  } chosen, other;
+  const uint mask = -(uint)condition;
+  chosen.element = yes;
+  other.element = no;
+  for (uint w = 0; w < T_BYTES / 4; ++w)
+    chosen.words[w] = (chosen.words[w] & mask) | (other.words[w] & ~mask);
+  return chosen.element;
+}
+
 #endif

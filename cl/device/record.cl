@@ -12,43 +12,63 @@
 #define VALUE_WORDS 0
 #endif
 
-// Vectors where they exist, for their wide loads and stores.
-typedef uint words_1_t;
-typedef uint2 words_2_t;
-typedef struct { uint words[3]; } words_3_t;
-typedef uint4 words_4_t;
-typedef struct { uint words[5]; } words_5_t;
-typedef struct { uint words[6]; } words_6_t;
-typedef struct { uint words[7]; } words_7_t;
-typedef uint8 words_8_t;
-typedef struct { uint words[9]; } words_9_t;
-typedef struct { uint words[10]; } words_10_t;
-typedef struct { uint words[11]; } words_11_t;
-typedef struct { uint words[12]; } words_12_t;
-typedef struct { uint words[13]; } words_13_t;
-typedef struct { uint words[14]; } words_14_t;
-typedef struct { uint words[15]; } words_15_t;
-typedef uint16 words_16_t;
-
-#define RECORD_JOIN(a, b, c) a##b##c
-#define RECORD_OF_WORDS(n) RECORD_JOIN(words_, n, _t)
-
-typedef RECORD_OF_WORDS(RECORD_WORDS) record_t;
-#if VALUE_WORDS > 0
-typedef RECORD_OF_WORDS(VALUE_WORDS) value_t;
+// Records are arrays of chunks, the widest pieces that their alignment allows. In private memory such
+// arrays come to be registers, which structs of three words, say, do not.
+#if RECORD_WORDS % 4 == 0
+#define RECORD_CHUNKS (RECORD_WORDS / 4)
+typedef uint4 record_chunk_t;
+#elif RECORD_WORDS % 2 == 0
+#define RECORD_CHUNKS (RECORD_WORDS / 2)
+typedef uint2 record_chunk_t;
 #else
-typedef uint value_t;  // never moved
+#define RECORD_CHUNKS RECORD_WORDS
+typedef uint record_chunk_t;
+#endif
+
+#if VALUE_WORDS % 4 == 0
+#define VALUE_CHUNKS (VALUE_WORDS / 4)
+typedef uint4 value_chunk_t;
+#elif VALUE_WORDS % 2 == 0
+#define VALUE_CHUNKS (VALUE_WORDS / 2)
+typedef uint2 value_chunk_t;
+#else
+#define VALUE_CHUNKS VALUE_WORDS
+typedef uint value_chunk_t;
+#endif
+
+// Copy a record or value between place i of an array and private memory.
+static inline void record_load(const global record_chunk_t *from, size_t i,
+                               record_chunk_t *record) {
+#pragma unroll
+  for (uint c = 0; c < RECORD_CHUNKS; ++c) record[c] = from[i * RECORD_CHUNKS + c];
+}
+
+static inline void record_store(global record_chunk_t *to, size_t i,
+                                const record_chunk_t *record) {
+#pragma unroll
+  for (uint c = 0; c < RECORD_CHUNKS; ++c) to[i * RECORD_CHUNKS + c] = record[c];
+}
+
+#if VALUE_WORDS > 0
+static inline void value_load(const global value_chunk_t *from, size_t i, value_chunk_t *value) {
+#pragma unroll
+  for (uint c = 0; c < VALUE_CHUNKS; ++c) value[c] = from[i * VALUE_CHUNKS + c];
+}
+
+static inline void value_store(global value_chunk_t *to, size_t i, const value_chunk_t *value) {
+#pragma unroll
+  for (uint c = 0; c < VALUE_CHUNKS; ++c) to[i * VALUE_CHUNKS + c] = value[c];
+}
 #endif
 
 // Whether two records differ in any bit.
-static inline bool record_differs(record_t left, record_t right) {
-#if RECORD_WORDS == 1
-  return left != right;
-#elif RECORD_WORDS == 2 || RECORD_WORDS == 4 || RECORD_WORDS == 8 || RECORD_WORDS == 16
-  return any(left != right);
+static inline bool record_differs(const record_chunk_t *left, const record_chunk_t *right) {
+  record_chunk_t bits = 0;
+#pragma unroll
+  for (uint c = 0; c < RECORD_CHUNKS; ++c) bits |= left[c] ^ right[c];
+#if RECORD_WORDS % 2 == 0
+  return any(bits != 0);
 #else
-  uint bits = 0;
-  for (uint w = 0; w < RECORD_WORDS; ++w) bits |= left.words[w] ^ right.words[w];
   return bits != 0;
 #endif
 }

@@ -1,74 +1,117 @@
-// Stable compaction by reduce-then-scan: three launches whatever the length.
+// Selection: compaction, positions, partition, heads of runs. Stable, by reduce-then-scan: three
+// launches whatever the length, or one where a single work-group is quicker.
+//
+// Source: Merrill, Grimshaw 2009, with a count in place of the sum. The work-groups are as many as
+// are resident; each of their teams has one contiguous share of the array, through which it goes
+// without waiting for any other.
+//
+// Counts: for W work-groups, uint[W + 1 + W * TEAMS]: first what the work-groups keep, scanned; then
+// what all keep; then, of each team, what those of the same work-group before it keep.
 #include "device/work_group.cl"
+#include "primitives/compact_rule.cl"
+#if WG_SIZE == 1
+#define TEAM 1
+#include "primitives/compact_lone.cl"
+#else
+#include "primitives/compact_rows.cl"
+#endif
 
-#define FLAGS_PER_VECTOR 16
+#define TEAMS (WG_SIZE / TEAM)
 
-// How many of 16 byte flags (each 0 or 1) are set.
-static inline uint flags_sum(uint4 flags) {
-  const uint bytes = flags.x + flags.y + flags.z + flags.w;  // at most 4 a byte
-  return (bytes * 0x01010101u) >> 24;
+// Position of the team in its work-group.
+static inline uint team_id(void) {
+  return get_local_id(0) / TEAM;
 }
 
-// Upsweep: how many flags are set in each work-group's share.
-//
-// In       flags[n_vectors]: byte flags, 0 or 1, 16 to a vector.
-// Out      sums[number of work-groups].
-// Launch   WG_SIZE; share = vectors a work-group.
-LANES_ATTRIBUTE
-kernel void compact_sum_shares(const global uint4 *flags, global uint *sums, uint n_vectors,
-                               uint share) {
-  local uint scratch[WG_SIZE];
-  const size_t begin = (size_t)get_group_id(0) * share;
-  const size_t end = min(begin + share, (size_t)n_vectors);
-  uint sum = 0;
-  for (size_t i = begin + get_local_id(0); i < end; i += WG_SIZE) sum += flags_sum(flags[i]);
-  uint total;
-  wg_exclusive_sum_u32(sum, &total, scratch);
-  if (get_local_id(0) == 0) sums[get_group_id(0)] = total;
+// Where this team's share begins; it ends where the next one begins.
+static inline size_t share_begin(uint n, ulong share) {
+  return min((get_group_id(0) * TEAMS + team_id()) * share, (ulong)n);
 }
 
-// Spine: exclusive scan of the sums in place, and their total.
+// Upsweep: how much is kept of every share.
 //
-// In-out   sums[n_sums].  Out  *total.  Launch  one work-group of WG_SIZE.
+// In       records[n]: not for KEEP_FLAGGED; flags[n]: for KEEP_FLAGGED only; share: records a team,
+//          a multiple of TILE.
+// Out      counts: of the work-groups, not scanned yet; of the teams. Not the sum of all.
+// Launch   WG_SIZE; so many work-groups that their teams' shares cover n.
 LANES_ATTRIBUTE
-kernel void compact_scan_sums(global uint *sums, global uint *total, uint n_sums) {
+kernel void compact_count_shares(const global record_chunk_t *records, const global uchar *flags,
+                                 global uint *counts, uint n, ulong share) {
   local uint scratch[WG_SIZE];
-  uint carry = 0;
-  for (uint tile = 0; tile < n_sums; tile += WG_SIZE) {
-    const uint i = tile + get_local_id(0);
-    uint tile_total;
-    const uint sum = i < n_sums ? sums[i] : 0;
-    const uint before = wg_exclusive_sum_u32(sum, &tile_total, scratch);
-    if (i < n_sums) sums[i] = carry + before;
-    carry += tile_total;
+  const size_t groups = get_num_groups(0), group = get_group_id(0);
+  const selection_t of = {records, flags, 0, 0, 0, 0};
+  const size_t begin = share_begin(n, share), end = min(begin + share, (size_t)n);
+  uint all;
+  const uint before = wg_exclusive_sum_u32(share_count(&of, begin, end), &all, scratch);
+  if (get_local_id(0) % TEAM == 0) counts[groups + 1 + group * TEAMS + team_id()] = before;
+  if (get_local_id(0) == 0) counts[group] = all;
+}
+
+// Spine: exclusive scan of the work-groups' counts in place, and their sum.
+//
+// In-out   counts of `groups` work-groups.  Out  *count: their sum.
+// Launch   WG_SIZE; one work-group.
+LANES_ATTRIBUTE
+kernel void compact_scan_counts(global uint *counts, global uint *count, uint groups) {
+  local uint scratch[WG_SIZE];
+  const uint run = (groups + WG_SIZE - 1) / WG_SIZE;
+  const uint begin = min((uint)get_local_id(0) * run, groups), end = min(begin + run, groups);
+  uint own = 0, all;
+  for (uint g = begin; g < end; ++g) own += counts[g];
+  uint before = wg_exclusive_sum_u32(own, &all, scratch);
+  for (uint g = begin; g < end; ++g) {
+    const uint kept = counts[g];
+    counts[g] = before;
+    before += kept;
   }
-  if (get_local_id(0) == 0) *total = carry;
+  if (get_local_id(0) == 0) counts[groups] = *count = all;
 }
 
-// Downsweep: write the positions of the set flags.
+// Downsweep: write what is kept of every share.
 //
-// In       flags[n_vectors]; sums[number of work-groups]: scanned.
-// Out      positions[total]: rising.
-// Launch   as compact_sum_shares.
+// In       records[n]: not for WRITE_POSITIONS; flags[n], share: as above; values[n]: for
+//          VALUE_WORDS > 0; counts: scanned; bound: places in `out`.
+// Out      out, values_out: `bound` places; apart from what is read.
+// Launch   as compact_count_shares.
+// Ensures  out[k] = the kept record k, or its position, for k < bound; nothing is written elsewhere.
+//          WRITE_ALL: all other records behind them, in order; bound is n.
 LANES_ATTRIBUTE
-kernel void compact_write_positions(const global uint4 *flags, const global uint *sums,
-                                    global uint *positions, uint n_vectors, uint share) {
+kernel void compact_write_shares(const global record_chunk_t *records, const global uchar *flags,
+                                 const global value_chunk_t *values, const global uint *counts,
+                                 global record_chunk_t *out, global value_chunk_t *values_out, uint n,
+                                 ulong share, uint bound) {
   local uint scratch[WG_SIZE];
-  const size_t begin = (size_t)get_group_id(0) * share;
-  const size_t end = min(begin + share, (size_t)n_vectors);
-  uint at = sums[get_group_id(0)];
-  for (size_t tile = begin; tile < end; tile += WG_SIZE) {
-    const size_t i = tile + get_local_id(0);
-    const uint4 vector = i < end ? flags[i] : (uint4)(0);
-    uint total;
-    uint place = at + wg_exclusive_sum_u32(flags_sum(vector), &total, scratch);
-    at += total;
-    const uint words[4] = {vector.x, vector.y, vector.z, vector.w};
-    for (uint w = 0; w < 4; ++w) {
-      if (words[w] == 0) continue;
-      for (uint b = 0; b < 4; ++b)
-        if (words[w] >> (8 * b) & 1)
-          positions[place++] = (uint)(i * FLAGS_PER_VECTOR + 4 * w + b);
-    }
-  }
+  const size_t groups = get_num_groups(0), group = get_group_id(0);
+  const selection_t of = {records, flags, values, out, values_out, bound};
+  const size_t begin = share_begin(n, share), end = min(begin + share, (size_t)n);
+  const uint at = counts[group] + counts[groups + 1 + group * TEAMS + team_id()];
+#if WG_SIZE == 1
+  share_write(&of, begin, end, at, counts[group + 1], counts[groups]);
+#else
+  share_write(&of, begin, end, share, at, counts[groups], scratch);
+#endif
+}
+
+// All three at once, for a single work-group.
+//
+// In, Out  as above; *count: how many are kept.  Launch  WG_SIZE; one work-group, whose teams' shares
+// cover n.  Ensures  as above.
+LANES_ATTRIBUTE
+kernel void compact_select_alone(const global record_chunk_t *records, const global uchar *flags,
+                                 const global value_chunk_t *values, global record_chunk_t *out,
+                                 global value_chunk_t *values_out, global uint *count, uint n,
+                                 ulong share, uint bound) {
+  local uint scratch[WG_SIZE];
+  const selection_t of = {records, flags, values, out, values_out, bound};
+  const size_t begin = share_begin(n, share), end = min(begin + share, (size_t)n);
+  uint all;
+  const uint before = wg_exclusive_sum_u32(share_count(&of, begin, end), &all, scratch);
+  if (get_local_id(0) == 0) *count = all;
+#if WG_SIZE == 1
+  share_write(&of, begin, end, before, all, all);
+#else
+  if (get_local_id(0) % TEAM == 0) scratch[team_id()] = before;
+  wg_barrier_local();
+  share_write(&of, begin, end, share, scratch[team_id()], all, scratch);
+#endif
 }

@@ -1,44 +1,96 @@
-// How a lone work-item goes through its share: sequential loops without branches on the data.
+// How a lone work-item goes through its share: loops without a branch that depends on the data.
 #ifndef CLMST_PRIMITIVES_COMPACT_LONE
 #define CLMST_PRIMITIVES_COMPACT_LONE
 
 #include "primitives/compact_rule.cl"
 
-// Records that are moved without a look at how many there are left.
-#define LONE_RUN 8
+// Flags that are passed over at once where none is set.
+#define LONE_RUN 32
 
-// Record i where the rule looks at records; flags are looked at alone.
-static inline record_t lone_record(const global record_t *records, size_t i) {
-  return records[i];
+// Whether record i is kept. KEEP_HEADS: i > 0.
+static inline bool lone_keeps(const selection_t *of, size_t i) {
+#if KEEP == KEEP_FLAGGED
+  return of->flags[i] != 0;
+#else
+  record_chunk_t record[RECORD_CHUNKS], previous[RECORD_CHUNKS];
+  record_load(of->records, i, record);
+  if (KEEP == KEEP_HEADS) record_load(of->records, i - 1, previous);
+  return rule_keeps(record, previous);
+#endif
 }
 
+// How many records of the share from `begin` to `end` - 1 are kept.
+static inline uint share_count(const selection_t *of, size_t begin, size_t end) {
+  uint count = KEEP == KEEP_HEADS && begin == 0 && end > 0;
+  size_t i = begin + count;
 #if KEEP == KEEP_FLAGGED
-// How many of flags[begin] to flags[end - 1] are set.
-static inline uint lone_count_flags(const global uchar *flags, size_t begin, size_t end) {
-  uint count = 0;
-  size_t i = begin;
   while (end - i >= 16) {
     const size_t stop = i + 16 * min((end - i) / 16, (size_t)255);  // as far as a byte counts
     uchar16 counts = 0;
-    for (; i < stop; i += 16) counts -= as_uchar16(vload16(0, flags + i) != (uchar16)(0));
+    for (; i < stop; i += 16) counts -= as_uchar16(vload16(0, of->flags + i) != (uchar16)(0));
     const uint4 words = as_uint4(counts);
     const uint4 pairs = (words & 0x00FF00FFu) + (words >> 8 & 0x00FF00FFu);
     count += ((pairs.x + pairs.y + pairs.z + pairs.w) * 0x00010001u) >> 16;
   }
-  for (; i < end; ++i) count += flags[i] != 0;
+#endif
+  for (; i < end; ++i) count += lone_keeps(of, i);
   return count;
 }
-#endif
 
-// How many records of a share, records[begin] to records[end - 1], are kept.
-static inline uint share_count(const global record_t *records, const global uchar *flags,
-                               size_t begin, size_t end, size_t share) {
-#if KEEP == KEEP_FLAGGED
-  return lone_count_flags(flags, begin, end);
+// Write record i, or its position, to `place`, with what goes along.
+static inline void lone_move(const selection_t *of, size_t i, size_t place) {
+#if WRITE == WRITE_POSITIONS
+  of->out[place] = (uint)i;
 #else
-  uint count = 0;
-  for (size_t i = begin; i < end; ++i) count += rule_keeps(records, flags, i, records[i]);
-  return count;
+  record_chunk_t record[RECORD_CHUNKS];
+  record_load(of->records, i, record);
+  record_store(of->out, place, record);
+#endif
+#if VALUE_WORDS > 0
+  value_chunk_t value[VALUE_CHUNKS];
+  value_load(of->values, i, value);
+  value_store(of->values_out, place, value);
+#endif
+}
+
+// Write what is kept of the share from `begin` to `end` - 1 to the places `at` to `next` - 1.
+//
+// WRITE_ALL: what is not kept goes behind the `total` kept records of all shares. Else every record
+// is written to the next place, where the next one overwrites it unless it was kept; once the last
+// place is taken for good the loop ends, so that nothing is written at `next` or behind it.
+static inline void share_write(const selection_t *of, size_t begin, size_t end, uint at, uint next,
+                               uint total) {
+  size_t i = begin, k = at;
+  const size_t stop = min(next, of->bound);
+#if KEEP == KEEP_HEADS
+  if (begin == 0 && stop > 0) {
+    lone_move(of, 0, 0);
+    i = k = 1;
+  }
+#endif
+#if WRITE == WRITE_ALL
+  for (; i < end; ++i) {
+    const bool keep = lone_keeps(of, i);
+    lone_move(of, i, keep ? k : total + (i - k));
+    k += keep;
+  }
+#else
+#if KEEP == KEEP_FLAGGED
+  while (k + LONE_RUN <= stop) {  // as many records are still to come, as so many are still kept
+    const ulong2 flags = as_ulong2(vload16(0, of->flags + i) | vload16(1, of->flags + i));
+    const size_t run = (flags.x | flags.y) != 0 ? LONE_RUN : 0;
+    for (size_t j = i; j < i + run; ++j) {
+      lone_move(of, j, k);
+      k += of->flags[j] != 0;
+    }
+    i += LONE_RUN;
+  }
+#endif
+  for (; k < stop; ++i) {
+    const bool keep = lone_keeps(of, i);
+    lone_move(of, i, k);
+    k += keep;
+  }
 #endif
 }
 

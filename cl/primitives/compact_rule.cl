@@ -7,7 +7,7 @@
 #define KEEP_HEADS 2
 
 // What is kept: where the byte flag is not 0: KEEP_FLAGGED (0); where PREDICATE holds: KEEP_HOLDING
-// (1); what differs from the record before it: KEEP_HEADS (2).
+// (1); what differs from the record before it, and the first: KEEP_HEADS (2).
 #ifndef KEEP
 #define KEEP KEEP_FLAGGED
 #endif
@@ -16,42 +16,56 @@
 #define WRITE_ALL 1
 #define WRITE_POSITIONS 2
 
-// What is written: the kept records: WRITE_KEPT (0); behind them all others: WRITE_ALL (1); where the
-// kept records are: WRITE_POSITIONS (2).
+// What is written: the kept records: WRITE_KEPT (0); behind them the others: WRITE_ALL (1); the
+// positions of the kept records, for KEEP_FLAGGED only: WRITE_POSITIONS (2).
 #ifndef WRITE
 #define WRITE WRITE_KEPT
 #endif
 
 #include "device/record.cl"
 
-// Type by which PREDICATE sees a record: a scalar or vector of RECORD_WORDS words.
+// Type as which PREDICATE sees a record: a scalar or vector of RECORD_WORDS words.
 #ifndef T
 #define T uint
 #endif
 
-// Expression that tells of the record `x`, a T, whether it is kept.
+// Expression that tells whether the record `x`, a T, is kept.
 #ifndef PREDICATE
 #define PREDICATE (x != 0)
 #endif
 
 #if KEEP == KEEP_HOLDING
-#define RULE_AS(type) RECORD_JOIN(as_, type, )
+#define RULE_JOIN(a, b) a##b
+#define RULE_AS_TYPE(type) RULE_JOIN(as_, type)
 
 static inline bool rule_holds(T x) {
   return PREDICATE;
 }
 #endif
 
-// Whether record i, which is `record`, is kept. KEEP_HEADS: the first record always is.
-static inline bool rule_keeps(const global record_t *records, const global uchar *flags, size_t i,
-                              record_t record) {
-#if KEEP == KEEP_FLAGGED
-  return flags[i] != 0;
-#elif KEEP == KEEP_HOLDING
-  return rule_holds(RULE_AS(T)(record));
+#if KEEP != KEEP_FLAGGED
+// Whether a record is kept; `previous` is the one before it, for KEEP_HEADS only.
+static inline bool rule_keeps(const record_chunk_t *record, const record_chunk_t *previous) {
+#if KEEP == KEEP_HEADS
+  return record_differs(record, previous);
+#elif RECORD_WORDS == 16
+  return rule_holds(RULE_AS_TYPE(T)((uint16)(record[0], record[1], record[2], record[3])));
+#elif RECORD_WORDS == 8
+  return rule_holds(RULE_AS_TYPE(T)((uint8)(record[0], record[1])));
 #else
-  return i == 0 || record_differs(record, records[i - 1]);
+  return rule_holds(RULE_AS_TYPE(T)(record[0]));
 #endif
 }
+#endif
+
+// What a selection reads, and what it writes; null where there is none.
+typedef struct {
+  const global record_chunk_t *records;
+  const global uchar *flags;
+  const global value_chunk_t *values;
+  global record_chunk_t *out;
+  global value_chunk_t *values_out;
+  uint bound;  // places in `out`: what is kept beyond them is not written
+} selection_t;
 
 #endif

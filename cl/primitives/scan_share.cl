@@ -35,11 +35,17 @@ typedef uint4 chunk_t;
 #define CHUNK_ITEMS 1
 typedef T chunk_t;
 #endif
+// The byte flags of a chunk as one word.
+#if CHUNK_ITEMS == 4
+typedef uint flag_chunk_t;
+#elif CHUNK_ITEMS == 2
+typedef ushort flag_chunk_t;
+#else
+typedef uchar flag_chunk_t;
+#endif
 #define CHUNKS (BYTES_PER_ITEM > T_BYTES * CHUNK_ITEMS ? BYTES_PER_ITEM / (T_BYTES * CHUNK_ITEMS) : 1)
 #define ITEMS (CHUNKS * CHUNK_ITEMS)
 #define SHARE_TILE ((size_t)ITEMS * TEAM)
-// Independent sums of a lone work-item: 256 bytes of them.
-#define COLUMNS (T_BYTES < 64 ? 256 / T_BYTES : 4)
 
 // What a work-item holds of a tile; bit i of `heads` tells whether items[i] is a head.
 typedef struct {
@@ -81,11 +87,17 @@ static inline void share_load(const global T *in, const global uchar *flags, siz
       }
   }
 #if SEGMENTS == SEGMENTS_FLAGS
-  for (uint j = 0; j < CHUNKS; ++j)
-    for (uint k = 0; k < CHUNK_ITEMS; ++k) {
-      const size_t i = share_chunk(tile, j) + k;
-      held->heads |= (uint)(i < end && flags[i] != 0) << (j * CHUNK_ITEMS + k);
-    }
+  for (uint j = 0; j < CHUNKS; ++j) {
+    const size_t at = share_chunk(tile, j);
+    uint bytes = 0;
+    if (tile + SHARE_TILE <= end)
+      bytes = *(const global flag_chunk_t *)(flags + at);
+    else
+      for (uint k = 0; k < CHUNK_ITEMS; ++k)
+        if (at + k < end) bytes |= (uint)flags[at + k] << (8 * k);
+    for (uint k = 0; k < CHUNK_ITEMS; ++k)
+      held->heads |= (uint)((bytes >> (8 * k) & 0xff) != 0) << (j * CHUNK_ITEMS + k);
+  }
 #endif
   for (uint i = 0; i < ITEMS; ++i) share_unpack(held, i);
 }
@@ -114,7 +126,9 @@ static inline void share_chunk_run(const tile_t *held, uint j, run_t *run) {
   }
 }
 
-#if TEAM > 1
+#if TEAM == 1
+#include "primitives/scan_lone.cl"
+#else
 // The run that in[begin] to in[end - 1] are.
 static inline void share_reduce(const global T *in, const global uchar *flags, size_t begin,
                                 size_t end, run_t *total, local T *sums, local uint *heads) {
@@ -168,52 +182,6 @@ static inline void share_scan(const global T *in, const global uchar *flags, glo
       }
     }
     share_store(out, tile, end, &held);
-  }
-}
-
-#else
-// The same two for a lone work-item: plain loops, whose order of work is that of the definition.
-
-// The element at i, and whether it is a head.
-static inline T share_element(const global T *in, const global uchar *flags, size_t i, bool *head) {
-#if SEGMENTS == SEGMENTS_PACKED
-  const T top = (T)1 << (8 * T_BYTES - 1);
-  *head = (in[i] & top) != 0;
-  return in[i] & ~top;
-#else
-  *head = SEGMENTS == SEGMENTS_FLAGS && flags[i] != 0;
-  return in[i];
-#endif
-}
-
-static inline void share_reduce(const global T *in, const global uchar *flags, size_t begin,
-                                size_t end, run_t *total, local T *sums, local uint *heads) {
-  run_clear(total);
-  size_t i = begin;
-#if COMMUTATIVE && !SEGMENTED
-  // Order is free: independent columns, which the compiler makes vectors of.
-  T columns[COLUMNS];
-  for (uint k = 0; k < COLUMNS; ++k) columns[k] = IDENTITY;
-  for (; i + COLUMNS <= end; i += COLUMNS)
-    for (uint k = 0; k < COLUMNS; ++k) columns[k] = combine(columns[k], in[i + k]);
-  for (uint k = 0; k < COLUMNS; ++k) total->sum = combine(total->sum, columns[k]);
-#endif
-  for (; i < end; ++i) {
-    run_t one;
-    one.sum = share_element(in, flags, i, &one.head);
-    run_append(total, one);
-  }
-}
-
-static inline void share_scan(const global T *in, const global uchar *flags, global T *out,
-                              size_t begin, size_t end, run_t *carry, local T *sums,
-                              local uint *heads) {
-  for (size_t i = begin; i < end; ++i) {
-    run_t one;
-    one.sum = share_element(in, flags, i, &one.head);
-    if (EXCLUSIVE) out[i] = SEGMENTED && one.head ? IDENTITY : carry->sum;
-    run_append(carry, one);
-    if (!EXCLUSIVE) out[i] = carry->sum;
   }
 }
 #endif

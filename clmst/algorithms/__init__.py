@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from clmst.algorithms import ecl
+from clmst.algorithms import boruvka, ecl
 from clmst.algorithms.solution import Solution
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device import Launcher
@@ -21,7 +21,10 @@ class Algorithm(Protocol):
         """Enqueue the solve; the flags of the solution are complete when its queue has finished."""
 
 
-ALGORITHMS: Mapping[str, Algorithm] = {"ecl": ecl.solve}
+ALGORITHMS: Mapping[str, Algorithm] = {
+    "boruvka": boruvka.solve,
+    "ecl": ecl.solve,
+}
 
 
 def choose(name: str) -> tuple[str, Algorithm]:

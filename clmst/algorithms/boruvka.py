@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.boruvka_options import BoruvkaOptions
-from clmst.algorithms.solution import Solution
+from clmst.algorithms.solution import Solution, flag_words, new_flags
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.compact import Predicate, compact, flag_bytes, positions
+from clmst.primitives.compact import compact, positions
 from clmst.primitives.monoid import Monoid
+from clmst.primitives.predicate import Predicate
 from clmst.primitives.scan import exclusive_scan, inclusive_scan, segmented_scan
 from clmst.primitives.segments import end_flags
-from clmst.primitives.split import sort_by_key, split
+from clmst.primitives.sort import sort_by_key
+from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Launcher
 from clmst.runtime.device_graph import DeviceGraph
@@ -28,9 +30,13 @@ from clmst.runtime.device_graph import DeviceGraph
 SOURCE = "algorithms/boruvka.cl"
 SPLIT_SOURCE = "algorithms/boruvka_split.cl"
 
-# POINTER_JUMPS of the kernels: each launch of pointer doubling makes chains 33 times as short.
+# Each launch of pointer doubling makes chains 33 times as short.
 _JUMPS = 32
+DEFINES = {"POINTER_JUMPS": _JUMPS}  # of SOURCE, beside those of the weights
 _NO_EDGE = 2**64 - 1
+# Parallel edges are removed where at least this share of the entries are expected to go: the sort
+# by both endpoints has twice the passes of the sort by one.
+_WORTHWHILE_SHARE = 0.15
 # Every level at least halves the vertices that have an edge.
 _MAX_LEVELS = 33
 
@@ -98,9 +104,10 @@ class _Run:
         self.device = graph.device
         weights = graph.weight_defines(maximum=maximum)
         self.weight_bits = weights["WEIGHT_BITS"]
-        self.program = self.device.program(SOURCE, POINTER_JUMPS=_JUMPS, **weights)
-        self.in_forest = self.device.allocate(flag_bytes(graph.n_slots))
-        launch.fill(self.in_forest, 0, flag_bytes(graph.n_slots) // 4)
+        self.program = self.device.program(SOURCE, **DEFINES, **weights)
+        self.duplicate_share = 1.0  # of entries, on the last level where duplicates were removed
+        self.in_forest = new_flags(graph.n_slots, self.device)
+        launch.fill(self.in_forest.memory, 0, flag_words(graph.n_slots))
 
     def _new(self, size: int, dtype: Any) -> DeviceArray:
         return DeviceArray.empty(size, dtype, self.device)
@@ -162,21 +169,15 @@ class _Run:
         """Sort the slots by weight; the sort is stable, so the ids of equals stay in order."""
         m = self.slots.size
         keys = self._new(m, np.uint64 if self.weight_bits == 64 else np.uint32)
-        self._for_each(
-            "boruvka_make_keys", m, self.graph.weights, self.slots, keys, np.uint32(m)
-        )
-        sort_by_key(
-            keys, self.slots, key_bits=self.weight_bits, keys_out=keys, values_out=self.slots,
-            launch=self.launch,
-        )  # fmt: skip
+        self._for_each("boruvka_make_keys", m, self.graph.weights, self.slots, keys, np.uint32(m))
+        _, self.slots = sort_by_key(keys, self.slots, key_bits=self.weight_bits, launch=self.launch)
 
     def _split(self, level: _Level, *, key_bits: int, start_bit: int = 0) -> _Level:
-        """Sort the edge list of a level by a field of its pairs, in place; stable."""
-        sort_by_key(
-            level.pairs, level.ranks, key_bits=key_bits, start_bit=start_bit,
-            keys_out=level.pairs, values_out=level.ranks, launch=self.launch,
-        )  # fmt: skip
-        return level
+        """Return the edge list of a level sorted by a field of its pairs; stable."""
+        pairs, ranks = sort_by_key(
+            level.pairs, level.ranks, key_bits=key_bits, start_bit=start_bit, launch=self.launch
+        )
+        return _Level(level.n, pairs, ranks)
 
     # ------------------------------------------------------------------ one level
 
@@ -236,9 +237,7 @@ class _Run:
         """Lines 8 and 9. Return every vertex's supervertex, and how many of those there are."""
         n, extent = level.n, np.uint32(level.n)
         numbers, total = self._new(n, np.uint32), self._new(1, np.uint32)
-        self._for_each(
-            "boruvka_mark_representatives", n, representatives, chosen, numbers, extent
-        )
+        self._for_each("boruvka_mark_representatives", n, representatives, chosen, numbers, extent)
         exclusive_scan(numbers, out=numbers, total=total, launch=self.launch)
         supervertices = self._new(n, np.uint32)
         self._for_each(
@@ -290,20 +289,20 @@ class _Run:
     def _remove_duplicates(self, level: _Level) -> _Level:
         """Lines 12 and 13. Return the lightest edge of each pair, sorted by pair.
 
-        With "keep", all edges, sorted by source. That needs no vertex list (line 14): sources stand
-        in the pairs.
+        With "keep", all edges, sorted by source. There is no vertex list to build (line 14):
+        sources stand in the pairs.
         """
         launch, bits, way = self.launch, level.bits, self.options.duplicates
-        if way == "keep":
+        if way == "keep" or (way == "auto" and not self._expects_duplicates(level)):
             with launch.phase("split edges"):
                 return self._split(level, key_bits=bits, start_bit=bits)
         with launch.phase("split edges"):
             if way == "split":
-                sort_by_key(
-                    level.ranks, level.pairs, keys_out=level.ranks, values_out=level.pairs,
-                    key_bits=_bits(self.slots.size), launch=launch,
-                )  # fmt: skip
-            self._split(level, key_bits=2 * bits)
+                ranks, pairs = sort_by_key(
+                    level.ranks, level.pairs, key_bits=_bits(self.slots.size), launch=launch
+                )
+                level = _Level(level.n, pairs, ranks)
+            level = self._split(level, key_bits=2 * bits)
         entries = level.pairs.size
         flags = self._new(entries, np.uint8)
         with launch.phase("remove duplicates"):
@@ -311,11 +310,23 @@ class _Run:
                 "boruvka_mark_segments", entries, level.pairs, flags, np.uint32(entries),
                 np.uint32(0),
             )  # fmt: skip
-            if way == "minimum":
+            if way != "split":
                 segmented_scan(
                     level.ranks, flags, monoid=_MINIMUM_RANK, out=level.ranks, launch=launch
                 )
                 flags = end_flags(flags, launch=launch)
             pairs, ranks, count = compact(level.pairs, flags, values=level.ranks, launch=launch)
-            entries = self._read(count)
-        return _Level(level.n, pairs[:entries], ranks[:entries])
+            kept = self._read(count)
+        self.duplicate_share = 1 - kept / entries
+        return _Level(level.n, pairs[:kept], ranks[:kept])
+
+    def _expects_duplicates(self, level: _Level) -> bool:
+        """Return whether removing parallel edges is expected to pay on this level.
+
+        It is if many went the last time (clustered graphs, and the first level as a trial), or if
+        so many random pairs would repeat each other: of E among N, about E / (2 N).
+        """
+        return (
+            self.duplicate_share >= _WORTHWHILE_SHARE
+            or level.pairs.size >= 2 * _WORTHWHILE_SHARE * level.n**2
+        )

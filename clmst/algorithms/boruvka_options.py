@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 from clmst.core.errors import InvalidArgumentError
 
-Duplicates: TypeAlias = Literal["minimum", "split", "keep"]
+Duplicates: TypeAlias = Literal["auto", "minimum", "split", "keep"]
 Numbering: TypeAlias = Literal["scan", "split"]
 
 
@@ -20,14 +20,15 @@ class BoruvkaOptions:
     numbering : {"scan", "split"}
         How supervertices get their numbers: by a scan over the representatives, or along the
         vertices split by representative, as the paper has it; the numbers are the same.
-    duplicates : {"minimum", "split", "keep"}
+    duplicates : {"auto", "minimum", "split", "keep"}
         How parallel edges go. "minimum": split by (u, v), segmented minimum of each pair. "split":
         split by (u, v, weight), first of each pair, as the paper has it. "keep": split by u only,
-        parallel edges stay.
+        parallel edges stay. "auto": "minimum" on levels where there is reason to expect enough of
+        them, else "keep".
     """
 
     numbering: Numbering = "scan"
-    duplicates: Duplicates = "minimum"
+    duplicates: Duplicates = "auto"
 
     def __post_init__(self) -> None:
         """Refuse what is none of the alternatives."""

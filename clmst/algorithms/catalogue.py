@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from clmst.algorithms import ecl
+from clmst.algorithms import boruvka, ecl
 from clmst.algorithms.ecl_options import (
     EclOptions,
     populate_defines,
@@ -13,6 +13,7 @@ from clmst.algorithms.ecl_options import (
     topology_defines,
 )
 from clmst.core.weight_keys import WeightKind
+from clmst.primitives import catalogue
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device_graph import weight_defines
 from clmst.runtime.policy import Policy
@@ -28,11 +29,15 @@ WEIGHTS: tuple[tuple[int, WeightKind], ...] = (
 
 def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
     """Yield every specialisation for a device: all weights, and the ablation on 32-bit ones."""
-    for source in ("device/trial.cl", "primitives/compact.cl", "algorithms/forest.cl"):
+    yield from catalogue.specialisations(capabilities, tuning)
+    for source in ("device/trial.cl", boruvka.SPLIT_SOURCE, "algorithms/forest.cl"):
         yield specialise(source, capabilities, tuning)
     for (bits, kind), maximum in product(WEIGHTS, (False, True)):
         weights = weight_defines(bits, kind, maximum=maximum)
         yield from _ecl(EclOptions(), weights, capabilities, tuning)
+        if not maximum:  # one kernel of it looks at weights
+            defines = weights | boruvka.DEFINES
+            yield specialise(boruvka.SOURCE, capabilities, tuning, **defines)
     weights = weight_defines(32, "unsigned", maximum=False)
     for _, options in EclOptions.ablation()[1:]:
         yield from _ecl(options, weights, capabilities, tuning)

@@ -16,10 +16,9 @@ from clmst.algorithms.ecl_options import (
     round_defines,
     topology_defines,
 )
-from clmst.algorithms.solution import Solution
+from clmst.algorithms.solution import Solution, flag_words, new_flags
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array
-from clmst.primitives.compact import flag_bytes
 from clmst.runtime.device import Launcher
 from clmst.runtime.device_graph import DeviceGraph
 
@@ -89,18 +88,18 @@ class _Run:
         self.capacity = graph.edge_bound if self.options.single_direction else n_slots
         self.parent = device.allocate(4 * graph.n_vertices)
         self.reservations = [device.allocate(4 * self.words * graph.n_vertices) for _ in range(2)]
-        self.in_forest = device.allocate(flag_bytes(n_slots))
+        self.in_forest = new_flags(n_slots, device)
         self.counts = device.allocate(4 * n_counts)
         self.round, self.hub_round = 0, n_counts
         if self.options.data_driven:
             self.worklists = [device.allocate(16 * self.capacity) for _ in range(2)]
         elif self.options.edge_centric:
             self.rows = device.allocate(4 * n_slots)
-        n_flag_words = flag_bytes(n_slots) // 4
+        n_flag_words = flag_words(n_slots)
         groups = self._groups(max(graph.n_vertices, n_flag_words))
         self.launch(
             self.program, "ecl_initialise", groups, self.parent, *self.reservations, self.counts,
-            self.in_forest, self.n, np.uint32(n_counts), np.uint32(n_flag_words),
+            self.in_forest.memory, self.n, np.uint32(n_counts), np.uint32(n_flag_words),
         )  # fmt: skip
 
     def _groups(self, n_items: int, *, tile: int | None = None) -> int:
@@ -208,7 +207,7 @@ class _Run:
             )  # fmt: skip
         launch(
             program, "ecl_hook_components", groups, round_, np.uint32(is_first), here, parent,
-            held, following, self.in_forest, counts, *extent,
+            held, following, self.in_forest.memory, counts, *extent,
         )  # fmt: skip
         if not self.options.implicit_path_compression:
             self._forget(following)  # worklists of vertices do not tell which sets to clear
@@ -242,7 +241,9 @@ class _Run:
                     np.uint32(self.round), *extent, np.uint32(pass_),
                 )  # fmt: skip
             self.launch.read(self.counts, crossing, offset=4 * self.round)
-            self.launch(program, "ecl_topology_hook", groups, *arrays, self.in_forest, *extent)
+            self.launch(
+                program, "ecl_topology_hook", groups, *arrays, self.in_forest.memory, *extent
+            )
             self._forget(held)
             self.round += 1
         return [graph.n_slots] * (self.round - first)

@@ -10,8 +10,9 @@ import numpy as np
 
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
-from clmst.primitives.compact import select_flagged
-from clmst.runtime.device import Launcher
+from clmst.primitives.compact import positions
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device, Launcher
 from clmst.runtime.device_graph import DeviceGraph
 
 
@@ -23,14 +24,14 @@ class Solution:
     ----------
     graph : DeviceGraph
         The graph whose slots the flags are of: the caller's, or the same with both directions.
-    in_forest : device buffer of uint8, padded as :func:`select_flagged` wants it
+    in_forest : DeviceArray of uint8, shape (n_slots,)
         1 at the slot of each forest edge, 0 elsewhere.
     stats : mapping
         What the algorithm tells about its work.
     """
 
     graph: DeviceGraph
-    in_forest: Any
+    in_forest: DeviceArray
     stats: Mapping[str, Any]
 
 
@@ -92,16 +93,27 @@ class DeviceForest:
         )
 
 
+def new_flags(n_slots: int, device: Device) -> DeviceArray:
+    """Return an array for the flags of so many slots, contents undefined.
+
+    Its buffer ends with a whole word, so that it can be cleared by words.
+    """
+    return DeviceArray.empty(4 * flag_words(n_slots), np.uint8, device)[:n_slots]
+
+
+def flag_words(n_slots: int) -> int:
+    """Return how many 32-bit words the flags of so many slots take."""
+    return -(-n_slots // 4)
+
+
 def gather(solution: Solution, launch: Launcher, *, maximum: bool) -> DeviceForest:
     """Compact the flags of a solution into slots and endpoints; waits for it. O(n_slots)."""
     graph = solution.graph
     device = graph.device
     bound = min(max(graph.n_vertices - 1, 0), graph.edge_bound)
-    slots = device.allocate(4 * bound)
-    total = device.allocate(4)
-    select_flagged(launch, solution.in_forest, graph.n_slots, positions=slots, total=total)
+    slots, total = positions(solution.in_forest, at_most=bound, launch=launch)
     count = np.empty(1, np.uint32)
-    launch.read(total, count)
+    launch.read(total.memory, count)
     k = int(count[0])
     edges = device.allocate(8 * k)
     if k:
@@ -110,11 +122,17 @@ def gather(solution: Solution, launch: Launcher, *, maximum: bool) -> DeviceFore
             program,
             "forest_gather_edges",
             launch.groups_for(-(-k // program.grid_tile)),
-            graph.indptr, graph.indices, slots, edges, np.uint32(graph.n_vertices), np.uint32(k),
+            graph.indptr, graph.indices, slots.memory, edges, np.uint32(graph.n_vertices),
+            np.uint32(k),
         )  # fmt: skip
     launch.queue.finish()
     return DeviceForest(
-        graph=graph, n_edges=k, slots=slots, edges=edges, maximum=maximum, stats=solution.stats
+        graph=graph,
+        n_edges=k,
+        slots=slots.memory,
+        edges=edges,
+        maximum=maximum,
+        stats=solution.stats,
     )
 
 

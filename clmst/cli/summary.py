@@ -61,16 +61,18 @@ class Summary:
         }
         if self.again:
             summary["again"] = {"median": median(self.again), "seconds": list(self.again)}
-        if "profile" in stats:
-            summary["profile"] = {name: asdict(time) for name, time in stats["profile"].items()}
+        for times in ("phases", "profile"):
+            if times in stats:
+                summary[times] = {name: asdict(time) for name, time in stats[times].items()}
         return summary
 
     def print(self, console: Console) -> None:
-        """Print the summary, and the profile if there is one."""
+        """Print the summary, and the times of phases and kernels if there are any."""
         console.print(self._sizes())
-        if "profile" in self.forest.stats:
-            console.print()
-            console.print(_profile_table(self.forest.stats["profile"]))
+        for times, what in (("phases", "phase"), ("profile", "kernel")):
+            if times in self.forest.stats:
+                console.print()
+                console.print(_times_table(what, self.forest.stats[times]))
 
     def _sizes(self) -> Table:
         forest, stats = self.forest, self.forest.stats
@@ -101,14 +103,14 @@ class Summary:
         return table
 
 
-def _profile_table(profile: Mapping[str, KernelTime]) -> Table:
+def _times_table(what: str, times: Mapping[str, KernelTime]) -> Table:
     numbers = ("launches", "ms", "share")
-    table = new_table("kernel", *numbers, numbers=numbers)
-    total = sum(time.milliseconds for time in profile.values())
-    for name, time in profile.items():
+    table = new_table(what, *numbers, numbers=numbers)
+    total = sum(time.milliseconds for time in times.values())
+    for name, time in times.items():
         share = time.milliseconds / total if total else 0.0
         table.add_row(name, f"{time.launches:,}", f"{time.milliseconds:.3f}", f"{share:.1%}")
     table.add_section()
-    launches = sum(time.launches for time in profile.values())
+    launches = sum(time.launches for time in times.values())
     table.add_row("all", f"{launches:,}", f"{total:.3f}", "")
     return table

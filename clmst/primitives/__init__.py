@@ -1,1 +1,37 @@
-"""Host side of the reusable device primitives in ``cl/primitives``."""
+"""Reusable device primitives, usable without any graph: host side of ``cl/primitives``.
+
+All take and give :class:`clmst.DeviceArray`; none waits for the device. Results that only the
+device can know, such as how many records a compaction keeps, stay there as arrays of one element.
+"""
+
+from clmst.primitives.compact import compact, partition, positions, unique_by_key
+from clmst.primitives.element import pair_of
+from clmst.primitives.monoid import Monoid
+from clmst.primitives.permute import gather, scatter
+from clmst.primitives.predicate import Predicate
+from clmst.primitives.scan import exclusive_scan, inclusive_scan, reduce, segmented_scan
+from clmst.primitives.segments import end_flags, head_flags, segmented_reduce
+from clmst.primitives.sort import sort, sort_by_key
+from clmst.primitives.split import split
+
+__all__ = [
+    "Monoid",
+    "Predicate",
+    "compact",
+    "end_flags",
+    "exclusive_scan",
+    "gather",
+    "head_flags",
+    "inclusive_scan",
+    "pair_of",
+    "partition",
+    "positions",
+    "reduce",
+    "scatter",
+    "segmented_reduce",
+    "segmented_scan",
+    "sort",
+    "sort_by_key",
+    "split",
+    "unique_by_key",
+]

@@ -12,7 +12,9 @@ from clmst.runtime.array import DeviceArray
 MAX_LENGTH = 2**32 - 1
 
 
-def check_array(name: str, array: Any, dtype: Any = None, *, like: DeviceArray | None = None) -> None:
+def check_array(
+    name: str, array: Any, dtype: Any = None, *, like: DeviceArray | None = None
+) -> None:
     """Raise unless `array` is a :class:`DeviceArray` of this dtype, on the device of `like`.
 
     Parameters

@@ -1,49 +1,240 @@
-"""Stable compaction: the positions of set flags, in order, with their number left on the device."""
+"""Selection: compaction, positions, partition, heads of runs; host side of ``compact.cl``.
+
+All are stable, and leave the count on the device.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from itertools import product
 
-import numpy as np
-
+from clmst.core.errors import InvalidArgumentError
+from clmst.primitives.predicate import Predicate
+from clmst.primitives.selection import SOURCE, Keep, Selection, Write, selection_defines
+from clmst.primitives.shares import Strategy
+from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Launcher
-
-FLAGS_PER_VECTOR = 16
-
-
-def flag_bytes(length: int) -> int:
-    """Return how many bytes `length` flags take: they are read 16 at a time."""
-    return -(-length // FLAGS_PER_VECTOR) * FLAGS_PER_VECTOR
+from clmst.runtime.policy import Policy
 
 
-def select_flagged(
-    launch: Launcher, flags: Any, length: int, *, positions: Any, total: Any
-) -> None:
-    """Write the positions of the set flags, rising, and their number.
+def compact(
+    records: DeviceArray,
+    flags: DeviceArray | None = None,
+    *,
+    predicate: Predicate | None = None,
+    values: DeviceArray | None = None,
+    out: DeviceArray | None = None,
+    values_out: DeviceArray | None = None,
+    at_most: int | None = None,
+    count: DeviceArray | None = None,
+    strategy: Strategy = "parallel",
+    launch: Launcher | None = None,
+) -> tuple[DeviceArray, ...]:
+    """Select the records that are flagged, or of which a predicate holds, in order.
 
     Parameters
     ----------
-    launch : Launcher
-    flags : device buffer of uint8, ``flag_bytes(length)`` bytes
-        0 or 1; those behind `length` must be 0.
-    length : int
-        Number of flags.
-    positions : device buffer of uint32
-        Room for as many as there are set flags.
-    total : device buffer of uint32, 1 entry
-        How many flags were set.
+    records : DeviceArray, shape (n,)
+        Of any dtype of a multiple of 4 bytes, 64 at most; with a predicate, of its dtype.
+    flags : DeviceArray of uint8, shape (n,), optional
+        Not 0 where a record is selected.
+    predicate : Predicate, optional
+        What holds of the selected records. Either this or `flags` must be given.
+    values : DeviceArray, shape (n,), optional
+        What goes along with each record, of any dtype of a multiple of 4 bytes, 64 at most.
+    out, values_out : DeviceArray, shape (n,) or more, optional
+        Where the selected records and values go; apart from each other and from all that is read.
+    at_most : int, optional
+        The caller's promise that no more records than this are selected: then `out` and
+        `values_out` need no more room. If more are selected, those behind the promised ones are
+        not written; the count tells.
+    count : DeviceArray of uint32, shape (1,) or more, optional
+        Where the number of selected records goes.
+    strategy : {"parallel", "sequential"}
+        "sequential": by a single work-item, for debugging.
+    launch : Launcher, optional
+        The queue to work in; the device's own when left out.
+
+    Returns
+    -------
+    out : DeviceArray, shape (n,) or (at_most,), whichever is less
+        The selected records first; the rest is untouched, which is undefined in a new array. Not
+        waited for.
+    values_out : DeviceArray of the same shape
+        What goes along with them; only if there are `values`.
+    count : DeviceArray of uint32, shape (1,)
+        How many are selected.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Both or neither of flags and predicate; a wrong dtype, length or device; no room in `out`;
+        or what is written overlaps something else.
+    KernelBuildError
+        The predicate does not compile; with the compiler's log.
 
     Notes
     -----
-    Reduce-then-scan (Merrill, Grimshaw 2009): three launches, reads the flags twice, O(work-groups)
-    extra memory.
+    Reduce-then-scan (Merrill, Grimshaw 2009): three launches whatever the length, one for short
+    arrays. Reads the flags, or the records of which a predicate tells, twice; flagged records and
+    values are read only where they are selected. O(work-groups) extra memory.
     """
-    n_vectors = -(-length // FLAGS_PER_VECTOR)
-    groups = launch.groups_for(-(-n_vectors // launch.device.policy.work_group_size))
-    share = -(-n_vectors // groups)
-    program = launch.device.program("primitives/compact.cl")
-    sums = launch.device.allocate(4 * groups)
-    extent = np.uint32(n_vectors), np.uint32(share)
-    launch(program, "compact_sum_shares", groups, flags, sums, *extent)
-    launch(program, "compact_scan_sums", 1, sums, total, np.uint32(groups))
-    launch(program, "compact_write_positions", groups, flags, sums, positions, *extent)
+    selection = Selection.of(
+        records, flags, keep=_rule(flags, predicate), predicate=predicate, values=values, out=out,
+        values_out=values_out, at_most=at_most, count=count,
+    )  # fmt: skip
+    return selection.enqueue(strategy, launch)
+
+
+def positions(
+    flags: DeviceArray,
+    *,
+    out: DeviceArray | None = None,
+    at_most: int | None = None,
+    count: DeviceArray | None = None,
+    strategy: Strategy = "parallel",
+    launch: Launcher | None = None,
+) -> tuple[DeviceArray, DeviceArray]:
+    """Find the set flags; in all else as :func:`compact`.
+
+    Parameters
+    ----------
+    flags : DeviceArray of uint8, shape (n,)
+    out : DeviceArray of uint32, shape (n,) or more, optional
+    at_most, count, strategy, launch
+        As of :func:`compact`.
+
+    Returns
+    -------
+    out : DeviceArray of uint32, shape (n,) or (at_most,), whichever is less
+        The positions of the flags that are not 0, rising; the rest is untouched.
+    count : DeviceArray of uint32, shape (1,)
+        How many there are.
+    """
+    selection = Selection.of(
+        None, flags, keep=Keep.FLAGGED, write=Write.POSITIONS, out=out, at_most=at_most, count=count
+    )
+    found, total = selection.enqueue(strategy, launch)
+    return found, total
+
+
+def partition(
+    records: DeviceArray,
+    flags: DeviceArray | None = None,
+    *,
+    predicate: Predicate | None = None,
+    values: DeviceArray | None = None,
+    out: DeviceArray | None = None,
+    values_out: DeviceArray | None = None,
+    count: DeviceArray | None = None,
+    strategy: Strategy = "parallel",
+    launch: Launcher | None = None,
+) -> tuple[DeviceArray, ...]:
+    """Put the selected records first and the others behind them, both in order.
+
+    Parameters
+    ----------
+    records, flags, predicate, values, out, values_out, count, strategy, launch
+        As of :func:`compact`.
+
+    Returns
+    -------
+    out : DeviceArray, shape (n,)
+        ``out[:k]`` are the selected records, ``out[k:]`` the others, k being the count.
+    values_out : DeviceArray, shape (n,)
+        What goes along with them; only if there are `values`.
+    count : DeviceArray of uint32, shape (1,)
+        How many are selected.
+
+    Raises
+    ------
+    InvalidArgumentError, KernelBuildError
+        As of :func:`compact`.
+
+    Notes
+    -----
+    Costs as of :func:`compact`, but that all records are read and written.
+    """
+    selection = Selection.of(
+        records, flags, keep=_rule(flags, predicate), write=Write.ALL, predicate=predicate,
+        values=values, out=out, values_out=values_out, count=count,
+    )  # fmt: skip
+    return selection.enqueue(strategy, launch)
+
+
+def unique_by_key(
+    keys: DeviceArray,
+    values: DeviceArray | None = None,
+    *,
+    out: DeviceArray | None = None,
+    values_out: DeviceArray | None = None,
+    at_most: int | None = None,
+    count: DeviceArray | None = None,
+    strategy: Strategy = "parallel",
+    launch: Launcher | None = None,
+) -> tuple[DeviceArray, ...]:
+    """Select the first of each run of equal consecutive keys.
+
+    Parameters
+    ----------
+    keys : DeviceArray, shape (n,)
+        Of any dtype of a multiple of 4 bytes, 64 at most; compared bit by bit, so that 0.0 and -0.0
+        differ and a NaN equals itself.
+    values : DeviceArray, shape (n,), optional
+        What goes along with each key.
+    out, values_out, at_most, count, strategy, launch
+        As of :func:`compact`.
+
+    Returns
+    -------
+    out : DeviceArray, shape (n,) or (at_most,), whichever is less
+        The first key of each run; the rest is untouched.
+    values_out : DeviceArray of the same shape
+        What goes along with them; only if there are `values`.
+    count : DeviceArray of uint32, shape (1,)
+        How many runs there are.
+
+    Raises
+    ------
+    InvalidArgumentError
+        As of :func:`compact`.
+
+    Notes
+    -----
+    Costs as of :func:`compact` with a predicate.
+    """
+    selection = Selection.of(
+        keys, None, keep=Keep.HEADS, values=values, out=out, values_out=values_out,
+        at_most=at_most, count=count,
+    )  # fmt: skip
+    return selection.enqueue(strategy, launch)
+
+
+def _rule(flags: DeviceArray | None, predicate: Predicate | None) -> Keep:
+    """Return what selects, which must be one of the two."""
+    if flags is None and predicate is None:
+        raise InvalidArgumentError("neither flags nor a predicate is given; one of them selects")
+    if flags is not None and predicate is not None:
+        raise InvalidArgumentError("both flags and a predicate are given; one of them selects")
+    return Keep.FLAGGED if predicate is None else Keep.HOLDING
+
+
+def specialisations_of_selection(tuning: Policy) -> Iterator[tuple[str, dict[str, int]]]:
+    """Yield source and macros of what stands for all that selections can need on a device."""
+    sizes = ((1, 0), (1, 1), (2, 4), (3, 16), (16, 3))
+    bytes_per_item = tuning.compact_bytes_per_item
+    for keep, write, (record_words, value_words) in product(Keep, Write, sizes):
+        if write == Write.POSITIONS and (keep != Keep.FLAGGED or record_words + value_words > 1):
+            continue  # of flags only, and nothing goes along
+        if keep == Keep.HOLDING and record_words == 3:
+            continue  # no type for the predicate
+        yield (
+            SOURCE,
+            selection_defines(
+                keep,
+                write,
+                record_words=record_words,
+                value_words=value_words,
+                bytes_per_item=bytes_per_item,
+            ),
+        )

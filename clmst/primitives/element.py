@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,14 @@ _VECTORS = (2, 4, 8, 16)
 MAX_BYTES = 64  # a work-group of 256 keeps one element each in 32 KiB of local memory
 
 
-def pair_of(first: Any, second: Any | None = None, names: tuple[str, str] = ("key", "index")) -> Any:
+def pair_of(
+    first: Any, second: Any | None = None, names: tuple[str, str] = ("key", "index")
+) -> Any:
     """Return the dtype of a pair: two fields, of one width, that follow each other."""
     return np.dtype([(names[0], first), (names[1], first if second is None else second)])
 
 
+@cache
 def element_type(dtype: np.dtype[Any]) -> str:
     """Return the OpenCL C type of an element.
 
@@ -31,20 +35,23 @@ def element_type(dtype: np.dtype[Any]) -> str:
     InvalidArgumentError
         Kernels have no such type.
     """
-    fields = [dtype] if dtype.names is None else [dtype[name] for name in dtype.names]
+    within: Any = dtype.fields or {}
+    placed = [within[name][:2] for name in dtype.names or ()] or [(dtype, 0)]
+    fields = [field for field, _ in placed]
     codes = {field.str[1:] for field in fields}
-    width = fields[0].itemsize
+    width = dtype.itemsize // len(fields)
     if (
         not codes <= _SCALARS.keys()
         or any(field.itemsize != width or not field.isnative for field in fields)
+        or any(offset != width * k for k, (_, offset) in enumerate(placed))
         or len(fields) not in (1, *_VECTORS)
         or dtype.itemsize != width * len(fields)
         or dtype.itemsize > MAX_BYTES
     ):
         raise InvalidArgumentError(
             f"elements are {dtype}; they must be (u)int32, (u)int64, float32, float64, or a "
-            f"structure of 2, 4, 8 or 16 of these of one width, without padding, of {MAX_BYTES} "
-            "bytes at most"
+            "structure of 2, 4, 8 or 16 of these of one width, one behind the other without "
+            f"padding, of {MAX_BYTES} bytes at most"
         )
     scalar = _SCALARS[codes.pop() if len(codes) == 1 else f"u{width}"]
     return scalar if len(fields) == 1 else f"{scalar}{len(fields)}"

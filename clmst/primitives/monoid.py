@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,8 @@ class Monoid:
         Functions that the expressions call.
     name : str
         What errors and compilers' messages call it.
+    prelude : Prelude
+        What goes before a kernel file: the macros of ``cl/device/monoid.cl``.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class Monoid:
     commutative: bool = False
     preamble: str = ""
     name: str = "operator"
+    prelude: Prelude = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dtype", np.dtype(self.dtype))
@@ -85,10 +88,9 @@ class Monoid:
                     f"{what} is {text!r}; it must be one line, not empty, without quotes and "
                     "backslashes (longer code goes into the preamble)"
                 )
+        object.__setattr__(self, "prelude", self._make_prelude())
 
-    @property
-    def prelude(self) -> Prelude:
-        """What goes before a kernel file: the macros of ``cl/device/monoid.cl``."""
+    def _make_prelude(self) -> Prelude:
         macros = (
             f"#define T {element_type(self.dtype)}",
             f"#define T_BYTES {self.dtype.itemsize}",
@@ -103,12 +105,18 @@ class Monoid:
 
     @classmethod
     def _commutative(cls, dtype: Any, name: str, combine: str, identity: str) -> Monoid:
+        dtype = np.dtype(dtype)
+        if len({dtype[field] for field in dtype.names or ()}) > 1:
+            raise InvalidArgumentError(
+                f"elements are {dtype}; the {name} is of fields of one dtype (for others, give a "
+                "Monoid that says what becomes of each)"
+            )
         return cls(
-            dtype=np.dtype(dtype),
+            dtype=dtype,
             combine=combine,
             identity=identity,
             commutative=True,
-            name=f"{np.dtype(dtype)} {name}",
+            name=f"{element_type(dtype) if dtype.names else dtype} {name}",
         )
 
     @classmethod
@@ -159,12 +167,23 @@ class Monoid:
         """
         key = np.dtype(key)
         scalar, word = _scalar(key), np.dtype(f"u{key.itemsize}")
+        if scalar == "uint":  # one word of 64 bits orders like the pair, without a branch
+            pair = "min(upsample((a).x, (a).y), upsample((b).x, (b).y))"
+            return cls(
+                dtype=pair_of(key, word),
+                combine=f"(uint2)((uint)({pair} >> 32), (uint)({pair}))",
+                identity="(uint2)(UINT_MAX, UINT_MAX)",
+                commutative=True,
+                name=f"{key} minimum by key",
+            )
         read = "" if scalar.startswith("u") else f"as_{scalar}"
         vector = f"{_scalar(word)}2"
         left, right = f"{read}((a).x)", f"{read}((b).x)"
         is_less = f"{right} < {left} || ({right} == {left} && (b).y < (a).y)"
         unsigned_greatest = _GREATEST[_scalar(word)]
-        greatest = f"as_{_scalar(word)}(({scalar}){_GREATEST[scalar]})" if read else unsigned_greatest
+        greatest = (
+            f"as_{_scalar(word)}(({scalar}){_GREATEST[scalar]})" if read else unsigned_greatest
+        )
         return cls(
             dtype=pair_of(key, word),
             combine=f"({is_less}) ? (b) : (a)",
@@ -182,7 +201,7 @@ def _scalar(dtype: Any) -> str:
 
 
 def _integer(dtype: Any) -> np.dtype[Any]:
-    dtype = np.dtype(dtype)
-    if dtype.kind not in "iu":
-        raise InvalidArgumentError(f"elements are {dtype}; bitwise operators take integers")
-    return dtype
+    integer: np.dtype[Any] = np.dtype(dtype)
+    if integer.kind not in "iu":
+        raise InvalidArgumentError(f"elements are {integer}; bitwise operators take integers")
+    return integer

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.checks import (
-    check_apart,
-    check_array,
-    check_in_place,
-    check_length,
-    check_room,
-)
-from clmst.primitives.element import check_supported
+from clmst.primitives.checks import check_apart, check_array, check_room
 from clmst.primitives.monoid import Monoid
-from clmst.primitives.shares import Shares, Strategy, check_strategy, shape_defines, tile_and_teams
+from clmst.primitives.shares import Strategy, check_strategy, tile_and_teams
+from clmst.primitives.sweeps import Segments, Sweeps, checked_flags, checked_monoid, checked_out
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Device, Launcher, Program
+from clmst.runtime.device import Launcher
 
 ScanStrategy: TypeAlias = Literal["reduce-then-scan", "scan-then-propagate", "sequential"]
 SCAN_STRATEGIES = ("reduce-then-scan", "scan-then-propagate", "sequential")
 
-SOURCE = "primitives/scan.cl"
 PROPAGATE_SOURCE = "primitives/scan_propagate.cl"
-# SEGMENTS_... of cl/primitives/scan_share.cl
-_UNSEGMENTED, _BYTE_FLAGS, _PACKED_FLAGS = 0, 1, 2
 # Tiles in a block of scan-then-propagate: 1024 elements of 4 bytes on a GPU, as in CLPP.
 _BLOCK_TILES = 2
 
@@ -70,7 +61,7 @@ def reduce(
     Reads n elements; two launches. The order of combination is fixed by n and the device, so
     floating-point results repeat.
     """
-    monoid = _checked(values, monoid)
+    monoid = checked_monoid(values, monoid)
     check_strategy(strategy)
     if out is None:
         out = DeviceArray.empty(1, values.dtype, values.device)
@@ -78,10 +69,7 @@ def reduce(
         check_array("out", out, values.dtype, like=values)
         check_room("out", out, 1)
         check_apart("out", out, values=values)
-    launch = launch or Launcher(values.device, values.device.queue)
-    program = _program(values, monoid, _UNSEGMENTED, exclusive=True, strategy=strategy)
-    shares = Shares.divide(values.device, values.size, values.dtype.itemsize, strategy)
-    _carries(launch, program, shares, values, None, total=out)
+    Sweeps.of(values, monoid, strategy=strategy, launch=launch).up(total=out)
     return out[:1]
 
 
@@ -130,7 +118,10 @@ def exclusive_scan(
     the length, reads the elements twice, writes them once, O(work-groups) extra memory. The order
     of combination is fixed by n and the device, so floating-point results repeat.
     """
-    return _scan(values, monoid, out, total, strategy, launch, exclusive=True)
+    return _scan(
+        values, monoid=monoid, out=out, total=total, strategy=strategy, launch=launch,
+        exclusive=True,
+    )  # fmt: skip
 
 
 def inclusive_scan(
@@ -146,7 +137,10 @@ def inclusive_scan(
 
     ``out[i] = values[0] + ... + values[i]`` for the sum.
     """
-    return _scan(values, monoid, out, total, strategy, launch, exclusive=False)
+    return _scan(
+        values, monoid=monoid, out=out, total=total, strategy=strategy, launch=launch,
+        exclusive=False,
+    )  # fmt: skip
 
 
 def segmented_scan(
@@ -197,161 +191,44 @@ def segmented_scan(
     Costs as of :func:`exclusive_scan`, and two reads of the flags; the number of segments plays no
     part. Segments given as CSR offsets: :func:`head_flags` makes flags of them.
     """
-    monoid = _checked(values, monoid)
+    monoid = checked_monoid(values, monoid)
     check_strategy(strategy)
-    out = _checked_out(values, out)
-    segments = _checked_flags(values, flags)
+    out = checked_out(values, out)
+    checked_flags(values, flags)
     if flags is not None:
         check_apart("out", out, flags=flags)
-    launch = launch or Launcher(values.device, values.device.queue)
-    program = _program(values, monoid, segments, exclusive=exclusive, strategy=strategy)
-    shares = Shares.divide(
-        values.device,
-        values.size,
-        values.dtype.itemsize,
-        strategy,
-        bytes_per_item=_bytes_per_item(values.device, segments),
-    )
-    memory = None if flags is None else flags.memory
-    carries = None if shares.alone else _carries(launch, program, shares, values, memory)
-    _write_shares(launch, program, shares, values, memory, carries, out)
-    return out[: values.size]
-
-
-# ---------------------------------------------------------------------------- checks
-
-
-def _checked(values: Any, monoid: Monoid | None) -> Monoid:
-    """Return the monoid, the sum if none is given, after all checks of values and monoid."""
-    check_array("values", values)
-    check_supported(values.dtype, values.device)
-    monoid = Monoid.sum(values.dtype) if monoid is None else monoid
-    if monoid.dtype != values.dtype:
-        raise InvalidArgumentError(
-            f"the monoid is of {monoid.dtype}, values are of {values.dtype}; they must agree"
-        )
-    return monoid
-
-
-def _checked_out(values: DeviceArray, out: DeviceArray | None) -> DeviceArray:
-    """Return where results go, a new array if nothing is given."""
-    if out is None:
-        return DeviceArray.empty(values.size, values.dtype, values.device)
-    check_array("out", out, values.dtype, like=values)
-    check_room("out", out, values.size)
-    check_in_place("out", out, "values", values)
-    return out
-
-
-def _checked_flags(values: DeviceArray, flags: DeviceArray | None) -> int:
-    """Return how segments are given, after all checks of the flags."""
-    if flags is not None:
-        check_array("flags", flags, np.uint8, like=values)
-        check_length("flags", flags, values.size)
-        return _BYTE_FLAGS
-    if values.dtype.kind != "u":
-        raise InvalidArgumentError(
-            f"there are no flags, and values are of {values.dtype}; flags are packed into the top "
-            "bits of unsigned integers only"
-        )
-    return _PACKED_FLAGS
-
-
-# -------------------------------------------------------------------------- launches
-
-
-def _program(
-    values: DeviceArray, monoid: Monoid, segments: int, *, exclusive: bool, strategy: str
-) -> Program:
-    return values.device.program(
-        SOURCE,
-        monoid.prelude,
-        SEGMENTS=segments,
-        EXCLUSIVE=exclusive,
-        BYTES_PER_ITEM=_bytes_per_item(values.device, segments),
-        **shape_defines(strategy),
-    )
-
-
-def _bytes_per_item(device: Device, segments: int) -> int:
-    """Return the bytes that a work-item loads at a time: half as many where heads take registers.
-
-    Segmented minima of 8-byte pairs on an H200: 1.08 ms with half, 1.17 ms with the same as
-    without segments (docs/performance.md).
-    """
-    whole = device.policy.bytes_per_item
-    return whole if segments == _UNSEGMENTED else max(whole // 2, 16)
+    sweeps = Sweeps.of(
+        values, monoid, flags, segments=Segments.PACKED if flags is None else Segments.FLAGS,
+        exclusive=exclusive, strategy=strategy, launch=launch,
+    )  # fmt: skip
+    return sweeps.scan(out)
 
 
 def _scan(
     values: DeviceArray,
+    *,
     monoid: Monoid | None,
     out: DeviceArray | None,
     total: DeviceArray | None,
     strategy: str,
     launch: Launcher | None,
-    *,
     exclusive: bool,
 ) -> DeviceArray:
-    monoid = _checked(values, monoid)
+    monoid = checked_monoid(values, monoid)
     check_strategy(strategy, SCAN_STRATEGIES)
-    out = _checked_out(values, out)
+    out = checked_out(values, out)
     if total is not None:
         check_array("total", total, values.dtype, like=values)
         check_room("total", total, 1)
         check_apart("total", total, values=values, out=out)
-    launch = launch or Launcher(values.device, values.device.queue)
     if strategy == "scan-then-propagate":
         if total is not None:
             raise InvalidArgumentError("scan-then-propagate has no total; it takes no `total`")
+        launch = launch or Launcher(values.device, values.device.queue)
         _scan_then_propagate(launch, values, out, monoid, exclusive=exclusive)
         return out[: values.size]
-    program = _program(values, monoid, _UNSEGMENTED, exclusive=exclusive, strategy=strategy)
-    shares = Shares.divide(values.device, values.size, values.dtype.itemsize, strategy)
-    carries = None
-    if total is not None or not shares.alone:
-        carries = _carries(launch, program, shares, values, None, total=total)
-    _write_shares(launch, program, shares, values, None, carries, out)
-    return out[: values.size]
-
-
-def _carries(
-    launch: Launcher,
-    program: Program,
-    shares: Shares,
-    values: DeviceArray,
-    flags: Any,
-    *,
-    total: DeviceArray | None = None,
-) -> Any:
-    """Enqueue upsweep and spine; return what each share is to be scanned with."""
-    entries = shares.groups * (1 + shares.teams)
-    carries = launch.device.allocate(entries * (values.dtype.itemsize + 4))
-    launch(
-        program, "scan_reduce_shares", shares.groups, values.memory, flags, carries,
-        np.uint32(values.size), np.uint64(shares.share),
-    )  # fmt: skip
-    launch(
-        program, "scan_scan_spine", 1, carries, None if total is None else total.memory,
-        np.uint32(shares.groups),
-    )  # fmt: skip
-    return carries
-
-
-def _write_shares(
-    launch: Launcher,
-    program: Program,
-    shares: Shares,
-    values: DeviceArray,
-    flags: Any,
-    carries: Any,
-    out: DeviceArray,
-) -> None:
-    """Enqueue the downsweep."""
-    launch(
-        program, "scan_write_shares", shares.groups, values.memory, flags, carries, out.memory,
-        np.uint32(values.size), np.uint64(shares.share),
-    )  # fmt: skip
+    sweeps = Sweeps.of(values, monoid, exclusive=exclusive, strategy=strategy, launch=launch)
+    return sweeps.scan(out, total=total)
 
 
 def _scan_then_propagate(
@@ -378,6 +255,4 @@ def _scan_then_propagate(
     if n_blocks > 1:
         _scan_then_propagate(launch, totals, totals, monoid, exclusive=True)
         groups = launch.groups_for(-(-values.size // program.grid_tile))
-        launch(
-            program, "scan_propagate_add_totals", groups, totals.memory, out.memory, *extent
-        )
+        launch(program, "scan_propagate_add_totals", groups, totals.memory, out.memory, *extent)

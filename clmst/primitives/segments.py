@@ -1,6 +1,8 @@
-"""Segments given as CSR offsets, and one result a segment: host side of ``cl/primitives/segments.cl``."""
+"""Segments as CSR offsets, and one result a segment: host side of ``cl/primitives/segments.cl``."""
 
 from __future__ import annotations
+
+from typing import overload
 
 import numpy as np
 
@@ -105,6 +107,28 @@ def end_flags(
     return out[: flags.size]
 
 
+@overload
+def segmented_reduce(
+    values: DeviceArray,
+    flags: DeviceArray,
+    *,
+    offsets: None = ...,
+    monoid: Monoid | None = ...,
+    out: DeviceArray | None = ...,
+    strategy: Strategy = ...,
+    launch: Launcher | None = ...,
+) -> tuple[DeviceArray, DeviceArray]: ...
+@overload
+def segmented_reduce(
+    values: DeviceArray,
+    flags: None = ...,
+    *,
+    offsets: DeviceArray,
+    monoid: Monoid | None = ...,
+    out: DeviceArray | None = ...,
+    strategy: Strategy = ...,
+    launch: Launcher | None = ...,
+) -> DeviceArray: ...
 def segmented_reduce(
     values: DeviceArray,
     flags: DeviceArray | None = None,
@@ -162,7 +186,9 @@ def segmented_reduce(
     launch = launch or Launcher(values.device, values.device.queue)
     monoid = Monoid.sum(values.dtype) if monoid is None else monoid
     if offsets is not None:
-        return _reduce_rows(values, offsets, monoid, out, strategy, launch)
+        return _reduce_rows(
+            values, offsets, monoid=monoid, out=out, strategy=strategy, launch=launch
+        )
     assert flags is not None
     check_array("flags", flags, np.uint8, like=values)
     check_length("flags", flags, values.size)
@@ -172,12 +198,14 @@ def segmented_reduce(
         check_apart("out", out, values=values, flags=flags)
     scanned = segmented_scan(values, flags, monoid=monoid, strategy=strategy, launch=launch)
     ends = end_flags(flags, launch=launch)
-    return compact(scanned, ends, out=out, strategy=strategy, launch=launch)
+    results, count = compact(scanned, ends, out=out, strategy=strategy, launch=launch)
+    return results, count
 
 
 def _reduce_rows(
     values: DeviceArray,
     offsets: DeviceArray,
+    *,
     monoid: Monoid,
     out: DeviceArray | None,
     strategy: Strategy,

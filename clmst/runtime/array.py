@@ -58,10 +58,18 @@ class DeviceArray:
 
         Raises
         ------
+        InvalidArgumentError
+            A negative size, or elements that are Python objects.
         OutOfDeviceMemoryError
         """
         device = get_device(device)
         dtype = np.dtype(dtype)
+        if size < 0:
+            raise InvalidArgumentError(f"the size is {size}; it must not be negative")
+        if dtype.hasobject:
+            raise InvalidArgumentError(
+                f"elements are {dtype}; Python objects have no place in a device's memory"
+            )
         memory = device.allocate(size * dtype.itemsize)
         return cls(device=device, dtype=dtype, size=size, memory=memory, base=memory)
 
@@ -98,7 +106,7 @@ class DeviceArray:
                 f"the array belongs to another context than {device!r}; "
                 "make the device of the array's own queue"
             )
-        base, offset = array.base_data, array.offset
+        base, offset = _whole(array.base_data, array.offset)
         n_bytes = array.size * array.dtype.itemsize
         return cls(
             device=device,
@@ -126,7 +134,8 @@ class DeviceArray:
                 f"{(self.size,)} and {self.dtype}"
             )
         if self.size:
-            Launcher(self.device, self.device.queue).write(self.memory, values)
+            contiguous = np.ascontiguousarray(values)
+            Launcher(self.device, self.device.queue).write(self.memory, contiguous)
 
     # --------------------------------------------------------------------- views
 
@@ -165,8 +174,8 @@ class DeviceArray:
         dtype = np.dtype(dtype)
         if self.nbytes % dtype.itemsize:
             raise InvalidArgumentError(
-                f"the array has {self.nbytes} bytes; they must be a multiple of the {dtype.itemsize} "
-                f"bytes of {dtype}"
+                f"the array has {self.nbytes} bytes; they must be a multiple of the "
+                f"{dtype.itemsize} of {dtype}"
             )
         return DeviceArray(
             device=self.device,
@@ -179,11 +188,9 @@ class DeviceArray:
 
     def overlaps(self, other: DeviceArray) -> bool:
         """Return whether the two have a byte in common."""
-        return (
-            self.base == other.base
-            and self.offset < other.offset + other.nbytes
-            and other.offset < self.offset + self.nbytes
-        )
+        begin = max(self.offset, other.offset)
+        end = min(self.offset + self.nbytes, other.offset + other.nbytes)
+        return self.base == other.base and begin < end
 
     def __repr__(self) -> str:
         return f"DeviceArray({self.size} x {self.dtype} on {self.device.description})"
@@ -201,5 +208,24 @@ def _region(device: Device, base: Any, offset: int, n_bytes: int) -> Any:
         )
     import pyopencl as cl
 
-    whole = base if isinstance(base, cl.Buffer) else cl.Buffer.from_int_ptr(base.int_ptr)
+    if not isinstance(base, cl.MemoryObjectHolder):
+        raise InvalidArgumentError(
+            f"the array is in a {type(base).__name__}; views into the middle are of buffers only"
+        )
+    whole: Any = base if isinstance(base, cl.Buffer) else cl.Buffer.from_int_ptr(base.int_ptr)
     return whole.get_sub_region(offset, n_bytes)
+
+
+def _whole(base: Any, offset: int) -> tuple[Any, int]:
+    """Return the buffer that `base` is part of, and the place `offset` of `base` in it.
+
+    OpenCL has no parts of parts; and whether two overlap shows in the whole only.
+    """
+    import pyopencl as cl
+
+    if isinstance(base, cl.Buffer):
+        parent: Any = base.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT)
+        before: Any = base.get_info(cl.mem_info.OFFSET)
+        if parent is not None:
+            return parent, offset + before
+    return base, offset

@@ -49,7 +49,7 @@ class Device:
         self._tuning = tuning
         self.lock = threading.RLock()
         self._caller_queue = queue
-        self._programs: dict[program.Specialisation, Any] = {}
+        self._programs: dict[tuple[Any, ...], Program] = {}
 
     # ---------------------------------------------------------------- identity
 
@@ -172,7 +172,7 @@ class Device:
     # ----------------------------------------------------------------- kernels
 
     def program(
-        self, source_name: str, prelude: program.Prelude | None = None, **defines: int | bool
+        self, source_name: str, prelude: program.Prelude | None = None, /, **defines: int | bool
     ) -> Program:
         """Return the program of a source file below ``cl/``, specialised by macros.
 
@@ -182,11 +182,15 @@ class Device:
         ------
         KernelBuildError
         """
+        asked = (source_name, prelude, *defines.items())  # quicker made than a specialisation
+        if asked in self._programs:
+            return self._programs[asked]
         key = program.specialise(source_name, self.capabilities, self.policy, prelude, **defines)
-        if key not in self._programs:
-            built = program.build(self.context, self.cl_device, key)
-            self._programs[key] = Program(built, key)
-        return self._programs[key]  # type: ignore[no-any-return]
+        with self.lock:  # threads that want the same program wait for the one that builds it
+            if asked not in self._programs:
+                built = program.build(self.context, self.cl_device, key)
+                self._programs[asked] = Program(built, key)
+        return self._programs[asked]
 
     @cached_property
     def trial_failure(self) -> str | None:

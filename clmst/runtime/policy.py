@@ -33,6 +33,20 @@ class Policy:
         Work-groups among which reduce-then-scan shares an array out: as many as are resident.
     bytes_per_item : int
         Bytes that a work-item loads from each tile of its share; a multiple of 16.
+    compact_shares_per_compute_unit : int
+        Work-groups among which a selection shares an array out.
+    compact_bytes_per_item : int
+        Bytes of records and values that a work-item of a selection loads before it uses any; a
+        multiple of 16.
+    radix_bits : int
+        Bits of a digit, where lanes rank records or work-items are alone: 1 to 8.
+    split_work_group_size : int
+        Work-items where records are split; 1 where `work_group_size` is.
+    split_bytes_per_item : int
+        Bytes of records that a work-item takes from each tile; a tile of them, and 1 KiB or 4 KiB
+        beside, fits local memory.
+    split_shares_per_compute_unit : int
+        Work-groups among which records are shared out.
     """
 
     work_group_size: int
@@ -43,6 +57,12 @@ class Policy:
     hub_row: int
     shares_per_compute_unit: int
     bytes_per_item: int
+    compact_shares_per_compute_unit: int
+    compact_bytes_per_item: int
+    radix_bits: int
+    split_work_group_size: int
+    split_bytes_per_item: int
+    split_shares_per_compute_unit: int
 
 
 # Figures: geometric mean of the times of the fifteen benchmark graphs on an NVIDIA H200, relative
@@ -60,6 +80,14 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         hub_row=128,  # 64: 0.976, but 1.2 on clique-like copapers; 256: 1.042
         shares_per_compute_unit=8,
         bytes_per_item=64,
+        # As many bytes are on their way as with 8 and 64, but the registers of a work-item do not
+        # bound the work-groups that are resident.
+        compact_shares_per_compute_unit=32,
+        compact_bytes_per_item=32,
+        radix_bits=8,
+        split_work_group_size=256,
+        split_bytes_per_item=64,
+        split_shares_per_compute_unit=4,
     ),
     "cpu": Policy(
         work_group_size=1,
@@ -70,6 +98,12 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         hub_row=128,
         shares_per_compute_unit=4,
         bytes_per_item=64,
+        compact_shares_per_compute_unit=4,
+        compact_bytes_per_item=64,
+        radix_bits=8,
+        split_work_group_size=1,
+        split_bytes_per_item=64,
+        split_shares_per_compute_unit=4,
     ),
 }
 _DEFAULTS["accelerator"] = _DEFAULTS["gpu"]

@@ -82,6 +82,7 @@ def specialise(
     capabilities: Capabilities,
     tuning: Policy,
     prelude: Prelude | None = None,
+    /,
     **defines: int | bool,
 ) -> Specialisation:
     """Return the specialisation of a source for a device: the one place where traits become macros.

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import ModuleType
 
-from clmst.runtime import source
 from clmst.runtime.program import Specialisation
 from tests.offline import clang, ocloc
 from tests.offline.outcome import Kernel, Outcome
@@ -60,7 +59,7 @@ def build(target: Target) -> TargetBuild:
     start = time.perf_counter()
     with ThreadPoolExecutor(_JOBS) as pool:  # it waits for processes, so threads will do
         outcomes = pool.map(
-            lambda one: compile_for(target, source.compose(one.source), one.options),
+            lambda one: compile_for(target, one.text, one.options),
             target.specialisations,
         )
         by_specialisation = dict(zip(target.specialisations, outcomes, strict=True))

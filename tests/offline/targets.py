@@ -45,9 +45,17 @@ class Target:
 
     @property
     def specialisations(self) -> tuple[Specialisation, ...]:
-        """Every specialisation that the device can get, each once."""
+        """Every specialisation that the device can get, each once.
+
+        Without 64-bit atomics, those only that look at them: the others are what the same device
+        with them gets.
+        """
         found = catalogue.specialisations(self.capabilities, policy.choose(self.capabilities))
-        return tuple(dict.fromkeys(found))
+        return tuple(
+            one
+            for one in dict.fromkeys(found)
+            if self.capabilities.int64_atomics or "ATOMIC64" in one.text
+        )
 
 
 def _gpu(

@@ -90,7 +90,7 @@ def test_spirv_is_the_same_for_all_of_intels_devices() -> None:
     require("ocloc")
     targets = [t for t in TARGETS if t.compiler == "ocloc" and t.capabilities.int64_atomics]
     by_source = {one.source: one for one in targets[0].specialisations}
-    for name, one in by_source.items():
-        arguments = source.compose(name), tuple(one.options)
+    for one in by_source.values():
+        arguments = one.text, tuple(one.options)
         results = {ocloc.to_spirv(target.architecture, *arguments) for target in targets}
         assert len(results) == 1, one.label

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import pytest
 from clmst import Device, KernelBuildError
 from clmst.runtime import program, source
 from clmst.runtime.capabilities import Capabilities
-from clmst.runtime.program import Specialisation, specialise
+from clmst.runtime.program import Prelude, Specialisation, specialise
 from tests.runtime.test_policy import CAPABILITIES
 from tests.variants import GPU_SHAPE
 
@@ -115,3 +117,85 @@ def test_device_builds_each_program_once(device: Device) -> None:
     assert device.program("device/trial.cl") is program_
     assert device.program("device/trial.cl", UNHEARD_OF=1) is not program_
     assert program_.work_group_size == device.policy.work_group_size
+
+
+# --------------------------------------------------------------------------- preludes
+
+
+def test_prelude_belongs_to_the_specialisation() -> None:
+    """Two operators are two programs, even of one name; and it is no macro's value."""
+    plain = Specialisation.of("a/b.cl", {"B": 2})
+    one = Specialisation.of("a/b.cl", {"B": 2}, Prelude("uint32 sum", "#define T uint"))
+    same = Specialisation.of("a/b.cl", {"B": 2}, Prelude("uint32 sum", "#define T uint"))
+    other = Specialisation.of("a/b.cl", {"B": 2}, Prelude("uint32 sum", "#define T int"))
+    assert one == same
+    assert hash(one) == hash(same)
+    assert len({plain, one, same, other}) == 3
+    assert one.options == plain.options
+    assert plain.label == "b[B=2]"
+    assert one.label == "b[uint32 sum,B=2]"
+    assert Specialisation.of("b.cl", {}, Prelude("mine", "")).label == "b[mine]"
+
+
+def test_prelude_goes_before_the_file(file: Path) -> None:
+    file.write_text("uint size = SIZE;\n")
+    plain = Specialisation.of("some/file.cl", {})
+    one = Specialisation.of("some/file.cl", {}, Prelude("mine", "// one\n#define SIZE 4"))
+    assert plain.text.splitlines() == ['#line 1 "cl/some/file.cl"', "uint size = SIZE;"]
+    assert one.text.splitlines() == [
+        '#line 1 "mine"',
+        "// one",
+        "#define SIZE 4",
+        '#line 1 "cl/some/file.cl"',
+        "uint size = SIZE;",
+    ]
+
+
+def test_prelude_reaches_the_compiler(any_device: Device, file: Path) -> None:
+    file.write_text("#ifdef RIGHT\nkernel void right(void) {}\n#endif\n")
+    built = any_device.program("some/file.cl", Prelude("mine", "#define RIGHT"))
+    assert built.specialisation.prelude == Prelude("mine", "#define RIGHT")
+    assert built.kernel("right", ()).function_name == "right"
+
+
+def test_device_keeps_one_program_a_prelude(any_device: Device, file: Path) -> None:
+    """Whatever the order in which macros are given."""
+    file.write_text("kernel void same(void) {}\n")
+    device = Device(any_device.cl_device)
+    preludes = Prelude("mine", ""), Prelude("mine", "#define RIGHT"), None
+    first, second, third = (device.program("some/file.cl", p, A=1, B=2) for p in preludes)
+    assert len({id(first), id(second), id(third)}) == 3
+    again = device.program("some/file.cl", Prelude("mine", ""), A=1, B=2)
+    assert again is first
+
+
+@pytest.mark.parametrize("place", ["prelude", "file"])
+def test_messages_count_the_lines_of_each(device: Device, file: Path, place: str) -> None:
+    """A caller looks for a fault in their own text, and not behind ours."""
+    fault = "kernel void wrong(void) { undeclared_thing = 1; }"
+    file.write_text(f"\n\n{fault if place == 'file' else ''}\n")
+    prelude = Prelude("my operator", f"// one\n{fault if place == 'prelude' else ''}\n// three")
+    with pytest.raises(KernelBuildError) as caught:
+        device.program("some/file.cl", prelude)
+    where = {"prelude": "my operator:2:", "file": "cl/some/file.cl:3:"}[place]
+    assert where in caught.value.log
+    assert caught.value.label.startswith("file[my operator,")
+
+
+def test_threads_build_a_program_once(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else each thread would wait for its own, and silence warnings for the others."""
+    device = Device(any_device.cl_device)
+    device.check_usable()
+    builds: list[str] = []
+    build = program.build
+
+    def counted(context: object, cl_device: object, specialisation: Specialisation) -> object:
+        builds.append(specialisation.label)
+        time.sleep(0.05)
+        return build(context, cl_device, specialisation)
+
+    monkeypatch.setattr(program, "build", counted)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: device.program("device/trial.cl", UNHEARD_OF=2), range(8)))
+    assert len(builds) == 1
+    assert len(set(map(id, found))) == 1

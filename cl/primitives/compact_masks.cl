@@ -1,0 +1,126 @@
+// Rows of records, and the mask of what each row keeps: one bit a lane of the team.
+//
+// A lane loads the flags of 16 consecutive records at once, which is half a row or a whole one; what
+// lanes find out about records of their own takes a ballot a row. Without lanes, masks are exchanged
+// through local memory, for which all teams of a work-group must come along together.
+#ifndef CLMST_PRIMITIVES_COMPACT_MASKS
+#define CLMST_PRIMITIVES_COMPACT_MASKS
+
+#include "device/work_group.cl"
+#include "primitives/compact_rule.cl"
+
+// Bytes that a work-item loads before it uses any: a multiple of 16 up to 128.
+#ifndef BYTES_PER_ITEM
+#define BYTES_PER_ITEM 64
+#endif
+
+// Lanes of a team: 16 or 32, as a mask is one word.
+#define TEAM (LANES < 32 ? LANES : 32)
+// Rows of a tile: as many as a lane has flags of, loading 16 bytes.
+#define ROWS 16
+#define TILE (ROWS * TEAM)
+
+// Rows of a batch, which are loaded together: a power of two that divides ROWS.
+#define BATCH_FITS(rows) (BYTES_PER_ITEM >= (rows) * 4 * (RECORD_WORDS + VALUE_WORDS))
+#define BATCH (BATCH_FITS(16) ? 16 : BATCH_FITS(8) ? 8 : BATCH_FITS(4) ? 4 : BATCH_FITS(2) ? 2 : 1)
+
+static inline uint team_lane(void) {
+  return get_local_id(0) % TEAM;
+}
+
+// -------------------------------------------------------------------------------------- flags
+
+// 0x80 in each byte that is not 0.
+static inline uint4 flags_set(uint4 flags) {
+  return (((flags & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | flags) & 0x80808080u;
+}
+
+// The 16 flags from `i` on; those at or behind `end` are 0.
+static inline uint4 flags_load(const global uchar *flags, size_t i, size_t end) {
+  if (i + 16 <= end) return *(const global uint4 *)(flags + i);
+  ulong low = 0, high = 0;
+  for (uint b = 0; i + b < end; ++b) {
+    const ulong flag = (ulong)flags[i + b] << (b % 8 * 8);
+    low |= b < 8 ? flag : 0;
+    high |= b < 8 ? 0 : flag;
+  }
+  return as_uint4((ulong2)(low, high));
+}
+
+// How many of 16 flags are set.
+static inline uint flags_count(uint4 flags) {
+  const uint4 counts = popcount(flags_set(flags));
+  return counts.x + counts.y + counts.z + counts.w;
+}
+
+// Bit b: whether flag b of 16 is set.
+static inline uint flags_pack(uint4 flags) {
+  const uint4 bits = ((flags_set(flags) >> 7) * 0x10204080u) >> 28;
+  return bits.x | bits.y << 4 | bits.z << 8 | bits.w << 12;
+}
+
+// Hand the bits of a tile, 16 from every lane, to the team. Returns what flags_masks takes.
+static inline uint flags_publish(uint bits, local uint *words) {
+#if LANES_IMPL == LANES_LOCAL
+  barrier(CLK_LOCAL_MEM_FENCE);
+  words[get_local_id(0)] = bits;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return bits;
+#elif TEAM == 16
+  return bits;
+#else
+  const uint lane = team_lane();
+  bits <<= 16 * (lane % 2);
+  return bits | lanes_shuffle_u32(bits, lane ^ 1);
+#endif
+}
+
+// The masks of BATCH rows from `row` on, out of what was published.
+static inline void flags_masks(uint published, uint row, uint *masks, const local uint *words) {
+  const uint team = get_local_id(0) - team_lane();
+#pragma unroll
+  for (uint b = 0; b < BATCH; ++b) {
+    const uint from = (row + b) * (TEAM / 16);
+#if LANES_IMPL != LANES_LOCAL
+    masks[b] = lanes_shuffle_u32(published, from);
+#elif TEAM == 16
+    masks[b] = words[team + from];
+#else
+    masks[b] = words[team + from] | words[team + from + 1] << 16;
+#endif
+  }
+}
+
+// ------------------------------------------------------------------------------------ ballots
+
+// The masks of BATCH rows, bit b of each lane's `bits` being its own of row b.
+static inline void ballot_masks(uint bits, uint *masks, local uint *words) {
+#if LANES_IMPL == LANES_LOCAL
+  const uint me = get_local_id(0), lane = team_lane(), team = me - lane;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  words[me] = bits;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  uint mask = 0;  // of row `lane`: the first BATCH lanes make one each
+  for (uint other = 0; other < TEAM; ++other) mask |= (words[team + other] >> lane & 1) << other;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  words[me] = mask;
+  barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+  for (uint b = 0; b < BATCH; ++b) masks[b] = words[team + b];
+#else
+#pragma unroll
+  for (uint b = 0; b < BATCH; ++b) masks[b] = lanes_ballot((bits >> b & 1) != 0);
+#endif
+}
+
+// Whether this lane's record of a row is kept.
+static inline bool mask_has_own(uint mask) {
+  return (mask >> team_lane() & 1) != 0;
+}
+
+// How many records of a row are kept before this lane's.
+static inline uint mask_rank(uint mask) {
+  return popcount(mask & ((1u << team_lane()) - 1));
+}
+
+#endif

@@ -1,0 +1,168 @@
+// How a team of work-items goes through its share: tiles of ROWS rows, with a record of each row for
+// every lane, so that loads are coalesced, and so are the stores of what a row keeps. The rows of a
+// batch are loaded before any is used.
+#ifndef CLMST_PRIMITIVES_COMPACT_ROWS
+#define CLMST_PRIMITIVES_COMPACT_ROWS
+
+#include "primitives/compact_masks.cl"
+
+#define FULL_BATCH (BATCH * TEAM)
+
+// What a lane holds would go through memory if it came to a function that is called.
+#define IN_REGISTERS __attribute__((always_inline))
+
+// What a lane holds of a batch: its record of row b begins at records[b * RECORD_CHUNKS]; the value
+// that goes along with it likewise.
+typedef struct {
+  record_chunk_t records[BATCH * RECORD_CHUNKS];
+#if VALUE_WORDS > 0
+  value_chunk_t values[BATCH * VALUE_CHUNKS];
+#endif
+} held_t;
+
+// How many records the batch has that begins with record `batch`.
+static inline uint batch_filled(size_t batch, size_t end) {
+  return batch < end ? (uint)min(end - batch, (size_t)FULL_BATCH) : 0;
+}
+
+#if KEEP != KEEP_FLAGGED
+// Load the records of a batch. Returns in bit b whether this lane's record of row b is kept.
+IN_REGISTERS
+static inline uint batch_look(const selection_t *of, size_t batch, uint filled, held_t *held) {
+#pragma unroll
+  for (uint b = 0; b < BATCH; ++b) {
+    const uint offset = b * TEAM + team_lane();
+    if (offset < filled)
+      record_load(of->records, batch + offset, held->records + b * RECORD_CHUNKS);
+  }
+  uint bits = 0;
+#pragma unroll
+  for (uint b = 0; b < BATCH; ++b) {
+    const uint offset = b * TEAM + team_lane();
+    const record_chunk_t *record = held->records + b * RECORD_CHUNKS;
+    if (offset < filled) {
+#if KEEP == KEEP_HEADS
+      const size_t i = batch + offset;
+      record_chunk_t previous[RECORD_CHUNKS];
+      record_load(of->records, i - (i > 0), previous);
+      bits |= (uint)(i == 0 || rule_keeps(record, previous)) << b;
+#else
+      bits |= (uint)rule_keeps(record, record) << b;
+#endif
+    }
+  }
+  return bits;
+}
+#endif
+
+// Load what will be written and is not held yet, now that the masks are known.
+IN_REGISTERS
+static inline void batch_load(const selection_t *of, size_t batch, uint filled, const uint *masks,
+                              held_t *held) {
+#pragma unroll
+  for (uint b = 0; b < BATCH; ++b) {
+    const uint offset = b * TEAM + team_lane();
+    if (WRITE == WRITE_ALL ? offset < filled : mask_has_own(masks[b])) {
+#if KEEP == KEEP_FLAGGED && WRITE != WRITE_POSITIONS
+      record_load(of->records, batch + offset, held->records + b * RECORD_CHUNKS);
+#endif
+#if VALUE_WORDS > 0
+      value_load(of->values, batch + offset, held->values + b * VALUE_CHUNKS);
+#endif
+    }
+  }
+}
+
+// Write what a lane holds of row b, or its position `i`, to `place`.
+IN_REGISTERS
+static inline void row_write(const selection_t *of, size_t i, uint place, uint b,
+                             const held_t *held) {
+#if WRITE == WRITE_POSITIONS
+  of->out[place] = (uint)i;
+#else
+  record_store(of->out, place, held->records + b * RECORD_CHUNKS);
+#endif
+#if VALUE_WORDS > 0
+  value_store(of->values_out, place, held->values + b * VALUE_CHUNKS);
+#endif
+}
+
+// Write what is kept of a batch to the places from `at` on, and return the place behind it. WRITE_ALL:
+// what is not kept goes behind the `total` records that are.
+IN_REGISTERS
+static inline uint batch_write(const selection_t *of, size_t batch, uint filled, uint at, uint total,
+                               const uint *masks, const held_t *held) {
+#pragma unroll
+  for (uint b = 0; b < BATCH; ++b) {
+    const uint offset = b * TEAM + team_lane();
+    const uint before = at + mask_rank(masks[b]);
+#if WRITE == WRITE_ALL
+    const uint behind = total + ((uint)batch + offset - before);
+    if (offset < filled)
+      row_write(of, batch + offset, mask_has_own(masks[b]) ? before : behind, b, held);
+#else
+    if (mask_has_own(masks[b]) && before < of->bound)
+      row_write(of, batch + offset, before, b, held);
+#endif
+    at += popcount(masks[b]);
+  }
+  return at;
+}
+
+// How many records of the share from `begin` to `end` - 1 this lane has counted; a team's lanes count
+// each of them once.
+IN_REGISTERS
+static inline uint share_count(const selection_t *of, size_t begin, size_t end) {
+  uint count = 0;
+#if KEEP == KEEP_FLAGGED
+  const size_t mine = 16 * team_lane(), full = begin + (end - begin) / TILE * TILE;
+#pragma unroll 4
+  for (size_t tile = begin; tile < full; tile += TILE)
+    count += flags_count(*(const global uint4 *)(of->flags + tile + mine));
+  count += flags_count(flags_load(of->flags, full + mine, end));
+#else
+  // Backwards, so that what the downsweep reads first is what was read last.
+  const size_t n_full = (end - begin) / FULL_BATCH, rest = begin + n_full * FULL_BATCH;
+  held_t held;
+  if (rest < end) count = popcount(batch_look(of, rest, batch_filled(rest, end), &held));
+  for (size_t batch = rest; batch > begin; batch -= FULL_BATCH)
+    count += popcount(batch_look(of, batch - FULL_BATCH, FULL_BATCH, &held));
+#endif
+  return count;
+}
+
+// Write what is kept of the share from `begin` to `end` - 1 to the places from `at` on; `share` is
+// the length that shares have but the last ones. `words` has WG_SIZE entries.
+IN_REGISTERS
+static inline void share_write(const selection_t *of, size_t begin, size_t end, size_t share,
+                               uint at, uint total, local uint *words) {
+#if KEEP == KEEP_FLAGGED
+  const size_t mine = 16 * team_lane();
+  uint4 next = flags_load(of->flags, begin + mine, end);
+#endif
+  for (size_t tile = begin; tile < begin + share; tile += TILE) {
+#if KEEP == KEEP_FLAGGED
+    const uint published = flags_publish(flags_pack(next), words);
+    next = flags_load(of->flags, tile + TILE + mine, end);
+#endif
+    for (uint row = 0; row < ROWS; row += BATCH) {
+      const size_t batch = tile + row * TEAM;
+      const uint filled = batch_filled(batch, end);
+      held_t held;
+      uint masks[BATCH];
+#if KEEP == KEEP_FLAGGED
+      flags_masks(published, row, masks, words);
+#else
+      // A full batch by itself: the compiler then sees that its loads are without conditions.
+      uint bits;
+      if (filled == FULL_BATCH) bits = batch_look(of, batch, FULL_BATCH, &held);
+      else bits = batch_look(of, batch, filled, &held);
+      ballot_masks(bits, masks, words);
+#endif
+      batch_load(of, batch, filled, masks, &held);
+      at = batch_write(of, batch, filled, at, total, masks, &held);
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,80 @@
+// Gather and scatter: records moved by an array of indices.
+//
+// On GPUs a record is moved by several work-items, a chunk each, so that neighbours load and store
+// what is next to one another however large a record is.
+#include "device/record.cl"
+#include "device/work_group.cl"
+
+// Chunks that a work-item has on their way at once, as the far ones take long.
+#define BATCH 4
+#define PERMUTE_TILE ((size_t)BATCH * WG_SIZE)
+
+// Where chunk i of the records in order is among the records that the indices name.
+static inline size_t permute_far(const global uint *indices, size_t i) {
+  return (size_t)indices[i / RECORD_CHUNKS] * RECORD_CHUNKS + i % RECORD_CHUNKS;
+}
+
+// Copy a record.
+static inline void permute_move(const global record_chunk_t *from, size_t i,
+                                global record_chunk_t *to, size_t j) {
+  record_chunk_t record[RECORD_CHUNKS];
+  record_load(from, i, record);
+  record_store(to, j, record);
+}
+
+// Gather.
+//
+// In       values: as many records as the indices name; indices[n]: below the number of values.
+// Out      out[n]: apart from what is read.
+// Launch   any.
+// Ensures  out[i] = values[indices[i]].
+kernel void permute_gather(const global record_chunk_t *values, const global uint *indices,
+                           global record_chunk_t *out, uint n) {
+#if WG_SIZE == 1
+  GRID_FOR(i, n) permute_move(values, indices[i], out, i);
+#else
+  const size_t chunks = (size_t)n * RECORD_CHUNKS, stride = get_num_groups(0) * PERMUTE_TILE;
+  for (size_t tile = get_group_id(0) * PERMUTE_TILE; tile < chunks; tile += stride) {
+    const size_t first = tile + get_local_id(0);
+    size_t far[BATCH];
+    record_chunk_t held[BATCH];
+#pragma unroll
+    for (uint b = 0; b < BATCH; ++b)
+      far[b] = permute_far(indices, min(first + b * WG_SIZE, chunks - 1));
+#pragma unroll
+    for (uint b = 0; b < BATCH; ++b) held[b] = values[far[b]];
+#pragma unroll
+    for (uint b = 0; b < BATCH; ++b)
+      if (first + b * WG_SIZE < chunks) out[first + b * WG_SIZE] = held[b];
+  }
+#endif
+}
+
+// Scatter.
+//
+// In       values[n]; indices[n]: below the number of records in `out`, no two alike.
+// In-out   out: apart from what is read; what no index names stays.
+// Launch   any.
+// Ensures  out[indices[i]] = values[i].
+kernel void permute_scatter(const global record_chunk_t *values, const global uint *indices,
+                            global record_chunk_t *out, uint n) {
+#if WG_SIZE == 1
+  GRID_FOR(i, n) permute_move(values, i, out, indices[i]);
+#else
+  const size_t chunks = (size_t)n * RECORD_CHUNKS, stride = get_num_groups(0) * PERMUTE_TILE;
+  for (size_t tile = get_group_id(0) * PERMUTE_TILE; tile < chunks; tile += stride) {
+    const size_t first = tile + get_local_id(0);
+    size_t far[BATCH];
+    record_chunk_t held[BATCH];
+#pragma unroll
+    for (uint b = 0; b < BATCH; ++b) {
+      const size_t i = min(first + b * WG_SIZE, chunks - 1);
+      far[b] = permute_far(indices, i);
+      held[b] = values[i];
+    }
+#pragma unroll
+    for (uint b = 0; b < BATCH; ++b)
+      if (first + b * WG_SIZE < chunks) out[far[b]] = held[b];
+  }
+#endif
+}

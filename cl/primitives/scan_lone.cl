@@ -1,0 +1,98 @@
+// How a lone work-item works through its share: plain loops, in the order of the definition. What CPU
+// devices do, and the sequential twin.
+#ifndef CLMST_PRIMITIVES_SCAN_LONE
+#define CLMST_PRIMITIVES_SCAN_LONE
+
+#include "device/line.cl"
+#include "device/team.cl"
+
+// Independent sums: 256 bytes of them.
+#define COLUMNS (T_BYTES < 64 ? 256 / T_BYTES : 4)
+#define LINE_ITEMS (LINE_BYTES / T_BYTES)
+// Elements that are looked at for heads together.
+#define HEADS_AT_ONCE 64
+// Bytes of a share from which on its results are larger than the caches.
+#define STREAM_BYTES (1 << 20)
+
+// The element at i, and whether it is a head.
+static inline T lone_element(const global T *in, const global uchar *flags, size_t i, bool *head) {
+#if SEGMENTS == SEGMENTS_PACKED
+  const T top = (T)1 << (8 * T_BYTES - 1);
+  *head = (in[i] & top) != 0;
+  return in[i] & ~top;
+#else
+  *head = SEGMENTS == SEGMENTS_FLAGS && flags[i] != 0;
+  return in[i];
+#endif
+}
+
+// Whether one of the elements i to i + HEADS_AT_ONCE - 1 is a head.
+static inline bool lone_any_head(const global T *in, const global uchar *flags, size_t i) {
+  uint any = 0;
+#if SEGMENTS == SEGMENTS_FLAGS
+  for (uint k = 0; k < HEADS_AT_ONCE; ++k) any |= flags[i + k];
+#else
+  for (uint k = 0; k < HEADS_AT_ONCE; ++k) {
+    bool head;
+    lone_element(in, flags, i + k, &head);
+    any |= head;
+  }
+#endif
+  return any != 0;
+}
+
+// The result of element i; leaves in *sum what its segment comes to up to it.
+static inline T lone_scan(const global T *in, const global uchar *flags, size_t i, T *sum) {
+  bool head;
+  const T item = lone_element(in, flags, i, &head);
+  const T before = SEGMENTED ? choose(head, IDENTITY, *sum) : *sum;
+  *sum = combine(before, item);
+  return EXCLUSIVE ? before : *sum;
+}
+
+// The run that in[begin] to in[end - 1] are.
+static inline void share_reduce(const global T *in, const global uchar *flags, size_t begin,
+                                size_t end, run_t *total, local T *sums, local uint *heads) {
+  run_clear(total);
+  size_t i = begin;
+#if SEGMENTED
+  // Only what follows the last head counts; from there on it is as if there were none.
+  size_t last = end;
+  while (last >= begin + HEADS_AT_ONCE && !lone_any_head(in, flags, last - HEADS_AT_ONCE))
+    last -= HEADS_AT_ONCE;
+  for (; last > begin && !total->head; --last)
+    lone_element(in, flags, last - 1, &total->head);
+  i = last;
+#endif
+#if COMMUTATIVE
+  // Order is free: independent columns, which the compiler makes vectors of.
+  T columns[COLUMNS];
+  bool head;
+  for (uint k = 0; k < COLUMNS; ++k) columns[k] = IDENTITY;
+  for (; i + COLUMNS <= end; i += COLUMNS)
+    for (uint k = 0; k < COLUMNS; ++k)
+      columns[k] = combine(columns[k], lone_element(in, flags, i + k, &head));
+  for (uint k = 0; k < COLUMNS; ++k) total->sum = combine(total->sum, columns[k]);
+#endif
+  for (; i < end; ++i) {
+    bool any;
+    total->sum = combine(total->sum, lone_element(in, flags, i, &any));
+  }
+}
+
+// Scan in[begin] to in[end - 1] into out, `carry` being what comes before. Leaves the sum of both;
+// nobody asks a lone work-item whether there was a head.
+static inline void share_scan(const global T *in, const global uchar *flags, global T *out,
+                              size_t begin, size_t end, run_t *carry, local T *sums,
+                              local uint *heads) {
+  size_t i = begin;
+  if ((end - begin) * T_BYTES >= STREAM_BYTES)
+    for (; i + LINE_ITEMS <= end; i += LINE_ITEMS) {
+      T line[LINE_ITEMS] __attribute__((aligned(LINE_BYTES)));
+      for (uint k = 0; k < LINE_ITEMS; ++k) line[k] = lone_scan(in, flags, i + k, &carry->sum);
+      wi_store_line((global uint *)(out + i), (const uint *)line);
+    }
+  for (; i < end; ++i) out[i] = lone_scan(in, flags, i, &carry->sum);
+}
+
+#endif

@@ -1,0 +1,101 @@
+// What is split: records of RECORD_WORDS words, each with a value of VALUE_WORDS words, and the digits
+// of their keys. Both are handled as words in private memory, which come to be registers.
+#ifndef CLMST_PRIMITIVES_SPLIT_RECORD
+#define CLMST_PRIMITIVES_SPLIT_RECORD
+
+#include "device/record.cl"
+#include "device/weight_key.cl"
+
+#define MOST_WORDS (RECORD_WORDS > VALUE_WORDS ? RECORD_WORDS : VALUE_WORDS)
+
+// A record of one or two words may be a number to sort by, the kind and direction of which are
+// macros of weight_key.cl, WEIGHT_BITS being its width. Others are one unsigned integer.
+#define RECORD_INFINITY (WEIGHT_BITS == 64 ? (weight_t)0x7ff0000000000000ul : (weight_t)0x7f800000u)
+
+// The key of a record that is a number: unsigned, of the same order. A NaN is above all numbers.
+static inline weight_t record_key(weight_t bits) {
+#if WEIGHT_KIND == WEIGHT_FLOAT
+  if ((bits & ~WEIGHT_SIGN) > RECORD_INFINITY) bits = WEIGHT_SIGN - 1;
+#endif
+  return weight_key(bits);
+}
+
+// The digit of a record: mask & (the record as an integer, its first word lowest) >> shift.
+static inline uint record_digit(const uint *words, uint shift, uint mask) {
+#if RECORD_WORDS == 1
+  return record_key(words[0]) >> shift & mask;
+#elif RECORD_WORDS == 2
+  return (uint)(record_key((ulong)words[1] << 32 | words[0]) >> shift) & mask;
+#else
+  ulong pair = 0;
+#pragma unroll
+  for (uint w = 0; w < RECORD_WORDS; ++w) {
+    if (w == shift / 32) pair |= words[w];
+    if (w == shift / 32 + 1) pair |= (ulong)words[w] << 32;
+  }
+  return (uint)(pair >> shift % 32) & mask;
+#endif
+}
+
+// Load element i of an array of elements of so many words, in the widest pieces that its alignment
+// allows.
+static inline void words_load(const global uint *in, size_t i, uint n_words, uint *words) {
+  const global uint *from = in + i * n_words;
+  if (n_words % 4 == 0) {
+    for (uint w = 0; w < n_words; w += 4) {
+      const uint4 piece = *(const global uint4 *)(from + w);
+      words[w] = piece.x;
+      words[w + 1] = piece.y;
+      words[w + 2] = piece.z;
+      words[w + 3] = piece.w;
+    }
+  } else if (n_words % 2 == 0) {
+    for (uint w = 0; w < n_words; w += 2) {
+      const uint2 piece = *(const global uint2 *)(from + w);
+      words[w] = piece.x;
+      words[w + 1] = piece.y;
+    }
+  } else {
+    for (uint w = 0; w < n_words; ++w) words[w] = from[w];
+  }
+}
+
+// Load element i if it is there, else clear the words.
+static inline void words_load_or_clear(const global uint *in, size_t i, bool is_there, uint n_words,
+                                       uint *words) {
+  if (is_there) {
+    words_load(in, i, n_words, words);
+  } else {
+    for (uint w = 0; w < n_words; ++w) words[w] = 0;
+  }
+}
+
+// Store element i likewise.
+static inline void words_store(global uint *out, size_t i, uint n_words, const uint *words) {
+  global uint *to = out + i * n_words;
+  if (n_words % 4 == 0) {
+    for (uint w = 0; w < n_words; w += 4)
+      *(global uint4 *)(to + w) = (uint4)(words[w], words[w + 1], words[w + 2], words[w + 3]);
+  } else if (n_words % 2 == 0) {
+    for (uint w = 0; w < n_words; w += 2)
+      *(global uint2 *)(to + w) = (uint2)(words[w], words[w + 1]);
+  } else {
+    for (uint w = 0; w < n_words; ++w) to[w] = words[w];
+  }
+}
+
+// The digit of record i, of which no more is loaded than is needed.
+static inline uint record_digit_at(const global uint *in, size_t i, uint shift, uint mask) {
+#if RECORD_WORDS <= 2
+  uint words[RECORD_WORDS];
+  words_load(in, i, RECORD_WORDS, words);
+  return record_digit(words, shift, mask);
+#else
+  // Behind the last word there is nothing of the key: any word will do there.
+  const uint low = shift / 32, high = min(low + 1, (uint)RECORD_WORDS - 1);
+  const global uint *record = in + i * RECORD_WORDS;
+  return (uint)(((ulong)record[high] << 32 | record[low]) >> shift % 32) & mask;
+#endif
+}
+
+#endif

@@ -1,0 +1,161 @@
+// How a work-group splits its share, tile by tile.
+//
+// A tile is sorted in local memory, so that what goes to one digit's place is a run of neighbours,
+// written by neighbouring work-items. Records and values go through the same local memory, one after
+// the other, word by word: lanes that move one word each meet all banks, whatever the record.
+#ifndef CLMST_PRIMITIVES_SPLIT_SHARE
+#define CLMST_PRIMITIVES_SPLIT_SHARE
+
+#include "device/rank.cl"
+#include "primitives/split_record.cl"
+
+#if WG_SIZE > 1
+
+// How many of `valid` elements are at `first` or behind it. To compare constants with this one number
+// keeps compilers from holding a sum in a register for each element.
+static inline uint tile_left(uint valid, uint first) {
+  return valid > first ? valid - first : 0;
+}
+
+// Histograms that neighbouring work-items fill in turn, so that they less often wait for each other.
+#define COPIES (RADIX > 32 ? 8 : 32)
+
+// Count the digits of records begin to end - 1: for each digit, COPIES parts. Backwards: what the
+// scatter reads first is then what was read last.
+static inline void share_count(const global uint *in, size_t begin, size_t end, uint shift,
+                               uint mask, local uint *counts) {
+  const uint me = get_local_id(0);
+  for (uint i = me; i < RADIX * COPIES; i += WG_SIZE) counts[i] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (size_t tiles = begin < end ? (end - begin - 1) / TILE + 1 : 0; tiles > 0; --tiles) {
+    const size_t tile = begin + (tiles - 1) * TILE;
+    const uint left = tile_left((uint)min(end - tile, (size_t)TILE), me);
+    const global uint *from = in + (tile + me) * RECORD_WORDS;
+    uint digits[TILE_ITEMS];
+#pragma unroll
+    for (uint j = 0; j < TILE_ITEMS; ++j)
+      digits[j] = j * WG_SIZE < left ? record_digit_at(from, j * WG_SIZE, shift, mask) : RADIX;
+#pragma unroll
+    for (uint j = 0; j < TILE_ITEMS; ++j)
+      if (digits[j] < RADIX) atomic_inc(counts + digits[j] * COPIES + me % COPIES);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+// The number of a digit's records, from its parts; neighbouring digits begin with different ones.
+static inline uint share_digit_count(const local uint *counts, uint digit) {
+  uint sum = 0;
+  for (uint c = 0; c < COPIES; ++c) sum += counts[digit * COPIES + (c + digit) % COPIES];
+  return sum;
+}
+
+// Digits whose places a work-item keeps: d = its number in the work-group + k * WG_SIZE.
+#define PLACES_EACH ((RADIX + WG_SIZE - 1) / WG_SIZE)
+
+// Where this work-group's records of each digit go: next[k]. Must be reached by the whole
+// work-group. `counts`: as split_scatter gets them; null: all zero. `starts` has RADIX words.
+static inline void wg_first_places(const global uint *counts, uint *next, local uint *starts,
+                                   local uint *scratch) {
+  const size_t groups = get_num_groups(0);
+  const uint me = get_local_id(0);
+  uint totals[PLACES_EACH], sum = 0, total;
+#pragma unroll
+  for (uint k = 0; k < PLACES_EACH; ++k) {
+    const uint d = me * PLACES_EACH + k;
+    totals[k] = counts != 0 && d < RADIX ? counts[RADIX * groups + d] : 0;
+    sum += totals[k];
+  }
+  uint start = wg_exclusive_sum_u32(sum, &total, scratch);
+#pragma unroll
+  for (uint k = 0; k < PLACES_EACH; ++k) {
+    const uint d = me * PLACES_EACH + k;
+    if (d < RADIX) starts[d] = start;
+    start += totals[k];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+  for (uint k = 0; k < PLACES_EACH; ++k) {
+    const uint d = me + k * WG_SIZE;
+    next[k] = 0;
+    if (counts != 0 && d < RADIX) next[k] = starts[d] + counts[d * groups + get_group_id(0)];
+  }
+}
+
+// Load what this work-item holds of the `valid` elements of the tile at `in`, the rest being zero.
+static inline void tile_load(uint me, const global uint *in, uint n_words, uint valid, uint *items) {
+  const uint left = tile_left(valid, rank_first(me));
+  const global uint *from = in + (size_t)rank_first(me) * n_words;
+#pragma unroll
+  for (uint j = 0; j < TILE_ITEMS; ++j)
+    words_load_or_clear(from, j * RANK_STRIDE, j * RANK_STRIDE < left, n_words,
+                        items + j * n_words);
+}
+
+// Rank what this work-item holds of a tile. What is behind the valid records ranks behind them,
+// being last and having the last digit.
+static inline void wg_rank_records(uint me, const uint *records, uint valid, uint shift, uint mask,
+                                   uint *ranks, local uint *ranking, local uint *scratch) {
+  const uint left = tile_left(valid, rank_first(me));
+#pragma unroll
+  for (uint j = 0; j < TILE_ITEMS; ++j) {
+    const uint digit = record_digit(records + j * RECORD_WORDS, shift, mask);
+    ranks[j] = j * RANK_STRIDE < left ? digit : RADIX - 1;
+  }
+  wg_rank(me, ranks, ranking, scratch);
+}
+
+// Tell where the records of the ranked tile go: sorted record i of digit d to places[d] less what
+// is valid from i on, which is what its work-item knows of it.
+static inline void tile_place(uint me, uint *next, const local uint *ranking, uint valid, bool alone,
+                              local uint *places) {
+#pragma unroll
+  for (uint k = 0; k < PLACES_EACH; ++k) {
+    const uint d = me + k * WG_SIZE;
+    if (d < RADIX) {
+      const uint start = rank_start(ranking, d);
+      places[d] = valid + (alone ? 0 : next[k] - start);
+      next[k] += rank_start(ranking, d + 1) - start;
+    }
+  }
+}
+
+// Put what this work-item holds of a tile where the tile, sorted, has it.
+static inline void tile_exchange(const uint *items, uint n_words, const uint *ranks,
+                                 local uint *sorted) {
+#pragma unroll
+  for (uint j = 0; j < TILE_ITEMS; ++j)
+    for (uint w = 0; w < n_words; ++w) sorted[w * TILE + ranks[j]] = items[j * n_words + w];
+}
+
+// Write the sorted tile's records to their places, to[j] telling where item j went.
+static inline void tile_write_records(uint me, const local uint *sorted, uint valid, uint shift, uint mask,
+                                      const local uint *places, uint *to, global uint *out) {
+  const uint left = tile_left(valid, me);
+#pragma unroll
+  for (uint j = 0; j < TILE_ITEMS; ++j) {
+    uint record[RECORD_WORDS];
+#pragma unroll
+    for (uint w = 0; w < RECORD_WORDS; ++w) record[w] = (sorted + me)[w * TILE + j * WG_SIZE];
+    to[j] = places[record_digit(record, shift, mask)] - left + j * WG_SIZE;
+    if (j * WG_SIZE < left) words_store(out, to[j], RECORD_WORDS, record);
+  }
+}
+
+#if VALUE_WORDS > 0
+// Write the sorted tile's values to where their records went.
+static inline void tile_write_values(uint me, const local uint *sorted, uint valid, const uint *to,
+                                     global uint *out) {
+  const uint left = tile_left(valid, me);
+#pragma unroll
+  for (uint j = 0; j < TILE_ITEMS; ++j) {
+    uint value[VALUE_WORDS];
+#pragma unroll
+    for (uint w = 0; w < VALUE_WORDS; ++w) value[w] = (sorted + me)[w * TILE + j * WG_SIZE];
+    if (j * WG_SIZE < left) words_store(out, to[j], VALUE_WORDS, value);
+  }
+}
+#endif
+
+#endif
+
+#endif

@@ -1,0 +1,61 @@
+"""Specialisations of the primitives' kernels that stand for all that a device can get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from clmst.primitives.compact import representatives as selections
+from clmst.primitives.monoid import Monoid
+from clmst.primitives.permute import representatives as permutations
+from clmst.primitives.scan import PROPAGATE_SOURCE
+from clmst.primitives.segments import SOURCE as SEGMENTS_SOURCE
+from clmst.primitives.split import specialisations_of_split as splits
+from clmst.primitives.sweeps import SOURCE as SCAN_SOURCE
+from clmst.primitives.sweeps import Segments, sweep_defines
+from clmst.runtime.capabilities import Capabilities
+from clmst.runtime.policy import Policy
+from clmst.runtime.program import Specialisation, specialise
+
+# Neither commutative nor a scalar.
+_MATRIX_PRODUCT = Monoid(
+    dtype=np.dtype([(name, np.uint32) for name in ("a", "b", "c", "d")]),
+    combine="(uint4)(a.x * b.x + a.y * b.z, a.x * b.y + a.y * b.w,"
+    " a.z * b.x + a.w * b.z, a.z * b.y + a.w * b.w)",
+    identity="(uint4)(1, 0, 0, 1)",
+    name="matrix product",
+)
+
+
+def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
+    """Yield what stands for all primitives on a device: every kernel, size and kind of element."""
+    yield from _scans(capabilities, tuning)
+    for source, defines in (
+        *splits(capabilities, tuning),
+        *selections(tuning),
+        *permutations(),
+    ):
+        yield specialise(source, capabilities, tuning, **defines)
+
+
+def _scans(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
+    scalars = [np.uint32, np.int32, np.float32, np.uint64, np.int64]
+    if capabilities.doubles:
+        scalars.append(np.float64)
+    monoids = [
+        *(Monoid.sum(dtype) for dtype in scalars),
+        Monoid.minimum(np.uint64),
+        Monoid.minimum_by_key(np.float32),
+        _MATRIX_PRODUCT,
+    ]
+    # Whether a scan is exclusive decides on one assignment: it may go by turns.
+    for (k, monoid), ways in product(enumerate(monoids), Segments):
+        if ways != Segments.PACKED or monoid.dtype.kind == "u":
+            defines = sweep_defines(tuning, segments=ways, exclusive=(k + ways) % 2 == 0)
+            yield specialise(SCAN_SOURCE, capabilities, tuning, monoid.prelude, **defines)
+    for monoid in (monoids[0], _MATRIX_PRODUCT):
+        defines = sweep_defines(tuning, segments=Segments.NONE, exclusive=True)
+        yield specialise(PROPAGATE_SOURCE, capabilities, tuning, monoid.prelude, **defines)
+        yield specialise(SEGMENTS_SOURCE, capabilities, tuning, monoid.prelude)

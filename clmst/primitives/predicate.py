@@ -1,0 +1,66 @@
+"""Predicates: what tells of a record whether it is selected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clmst.core.errors import InvalidArgumentError
+from clmst.primitives.element import element_type
+from clmst.runtime.program import Prelude
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicate:
+    """A property of a record, in OpenCL C.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        Of the records: (u)int32, (u)int64, float32, float64; or a structured dtype of 2, 4, 8 or
+        16 such fields of one width, which OpenCL C sees as a vector (``uint2`` with ``.x``,
+        ``.y``).
+    expression : str
+        Expression in the record `x` that is not 0 where the property holds. It must give the same
+        each time.
+    preamble : str
+        Functions that the expression calls.
+    name : str
+        What errors and compilers' messages call it.
+
+    Examples
+    --------
+    Edges that are no loops:
+
+    >>> edge = np.dtype([("u", "u4"), ("v", "u4")])
+    >>> Predicate(dtype=edge, expression="x.x != x.y", name="no loop").name
+    'no loop'
+    """
+
+    dtype: np.dtype[Any]
+    expression: str
+    preamble: str = ""
+    name: str = "predicate"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dtype", np.dtype(self.dtype))
+        element_type(self.dtype)
+        for what in ("expression", "name"):
+            text = getattr(self, what)
+            if not text.strip() or "\n" in text or '"' in text or "\\" in text:
+                raise InvalidArgumentError(
+                    f"{what} is {text!r}; it must be one line, not empty, without quotes and "
+                    "backslashes (longer code goes into the preamble)"
+                )
+
+    @property
+    def prelude(self) -> Prelude:
+        """What goes before a kernel file: the macros of ``cl/primitives/compact_rule.cl``."""
+        macros = (
+            f"#define T {element_type(self.dtype)}",
+            f"#define PREDICATE ({self.expression})",
+        )
+        # The preamble first: its lines are counted from 1 in the compiler's messages.
+        return Prelude(name=self.name, text="\n".join((self.preamble, *macros)))

@@ -1,0 +1,304 @@
+"""Radix passes: how :mod:`~clmst.primitives.split` and :mod:`~clmst.primitives.sort` move records.
+
+A pass orders records by one digit of their keys and keeps the order of equal ones, so passes over
+all digits, the lowest first, order them by the whole key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from clmst.core.errors import InvalidArgumentError
+from clmst.primitives.checks import (
+    check_apart,
+    check_array,
+    check_in_place,
+    check_length,
+    check_room,
+)
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.capabilities import Capabilities
+from clmst.runtime.device import Launcher, Program
+from clmst.runtime.policy import Policy
+
+SOURCE = "primitives/split.cl"
+
+KeyKind: TypeAlias = Literal["u", "i", "f"]
+KEY_KINDS: tuple[KeyKind, ...] = ("u", "i", "f")  # in the order of WEIGHT_KIND
+
+_WORD = 4
+_MAX_BYTES = 64
+_MAX_KEY_BITS = 64
+
+# RANK_... of cl/device/rank.cl
+_BY_COUNTERS, _BY_BALLOTS = 0, 1
+# Lanes that rank records. Those of "khr" could too (tests let them); whether it pays is not measured.
+_RANKING_LANES = frozenset({"ptx"})
+# Counters take 512 bytes of local memory a digit in work-groups of 256.
+_COUNTERS_RADIX_BITS = 4
+# With 16 records a work-item Intel's compiler runs out of registers.
+_COUNTERS_MAX_ITEMS = 8
+# Records below which one CPU core is sooner done than several.
+_LONE_TILE = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """What records are ordered by.
+
+    Attributes
+    ----------
+    start_bit, bits : int
+        A field of the record's bits, or of the number's order-preserving bits.
+    kind : {"u", "i", "f"}
+        Kind of the number that a record of 4 or 8 bytes is, as dtypes have it; of others "u".
+    descending : bool
+        The greatest first.
+    """
+
+    start_bit: int
+    bits: int
+    kind: KeyKind = "u"
+    descending: bool = False
+
+    def digits(self, radix_bits: int) -> list[tuple[int, int]]:
+        """Return the digits, the lowest first, as (shift, bits): the fewest, and evenly wide."""
+        n_digits = -(-self.bits // radix_bits)
+        ends = [self.bits * k // n_digits for k in range(n_digits + 1)]
+        return [
+            (self.start_bit + begin, end - begin)
+            for begin, end in zip(ends[:-1], ends[1:], strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """An array whose elements move, and where to: another array, or the same."""
+
+    source: DeviceArray
+    target: DeviceArray
+
+    @property
+    def words(self) -> int:
+        """Words in an element."""
+        return self.source.dtype.itemsize // _WORD
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether source and target are the same memory."""
+        source, target = self.source, self.target
+        return bool(source.base == target.base and source.offset == target.offset)
+
+    @property
+    def result(self) -> DeviceArray:
+        """What is written of the target."""
+        return self.target[: self.source.size]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """How kernels and launches are shaped for a device and for elements of a size.
+
+    Attributes
+    ----------
+    work_group_size, radix_bits, rank_by, tile_items, staged
+        The macros WG_SIZE, RADIX_BITS, RANK_BY, TILE_ITEMS and STAGED of the kernels.
+    max_groups : int
+        Work-groups among which records are shared out.
+    """
+
+    work_group_size: int
+    radix_bits: int
+    rank_by: int
+    tile_items: int
+    staged: bool
+    max_groups: int
+
+    @classmethod
+    def choose(
+        cls, capabilities: Capabilities, tuning: Policy, words: int, strategy: str = "parallel"
+    ) -> Shape:
+        """Return the shape for elements of at most so many words."""
+        max_groups = capabilities.compute_units * tuning.split_shares_per_compute_unit
+        if strategy == "sequential" or tuning.split_work_group_size == 1:
+            return cls(
+                work_group_size=1,
+                radix_bits=tuning.radix_bits,
+                rank_by=_BY_COUNTERS,
+                tile_items=1,
+                staged=capabilities.kind == "cpu",
+                max_groups=1 if strategy == "sequential" else max_groups,
+            )
+        has_ballots = capabilities.lanes in _RANKING_LANES
+        items = max(tuning.split_bytes_per_item // (_WORD * words), 1)
+        return cls(
+            work_group_size=min(tuning.split_work_group_size, capabilities.max_work_group_size),
+            radix_bits=tuning.radix_bits if has_ballots else _COUNTERS_RADIX_BITS,
+            rank_by=_BY_BALLOTS if has_ballots else _BY_COUNTERS,
+            tile_items=items if has_ballots else min(items, _COUNTERS_MAX_ITEMS),
+            staged=False,
+            max_groups=max_groups,
+        )
+
+    @property
+    def is_lone(self) -> bool:
+        """Whether work-groups are of one work-item."""
+        return self.work_group_size == 1
+
+    @property
+    def tile(self) -> int:
+        """Records of which shares are multiples."""
+        return _LONE_TILE if self.is_lone else self.work_group_size * self.tile_items
+
+    def divide(self, length: int) -> tuple[int, int]:
+        """Return among how many work-groups records are shared out, and how many each has."""
+        n_tiles = -(-length // self.tile)
+        tiles_each = -(-n_tiles // min(n_tiles, self.max_groups))
+        return -(-n_tiles // tiles_each), tiles_each * self.tile
+
+    def defines(self, key: Key, record_words: int, value_words: int) -> dict[str, int | bool]:
+        """Return the macros that specialise the kernels."""
+        return {
+            "WG_SIZE": self.work_group_size,
+            "RADIX_BITS": self.radix_bits,
+            "RANK_BY": self.rank_by,
+            "TILE_ITEMS": self.tile_items,
+            "STAGED": self.staged,
+            "RECORD_WORDS": record_words,
+            "VALUE_WORDS": value_words,
+            "WEIGHT_BITS": 64 if record_words == 2 else 32,
+            "WEIGHT_KIND": KEY_KINDS.index(key.kind),
+            "WEIGHT_DESCENDING": key.descending,
+        }
+
+
+# ---------------------------------------------------------------------------- checks
+
+
+def check_bytes(name: str, array: DeviceArray) -> None:
+    """Raise unless the elements of `array` are of a size that kernels move."""
+    size = array.dtype.itemsize
+    if size % _WORD or not 0 < size <= _MAX_BYTES:
+        raise InvalidArgumentError(
+            f"{name} is of {array.dtype}, of {size} bytes; what is moved has a multiple of {_WORD} "
+            f"bytes, {_MAX_BYTES} at most"
+        )
+
+
+def check_field(name: str, array: DeviceArray, start_bit: int, key_bits: int) -> None:
+    """Raise unless the elements of `array` have this field of bits."""
+    if not 1 <= key_bits <= _MAX_KEY_BITS:
+        raise InvalidArgumentError(
+            f"key_bits is {key_bits}; a key has 1 to {_MAX_KEY_BITS} bits"
+        )
+    end, width = start_bit + key_bits, 8 * array.dtype.itemsize
+    if start_bit < 0 or end > width:
+        raise InvalidArgumentError(
+            f"the key goes from bit {start_bit} to bit {end}; {name} has elements of {width} bits, "
+            "and it must lie within them"
+        )
+
+
+def plan_moves(
+    records: DeviceArray,
+    out: DeviceArray | None,
+    values: DeviceArray | None,
+    values_out: DeviceArray | None,
+    names: tuple[str, str],
+) -> tuple[Move, Move | None]:
+    """Return where records and values go, to new arrays if nothing is given, after all checks.
+
+    Parameters
+    ----------
+    records, out, values, values_out : DeviceArray, optional
+    names : tuple of str
+        What the caller calls `records` and `out`.
+    """
+    name, out_name = names
+    _check_target(name, records, out_name, out)
+    if values is None:
+        if values_out is not None:
+            raise InvalidArgumentError("there is a values_out without values; give both")
+        return _move(records, out), None
+    check_array("values", values, like=records)
+    check_bytes("values", values)
+    check_length("values", values, records.size)
+    _check_target("values", values, "values_out", values_out)
+    if out is not None:
+        check_apart(out_name, out, values=values, values_out=values_out)
+    if values_out is not None:
+        check_apart("values_out", values_out, **{name: records})
+    return _move(records, out), _move(values, values_out)
+
+
+def _check_target(
+    name: str, source: DeviceArray, out_name: str, out: DeviceArray | None
+) -> None:
+    if out is not None:
+        check_array(out_name, out, source.dtype, like=source)
+        check_room(out_name, out, source.size)
+        check_in_place(out_name, out, name, source)
+
+
+def _move(source: DeviceArray, out: DeviceArray | None) -> Move:
+    target = DeviceArray.empty(source.size, source.dtype, source.device) if out is None else out
+    return Move(source=source, target=target)
+
+
+# -------------------------------------------------------------------------- launches
+
+
+def order(
+    key: Key, records: Move, values: Move | None, strategy: str, launch: Launcher | None
+) -> None:
+    """Enqueue what brings records, and values along with them, into the order of the key."""
+    length, device = records.source.size, records.source.device
+    if length == 0:
+        return
+    launch = launch or Launcher(device, device.queue)
+    value_words = values.words if values else 0
+    words = max(records.words, value_words)
+    shape = Shape.choose(device.capabilities, device.policy, words, strategy)
+    program = device.program(SOURCE, **shape.defines(key, records.words, value_words))
+    groups, share = shape.divide(length)
+    radix = 1 << shape.radix_bits
+    needs_no_counts = groups == 1 and (shape.is_lone or length <= shape.tile)
+    counts = None if needs_no_counts else device.allocate(_WORD * radix * (groups + 1))
+    extent = np.uint32(length), np.uint64(share)
+    digits = key.digits(shape.radix_bits)
+    steps = _steps(launch, program, records, len(digits))
+    values_steps = _steps(launch, program, values, len(digits))
+    for (shift, bits), step, values_step in zip(digits, steps, values_steps, strict=True):
+        digit = np.uint32(shift), np.uint32((1 << bits) - 1)
+        if counts is not None:
+            launch(program, "split_count_digits", groups, step[0], counts, *extent, *digit)
+            launch(program, "split_scan_counts", radix, counts, np.uint32(groups))
+        launch(
+            program, "split_scatter", groups, *step, *values_step, counts, *extent, *digit
+        )  # fmt: skip
+
+
+def _steps(
+    launch: Launcher, program: Program, move: Move | None, n_passes: int
+) -> list[tuple[Any, Any]]:
+    """Return what each pass reads and writes: to and fro between the target and a spare array.
+
+    A pass cannot work in place. In place an odd number of them therefore starts with a copy.
+    """
+    if move is None:
+        return [(None, None)] * n_passes
+    source, target = move.source.memory, move.target.memory
+    is_copied = move.is_in_place and n_passes % 2 == 1
+    if n_passes == 1 and not is_copied:
+        return [(source, target)]
+    spare = launch.device.allocate(move.source.nbytes)
+    if is_copied:
+        n_words = move.source.size * move.words
+        groups = launch.groups_for(-(-n_words // program.grid_tile))
+        launch(program, "split_copy", groups, source, spare, np.uint64(n_words))
+        source = spare
+    written = [target if (n_passes - k) % 2 else spare for k in range(n_passes)]
+    return list(zip([source, *written[:-1]], written, strict=True))

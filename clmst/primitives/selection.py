@@ -1,0 +1,237 @@
+"""What a selection reads and writes, and its launches: host side of ``compact.cl``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from clmst.core.errors import InvalidArgumentError
+from clmst.primitives.checks import check_apart, check_array, check_length, check_room
+from clmst.primitives.element import check_supported
+from clmst.primitives.predicate import Predicate
+from clmst.primitives.record import record_words
+from clmst.primitives.shares import Shares, check_strategy, shape_defines
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device, Launcher
+
+SOURCE = "primitives/compact.cl"
+
+# ROWS of cl/primitives/compact_rows.cl, and the most lanes of a team there.
+_ROWS, _MOST_LANES = 16, 32
+# Up to so many records a work-item, or so many for a lone one, a single work-group is quicker than
+# three launches.
+_RECORDS_ALONE = 64
+_RECORDS_LONE = 1 << 14
+
+
+class Keep(IntEnum):
+    """KEEP_... of ``cl/primitives/compact_rule.cl``."""
+
+    FLAGGED = 0
+    HOLDING = 1
+    HEADS = 2
+
+
+class Write(IntEnum):
+    """WRITE_... of ``cl/primitives/compact_rule.cl``."""
+
+    KEPT = 0
+    ALL = 1
+    POSITIONS = 2
+
+
+def divide(device: Device, length: int, strategy: str = "parallel") -> Shares:
+    """Divide `length` records among as many teams of ``compact_rows.cl`` as are resident."""
+    tuning = device.policy
+    work_group = 1 if strategy == "sequential" else tuning.work_group_size
+    team = 1 if work_group == 1 else min(device.capabilities.lane_width, _MOST_LANES)
+    teams, tile = work_group // team, _ROWS * team
+    n_tiles = max(-(-length // tile), 1)
+    few = _RECORDS_LONE if work_group == 1 else _RECORDS_ALONE * work_group
+    if strategy == "sequential" or length <= few:
+        share = -(-n_tiles // teams) * tile
+        return Shares(groups=1, teams=teams, share=share, alone=True)
+    most = device.capabilities.compute_units * tuning.compact_shares_per_compute_unit * teams
+    tiles_each = -(-n_tiles // most)
+    groups = -(-n_tiles // (tiles_each * teams))
+    return Shares(groups=groups, teams=teams, share=tiles_each * tile, alone=False)
+
+
+def selection_defines(
+    keep: Keep, write: Write, *, record_words: int, value_words: int, bytes_per_item: int
+) -> dict[str, int]:
+    """Return the macros that specialise ``compact.cl``."""
+    return {
+        "KEEP": keep,
+        "WRITE": write,
+        "RECORD_WORDS": record_words,
+        "VALUE_WORDS": value_words,
+        "BYTES_PER_ITEM": bytes_per_item,
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """A selection; complete and checked once made by :meth:`of`.
+
+    Attributes
+    ----------
+    keep, write : Keep, Write
+    source : DeviceArray
+        What has one entry for each record: the records, or the flags if only positions are asked
+        for.
+    records, flags, values, values_out : DeviceArray or None
+        As the kernels take them.
+    predicate : Predicate or None
+    out, count : DeviceArray
+    bound : int
+        Places in `out` and `values_out` that may be written.
+    """
+
+    keep: Keep
+    write: Write
+    source: DeviceArray
+    records: DeviceArray | None
+    flags: DeviceArray | None
+    predicate: Predicate | None
+    values: DeviceArray | None
+    out: DeviceArray
+    values_out: DeviceArray | None
+    count: DeviceArray
+    bound: int
+
+    @classmethod
+    def of(
+        cls,
+        records: DeviceArray | None,
+        flags: DeviceArray | None,
+        *,
+        keep: Keep,
+        write: Write = Write.KEPT,
+        predicate: Predicate | None = None,
+        values: DeviceArray | None = None,
+        out: DeviceArray | None = None,
+        values_out: DeviceArray | None = None,
+        at_most: int | None = None,
+        count: DeviceArray | None = None,
+    ) -> Selection:
+        """Check everything, allocate what is not given, and return the selection."""
+        source = _checked_source(records, flags, predicate)
+        if values is not None:
+            check_array("values", values, like=source)
+            check_length("values", values, source.size)
+            record_words("values", values.dtype)
+        elif values_out is not None:
+            raise InvalidArgumentError("there is a values_out but no values; give both or neither")
+        bound = _checked_bound(source.size, at_most)
+        dtype = source.dtype if records is not None else np.dtype(np.uint32)
+        out = _room("out", out, dtype, bound, source)
+        if values is not None:
+            values_out = _room("values_out", values_out, values.dtype, bound, source)
+        count = _room("count", count, np.dtype(np.uint32), 1, source)
+        read = {"records": records, "flags": flags, "values": values}
+        check_apart("out", out, **read)
+        check_apart("count", count, **read, out=out, values_out=values_out)
+        if values_out is not None:
+            check_apart("values_out", values_out, **read, out=out)
+        return cls(
+            keep=keep, write=write, source=source, records=records, flags=flags,
+            predicate=predicate, values=values, out=out, values_out=values_out, count=count,
+            bound=bound,
+        )  # fmt: skip
+
+    def enqueue(self, strategy: str, launch: Launcher | None) -> tuple[DeviceArray, ...]:
+        """Enqueue the launches; return what was written: records, values if any, the count."""
+        check_strategy(strategy)
+        device = self.source.device
+        program = device.program(
+            SOURCE,
+            None if self.predicate is None else self.predicate.prelude,
+            **selection_defines(
+                self.keep,
+                self.write,
+                record_words=record_words("out", self.out.dtype),
+                value_words=0 if self.values is None else record_words("values", self.values.dtype),
+                bytes_per_item=device.policy.compact_bytes_per_item,
+            ),
+            **shape_defines(strategy),
+        )
+        launch = launch or Launcher(device, device.queue)
+        shares = divide(device, self.source.size, strategy)
+        groups, extent = shares.groups, (np.uint32(self.source.size), np.uint64(shares.share))
+        read = _memory(self.records), _memory(self.flags)
+        values, written = _memory(self.values), (self.out.memory, _memory(self.values_out))
+        count, bound = self.count.memory, np.uint32(self.bound)
+        if shares.alone:
+            launch(
+                program, "compact_select_alone", 1, *read, values, *written, count, *extent, bound
+            )
+            return self._results()
+        counts = device.allocate(4 * (groups + 1 + groups * shares.teams))
+        launch(program, "compact_count_shares", groups, *read, counts, *extent)
+        launch(program, "compact_scan_counts", 1, counts, count, np.uint32(groups))
+        launch(
+            program, "compact_write_shares", groups, *read, values, counts, *written, *extent, bound
+        )
+        return self._results()
+
+    def _results(self) -> tuple[DeviceArray, ...]:
+        out, count = self.out[: self.bound], self.count[:1]
+        if self.values_out is None:
+            return out, count
+        return out, self.values_out[: self.bound], count
+
+
+def _checked_source(
+    records: DeviceArray | None, flags: DeviceArray | None, predicate: Predicate | None
+) -> DeviceArray:
+    """Return what has one entry for each record, after all checks of what is selected from."""
+    if records is None:
+        check_array("flags", flags, np.uint8)
+        assert flags is not None
+        return flags
+    check_array("records", records)
+    record_words("records", records.dtype)
+    if flags is not None:
+        check_array("flags", flags, np.uint8, like=records)
+        check_length("flags", flags, records.size)
+    if predicate is not None:
+        if not isinstance(predicate, Predicate):
+            raise InvalidArgumentError(
+                f"predicate is a {type(predicate).__name__}; it must be a Predicate"
+            )
+        if predicate.dtype != records.dtype:
+            raise InvalidArgumentError(
+                f"the predicate is of {predicate.dtype}, records are of {records.dtype}; they must "
+                "agree"
+            )
+        check_supported(records.dtype, records.device)
+    return records
+
+
+def _checked_bound(length: int, at_most: int | None) -> int:
+    """Return how many places may be written."""
+    if at_most is None:
+        return length
+    if at_most < 0:
+        raise InvalidArgumentError(f"at_most is {at_most}; it must be 0 or more")
+    return min(length, int(at_most))
+
+
+def _room(
+    name: str, array: DeviceArray | None, dtype: np.dtype[Any], length: int, like: DeviceArray
+) -> DeviceArray:
+    """Return `array`, checked to have room, or a new one if there is none."""
+    if array is None:
+        return DeviceArray.empty(length, dtype, like.device)
+    check_array(name, array, dtype, like=like)
+    check_room(name, array, length)
+    return array
+
+
+def _memory(array: DeviceArray | None) -> Any:
+    """Return what kernels take, a null pointer where there is no array."""
+    return None if array is None else array.memory

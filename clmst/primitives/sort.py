@@ -1,0 +1,128 @@
+"""Stable radix sort of numbers, alone or with values that go along."""
+
+from __future__ import annotations
+
+from clmst.core.errors import InvalidArgumentError
+from clmst.primitives.checks import check_array
+from clmst.primitives.radix import KEY_KINDS, Key, KeyKind, check_field, order, plan_moves
+from clmst.primitives.shares import Strategy, check_strategy
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Launcher
+
+
+def sort(
+    keys: DeviceArray,
+    *,
+    descending: bool = False,
+    out: DeviceArray | None = None,
+    strategy: Strategy = "parallel",
+    launch: Launcher | None = None,
+) -> DeviceArray:
+    """Sort numbers.
+
+    Parameters
+    ----------
+    keys : DeviceArray, shape (n,)
+        Of (u)int32, (u)int64, float32 or float64.
+    descending : bool
+        The greatest first.
+    out : DeviceArray, shape (n,) or more, optional
+        Where the result goes; of the dtype of `keys`; may be `keys` itself.
+    strategy : {"parallel", "sequential"}
+        "sequential": by a single work-item, for debugging.
+    launch : Launcher, optional
+        The queue to work in; the device's own when left out.
+
+    Returns
+    -------
+    DeviceArray, shape (n,)
+        Not waited for.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A wrong dtype or device, no room in `out`, or `out` overlaps `keys` without being equal.
+
+    Notes
+    -----
+    -0.0 and 0.0 are equal, and stay in the order given, as do NaNs, which are above all numbers.
+    No device needs arithmetic on doubles for them. Costs as of
+    :func:`~clmst.primitives.split.split` with as many key bits as a number has.
+    """
+    key = _whole_key(keys, descending=descending)
+    check_strategy(strategy)
+    moved, _ = plan_moves(keys, out, None, None, ("keys", "out"))
+    order(key, moved, None, strategy, launch)
+    return moved.result
+
+
+def sort_by_key(
+    keys: DeviceArray,
+    values: DeviceArray,
+    *,
+    key_bits: int | None = None,
+    start_bit: int = 0,
+    descending: bool = False,
+    keys_out: DeviceArray | None = None,
+    values_out: DeviceArray | None = None,
+    strategy: Strategy = "parallel",
+    launch: Launcher | None = None,
+) -> tuple[DeviceArray, DeviceArray]:
+    """Sort numbers together with values; values of equal numbers stay in the order given.
+
+    Parameters
+    ----------
+    keys : DeviceArray, shape (n,)
+        Of (u)int32, (u)int64, float32 or float64.
+    values : DeviceArray, shape (n,)
+        Of any dtype of 4, 8, 12, ... 64 bytes.
+    key_bits, start_bit : int, optional
+        Sort by so many bits only, from this one up, of the unsigned integers that the keys are; of
+        other numbers, of the unsigned integers of their width and order. All bits from `start_bit`
+        up when left out.
+    descending : bool
+        The greatest first.
+    keys_out, values_out : DeviceArray, shape (n,) or more, optional
+        Where keys and values go; of their dtypes; may be `keys` and `values` themselves.
+    strategy : {"parallel", "sequential"}
+        "sequential": by a single work-item, for debugging.
+    launch : Launcher, optional
+        The queue to work in; the device's own when left out.
+
+    Returns
+    -------
+    keys, values : DeviceArray, shape (n,)
+        Not waited for.
+
+    Raises
+    ------
+    InvalidArgumentError
+        As of :func:`~clmst.primitives.split.split`, or keys of a dtype that is no number's.
+
+    Notes
+    -----
+    Order as of :func:`sort`, costs as of :func:`~clmst.primitives.split.split`.
+    """
+    whole = _whole_key(keys, descending=descending)
+    bits = whole.bits - start_bit if key_bits is None else key_bits
+    check_field("keys", keys, start_bit, bits)
+    check_array("values", values)
+    check_strategy(strategy)
+    key = Key(start_bit=start_bit, bits=bits, kind=whole.kind, descending=descending)
+    moved, moved_values = plan_moves(keys, keys_out, values, values_out, ("keys", "keys_out"))
+    assert moved_values is not None, "there are values"
+    order(key, moved, moved_values, strategy, launch)
+    return moved.result, moved_values.result
+
+
+def _whole_key(keys: DeviceArray, *, descending: bool) -> Key:
+    """Return the key that is all of a number, after checking that `keys` are numbers."""
+    check_array("keys", keys)
+    kind, size = keys.dtype.kind, keys.dtype.itemsize
+    kinds: dict[str, KeyKind] = {kind: kind for kind in KEY_KINDS}
+    if kind not in kinds or size not in (4, 8) or not keys.dtype.isnative:
+        raise InvalidArgumentError(
+            f"keys are of {keys.dtype}; they must be of (u)int32, (u)int64, float32 or float64, in "
+            "the machine's byte order"
+        )
+    return Key(start_bit=0, bits=8 * size, kind=kinds[kind], descending=descending)

@@ -1,0 +1,158 @@
+"""The sweeps of reduce-then-scan: the launches of ``cl/primitives/scan.cl``, and their checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from clmst.core.errors import InvalidArgumentError
+from clmst.primitives.checks import check_array, check_in_place, check_length, check_room
+from clmst.primitives.element import check_supported
+from clmst.primitives.monoid import Monoid
+from clmst.primitives.shares import Shares, shape_defines
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Launcher, Program
+from clmst.runtime.policy import Policy
+
+SOURCE = "primitives/scan.cl"
+
+
+class Segments(IntEnum):
+    """How segments are given: SEGMENTS of ``cl/primitives/scan_share.cl``."""
+
+    NONE = 0
+    FLAGS = 1
+    PACKED = 2
+
+
+def checked_monoid(values: Any, monoid: Monoid | None) -> Monoid:
+    """Return the monoid, the sum if none is given, after all checks of values and monoid."""
+    check_array("values", values)
+    check_supported(values.dtype, values.device)
+    monoid = Monoid.sum(values.dtype) if monoid is None else monoid
+    if monoid.dtype != values.dtype:
+        raise InvalidArgumentError(
+            f"the monoid is of {monoid.dtype}, values are of {values.dtype}; they must agree"
+        )
+    return monoid
+
+
+def checked_out(values: DeviceArray, out: DeviceArray | None) -> DeviceArray:
+    """Return where results go, a new array if nothing is given."""
+    if out is None:
+        return DeviceArray.empty(values.size, values.dtype, values.device)
+    check_array("out", out, values.dtype, like=values)
+    check_room("out", out, values.size)
+    check_in_place("out", out, "values", values)
+    return out
+
+
+def checked_flags(values: DeviceArray, flags: DeviceArray | None) -> None:
+    """Raise unless there are flags for the values, or the values can hold them."""
+    if flags is not None:
+        check_array("flags", flags, np.uint8, like=values)
+        check_length("flags", flags, values.size)
+    elif values.dtype.kind != "u":
+        raise InvalidArgumentError(
+            f"there are no flags, and values are of {values.dtype}; flags are packed into the top "
+            "bits of unsigned integers only"
+        )
+
+
+def sweep_defines(
+    tuning: Policy, *, segments: Segments, exclusive: bool, strategy: str = "parallel"
+) -> dict[str, int | bool]:
+    """Return the macros of ``scan.cl`` beside the operator's.
+
+    Where heads take registers, a work-item loads half as many bytes at a time: segmented minima of
+    8-byte pairs took 1.08 ms on an H200 with half, 1.17 ms with all (docs/performance.md).
+    """
+    whole = tuning.bytes_per_item
+    return {
+        "SEGMENTS": segments,
+        "EXCLUSIVE": exclusive,
+        "BYTES_PER_ITEM": whole if segments == Segments.NONE else max(whole // 2, 16),
+        **shape_defines(strategy),
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweeps:
+    """Upsweep, spine and downsweep over an array, in a queue.
+
+    Attributes
+    ----------
+    launch : Launcher
+    program : Program
+    values : DeviceArray
+    flags : device buffer of uint8, or None
+    shares : Shares
+    """
+
+    launch: Launcher
+    program: Program
+    values: DeviceArray
+    flags: Any
+    shares: Shares
+
+    @classmethod
+    def of(
+        cls,
+        values: DeviceArray,
+        monoid: Monoid,
+        flags: DeviceArray | None = None,
+        *,
+        segments: Segments = Segments.NONE,
+        exclusive: bool = True,
+        strategy: str,
+        launch: Launcher | None,
+    ) -> Sweeps:
+        """Prepare the sweeps over checked arguments; `launch` is the device's own if None."""
+        device = values.device
+        defines = sweep_defines(
+            device.policy, segments=segments, exclusive=exclusive, strategy=strategy
+        )
+        return cls(
+            launch=launch or Launcher(device, device.queue),
+            program=device.program(SOURCE, monoid.prelude, **defines),
+            values=values,
+            flags=None if flags is None else flags.memory,
+            shares=Shares.divide(
+                device,
+                values.size,
+                values.dtype.itemsize,
+                strategy,
+                bytes_per_item=int(defines["BYTES_PER_ITEM"]),
+            ),
+        )
+
+    def scan(self, out: DeviceArray, *, total: DeviceArray | None = None) -> DeviceArray:
+        """Enqueue all sweeps that are needed; return what is written of `out`."""
+        carries = self.up(total=total) if total is not None or not self.shares.alone else None
+        self.launch(
+            self.program, "scan_write_shares", self.shares.groups, self.values.memory, self.flags,
+            carries, out.memory, *self._extent,
+        )  # fmt: skip
+        return out[: self.values.size]
+
+    def up(self, *, total: DeviceArray | None = None) -> Any:
+        """Enqueue upsweep and spine; return what each share is to be scanned with."""
+        shares, launch = self.shares, self.launch
+        entries = shares.groups * (1 + shares.teams)
+        carries = launch.device.allocate(entries * (self.values.dtype.itemsize + 4))
+        launch(
+            self.program, "scan_reduce_shares", shares.groups, self.values.memory, self.flags,
+            carries, *self._extent,
+        )  # fmt: skip
+        launch(
+            self.program, "scan_scan_spine", 1, carries, None if total is None else total.memory,
+            np.uint32(shares.groups),
+        )  # fmt: skip
+        return carries
+
+    @property
+    def _extent(self) -> tuple[np.uint32, np.uint64]:
+        return np.uint32(self.values.size), np.uint64(self.shares.share)

@@ -1,0 +1,117 @@
+"""Small cases of reduce and scan for Oclgrind, the broadest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from clmst import Device
+from clmst.primitives.scan import exclusive_scan, inclusive_scan, reduce, segmented_scan
+from clmst.runtime.array import DeviceArray
+from tests.primitives.operators import (
+    AFFINE,
+    FIRST,
+    MATRICES,
+    OPERATORS,
+    SUM,
+    Array,
+    Operator,
+    minimum_by_key,
+    reduced,
+    scanned,
+)
+from tests.primitives.shapes import landmarks
+
+TAIL = 3
+
+
+def cases() -> Iterator[tuple[str, Callable[[Device], bool]]]:
+    """Yield the name of each case, and what returns whether a device does it right."""
+    yield "scan in several shares", partial(scan_is_right, AFFINE, at="all shares", more=-5)
+    yield "segments in several shares", partial(segments_are_right, MATRICES, at="one team", more=9)
+    yield "sum in several shares", partial(reduce_is_right, SUM, at="one team", more=7)
+    for at in ("chunk", "row", "tile", "one team"):
+        for more in (-1, 0, 1):
+            yield f"scan of {at} {more:+}", partial(scan_is_right, AFFINE, at=at, more=more)
+    for at in ("tile", "one team"):
+        for more in (0, 1):
+            yield f"sum of {at} {more:+}", partial(reduce_is_right, SUM, at=at, more=more)
+            yield f"segments of {at} {more:+}", partial(segments_are_right, FIRST, at=at, more=more)
+    for at in ("tile", "work-group"):
+        yield f"packed segments of {at}", partial(packed_segments_are_right, at=at)
+    for strategy in ("sequential", "scan-then-propagate"):
+        yield strategy, partial(scan_is_right, AFFINE, at="one team", more=3, strategy=strategy)
+    for operator in OPERATORS[3:]:
+        yield f"scan, {operator.name}", partial(scan_is_right, operator, at="tile", more=3)
+        yield f"reduction, {operator.name}", partial(reduce_is_right, operator, at="row", more=3)
+    keyed = minimum_by_key(np.dtype("f4"))
+    yield "segments by key", partial(segments_are_right, keyed, at="one team", more=3)
+    yield "nothing", nothing_is_right
+
+
+def _values(operator: Operator, device: Device, at: str, more: int) -> Array:
+    length = landmarks(device, operator.dtype.itemsize)[at] + more
+    return operator.draw(np.random.default_rng(length), max(length, 0))
+
+
+def scan_is_right(
+    operator: Operator, device: Device, *, at: str, more: int, strategy: str = "reduce-then-scan"
+) -> bool:
+    """Scan `more` elements than a landmark: into longer memory with a total, and in place."""
+    values = _values(operator, device, at, more)
+    given = DeviceArray.from_host(values, device)
+    behind = operator.draw(np.random.default_rng(0), TAIL)
+    out = DeviceArray.from_host(np.concatenate([values, behind]), device)
+    total = None
+    if strategy != "scan-then-propagate":
+        total = DeviceArray.empty(1, operator.dtype, device)
+    options = {"monoid": operator.monoid, "strategy": strategy}
+    exclusive_scan(given, out=out, total=total, **options)
+    inclusive_scan(given, out=given, **options)
+    exclusive = scanned(operator, values, exclusive=True)
+    inclusive = scanned(operator, values, exclusive=False)
+    return (
+        np.array_equal(out.to_host(), np.concatenate([exclusive, behind]))
+        and np.array_equal(given.to_host(), inclusive)
+        and (total is None or np.array_equal(total.to_host(), reduced(operator, values)))
+    )
+
+
+def reduce_is_right(operator: Operator, device: Device, *, at: str, more: int) -> bool:
+    values = _values(operator, device, at, more)
+    found = reduce(DeviceArray.from_host(values, device), monoid=operator.monoid)
+    return np.array_equal(found.to_host(), reduced(operator, values))
+
+
+def segments_are_right(operator: Operator, device: Device, *, at: str, more: int) -> bool:
+    """Scan segments of random lengths, the flags being any bytes but 0."""
+    values = _values(operator, device, at, more)
+    rng = np.random.default_rng(1)
+    flags = rng.integers(1, 256, values.size) * (rng.random(values.size) < 0.1)
+    heads = DeviceArray.from_host(flags.astype(np.uint8), device)
+    given = DeviceArray.from_host(values, device)
+    apart = segmented_scan(given, heads, monoid=operator.monoid, exclusive=True)
+    segmented_scan(given, heads, monoid=operator.monoid, out=given)
+    return np.array_equal(
+        apart.to_host(), scanned(operator, values, flags, exclusive=True)
+    ) and np.array_equal(given.to_host(), scanned(operator, values, flags, exclusive=False))
+
+
+def packed_segments_are_right(device: Device, *, at: str) -> bool:
+    values = _values(SUM, device, at, 1)
+    found = segmented_scan(DeviceArray.from_host(values, device))
+    heads, rest = values >> np.uint32(31), values & np.uint32(2**31 - 1)
+    return np.array_equal(found.to_host(), scanned(SUM, rest, heads, exclusive=False))
+
+
+def nothing_is_right(device: Device) -> bool:
+    """Do everything to no elements at all."""
+    nothing = DeviceArray.empty(0, np.uint32, device)
+    total = reduce(nothing)
+    exclusive_scan(nothing, total=total)
+    inclusive_scan(nothing, out=nothing)
+    inclusive_scan(nothing, strategy="scan-then-propagate")
+    segmented_scan(nothing, DeviceArray.empty(0, np.uint8, device))
+    return total.to_host().tolist() == [0]

@@ -1,0 +1,122 @@
+"""The shapes in which primitives are tested, and the lengths at which each does something else."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import product
+
+import pyopencl as cl
+import pytest
+
+from clmst import Device
+from clmst.primitives import shares
+from clmst.primitives.shares import tile_and_teams
+from clmst.primitives.sweeps import Segments, sweep_defines
+from tests.primitives.operators import OPERATORS, QUICK_OPERATORS, Operator
+from tests.variants import Variant, variants
+
+
+def _distinct() -> list[Variant]:
+    """Return the guises without those that differ in 64-bit atomics only, which play no part."""
+    found = {}
+    for one in variants():
+        device = one.device
+        shape = (device.cl_device, device.policy, device.capabilities.lanes)
+        found.setdefault(shape, one)
+    return list(found.values())
+
+
+SHAPES = _distinct()
+PLAIN = [one for one in variants() if "-" not in one.name]
+
+each_shape = pytest.mark.parametrize("shape", [pytest.param(v.device, id=v.name) for v in SHAPES])
+
+each_compiler = pytest.mark.parametrize("plain", [pytest.param(v.device, id=v.name) for v in PLAIN])
+
+KINDS = ("exclusive", "segmented exclusive", "inclusive", "segmented inclusive")
+
+
+def _team(device: Device) -> str:
+    """Return what a team of ``cl/device/team.cl`` is on a device."""
+    return "alone" if device.policy.work_group_size == 1 else device.capabilities.lanes
+
+
+def each_pair(*kinds: str) -> pytest.MarkDecorator:
+    """Run a test on pairs of a shape and an operator, such as all kinds together make up.
+
+    What compilers take for a program, a second or more, does not allow for every kind of every
+    pair. Each operator comes to each kind of team, on one vendor's compiler or the other's in turn;
+    each kind to each shape; each operator to several kinds.
+    """
+    teams = sorted({_team(one.device) for one in SHAPES})
+    pairs = []
+    for (i, operator), (j, team) in product(enumerate(OPERATORS), enumerate(teams)):
+        same = [one for one in SHAPES if _team(one.device) == team]
+        one = same[i % len(same)]
+        kind = KINDS[(i // len(same) + j) % len(KINDS)]
+        if kind in kinds and _is_tried(operator, one.device):
+            name = f"{one.name}-{operator.name}".replace(" ", "-")
+            pairs.append(pytest.param(one.device, operator, kind, id=name))
+    return pytest.mark.parametrize(("shape", "operator", "kind"), pairs)
+
+
+def _is_tried(operator: Operator, device: Device) -> bool:
+    """Return whether a device can do it, and soon enough.
+
+    Intel's compiler takes up to ten seconds for what sub-groups do with long elements.
+    """
+    if operator.needs_doubles and not device.capabilities.doubles:
+        return False
+    return _team(device) != "khr" or operator in QUICK_OPERATORS
+
+
+@cache
+def small(device: Device) -> Device:
+    """Return the device with as few shares as it can have, so that short arrays fill them."""
+    return device.with_policy(replace(device.policy, shares_per_compute_unit=1))
+
+
+@cache
+def crowded(device: Device) -> Device:
+    """Return the device with more work-groups than the spine takes at a time."""
+    _, teams = tile_and_teams(device, 4)
+    team = device.policy.work_group_size // teams
+    many = -(-9 * team // device.capabilities.compute_units)
+    return device.with_policy(replace(device.policy, shares_per_compute_unit=many))
+
+
+def landmarks(device: Device, element_bytes: int, *, segmented: bool = False) -> dict[str, int]:
+    """Return the lengths at which kernels begin something new, in elements."""
+    segments = Segments.FLAGS if segmented else Segments.NONE
+    defines = sweep_defines(device.policy, segments=segments, exclusive=False)
+    bytes_per_item = int(defines["BYTES_PER_ITEM"])
+    tile, teams = tile_and_teams(device, element_bytes, bytes_per_item=bytes_per_item)
+    chunk = max(16 // element_bytes, 1)
+    all_shares = device.capabilities.compute_units * device.policy.shares_per_compute_unit * teams
+    return {
+        "chunk": chunk,
+        "row": chunk * device.policy.work_group_size // teams,
+        "tile": tile,
+        "one team": shares._TILES_FOR_ONE_TEAM * tile,
+        "work-group": teams * tile,
+        "all shares": all_shares * tile,
+        "two tiles a share": 2 * all_shares * tile,
+    }
+
+
+def lengths_for(device: Device, element_bytes: int, *, segmented: bool = False) -> list[int]:
+    """Return lengths around the landmarks, and what is none of them; the last has all shares."""
+    marks = landmarks(device, element_bytes, segmented=segmented)
+    around = [mark + d for mark in marks.values() for d in (-1, 0, 1)]
+    longest = max(3 * marks["all shares"], 2 * marks["one team"]) + 3 * marks["row"] + 1
+    return sorted({0, 1, 2, *around, 5 * marks["tile"] - 3, longest})
+
+
+def built(device: Device, text: str, options: Sequence[str] = ("-cl-std=CL1.2",)) -> cl.Program:
+    """Return a program of a test's own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cl.CompilerWarning)
+        return cl.Program(device.context, text).build(list(options))

@@ -1,0 +1,238 @@
+"""Monoids: what the ready-made ones mean, by every pair of values that is easy to get wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+import pytest
+
+from clmst import Device, InvalidArgumentError
+from clmst.primitives.element import element_type
+from clmst.primitives.monoid import Monoid
+from clmst.runtime.array import DeviceArray
+from tests.primitives.operators import Array, assert_equal
+from tests.primitives.shapes import built, each_compiler
+from tests.strategies import special_weights
+
+INTEGERS = ("u4", "i4", "u8", "i8")
+FLOATS = ("f4", "f8")
+SCALARS = (*INTEGERS, *FLOATS)
+
+Meaning = Callable[[Array, Array], Array]
+MEANINGS: dict[str, tuple[Callable[[Any], Monoid], Meaning, tuple[str, ...]]] = {
+    "sum": (Monoid.sum, np.add, SCALARS),
+    "product": (Monoid.product, np.multiply, SCALARS),
+    "minimum": (Monoid.minimum, np.fmin, SCALARS),
+    "maximum": (Monoid.maximum, np.fmax, SCALARS),
+    "and": (Monoid.bitwise_and, np.bitwise_and, INTEGERS),
+    "or": (Monoid.bitwise_or, np.bitwise_or, INTEGERS),
+    "xor": (Monoid.bitwise_xor, np.bitwise_xor, INTEGERS),
+}
+
+KERNEL = """
+kernel void evaluate_{type}(const global {type} *left, const global {type} *right,
+                            global {type} *out, global {type} *identities) {{
+  const size_t i = get_global_id(0), n = get_global_size(0);
+  const {type} a = left[i], b = right[i];
+{evaluations}
+}}
+"""
+EVALUATION = "  out[{index} * n + i] = {combine}; identities[{index}] = ({type})({identity});"
+
+
+class Calculator:
+    """Evaluates monoids on a device, element by element: all of them in one program."""
+
+    def __init__(self, device: Device, monoids: Iterable[Monoid]) -> None:
+        self.device = device
+        self.by_type: dict[str, list[Monoid]] = {}
+        for monoid in monoids:
+            self.by_type.setdefault(element_type(monoid.dtype), []).append(monoid)
+        texts = []
+        for type_, group in self.by_type.items():
+            evaluations = [
+                EVALUATION.format(index=k, type=type_, combine=m.combine, identity=m.identity)
+                for k, m in enumerate(group)
+            ]
+            texts.append(KERNEL.format(type=type_, evaluations="\n".join(evaluations)))
+        self.built = built(device, "".join(texts))
+
+    def __call__(self, monoid: Monoid, left: Array, right: Array) -> tuple[Array, Array]:
+        """Return the combination of two arrays, element by element, and the identity."""
+        type_ = element_type(monoid.dtype)
+        group = self.by_type[type_]
+        out = DeviceArray.empty(left.size * len(group), monoid.dtype, self.device)
+        identities = DeviceArray.empty(len(group), monoid.dtype, self.device)
+        given = [DeviceArray.from_host(array, self.device) for array in (left, right)]
+        kernel = cl.Kernel(self.built, f"evaluate_{type_}")
+        memory = [array.memory for array in (*given, out, identities)]
+        kernel(self.device.queue, (left.size,), None, *memory)
+        at = group.index(monoid)
+        combined = out.to_host()[at * left.size :][: left.size]
+        return combined, identities.to_host()[at : at + 1]
+
+
+def assert_same(actual: Array, expected: Array) -> None:
+    """Compare numbers: a NaN equals a NaN, and -0.0 equals 0.0."""
+    np.testing.assert_array_equal(actual, expected)
+
+
+def all_pairs(values: Array) -> tuple[Array, Array]:
+    return np.repeat(values, values.size), np.tile(values, values.size)
+
+
+@each_compiler
+def test_scalars(plain: Device) -> None:
+    """Extremes, zeros of both signs, subnormal numbers, infinities and NaN, all with all."""
+    dtypes = [code for code in SCALARS if code != "f8" or plain.capabilities.doubles]
+    monoids = {
+        (name, code): make(code)
+        for name, (make, _, codes) in MEANINGS.items()
+        for code in codes
+        if code in dtypes
+    }
+    calculate = Calculator(plain, monoids.values())
+    for (name, code), monoid in monoids.items():
+        values = special_weights(np.dtype(code))
+        if name in ("minimum", "maximum") and code in FLOATS:
+            values = np.append(values, np.array(np.nan, code))
+        left, right = all_pairs(values)
+        combined, identity = calculate(monoid, left, right)
+        with np.errstate(all="ignore"):
+            assert_same(combined, MEANINGS[name][1](left, right))
+        # A NaN counts as absent: beside the identity, that is what is left.
+        kept = np.where(np.isnan(values), identity, values) if code in FLOATS else values
+        neutral = np.repeat(identity, values.size)
+        assert_same(calculate(monoid, neutral, values)[0], kept)
+        assert_same(calculate(monoid, values, neutral)[0], kept)
+
+
+@each_compiler
+def test_minimum_by_key(plain: Device) -> None:
+    """The least key, and among equal keys the least index; -0.0 equals 0.0."""
+    dtypes = [code for code in SCALARS if code != "f8" or plain.capabilities.doubles]
+    monoids = {code: Monoid.minimum_by_key(code) for code in dtypes}
+    calculate = Calculator(plain, monoids.values())
+    for code, monoid in monoids.items():
+        keys = special_weights(np.dtype(code))
+        most = np.iinfo(monoid.dtype["index"]).max
+        pairs = np.zeros((keys.size, 4), monoid.dtype)
+        pairs["key"], pairs["index"] = keys[:, None], [0, 1, most - 1, most]
+        values = pairs.reshape(-1)
+        left, right = all_pairs(values)
+        less = (right["key"] < left["key"]) | (
+            (right["key"] == left["key"]) & (right["index"] < left["index"])
+        )
+        combined, identity = calculate(monoid, left, right)
+        assert_equal(combined, np.where(less, right, left))
+        neutral = np.repeat(identity, values.size)
+        assert_equal(calculate(monoid, neutral, values)[0], values)
+        assert_equal(calculate(monoid, values, neutral)[0], values)
+
+
+@each_compiler
+def test_vectors_are_combined_field_by_field(plain: Device) -> None:
+    dtype = np.dtype([(f"s{k}", "f4") for k in range(4)])
+    total, product = Monoid.sum(dtype), Monoid.product(dtype)
+    calculate = Calculator(plain, [total, product])
+    left, right = (np.array([x], dtype) for x in ((1, 2, 3, 4), (5, 6, 7, 8)))
+    for monoid, *expected in (
+        (total, (6, 8, 10, 12), (0, 0, 0, 0)),
+        (product, (5, 12, 21, 32), (1, 1, 1, 1)),
+    ):
+        assert [found.tolist()[0] for found in calculate(monoid, left, right)] == expected
+
+
+# ----------------------------------------------------------------- names and preludes
+
+
+def test_names_tell_the_type() -> None:
+    """They are what errors and compilers call an operator."""
+    assert Monoid.sum("u4").name == "uint32 sum"
+    assert Monoid.bitwise_xor("i8").name == "int64 xor"
+    assert Monoid.minimum_by_key("f8").name == "float64 minimum by key"
+    assert Monoid.sum(np.dtype([("a", "i4"), ("b", "i4")])).name == "int2 sum"
+
+
+def test_prelude() -> None:
+    """The preamble first, so that its lines count from 1."""
+    monoid = Monoid(
+        dtype="u4", combine="f(a, b)", identity="7", preamble="uint f();\n", name="mine"
+    )
+    assert monoid.prelude.name == "mine"
+    assert monoid.prelude.text.splitlines() == [
+        "uint f();",
+        "",
+        "#define T uint",
+        "#define T_BYTES 4",
+        "#define IDENTITY ((T)(7))",
+        "#define COMBINE(a, b) (f(a, b))",
+        "#define COMMUTATIVE 0",
+    ]
+    assert replace(monoid, commutative=True).prelude.text.endswith("COMMUTATIVE 1")
+    assert replace(monoid, name="yours").prelude.name == "yours"
+
+
+def test_equal_monoids_share_programs() -> None:
+    """Programs are kept by what they are made of, not by who made it."""
+    assert Monoid.sum("u4") == Monoid.sum(np.uint32)
+    assert hash(Monoid.sum("u4")) == hash(Monoid.sum(np.dtype(np.uint32)))
+    assert Monoid.sum("u4").prelude == Monoid.sum(np.uint32).prelude
+    assert Monoid.sum("u4") != Monoid.sum("i4")
+    assert Monoid.sum("u4").prelude != Monoid.product("u4").prelude
+
+
+# ------------------------------------------------------------------------------- errors
+
+
+def refused(make: Callable[[], Monoid]) -> str:
+    with pytest.raises(InvalidArgumentError) as caught:
+        make()
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("what", ["combine", "identity", "name"])
+@pytest.mark.parametrize("text", ["", "  ", "a\n+ b", 'a "+" b', "a \\"])
+def test_texts_that_would_break_out_of_their_line(what: str, text: str) -> None:
+    """They become macros, and the name of a file in a #line directive."""
+    parts = {"combine": "a + b", "identity": "0", "name": "sum", what: text}
+    assert refused(lambda: Monoid(dtype="u4", **parts)) == (
+        f"{what} is {text!r}; it must be one line, not empty, without quotes and backslashes "
+        "(longer code goes into the preamble)"
+    )
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f2", "c8", "bool", "S4", ">u4", "u4,f8", "3u4"])
+def test_elements_that_kernels_do_not_have(dtype: str) -> None:
+    message = refused(lambda: Monoid(dtype=dtype, combine="a", identity="0"))
+    assert message.startswith(f"elements are {np.dtype(dtype)}; they must be (u)int32,")
+
+
+@pytest.mark.parametrize("make", [Monoid.minimum, Monoid.maximum, Monoid.minimum_by_key])
+def test_orders_are_of_scalars(make: Callable[[Any], Monoid]) -> None:
+    dtype = np.dtype("u4,u4")
+    message = refused(lambda: make(dtype))
+    assert message == f"elements are {dtype}; this monoid takes scalars"
+
+
+@pytest.mark.parametrize(
+    "make", [Monoid.bitwise_and, Monoid.bitwise_or, Monoid.bitwise_xor], ids=lambda m: m.__name__
+)
+def test_bits_are_of_integers(make: Callable[[Any], Monoid]) -> None:
+    assert refused(lambda: make("f4")) == ("elements are float32; bitwise operators take integers")
+
+
+@pytest.mark.parametrize(("make", "name"), [(Monoid.sum, "sum"), (Monoid.product, "product")])
+def test_no_sum_of_what_kernels_see_as_other_than_it_is(
+    make: Callable[[Any], Monoid], name: str
+) -> None:
+    """Fields of two kinds are a vector of unsigned words: a float's bits would be added up."""
+    dtype = Monoid.minimum_by_key("f4").dtype
+    assert refused(lambda: make(dtype)) == (
+        f"elements are {dtype}; the {name} is of fields of one dtype (for others, give a Monoid "
+        "that says what becomes of each)"
+    )

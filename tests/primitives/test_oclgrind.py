@@ -1,0 +1,22 @@
+"""Every access of every primitive, checked by an interpreter: no fault, and no race at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.oclgrind import simulate
+from tests.primitives.simulated import case_modules
+
+
+@pytest.mark.parametrize("shape", ["gpu", "gpu-shape", "cpu"])
+def test_no_access_is_wrong(tmp_path: Path, shape: str) -> None:
+    outcome = simulate(tmp_path, "tests.primitives.simulated", shape)
+    printed = json.loads(outcome.printed)
+    assert printed["wrong"] == []
+    assert outcome.faults == []
+    assert outcome.races == []
+    families = {name.split(":")[0] for name in printed["ran"]}
+    assert families == {name.rpartition(".")[2].removesuffix("_cases") for name in case_modules()}

@@ -1,0 +1,230 @@
+"""Reductions: every length at which a share ends differently, every operator, every error."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from clmst import Device, InvalidArgumentError, KernelBuildError, UnsupportedDeviceError
+from clmst.primitives.monoid import Monoid
+from clmst.primitives.scan import reduce
+from clmst.primitives.shares import STRATEGIES
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Launcher
+from tests.primitives.operators import (
+    AFFINE,
+    SUM,
+    Array,
+    Operator,
+    assert_equal,
+    reduced,
+)
+from tests.primitives.shapes import (
+    crowded,
+    each_compiler,
+    each_pair,
+    each_shape,
+    landmarks,
+    lengths_for,
+    small,
+)
+
+TAIL = 3
+
+
+def draw(operator: Operator, length: int, seed: int = 0) -> Array:
+    return operator.draw(np.random.default_rng([length, seed]), length)
+
+
+def assert_reduces(operator: Operator, values: Array, device: Device, **options: Any) -> None:
+    """Reduce into memory with more behind it, which must stay, as must what is read."""
+    given = DeviceArray.from_host(values, device)
+    before = draw(operator, 1 + TAIL, seed=1)
+    out = DeviceArray.from_host(before, device)
+    result = reduce(given, monoid=operator.monoid, out=out, **options)
+    expected = reduced(operator, values)
+    assert_equal(result.to_host(), expected)
+    assert_equal(out.to_host(), np.concatenate([expected, before[1:]]))
+    assert_equal(given.to_host(), values)
+
+
+# ----------------------------------------------------------------------------- results
+
+
+def test_every_length(device: Device) -> None:
+    device = small(device)
+    for length in lengths_for(device, 4):
+        assert_reduces(SUM, draw(SUM, length), device)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@each_shape
+def test_every_length_in_order(shape: Device, strategy: str) -> None:
+    """An operator that does not commute: whatever changes places shows."""
+    device = small(shape)
+    for length in lengths_for(device, AFFINE.dtype.itemsize):
+        assert_reduces(AFFINE, draw(AFFINE, length), device, strategy=strategy)
+
+
+@each_pair("exclusive")
+def test_operators(shape: Device, operator: Operator, kind: str) -> None:
+    """The kernels are those of the exclusive scan."""
+    assert kind == "exclusive"
+    device = small(shape)
+    lengths = lengths_for(device, operator.dtype.itemsize)
+    for length in (1, lengths[3], lengths[-1]):
+        assert_reduces(operator, draw(operator, length), device)
+
+
+@each_shape
+def test_more_work_groups_than_the_spine_takes_at_a_time(shape: Device) -> None:
+    device = crowded(shape)
+    for operator in (SUM, AFFINE):
+        length = landmarks(device, operator.dtype.itemsize)["all shares"] - 3
+        assert_reduces(operator, draw(operator, length), device)
+
+
+def test_many_tiles_a_share(device: Device) -> None:
+    values = draw(SUM, 2**20 + 7)
+    found = reduce(DeviceArray.from_host(values, device)).to_host()
+    assert_equal(found, values.sum(dtype=np.uint32, keepdims=True))
+
+
+@each_shape
+def test_rounded_sums_repeat(shape: Device) -> None:
+    """Rounding depends on the order of additions, which depends on the length and device only."""
+    device = small(shape)
+    values = np.random.default_rng(4).random(40_003, np.float32)
+    found = [reduce(DeviceArray.from_host(values, device)).to_host() for _ in range(4)]
+    for other in found[1:]:
+        assert_equal(other, found[0])
+    tolerance = 4 * np.sqrt(values.size) * np.finfo(np.float32).eps
+    np.testing.assert_allclose(found[0], values.sum(dtype="f8"), rtol=tolerance)
+
+
+def test_nothing_is_the_identity(device: Device) -> None:
+    nothing = DeviceArray.empty(0, np.uint32, device)
+    assert reduce(nothing).to_host().tolist() == [0]
+
+
+# ------------------------------------------------------------------------ ways of calling
+
+
+def test_part_of_an_array_into_part_of_it(device: Device) -> None:
+    step = device.capabilities.buffer_alignment // 4
+    values = draw(SUM, 5 * step)
+    whole = DeviceArray.from_host(values, device)
+    reduce(whole[step : 4 * step - 3], out=whole[4 * step :])
+    expected = values.copy()
+    expected[4 * step] = values[step : 4 * step - 3].sum(dtype=np.uint32)
+    assert_equal(whole.to_host(), expected)
+
+
+def test_two_launches_whatever_the_length(device: Device) -> None:
+    for length in (0, 1, 10_000, 10**6):
+        launch = Launcher(device, device.queue)
+        reduce(DeviceArray.empty(length, np.uint32, device), launch=launch)
+        assert launch.launches == 2
+
+
+# ------------------------------------------------------------------------------- errors
+
+VALUES = np.arange(1000, dtype=np.uint32)
+
+
+@pytest.fixture
+def given(any_device: Device) -> DeviceArray:
+    return DeviceArray.from_host(VALUES, any_device)
+
+
+def refused(values: Any, **options: Any) -> str:
+    with pytest.raises(InvalidArgumentError) as caught:
+        reduce(values, **options)
+    return str(caught.value)
+
+
+def test_values_are_no_device_array() -> None:
+    assert refused(VALUES).startswith("values is a ndarray; primitives work on device arrays")
+
+
+def test_output_overlaps_values(given: DeviceArray) -> None:
+    """In place is not meant: other work-groups still read what would be overwritten."""
+    for out in (given, given[:1], given[960:]):
+        assert refused(given, out=out) == (
+            "out and values overlap; what is written must lie apart from what is read"
+        )
+    assert_equal(given.to_host(), VALUES)
+
+
+def test_output_of_the_wrong_kind(given: DeviceArray) -> None:
+    device = Device(given.device.cl_device)
+    wrong = {
+        "out is of float32; it must be of uint32": DeviceArray.empty(1, "f4", given.device),
+        "out has room for 0 elements; 1 may be written": DeviceArray.empty(0, "u4", given.device),
+        f"out is on {device!r}, another array on {given.device!r}; all must be in one context": (
+            DeviceArray.empty(1, "u4", device)
+        ),
+    }
+    for message, out in wrong.items():
+        assert refused(given, out=out) == message
+
+
+def test_unknown_strategy(given: DeviceArray) -> None:
+    assert refused(given, strategy="tree") == (
+        "no strategy is called 'tree'; there are 'parallel', 'sequential'"
+    )
+
+
+def test_monoid_of_another_dtype(given: DeviceArray) -> None:
+    assert refused(given, monoid=Monoid.sum("u8")) == (
+        "the monoid is of uint64, values are of uint32; they must agree"
+    )
+
+
+def test_device_without_doubles(any_device: Device) -> None:
+    device = Device(any_device.cl_device)
+    given = DeviceArray.from_host(VALUES.astype("f8"), device)
+    device.capabilities = replace(device.capabilities, doubles=False)
+    with pytest.raises(UnsupportedDeviceError, match=r"no arithmetic on doubles, .* float64 need"):
+        reduce(given)
+
+
+@each_compiler
+def test_combination_that_does_not_compile(plain: Device) -> None:
+    """The label names the operator, and the log the macro that it stands in."""
+    monoid = Monoid(dtype="u4", combine="a + undeclared_thing", identity="0", name="bad sum")
+    out = DeviceArray.from_host(VALUES, plain)
+    with pytest.raises(KernelBuildError) as caught:
+        reduce(DeviceArray.from_host(VALUES, plain), monoid=monoid, out=out)
+    assert caught.value.label.startswith("scan[bad sum,")
+    assert "bad sum:" in caught.value.log
+    assert "undeclared_thing" in caught.value.log
+    assert_equal(out.to_host(), VALUES)
+
+
+@each_compiler
+def test_preamble_that_does_not_compile(plain: Device) -> None:
+    """Its lines are counted from 1, whatever is put round it."""
+    monoid = Monoid(
+        dtype="u4",
+        combine="added(a, b)",
+        identity="0",
+        preamble="static inline uint added(uint a, uint b) {\n  return a + undeclared_thing;\n}",
+        name="bad sum",
+    )
+    with pytest.raises(KernelBuildError) as caught:
+        reduce(DeviceArray.from_host(VALUES, plain), monoid=monoid)
+    assert caught.value.label.startswith("scan[bad sum,")
+    assert "bad sum:2:" in caught.value.log
+    assert "undeclared_thing" in caught.value.log
+
+
+@each_compiler
+def test_element_of_another_size_does_not_compile(plain: Device) -> None:
+    """A preamble that redefines what the operator is of would read behind arrays."""
+    monoid = Monoid(dtype="u4", combine="a", identity="0", preamble="#define uint ulong")
+    with pytest.raises(KernelBuildError, match="monoid_element_has_the_size_of_its_dtype"):
+        reduce(DeviceArray.from_host(VALUES, plain), monoid=monoid)

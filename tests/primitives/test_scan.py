@@ -1,0 +1,387 @@
+"""Scans: every length at which a share ends differently, every operator, every way of calling."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from clmst import Device, InvalidArgumentError
+from clmst.primitives.monoid import Monoid
+from clmst.primitives.scan import SCAN_STRATEGIES, exclusive_scan, inclusive_scan
+from clmst.primitives.shares import Shares
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Launcher
+from clmst.runtime.profile import Profile
+from tests.primitives.operators import (
+    AFFINE,
+    LAST,
+    OPERATORS,
+    SUM,
+    Array,
+    Operator,
+    assert_equal,
+    reduced,
+    scanned,
+)
+from tests.primitives.shapes import crowded, each_pair, each_shape, landmarks, lengths_for, small
+
+TAIL = 5
+STRATEGIES_WITH_TOTAL = ("reduce-then-scan", "sequential")
+
+each_strategy = pytest.mark.parametrize("strategy", SCAN_STRATEGIES)
+
+
+def scan(values: DeviceArray, *, exclusive: bool, **options: Any) -> DeviceArray:
+    return (exclusive_scan if exclusive else inclusive_scan)(values, **options)
+
+
+def draw(operator: Operator, length: int, seed: int = 0) -> Array:
+    return operator.draw(np.random.default_rng([length, seed]), length)
+
+
+def assert_scans(
+    operator: Operator, values: Array, device: Device, *, exclusive: bool, strategy: str
+) -> None:
+    """Scan out of place with a total and a tail behind the result, and in place; check it all."""
+    expected = scanned(operator, values, exclusive=exclusive)
+    given = DeviceArray.from_host(values, device)
+    behind = draw(operator, TAIL, seed=1)
+    out = DeviceArray.from_host(np.concatenate([values, behind]), device)
+    options: dict[str, Any] = {"monoid": operator.monoid, "strategy": strategy}
+    total = None
+    if strategy in STRATEGIES_WITH_TOTAL:
+        total = DeviceArray.from_host(draw(operator, 2, seed=2), device)
+    result = scan(given, exclusive=exclusive, out=out, total=total, **options)
+    assert_equal(result.to_host(), expected)
+    assert_equal(out.to_host(), np.concatenate([expected, behind]))
+    assert_equal(given.to_host(), values)
+    if total is not None:
+        second = draw(operator, 2, seed=2)[1:]
+        assert_equal(total.to_host(), np.concatenate([reduced(operator, values), second]))
+    assert scan(given, exclusive=exclusive, out=given, **options).size == values.size
+    assert_equal(given.to_host(), expected)
+
+
+# --------------------------------------------------------------------- what is compared to
+
+
+@pytest.mark.parametrize("operator", [SUM, *OPERATORS], ids=lambda operator: operator.name)
+def test_reference(operator: Operator) -> None:
+    """Results are compared to what NumPy finds by doubling: here that, by definition."""
+    values = draw(operator, 37)
+    heads = np.arange(values.size) % 11 == 3
+    combined = [operator.identity]
+    exclusive, inclusive, within = [], [], []
+    run = operator.identity
+    for value, head in zip(values.reshape(-1, 1), heads, strict=True):
+        exclusive.append(combined[-1])
+        combined.append(operator.combine(combined[-1], value))
+        inclusive.append(combined[-1])
+        run = value if head else operator.combine(run, value)
+        within.append(run)
+    assert_equal(scanned(operator, values, exclusive=True), np.concatenate(exclusive))
+    assert_equal(scanned(operator, values, exclusive=False), np.concatenate(inclusive))
+    assert_equal(scanned(operator, values, heads, exclusive=False), np.concatenate(within))
+    before = np.where(heads, operator.identity, np.concatenate([operator.identity, *within[:-1]]))
+    assert_equal(scanned(operator, values, heads, exclusive=True), before)
+    assert_equal(reduced(operator, values), combined[-1])
+    assert_equal(reduced(operator, values[:0]), operator.identity)
+    assert_equal(scanned(operator, values[:0], exclusive=True), values[:0])
+
+
+# ----------------------------------------------------------------------------- results
+
+
+def test_every_length(device: Device) -> None:
+    """A chunk, tile, share or work-group that is just filled, or not, must lose nothing."""
+    device = small(device)
+    for length in lengths_for(device, 4):
+        assert_scans(SUM, draw(SUM, length), device, exclusive=True, strategy="reduce-then-scan")
+
+
+@each_shape
+def test_every_length_inclusive(shape: Device) -> None:
+    device = small(shape)
+    for length in lengths_for(device, 4):
+        assert_scans(SUM, draw(SUM, length), device, exclusive=False, strategy="reduce-then-scan")
+
+
+@each_strategy
+@each_shape
+def test_every_length_in_order(shape: Device, strategy: str) -> None:
+    """An operator that does not commute: whatever changes places shows."""
+    device = small(shape)
+    for length in lengths_for(device, AFFINE.dtype.itemsize):
+        values = draw(AFFINE, length)
+        assert_scans(AFFINE, values, device, exclusive=True, strategy=strategy)
+
+
+@each_pair("exclusive", "inclusive")
+def test_operators(shape: Device, operator: Operator, kind: str) -> None:
+    device = small(shape)
+    lengths = lengths_for(device, operator.dtype.itemsize)
+    exclusive = kind == "exclusive"
+    for length in (lengths[3], lengths[-1]):
+        values = draw(operator, length)
+        assert_scans(operator, values, device, exclusive=exclusive, strategy="reduce-then-scan")
+
+
+@pytest.mark.parametrize("strategy", SCAN_STRATEGIES[1:])
+@each_shape
+def test_inclusive_by_other_strategies(shape: Device, strategy: str) -> None:
+    device = small(shape)
+    values = draw(LAST, lengths_for(device, 4)[-1])
+    assert_scans(LAST, values, device, exclusive=False, strategy=strategy)
+
+
+def test_many_tiles_a_share(device: Device) -> None:
+    values = draw(SUM, 2**20 + 7)
+    given = DeviceArray.from_host(values, device)
+    expected = np.cumsum(values, dtype=np.uint32) - values
+    assert_equal(exclusive_scan(given).to_host(), expected)
+
+
+@each_shape
+def test_several_levels_of_propagation(shape: Device) -> None:
+    """The totals of so many blocks are more than a block."""
+    values = draw(SUM, 300_001)
+    given = DeviceArray.from_host(values, shape)
+    launch = Launcher(shape, shape.queue)
+    result = inclusive_scan(given, strategy="scan-then-propagate", launch=launch)
+    assert_equal(result.to_host(), np.cumsum(values, dtype=np.uint32))
+    assert launch.launches >= 3
+
+
+@each_shape
+def test_more_work_groups_than_the_spine_takes_at_a_time(shape: Device) -> None:
+    """Their totals are scanned in several tiles; nothing may be lost between those."""
+    device = crowded(shape)
+    for operator in (SUM, AFFINE):
+        length = landmarks(device, operator.dtype.itemsize)["all shares"] - 3
+        shares = Shares.divide(device, length, operator.dtype.itemsize)
+        assert shares.groups > 8 * device.policy.work_group_size // shares.teams
+        values = draw(operator, length)
+        assert_scans(operator, values, device, exclusive=True, strategy="reduce-then-scan")
+
+
+@each_shape
+def test_rounded_sums_repeat(shape: Device) -> None:
+    """Rounding depends on the order of additions, which depends on the length and device only."""
+    device = small(shape)
+    values = np.random.default_rng(4).random(40_003, np.float32)
+    given = DeviceArray.from_host(values, device)
+    first = exclusive_scan(given).to_host()
+    for _ in range(3):
+        out = DeviceArray.from_host(values, device)
+        assert_equal(exclusive_scan(out, out=out).to_host(), first)
+    expected = np.concatenate([[0], np.cumsum(values.astype("f8"))[:-1]])
+    tolerance = 4 * np.sqrt(values.size) * np.finfo(np.float32).eps
+    np.testing.assert_allclose(first, expected, rtol=tolerance)
+
+
+# ------------------------------------------------------------------------ ways of calling
+
+
+@each_shape
+def test_sum_is_the_default(shape: Device) -> None:
+    given = DeviceArray.from_host(np.array([3, 1, 4, 1, 5], np.uint32), shape)
+    assert exclusive_scan(given).to_host().tolist() == [0, 3, 4, 8, 9]
+    assert inclusive_scan(given).to_host().tolist() == [3, 4, 8, 9, 14]
+
+
+@each_strategy
+@each_shape
+def test_views(shape: Device, strategy: str) -> None:
+    """From the middle of an array into the middle of another one, and of itself."""
+    step = shape.capabilities.buffer_alignment // 4
+    values = draw(SUM, 9 * step)
+    given = DeviceArray.from_host(values, shape)
+    out = DeviceArray.from_host(values, shape)
+    part = slice(2 * step, 7 * step + 3)
+    expected = values.copy()
+    expected[part] = scanned(SUM, values[part], exclusive=True)
+    result = exclusive_scan(given[part], out=out[part], strategy=strategy)
+    assert_equal(result.to_host(), expected[part])
+    assert_equal(out.to_host(), expected)
+    assert_equal(given.to_host(), values)
+    exclusive_scan(given[part], out=given[part], strategy=strategy)
+    assert_equal(given.to_host(), expected)
+
+
+def test_parts_of_one_array_that_lie_apart(device: Device) -> None:
+    """Input, output and total of one buffer, without a byte in common."""
+    step = device.capabilities.buffer_alignment // 4
+    values = draw(SUM, 7 * step)
+    whole = DeviceArray.from_host(values, device)
+    parts = whole[: 3 * step], whole[3 * step : 6 * step], whole[6 * step : 6 * step + 1]
+    exclusive_scan(parts[0], out=parts[1], total=parts[2])
+    expected = values.copy()
+    expected[3 * step : 6 * step] = scanned(SUM, values[: 3 * step], exclusive=True)
+    expected[6 * step] = reduced(SUM, values[: 3 * step])[0]
+    assert_equal(whole.to_host(), expected)
+
+
+def test_three_launches_whatever_the_length(device: Device) -> None:
+    device = small(device)
+    total = DeviceArray.empty(1, np.uint32, device)
+    for length in (*lengths_for(device, 4), 10**6):
+        given = DeviceArray.empty(length, np.uint32, device)
+        alone = Shares.divide(device, length, 4).alone
+        launch = Launcher(device, device.queue)
+        exclusive_scan(given, launch=launch)
+        assert launch.launches == (1 if alone else 3)
+        exclusive_scan(given, total=total, launch=launch)
+        assert launch.launches == (4 if alone else 6)
+
+
+@each_shape
+def test_given_queue_is_worked_in(shape: Device) -> None:
+    """Every launch of every strategy goes to the launcher's queue, and so into its profile."""
+    device = small(shape)
+    values = draw(SUM, 50_000)
+    given = DeviceArray.from_host(values, device)
+    profile = Profile()
+    launch = Launcher(device, device.profiling_queue, profile)
+    results = [exclusive_scan(given, strategy=s, launch=launch) for s in SCAN_STRATEGIES]
+    device.profiling_queue.finish()
+    for result in results:
+        assert_equal(result.to_host(), scanned(SUM, values, exclusive=True))
+    launches = {name: time.launches for name, time in profile.summary().items()}
+    assert launches.pop("scan_write_shares") == 2
+    assert launches.pop("scan_propagate_scan_blocks") > 1
+    assert launches.keys() == {
+        "scan_reduce_shares",
+        "scan_scan_spine",
+        "scan_propagate_add_totals",
+    }
+
+
+def test_several_threads_on_one_device(device: Device) -> None:
+    """Kernels carry their arguments, and carries come from a pool: none must be mixed up."""
+    device = small(device)
+    lengths = [10_000 + 997 * k for k in range(12)]
+
+    def is_right(length: int) -> bool:
+        values = draw(SUM, length)
+        given = DeviceArray.from_host(values, device)
+        total = DeviceArray.empty(1, np.uint32, device)
+        scans = [inclusive_scan(given, total=total).to_host() for _ in range(5)]
+        expected = np.cumsum(values, dtype=np.uint32)
+        return total.to_host()[0] == expected[-1] and all(
+            np.array_equal(s, expected) for s in scans
+        )
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(is_right, lengths))
+
+
+# ------------------------------------------------------------------------------- errors
+
+VALUES = np.arange(1000, dtype=np.uint32)
+
+
+@pytest.fixture
+def given(any_device: Device) -> DeviceArray:
+    return DeviceArray.from_host(VALUES, any_device)
+
+
+def refused(values: Any, **options: Any) -> str:
+    """Return what both scans say of wrong arguments."""
+    messages = set()
+    for function in (exclusive_scan, inclusive_scan):
+        with pytest.raises(InvalidArgumentError) as caught:
+            function(values, **options)
+        messages.add(str(caught.value))
+    (message,) = messages
+    return message
+
+
+@pytest.mark.parametrize("values", [VALUES, [1, 2], None, b"1234"], ids=lambda v: type(v).__name__)
+def test_values_are_no_device_array(values: Any) -> None:
+    assert refused(values) == (
+        f"values is a {type(values).__name__}; primitives work on device arrays: make one with "
+        "clmst.DeviceArray.from_host or from_pyopencl"
+    )
+
+
+@pytest.mark.parametrize("name", ["out", "total"])
+def test_results_are_no_device_array(given: DeviceArray, name: str) -> None:
+    message = refused(given, **{name: VALUES})
+    assert message.startswith(f"{name} is a ndarray; primitives work on device arrays")
+
+
+@pytest.mark.parametrize("name", ["out", "total"])
+def test_results_of_another_dtype(given: DeviceArray, name: str) -> None:
+    other = DeviceArray.from_host(VALUES.astype(np.int32), given.device)
+    assert refused(given, **{name: other}) == f"{name} is of int32; it must be of uint32"
+    assert_equal(other.to_host(), VALUES.astype(np.int32))
+
+
+@pytest.mark.parametrize("name", ["out", "total"])
+def test_results_on_another_device(given: DeviceArray, name: str) -> None:
+    """Even if it is the same chip: buffers belong to a context."""
+    device = Device(given.device.cl_device)
+    other = DeviceArray.from_host(VALUES, device)
+    assert refused(given, **{name: other}) == (
+        f"{name} is on {device!r}, another array on {given.device!r}; all must be in one context"
+    )
+    assert_equal(other.to_host(), VALUES)
+
+
+@pytest.mark.parametrize(("name", "size"), [("out", 999), ("total", 0)])
+def test_results_have_no_room(given: DeviceArray, name: str, size: int) -> None:
+    other = DeviceArray.from_host(VALUES[:size], given.device)
+    needed = {"out": 1000, "total": 1}[name]
+    assert refused(given, **{name: other}) == (
+        f"{name} has room for {size} elements; {needed} may be written"
+    )
+    assert_equal(other.to_host(), VALUES[:size])
+
+
+@pytest.mark.parametrize(("read", "written"), [((0, 500), (320, 900)), ((320, 700), (0, 400))])
+def test_output_overlaps_input(
+    given: DeviceArray, read: tuple[int, int], written: tuple[int, int]
+) -> None:
+    """Shares would read what others have written, on some devices, sometimes."""
+    message = refused(given[slice(*read)], out=given[slice(*written)])
+    assert message == "out and values overlap without being equal; work in place or apart"
+    assert_equal(given.to_host(), VALUES)
+
+
+def test_total_overlaps(given: DeviceArray) -> None:
+    out = DeviceArray.from_host(VALUES, given.device)
+    rule = "overlap; what is written must lie apart from what is read"
+    assert refused(given, total=given[:1], out=out) == f"total and values {rule}"
+    assert refused(given, total=out[64:65], out=out) == f"total and out {rule}"
+    assert refused(given, total=given[:1], out=given) == f"total and values {rule}"
+    assert_equal(given.to_host(), VALUES)
+    assert_equal(out.to_host(), VALUES)
+
+
+def test_unknown_strategy(given: DeviceArray) -> None:
+    assert refused(given, out=given, strategy="decoupled-look-back") == (
+        "no strategy is called 'decoupled-look-back'; there are 'reduce-then-scan', "
+        "'scan-then-propagate', 'sequential'"
+    )
+    assert_equal(given.to_host(), VALUES)
+
+
+def test_monoid_of_another_dtype(given: DeviceArray) -> None:
+    message = refused(given, monoid=Monoid.sum(np.float32), out=given)
+    assert message == "the monoid is of float32, values are of uint32; they must agree"
+    assert_equal(given.to_host(), VALUES)
+
+
+def test_propagation_has_no_total(given: DeviceArray) -> None:
+    total = DeviceArray.empty(1, np.uint32, given.device)
+    message = refused(given, total=total, strategy="scan-then-propagate", out=given)
+    assert message == "scan-then-propagate has no total; it takes no `total`"
+    assert_equal(given.to_host(), VALUES)
+
+
+def test_elements_that_kernels_do_not_have(any_device: Device) -> None:
+    given = DeviceArray.from_host(np.zeros(10, np.uint8), any_device)
+    assert refused(given).startswith("elements are uint8; they must be (u)int32,")

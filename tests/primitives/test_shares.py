@@ -1,0 +1,168 @@
+"""Shares: every element in exactly one, as many as are resident, and tiles as in ``cl/``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clmst import Device, InvalidArgumentError
+from clmst.primitives import shares
+from clmst.primitives.monoid import Monoid
+from clmst.primitives.shares import Shares, check_strategy, shape_defines, tile_and_teams
+from clmst.primitives.sweeps import Segments, sweep_defines
+from clmst.runtime import policy
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.program import specialise
+from tests.primitives.operators import vector_of
+from tests.primitives.shapes import built, each_shape
+from tests.runtime.test_policy import CAPABILITIES
+
+ELEMENT_BYTES = (4, 8, 16, 32, 64)
+
+TELL_TILE = """
+kernel void tell_tile(global uint *out) {
+  out[0] = SHARE_TILE;
+  out[1] = TEAMS;
+  out[2] = TEAM;
+}
+"""
+
+
+def gpu(lanes: str = "ptx", width: int = 32, **changes: Any) -> Any:
+    """Return what shares look at of a device like a GPU."""
+    capabilities = replace(CAPABILITIES["gpu"], compute_units=4, lanes=lanes, lane_width=width)
+    tuning = replace(policy.choose(capabilities), **changes)
+    return SimpleNamespace(capabilities=capabilities, policy=tuning)
+
+
+def cpu() -> Any:
+    capabilities = CAPABILITIES["cpu"]
+    return SimpleNamespace(capabilities=capabilities, policy=policy.choose(capabilities))
+
+
+MODELS = {
+    "lanes": gpu(),
+    "sub-groups": gpu("khr", 16),
+    "local": gpu("local"),
+    "small": gpu(work_group_size=64, shares_per_compute_unit=1, bytes_per_item=16),
+    "cpu": cpu(),
+}
+
+each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+
+
+@given(
+    model=st.sampled_from(list(MODELS.values())),
+    length=st.one_of(st.integers(0, 100_000), st.integers(0, 2**32 - 1)),
+    element_bytes=st.sampled_from(ELEMENT_BYTES),
+    strategy=st.sampled_from(shares.STRATEGIES),
+)
+def test_all_elements_are_in_shares(
+    model: Any, length: int, element_bytes: int, strategy: str
+) -> None:
+    """And no work-group is without any; no more work-groups than are resident; whole tiles."""
+    divided = Shares.divide(model, length, element_bytes, strategy)
+    tile, teams = tile_and_teams(model, element_bytes, strategy)
+    resident = model.capabilities.compute_units * model.policy.shares_per_compute_unit
+    assert divided.teams == teams
+    assert divided.share % tile == 0
+    assert divided.groups * teams * divided.share >= length
+    assert (divided.groups - 1) * teams * divided.share < max(length, 1)
+    assert 1 <= divided.groups <= resident
+    if divided.alone:
+        assert divided.groups == 1
+        assert divided.share >= length
+        assert divided.share - tile < max(length, 1)
+
+
+@each_model
+def test_short_arrays_go_to_one_team(model: Any) -> None:
+    tile, _ = tile_and_teams(model, 4)
+    most = shares._TILES_FOR_ONE_TEAM * tile
+    for length in (0, 1, tile, most):
+        assert Shares.divide(model, length, 4).alone
+    assert not Shares.divide(model, most + 1, 4).alone
+    assert Shares.divide(model, 10**9, 4, "sequential").alone
+
+
+def test_shares_are_as_even_as_tiles_allow() -> None:
+    """4 compute units with 8 work-groups each, of 8 warps; tiles of 16 elements a lane."""
+    model = gpu()
+    assert tile_and_teams(model, 4) == (512, 8)
+    full = 4 * 8 * 8 * 512
+    assert Shares.divide(model, full, 4) == Shares(groups=32, teams=8, share=512, alone=False)
+    more = Shares.divide(model, full + 1, 4)
+    assert more == Shares(groups=17, teams=8, share=1024, alone=False)
+    few = Shares.divide(model, 5 * 512, 4)
+    assert few == Shares(groups=1, teams=8, share=512, alone=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "element_bytes", "tile", "teams"),
+    [
+        ("lanes", 4, 16 * 32, 8),
+        ("lanes", 8, 8 * 32, 8),
+        ("lanes", 64, 32, 8),
+        ("sub-groups", 4, 16 * 16, 16),
+        ("local", 4, 16 * 256, 1),
+        ("small", 4, 4 * 32, 2),
+        ("small", 64, 32, 2),  # an element is more than a work-item's bytes
+        ("cpu", 4, 16, 1),
+        ("cpu", 32, 2, 1),
+    ],
+)
+def test_tiles(name: str, element_bytes: int, tile: int, teams: int) -> None:
+    assert tile_and_teams(MODELS[name], element_bytes) == (tile, teams)
+
+
+def test_bytes_that_a_kernel_was_given_win() -> None:
+    assert tile_and_teams(gpu(), 4, bytes_per_item=32) == (8 * 32, 8)
+    divided = Shares.divide(gpu(), 10_000, 4, bytes_per_item=32)
+    assert divided.share % (8 * 32) == 0
+
+
+@each_model
+def test_sequential_is_one_work_item(model: Any) -> None:
+    tile, teams = tile_and_teams(model, 4, "sequential")
+    assert (tile, teams) == (model.policy.bytes_per_item // 4, 1)
+    assert shape_defines("sequential") == {"WG_SIZE": 1}
+    assert shape_defines("parallel") == {}
+
+
+@pytest.mark.parametrize("strategy", shares.STRATEGIES)
+@each_shape
+def test_kernels_have_the_same_tiles(shape: Device, strategy: str) -> None:
+    """Else shares would be cut in the middle of tiles, which costs time and shows nowhere."""
+    for element_bytes in (4, 64):
+        for segments in (Segments.NONE, Segments.FLAGS):
+            defines = sweep_defines(
+                shape.policy, segments=segments, exclusive=True, strategy=strategy
+            )
+            monoid = Monoid.sum("u4" if element_bytes == 4 else vector_of("u8", 8))
+            one = specialise(
+                "primitives/scan_share.cl", shape.capabilities, shape.policy, monoid.prelude,
+                **defines,
+            )  # fmt: skip
+            program = built(shape, one.text + TELL_TILE, one.options)
+            out = DeviceArray.empty(3, np.uint32, shape)
+            program.tell_tile(shape.queue, (1,), None, out.memory)
+            tile, teams, team = out.to_host().tolist()
+            given_bytes = int(defines["BYTES_PER_ITEM"])
+            expected = tile_and_teams(shape, element_bytes, strategy, bytes_per_item=given_bytes)
+            assert (tile, teams) == expected
+            assert team * teams == dict(one.defines)["WG_SIZE"]
+
+
+def test_unknown_strategy() -> None:
+    check_strategy("parallel")
+    check_strategy("sequential")
+    check_strategy("mine", ("mine",))
+    with pytest.raises(InvalidArgumentError) as caught:
+        check_strategy("fast")
+    assert str(caught.value) == ("no strategy is called 'fast'; there are 'parallel', 'sequential'")
