@@ -1,4 +1,4 @@
-"""Where the time of recursive Borůvka goes: its steps on a graph, and finding minima beside the rest.
+"""Where the time of recursive Borůvka goes: its steps, and finding minima beside the rest.
 
     python -m benchmarks.boruvka_steps phases GRAPH ... [--device NAME]
     python -m benchmarks.boruvka_steps sweep [--device NAME] [--plot FILE.png] [--json FILE]

@@ -16,8 +16,9 @@ import numpy as np
 import clmst
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Launcher
 
-_STALE = np.uint8(0xA5)
+_STALE = 0xA5
 
 
 class Stand:
@@ -54,11 +55,9 @@ class Stand:
 
     def spoil(self, arrays: Sequence[DeviceArray]) -> None:
         """Overwrite arrays, lest a result be read that another contestant left there."""
-        import pyopencl as cl
-
+        launch = Launcher(self.device, self.device.queue)
         for array in arrays:
-            if array.size:
-                cl.enqueue_fill_buffer(self.device.queue, array.memory, _STALE, 0, array.nbytes)
+            launch.fill(array.memory, _STALE, array.nbytes, np.uint8)
 
     def finish(self) -> None:
         """Wait for everything enqueued."""

@@ -243,9 +243,7 @@ def test_public_names_are_those_with_a_home() -> None:
 INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 KERNEL = re.compile(r"^(LANES_ATTRIBUTE\n)?kernel void (\w+)\(", re.MULTILINE)
 FUNCTION = re.compile(r"^(?:static inline \w[\w ]*[ *]|kernel void )(\w+)\(", re.MULTILINE)
-DEFAULT = re.compile(
-    r"((?:^//.*\n)*)^#ifndef (\w+)\n#define \2(?:\([^)]*\))?( .*)?$", re.MULTILINE
-)
+DEFAULT = re.compile(r"((?:^//.*\n)*)^#ifndef (\w+)\n#define \2(?:\([^)]*\))?( .*)?$", re.MULTILINE)
 # Macros that files of cl/ define for those that they include.
 INTERNAL = {"SHORT_ROW", "SEGMENTED"}
 
@@ -338,9 +336,7 @@ def test_kernel_names_are_unique() -> None:
 def test_every_macro_has_a_commented_default() -> None:
     """Files compile alone, and whoever reads one learns what a macro may be."""
     every = {
-        one
-        for kind in CAPABILITIES.values()
-        for one in specialisations(kind, policy.choose(kind))
+        one for kind in CAPABILITIES.values() for one in specialisations(kind, policy.choose(kind))
     }
     given = {name for one in every for name, _ in one.defines}
     preludes = "".join(one.prelude.text for one in every if one.prelude)

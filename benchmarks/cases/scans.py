@@ -96,6 +96,27 @@ def pyopencl_scan(
     return lambda: kernel(source, target)
 
 
+def pyopencl_generic_scan(
+    stand: Stand, values: DeviceArray, out: DeviceArray, *, exclusive: bool
+) -> Callable[[], object]:
+    """Return what enqueues PyOpenCL's scan of expressions, as its users write it."""
+    from pyopencl.scan import GenericScanKernel
+    from pyopencl.tools import dtype_to_ctype
+
+    element = dtype_to_ctype(values.dtype)
+    kernel = GenericScanKernel(
+        stand.device.context,
+        values.dtype,
+        arguments=f"__global const {element} *source, __global {element} *target",
+        input_expr="source[i]",
+        scan_expr="a + b",
+        neutral="0",
+        output_statement=f"target[i] = {'prev_item' if exclusive else 'item'};",
+    )
+    source, target = stand.theirs(values), stand.theirs(out)
+    return lambda: kernel(source, target)
+
+
 def _scan(stand: Stand, name: str, x: Array, *, exclusive: bool) -> Case:
     values, out = stand.put(x), stand.room(x.size, x.dtype)
     expected, host_out = np.empty_like(x), host_room(x.size, x.dtype)
@@ -115,6 +136,10 @@ def _scan(stand: Stand, name: str, x: Array, *, exclusive: bool) -> Case:
 
     def by_pyopencl() -> Work:
         enqueue = pyopencl_scan(stand, values, out, exclusive=exclusive)
+        return Work(enqueue=enqueue, results=lambda: [out.to_host()])
+
+    def by_generic_pyopencl() -> Work:
+        enqueue = pyopencl_generic_scan(stand, values, out, exclusive=exclusive)
         return Work(enqueue=enqueue, results=lambda: [out.to_host()])
 
     def by_numpy() -> Work:
@@ -139,6 +164,7 @@ def _scan(stand: Stand, name: str, x: Array, *, exclusive: bool) -> Case:
             ),
             # A whole array of partial results is written and read between the two.
             Contestant(name="pyopencl", prepare=by_pyopencl, traffic=4 * x.nbytes),
+            Contestant(name="pyopencl generic", prepare=by_generic_pyopencl, traffic=4 * x.nbytes),
             Contestant(name="NumPy", prepare=by_numpy, traffic=2 * x.nbytes),
         ],
     )

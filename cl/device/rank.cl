@@ -23,6 +23,9 @@
 #ifndef RANK_BY
 #define RANK_BY RANK_COUNTERS
 #endif
+#if RANK_BY != RANK_COUNTERS && LANES_IMPL == LANES_LOCAL && WG_SIZE > 1
+#error "ranking by lanes needs lanes"
+#endif
 
 // Bits of a digit: 1 to 4 for RANK_COUNTERS, else 1 to 8.
 #ifndef RADIX_BITS

@@ -115,7 +115,7 @@ static inline void ballot_masks(uint bits, uint *masks, local uint *words) {
 
 // Whether this lane's record of a row is kept.
 static inline bool mask_has_own(uint mask) {
-  return (mask >> team_lane() & 1) != 0;
+  return (mask & 1u << team_lane()) != 0;
 }
 
 // How many records of a row are kept before this lane's.

@@ -8,7 +8,8 @@
 
 #define FULL_BATCH (BATCH * TEAM)
 
-// What a lane holds would go through memory if it came to a function that is called.
+// Functions to which this applies are never called, but put in place: what a lane holds, and the
+// selection itself, would go through memory otherwise.
 #define IN_REGISTERS __attribute__((always_inline))
 
 // What a lane holds of a batch: its record of row b begins at records[b * RECORD_CHUNKS]; the value
@@ -47,7 +48,7 @@ static inline uint batch_look(const selection_t *of, size_t batch, uint filled, 
       record_load(of->records, i - (i > 0), previous);
       bits |= (uint)(i == 0 || rule_keeps(record, previous)) << b;
 #else
-      bits |= (uint)rule_keeps(record, record) << b;
+      bits |= (uint)rule_keeps(record, 0) << b;
 #endif
     }
   }
@@ -101,12 +102,35 @@ static inline uint batch_write(const selection_t *of, size_t batch, uint filled,
     if (offset < filled)
       row_write(of, batch + offset, mask_has_own(masks[b]) ? before : behind, b, held);
 #else
-    if (mask_has_own(masks[b]) && before < of->bound)
+    if (mask_has_own(masks[b]) & (before < of->bound))  // one condition, for one predicated store
       row_write(of, batch + offset, before, b, held);
 #endif
     at += popcount(masks[b]);
   }
   return at;
+}
+
+// Select from a batch, the first of its rows being `row` of the tile; batch_write tells the rest.
+IN_REGISTERS
+static inline uint batch_select(const selection_t *of, size_t batch, uint filled, uint row,
+                                uint published, uint at, uint total, local uint *words) {
+  held_t held;
+  uint masks[BATCH];
+#if KEEP == KEEP_FLAGGED
+  flags_masks(published, row, masks, words);
+#else
+  uint bits;
+#if LANES_IMPL == LANES_PTX
+  // A full batch by itself: the compiler then sees that it is loaded without conditions. Those of
+  // other GPUs do not gain by it, and may run out of registers.
+  if (filled == FULL_BATCH) bits = batch_look(of, batch, FULL_BATCH, &held);
+  else
+#endif
+    bits = batch_look(of, batch, filled, &held);
+  ballot_masks(bits, masks, words);
+#endif
+  batch_load(of, batch, filled, masks, &held);
+  return batch_write(of, batch, filled, at, total, masks, &held);
 }
 
 // How many records of the share from `begin` to `end` - 1 this lane has counted; a team's lanes count
@@ -139,30 +163,21 @@ static inline void share_write(const selection_t *of, size_t begin, size_t end, 
 #if KEEP == KEEP_FLAGGED
   const size_t mine = 16 * team_lane();
   uint4 next = flags_load(of->flags, begin + mine, end);
-#endif
   for (size_t tile = begin; tile < begin + share; tile += TILE) {
-#if KEEP == KEEP_FLAGGED
     const uint published = flags_publish(flags_pack(next), words);
     next = flags_load(of->flags, tile + TILE + mine, end);
-#endif
     for (uint row = 0; row < ROWS; row += BATCH) {
       const size_t batch = tile + row * TEAM;
       const uint filled = batch_filled(batch, end);
-      held_t held;
-      uint masks[BATCH];
-#if KEEP == KEEP_FLAGGED
-      flags_masks(published, row, masks, words);
-#else
-      // A full batch by itself: the compiler then sees that its loads are without conditions.
-      uint bits;
-      if (filled == FULL_BATCH) bits = batch_look(of, batch, FULL_BATCH, &held);
-      else bits = batch_look(of, batch, filled, &held);
-      ballot_masks(bits, masks, words);
-#endif
-      batch_load(of, batch, filled, masks, &held);
-      at = batch_write(of, batch, filled, at, total, masks, &held);
+      at = batch_select(of, batch, filled, row, published, at, total, words);
     }
   }
+#else
+  for (size_t batch = begin; batch < begin + share; batch += FULL_BATCH) {
+    const uint filled = batch_filled(batch, end);
+    at = batch_select(of, batch, filled, 0, 0, at, total, words);
+  }
+#endif
 }
 
 #endif

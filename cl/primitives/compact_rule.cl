@@ -44,7 +44,7 @@ static inline bool rule_holds(T x) {
 #endif
 
 #if KEEP != KEEP_FLAGGED
-// Whether a record is kept; `previous` is the one before it, for KEEP_HEADS only.
+// Whether a record is kept. `previous` is the one before it; only KEEP_HEADS looks at it.
 static inline bool rule_keeps(const record_chunk_t *record, const record_chunk_t *previous) {
 #if KEEP == KEEP_HEADS
   return record_differs(record, previous);

@@ -9,7 +9,7 @@
 #include "primitives/scan_share.cl"
 
 // Consecutive entries of the spine that a work-item takes at a time.
-#define SPINE_ITEMS 8
+#define SPINE_ITEMS (T_BYTES > 8 ? 8 : 16)
 
 static inline global uint *scan_heads(global T *carries, size_t groups) {
   return (global uint *)(carries + groups * (1 + TEAMS));

@@ -13,12 +13,13 @@
 
 // Upsweep: how many records of each digit every share has.
 //
-// In       in[n]: records; share: records a work-group, a multiple of TILE; shift, mask: the digit.
+// In       in[n]: records; share: records a work-group, a multiple of TILE; the digit: its lowest
+//          bit, `shift`, and its bits in place, `mask`, below RADIX.
 // Out      counts[RADIX][number of work-groups].
 // Launch   WG_SIZE; so many work-groups that their shares cover n.
 kernel void split_count_digits(const global uint *in, global uint *counts, uint n, ulong share,
                                uint shift, uint mask) {
-  local uint parts[RADIX * COPIES];
+  local uint parts[PARTS];
   const size_t begin = min(get_group_id(0) * share, (size_t)n);
   share_count(in, begin, min(begin + share, (size_t)n), shift, mask, parts);
   for (uint d = get_local_id(0); d < RADIX; d += WG_SIZE)
@@ -58,9 +59,9 @@ kernel void split_scatter(const global uint *in, global uint *out, const global 
                           uint shift, uint mask) {
   const size_t begin = min(get_group_id(0) * share, (size_t)n);
   const size_t end = min(begin + share, (size_t)n);
-  local uint places[RADIX];
 #if WG_SIZE == 1
-  local uint parts[RADIX * COPIES];
+  LONE_MEMORY uint places[RADIX];
+  local uint parts[PARTS];
   if (counts == 0) share_count(in, begin, end, shift, mask, parts);
   const size_t groups = get_num_groups(0);
   uint start = 0;
@@ -70,7 +71,7 @@ kernel void split_scatter(const global uint *in, global uint *out, const global 
   }
   lone_scatter(in, out, values, values_out, begin, end, shift, mask, places);
 #else
-  local uint ranking[RANK_WORDS], scratch[WG_SIZE], sorted[TILE * MOST_WORDS];
+  local uint places[RADIX], ranking[RANK_WORDS], scratch[WG_SIZE], sorted[TILE * MOST_WORDS];
   uint next[PLACES_EACH], me = get_local_id(0);
   wg_first_places(counts, next, places, scratch);
   for (size_t tile = begin; tile < end; tile += TILE) {

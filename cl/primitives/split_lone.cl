@@ -7,6 +7,7 @@
 #ifndef CLMST_PRIMITIVES_SPLIT_LONE
 #define CLMST_PRIMITIVES_SPLIT_LONE
 
+#include "device/line.cl"
 #include "device/rank.cl"
 #include "primitives/split_record.cl"
 
@@ -17,13 +18,22 @@
 
 #if WG_SIZE == 1
 
+// Where places are: where the compiler best keeps track of them; on GPUs, where private memory of so
+// much would be set aside for every work-item that could be resident, local memory.
+#if STAGED
+#define LONE_MEMORY private
+#else
+#define LONE_MEMORY local
+#endif
+
 // Histograms filled in turn, so that equal neighbours need not wait for each other's counts.
 #define COPIES 4
+#define PARTS (RADIX * COPIES)
 
 // Count the digits of records begin to end - 1: for each digit, COPIES parts.
 static inline void share_count(const global uint *in, size_t begin, size_t end, uint shift,
                                uint mask, local uint *counts) {
-  for (uint i = 0; i < RADIX * COPIES; ++i) counts[i] = 0;
+  for (uint i = 0; i < PARTS; ++i) counts[i] = 0;
   size_t i = begin;
   for (; i + COPIES <= end; i += COPIES)
 #pragma unroll
@@ -39,54 +49,36 @@ static inline uint share_digit_count(const local uint *counts, uint digit) {
   return sum;
 }
 
-#define LINE_WORDS 16
 // Elements of so many words are staged if they fill lines without a rest.
 #define IS_STAGED(n_words) (STAGED && (n_words) > 0 && LINE_WORDS % (n_words) == 0)
 #define STAGE_WORDS(n_words) (IS_STAGED(n_words) ? RADIX * LINE_WORDS : 1)
 
-// Store a full line, past the caches where the compiler knows how and the address is a line's: the
-// end of a kernel, being a locked instruction, makes it visible.
-static inline void line_store(global uint *to, const uint *line) {
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_nontemporal_store)
-#define LINE_PAST_CACHES
-#endif
-#endif
-#ifdef LINE_PAST_CACHES
-  if ((size_t)to % (4 * LINE_WORDS) == 0) {
-    for (uint w = 0; w < LINE_WORDS; w += 8)
-      __builtin_nontemporal_store(*(const uint8 *)(line + w), (global uint8 *)(to + w));
-    return;
-  }
-#endif
-  for (uint w = 0; w < LINE_WORDS; ++w) to[w] = line[w];
-}
-
-// Write an element at `at`, which is `first` or behind it; `line` is its digit's.
-static inline void line_write(global uint *out, size_t at, size_t first, uint n_words,
-                              const uint *words, uint *line) {
+// Write an element to `at`, which is `first` or behind it, or into its digit's line of the stage.
+static inline void stage_write(uint *stage, uint digit, global uint *out, size_t at, size_t first,
+                               uint n_words, const uint *words) {
   if (!IS_STAGED(n_words)) {
     words_store(out, at, n_words, words);
     return;
   }
+  uint *line = stage + digit * LINE_WORDS;
   const uint length = LINE_WORDS / n_words, slot = at % length;
   for (uint w = 0; w < n_words; ++w) line[slot * n_words + w] = words[w];
   if (slot != length - 1) return;
   const size_t begin = at - slot;
   if (begin >= first) {
-    line_store(out + begin * n_words, line);
+    wi_store_line(out + begin * n_words, line);
   } else {
     for (size_t i = first; i <= at; ++i)
       words_store(out, i, n_words, line + (i - begin) * n_words);
   }
 }
 
-// Write what lines hold when the last element, the one before `end`, has been.
-static inline void line_flush(global uint *out, size_t end, size_t first, uint n_words,
-                              const uint *line) {
+// Write what a digit's line still holds, the elements before `end`.
+static inline void stage_flush(const uint *stage, uint digit, global uint *out, size_t end,
+                               size_t first, uint n_words) {
   if (!IS_STAGED(n_words)) return;
-  const uint length = LINE_WORDS / n_words;
-  const size_t begin = end - end % length;
+  const uint *line = stage + digit * LINE_WORDS;
+  const size_t begin = end - end % (LINE_WORDS / n_words);
   for (size_t i = max(begin, first); i < end; ++i)
     words_store(out, i, n_words, line + (i - begin) * n_words);
 }
@@ -95,27 +87,26 @@ static inline void line_flush(global uint *out, size_t end, size_t first, uint n
 // digit d.
 static inline void lone_scatter(const global uint *in, global uint *out, const global uint *values,
                                 global uint *values_out, size_t begin, size_t end, uint shift,
-                                uint mask, local uint *places) {
-  uint records[STAGE_WORDS(RECORD_WORDS)] __attribute__((aligned(4 * LINE_WORDS)));
-  uint moved[STAGE_WORDS(VALUE_WORDS)] __attribute__((aligned(4 * LINE_WORDS)));
+                                uint mask, LONE_MEMORY uint *places) {
+  uint records[STAGE_WORDS(RECORD_WORDS)] __attribute__((aligned(LINE_BYTES)));
+  uint moved[STAGE_WORDS(VALUE_WORDS)] __attribute__((aligned(LINE_BYTES)));
   uint firsts[STAGED ? RADIX : 1];
-  if (STAGED)
-    for (uint d = 0; d < RADIX; ++d) firsts[d] = places[d];
+  for (uint d = 0; STAGED && d < RADIX; ++d) firsts[d] = places[d];
   for (size_t i = begin; i < end; ++i) {
     uint words[MOST_WORDS];
     words_load(in, i, RECORD_WORDS, words);
     const uint d = record_digit(words, shift, mask);
     const uint at = places[d]++, first = STAGED ? firsts[d] : 0;
-    line_write(out, at, first, RECORD_WORDS, words, records + (STAGED ? d * LINE_WORDS : 0));
+    stage_write(records, d, out, at, first, RECORD_WORDS, words);
 #if VALUE_WORDS > 0
     words_load(values, i, VALUE_WORDS, words);
-    line_write(values_out, at, first, VALUE_WORDS, words, moved + (STAGED ? d * LINE_WORDS : 0));
+    stage_write(moved, d, values_out, at, first, VALUE_WORDS, words);
 #endif
   }
   for (uint d = 0; STAGED && d < RADIX; ++d) {
-    line_flush(out, places[d], firsts[d], RECORD_WORDS, records + d * LINE_WORDS);
+    stage_flush(records, d, out, places[d], firsts[d], RECORD_WORDS);
 #if VALUE_WORDS > 0
-    line_flush(values_out, places[d], firsts[d], VALUE_WORDS, moved + d * LINE_WORDS);
+    stage_flush(moved, d, values_out, places[d], firsts[d], VALUE_WORDS);
 #endif
   }
 }

@@ -19,13 +19,14 @@ static inline uint tile_left(uint valid, uint first) {
 
 // Histograms that neighbouring work-items fill in turn, so that they less often wait for each other.
 #define COPIES (RADIX > 32 ? 8 : 32)
+#define PARTS ((RADIX + 1) * COPIES)
 
-// Count the digits of records begin to end - 1: for each digit, COPIES parts. Backwards: what the
-// scatter reads first is then what was read last.
+// Count the digits of records begin to end - 1: for each digit, COPIES parts, and those of what is
+// not there. Backwards: what the scatter reads first is then what was read last.
 static inline void share_count(const global uint *in, size_t begin, size_t end, uint shift,
                                uint mask, local uint *counts) {
   const uint me = get_local_id(0);
-  for (uint i = me; i < RADIX * COPIES; i += WG_SIZE) counts[i] = 0;
+  for (uint i = me; i < PARTS; i += WG_SIZE) counts[i] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (size_t tiles = begin < end ? (end - begin - 1) / TILE + 1 : 0; tiles > 0; --tiles) {
     const size_t tile = begin + (tiles - 1) * TILE;
@@ -37,7 +38,7 @@ static inline void share_count(const global uint *in, size_t begin, size_t end, 
       digits[j] = j * WG_SIZE < left ? record_digit_at(from, j * WG_SIZE, shift, mask) : RADIX;
 #pragma unroll
     for (uint j = 0; j < TILE_ITEMS; ++j)
-      if (digits[j] < RADIX) atomic_inc(counts + digits[j] * COPIES + me % COPIES);
+      atomic_inc(counts + digits[j] * COPIES + me % COPIES);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 }
@@ -104,8 +105,8 @@ static inline void wg_rank_records(uint me, const uint *records, uint valid, uin
   wg_rank(me, ranks, ranking, scratch);
 }
 
-// Tell where the records of the ranked tile go: sorted record i of digit d to places[d] less what
-// is valid from i on, which is what its work-item knows of it.
+// Tell where the records of the ranked tile go: sorted record i with digit d to
+// places[d] - (valid - i), the difference being what its work-item knows of i anyway.
 static inline void tile_place(uint me, uint *next, const local uint *ranking, uint valid, bool alone,
                               local uint *places) {
 #pragma unroll
@@ -128,8 +129,9 @@ static inline void tile_exchange(const uint *items, uint n_words, const uint *ra
 }
 
 // Write the sorted tile's records to their places, to[j] telling where item j went.
-static inline void tile_write_records(uint me, const local uint *sorted, uint valid, uint shift, uint mask,
-                                      const local uint *places, uint *to, global uint *out) {
+static inline void tile_write_records(uint me, const local uint *sorted, uint valid, uint shift,
+                                      uint mask, const local uint *places, uint *to,
+                                      global uint *out) {
   const uint left = tile_left(valid, me);
 #pragma unroll
   for (uint j = 0; j < TILE_ITEMS; ++j) {

@@ -76,8 +76,8 @@ def compact(
     Notes
     -----
     Reduce-then-scan (Merrill, Grimshaw 2009): three launches whatever the length, one for short
-    arrays. Reads the flags, or the records of which a predicate tells, twice; flagged records and
-    values are read only where they are selected. O(work-groups) extra memory.
+    arrays. Reads the flags, or the records of which a predicate tells, twice; GPUs read only those
+    flagged records and values that are selected. O(work-groups) extra memory.
     """
     selection = Selection.of(
         records, flags, keep=_rule(flags, predicate), predicate=predicate, values=values, out=out,
@@ -219,15 +219,17 @@ def _rule(flags: DeviceArray | None, predicate: Predicate | None) -> Keep:
     return Keep.FLAGGED if predicate is None else Keep.HOLDING
 
 
-def specialisations_of_selection(tuning: Policy) -> Iterator[tuple[str, dict[str, int]]]:
+def representatives(tuning: Policy) -> Iterator[tuple[str, dict[str, int]]]:
     """Yield source and macros of what stands for all that selections can need on a device."""
     sizes = ((1, 0), (1, 1), (2, 4), (3, 16), (16, 3))
     bytes_per_item = tuning.compact_bytes_per_item
     for keep, write, (record_words, value_words) in product(Keep, Write, sizes):
         if write == Write.POSITIONS and (keep != Keep.FLAGGED or record_words + value_words > 1):
             continue  # of flags only, and nothing goes along
-        if keep == Keep.HOLDING and record_words == 3:
-            continue  # no type for the predicate
+        if write == Write.ALL and keep == Keep.HEADS:
+            continue  # nobody asks for it
+        if keep == Keep.HOLDING and record_words != 1:
+            continue  # the default predicate is of one word
         yield (
             SOURCE,
             selection_defines(

@@ -101,7 +101,7 @@ def scatter(
     return out
 
 
-def specialisations_of_permute() -> Iterator[tuple[str, dict[str, int]]]:
+def representatives() -> Iterator[tuple[str, dict[str, int]]]:
     """Yield source and macros of what stands for all that gather and scatter can need."""
     for words in (1, 2, 3, 4, 16):
         yield SOURCE, {"RECORD_WORDS": words}

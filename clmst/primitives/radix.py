@@ -7,6 +7,7 @@ all digits, the lowest first, order them by the whole key.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -19,6 +20,7 @@ from clmst.primitives.checks import (
     check_length,
     check_room,
 )
+from clmst.primitives.record import WORD_BYTES, record_words
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device import Launcher, Program
@@ -29,20 +31,19 @@ SOURCE = "primitives/split.cl"
 KeyKind: TypeAlias = Literal["u", "i", "f"]
 KEY_KINDS: tuple[KeyKind, ...] = ("u", "i", "f")  # in the order of WEIGHT_KIND
 
-_WORD = 4
-_MAX_BYTES = 64
 _MAX_KEY_BITS = 64
 
 # RANK_... of cl/device/rank.cl
 _BY_COUNTERS, _BY_BALLOTS = 0, 1
-# Lanes that rank records. Those of "khr" could too (tests let them); whether it pays is not measured.
+# Lanes that rank records; those of "khr" could too, as tests show, whether it pays is not measured.
 _RANKING_LANES = frozenset({"ptx"})
 # Counters take 512 bytes of local memory a digit in work-groups of 256.
 _COUNTERS_RADIX_BITS = 4
-# With 16 records a work-item Intel's compiler runs out of registers.
-_COUNTERS_MAX_ITEMS = 8
-# Records below which one CPU core is sooner done than several.
-_LONE_TILE = 4096
+_COUNTERS_MAX_WORK_GROUP_SIZE = 256
+# With more bytes of records a work-item Intel's compiler runs out of registers.
+_COUNTERS_MAX_BYTES_PER_ITEM = 32
+# Records up to which one CPU core is done before several are, for which it takes more launches.
+_LONE_TILE = 16384
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +69,7 @@ class Key:
         """Return the digits, the lowest first, as (shift, bits): the fewest, and evenly wide."""
         n_digits = -(-self.bits // radix_bits)
         ends = [self.bits * k // n_digits for k in range(n_digits + 1)]
-        return [
-            (self.start_bit + begin, end - begin)
-            for begin, end in zip(ends[:-1], ends[1:], strict=True)
-        ]
+        return [(self.start_bit + begin, end - begin) for begin, end in pairwise(ends)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +82,7 @@ class Move:
     @property
     def words(self) -> int:
         """Words in an element."""
-        return self.source.dtype.itemsize // _WORD
+        return self.source.dtype.itemsize // WORD_BYTES
 
     @property
     def is_in_place(self) -> bool:
@@ -132,13 +130,17 @@ class Shape:
                 staged=capabilities.kind == "cpu",
                 max_groups=1 if strategy == "sequential" else max_groups,
             )
+        work_group_size = min(tuning.split_work_group_size, capabilities.max_work_group_size)
+        bytes_per_item = tuning.split_bytes_per_item
         has_ballots = capabilities.lanes in _RANKING_LANES
-        items = max(tuning.split_bytes_per_item // (_WORD * words), 1)
+        if not has_ballots:
+            work_group_size = min(work_group_size, _COUNTERS_MAX_WORK_GROUP_SIZE)
+            bytes_per_item = min(bytes_per_item, _COUNTERS_MAX_BYTES_PER_ITEM)
         return cls(
-            work_group_size=min(tuning.split_work_group_size, capabilities.max_work_group_size),
+            work_group_size=work_group_size,
             radix_bits=tuning.radix_bits if has_ballots else _COUNTERS_RADIX_BITS,
             rank_by=_BY_BALLOTS if has_ballots else _BY_COUNTERS,
-            tile_items=items if has_ballots else min(items, _COUNTERS_MAX_ITEMS),
+            tile_items=max(bytes_per_item // (WORD_BYTES * words), 1),
             staged=False,
             max_groups=max_groups,
         )
@@ -178,22 +180,10 @@ class Shape:
 # ---------------------------------------------------------------------------- checks
 
 
-def check_bytes(name: str, array: DeviceArray) -> None:
-    """Raise unless the elements of `array` are of a size that kernels move."""
-    size = array.dtype.itemsize
-    if size % _WORD or not 0 < size <= _MAX_BYTES:
-        raise InvalidArgumentError(
-            f"{name} is of {array.dtype}, of {size} bytes; what is moved has a multiple of {_WORD} "
-            f"bytes, {_MAX_BYTES} at most"
-        )
-
-
 def check_field(name: str, array: DeviceArray, start_bit: int, key_bits: int) -> None:
     """Raise unless the elements of `array` have this field of bits."""
     if not 1 <= key_bits <= _MAX_KEY_BITS:
-        raise InvalidArgumentError(
-            f"key_bits is {key_bits}; a key has 1 to {_MAX_KEY_BITS} bits"
-        )
+        raise InvalidArgumentError(f"key_bits is {key_bits}; a key has 1 to {_MAX_KEY_BITS} bits")
     end, width = start_bit + key_bits, 8 * array.dtype.itemsize
     if start_bit < 0 or end > width:
         raise InvalidArgumentError(
@@ -224,7 +214,7 @@ def plan_moves(
             raise InvalidArgumentError("there is a values_out without values; give both")
         return _move(records, out), None
     check_array("values", values, like=records)
-    check_bytes("values", values)
+    record_words("values", values.dtype)
     check_length("values", values, records.size)
     _check_target("values", values, "values_out", values_out)
     if out is not None:
@@ -234,9 +224,7 @@ def plan_moves(
     return _move(records, out), _move(values, values_out)
 
 
-def _check_target(
-    name: str, source: DeviceArray, out_name: str, out: DeviceArray | None
-) -> None:
+def _check_target(name: str, source: DeviceArray, out_name: str, out: DeviceArray | None) -> None:
     if out is not None:
         check_array(out_name, out, source.dtype, like=source)
         check_room(out_name, out, source.size)
@@ -266,7 +254,7 @@ def order(
     groups, share = shape.divide(length)
     radix = 1 << shape.radix_bits
     needs_no_counts = groups == 1 and (shape.is_lone or length <= shape.tile)
-    counts = None if needs_no_counts else device.allocate(_WORD * radix * (groups + 1))
+    counts = None if needs_no_counts else device.allocate(WORD_BYTES * radix * (groups + 1))
     extent = np.uint32(length), np.uint64(share)
     digits = key.digits(shape.radix_bits)
     steps = _steps(launch, program, records, len(digits))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from clmst.runtime.device import Device, Launcher
 
 SOURCE = "primitives/compact.cl"
 
-# ROWS of cl/primitives/compact_rows.cl, and the most lanes of a team there.
+# ROWS of cl/primitives/compact_masks.cl, and the most lanes of a team there.
 _ROWS, _MOST_LANES = 16, 32
 # Up to so many records a work-item, or so many for a lone one, a single work-group is quicker than
 # three launches.
@@ -44,7 +45,7 @@ class Write(IntEnum):
 
 
 def divide(device: Device, length: int, strategy: str = "parallel") -> Shares:
-    """Divide `length` records among as many teams of ``compact_rows.cl`` as are resident."""
+    """Divide `length` records among as many teams (``compact_masks.cl``) as are resident."""
     tuning = device.policy
     work_group = 1 if strategy == "sequential" else tuning.work_group_size
     team = 1 if work_group == 1 else min(device.capabilities.lane_width, _MOST_LANES)
@@ -216,9 +217,9 @@ def _checked_bound(length: int, at_most: int | None) -> int:
     """Return how many places may be written."""
     if at_most is None:
         return length
-    if at_most < 0:
+    if index(at_most) < 0:
         raise InvalidArgumentError(f"at_most is {at_most}; it must be 0 or more")
-    return min(length, int(at_most))
+    return min(length, index(at_most))
 
 
 def _room(

@@ -83,9 +83,7 @@ class Shares:
         Teams and tiles are those of ``cl/device/team.cl`` and ``cl/primitives/scan_share.cl``;
         `bytes_per_item` is the policy's unless given.
         """
-        tile, teams = tile_and_teams(
-            device, element_bytes, strategy, bytes_per_item=bytes_per_item
-        )
+        tile, teams = tile_and_teams(device, element_bytes, strategy, bytes_per_item=bytes_per_item)
         n_tiles = max(-(-length // tile), 1)
         if strategy == "sequential" or n_tiles <= _TILES_FOR_ONE_TEAM:
             return cls(groups=1, teams=teams, share=n_tiles * tile, alone=True)

@@ -12,11 +12,11 @@ from clmst.primitives.radix import (
     SOURCE,
     Key,
     Shape,
-    check_bytes,
     check_field,
     order,
     plan_moves,
 )
+from clmst.primitives.record import record_words
 from clmst.primitives.shares import Strategy, check_strategy
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
@@ -105,7 +105,7 @@ def split(
     Source: Patidar, Narayanan 2009; reduce-then-scan after Merrill, Grimshaw 2010, 2011.
     """
     check_array("records", records)
-    check_bytes("records", records)
+    record_words("records", records.dtype)
     check_field("records", records, start_bit, key_bits)
     check_strategy(strategy)
     moved, moved_values = plan_moves(records, out, values, values_out, ("records", "out"))
@@ -122,8 +122,8 @@ def specialisations_of_split(
         Key(start_bit=0, bits=32, kind=kind, descending=descending)
         for kind, descending in product(KEY_KINDS, (False, True))
     ]
-    for record_words, value_words in sizes:
-        shape = Shape.choose(capabilities, tuning, max(record_words, value_words))
-        is_sorted = record_words <= 2 and value_words <= 1
+    for words, value_words in sizes:
+        shape = Shape.choose(capabilities, tuning, max(words, value_words))
+        is_sorted = words <= 2 and value_words <= 1
         for key in numbers if is_sorted else numbers[:1]:
-            yield SOURCE, shape.defines(key, record_words, value_words)
+            yield SOURCE, shape.defines(key, words, value_words)

@@ -252,6 +252,9 @@ class Program:
         return self._kernels[name]
 
 
+_FILL_BYTES = 1 << 30
+
+
 class Launcher:
     """Enqueues kernels on a queue, and notes their events if a profile is wanted."""
 
@@ -302,13 +305,19 @@ class Launcher:
         event = cl.enqueue_copy(self.queue, out, buffer, src_offset=offset, is_blocking=True)
         self._note("(read back)", event)
 
-    def fill(self, buffer: Any, value: int, count: int, dtype: Any = np.uint32) -> Any:
-        """Set the first `count` integers of `buffer` to `value`."""
+    def fill(self, buffer: Any, value: int, count: int, dtype: Any = np.uint32) -> None:
+        """Set the first `count` integers of `buffer` to `value`.
+
+        In pieces: NVIDIA's driver 580 never comes back from a fill of 2 GiB.
+        """
         import pyopencl as cl
 
         pattern = np.array(value, dtype)
-        event = cl.enqueue_fill_buffer(self.queue, buffer, pattern, 0, pattern.itemsize * count)
-        return self._note("(fill)", event)
+        n_bytes = pattern.itemsize * count
+        for begin in range(0, n_bytes, _FILL_BYTES):
+            length = min(_FILL_BYTES, n_bytes - begin)
+            event = cl.enqueue_fill_buffer(self.queue, buffer, pattern, begin, length)
+            self._note("(fill)", event)
 
     def write(self, buffer: Any, array: Array) -> Any:
         """Copy the host array into `buffer`, and wait."""

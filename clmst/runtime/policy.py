@@ -39,12 +39,13 @@ class Policy:
         Bytes of records and values that a work-item of a selection loads before it uses any; a
         multiple of 16.
     radix_bits : int
-        Bits of a digit, where lanes rank records or work-items are alone: 1 to 8.
+        Bits of a digit where lanes rank records, or work-items are alone: 1 to 8. Elsewhere 4.
     split_work_group_size : int
-        Work-items where records are split; 1 where `work_group_size` is.
+        Work-items where records are split; 1 where `work_group_size` is. Without ranking lanes 256
+        at most.
     split_bytes_per_item : int
-        Bytes of records that a work-item takes from each tile; a tile of them, and 1 KiB or 4 KiB
-        beside, fits local memory.
+        Bytes of records that a work-item takes from each tile, at most; of values likewise. A tile
+        and 13 KiB beside fit local memory. Without ranking lanes 32 at most.
     split_shares_per_compute_unit : int
         Work-groups among which records are shared out.
     """
@@ -78,14 +79,16 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         rows_per_item=1,
         stage_capacity=1024,  # 512: 1.033, 2048: 1.088
         hub_row=128,  # 64: 0.976, but 1.2 on clique-like copapers; 256: 1.042
-        shares_per_compute_unit=8,
+        # Exclusive scan of 2**28 uint32: 0.819 ms. 8: 0.837, 16: 0.884, 64: 0.819; with 128 bytes
+        # an item 0.812, with 32 0.827.
+        shares_per_compute_unit=32,
         bytes_per_item=64,
         # As many bytes are on their way as with 8 and 64, but the registers of a work-item do not
         # bound the work-groups that are resident.
         compact_shares_per_compute_unit=32,
         compact_bytes_per_item=32,
         radix_bits=8,
-        split_work_group_size=256,
+        split_work_group_size=512,
         split_bytes_per_item=64,
         split_shares_per_compute_unit=4,
     ),

@@ -300,10 +300,9 @@ WIDE_SUM = Operator(
     draw=any_bits(vector_of("i4", 4)),
 )
 
-# Those of 8, 4 and 16 bytes that do not commute first; then scalars of each dtype, keys of each.
+# Those of 8, 4 and 16 bytes that do not commute first; then scalars and keys of each dtype.
 QUICK_OPERATORS = (
     AFFINE,
-    FIRST,
     LAST,
     MATRICES,
     _scalar(Monoid.minimum("i4"), np.minimum, 2**31 - 1, _falling("i4")),
@@ -320,3 +319,8 @@ OPERATORS = (
     affine("u4", 4),
     affine("u8", 4),
 )
+
+
+def find(name: str) -> Operator:
+    """Return the operator of this name."""
+    return next(operator for operator in OPERATORS if operator.name == name)

@@ -36,6 +36,9 @@ each_shape = pytest.mark.parametrize("shape", [pytest.param(v.device, id=v.name)
 
 each_compiler = pytest.mark.parametrize("plain", [pytest.param(v.device, id=v.name) for v in PLAIN])
 
+COMPUTE_UNITS = 2
+SPINE_ITEMS = 16  # of cl/primitives/scan.cl, at most
+
 KINDS = ("exclusive", "segmented exclusive", "inclusive", "segmented inclusive")
 
 
@@ -76,7 +79,7 @@ def _is_tried(operator: Operator, device: Device) -> bool:
 @cache
 def small(device: Device) -> Device:
     """Return the device with as few shares as it can have, so that short arrays fill them."""
-    return device.with_policy(replace(device.policy, shares_per_compute_unit=1))
+    return _with_shares(device, 1)
 
 
 @cache
@@ -84,8 +87,15 @@ def crowded(device: Device) -> Device:
     """Return the device with more work-groups than the spine takes at a time."""
     _, teams = tile_and_teams(device, 4)
     team = device.policy.work_group_size // teams
-    many = -(-9 * team // device.capabilities.compute_units)
-    return device.with_policy(replace(device.policy, shares_per_compute_unit=many))
+    return _with_shares(device, -(-(SPINE_ITEMS + 1) * team // COMPUTE_UNITS))
+
+
+def _with_shares(device: Device, shares_per_compute_unit: int) -> Device:
+    """Return the device as if it were a small one, so that a test does the same on any machine."""
+    tuning = replace(device.policy, shares_per_compute_unit=shares_per_compute_unit)
+    shaped = device.with_policy(tuning)
+    shaped.capabilities = replace(shaped.capabilities, compute_units=COMPUTE_UNITS)
+    return shaped
 
 
 def landmarks(device: Device, element_bytes: int, *, segmented: bool = False) -> dict[str, int]:
@@ -96,7 +106,7 @@ def landmarks(device: Device, element_bytes: int, *, segmented: bool = False) ->
     tile, teams = tile_and_teams(device, element_bytes, bytes_per_item=bytes_per_item)
     chunk = max(16 // element_bytes, 1)
     all_shares = device.capabilities.compute_units * device.policy.shares_per_compute_unit * teams
-    return {
+    marks = {
         "chunk": chunk,
         "row": chunk * device.policy.work_group_size // teams,
         "tile": tile,
@@ -105,13 +115,16 @@ def landmarks(device: Device, element_bytes: int, *, segmented: bool = False) ->
         "all shares": all_shares * tile,
         "two tiles a share": 2 * all_shares * tile,
     }
+    if device.policy.work_group_size == 1:  # see cl/primitives/scan_lone.cl
+        marks["columns in all shares"] = all_shares * max(256 // element_bytes, 4)
+    return marks
 
 
 def lengths_for(device: Device, element_bytes: int, *, segmented: bool = False) -> list[int]:
     """Return lengths around the landmarks, and what is none of them; the last has all shares."""
     marks = landmarks(device, element_bytes, segmented=segmented)
     around = [mark + d for mark in marks.values() for d in (-1, 0, 1)]
-    longest = max(3 * marks["all shares"], 2 * marks["one team"]) + 3 * marks["row"] + 1
+    longest = max(3 * marks["all shares"], 2 * marks["one team"], 2500) + 3 * marks["row"] + 1
     return sorted({0, 1, 2, *around, 5 * marks["tile"] - 3, longest})
 
 

@@ -1,102 +1,355 @@
-"""Compaction: the positions of set flags, for every length at which a share ends differently."""
+"""Compaction: every length at which a share ends differently, every dtype, every way of calling."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import cache
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
-from clmst import Device
-from clmst.primitives.compact import FLAGS_PER_VECTOR, flag_bytes, select_flagged
+from clmst import Device, InvalidArgumentError, KernelBuildError
+from clmst.primitives.compact import compact, positions
+from clmst.primitives.predicate import Predicate
+from clmst.primitives.selection import divide
+from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Launcher
+from tests.primitives.selections import (
+    KINDS,
+    PREDICATES,
+    QUAD,
+    SCALARS,
+    TRIPLE,
+    Array,
+    count_of,
+    draw,
+    flags,
+    holds,
+    lengths_for,
+    predicate,
+    same,
+    with_shares,
+    words,
+)
+from tests.primitives.shapes import each_compiler, each_shape
 
-Flags = npt.NDArray[np.uint8]
-UNTOUCHED = np.uint32(0xABCDABCD)
+WORD = np.dtype(np.uint32)
+TAIL = 5
 
-
-@cache
-def with_groups(device: Device, groups_per_compute_unit: int) -> Device:
-    """Return the device with so many work-groups, which bounds how long an array must be."""
-    tuning = replace(device.policy, groups_per_compute_unit=groups_per_compute_unit)
-    return device.with_policy(tuning)
-
-
-def lengths_for(device: Device) -> list[int]:
-    """Return lengths around a vector, a tile, a tile for each work-group, and several of them."""
-    tile = FLAGS_PER_VECTOR * device.policy.work_group_size
-    shares = tile * device.policy.groups_per_compute_unit * device.capabilities.compute_units
-    around = [k + d for k in (FLAGS_PER_VECTOR, tile, shares) for d in (-1, 0, 1)]
-    return sorted({0, 1, 2, *around, 3 * tile + 5, 5 * shares, 5 * shares - tile - 7})
-
-
-def select(device: Device, flags: Flags, *, behind: int = 0) -> tuple[npt.NDArray[np.uint32], int]:
-    """Return what `select_flagged` writes, two untouched words more, and the total it tells.
-
-    The flags' buffer goes on with bytes of `behind` where the padding ends.
-    """
-    launch = Launcher(device, device.queue)
-    stored = np.zeros(flag_bytes(flags.size), np.uint8)
-    stored[: flags.size] = flags
-    stored = np.concatenate([stored, np.full(64, behind, np.uint8)])
-    given = device.allocate(stored.nbytes)
-    launch.write(given, stored)
-    found = np.full(np.count_nonzero(flags) + 2, UNTOUCHED)
-    positions, total = device.allocate(found.nbytes), device.allocate(4)
-    launch.write(positions, found)
-    select_flagged(launch, given, flags.size, positions=positions, total=total)
-    count = np.zeros(1, np.uint32)
-    launch.read(positions, found)
-    launch.read(total, count)
-    return found, int(count[0])
+each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-def assert_selects(device: Device, flags: Flags, *, behind: int = 0) -> None:
-    found, count = select(device, flags, behind=behind)
-    expected = np.flatnonzero(flags)
-    assert count == expected.size
-    np.testing.assert_array_equal(found[:-2], expected)
-    assert (found[-2:] == UNTOUCHED).all()
+def put(device: Device, *arrays: Array) -> list[DeviceArray]:
+    return [DeviceArray.from_host(array, device) for array in arrays]
 
 
-@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 1.0], ids=["none", "few", "half", "all"])
-def test_every_length(device: Device, share: float) -> None:
-    """A vector, tile or share that is just filled, or not, must lose or repeat nothing."""
-    device = with_groups(device, 2)
+def assert_compacts(
+    device: Device, records: Array, mask: Array, values: Array | None = None, **rule: Any
+) -> None:
+    """Compact into longer memory; what lies behind the kept records must stay as it is."""
+    rng = np.random.default_rng(1)
+    along = [] if values is None else [values]
+    behind = [draw(rng, array.dtype, array.size + TAIL) for array in (records, *along)]
+    given = put(device, records, *along)
+    out = put(device, *behind)
+    count = DeviceArray.from_host(np.array([7, 8], np.uint32), device)
+    options = dict(zip(("out", "values_out"), out, strict=False)) | {"count": count} | rule
+    *found, number = compact(given[0], values=given[1] if along else None, **options)
+    k = int(mask.sum())
+    assert number.to_host().tolist() == [k]
+    assert count.to_host().tolist() == [k, 8]
+    assert [array.size for array in found] == [records.size] * len(out)
+    for source, tail, written in zip((records, *along), behind, out, strict=True):
+        assert same(written.to_host(), np.concatenate([source[mask], tail[k:]]))
+
+
+# --------------------------------------------------------------------------- lengths
+
+
+@each_kind
+@each_shape
+def test_flagged_of_every_length(shape: Device, kind: str) -> None:
+    """A row, tile or share that is just filled, or not, must lose or repeat nothing."""
+    device = with_shares(shape, 1)
     for length in lengths_for(device):
         rng = np.random.default_rng(length)
-        assert_selects(device, (rng.random(length) < share).astype(np.uint8))
+        records, chosen = draw(rng, WORD, length), flags(rng, kind, length)
+        given = DeviceArray.from_host(np.concatenate([chosen, np.ones(40, np.uint8)]), device)
+        assert_compacts(device, records, chosen != 0, flags=given[:length])
 
 
-def test_single_flags(device: Device) -> None:
-    """The first and the last flag of all, of a vector and of a word."""
-    device = with_groups(device, 2)
+@each_shape
+def test_holding_of_every_length(shape: Device) -> None:
+    device = with_shares(shape, 1)
     for length in lengths_for(device):
-        for at in {0, 3, 4, 15, 16, length // 2, length - 1} & set(range(length)):
-            flags = np.zeros(length, np.uint8)
-            flags[at] = 1
-            assert_selects(device, flags)
+        records = draw(np.random.default_rng(length), WORD, length)
+        assert_compacts(device, records, holds(records), predicate=predicate(WORD))
 
 
-def test_more_work_groups_than_a_work_group_has_work_items(device: Device) -> None:
-    """Their sums are scanned in several tiles; those in front find nothing."""
-    device = with_groups(device, 2 * device.policy.work_group_size)
-    tile = FLAGS_PER_VECTOR * device.policy.work_group_size
+@each_kind
+@each_shape
+def test_positions_of_every_length(shape: Device, kind: str) -> None:
+    device = with_shares(shape, 1)
+    for length in lengths_for(device):
+        rng = np.random.default_rng(length)
+        chosen = flags(rng, kind, length)
+        expected = np.flatnonzero(chosen).astype(np.uint32)
+        behind = draw(rng, WORD, length + TAIL)
+        given, out = put(device, chosen, behind)
+        found, count = positions(given, out=out)
+        assert count_of(count) == expected.size
+        assert found.size == length
+        assert same(out.to_host(), np.concatenate([expected, behind[expected.size :]]))
+
+
+@each_shape
+def test_single_flags(shape: Device) -> None:
+    """The first and the last flag of all, of a word, of a vector and of a row."""
+    device = with_shares(shape, 1)
+    for length in lengths_for(device)[::3]:
+        for at in {0, 3, 4, 15, 16, 31, 32, length // 2, length - 1} & set(range(length)):
+            chosen = np.zeros(length, np.uint8)
+            chosen[at] = 0x80
+            found, count = positions(*put(device, chosen))
+            assert count_of(count) == 1
+            assert found[:1].to_host().tolist() == [at]
+
+
+@each_shape
+def test_more_work_groups_than_a_work_group_has_work_items(shape: Device) -> None:
+    """Then the spine takes several counts a work-item; those in front find nothing."""
+    device = with_shares(shape, 2 * shape.policy.work_group_size)
+    length = 3 * 2**17 + 5
+    assert divide(device, length).groups > shape.policy.work_group_size
     rng = np.random.default_rng(1)
-    flags = rng.integers(0, 2, 2 * tile * device.policy.work_group_size + 77).astype(np.uint8)
-    flags[: tile * device.policy.work_group_size // 2] = 0
-    assert_selects(device, flags)
+    records, chosen = draw(rng, WORD, length), flags(rng, "half", length)
+    chosen[: length // 3] = 0
+    assert_compacts(device, records, chosen != 0, flags=DeviceArray.from_host(chosen, device))
 
 
-@pytest.mark.parametrize("length", [0, 1, 15, 16, 17, 1000])
-def test_what_follows_the_padding_is_not_read(device: Device, length: int) -> None:
-    """Buffers come from a pool, and may be longer than was asked for."""
-    flags = (np.arange(length) % 3 == 0).astype(np.uint8)
-    assert_selects(device, flags, behind=1)
+@each_shape
+def test_as_many_shares_as_are_resident(shape: Device) -> None:
+    rng = np.random.default_rng(2)
+    records, chosen = draw(rng, WORD, 2**21 - 3), flags(rng, "half", 2**21 - 3)
+    assert_compacts(shape, records, chosen != 0, flags=DeviceArray.from_host(chosen, shape))
+    assert_compacts(shape, records, holds(records), predicate=predicate(WORD))
 
 
-@pytest.mark.parametrize(("length", "n_bytes"), [(0, 0), (1, 16), (16, 16), (17, 32)])
-def test_flag_bytes(length: int, n_bytes: int) -> None:
-    assert flag_bytes(length) == n_bytes
+# ---------------------------------------------------------------------------- dtypes
+
+
+def lengths_of_two_kinds(device: Device) -> tuple[int, int]:
+    """Return a length that one work-group takes, and one that several do."""
+    return 1003, 2**17 + 77
+
+
+@pytest.mark.parametrize("dtype", [*SCALARS, TRIPLE, QUAD], ids=str)
+@each_shape
+def test_flagged_of_every_dtype(shape: Device, dtype: np.dtype[Any]) -> None:
+    for length in lengths_of_two_kinds(shape):
+        rng = np.random.default_rng(length)
+        records, chosen = draw(rng, dtype, length), flags(rng, "half", length)
+        assert_compacts(shape, records, chosen != 0, flags=DeviceArray.from_host(chosen, shape))
+
+
+@pytest.mark.parametrize("dtype", PREDICATES, ids=str)
+@each_shape
+def test_holding_of_every_dtype(shape: Device, dtype: np.dtype[Any]) -> None:
+    for length in lengths_of_two_kinds(shape):
+        records = draw(np.random.default_rng(length), dtype, length)
+        assert_compacts(shape, records, holds(records), predicate=predicate(dtype))
+
+
+@pytest.mark.parametrize(("record", "value"), [(1, 3), (3, 2), (5, 16), (16, 1)])
+@each_shape
+def test_values_go_along(shape: Device, record: int, value: int) -> None:
+    """Of every size that is moved in pieces of its own."""
+    for length in lengths_of_two_kinds(shape):
+        rng = np.random.default_rng(length)
+        records, values = draw(rng, words(record), length), draw(rng, words(value), length)
+        chosen = flags(rng, "half", length)
+        given = DeviceArray.from_host(chosen, shape)
+        assert_compacts(shape, records, chosen != 0, values, flags=given)
+
+
+@pytest.mark.parametrize("n_words", [8, 16])
+@each_compiler
+def test_predicates_of_long_vectors(plain: Device, n_words: int) -> None:
+    """Which are held in several pieces."""
+    dtype = words(n_words)
+    records = draw(np.random.default_rng(3), dtype, 1003)
+    last = dtype.names[-1] if dtype.names else ""
+    rule = Predicate(dtype=dtype, expression=f"x.s0 < x.s{n_words - 1:x}")
+    assert_compacts(plain, records, records["f0"] < records[last], predicate=rule)
+
+
+# -------------------------------------------------------------------- ways of calling
+
+
+@each_shape
+def test_sequential_twin(shape: Device) -> None:
+    """A single work-item does the same, whatever the shape."""
+    rng = np.random.default_rng(4)
+    records, values = draw(rng, WORD, 20_011), draw(rng, TRIPLE, 20_011)
+    chosen = flags(rng, "clustered", records.size)
+    mask, rule = chosen != 0, {"strategy": "sequential"}
+    given = DeviceArray.from_host(chosen, shape)
+    assert_compacts(shape, records, mask, values, flags=given, **rule)
+    assert_compacts(shape, records, holds(records), predicate=predicate(WORD), **rule)
+    found, count = positions(given, strategy="sequential")
+    assert same(found[: count_of(count)].to_host(), np.flatnonzero(mask).astype(np.uint32))
+
+
+@pytest.mark.parametrize("length", [1003, 2**17 + 77])
+@each_shape
+def test_promise(shape: Device, length: int) -> None:
+    """What is promised fits, be it exactly; what is more is not written, but counted."""
+    rng = np.random.default_rng(length)
+    records, chosen = draw(rng, WORD, length), flags(rng, "half", length)
+    kept = records[chosen != 0]
+    given = put(shape, records, chosen)
+    for at_most in (0, 1, kept.size - 1, kept.size, kept.size + 1, length + 9):
+        room = min(at_most, length)
+        behind = draw(rng, WORD, room + TAIL)
+        out = DeviceArray.from_host(behind, shape)
+        for values in (None, given[0]):
+            outs = {"out": out} if values is None else {"values_out": out}
+            found, *_, count = compact(*given, values=values, at_most=at_most, **outs)
+            assert found.size == room
+            assert count_of(count) == kept.size
+            written = min(room, kept.size)
+            assert same(out.to_host(), np.concatenate([kept[:written], behind[written:]]))
+        found, count = positions(given[1], at_most=at_most)
+        assert found.size == room
+        assert count_of(count) == kept.size
+
+
+@each_compiler
+def test_predicate_with_a_preamble(plain: Device) -> None:
+    preamble = "bool is_odd(uint x) {\n  return x % 2 == 1;\n}"
+    odd = Predicate(dtype=WORD, expression="is_odd(x)", preamble=preamble)
+    records = draw(np.random.default_rng(5), WORD, 500)
+    assert_compacts(plain, records, records % 2 == 1, predicate=odd)
+
+
+@each_compiler
+def test_launches(plain: Device) -> None:
+    """Three whatever the length, one for a short array; and none is waited for."""
+    for length, launches in ((0, 1), (2**14, 1), (2**18, 3)):
+        launch = Launcher(plain, plain.queue)
+        chosen = DeviceArray.from_host(np.ones(length, np.uint8), plain)
+        positions(chosen, launch=launch)
+        assert launch.launches == launches
+
+
+# ---------------------------------------------------------------------------- errors
+
+
+def with_what_is_wrong(device: Device) -> dict[str, tuple[dict[str, Any], str]]:
+    """Return arguments that replace good ones, and what the error says."""
+    byte, word = np.dtype(np.uint8), np.dtype(np.uint32)
+
+    def new(length: int, dtype: np.dtype[Any]) -> DeviceArray:
+        return DeviceArray.empty(length, dtype, device)
+
+    long = DeviceArray.from_host(np.zeros(512, np.uint32), device)
+    above = Predicate(dtype=WORD, expression="x > 3")
+    return {
+        "neither rule": ({"flags": None}, "neither flags nor a predicate"),
+        "both rules": ({"predicate": above}, "both flags and a predicate"),
+        "flags too short": ({"flags": new(99, byte)}, "flags has 99 elements; it must have 100"),
+        "flags of words": ({"flags": new(100, word)}, "flags is of uint32; it must be of uint8"),
+        "records of bytes": ({"records": new(100, byte)}, "records has elements of uint8, 1 bytes"),
+        "values of bytes": ({"values": new(100, byte)}, "values has elements of uint8, 1 bytes"),
+        "values too short": ({"values": new(99, word)}, "values has 99 elements"),
+        "values_out alone": ({"values_out": new(100, word)}, "values_out but no values"),
+        "out too short": ({"out": new(99, word)}, "out has room for 99 elements; 100 may be"),
+        "values_out too short": (
+            {"values": new(100, word), "values_out": new(9, word)},
+            "values_out has room for 9 elements",
+        ),
+        "out of another dtype": ({"out": new(100, np.dtype(np.int32))}, "out is of int32"),
+        "no room for the count": ({"count": new(0, word)}, "count has room for 0 elements"),
+        "count of longs": ({"count": new(1, np.dtype(np.uint64))}, "count is of uint64"),
+        "out over records": ({"records": long[:100], "out": long[64:]}, "out and records overlap"),
+        "out over flags": (
+            {"flags": long.view(np.uint8)[:100], "out": long},
+            "out and flags overlap",
+        ),
+        "out over values_out": (
+            {"values": new(100, word), "out": long, "values_out": long[64:]},
+            "values_out and out overlap",
+        ),
+        "count in out": ({"out": long, "count": long[128:129]}, "count and out overlap"),
+        "negative promise": ({"at_most": -1}, "at_most is -1"),
+        "no strategy": ({"strategy": "quick"}, "no strategy is called 'quick'"),
+        "host array": ({"records": np.zeros(100, np.uint32)}, "records is a ndarray"),
+        "predicate of text": ({"flags": None, "predicate": "x > 3"}, "predicate is a str"),
+        "predicate of another dtype": (
+            {"flags": None, "predicate": Predicate(dtype=np.dtype("f4"), expression="x > 3")},
+            "the predicate is of float32, records are of uint32",
+        ),
+    }
+
+
+WRONG = (
+    "neither rule", "both rules", "flags too short", "flags of words", "records of bytes",
+    "values of bytes", "values too short", "values_out alone", "out too short",
+    "values_out too short", "out of another dtype", "no room for the count", "count of longs",
+    "out over records", "out over flags", "out over values_out", "count in out",
+    "negative promise", "no strategy", "host array", "predicate of text",
+    "predicate of another dtype",
+)  # fmt: skip
+
+
+def test_every_mistake_is_tried(any_device: Device) -> None:
+    assert tuple(with_what_is_wrong(any_device)) == WRONG
+
+
+@pytest.mark.parametrize("mistake", WRONG)
+def test_mistakes_are_told_before_anything_is_done(any_device: Device, mistake: str) -> None:
+    changed, message = with_what_is_wrong(any_device)[mistake]
+    records, chosen, out = put(
+        any_device, np.arange(100, dtype=np.uint32), np.ones(100, np.uint8), np.zeros(100, WORD)
+    )
+    launch = Launcher(any_device, any_device.queue)
+    given = {"records": records, "flags": chosen, "out": out, "launch": launch} | changed
+    with pytest.raises(InvalidArgumentError, match=message):
+        compact(**given)
+    assert launch.launches == 0
+    assert not out.to_host().any()
+
+
+def test_arrays_of_another_context(any_device: Device) -> None:
+    other = any_device.with_policy(any_device.policy)  # which has a context of its own
+    records, chosen = DeviceArray.empty(9, WORD, any_device), DeviceArray.empty(9, "u1", other)
+    with pytest.raises(InvalidArgumentError, match="must be in one context"):
+        compact(records, chosen)
+
+
+@each_compiler
+def test_predicate_that_does_not_compile(plain: Device) -> None:
+    """The log tells what is wrong with the caller's own line, under the predicate's name."""
+    rule = Predicate(dtype=WORD, expression="x > tresholt", name="above the threshold")
+    records, out = put(plain, np.arange(100, dtype=np.uint32), np.zeros(100, WORD))
+    launch = Launcher(plain, plain.queue)
+    with pytest.raises(KernelBuildError) as raised:
+        compact(records, predicate=rule, out=out, launch=launch)
+    assert "above the threshold" in str(raised.value)
+    assert "above the threshold:3:" in raised.value.log  # after the preamble, and the type
+    assert "'tresholt'" in raised.value.log
+    assert launch.launches == 0
+    assert not out.to_host().any()
+
+
+@pytest.mark.parametrize("text", ["", " ", "x >\n3", 'x > "3"', "x > \\"])
+@pytest.mark.parametrize("what", ["expression", "name"])
+def test_predicate_of_several_lines(what: str, text: str) -> None:
+    """It would tear the macro, or the line directive, that it goes into."""
+    parts = {"expression": "x > 3", "name": "above"} | {what: text}
+    with pytest.raises(InvalidArgumentError, match=f"{what} is .* must be one line"):
+        Predicate(dtype=WORD, **parts)
+
+
+def test_predicate_of_what_is_no_vector() -> None:
+    with pytest.raises(InvalidArgumentError, match="elements are"):
+        Predicate(dtype=TRIPLE, expression="x.x > 3")

@@ -10,23 +10,39 @@ import pytest
 
 from clmst import Device, InvalidArgumentError
 from clmst.primitives.monoid import Monoid
-from clmst.primitives.scan import SCAN_STRATEGIES, exclusive_scan, inclusive_scan
-from clmst.primitives.shares import Shares
+from clmst.primitives.scan import (
+    _BLOCK_TILES,
+    SCAN_STRATEGIES,
+    exclusive_scan,
+    inclusive_scan,
+)
+from clmst.primitives.shares import Shares, tile_and_teams
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Launcher
 from clmst.runtime.profile import Profile
 from tests.primitives.operators import (
     AFFINE,
+    FIRST,
     LAST,
     OPERATORS,
     SUM,
     Array,
     Operator,
     assert_equal,
+    find,
     reduced,
     scanned,
 )
-from tests.primitives.shapes import crowded, each_pair, each_shape, landmarks, lengths_for, small
+from tests.primitives.shapes import (
+    SPINE_ITEMS,
+    crowded,
+    each_compiler,
+    each_pair,
+    each_shape,
+    landmarks,
+    lengths_for,
+    small,
+)
 
 TAIL = 5
 STRATEGIES_WITH_TOTAL = ("reduce-then-scan", "sequential")
@@ -68,7 +84,7 @@ def assert_scans(
 # --------------------------------------------------------------------- what is compared to
 
 
-@pytest.mark.parametrize("operator", [SUM, *OPERATORS], ids=lambda operator: operator.name)
+@pytest.mark.parametrize("operator", [SUM, FIRST, *OPERATORS], ids=lambda operator: operator.name)
 def test_reference(operator: Operator) -> None:
     """Results are compared to what NumPy finds by doubling: here that, by definition."""
     values = draw(operator, 37)
@@ -144,15 +160,32 @@ def test_many_tiles_a_share(device: Device) -> None:
     assert_equal(exclusive_scan(given).to_host(), expected)
 
 
+@each_compiler
+def test_results_larger_than_the_caches(plain: Device) -> None:
+    """On a CPU they go past the caches, line by line; the last line is not full."""
+    device = small(plain)
+    for operator in (SUM, find("uint64 product")):
+        marks = landmarks(device, operator.dtype.itemsize)
+        tiles = 2**20 // (marks["tile"] * operator.dtype.itemsize)
+        length = (tiles + 1) * marks["all shares"] - 3
+        values = draw(operator, length)
+        assert_scans(operator, values, device, exclusive=True, strategy="reduce-then-scan")
+
+
 @each_shape
-def test_several_levels_of_propagation(shape: Device) -> None:
-    """The totals of so many blocks are more than a block."""
-    values = draw(SUM, 300_001)
-    given = DeviceArray.from_host(values, shape)
-    launch = Launcher(shape, shape.queue)
-    result = inclusive_scan(given, strategy="scan-then-propagate", launch=launch)
-    assert_equal(result.to_host(), np.cumsum(values, dtype=np.uint32))
-    assert launch.launches >= 3
+def test_levels_of_propagation(shape: Device) -> None:
+    """Totals of more blocks than fit a block; each level but the last has what puts them back."""
+    tile, _ = tile_and_teams(shape, 4)
+    block = _BLOCK_TILES * tile
+    for length in (block, block + 1, min(block**2 + 1, 2**20 + 1)):
+        values = draw(LAST, length)
+        given = DeviceArray.from_host(values, shape)
+        launch = Launcher(shape, shape.queue)
+        options: dict[str, Any] = {"monoid": LAST.monoid, "strategy": "scan-then-propagate"}
+        result = inclusive_scan(given, launch=launch, **options)
+        assert_equal(result.to_host(), scanned(LAST, values, exclusive=False))
+        levels = 1 if length <= block else 2 if length <= block**2 else 3
+        assert launch.launches == 2 * levels - 1
 
 
 @each_shape
@@ -162,7 +195,7 @@ def test_more_work_groups_than_the_spine_takes_at_a_time(shape: Device) -> None:
     for operator in (SUM, AFFINE):
         length = landmarks(device, operator.dtype.itemsize)["all shares"] - 3
         shares = Shares.divide(device, length, operator.dtype.itemsize)
-        assert shares.groups > 8 * device.policy.work_group_size // shares.teams
+        assert shares.groups > SPINE_ITEMS * device.policy.work_group_size // shares.teams
         values = draw(operator, length)
         assert_scans(operator, values, device, exclusive=True, strategy="reduce-then-scan")
 

@@ -21,10 +21,19 @@ from tests.primitives.operators import (
     Operator,
     any_bits,
     assert_equal,
+    find,
     minimum_by_key,
     scanned,
 )
-from tests.primitives.shapes import crowded, each_pair, each_shape, landmarks, lengths_for, small
+from tests.primitives.shapes import (
+    crowded,
+    each_compiler,
+    each_pair,
+    each_shape,
+    landmarks,
+    lengths_for,
+    small,
+)
 from tests.strategies import SegmentedValues, segments
 
 TAIL = 5
@@ -179,14 +188,24 @@ def test_large(device: Device) -> None:
     assert_equal(scan(SUM, values, heads, device), expected)
 
 
+@each_compiler
+def test_results_larger_than_the_caches(plain: Device) -> None:
+    """On a CPU they go past the caches, line by line, unless a share begins within a line."""
+    device = small(plain)
+    product, maximum = (find(name) for name in ("uint64 product", "float64 maximum"))
+    for operator in (SUM, product, maximum if plain.capabilities.doubles else SUM):
+        marks = landmarks(device, operator.dtype.itemsize, segmented=True)
+        tiles = 2**20 // (marks["tile"] * operator.dtype.itemsize)
+        for tiles_a_share in (tiles, tiles + 1):
+            length = tiles_a_share * marks["all shares"] - 3
+            heads = np.random.default_rng(length).random(length) < 1e-3
+            assert_scans(operator, draw(operator, length), heads, device, exclusive=False)
+
+
 # ------------------------------------------------------------------------- packed flags
 
 
-@pytest.mark.parametrize(("dtype", "exclusive"), [("u4", False), ("u8", True)])
-@each_shape
-def test_packed_flags(shape: Device, dtype: str, *, exclusive: bool) -> None:
-    """The top bit is a flag, and no part of the value."""
-    device = small(shape)
+def assert_scans_packed(dtype: str, device: Device, *, exclusive: bool) -> None:
     monoid = Monoid.maximum(dtype)
     maximum = Operator(
         monoid=monoid, combine=np.maximum, identity=np.zeros(1, dtype), draw=any_bits(dtype)
@@ -203,6 +222,24 @@ def test_packed_flags(shape: Device, dtype: str, *, exclusive: bool) -> None:
         assert_equal(given.to_host(), packed)
         segmented_scan(given, monoid=monoid, exclusive=exclusive, out=given)
         assert_equal(given.to_host(), expected)
+
+
+@each_shape
+def test_packed_flags(shape: Device) -> None:
+    """The top bit is a flag, and no part of the value."""
+    assert_scans_packed("u4", small(shape), exclusive=False)
+
+
+@each_compiler
+def test_packed_flags_of_long_values(plain: Device) -> None:
+    assert_scans_packed("u8", small(plain), exclusive=True)
+
+
+def test_sums_of_packed_values_may_reach_the_top_bit(any_device: Device) -> None:
+    """What is combined is the lower bits; the results are no flags."""
+    values = np.array([2**31 + 2**30, 2**30, 5, 2**31 + 7, 1], np.uint32)
+    found = segmented_scan(DeviceArray.from_host(values, any_device))
+    assert found.to_host().tolist() == [2**30, 2**31, 2**31 + 5, 7, 8]
 
 
 # ------------------------------------------------------------------------ ways of calling

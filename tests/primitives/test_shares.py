@@ -18,6 +18,7 @@ from clmst.primitives.shares import Shares, check_strategy, shape_defines, tile_
 from clmst.primitives.sweeps import Segments, sweep_defines
 from clmst.runtime import policy
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.capabilities import DeviceKind, LanesKind
 from clmst.runtime.program import specialise
 from tests.primitives.operators import vector_of
 from tests.primitives.shapes import built, each_shape
@@ -34,24 +35,24 @@ kernel void tell_tile(global uint *out) {
 """
 
 
-def gpu(lanes: str = "ptx", width: int = 32, **changes: Any) -> Any:
-    """Return what shares look at of a device like a GPU."""
-    capabilities = replace(CAPABILITIES["gpu"], compute_units=4, lanes=lanes, lane_width=width)
-    tuning = replace(policy.choose(capabilities), **changes)
-    return SimpleNamespace(capabilities=capabilities, policy=tuning)
+def model_of(kind: DeviceKind, lanes: LanesKind = "local", width: int = 32, **tuning: int) -> Any:
+    """Return what shares look at of a device, and nothing else."""
+    capabilities = replace(CAPABILITIES[kind], compute_units=4, lanes=lanes, lane_width=width)
+    return SimpleNamespace(
+        capabilities=capabilities, policy=replace(policy.choose(capabilities), **tuning)
+    )
 
 
-def cpu() -> Any:
-    capabilities = CAPABILITIES["cpu"]
-    return SimpleNamespace(capabilities=capabilities, policy=policy.choose(capabilities))
-
+GPU = {"work_group_size": 256, "shares_per_compute_unit": 8, "bytes_per_item": 64}
+CPU = {"work_group_size": 1, "shares_per_compute_unit": 4, "bytes_per_item": 64}
+SMALL = {"work_group_size": 64, "shares_per_compute_unit": 1, "bytes_per_item": 16}
 
 MODELS = {
-    "lanes": gpu(),
-    "sub-groups": gpu("khr", 16),
-    "local": gpu("local"),
-    "small": gpu(work_group_size=64, shares_per_compute_unit=1, bytes_per_item=16),
-    "cpu": cpu(),
+    "lanes": model_of("gpu", "ptx", **GPU),
+    "sub-groups": model_of("gpu", "khr", 16, **GPU),
+    "local": model_of("gpu", "local", **GPU),
+    "small": model_of("gpu", "ptx", **SMALL),
+    "cpu": model_of("cpu", **CPU),
 }
 
 each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
@@ -93,7 +94,7 @@ def test_short_arrays_go_to_one_team(model: Any) -> None:
 
 def test_shares_are_as_even_as_tiles_allow() -> None:
     """4 compute units with 8 work-groups each, of 8 warps; tiles of 16 elements a lane."""
-    model = gpu()
+    model = MODELS["lanes"]
     assert tile_and_teams(model, 4) == (512, 8)
     full = 4 * 8 * 8 * 512
     assert Shares.divide(model, full, 4) == Shares(groups=32, teams=8, share=512, alone=False)
@@ -122,8 +123,8 @@ def test_tiles(name: str, element_bytes: int, tile: int, teams: int) -> None:
 
 
 def test_bytes_that_a_kernel_was_given_win() -> None:
-    assert tile_and_teams(gpu(), 4, bytes_per_item=32) == (8 * 32, 8)
-    divided = Shares.divide(gpu(), 10_000, 4, bytes_per_item=32)
+    assert tile_and_teams(MODELS["lanes"], 4, bytes_per_item=32) == (8 * 32, 8)
+    divided = Shares.divide(MODELS["lanes"], 10_000, 4, bytes_per_item=32)
     assert divided.share % (8 * 32) == 0
 
 

@@ -28,6 +28,7 @@ def described(
         local_mem_size=49152,
         global_mem_size=1 << 33,
         max_mem_alloc_size=1 << 31,
+        mem_base_addr_align=1024,
     )
 
 

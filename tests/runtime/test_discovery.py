@@ -63,6 +63,7 @@ def fake(name: str, platform: str, vendor: str, kind: str, units: int) -> Any:
         local_mem_size=1 << 16,
         global_mem_size=1 << 33,
         max_mem_alloc_size=1 << 31,
+        mem_base_addr_align=1024,
     )
 
 

@@ -42,6 +42,11 @@ def test_kernels_can_have_the_shape(tuning: Policy) -> None:
     assert tuning.stage_capacity >= tuning.work_group_size
     assert tuning.hub_row > 4  # as many slots already go to a lane group
     assert 16 * tuning.stage_capacity + 12 * tuning.work_group_size + 8 <= 32768
+    assert 1 <= tuning.radix_bits <= 8
+    assert (tuning.split_work_group_size == 1) == (tuning.work_group_size == 1)
+    assert tuning.split_work_group_size == 1 or tuning.split_work_group_size % 32 == 0
+    assert tuning.split_work_group_size * tuning.split_bytes_per_item <= 32768
+    assert tuning.split_shares_per_compute_unit >= 1
 
 
 def test_cpus_get_lone_work_items_and_others_do_not() -> None:

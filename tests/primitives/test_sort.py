@@ -1,0 +1,141 @@
+"""Sorting numbers of each dtype, alone and with values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from clmst import Device, InvalidArgumentError
+from clmst.primitives.sort import sort, sort_by_key
+from clmst.runtime.array import DeviceArray
+from tests.primitives.shapes import each_shape
+from tests.primitives.split_cases import (
+    KEY_DTYPES,
+    SPECIAL,
+    draw_keys,
+    draw_records,
+    field_of,
+    number_order,
+    same_bits,
+    shape_of,
+    sort_is_right,
+)
+
+
+@pytest.mark.parametrize("dtype", KEY_DTYPES)
+@each_shape
+def test_every_dtype(shape: Device, dtype: str) -> None:
+    descending = dtype in ("i4", "u8", "f8")
+    for length in (0, 1, 333, 2 * shape_of(shape).tile + 7):
+        assert sort_is_right(shape, dtype, length=length, descending=descending)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("descending", [False, True], ids=["rising", "falling"])
+@each_shape
+def test_what_is_no_ordinary_number(shape: Device, dtype: str, descending: bool) -> None:
+    """Zeros are equal and NaNs are, whatever their signs; NaNs are above infinity."""
+    keys = np.array(SPECIAL * 2, dtype)
+    values = DeviceArray.from_host(np.arange(keys.size, dtype="u4"), shape)
+    found, moved = sort_by_key(DeviceArray.from_host(keys, shape), values, descending=descending)
+    rising = [3, 11, 7, 15, 0, 1, 8, 9, 6, 14, 2, 10, 4, 5, 12, 13]
+    falling = [4, 5, 12, 13, 2, 10, 6, 14, 0, 1, 8, 9, 7, 15, 3, 11]
+    order = falling if descending else rising
+    assert moved.to_host().tolist() == order
+    assert same_bits(found.to_host(), keys[order])
+
+
+@each_shape
+def test_sequential_twin(shape: Device) -> None:
+    for dtype in ("i4", "f8"):
+        assert sort_is_right(shape, dtype, length=20_001, strategy="sequential")
+
+
+@each_shape
+def test_in_place(shape: Device) -> None:
+    keys, values = draw_keys("i8", 5000), draw_records(3, 5000)
+    order = number_order(keys)
+    given, moved = DeviceArray.from_host(keys, shape), DeviceArray.from_host(values, shape)
+    found = sort_by_key(given, moved, keys_out=given, values_out=moved)
+    assert same_bits(given.to_host(), keys[order])
+    assert same_bits(moved.to_host(), values[order])
+    assert [array.memory for array in found] == [given.memory, moved.memory]
+    alone = DeviceArray.from_host(keys, shape)
+    sort(alone, out=alone)
+    assert same_bits(alone.to_host(), keys[order])
+
+
+@pytest.mark.parametrize(
+    ("start_bit", "key_bits", "descending"),
+    [(0, 5, False), (3, 40, False), (50, None, False), (7, 33, True)],
+)
+@each_shape
+def test_by_some_bits_of_the_key(
+    shape: Device, start_bit: int, key_bits: int | None, descending: bool
+) -> None:
+    keys, positions = draw_records(2, 4000), np.arange(4000, dtype=np.uint32)
+    found, moved = sort_by_key(
+        DeviceArray.from_host(keys, shape),
+        DeviceArray.from_host(positions, shape),
+        start_bit=start_bit,
+        key_bits=key_bits,
+        descending=descending,
+    )
+    field = field_of(keys, start_bit, 64 - start_bit if key_bits is None else key_bits)
+    order = number_order(field, descending=descending)
+    assert same_bits(moved.to_host(), positions[order])
+    assert same_bits(found.to_host(), keys[order])
+
+
+@each_shape
+def test_by_some_bits_of_signed_keys(shape: Device) -> None:
+    """They are those of the unsigned integers of the same order: the sign bit is turned over."""
+    keys, positions = draw_keys("i4", 3000), np.arange(3000, dtype=np.uint32)
+    _, moved = sort_by_key(
+        DeviceArray.from_host(keys, shape), DeviceArray.from_host(positions, shape), start_bit=30
+    )
+    order = np.argsort(keys.view(np.uint32) + np.uint32(2**31) >> np.uint32(30), kind="stable")
+    assert same_bits(moved.to_host(), positions[order])
+
+
+# ------------------------------------------------------------------------------ errors
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f2", ">u4", "?", "V4", [("a", "u4")]])
+def test_keys_must_be_numbers(any_device: Device, dtype: Any) -> None:
+    keys = DeviceArray.from_host(np.zeros(4, dtype), any_device)
+    values = DeviceArray.from_host(np.zeros(4, "u4"), any_device)
+    for call in (lambda: sort(keys), lambda: sort_by_key(keys, values)):
+        with pytest.raises(
+            InvalidArgumentError, match=r"keys are of .*; they must be of \(u\)int32"
+        ):
+            call()
+
+
+def test_arrays_must_fit(any_device: Device) -> None:
+    keys = DeviceArray.from_host(draw_keys("i4", 8), any_device)
+    values = DeviceArray.from_host(np.arange(8, dtype="u4"), any_device)
+    short, before = values[:7], keys.to_host()
+    wrong: list[tuple[str, dict[str, Any]]] = [
+        ("keys_out has room for 0 elements", {"keys_out": keys[:0]}),
+        ("keys_out is of uint32; it must be of int32", {"keys_out": values}),
+        ("values has 7 elements; it must have 8", {"values": short}),
+        ("values is a NoneType", {"values": None}),
+        ("values has elements of uint8", {"values": DeviceArray.empty(8, "u1", any_device)}),
+        ("values_out has room for 7", {"values_out": short}),
+        ("key_bits is 0; a key has 1 to 64 bits", {"key_bits": 0}),
+        ("key_bits is 0; a key has 1 to 64 bits", {"start_bit": 32}),
+        ("the key goes from bit 1 to bit 33; keys has", {"start_bit": 1, "key_bits": 32}),
+        ("no strategy is called 'quick'", {"strategy": "quick"}),
+    ]
+    for message, arguments in wrong:
+        options: dict[str, Any] = {"keys_out": keys, "values": values} | arguments
+        with pytest.raises(InvalidArgumentError, match=message):
+            sort_by_key(keys, **options)
+        assert same_bits(keys.to_host(), before), message
+    with pytest.raises(InvalidArgumentError, match="out has room for 0"):
+        sort(keys, out=keys[:0])
+    with pytest.raises(InvalidArgumentError, match="no strategy"):
+        sort(keys, strategy="quick")  # type: ignore[arg-type]

@@ -1,0 +1,340 @@
+"""Split: every length at which a share ends differently, every size of record, every field."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clmst import Device, InvalidArgumentError
+from clmst.primitives import radix
+from clmst.primitives.radix import SOURCE, Key, Shape
+from clmst.primitives.split import specialisations_of_split, split
+from clmst.runtime import policy
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Launcher
+from clmst.runtime.profile import Profile
+from clmst.runtime.program import specialise
+from tests.primitives.shapes import SHAPES
+from tests.primitives.split_cases import (
+    Array,
+    draw_records,
+    field_of,
+    same_bits,
+    shape_of,
+    split_is_right,
+    stable_order,
+)
+from tests.runtime.test_policy import CAPABILITIES
+from tests.variants import Variant
+
+RANKING = radix._RANKING_LANES
+
+
+def _has_sub_groups(one: Variant) -> bool:
+    return one.device.capabilities.lanes == "khr" and one.device.policy.work_group_size > 1
+
+
+@pytest.fixture(
+    params=[
+        *(pytest.param((one.device, RANKING), id=one.name) for one in SHAPES),
+        *(
+            pytest.param((one.device, RANKING | {"khr"}), id=f"{one.name}-ballots")
+            for one in SHAPES
+            if _has_sub_groups(one)
+        ),
+    ]
+)
+def shape(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Device:
+    """Return a device with few shares, in each shape and with each way to rank records.
+
+    Ranking by ballots, which NVIDIA's lanes get, is done by sub-groups here where there are any.
+    """
+    device, ranking = request.param
+    monkeypatch.setattr(radix, "_RANKING_LANES", ranking)
+    tuning = replace(device.policy, split_shares_per_compute_unit=1)
+    return device.with_policy(tuning)  # type: ignore[no-any-return]
+
+
+def lengths_for(device: Device) -> list[int]:
+    """Return lengths around a lane group, a work-group, a tile, a tile for each work-group."""
+    shape = shape_of(device)
+    marks = (32, shape.work_group_size, shape.tile, shape.max_groups * shape.tile)
+    around = [mark + d for mark in marks for d in (-1, 0, 1)]
+    return sorted({0, 1, 2, *around, 2 * marks[-1] + shape.tile + 77})
+
+
+# ----------------------------------------------------------------------------- results
+
+
+def test_every_length(shape: Device) -> None:
+    for length in lengths_for(shape):
+        assert split_is_right(shape, length=length, value_words=1, start_bit=3, key_bits=9)
+
+
+@pytest.mark.parametrize(
+    ("words", "value_words"),
+    [(1, 0), (2, 1), (3, 2), (4, 0), (5, 3), (7, 16), (8, 1), (16, 4), (1, 12)],
+)
+def test_every_size(shape: Device, words: int, value_words: int) -> None:
+    length = 2 * shape_of(shape, max(words, value_words)).tile + 37
+    start_bit = 32 * words - 13
+    assert split_is_right(
+        shape, length=length, words=words, value_words=value_words, start_bit=start_bit, key_bits=13
+    )
+
+
+@pytest.mark.parametrize("words", [1, 2, 3])
+def test_every_field(shape: Device, words: int) -> None:
+    """Whole digits and parts of them, within a word, across two and across three."""
+    length = shape_of(shape, words).tile // 4 + 99
+    fields = [(0, 1), (31, 1), (1, 4), (0, 5), (5, 8), (3, 9), (0, 16), (7, 23), (0, 31), (0, 32)]
+    fields += [(1, 33), (27, 12), (31, 2), (0, 47), (1, 63), (0, 64)]
+    fields += [(25, 64), (32, 64), (63, 2), (60, 17), (64, 32), (95, 1)]
+    for start_bit, key_bits in fields:
+        if start_bit + key_bits <= 32 * words:
+            assert split_is_right(
+                shape, length=length, words=words, start_bit=start_bit, key_bits=key_bits
+            ), (start_bit, key_bits)
+
+
+@pytest.mark.parametrize("name", ["equal", "rising", "falling", "two", "last digit", "few", "rare"])
+def test_distributions(shape: Device, name: str) -> None:
+    """No digit may be lost for being everywhere, nowhere, or at one end; equals stay in order."""
+    length = 2 * shape_of(shape).tile + 1234
+    rng = np.random.default_rng(1)
+    keys = {
+        "equal": np.full(length, 0x12345678),
+        "rising": np.arange(length),
+        "falling": np.arange(length)[::-1],
+        "two": rng.integers(0, 2, length) * 0xFFFFFFFF,
+        "last digit": np.full(length, 0xFFFFFFFF),
+        "few": rng.choice([3, 0x300, 0x30000, 0x3000000], length),
+        "rare": (rng.random(length) < 0.001) * 77,
+    }[name].astype(np.uint32)
+    records = DeviceArray.from_host(keys, shape)
+    values = DeviceArray.from_host(np.arange(length, dtype=np.uint32), shape)
+    found, moved = split(records, values=values, key_bits=32)
+    order = np.argsort(keys, kind="stable")
+    np.testing.assert_array_equal(found.to_host(), keys[order])
+    np.testing.assert_array_equal(moved.to_host(), order)
+
+
+def test_many_tiles(shape: Device) -> None:
+    length = 1_000_003 if shape_of(shape).is_lone else 200_003
+    assert split_is_right(shape, length=length, value_words=1, key_bits=20)
+
+
+def test_more_work_groups_than_a_work_group_has_work_items(shape: Device) -> None:
+    """Their counts are scanned in several tiles."""
+    work_group = shape_of(shape).work_group_size
+    many = replace(shape.policy, split_shares_per_compute_unit=3 * work_group)
+    device = shape.with_policy(many)
+    length = (2 * work_group + 3) * shape_of(device).tile + 5
+    assert shape_of(device).divide(length)[0] > work_group
+    assert split_is_right(device, length=length, value_words=1, key_bits=6)
+
+
+@pytest.mark.parametrize("key_bits", [4, 8, 9, 16, 17])
+def test_in_place(shape: Device, key_bits: int) -> None:
+    """An odd number of passes, and an even one; one tile, and more."""
+    for length in (100, 2 * shape_of(shape, 2).tile + 5):
+        assert split_is_right(
+            shape, length=length, words=2, value_words=1, key_bits=key_bits, in_place=True
+        )
+
+
+def test_records_in_place_and_values_apart(shape: Device) -> None:
+    records, values = draw_records(2, 3000), draw_records(1, 3000)
+    given = DeviceArray.from_host(records, shape)
+    moved = DeviceArray.from_host(values, shape)
+    found, also = split(given, values=moved, key_bits=8, out=given)
+    order = stable_order(records, 0, 8)
+    assert same_bits(given.to_host(), records[order])
+    assert same_bits(found.to_host(), records[order])
+    assert same_bits(also.to_host(), values[order])
+    assert same_bits(moved.to_host(), values)
+
+
+def test_sequential_twin(shape: Device) -> None:
+    for length, words in ((0, 1), (1, 1), (70_001, 1), (4000, 5)):
+        assert split_is_right(
+            shape, length=length, words=words, value_words=2, key_bits=30, strategy="sequential"
+        )
+
+
+def test_views(shape: Device) -> None:
+    """What lies before and behind a view stays."""
+    step = max(shape.capabilities.buffer_alignment // 4, 1)
+    records = draw_records(1, 6 * step)
+    base = DeviceArray.from_host(records, shape)
+    middle = slice(2 * step, 4 * step)
+    result = split(base[middle], key_bits=32, out=base[middle])
+    records[middle] = np.sort(records[middle])
+    assert same_bits(result.to_host(), records[middle])
+    assert same_bits(base.to_host(), records)
+
+
+def test_without_values_it_returns_one_array(shape: Device) -> None:
+    records = DeviceArray.from_host(draw_records(1, 10), shape)
+    assert isinstance(split(records, key_bits=3), DeviceArray)
+    assert len(split(records, values=records, key_bits=3)) == 2
+
+
+# ---------------------------------------------------------------------------- launches
+
+
+def test_one_launch_a_pass_for_one_tile_and_three_for_more(shape: Device) -> None:
+    passes = len(Key(start_bit=0, bits=20).digits(shape_of(shape).radix_bits))
+    profile = Profile()
+    launch = Launcher(shape, shape.profiling_queue, profile)
+    for length, launches in (
+        (shape_of(shape).tile, passes),
+        (shape_of(shape).tile + 1, 3 * passes),
+    ):
+        before = launch.launches
+        records = draw_records(1, length)
+        result = split(DeviceArray.from_host(records, shape), key_bits=20, launch=launch)
+        launch.queue.finish()
+        assert launch.launches - before == launches
+        assert same_bits(result.to_host(), records[stable_order(records, 0, 20)])
+    assert set(profile.summary()) >= {"split_count_digits", "split_scan_counts", "split_scatter"}
+
+
+@given(start=st.integers(0, 100), bits=st.integers(1, 64), radix_bits=st.integers(1, 8))
+def test_digits_cover_the_field_evenly(start: int, bits: int, radix_bits: int) -> None:
+    digits = Key(start_bit=start, bits=bits).digits(radix_bits)
+    widths = [width for _, width in digits]
+    assert [shift for shift, _ in digits] == [start + sum(widths[:k]) for k in range(len(widths))]
+    assert sum(widths) == bits
+    assert len(widths) == -(-bits // radix_bits)
+    assert max(widths) <= radix_bits
+    assert max(widths) - min(widths) <= 1
+
+
+@given(length=st.integers(1, 2**32 - 1), most=st.integers(1, 5000))
+def test_shares_cover_all_records(length: int, most: int) -> None:
+    tuning = policy.choose(CAPABILITIES["gpu"])
+    shape = replace(Shape.choose(CAPABILITIES["gpu"], tuning, 1), max_groups=most)
+    groups, share = shape.divide(length)
+    assert 1 <= groups <= most
+    assert share % shape.tile == 0
+    assert (groups - 1) * share < length <= groups * share
+
+
+def test_shape_fits_the_device() -> None:
+    """Work-groups of a size that it has, and tiles that leave room in local memory."""
+    gpu = CAPABILITIES["gpu"]
+    tuning = replace(policy.choose(gpu), split_work_group_size=1024)
+    small = replace(gpu, max_work_group_size=128)
+    for words in range(1, 17):
+        for lanes in ("ptx", "khr", "local"):
+            assert Shape.choose(replace(small, lanes=lanes), tuning, words).work_group_size == 128
+        for lanes in ("khr", "local"):
+            shape = Shape.choose(replace(gpu, lanes=lanes), tuning, words)
+            assert 4 * words * shape.tile <= 2**14
+            assert 2 * 2**shape.radix_bits * shape.work_group_size <= 2**13
+    assert Shape.choose(gpu, tuning, 1, "sequential").work_group_size == 1
+
+
+def test_specialisations_are_those_that_are_used(device: Device) -> None:
+    """Else the tests that compile them all would compile something else."""
+    tuning, capabilities = device.policy, device.capabilities
+    found = list(specialisations_of_split(capabilities, tuning))
+    labels = [
+        specialise(source, capabilities, tuning, **defines).label for source, defines in found
+    ]
+    assert len(set(labels)) == len(labels)
+    used = Shape.choose(capabilities, tuning, 2).defines(Key(start_bit=0, bits=7), 2, 1)
+    assert (SOURCE, used) in found
+
+
+# ------------------------------------------------------------------------------ errors
+
+
+def array(device: Device, dtype: Any = "u4", length: int = 8) -> DeviceArray:
+    return DeviceArray.from_host(
+        np.arange(length * 2).astype("u4").view("u8").astype(dtype), device
+    )
+
+
+@pytest.mark.parametrize(
+    ("start_bit", "key_bits", "message"),
+    [
+        (0, 0, "key_bits is 0; a key has 1 to 64 bits"),
+        (0, 65, "key_bits is 65; a key has 1 to 64 bits"),
+        (-1, 3, "the key goes from bit -1 to bit 2; records has elements of 32 bits"),
+        (30, 3, "the key goes from bit 30 to bit 33; records has elements of 32 bits"),
+    ],
+)
+def test_field_must_lie_within_the_record(
+    any_device: Device, start_bit: int, key_bits: int, message: str
+) -> None:
+    records = array(any_device)
+    before = records.to_host()
+    with pytest.raises(InvalidArgumentError, match=message):
+        split(records, start_bit=start_bit, key_bits=key_bits, out=records)
+    assert same_bits(records.to_host(), before)
+
+
+def test_arrays_must_fit(any_device: Device) -> None:
+    """Of the arrays given, the one that is in the way must be named, and none be written."""
+    step = max(any_device.capabilities.buffer_alignment // 4, 1)
+    base = array(any_device, length=3 * step)
+    left, right = base[: 2 * step], base[step:]
+    good, values = array(any_device), array(any_device)
+    wide, short = array(any_device, "u8"), array(any_device, length=7)
+    long = array(any_device, length=2 * step)
+    wrong: list[tuple[str, dict[str, Any]]] = [
+        ("records is a ndarray; primitives work on device", {"records": good.to_host()}),
+        ("records has elements of uint8, 1 bytes each", {"records": array(any_device, "u1")}),
+        ("out is of uint64; it must be of uint32", {"out": wide}),
+        ("out has room for 7 elements; 8 may be written", {"out": short}),
+        ("out and records overlap without being equal", {"records": left, "out": right}),
+        ("values is a list", {"values": [1]}),
+        ("values has elements of uint16, 2 bytes each", {"values": array(any_device, "u2")}),
+        ("values has 7 elements; it must have 8", {"values": short}),
+        ("there is a values_out without values", {"values_out": values}),
+        ("values_out is of uint64", {"values": values, "values_out": wide}),
+        ("values_out has room for 7", {"values": values, "values_out": short}),
+        ("values_out and values overlap", {"records": long, "values": left, "values_out": right}),
+        ("values_out and records overlap", {"values": values, "values_out": good}),
+        ("out and values overlap", {"values": values, "out": values}),
+        ("out and values_out overlap", {"values": values, "out": good, "values_out": good}),
+        ("no strategy is called 'quick'", {"strategy": "quick"}),
+    ]
+    written = (base, good, values, wide, short, long)
+    before = [one.to_host() for one in written]
+    for message, arguments in wrong:
+        options = {"records": good} | arguments
+        with pytest.raises(InvalidArgumentError, match=message):
+            split(options.pop("records"), key_bits=5, **options)
+        after = [one.to_host() for one in written]
+        assert all(map(same_bits, after, before)), message
+
+
+@pytest.mark.skipif(len({one.device.cl_device for one in SHAPES}) < 2, reason="one device only")
+def test_arrays_must_be_on_one_device() -> None:
+    first, *_, last = (one.device for one in SHAPES)
+    for name in ("out", "values"):
+        with pytest.raises(InvalidArgumentError, match="all must be in one context"):
+            split(array(first), key_bits=5, **{name: array(last)})  # type: ignore[call-overload]
+
+
+# ------------------------------------------------------------------- the expectations
+
+
+@pytest.mark.parametrize("words", [1, 2, 3, 5])
+def test_fields_are_those_of_python_integers(words: int) -> None:
+    """What all the above compares with."""
+    records: Array = draw_records(words, 20)
+    numbers = [int.from_bytes(record.tobytes(), "little") for record in records]
+    for start_bit in range(0, 32 * words, 7):
+        for key_bits in (1, 13, 32, 64):
+            if start_bit + key_bits <= 32 * words:
+                expected = [number >> start_bit & (2**key_bits - 1) for number in numbers]
+                assert field_of(records, start_bit, key_bits).tolist() == expected
