@@ -17,7 +17,7 @@ import numpy as np
 import pyopencl as cl
 
 import clmst
-from clmst import Device, EclOptions, Graph
+from clmst import BoruvkaOptions, Device, EclOptions, Graph
 from tests.conftest import SHARED_DATA
 from tests.oclgrind import POLICIES, allocate_exactly, only_device
 
@@ -49,8 +49,21 @@ def chain() -> Graph:
     return Graph.from_edges(np.arange(n - 1), np.arange(1, n), np.arange(n - 1) % 7)
 
 
-def runs(shape: str) -> Iterator[tuple[str, Graph, EclOptions, bool]]:
-    """Yield what to solve: a name, a graph, options, and whether the maximum is wanted."""
+def boruvka_runs(shape: str) -> Iterator[tuple[str, Graph, BoruvkaOptions, bool]]:
+    """Yield what `boruvka` is to solve; its primitives have cases of their own."""
+    paper = BoruvkaOptions(numbering="split", duplicates="split")
+    yield "hub by primitives", hub(np.dtype(np.int32)), BoruvkaOptions(), False
+    if shape != "gpu":
+        yield "chain by primitives", chain(), BoruvkaOptions(duplicates="keep"), False
+        yield "hub of doubles by the paper", hub(np.dtype(np.float64)), paper, True
+
+
+def runs(shape: str) -> Iterator[tuple[str, Graph, EclOptions | BoruvkaOptions, bool]]:
+    """Yield what to solve: a name, a graph, options, and whether the maximum is wanted.
+
+    The options tell the algorithm.
+    """
+    yield from boruvka_runs(shape)
     narrow = hub(np.dtype(np.int32))
     yield "chain", chain(), EclOptions(), False
     for dtype in (np.int32, np.float64, np.uint8):
@@ -91,7 +104,8 @@ def main(shape: str, *without: str) -> None:
     wrong = []
     for name, graph, options, maximum in runs(shape):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-        forest = solve(graph, device=device, options=options)
+        algorithm = "ecl" if isinstance(options, EclOptions) else "boruvka"
+        forest = solve(graph, algorithm=algorithm, device=device, options=options)
         if not np.array_equal(forest.edge_ids, clmst.kruskal(graph, maximum=maximum).edge_ids):
             wrong.append(name)
     print(json.dumps(wrong))

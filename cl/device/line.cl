@@ -24,7 +24,8 @@ static inline void wi_store_line(global uint *to, const uint *line) {
     return;
   }
 #endif
-  for (uint w = 0; w < LINE_WORDS; ++w) to[w] = line[w];
+  // By vectors as well: elements of any type may be read as such, which words may not.
+  for (uint w = 0; w < LINE_WORDS; w += 8) vstore8(*(const uint8 *)(line + w), 0, to + w);
 }
 
 #endif

@@ -8,6 +8,7 @@ import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Launcher
 
 MAX_LENGTH = 2**32 - 1
 
@@ -41,6 +42,18 @@ def check_array(
             f"{name} is on {array.device!r}, another array on {like.device!r}; all must be in one "
             "context"
         )
+
+
+def launcher_for(array: DeviceArray, launch: Launcher | None) -> Launcher:
+    """Return `launch`, which must be of the array's context, or one for its device's own queue."""
+    if launch is None:
+        return Launcher(array.device, array.device.queue)
+    if launch.queue.context != array.device.context:
+        raise InvalidArgumentError(
+            f"launch is for a queue on {launch.device!r}, the arrays are on {array.device!r}; all "
+            "must be in one context"
+        )
+    return launch
 
 
 def check_length(name: str, array: DeviceArray, length: int) -> None:

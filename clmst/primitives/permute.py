@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.checks import check_apart, check_array, check_length, check_room
+from clmst.primitives.checks import check_apart, check_array, check_length, check_room, launcher_for
 from clmst.primitives.record import record_words
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Launcher
@@ -122,7 +122,7 @@ def _enqueue(
     launch: Launcher | None,
 ) -> None:
     device, words = values.device, record_words("values", values.dtype)
-    launch = launch or Launcher(device, device.queue)
+    launch = launcher_for(values, launch)
     program = device.program(SOURCE, RECORD_WORDS=words)
     n_items, tile = indices.size, program.grid_tile
     if program.work_group_size > 1:  # an item is a chunk

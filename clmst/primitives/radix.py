@@ -19,6 +19,7 @@ from clmst.primitives.checks import (
     check_in_place,
     check_length,
     check_room,
+    launcher_for,
 )
 from clmst.primitives.record import WORD_BYTES, record_words
 from clmst.runtime.array import DeviceArray
@@ -246,7 +247,7 @@ def order(
     length, device = records.source.size, records.source.device
     if length == 0:
         return
-    launch = launch or Launcher(device, device.queue)
+    launch = launcher_for(records.source, launch)
     value_words = values.words if values else 0
     words = max(records.words, value_words)
     shape = Shape.choose(device.capabilities, device.policy, words, strategy)

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.checks import check_apart, check_array, check_room
+from clmst.primitives.checks import check_apart, check_array, check_room, launcher_for
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.shares import Strategy, check_strategy, tile_and_teams
 from clmst.primitives.sweeps import Segments, Sweeps, checked_flags, checked_monoid, checked_out
@@ -224,7 +224,7 @@ def _scan(
     if strategy == "scan-then-propagate":
         if total is not None:
             raise InvalidArgumentError("scan-then-propagate has no total; it takes no `total`")
-        launch = launch or Launcher(values.device, values.device.queue)
+        launch = launcher_for(values, launch)
         _scan_then_propagate(launch, values, out, monoid, exclusive=exclusive)
         return out[: values.size]
     sweeps = Sweeps.of(values, monoid, exclusive=exclusive, strategy=strategy, launch=launch)

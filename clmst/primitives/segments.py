@@ -7,7 +7,13 @@ from typing import overload
 import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.checks import check_apart, check_array, check_length, check_room
+from clmst.primitives.checks import (
+    check_apart,
+    check_array,
+    check_length,
+    check_room,
+    launcher_for,
+)
 from clmst.primitives.compact import compact
 from clmst.primitives.element import check_supported
 from clmst.primitives.monoid import Monoid
@@ -59,7 +65,7 @@ def head_flags(
         check_room("out", out, length)
         check_apart("out", out, offsets=offsets)
     n_segments = offsets.size - 1
-    launch = launch or Launcher(offsets.device, offsets.device.queue)
+    launch = launcher_for(offsets, launch)
     if length:
         launch.fill(out.memory, 0, length, np.uint8)
     if length and n_segments:
@@ -97,7 +103,7 @@ def end_flags(
         check_array("out", out, np.uint8, like=flags)
         check_room("out", out, flags.size)
         check_apart("out", out, flags=flags)
-    launch = launch or Launcher(flags.device, flags.device.queue)
+    launch = launcher_for(flags, launch)
     if flags.size:
         program = flags.device.program(SOURCE, Monoid.sum(np.uint32).prelude)
         launch(
@@ -183,7 +189,7 @@ def segmented_reduce(
         raise InvalidArgumentError(
             "both flags and offsets are given, or neither; segments are given one way"
         )
-    launch = launch or Launcher(values.device, values.device.queue)
+    launch = launcher_for(values, launch)
     monoid = Monoid.sum(values.dtype) if monoid is None else monoid
     if offsets is not None:
         return _reduce_rows(

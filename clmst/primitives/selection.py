@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.checks import check_apart, check_array, check_length, check_room
+from clmst.primitives.checks import check_apart, check_array, check_length, check_room, launcher_for
 from clmst.primitives.element import check_supported
 from clmst.primitives.predicate import Predicate
 from clmst.primitives.record import record_words
@@ -147,7 +147,7 @@ class Selection:
     def enqueue(self, strategy: str, launch: Launcher | None) -> tuple[DeviceArray, ...]:
         """Enqueue the launches; return what was written: records, values if any, the count."""
         check_strategy(strategy)
-        device = self.source.device
+        device, launch = self.source.device, launcher_for(self.source, launch)
         program = device.program(
             SOURCE,
             None if self.predicate is None else self.predicate.prelude,
@@ -160,7 +160,6 @@ class Selection:
             ),
             **shape_defines(strategy),
         )
-        launch = launch or Launcher(device, device.queue)
         shares = divide(device, self.source.size, strategy)
         groups, extent = shares.groups, (np.uint32(self.source.size), np.uint64(shares.share))
         read = _memory(self.records), _memory(self.flags)

@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.checks import check_array, check_in_place, check_length, check_room
+from clmst.primitives.checks import (
+    check_array,
+    check_in_place,
+    check_length,
+    check_room,
+    launcher_for,
+)
 from clmst.primitives.element import check_supported
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.shares import Shares, shape_defines
@@ -117,7 +123,7 @@ class Sweeps:
             device.policy, segments=segments, exclusive=exclusive, strategy=strategy
         )
         return cls(
-            launch=launch or Launcher(device, device.queue),
+            launch=launcher_for(values, launch),
             program=device.program(SOURCE, monoid.prelude, **defines),
             values=values,
             flags=None if flags is None else flags.memory,

@@ -1,0 +1,112 @@
+"""Segments by offsets, and one result a segment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from clmst import Device, DeviceArray
+from clmst.core.errors import ClmstError
+from clmst.primitives import Monoid, end_flags, head_flags, segmented_reduce
+from tests.primitives.segments_cases import (
+    cases,
+    flagged_are_right,
+    minima_of_rows,
+    random_offsets,
+    rows_are_right,
+)
+
+
+def test_small_cases(device: Device) -> None:
+    assert [name for name, is_right in cases() if not is_right(device)] == []
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1])
+@pytest.mark.parametrize("at", ["chunk", "row", "work-group", "all shares"])
+def test_every_length(device: Device, at: str, more: int) -> None:
+    assert rows_are_right(device, at=at, more=more)
+    assert flagged_are_right(device, at=at, more=more)
+
+
+def test_many_empty_rows_and_a_long_one(device: Device) -> None:
+    """Rows need not have elements: at the front, in between, at the end."""
+    n = 100_000
+    rng = np.random.default_rng(1)
+    values = rng.integers(0, 1 << 32, n, dtype=np.uint32)
+    cuts = np.concatenate([np.zeros(1000), np.full(5000, 3), random_offsets(rng, n - 3, 500) + 3])
+    offsets = np.concatenate([cuts, np.full(2000, n)]).astype(np.uint32)
+    found = segmented_reduce(
+        DeviceArray.from_host(values, device),
+        offsets=DeviceArray.from_host(offsets, device),
+        monoid=Monoid.minimum(np.uint32),
+    )
+    np.testing.assert_array_equal(found.to_host(), minima_of_rows(values, offsets))
+
+
+@pytest.mark.parametrize("strategy", ["parallel", "sequential"])
+def test_order_within_segments(device: Device, strategy: str) -> None:
+    """Composition of affine maps does not commute."""
+    affine = Monoid(
+        dtype=np.dtype([("p", np.uint32), ("q", np.uint32)]),
+        combine="(uint2)(a.x * b.x, a.y * b.x + b.y)",
+        identity="(uint2)(1, 0)",
+        name="affine map",
+    )
+    rng = np.random.default_rng(2)
+    maps = np.zeros(5000, affine.dtype)
+    maps["p"], maps["q"] = rng.integers(0, 1 << 32, (2, maps.size), dtype=np.uint32)
+    offsets = random_offsets(rng, maps.size, 300)
+    found = segmented_reduce(
+        DeviceArray.from_host(maps, device),
+        offsets=DeviceArray.from_host(offsets, device),
+        monoid=affine,
+        strategy=strategy,
+    ).to_host()
+    for row, (begin, end) in zip(found, pairwise(offsets), strict=True):
+        p, q = 1, 0
+        for one in maps[begin:end]:
+            p, q = p * int(one["p"]) % 2**32, (q * int(one["p"]) + int(one["q"])) % 2**32
+        assert (int(row["p"]), int(row["q"])) == (p, q)
+
+
+def test_outputs_keep_their_tails(device: Device) -> None:
+    values = DeviceArray.from_host(np.arange(10, dtype=np.uint32), device)
+    offsets = DeviceArray.from_host(np.array([0, 4, 10], np.uint32), device)
+    out = DeviceArray.from_host(np.full(5, 77, np.uint32), device)
+    assert segmented_reduce(values, offsets=offsets, out=out).to_host().tolist() == [6, 39]
+    assert out.to_host().tolist() == [6, 39, 77, 77, 77]
+    flags = DeviceArray.from_host(np.full(12, 9, np.uint8), device)
+    assert head_flags(offsets, 10, out=flags).size == 10
+    assert flags.to_host().tolist() == [1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 9, 9]
+
+
+def refusals(device: Device) -> dict[str, tuple[Callable[[], object], str]]:
+    """Return bad calls, and words of the errors that they must get."""
+    values = DeviceArray.from_host(np.arange(8, dtype=np.uint32), device)
+    flags = DeviceArray.from_host(np.zeros(8, np.uint8), device)
+    offsets = DeviceArray.from_host(np.array([0, 8], np.uint32), device)
+    none = DeviceArray.empty(0, np.uint32, device)
+    return {
+        "both": (lambda: segmented_reduce(values, flags, offsets=offsets), "one way"),
+        "neither": (lambda: segmented_reduce(values), "one way"),
+        "short flags": (lambda: segmented_reduce(values, flags[:7]), "must have 8"),
+        "no offsets": (lambda: segmented_reduce(values, offsets=none), "one more than"),
+        "no offsets for flags": (lambda: head_flags(none, 3), "one more than"),
+        "wide offsets": (lambda: head_flags(values.view(np.uint64), 3), "must be of uint32"),
+        "small out": (lambda: segmented_reduce(values, flags, out=values[:1]), "room"),
+        "out is read": (lambda: segmented_reduce(values, flags, out=values), "overlap"),
+        "ends over heads": (lambda: end_flags(flags, out=flags), "overlap"),
+        "ends of words": (lambda: end_flags(values), "must be of uint8"),
+        "array": (lambda: segmented_reduce(np.arange(3), flags), "device arrays"),
+    }
+
+
+def test_refusals(any_device: Device) -> None:
+    """Each bad call gets one clear error, whichever way it is bad."""
+    for name, (call, words) in refusals(any_device).items():
+        with pytest.raises(ClmstError) as caught:
+            call()
+        assert words in str(caught.value), name
