@@ -8,8 +8,8 @@
 // number: first one entry a work-group, then one a team.
 #include "primitives/scan_share.cl"
 
-// Consecutive entries of the spine that a work-item takes at a time.
-#define SPINE_ITEMS (T_BYTES > 8 ? 8 : 16)
+// Consecutive entries of the spine that a work-item takes at a time: as many as registers hold.
+#define SPINE_ITEMS (64 / T_BYTES)
 
 static inline global uint *scan_heads(global T *carries, size_t groups) {
   return (global uint *)(carries + groups * (1 + TEAMS));

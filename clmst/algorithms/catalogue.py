@@ -30,7 +30,12 @@ WEIGHTS: tuple[tuple[int, WeightKind], ...] = (
 def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
     """Yield every specialisation for a device: all weights, and the ablation on 32-bit ones."""
     yield from catalogue.specialisations(capabilities, tuning)
-    for source in ("device/trial.cl", boruvka.SPLIT_SOURCE, "algorithms/forest.cl"):
+    for source in (
+        "device/trial.cl",
+        "device/fill.cl",
+        boruvka.SPLIT_SOURCE,
+        "algorithms/forest.cl",
+    ):
         yield specialise(source, capabilities, tuning)
     for (bits, kind), maximum in product(WEIGHTS, (False, True)):
         weights = weight_defines(bits, kind, maximum=maximum)

@@ -221,6 +221,24 @@ def test_read_write_fill(device: Device) -> None:
     assert words.tolist() == [4, 5]
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
+@pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 1000, 20_011])
+def test_large_fills(
+    device: Device, monkeypatch: pytest.MonkeyPatch, dtype: type[np.unsignedinteger], count: int
+) -> None:
+    """What is filled by a kernel, as drivers fill the rest, has no byte more."""
+    monkeypatch.setattr("clmst.runtime.device._MAX_DRIVER_FILL", 0)
+    value = 0x0123456789ABCDEF & np.iinfo(dtype).max
+    expected = np.full(count + 16, 77, dtype)
+    launch, buffer = launcher(device), device.allocate(expected.nbytes)
+    launch.write(buffer, expected)
+    launch.fill(buffer, value, count, dtype)
+    found = np.empty_like(expected)
+    launch.read(buffer, found)
+    expected[:count] = value
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_one_device_in_several_threads(device: Device) -> None:
     """Kernels carry their arguments: threads that mixed them would mix graphs."""
     graphs = [clmst.generate("random", n=200 + 50 * k, seed=k) for k in range(8)]
