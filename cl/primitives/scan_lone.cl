@@ -4,6 +4,8 @@
 #define CLMST_PRIMITIVES_SCAN_LONE
 
 #include "device/line.cl"
+#include "primitives/scan_kind.cl"
+
 #include "device/team.cl"
 
 // Independent sums: 256 bytes of them.
