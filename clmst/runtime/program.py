@@ -106,7 +106,7 @@ def build(context: Any, device: Any, specialisation: Specialisation) -> Any:
     Raises
     ------
     KernelBuildError
-        With the specialisation's label and the compiler's log.
+        With the specialisation's label, the lines of its prelude and the compiler's log.
     """
     import pyopencl as cl
 
@@ -116,4 +116,13 @@ def build(context: Any, device: Any, specialisation: Specialisation) -> Any:
             warnings.simplefilter("ignore", cl.CompilerWarning)
             return program.build(options=specialisation.options, devices=[device])
     except cl.Error as error:
-        raise KernelBuildError(specialisation.label, device.name.strip(), str(error)) from error
+        log = "\n".join((*_numbered(specialisation.prelude), str(error)))
+        raise KernelBuildError(specialisation.label, device.name.strip(), log) from error
+
+
+def _numbered(prelude: Prelude | None) -> list[str]:
+    """Return the lines of a prelude as compilers name them: NVIDIA's shows none of them."""
+    if prelude is None:
+        return []
+    lines = enumerate(prelude.text.splitlines(), 1)
+    return [f"{prelude.name}:{number}: {line}" for number, line in lines if line.strip()]
