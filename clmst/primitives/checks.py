@@ -70,6 +70,17 @@ def check_room(name: str, array: DeviceArray, length: int) -> None:
         )
 
 
+def room_for(
+    name: str, array: DeviceArray | None, dtype: Any, length: int, *, like: DeviceArray
+) -> DeviceArray:
+    """Return `array`, checked to be of `dtype` and to have room, or a new one if there is none."""
+    if array is None:
+        return DeviceArray.empty(length, dtype, like.device)
+    check_array(name, array, dtype, like=like)
+    check_room(name, array, length)
+    return array
+
+
 def check_apart(name: str, array: DeviceArray, **others: DeviceArray | None) -> None:
     """Raise if `array`, which is written, has a byte in common with one of the others."""
     for other_name, other in others.items():

@@ -57,6 +57,16 @@ def element_type(dtype: np.dtype[Any]) -> str:
     return scalar if len(fields) == 1 else f"{scalar}{len(fields)}"
 
 
+def check_macro_text(**texts: str) -> None:
+    """Raise unless each text can stand in a macro or a line directive."""
+    for what, text in texts.items():
+        if not text.strip() or "\n" in text or '"' in text or "\\" in text:
+            raise InvalidArgumentError(
+                f"{what} is {text!r}; it must be one line, not empty, without quotes and "
+                "backslashes (longer code goes into the preamble)"
+            )
+
+
 def check_supported(dtype: np.dtype[Any], device: Device) -> None:
     """Raise unless kernels on `device` can compute with elements of this dtype."""
     if element_type(dtype).startswith("double") and not device.capabilities.doubles:

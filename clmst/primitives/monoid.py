@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.element import element_type, pair_of
+from clmst.primitives.element import check_macro_text, element_type, pair_of
 from clmst.runtime.program import Prelude
 
 _GREATEST = {
@@ -81,13 +81,7 @@ class Monoid:
     def __post_init__(self) -> None:
         object.__setattr__(self, "dtype", np.dtype(self.dtype))
         element_type(self.dtype)
-        for what in ("combine", "identity", "name"):
-            text = getattr(self, what)
-            if not text.strip() or "\n" in text or '"' in text or "\\" in text:
-                raise InvalidArgumentError(
-                    f"{what} is {text!r}; it must be one line, not empty, without quotes and "
-                    "backslashes (longer code goes into the preamble)"
-                )
+        check_macro_text(combine=self.combine, identity=self.identity, name=self.name)
         object.__setattr__(self, "prelude", self._make_prelude())
 
     def _make_prelude(self) -> Prelude:

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.checks import check_apart, check_array, check_length, check_room, launcher_for
+from clmst.primitives.checks import (
+    check_apart,
+    check_array,
+    check_length,
+    check_room,
+    launcher_for,
+    room_for,
+)
 from clmst.primitives.record import record_words
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Launcher
@@ -51,12 +58,8 @@ def gather(
     _check(values, indices)
     if indices.size and not values.size:
         raise InvalidArgumentError(f"there are {indices.size} indices but no values to name")
-    if out is None:
-        out = DeviceArray.empty(indices.size, values.dtype, values.device)
-    else:
-        check_array("out", out, values.dtype, like=values)
-        check_room("out", out, indices.size)
-        check_apart("out", out, values=values, indices=indices)
+    out = room_for("out", out, values.dtype, indices.size, like=values)
+    check_apart("out", out, values=values, indices=indices)
     _enqueue("permute_gather", values, indices, out, launch)
     return out[: indices.size]
 

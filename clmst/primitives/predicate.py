@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.element import element_type
+from clmst.primitives.element import check_macro_text, element_type
 from clmst.runtime.program import Prelude
 
 
@@ -47,13 +46,7 @@ class Predicate:
     def __post_init__(self) -> None:
         object.__setattr__(self, "dtype", np.dtype(self.dtype))
         element_type(self.dtype)
-        for what in ("expression", "name"):
-            text = getattr(self, what)
-            if not text.strip() or "\n" in text or '"' in text or "\\" in text:
-                raise InvalidArgumentError(
-                    f"{what} is {text!r}; it must be one line, not empty, without quotes and "
-                    "backslashes (longer code goes into the preamble)"
-                )
+        check_macro_text(expression=self.expression, name=self.name)
 
     @property
     def prelude(self) -> Prelude:

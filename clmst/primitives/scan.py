@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.checks import check_apart, check_array, check_room, launcher_for
+from clmst.primitives.checks import check_apart, check_array, check_room, launcher_for, room_for
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.shares import Strategy, check_strategy, tile_and_teams
 from clmst.primitives.sweeps import Segments, Sweeps, checked_flags, checked_monoid, checked_out
@@ -63,12 +63,8 @@ def reduce(
     """
     monoid = checked_monoid(values, monoid)
     check_strategy(strategy)
-    if out is None:
-        out = DeviceArray.empty(1, values.dtype, values.device)
-    else:
-        check_array("out", out, values.dtype, like=values)
-        check_room("out", out, 1)
-        check_apart("out", out, values=values)
+    out = room_for("out", out, values.dtype, 1, like=values)
+    check_apart("out", out, values=values)
     Sweeps.of(values, monoid, strategy=strategy, launch=launch).up(total=out)
     return out[:1]
 

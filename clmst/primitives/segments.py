@@ -13,6 +13,7 @@ from clmst.primitives.checks import (
     check_length,
     check_room,
     launcher_for,
+    room_for,
 )
 from clmst.primitives.compact import compact
 from clmst.primitives.element import check_supported
@@ -58,12 +59,8 @@ def head_flags(
     check_array("offsets", offsets, np.uint32)
     if offsets.size == 0:
         raise InvalidArgumentError("offsets are empty; there is one more than there are segments")
-    if out is None:
-        out = DeviceArray.empty(length, np.uint8, offsets.device)
-    else:
-        check_array("out", out, np.uint8, like=offsets)
-        check_room("out", out, length)
-        check_apart("out", out, offsets=offsets)
+    out = room_for("out", out, np.uint8, length, like=offsets)
+    check_apart("out", out, offsets=offsets)
     n_segments = offsets.size - 1
     launch = launcher_for(offsets, launch)
     if length:
@@ -97,12 +94,8 @@ def end_flags(
         1 where a segment ends, else 0. Not waited for. Reads and writes n bytes; one launch.
     """
     check_array("flags", flags, np.uint8)
-    if out is None:
-        out = DeviceArray.empty(flags.size, np.uint8, flags.device)
-    else:
-        check_array("out", out, np.uint8, like=flags)
-        check_room("out", out, flags.size)
-        check_apart("out", out, flags=flags)
+    out = room_for("out", out, np.uint8, flags.size, like=flags)
+    check_apart("out", out, flags=flags)
     launch = launcher_for(flags, launch)
     if flags.size:
         program = flags.device.program(SOURCE, Monoid.sum(np.uint32).prelude)
@@ -222,12 +215,8 @@ def _reduce_rows(
     if offsets.size == 0:
         raise InvalidArgumentError("offsets are empty; there is one more than there are segments")
     n_segments = offsets.size - 1
-    if out is None:
-        out = DeviceArray.empty(n_segments, values.dtype, values.device)
-    else:
-        check_array("out", out, values.dtype, like=values)
-        check_room("out", out, n_segments)
-        check_apart("out", out, values=values, offsets=offsets)
+    out = room_for("out", out, values.dtype, n_segments, like=values)
+    check_apart("out", out, values=values, offsets=offsets)
     flags = head_flags(offsets, values.size, launch=launch)
     scanned = segmented_scan(values, flags, monoid=monoid, strategy=strategy, launch=launch)
     if n_segments:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.checks import check_apart, check_array, check_length, check_room, launcher_for
+from clmst.primitives.checks import check_apart, check_array, check_length, launcher_for, room_for
 from clmst.primitives.element import check_supported
 from clmst.primitives.predicate import Predicate
 from clmst.primitives.record import record_words
@@ -129,10 +129,10 @@ class Selection:
             raise InvalidArgumentError("there is a values_out but no values; give both or neither")
         bound = _checked_bound(source.size, at_most)
         dtype = source.dtype if records is not None else np.dtype(np.uint32)
-        out = _room("out", out, dtype, bound, source)
+        out = room_for("out", out, dtype, bound, like=source)
         if values is not None:
-            values_out = _room("values_out", values_out, values.dtype, bound, source)
-        count = _room("count", count, np.dtype(np.uint32), 1, source)
+            values_out = room_for("values_out", values_out, values.dtype, bound, like=source)
+        count = room_for("count", count, np.uint32, 1, like=source)
         read = {"records": records, "flags": flags, "values": values}
         check_apart("out", out, **read)
         check_apart("count", count, **read, out=out, values_out=values_out)
@@ -219,17 +219,6 @@ def _checked_bound(length: int, at_most: int | None) -> int:
     if index(at_most) < 0:
         raise InvalidArgumentError(f"at_most is {at_most}; it must be 0 or more")
     return min(length, index(at_most))
-
-
-def _room(
-    name: str, array: DeviceArray | None, dtype: np.dtype[Any], length: int, like: DeviceArray
-) -> DeviceArray:
-    """Return `array`, checked to have room, or a new one if there is none."""
-    if array is None:
-        return DeviceArray.empty(length, dtype, like.device)
-    check_array(name, array, dtype, like=like)
-    check_room(name, array, length)
-    return array
 
 
 def _memory(array: DeviceArray | None) -> Any:
