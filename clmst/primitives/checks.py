@@ -92,8 +92,7 @@ def check_apart(name: str, array: DeviceArray, **others: DeviceArray | None) -> 
 
 def check_in_place(name: str, array: DeviceArray, other_name: str, other: DeviceArray) -> None:
     """Raise if the two overlap without being the same."""
-    same = array.base == other.base and array.offset == other.offset
-    if not same and array.overlaps(other):
+    if not array.is_at(other) and array.overlaps(other):
         raise InvalidArgumentError(
             f"{name} and {other_name} overlap without being equal; work in place or apart"
         )

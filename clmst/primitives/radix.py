@@ -88,8 +88,7 @@ class Move:
     @property
     def is_in_place(self) -> bool:
         """Whether source and target are the same memory."""
-        source, target = self.source, self.target
-        return bool(source.base == target.base and source.offset == target.offset)
+        return self.source.is_at(self.target)
 
     @property
     def result(self) -> DeviceArray:

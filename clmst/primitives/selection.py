@@ -55,10 +55,8 @@ def divide(device: Device, length: int, strategy: str = "parallel") -> Shares:
     if strategy == "sequential" or length <= few:
         share = -(-n_tiles // teams) * tile
         return Shares(groups=1, teams=teams, share=share, alone=True)
-    most = device.capabilities.compute_units * tuning.compact_shares_per_compute_unit * teams
-    tiles_each = -(-n_tiles // most)
-    groups = -(-n_tiles // (tiles_each * teams))
-    return Shares(groups=groups, teams=teams, share=tiles_each * tile, alone=False)
+    resident = device.capabilities.compute_units * tuning.compact_shares_per_compute_unit
+    return Shares.spread(n_tiles, tile=tile, teams=teams, most_groups=resident)
 
 
 def selection_defines(

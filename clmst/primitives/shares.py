@@ -88,7 +88,11 @@ class Shares:
         if strategy == "sequential" or n_tiles <= _TILES_FOR_ONE_TEAM:
             return cls(groups=1, teams=teams, share=n_tiles * tile, alone=True)
         resident = device.capabilities.compute_units * device.policy.shares_per_compute_unit
-        most = resident * teams
-        tiles_each = -(-n_tiles // most)
+        return cls.spread(n_tiles, tile=tile, teams=teams, most_groups=resident)
+
+    @classmethod
+    def spread(cls, n_tiles: int, *, tile: int, teams: int, most_groups: int) -> Shares:
+        """Spread tiles of so many elements evenly over at most so many work-groups of teams."""
+        tiles_each = -(-n_tiles // (most_groups * teams))
         groups = -(-n_tiles // (tiles_each * teams))
         return cls(groups=groups, teams=teams, share=tiles_each * tile, alone=False)

@@ -186,6 +186,10 @@ class DeviceArray:
             offset=self.offset,
         )
 
+    def is_at(self, other: DeviceArray) -> bool:
+        """Return whether the two begin at the same byte."""
+        return bool(self.base == other.base and self.offset == other.offset)
+
     def overlaps(self, other: DeviceArray) -> bool:
         """Return whether the two have a byte in common."""
         begin = max(self.offset, other.offset)
