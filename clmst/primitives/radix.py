@@ -22,6 +22,7 @@ from clmst.primitives.checks import (
     launcher_for,
 )
 from clmst.primitives.record import WORD_BYTES, record_words
+from clmst.primitives.shares import Shares
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device import Launcher, Program
@@ -158,8 +159,8 @@ class Shape:
     def divide(self, length: int) -> tuple[int, int]:
         """Return among how many work-groups records are shared out, and how many each has."""
         n_tiles = -(-length // self.tile)
-        tiles_each = -(-n_tiles // min(n_tiles, self.max_groups))
-        return -(-n_tiles // tiles_each), tiles_each * self.tile
+        shares = Shares.spread(n_tiles, tile=self.tile, teams=1, most_groups=self.max_groups)
+        return shares.groups, shares.share
 
     def defines(self, key: Key, record_words: int, value_words: int) -> dict[str, int | bool]:
         """Return the macros that specialise the kernels."""
