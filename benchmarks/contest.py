@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from benchmarks.stand import Stand
+from clmst.bench.measurement import first_line
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 
@@ -255,9 +256,3 @@ def _admit(stand: Stand, case: Case, contestant: Contestant, repetitions: int) -
     outcome.calls = batch_of(seconds)
     few = min(repetitions, _FEW_REPETITIONS)
     return _Entrant(outcome, work.enqueue, few if seconds > _LONG_CALL else repetitions)
-
-
-def first_line(error: Exception) -> str:
-    """Return what an error says, as far as a table has room."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

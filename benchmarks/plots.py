@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from importlib.util import find_spec
+from collections.abc import Callable, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 from benchmarks.contest import Outcome
 from benchmarks.figures import LIMIT, NUMPY, Point
+from clmst.bench.canvas import GRID, legend_below, plain_ticks
+from clmst.bench.canvas import panels as figure_of
 
-_DOTS_PER_INCH = 150
 # Colours that people with any kind of colour vision tell apart (Okabe, Ito 2008).
 _STYLES: dict[str, dict[str, Any]] = {
     "clmst reduce-then-scan": {"color": "#0072B2", "marker": "o"},
@@ -29,26 +28,21 @@ _CONTESTANTS: dict[str, dict[str, Any]] = {
 _OTHERS = (("#009E73", "v"), ("#CC79A7", "P"), ("#E69F00", "X"))
 
 
-def can_draw() -> bool:
-    """Whether there is Matplotlib."""
-    return find_spec("matplotlib") is not None
-
-
 def draw_scans(points: Sequence[Point], folder: Path) -> None:
     """Draw times and speedups of scans over sizes: ``scan_times.png``, ``scan_speedups.png``."""
     numpy = {point.mib: point.total for point in points if point.name == NUMPY}
-    with _figure(folder / "scan_times.png", 2, (9, 4.6)) as panels:
+    with figure_of(folder / "scan_times.png", 2, (9, 4.6), share_y=True) as panels:
         for panel, what in zip(panels, ("kernel", "total"), strict=True):
             _lines(panel, points, what, lambda _, milliseconds: milliseconds)
             panel.set_ylabel(f"{what} time, ms")
-        _legend_below(panels)
+        legend_below(panels[0])
     others = [point for point in points if point.name != NUMPY]
-    with _figure(folder / "scan_speedups.png", 2, (9, 4.6)) as panels:
+    with figure_of(folder / "scan_speedups.png", 2, (9, 4.6), share_y=True) as panels:
         for panel, what in zip(panels, ("kernel", "total"), strict=True):
             _lines(panel, others, what, lambda mib, milliseconds: numpy[mib] / milliseconds)
             panel.axhline(1, label=NUMPY, color=_STYLES[NUMPY]["color"], linewidth=1)
             panel.set_ylabel(f"speedup over NumPy, {what} time")
-        _legend_below(panels)
+        legend_below(panels[0])
 
 
 def draw_contests(outcomes: Sequence[Outcome], folder: Path) -> None:
@@ -60,7 +54,7 @@ def draw_contests(outcomes: Sequence[Outcome], folder: Path) -> None:
     others = {outcome.case for outcome in right if not outcome.ours}
     right = [outcome for outcome in right if outcome.case in others]
     cases = list(dict.fromkeys(outcome.case for outcome in right))
-    with _figure(folder / "primitives.png", 1, (9, 1 + 0.3 * len(cases))) as (panel,):
+    with figure_of(folder / "primitives.png", 1, (9, 1 + 0.3 * len(cases))) as (panel,):
         for name, style in _contestant_styles(right).items():
             own = [outcome for outcome in right if _drawn_as(outcome.contestant) == name]
             panel.plot(
@@ -72,11 +66,11 @@ def draw_contests(outcomes: Sequence[Outcome], folder: Path) -> None:
                 **style,
             )
         panel.set_xscale("log")
-        _plain_ticks(panel.xaxis, (1, 3))
+        plain_ticks(panel.xaxis, (1, 3))
         panel.set_xlabel("billion elements a second")
         panel.set_yticks(range(len(cases)), cases)
         panel.invert_yaxis()
-        panel.grid(axis="y", color="#e6e6e6")
+        panel.grid(axis="y", **GRID)
         panel.figure.legend(loc="outside right upper", frameon=False)
 
 
@@ -97,16 +91,10 @@ def _lines(
     panel.set_xscale("log", base=2)
     panel.set_yscale("log")
     panel.set_xticks(sizes, [str(size) for size in sizes])
-    _plain_ticks(panel.yaxis, (1, 2, 5))
+    plain_ticks(panel.yaxis, (1, 2, 5))
     panel.yaxis.set_tick_params(labelleft=True)
     panel.set_xlabel("input, MiB")
-    panel.grid(color="#e6e6e6")
-
-
-def _legend_below(panels: Sequence[Any]) -> None:
-    """Explain the lines of all panels, which are the same but for the limit, below them."""
-    handles, labels = panels[0].get_legend_handles_labels()
-    panels[0].figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    panel.grid(**GRID)
 
 
 def _drawn_as(contestant: str) -> str:
@@ -123,30 +111,3 @@ def _contestant_styles(outcomes: Sequence[Outcome]) -> dict[str, dict[str, Any]]
     for name, (color, marker) in zip(others, cycle(_OTHERS), strict=False):
         styles[name] = {"color": color, "marker": marker}
     return styles
-
-
-def _plain_ticks(axis: Any, multiples: tuple[int, ...]) -> None:
-    """Label a logarithmic axis with plain numbers at multiples of the powers of ten."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    axis.set_major_locator(LogLocator(subs=multiples))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_formatter(NullFormatter())
-
-
-@contextmanager
-def _figure(path: Path, columns: int, size: tuple[float, float]) -> Iterator[Sequence[Any]]:
-    """Make a row of panels, and save them once they are drawn."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with mpl.rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
-        figure, panels = pyplot.subplots(
-            1, columns, figsize=size, squeeze=False, sharey=True, layout="constrained"
-        )
-        yield panels[0]
-        figure.savefig(path, dpi=_DOTS_PER_INCH)
-        pyplot.close(figure)

@@ -16,9 +16,12 @@ import click
 import clmst
 from benchmarks import peers, plots, report
 from benchmarks.cases import ENTRIES, Entry
-from benchmarks.contest import CopyLimit, Outcome, first_line, run_case
+from benchmarks.contest import CopyLimit, Outcome, run_case
 from benchmarks.figures import LARGEST_MIB, Point, can_use_pyopencl, measure
 from benchmarks.stand import Stand
+from clmst.bench.canvas import can_draw
+from clmst.bench.measurement import first_line
+from clmst.bench.results import write_json
 from clmst.cli.failure import reported
 from clmst.cli.terminal import console
 
@@ -100,7 +103,7 @@ def _chosen(_: click.Context, __: click.Parameter, value: str | None) -> Sequenc
 
 def _drawable(_: click.Context, __: click.Parameter, folder: Path | None) -> Path | None:
     """Return the folder, provided that something can be drawn: better known before than after."""
-    if folder is not None and not plots.can_draw():
+    if folder is not None and not can_draw():
         raise click.BadParameter("pictures need Matplotlib: pip install matplotlib")
     return folder
 
@@ -169,7 +172,7 @@ def main(
             answer = rival.compete(entry.name, size, repetitions, time_limit=peer_limit)
             outcomes += [answer] if answer else []
         if json_file is not None:  # after each case, so that a run that is cut short leaves some
-            report.write_json(json_file, report.as_json(stand.facts(), outcomes))
+            write_json(json_file, report.as_json(stand.facts(), outcomes))
     _show(stand, outcomes, markdown=markdown)
     if folder is not None:
         plots.draw_contests(outcomes, folder)
@@ -216,7 +219,7 @@ def figures(
     console().print(report.scan_table(points, markdown=markdown))
     if json_file is not None:
         facts = stand.facts() | {"repetitions": repetitions}
-        report.write_json(json_file, facts | {"points": [asdict(point) for point in points]})
+        write_json(json_file, facts | {"points": [asdict(point) for point in points]})
     if folder is not None:
         plots.draw_scans(points, folder)
 

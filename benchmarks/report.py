@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -14,6 +12,7 @@ from rich.table import Table
 
 from benchmarks.contest import Outcome
 from benchmarks.figures import NUMPY, Point
+from clmst.bench.tables import digits
 from clmst.cli.terminal import new_table
 
 _SEGMENT_KINDS = "segmented_scan_kinds"
@@ -43,11 +42,6 @@ def as_json(facts: dict[str, Any], outcomes: Sequence[Outcome]) -> dict[str, Any
         "results": [_record(outcome, base.get(outcome.case)) for outcome in outcomes],
         "segmented_slowest_over_quickest": None if ratio is None else round(ratio, 4),
     }
-
-
-def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Write a value as JSON."""
-    path.write_text(json.dumps(value, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
 
 def _record(outcome: Outcome, base: float | None) -> dict[str, Any]:
@@ -116,7 +110,7 @@ def scan_table(points: Sequence[Point], *, markdown: bool = False) -> Table:
     result = new_table("MiB", *headings, numbers=("MiB", *headings))
     for mib, group in groupby(points, lambda point: point.mib):
         cells = [
-            _digits(value)
+            digits(value)
             for point in group
             if point.total_ms
             for value in ([point.total] if point.name == NUMPY else [point.kernel, point.total])
@@ -133,15 +127,9 @@ def _row(outcome: Outcome, base: float | None) -> list[str]:
     bandwidth, share = outcome.bandwidth, outcome.limit_share
     return [
         *head,
-        _digits(outcome.median * 1e3),
-        "" if len(outcome.seconds) == 1 else f"{_digits(low)}-{_digits(high)}",
+        digits(outcome.median * 1e3),
+        "" if len(outcome.seconds) == 1 else f"{digits(low)}-{digits(high)}",
         "" if bandwidth is None else f"{bandwidth * 1e-9:,.1f}",
         "" if share is None else f"{share:.0%}",
         "" if base is None else f"{outcome.median / base:.2f}",
     ]
-
-
-def _digits(milliseconds: float) -> str:
-    """Return a time with four significant digits at least."""
-    decimals = max(0, 3 - math.floor(math.log10(max(milliseconds, 1e-6))))
-    return f"{milliseconds:.{decimals}f}"

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import sys
 from collections.abc import Sequence
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import clmst
+from clmst.bench import machine
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Launcher
@@ -98,35 +94,4 @@ class Stand:
 
     def facts(self) -> dict[str, Any]:
         """Return what a reader must know of the machine."""
-        return {
-            "device": self.device.name,
-            "platform": self.device.platform,
-            "driver": self.device.driver,
-            "compute_units": self.device.capabilities.compute_units,
-            "host": _processor(),
-            "host_cores": len(os.sched_getaffinity(0)),
-            "python": platform.python_version(),
-            "versions": {
-                "clmst": clmst.__version__,
-                "numpy": np.__version__,
-                "pyopencl": _version("pyopencl"),
-            },
-            "command": sys.argv[1:],
-        }
-
-
-def _processor() -> str:
-    """Return the name of the host's processor."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor())
-
-
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
+        return machine.facts(self.device)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,10 @@ from tests.strategies import register_profiles
 from tests.variants import variants
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+# Whoever runs the tests may have tuned the devices; that must not decide what is tested.
+_CACHE = tempfile.TemporaryDirectory(prefix="clmst-tests-")
+os.environ["CLMST_CACHE"] = _CACHE.name
 
 register_profiles()
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

@@ -36,17 +36,19 @@ MAY_IMPORT = {
     "algorithms": PRIMITIVES,
     "api": ALGORITHMS,
     "io": BASE,
-    "generators": BASE,
+    "generators": BASE | {"io"},  # stand-ins are kept as files: building one takes long
     "drawing": BASE,
     "interop": API | {"clmst"},
-    "cli": API | {"clmst", "io", "generators", "drawing"},
+    "tune": API | {"io", "generators"},
+    "bench": API | {"clmst", "io", "generators"},
+    "cli": API | {"bench", "tune", "clmst", "io", "generators", "drawing"},
     "clmst": API | {"io", "generators", "drawing", "interop"},  # the facade re-exports
 }
 
 # Who may know a package that is heavy or optional; beside them nobody does.
 MAY_USE = {
     "pyopencl": {"runtime"},
-    "matplotlib": {"drawing"},
+    "matplotlib": {"drawing", "bench"},
     "networkx": {"core", "interop"},
     "click": {"cli"},
     "rich": {"cli"},

@@ -29,6 +29,16 @@ GPU_SHAPE = Policy(
     split_work_group_size=64,
     split_bytes_per_item=32,
     split_shares_per_compute_unit=2,
+    slots_per_item=2,
+    long_row=24,
+    chase=2,
+    filter_degree=3.0,
+    filter_target=1.0,
+    resident_groups_per_compute_unit=0,
+    resident_work_group_size=64,
+    resident_slots_per_item=2,
+    resident_slots=1 << 20,
+    separate_rounds=1,
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from clmst.algorithms import boruvka, ecl
+from clmst.algorithms import boruvka, ecl, filter_boruvka
 from clmst.algorithms.solution import Solution
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device import Launcher
@@ -24,6 +24,7 @@ class Algorithm(Protocol):
 ALGORITHMS: Mapping[str, Algorithm] = {
     "boruvka": boruvka.solve,
     "ecl": ecl.solve,
+    "filter-boruvka": filter_boruvka.solve,
 }
 
 

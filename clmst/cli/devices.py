@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from clmst.runtime.device import Device
     from clmst.runtime.discovery import Listing
 
 
@@ -22,7 +23,7 @@ def devices(as_json: bool) -> None:
     """List the OpenCL devices of this machine, best first.
 
     Each one is tried: it has to build and run a kernel. The one marked "chosen" is used when
-    --device is left out; CLMST_DEVICE changes that.
+    --device is left out; CLMST_DEVICE changes that. "tuning" says whose values shape its kernels.
     """
     from clmst.runtime import discovery
 
@@ -43,6 +44,13 @@ def _entry(listing: Listing) -> dict[str, Any]:
         "platform": device.platform,
         "driver": device.driver,
         **asdict(device.capabilities),
+        "tuning": {
+            "source": device.tuning.source,
+            "title": device.tuning.title,
+            "measured": device.tuning.measured,
+            "note": device.tuning.note,
+            "policy": asdict(device.policy),
+        },
         "usable": listing.usable,
         "reason": listing.reason,
         "chosen": listing.chosen,
@@ -59,7 +67,7 @@ def _table(listings: list[Listing]) -> Table:
     for listing in listings:
         device, can = listing.device, listing.device.capabilities
         table.add_row(
-            Text.assemble(device.name, (f"\n{device.platform}\ndriver {device.driver}", "dim")),
+            Text.assemble(device.name, (_small_print(device), "dim")),
             can.kind,
             str(can.compute_units),
             f"{can.global_memory / (1 << 30):.1f} GiB",
@@ -68,6 +76,11 @@ def _table(listings: list[Listing]) -> Table:
             _status(listing),
         )
     return table
+
+
+def _small_print(device: Device) -> str:
+    tuning = f"tuning: {device.tuning.description}"
+    return f"\n{device.platform}\ndriver {device.driver}\n{tuning}"
 
 
 def _status(listing: Listing) -> Text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
@@ -44,6 +45,24 @@ def reported() -> Iterator[None]:
         if os.environ.get(TRACEBACK_VARIABLE) == "1":
             raise
         raise Failure(describe(error)) from error
+
+
+@contextmanager
+def warnings_in_one_line() -> Iterator[None]:
+    """Show clmst's own warnings as ``clmst: warning: ...`` on stderr, in one line."""
+    plainly = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if category.__module__.startswith("clmst."):
+            click.echo(f"clmst: warning: {message}", err=True)
+        else:
+            plainly(message, category, *place, **more)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = plainly
 
 
 def describe(error: Exception) -> str:

@@ -11,10 +11,12 @@ from typing import Any
 import click
 
 from clmst import __version__
+from clmst.cli.bench import bench
 from clmst.cli.devices import devices
-from clmst.cli.failure import reported
+from clmst.cli.failure import reported, warnings_in_one_line
 from clmst.cli.generate import generate
 from clmst.cli.solve import solve
+from clmst.cli.tune import tune
 from clmst.cli.verify import verify
 
 
@@ -22,7 +24,7 @@ class _Reporting(click.Group):
     """A group that turns whatever its commands raise into one line and an exit status."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        with reported():
+        with reported(), warnings_in_one_line():
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -33,7 +35,7 @@ class _Reporting(click.Group):
 @click.group(
     name="clmst",
     cls=_Reporting,
-    commands=[solve, verify, generate, devices],
+    commands=[solve, verify, generate, devices, tune, bench],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="clmst", message="%(prog)s %(version)s")

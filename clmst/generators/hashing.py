@@ -34,6 +34,27 @@ def mix(word: int) -> int:
     return word ^ (word >> 31)
 
 
+def next_word(state: int) -> int:
+    """Return what SplitMix64 gives out next in a state of 64 bits."""
+    return mix((state + _GOLDEN) & _MASK)
+
+
+def next_words(states: Words) -> Words:
+    """Turn states into what SplitMix64 gives out next, in place; return them."""
+    states += np.uint64(_GOLDEN)
+    return _finalise(states)
+
+
+def _finalise(words: Words) -> Words:
+    """Scramble words in place, as :func:`mix` does; return them."""
+    shifted = np.empty_like(words)
+    for shift, factor in ((30, _FIRST), (27, _SECOND)):
+        words ^= np.right_shift(words, np.uint64(shift), out=shifted)
+        words *= np.uint64(factor)
+    words ^= np.right_shift(words, np.uint64(31), out=shifted)
+    return words
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
     """An endless random sequence that can be read at any position, in any order.
@@ -88,12 +109,7 @@ class Stream:
     def _words(self, counters: Words) -> Words:
         words = counters * np.uint64(_GOLDEN)
         words += np.uint64(self.key)
-        words ^= words >> np.uint64(30)
-        words *= np.uint64(_FIRST)
-        words ^= words >> np.uint64(27)
-        words *= np.uint64(_SECOND)
-        words ^= words >> np.uint64(31)
-        return words
+        return _finalise(words)
 
     def _scrambled(self, words: Words, bits: int) -> Words:
         mask = np.uint64((1 << bits) - 1)

@@ -76,8 +76,15 @@ def write(graph: Graph, stream: BinaryIO) -> None:
             f"the graph has {edges.n_vertices} vertices and {2 * edges.u.size} stored edges; "
             "ECL graphs have fewer than 2**31 of each"
         )
-    indptr, indices, weights = edges.symmetric_csr()
-    stream.write(np.array([edges.n_vertices, indices.size], _UNSIGNED).tobytes())
+    write_csr(*edges.symmetric_csr(), stream)
+
+
+def write_csr(indptr: Array, indices: Array, weights: Array, stream: BinaryIO) -> None:
+    """Write the arrays of a symmetric CSR, without loops or parallel edges, as they are.
+
+    It trusts its arguments; :func:`write` takes any graph.
+    """
+    stream.write(np.array([indptr.size - 1, indices.size], _UNSIGNED).tobytes())
     for array, dtype in ((indptr, _UNSIGNED), (indices, _UNSIGNED), (weights, _SIGNED)):
         stream.write(np.ascontiguousarray(array, dtype).data)
 

@@ -12,9 +12,11 @@ import numpy as np
 
 from clmst.core.errors import KernelBuildError, OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.weight_keys import Array
-from clmst.runtime import policy, program
+from clmst.runtime import program
 from clmst.runtime.capabilities import Capabilities, detect
+from clmst.runtime.policy import Policy
 from clmst.runtime.profile import Profile
+from clmst.runtime.tuning import Identity, Tuning, look_up
 
 
 class Device:
@@ -31,7 +33,7 @@ class Device:
     without : tuple of str
         Capabilities to force off: "int64-atomics", "lanes".
     tuning : Policy, optional
-        The shape of kernels; the measured one for this kind of device when left out.
+        The shape of kernels; what the tables have for this device when left out.
     """
 
     def __init__(
@@ -40,12 +42,11 @@ class Device:
         *,
         queue: Any = None,
         without: tuple[str, ...] = (),
-        tuning: policy.Policy | None = None,
+        tuning: Policy | None = None,
     ) -> None:
         self.cl_device = cl_device
         self.without = without
         self.capabilities: Capabilities = detect(cl_device).without(without)
-        self.policy = tuning or policy.choose(self.capabilities)
         self._tuning = tuning
         self.lock = threading.RLock()
         self._caller_queue = queue
@@ -86,9 +87,27 @@ class Device:
             tuning=self._tuning,
         )
 
-    def with_policy(self, tuning: policy.Policy) -> Device:
+    def with_policy(self, tuning: Policy) -> Device:
         """Return the same device with kernels of another shape; results stay the same."""
         return Device(self.cl_device, queue=self._caller_queue, without=self.without, tuning=tuning)
+
+    def beside(self, tuning: Policy) -> Device:
+        """Return the same with kernels of another shape, on this one's queue, buffers and pool."""
+        other = Device(self.cl_device, queue=self.queue, without=self.without, tuning=tuning)
+        other._pool = self._pool
+        return other
+
+    @cached_property
+    def tuning(self) -> Tuning:
+        """The shape of its kernels, and where that comes from."""
+        if self._tuning is not None:
+            return Tuning(policy=self._tuning, source="given", title=self.name)
+        return look_up(Identity.of(self.cl_device), self.capabilities)
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The shape of its kernels."""
+        return self.tuning.policy
 
     # --------------------------------------------------------------- resources
 
@@ -242,14 +261,43 @@ class Program:
         PyOpenCL sets arguments twenty times as fast once it knows which are scalars.
         """
         if name not in self._kernels:
-            import pyopencl as cl
-
-            kernel = cl.Kernel(self._built, name)
+            kernel = self.new_kernel(name)
             kernel.set_arg_types(
                 [type(a) if isinstance(a, np.generic) else None for a in arguments]
             )
             self._kernels[name] = kernel
         return self._kernels[name]
+
+    def new_kernel(self, name: str) -> Any:
+        """Return a ``pyopencl.Kernel`` of this name that nobody else sets arguments of."""
+        import pyopencl as cl
+
+        return cl.Kernel(self._built, name)
+
+
+class Prepared:
+    """A kernel of its own, whose leading arguments are set once and for all.
+
+    Parameters
+    ----------
+    program : Program
+    name : str
+    arguments : tuple
+        Buffers and NumPy scalars; kept alive with the kernel.
+    """
+
+    def __init__(self, program: Program, name: str, arguments: tuple[Any, ...]) -> None:
+        self.name = name
+        self.work_group_size = program.work_group_size
+        self.kernel = program.new_kernel(name)
+        self._arguments = arguments
+        for k, argument in enumerate(arguments):
+            self.kernel.set_arg(k, argument)
+
+    def set_rest(self, arguments: tuple[Any, ...]) -> None:
+        """Set the arguments behind the leading ones."""
+        for k, argument in enumerate(arguments, len(self._arguments)):
+            self.kernel.set_arg(k, argument)
 
 
 _MAX_DRIVER_FILL = 1 << 30
@@ -287,6 +335,19 @@ class Launcher:
             event = kernel(self.queue, (groups * local,), (local,), *arguments)
         self.launches += 1
         return self._note(name, event)
+
+    def prepared(self, kernel: Prepared, groups: int, *rest: Any) -> Any:
+        """Enqueue a prepared kernel, with the arguments behind those that are set."""
+        import pyopencl as cl
+
+        local = kernel.work_group_size
+        with self.device.lock:
+            kernel.set_rest(rest)
+            event = cl.enqueue_nd_range_kernel(
+                self.queue, kernel.kernel, (groups * local,), (local,)
+            )
+        self.launches += 1
+        return self._note(kernel.name, event)
 
     def groups_for(self, n_items: int) -> int:
         """Return how many work-groups share `n_items` tiles or items: few enough to be resident."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, field
 from typing import Any
 
 from clmst.core.graph import Graph
@@ -27,6 +28,8 @@ class DeviceGraph:
         One word of `encoded.bits.dtype` a slot.
     encoded : EncodedWeights
         How keys are made of the words.
+    plans : dict
+        What algorithms keep with the graph for the next solve, by what asked for it.
     """
 
     graph: Graph
@@ -35,6 +38,7 @@ class DeviceGraph:
     indices: Any
     weights: Any
     encoded: EncodedWeights
+    plans: dict[Hashable, Any] = field(default_factory=dict)
 
     @classmethod
     def upload(cls, graph: Graph, device: Device) -> DeviceGraph:

@@ -1,6 +1,8 @@
-"""Tuning policies: how kernels are shaped for a kind of device. They never change a result.
+"""Tuning policies: how kernels are shaped for a device. They never change a result.
 
-Each entry states what it was measured on; what matches nothing gets the entry of its kind.
+What values a field may have is declared in ``tuning_parameters.py``. What was measured on a device
+stands in ``tuning_table.py``, with its figures, and wins over the values of the kind, which are
+here.
 """
 
 from __future__ import annotations
@@ -48,6 +50,29 @@ class Policy:
         and 13 KiB beside fit local memory. Without ranking lanes 32 at most.
     split_shares_per_compute_unit : int
         Work-groups among which records are shared out.
+    slots_per_item : int
+        Slots that a work-item takes from each tile of a graph, in `filter-boruvka`.
+    long_row : int
+        Slots in a tile from which on a row goes to a lane group there (work-groups of more than one
+        work-item only).
+    chase : int
+        Vertices that a vertex follows in one go on the way to its supervertex.
+    filter_degree : float
+        Average degree from which on light edges go first.
+    filter_target : float
+        Light edges aimed at, in multiples of the number of vertices.
+    resident_groups_per_compute_unit : int
+        Work-groups that are on the device at once for sure, and so may wait for one another; 0
+        where that was not tried.
+    resident_work_group_size : int
+        Their work-items.
+    resident_slots_per_item : int
+        As `slots_per_item`, for them.
+    resident_slots : int
+        Slots up to which a graph is solved in one launch of resident work-groups.
+    separate_rounds : int
+        Rounds of larger graphs that are launched by themselves before resident work-groups do the
+        rest.
     """
 
     work_group_size: int
@@ -64,36 +89,45 @@ class Policy:
     split_work_group_size: int
     split_bytes_per_item: int
     split_shares_per_compute_unit: int
+    slots_per_item: int
+    long_row: int
+    chase: int
+    filter_degree: float
+    filter_target: float
+    resident_groups_per_compute_unit: int
+    resident_work_group_size: int
+    resident_slots_per_item: int
+    resident_slots: int
+    separate_rounds: int
 
 
-# Figures: geometric mean of the times of the fifteen benchmark graphs on an NVIDIA H200, relative
-# to these values with 2 edges an item; the same values again gave 0.998 (docs/performance.md).
-# Other GPUs get the same until they are measured.
+# What a device gets that no table knows. Those of GPUs are the H200's: no other is measured yet.
 _DEFAULTS: dict[DeviceKind, Policy] = {
     "gpu": Policy(
-        work_group_size=256,  # 128: 1.076, 512: 1.071
-        # Many work-groups that the hardware schedules beat resident ones that stride: 8: 1.179,
-        # 64: 1.035, 1024: 1.016.
+        work_group_size=256,
         groups_per_compute_unit=256,
-        edges_per_item=1,  # 1: 0.965, 4: 1.038, 8: 1.081
+        edges_per_item=1,
         rows_per_item=1,
-        stage_capacity=1024,  # 512: 1.033, 2048: 1.088
-        hub_row=128,  # 64: 0.976, but 1.2 on clique-like copapers; 256: 1.042
-        # Exclusive scan of 2**28 uint32: 0.819 ms. 8: 0.837, 16: 0.884, 64: 0.819; with 128 bytes
-        # an item 0.812, with 32 0.827.
+        stage_capacity=1024,
+        hub_row=128,
         shares_per_compute_unit=32,
         bytes_per_item=64,
-        # Compaction of 2**28 uint32 by flags, by a predicate, and of runs, in ms: 0.590, 0.704,
-        # 0.960. 32, 64: 0.574, 0.689, 1.077; 16, 32: 0.587, 0.713, 1.005; 64, 16: 0.619, 0.745,
-        # 1.017.
         compact_shares_per_compute_unit=32,
         compact_bytes_per_item=32,
-        # Sort of 2**26 pairs of uint32, and 6 passes over 2**25 of uint64 with uint32, in ms: 3.36
-        # and 3.79. 512, 64, 4: 3.56 and 4.01; 384, 64, 6: 4.07 and 3.73; 256, 64, 6: 4.04 and 4.64.
         radix_bits=8,
         split_work_group_size=512,
         split_bytes_per_item=48,
         split_shares_per_compute_unit=8,
+        slots_per_item=8,
+        long_row=64,
+        chase=32,
+        filter_degree=6.0,
+        filter_target=2.0,
+        resident_groups_per_compute_unit=0,
+        resident_work_group_size=512,
+        resident_slots_per_item=4,
+        resident_slots=1 << 23,
+        separate_rounds=2,
     ),
     "cpu": Policy(
         work_group_size=1,
@@ -110,11 +144,21 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         split_work_group_size=1,
         split_bytes_per_item=64,
         split_shares_per_compute_unit=4,
+        slots_per_item=1024,
+        long_row=64,
+        chase=32,
+        filter_degree=6.0,
+        filter_target=2.0,
+        resident_groups_per_compute_unit=0,
+        resident_work_group_size=1,
+        resident_slots_per_item=1024,
+        resident_slots=0,
+        separate_rounds=0,
     ),
 }
 _DEFAULTS["accelerator"] = _DEFAULTS["gpu"]
 
 
 def choose(capabilities: Capabilities) -> Policy:
-    """Return the policy for a device."""
+    """Return the policy for devices of a kind."""
     return _DEFAULTS[capabilities.kind]

@@ -8,6 +8,9 @@ from clmst import Device
 from clmst.runtime import policy
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
+from clmst.runtime.tuning import Identity, shipped
+from clmst.runtime.tuning_parameters import PARAMETERS, conflicts
+from clmst.runtime.tuning_table import SHIPPED
 from tests.variants import GPU_SHAPE
 
 CAPABILITIES = {
@@ -29,8 +32,20 @@ CAPABILITIES = {
 }
 
 
+# The shapes that devices in the shipped table get.
+MEASURED = {
+    entry.title: shipped(
+        Identity(device=entry.device or "", platform="", vendor=entry.vendor or "", driver=""),
+        CAPABILITIES[entry.kind],
+    ).policy
+    for entry in SHIPPED
+}
+
+
 @pytest.mark.parametrize(
-    "tuning", [*map(policy.choose, CAPABILITIES.values()), GPU_SHAPE], ids=[*CAPABILITIES, "tests"]
+    "tuning",
+    [*map(policy.choose, CAPABILITIES.values()), GPU_SHAPE, *MEASURED.values()],
+    ids=[*CAPABILITIES, "tests", *MEASURED],
 )
 def test_kernels_can_have_the_shape(tuning: Policy) -> None:
     """The legal ranges that cl/ states: lanes divide a work-group, the stage fits local memory."""
@@ -47,6 +62,9 @@ def test_kernels_can_have_the_shape(tuning: Policy) -> None:
     assert tuning.split_work_group_size == 1 or tuning.split_work_group_size % 32 == 0
     assert tuning.split_work_group_size * tuning.split_bytes_per_item <= 32768
     assert tuning.split_shares_per_compute_unit >= 1
+    for name, parameter in PARAMETERS.items():
+        assert parameter.allows(getattr(tuning, name)), name
+    assert conflicts(tuning) == []
 
 
 def test_cpus_get_lone_work_items_and_others_do_not() -> None:
@@ -55,10 +73,10 @@ def test_cpus_get_lone_work_items_and_others_do_not() -> None:
     assert policy.choose(CAPABILITIES["accelerator"]) == policy.choose(CAPABILITIES["gpu"])
 
 
-def test_device_takes_the_policy_of_its_kind(device: Device) -> None:
+def test_device_takes_the_policy_of_the_tables(device: Device) -> None:
     """Unless it was given one; forcing a capability off does not change the shape."""
     plain = Device(device.cl_device)
-    assert plain.policy == policy.choose(plain.capabilities)
+    assert plain.policy == shipped(Identity.of(device.cl_device), plain.capabilities).policy
     assert plain.with_policy(GPU_SHAPE).policy == GPU_SHAPE
     assert plain.with_policy(GPU_SHAPE).forcing_off("lanes").policy == GPU_SHAPE
     assert plain.forcing_off("lanes").policy == plain.policy

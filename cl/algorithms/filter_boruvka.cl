@@ -1,0 +1,181 @@
+// filter-boruvka, one launch a step; clmst/algorithms/filter_boruvka.py says in which order.
+//
+// Source: Borůvka's algorithm on worklists of edges, with the filter of Filter-Kruskal (Osipov,
+// Sanders, Singler 2009) and the deterministic reservations of ECL-MST (Fallin et al. 2023). The
+// first round from the rows alone, consecutive numbers of supervertices, hooking without
+// compare-and-swap and tiles of slots are clmst's own.
+//
+// All kernels take the arrays of a solve (filter_boruvka_solve.cl), then what they need beside.
+#include "algorithms/filter_boruvka_filter.cl"
+#include "algorithms/filter_boruvka_first.cl"
+#include "algorithms/filter_boruvka_rounds.cl"
+#include "algorithms/filter_boruvka_tiles.cl"
+
+// Clear the forest and the counts, and find the row of each tile's first slot.
+//
+// Out      in_forest, counts, tiles; where edges are stored once, links and reservations of depth 0.
+// Launch   any.
+kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
+  const solve_t solve = SOLVE_ARGUMENTS;
+  solve_prepare(&solve);
+  tile_find_rows(&solve);
+}
+
+// Set the upper ends of the first windows by a sample of weights.
+//
+// In       the graph; seed; rank_a, rank_b, rank_c: rising ranks in the sample, SAMPLES for none.
+// Out      ends of windows.
+// Launch   one work-group.
+kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint rank_a, uint rank_b,
+                                       uint rank_c) {
+  local full_key_t keys[SAMPLES];
+  local uint slots[SAMPLES];
+  const solve_t solve = SOLVE_ARGUMENTS;
+  filter_set_windows(&solve, seed, rank_a, rank_b, rank_c, keys, slots);
+}
+
+// Find every vertex's lightest edge in its row, and list the edges of the first window.
+//
+// In       the graph, tiles, windows.
+// Out      chosen[n], target[n]: but for rows that tiles part, whose parts' are noted for tiles;
+//          the list of (row, slot).
+// Launch   WG_SIZE; any number of work-groups.
+// Needs    both directions of all edges.
+LANES_ATTRIBUTE
+kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS, uint n_phases) {
+  local full_key_t keys[TILE_PLACES];
+  local uint columns[TILE_PLACES], long_rows[MAX_LONG_ROWS], scratch[WG_SIZE], n_long_rows, base;
+  const solve_t solve = SOLVE_ARGUMENTS;
+  const tile_t tile = {keys, columns, long_rows, &n_long_rows};
+  first_take_minima(&solve, n_phases, &tile, scratch, &base);
+}
+
+// Find the lightest edges of the rows that tiles part.
+//
+// In-out   chosen[n], target[n].
+// Launch   any.
+kernel void filter_boruvka_join_rows(SOLVE_PARAMETERS) {
+  const solve_t solve = SOLVE_ARGUMENTS;
+  first_join_rows(&solve);
+}
+
+// Put every vertex's lightest edge into the forest; roots become supervertices of depth 1.
+//
+// In       chosen[n], target[n].
+// Out      in_forest; links of roots; supervertices of depth 1.
+// Launch   WG_SIZE; any number of work-groups.
+LANES_ATTRIBUTE
+kernel void filter_boruvka_choose_edges(SOLVE_PARAMETERS) {
+  local uint scratch[WG_SIZE], base;
+  const solve_t solve = SOLVE_ARGUMENTS;
+  first_choose_edges(&solve, scratch, &base);
+}
+
+// Let every vertex know its supervertex, or point CHASE steps ahead.
+//
+// In       target[n]; links of roots.  Out  links of all other vertices.
+// Launch   any.
+kernel void filter_boruvka_follow_choices(SOLVE_PARAMETERS) {
+  const solve_t solve = SOLVE_ARGUMENTS;
+  first_follow_choices(&solve);
+}
+
+// Make the worklist of depth 1 of the list of (row, slot).
+//
+// Out      the worklist, with its pass-0 reservations.
+// Launch   WG_SIZE; any number of work-groups.
+LANES_ATTRIBUTE
+kernel void filter_boruvka_contract_slots(SOLVE_PARAMETERS) {
+  local uint scratch[WG_SIZE], base;
+  const solve_t solve = SOLVE_ARGUMENTS;
+  round_contract_slots(&solve, scratch, &base);
+}
+
+// Make the worklist of `depth` of the edges of a phase's window that join two components.
+//
+// In       the graph, tiles, windows; from the second phase on the components of all vertices.
+// Out      the worklist, with its pass-0 reservations.
+// Launch   WG_SIZE; any number of work-groups.
+LANES_ATTRIBUTE
+kernel void filter_boruvka_admit_edges(SOLVE_PARAMETERS, uint phase, uint n_phases, uint depth) {
+  local full_key_t keys[TILE_PLACES];
+  local uint columns[TILE_PLACES], long_rows[MAX_LONG_ROWS], scratch[WG_SIZE], n_long_rows, base;
+  const solve_t solve = SOLVE_ARGUMENTS;
+  const tile_t tile = {keys, columns, long_rows, &n_long_rows};
+  filter_admit_edges(&solve, phase, n_phases, depth, &tile, scratch, &base);
+}
+
+#if RESERVATION_PASSES > 1
+// Make the reservations of a later pass (reservation.cl).
+//
+// Needs    1 <= pass < RESERVATION_PASSES, in rising order.
+// Launch   any.
+kernel void filter_boruvka_refine(SOLVE_PARAMETERS, uint phase, uint depth, uint pass) {
+  const solve_t solve = SOLVE_ARGUMENTS;
+  round_refine(&solve, phase, depth, pass);
+}
+#endif
+
+// Put the lightest edge of every supervertex into the forest; roots become those of depth + 1.
+//
+// In       the worklist and the reservations of `depth`.
+// Out      in_forest; links of `depth`; supervertices of depth + 1.
+// Launch   WG_SIZE; any number of work-groups.
+LANES_ATTRIBUTE
+kernel void filter_boruvka_hook(SOLVE_PARAMETERS, uint phase, uint depth) {
+  local uint scratch[WG_SIZE], base;
+  const solve_t solve = SOLVE_ARGUMENTS;
+  round_hook(&solve, phase, depth, scratch, &base);
+}
+
+// Let every vertex of a depth know its supervertex, or point further ahead.
+//
+// In       again: whether it was done before; then nothing is, unless that left some pending.
+// In-out   links of `depth`; the count of those pending: zero before the first time.
+// Launch   any.
+kernel void filter_boruvka_follow(SOLVE_PARAMETERS, uint phase, uint depth, uint again) {
+  const solve_t solve = SOLVE_ARGUMENTS;
+  if (again && *solve_count(&solve, phase, depth, COUNT_PENDING) == 0) return;
+  round_follow(&solve, phase, depth);
+}
+
+// Make the worklist of depth + 1 of that of `depth`.
+//
+// Out      the worklist, with its pass-0 reservations.
+// Launch   WG_SIZE; any number of work-groups.
+LANES_ATTRIBUTE
+kernel void filter_boruvka_contract(SOLVE_PARAMETERS, uint phase, uint depth) {
+  local uint scratch[WG_SIZE], base;
+  const solve_t solve = SOLVE_ARGUMENTS;
+  round_contract(&solve, phase, depth, scratch, &base);
+}
+
+// Number the components that a phase leaves.
+//
+// In-out   links of all depths from `depth` on.
+// Out      the count of supervertices at depth 1 of the next phase.
+// Launch   WG_SIZE; any number of work-groups.
+LANES_ATTRIBUTE
+kernel void filter_boruvka_number_components(SOLVE_PARAMETERS, uint phase, uint depth) {
+  local uint scratch[WG_SIZE], base;
+  const solve_t solve = SOLVE_ARGUMENTS;
+  filter_number_components(&solve, phase, depth, scratch, &base);
+}
+
+// Let every vertex of the graph know the component that a phase leaves it in.
+//
+// In-out   links of depth 0.
+// Launch   any.
+kernel void filter_boruvka_find_components(SOLVE_PARAMETERS, uint phase) {
+  const solve_t solve = SOLVE_ARGUMENTS;
+  filter_find_components(&solve, phase);
+}
+
+// Let the components be the supervertices of depth 1.
+//
+// Out      links and reservations of depth 1.
+// Launch   any.
+kernel void filter_boruvka_begin_components(SOLVE_PARAMETERS, uint phase) {
+  const solve_t solve = SOLVE_ARGUMENTS;
+  filter_begin_components(&solve, phase);
+}

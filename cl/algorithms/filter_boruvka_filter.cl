@@ -1,0 +1,137 @@
+// filter-boruvka: filtering. Between phases, every vertex learns its component; the edges of the
+// next window are then read from the graph, and hardly any joins two components.
+#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_FILTER
+#define CLMST_ALGORITHMS_FILTER_BORUVKA_FILTER
+
+#include "algorithms/filter_boruvka_rounds.cl"
+#include "algorithms/filter_boruvka_tiles.cl"
+
+// Slots in the sample that sets the ends of windows: a multiple of WG_SIZE up to 2048.
+#ifndef SAMPLES
+#define SAMPLES 1024
+#endif
+
+// A random slot of the i-th of SAMPLES equal parts of all slots.
+static inline uint sample_slot(uint n_slots, uint i, uint seed) {
+  uint hash = (seed * SAMPLES + i) * 0x9e3779b9u;
+  hash = (hash ^ hash >> 16) * 0x7feb352du;
+  hash = (hash ^ hash >> 15) * 0x846ca68bu;
+  return (uint)(((ulong)i * n_slots + mul_hi(hash ^ hash >> 16, n_slots)) / SAMPLES);
+}
+
+// Set the upper ends of the first windows to the edges of given ranks in a sample; a rank of
+// SAMPLES or more is none. By one work-group.
+static inline void filter_set_windows(const solve_t *solve, uint seed, uint rank_a, uint rank_b,
+                                      uint rank_c, local full_key_t *keys, local uint *slots) {
+  for (uint i = get_local_id(0); i < SAMPLES; i += WG_SIZE) {
+    slots[i] = sample_slot(solve->n_slots, i, seed);
+    keys[i] = weight_key(solve->weights[slots[i]]);
+  }
+  wg_barrier_local();
+  for (uint i = get_local_id(0); i < SAMPLES; i += WG_SIZE) {
+    const full_key_t key = keys[i];
+    uint rank = 0;
+    for (uint k = 0; k < SAMPLES; ++k) rank += keys[k] < key || (keys[k] == key && k < i);
+    // Slots rise with i, so ranks are those of (key, slot), and no two are equal.
+    const uint end = rank == rank_a ? 0 : rank == rank_b ? 1 : rank == rank_c ? 2 : MAX_PHASES;
+    if (end == MAX_PHASES) continue;
+    volatile global uint *words = solve->state + STATE_WINDOWS + 3 * end;
+    words[0] = (uint)key;
+#if WEIGHT_BITS == 64
+    words[1] = (uint)(key >> 32);
+#endif
+    words[2] = slots[i];
+  }
+  wg_barrier_local();
+}
+
+// Number the components that a phase leaves: the supervertices of a depth that no edge of the phase
+// leads out of. They are to be those of depth 1 in the next phase.
+static inline void filter_number_components(const solve_t *solve, uint phase, uint depth,
+                                            local uint *scratch, local uint *base) {
+  volatile global uint *count = solve_count(solve, phase + 1, 1, COUNT_VERTICES);
+  volatile global uint *links = solve_links(solve, depth);
+  uint n_vertices = depth == 0 ? solve->n : *solve_count(solve, phase, depth, COUNT_VERTICES);
+  while (n_vertices > 0) {
+    for (size_t tile = (size_t)get_group_id(0) * GRID_TILE; tile < n_vertices;
+         tile += (size_t)get_num_groups(0) * GRID_TILE) {
+      uint n_ends = 0;
+      for (size_t v = tile + get_local_id(0); v < min(tile + GRID_TILE, (size_t)n_vertices);
+           v += WG_SIZE)
+        n_ends += links[v] == LINK_FINISHED;
+      uint number = wg_claim(count, n_ends, scratch, base);
+      for (size_t v = tile + get_local_id(0); v < min(tile + GRID_TILE, (size_t)n_vertices);
+           v += WG_SIZE)
+        if (links[v] == LINK_FINISHED) links[v] = LINK_KNOWN | LINK_FINAL | number++;
+    }
+    links += solve_capacity(solve, depth);
+    depth += 1;
+    n_vertices = *solve_count(solve, phase, depth, COUNT_VERTICES);
+  }
+}
+
+// Let every vertex of the graph know the component that a phase leaves it in. A final link that is
+// met on the way at depth 0 may be what another work-item has just found, which is as good.
+static inline void filter_find_components(const solve_t *solve, uint phase) {
+  GRID_FOR(v, solve->n) {
+    const volatile global uint *links = solve->links;
+    uint link = link_of(links, (uint)v);
+    if (link == LINK_FINISHED) continue;
+    if (phase > 0) link &= ~LINK_FINAL;  // the component of the phase before is where it began
+    for (uint depth = 0; !(link & LINK_FINAL); ++depth) {
+      links += solve_capacity(solve, depth);
+      link = link_of(links, link & LINK_NUMBER);
+    }
+    solve->links[v] = link;
+  }
+}
+
+// Let the supervertices of depth 1 begin, which are the components that the phase before left.
+static inline void filter_begin_components(const solve_t *solve, uint phase) {
+  GRID_FOR(c, *solve_count(solve, phase, 1, COUNT_VERTICES)) solve_begin_vertex(solve, 1, (uint)c);
+}
+
+// The component of a vertex: itself in a phase without one before.
+static inline uint filter_component(const solve_t *solve, uint vertex, uint phase) {
+  return phase == 0 ? vertex : solve->links[vertex] & LINK_NUMBER;
+}
+
+// Make the edge in a slot of `row`; returns whether it joins two components.
+static inline bool filter_make_edge(const solve_t *solve, uint phase, uint row, uint slot,
+                                    edge_t *edge) {
+  edge->u = filter_component(solve, row, phase);
+  edge->v = filter_component(solve, solve->indices[slot], phase);
+  edge->key = weight_key_leading(solve->weights[slot]);
+  edge->id = slot;
+  return edge->u != edge->v;
+}
+
+// Put the edges of a phase's window on the worklist of `depth`, with their pass-0 reservations.
+static inline void filter_admit_edges(const solve_t *solve, uint phase, uint n_phases, uint depth,
+                                      const tile_t *tile, local uint *scratch, local uint *base) {
+  const uint n_tiles = tile_count(solve);
+  window_t window;
+  window_open(solve, phase, n_phases, &window);
+  edge_t edges[TILE_ITEMS];
+  for (uint t = get_group_id(0); t < n_tiles; t += get_num_groups(0)) {
+    const uint first = t * TILE_SLOTS;
+    const uint length = min((uint)TILE_SLOTS, solve->n_slots - first);
+    tile_load(solve, tile, first, length);
+    tile_visit_rows(solve, tile, t, length, &window, false);
+    uint n_kept = 0;
+#if WG_SIZE > 1
+#pragma unroll
+#endif
+    for (uint k = 0; k < TILE_ITEMS; ++k) {
+      const uint i = k * WG_SIZE + get_local_id(0);
+      const uint row = i < length ? tile->columns[TILE_PLACE(i)] : NO_ROW;
+      edges[k].u = edges[k].v = 0;
+      if (row == NO_ROW || !filter_make_edge(solve, phase, row, first + i, &edges[k]))
+        edges[k].u = edges[k].v = 0;
+      n_kept += edges[k].u != edges[k].v;
+    }
+    round_append(solve, phase, depth, edges, TILE_ITEMS, n_kept, scratch, base);
+  }
+}
+
+#endif

@@ -1,0 +1,188 @@
+// filter-boruvka: a round on a worklist between supervertices.
+//
+// When a round begins, every supervertex holds its lightest edge (reservation.cl). Hooking needs no
+// compare-and-swap and no find: exactly one edge is what a supervertex holds, so exactly one
+// work-item links it.
+#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_ROUNDS
+#define CLMST_ALGORITHMS_FILTER_BORUVKA_ROUNDS
+
+#include "algorithms/filter_boruvka_solve.cl"
+
+// Edges a work-item takes from each tile of a worklist: 1 to 1024; registers on GPUs.
+#ifndef EDGES_PER_ITEM
+#define EDGES_PER_ITEM 1
+#endif
+#define TILE_EDGES (WG_SIZE * EDGES_PER_ITEM)
+
+// Vertices that a vertex follows in one go on the way to its supervertex: 2 to 1024.
+#ifndef CHASE
+#define CHASE 32
+#endif
+
+// How many edges the worklist of a depth holds: fewer than were counted if it overflowed, in which
+// case the solve is done again.
+static inline uint round_edges(const solve_t *solve, uint phase, uint depth) {
+  return min(*solve_count(solve, phase, depth, COUNT_EDGES), solve->capacity[depth % 2]);
+}
+
+// Append the edges of a work-item that join two supervertices to the worklist of `depth`, and enter
+// them for both. Must be reached by the whole work-group.
+static inline void round_append(const solve_t *solve, uint phase, uint depth, const edge_t *edges,
+                                uint n_edges, uint n_kept, local uint *scratch, local uint *base) {
+  const uint capacity = solve->capacity[depth % 2];
+  global uint4 *target = (global uint4 *)solve->lists[depth % 2];
+  uint at = wg_claim(solve_count(solve, phase, depth, COUNT_EDGES), n_kept, scratch, base);
+  for (uint i = 0; i < n_edges; ++i) {
+    if (edges[i].u == edges[i].v) continue;
+    const bool has_room = at < capacity;
+    if (has_room) target[at] = edge_pack(edges[i]);
+    else solve->state[STATE_OVERFLOW] = 1;
+    at += 1;
+    // What is not on the worklist must not be held: its holder would never be linked.
+    if (has_room) reservation_enter_first(solve->held[depth % 2], edges[i], solve->weights);
+  }
+}
+
+#if RESERVATION_PASSES > 1
+// Make the reservations of a later pass: the words before it are settled.
+static inline void round_refine(const solve_t *solve, uint phase, uint depth, uint pass) {
+  const uint n_edges = round_edges(solve, phase, depth), stride = solve_stride(solve, depth);
+  GRID_FOR(at, n_edges) {
+    edge_t edge;
+    edge_unpack(((const global uint4 *)solve->lists[depth % 2])[at], &edge);
+    reservation_enter_later(solve->held[depth % 2], stride, edge.u, edge, solve->weights, pass);
+    reservation_enter_later(solve->held[depth % 2], stride, edge.v, edge, solve->weights, pass);
+  }
+}
+#endif
+
+// Link the supervertices that hold an edge over it, which belongs to the forest; returns the root,
+// or LINK_FINISHED if none is due: of two that hold the same edge the lesser is one.
+static inline uint round_hook_edge(const solve_t *solve, uint depth, edge_t edge,
+                                   volatile global uint *links) {
+  const global uint *held = (const global uint *)solve->held[depth % 2];
+  const uint stride = solve_stride(solve, depth);
+  const bool by_u = reservation_holds(held, stride, edge.u, edge);
+  const bool by_v = reservation_holds(held, stride, edge.v, edge);
+  if (!by_u && !by_v) return LINK_FINISHED;
+  solve->in_forest[edge.id] = 1;
+  const uint root = by_u && by_v ? min(edge.u, edge.v) : LINK_FINISHED;
+  if (by_u && edge.u != root) links[edge.u] = edge.v;
+  if (by_v && edge.v != root) links[edge.v] = edge.u;
+  return root;
+}
+
+// Hook all supervertices of a depth; the roots become supervertices of the next.
+static inline void round_hook(const solve_t *solve, uint phase, uint depth, local uint *scratch,
+                              local uint *base) {
+  const uint n_edges = round_edges(solve, phase, depth);
+  const global uint4 *list = (const global uint4 *)solve->lists[depth % 2];
+  volatile global uint *links = solve_links(solve, depth);
+  volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_VERTICES);
+  for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_edges;
+       tile += (size_t)get_num_groups(0) * TILE_EDGES) {
+    uint roots[EDGES_PER_ITEM], n_roots = 0;
+    for (uint i = 0; i < EDGES_PER_ITEM; ++i) {
+      const size_t at = tile + i * WG_SIZE + get_local_id(0);
+      roots[i] = LINK_FINISHED;
+      if (at >= n_edges) continue;
+      edge_t edge;
+      edge_unpack(list[at], &edge);
+      roots[i] = round_hook_edge(solve, depth, edge, links);
+      n_roots += roots[i] != LINK_FINISHED;
+    }
+    uint number = wg_claim(count, n_roots, scratch, base);
+    for (uint i = 0; i < EDGES_PER_ITEM; ++i) {
+      if (roots[i] == LINK_FINISHED) continue;
+      links[roots[i]] = LINK_KNOWN | number;
+      solve_begin_vertex(solve, depth + 1, number);
+      number += 1;
+    }
+  }
+}
+
+// Let every vertex of a depth know its supervertex, if CHASE steps lead there; else let it point as
+// far ahead as they do, so that the next time takes steps CHASE times as long. Others follow and
+// store at once: a link read is the old one or the new one, and both lead to the same root.
+static inline void round_follow(const solve_t *solve, uint phase, uint depth) {
+  const uint n_vertices =
+      depth == 0 ? solve->n : *solve_count(solve, phase, depth, COUNT_VERTICES);
+  volatile global uint *links = solve_links(solve, depth);
+  uint pending = 0;
+  GRID_FOR(v, n_vertices) {
+    uint next = links[v];
+    if (next & LINK_KNOWN) continue;  // LINK_FINISHED is one of these
+    uint over = links[next];
+    for (uint steps = 0; !(over & LINK_KNOWN) && steps < CHASE; ++steps) {
+      next = over;
+      over = links[next];
+    }
+    const bool is_known = over & LINK_KNOWN;
+    links[v] = is_known ? over : next;
+    pending += !is_known;
+  }
+  if (pending) atomic_add(solve_count(solve, phase, depth, COUNT_PENDING), pending);
+}
+
+// The link that a vertex has or is on the way to. Ways that following left over are rare, and short
+// in its steps.
+static inline uint link_of(const volatile global uint *links, uint vertex) {
+  uint link = links[vertex];
+  while (!(link & LINK_KNOWN)) link = links[link];
+  return link;
+}
+
+// The supervertex of a vertex.
+static inline uint link_number(const volatile global uint *links, uint vertex) {
+  return link_of(links, vertex) & LINK_NUMBER;
+}
+
+// Contract the worklist of a depth to that of the next.
+static inline void round_contract(const solve_t *solve, uint phase, uint depth,
+                                  local uint *scratch, local uint *base) {
+  const uint n_edges = round_edges(solve, phase, depth);
+  const global uint4 *list = (const global uint4 *)solve->lists[depth % 2];
+  volatile global uint *links = solve_links(solve, depth);
+  edge_t edges[EDGES_PER_ITEM];
+  for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_edges;
+       tile += (size_t)get_num_groups(0) * TILE_EDGES) {
+    uint n_kept = 0;
+    for (uint i = 0; i < EDGES_PER_ITEM; ++i) {
+      const size_t at = tile + i * WG_SIZE + get_local_id(0);
+      edges[i].u = edges[i].v = 0;
+      if (at >= n_edges) continue;
+      edge_unpack(list[at], &edges[i]);
+      edges[i].u = link_number(links, edges[i].u);
+      edges[i].v = link_number(links, edges[i].v);
+      n_kept += edges[i].u != edges[i].v;
+    }
+    round_append(solve, phase, depth + 1, edges, EDGES_PER_ITEM, n_kept, scratch, base);
+  }
+}
+
+// The same for the listed slots of the first round: they become edges between supervertices.
+static inline void round_contract_slots(const solve_t *solve, local uint *scratch,
+                                        local uint *base) {
+  const uint n_listed =
+      min(*solve_count(solve, 0, 0, COUNT_EDGES), 2 * solve->capacity[0]);
+  const global uint2 *listed = (const global uint2 *)solve->lists[0];
+  edge_t edges[EDGES_PER_ITEM];
+  for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_listed;
+       tile += (size_t)get_num_groups(0) * TILE_EDGES) {
+    uint n_kept = 0;
+    for (uint i = 0; i < EDGES_PER_ITEM; ++i) {
+      const size_t at = tile + i * WG_SIZE + get_local_id(0);
+      edges[i].u = edges[i].v = 0;
+      if (at >= n_listed) continue;
+      const uint2 row_slot = listed[at];
+      edges[i].u = link_number(solve->links, row_slot.x);
+      edges[i].v = link_number(solve->links, solve->indices[row_slot.y]);
+      edges[i].key = weight_key_leading(solve->weights[row_slot.y]);
+      edges[i].id = row_slot.y;
+      n_kept += edges[i].u != edges[i].v;
+    }
+    round_append(solve, 0, 1, edges, EDGES_PER_ITEM, n_kept, scratch, base);
+  }
+}
+
+#endif

@@ -1,0 +1,56 @@
+// Grid scope: a barrier across all work-groups of a launch, where all of them are resident.
+//
+// OpenCL promises no work-group that another one makes progress. On devices where that was tried
+// (Policy.resident_groups_per_compute_unit > 0) a launch of so many work-groups is on the device as
+// a whole, and they may wait for one another. Should one wait longer than RESIDENT_PATIENCE, it
+// gives up for all: every later barrier falls through, and the host solves again in many launches.
+#ifndef CLMST_DEVICE_RESIDENT
+#define CLMST_DEVICE_RESIDENT
+
+#include "device/lanes.cl"
+#include "device/work_group.cl"
+
+// Looks at the count of arrivals before a work-group gives up; each takes about a microsecond.
+#ifndef RESIDENT_PATIENCE
+#define RESIDENT_PATIENCE (1u << 22)
+#endif
+
+// Make what this work-item wrote visible to the device, and what others wrote visible to it.
+static inline void device_fence(void) {
+#if LANES_IMPL == LANES_PTX
+  __asm__ volatile("fence.acq_rel.gpu;" : : : "memory");
+#else
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+#endif
+}
+
+// Wait until all work-groups of the launch have come here. Must be reached by the whole launch.
+//
+// arrivals[0]: work-groups that have come to any barrier of the launch, zero before it;
+// arrivals[1]: set when one gave up; arrivals[2]: work-groups that have left, zero before;
+// *passed: barriers this work-item has passed.
+static inline void grid_barrier(volatile global uint *arrivals, uint *passed) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  *passed += 1;
+  if (get_local_id(0) == 0) {
+    device_fence();
+    atomic_inc(&arrivals[0]);
+    const uint awaited = *passed * (uint)get_num_groups(0);
+    uint looks = 0;
+    while (arrivals[0] < awaited && arrivals[1] == 0)
+      if (++looks == RESIDENT_PATIENCE) arrivals[1] = 1;
+    device_fence();
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+}
+
+// Leave arrivals[] as it was before the launch. Must be reached by the whole launch, last of all.
+static inline void grid_leave(volatile global uint *arrivals) {
+  if (get_local_id(0) > 0) return;
+  if (atomic_inc(&arrivals[2]) + 1 == get_num_groups(0)) {
+    arrivals[0] = 0;
+    arrivals[2] = 0;
+  }
+}
+
+#endif

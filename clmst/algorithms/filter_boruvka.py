@@ -1,0 +1,203 @@
+"""filter-boruvka: Borůvka's rounds on ever smaller arrays, light edges first.
+
+Source: see ``cl/algorithms/filter_boruvka.cl``; ``docs/architecture.md`` tells the steps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
+from clmst.algorithms.filter_boruvka_plan import Plan
+from clmst.algorithms.solution import Solution
+from clmst.core.errors import InvalidArgumentError
+from clmst.runtime.device import Launcher
+from clmst.runtime.device_graph import DeviceGraph
+
+# Links hold 31 bits of a vertex, and 30 of a supervertex.
+MAX_VERTICES = 1 << 31
+# Where following once may leave vertices on long ways, it is done twice before edges are contracted.
+_MANY_VERTICES = 1 << 18
+
+
+def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
+    """Solve by filter-boruvka; see :class:`FilterBoruvkaOptions`.
+
+    Notes
+    -----
+    O((n + m) log n) work in O(log n) rounds. What a solve needs beside the graph is kept with it
+    for the next: at most 24 bytes an edge and 34 a vertex for 32-bit weights (``stats`` has the
+    sum), unless a worklist turns out too small, which is then made as large as the graph.
+    """
+    options = FilterBoruvkaOptions() if options is None else options
+    if not isinstance(options, FilterBoruvkaOptions):
+        raise InvalidArgumentError(
+            f"options is a {type(options).__name__}; 'filter-boruvka' takes a FilterBoruvkaOptions"
+        )
+    if graph.n_vertices > MAX_VERTICES:
+        raise InvalidArgumentError(
+            f"the graph has {graph.n_vertices} vertices; 'filter-boruvka' takes at most "
+            f"{MAX_VERTICES}, 'ecl' more"
+        )
+    key = ("filter-boruvka", maximum, options)
+    plan = graph.plans.get(key)
+    if plan is None:
+        plan = graph.plans[key] = Plan(graph, maximum=maximum, options=options, roomy=False)
+    run = _Run(plan, launch)
+    run.solve()
+    if plan.gave_up:
+        launch.fill(plan.state, 0, plan.host_state.size)
+        run.launches = "separate"
+        run.solve()
+    if plan.overflowed:
+        plan = graph.plans[key] = Plan(graph, maximum=maximum, options=options, roomy=True)
+        run = _Run(plan, launch)
+        run.solve()
+    return Solution(graph=graph, in_forest=plan.in_forest, stats=run.stats())
+
+
+class _Run:
+    """One solve: which launches, in which order."""
+
+    def __init__(self, plan: Plan, launch: Launcher) -> None:
+        self.plan, self.launch = plan, launch
+        self.n = plan.graph.n_vertices
+        tuning = plan.graph.device.policy
+        self.tuning = tuning
+        self.launches = plan.options.launches
+        if self.launches == "auto":
+            if tuning.resident_groups_per_compute_unit == 0:
+                self.launches = "separate"
+            elif plan.graph.n_slots <= tuning.resident_slots:
+                self.launches = "resident"
+            else:
+                self.launches = "mixed"
+        if self.launches != "separate" and tuning.resident_groups_per_compute_unit == 0:
+            # One work-group waits for nobody.
+            self.resident_groups = 1
+        else:
+            units = plan.graph.device.capabilities.compute_units
+            self.resident_groups = tuning.resident_groups_per_compute_unit * units
+
+    def solve(self) -> None:
+        """Enqueue everything, and wait for the counts."""
+        if self.launches == "resident":
+            kernel = self.plan.resident_kernel("solve_resident")
+            phases = np.uint32(self.plan.n_phases)
+            windows = self.plan.window_arguments
+            self.launch.prepared(kernel, self.resident_groups, phases, *windows)
+        else:
+            self._first_worklist()
+            for phase in range(self.plan.n_phases):
+                first = 0 if phase == 0 and not self.plan.symmetric else 1
+                if phase > 0:
+                    self._next_phase(phase, 0 if phase == 1 and not self.plan.symmetric else 1)
+                if self.launches == "mixed":
+                    self._rounds_without_reading(phase, first)
+                else:
+                    self._rounds(phase, first)
+        self.plan.read_state(self.launch)
+
+    def stats(self) -> dict[str, Any]:
+        """Return what the solve tells about its work."""
+        plan = self.plan
+        sizes = []
+        for phase in range(plan.n_phases):
+            edges = plan.counts(phase)[:, 0].tolist()
+            sizes.append([count for count in edges if count])
+        graph_bytes = sum(4 * size for size in (self.n + 1, plan.graph.n_slots))
+        graph_bytes += plan.graph.n_slots * plan.weights["WEIGHT_BITS"] // 8
+        return {
+            "rounds": sum(map(len, sizes)),
+            "worklist_sizes": sizes,
+            "launches_as": self.launches,
+            "device_bytes": plan.device_bytes + graph_bytes,
+        }
+
+    # --------------------------------------------------------------------- steps
+
+    def _step(self, name: str, n_items: int, *arguments: int, tile: int | None = None) -> None:
+        program = self.plan.program
+        groups = self.launch.groups_for(-(-n_items // (tile or program.grid_tile)))
+        words = (np.uint32(argument) for argument in arguments)
+        self.launch.prepared(self.plan.kernel(name), groups, *words)
+
+    def _edge_step(self, name: str, phase: int, depth: int) -> None:
+        bound = self.plan.capacities[depth % 2]
+        tile = self.plan.program.work_group_size * self.tuning.edges_per_item
+        self._step(name, bound, phase, depth, tile=tile)
+
+    def _tile_step(self, name: str, *arguments: int) -> None:
+        tile = self.plan.program.work_group_size * self.tuning.slots_per_item
+        self._step(name, self.plan.graph.n_slots, *arguments, tile=tile)
+
+    def _first_worklist(self) -> None:
+        plan, n = self.plan, self.n
+        self._step("prepare", max(n, plan.graph.n_slots // 4))
+        if plan.ranks:
+            self.launch.prepared(plan.kernel("set_windows"), 1, *plan.window_arguments)
+        if not plan.symmetric:
+            self._tile_step("admit_edges", 0, plan.n_phases, 0)
+            return
+        self._tile_step("take_minima", plan.n_phases)
+        tile = plan.program.work_group_size * self.tuning.slots_per_item
+        self._step("join_rows", -(-plan.graph.n_slots // tile))
+        self._step("choose_edges", n)
+        self._step("follow_choices", n)
+        self._follow_again(0, 0, n)
+        edges = min(2 * plan.capacities[0], plan.graph.edge_bound)
+        tile = plan.program.work_group_size * self.tuning.edges_per_item
+        self._step("contract_slots", edges, tile=tile)
+
+    def _follow_again(self, phase: int, depth: int, bound: int) -> None:
+        """Follow on where ways were too long: by what the device says, or to be sure."""
+        if self.launches == "mixed":
+            if bound >= _MANY_VERTICES:
+                self._step("follow", bound, phase, depth, 1)
+            return
+        pending = 0
+        while True:
+            self.plan.read_state(self.launch)
+            before, pending = pending, int(self.plan.counts(phase)[depth, 2])
+            if pending == before:
+                return
+            self._step("follow", bound, phase, depth, 1)
+
+    def _round(self, phase: int, depth: int) -> None:
+        """Enqueue a round up to its contraction."""
+        bound = max(self.n >> depth, 1)
+        for later in range(1, self.plan.passes):
+            tile = self.plan.program.grid_tile
+            self._step("refine", self.plan.capacities[depth % 2], phase, depth, later, tile=tile)
+        self._edge_step("hook", phase, depth)
+        self._step("follow", bound, phase, depth, 0)
+        self._follow_again(phase, depth, bound)
+
+    def _rounds(self, phase: int, depth: int) -> None:
+        """Do rounds until one finds no edge, with a read-back each."""
+        while True:
+            self._round(phase, depth)
+            if not self.plan.counts(phase)[depth + 1, 1]:  # no vertex was hooked to another
+                return
+            self._edge_step("contract", phase, depth)
+            depth += 1
+
+    def _rounds_without_reading(self, phase: int, depth: int) -> None:
+        """Do some rounds, whatever they find, and leave the rest to resident work-groups."""
+        if phase == 0:
+            for _ in range(self.tuning.separate_rounds):
+                self._round(phase, depth)
+                self._edge_step("contract", phase, depth)
+                depth += 1
+        words = np.uint32(phase), np.uint32(depth)
+        kernel = self.plan.resident_kernel("finish_phase")
+        self.launch.prepared(kernel, self.resident_groups, *words)
+
+    def _next_phase(self, phase: int, first: int) -> None:
+        """From the end of one phase to the first worklist of the next."""
+        self._step("number_components", self.n, phase - 1, first)
+        self._step("find_components", self.n, phase - 1)
+        self._step("begin_components", self.n, phase)
+        self._tile_step("admit_edges", phase, self.plan.n_phases, 1)

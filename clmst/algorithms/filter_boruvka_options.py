@@ -1,0 +1,54 @@
+"""What can be chosen about filter-boruvka."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from clmst.core.errors import InvalidArgumentError
+
+Launches: TypeAlias = Literal["auto", "resident", "mixed", "separate"]
+
+# Windows of edges that a solve can have (MAX_PHASES of the kernels).
+MAX_PHASES = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilterBoruvkaOptions:
+    """Alternatives that change how long a solve takes, never its result.
+
+    Attributes
+    ----------
+    targets : tuple of float, optional
+        Upper ends of the windows of edges that go one after the other, as numbers of edges in
+        multiples of the number of vertices, rising; a last window takes the rest. ``()``: all edges
+        at once. None: what the device's tuning has, where the average degree is high enough.
+    launches : {"auto", "resident", "mixed", "separate"}
+        "resident": the whole solve in one launch of work-groups that wait for one another. "mixed":
+        a launch a step first, what is left of a phase in one. "separate": a launch a step, and one
+        read-back a round. "auto": the first two by the size of the graph, on devices whose tuning
+        says that work-groups may wait; else the last.
+    seed : int
+        Of the sample of weights that sets the ends of windows.
+    """
+
+    targets: tuple[float, ...] | None = None
+    launches: Launches = "auto"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what means nothing."""
+        if self.launches not in get_args(Launches):
+            raise InvalidArgumentError(
+                f"launches is {self.launches!r}; it must be one of "
+                f"{', '.join(map(repr, get_args(Launches)))}"
+            )
+        targets = self.targets or ()
+        if len(targets) >= MAX_PHASES:
+            raise InvalidArgumentError(
+                f"there are {len(targets)} targets; at most {MAX_PHASES - 1} can be given"
+            )
+        if any(not low < high for low, high in zip((0.0, *targets), targets, strict=False)):
+            raise InvalidArgumentError(f"targets are {targets}; they must be positive and rise")
+        if not 0 <= self.seed < 1 << 32:
+            raise InvalidArgumentError(f"seed is {self.seed}; it must be from 0 to 2**32 - 1")

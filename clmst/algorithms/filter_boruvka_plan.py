@@ -1,0 +1,193 @@
+"""A prepared solve by filter-boruvka: its memory, and its kernels with their arguments set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.filter_boruvka_options import MAX_PHASES, FilterBoruvkaOptions
+from clmst.algorithms.solution import flag_words, new_flags
+from clmst.core.weight_keys import Array
+from clmst.runtime.device import Launcher, Prepared, Program
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.policy import Policy
+
+SOURCE = "algorithms/filter_boruvka.cl"
+RESIDENT_SOURCE = "algorithms/filter_boruvka_resident.cl"
+
+SAMPLES = 1024
+_MAX_DEPTHS = 40
+# The layout of state[], as filter_boruvka_solve.cl has it.
+_WINDOWS = 3
+_OVERFLOW = _WINDOWS + 3 * MAX_PHASES
+_COUNTS = _OVERFLOW + 1
+_STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
+
+# Bytes that both worklists may take together, for each edge and each vertex: with them a solve keeps
+# within 40 bytes an edge and 40 a vertex. Where that is too little it is done again with room.
+_LIST_BYTES = {True: (22, 14), False: (31, 8)}  # both directions stored, or one
+# How many more edges than were aimed at may turn out to be light.
+_SLACK = 1.3
+_FEW_EDGES = 4096
+# A sample's share above which a window is not worth its own phase.
+_MAX_SHARE = 0.7
+
+
+def defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
+    """Return the macros of SOURCE beside those of the device and of the weights."""
+    return {
+        "SYMMETRIC": symmetric,
+        "MAX_PHASES": MAX_PHASES,
+        "MAX_DEPTHS": _MAX_DEPTHS,
+        "SAMPLES": SAMPLES,
+        "EDGES_PER_ITEM": tuning.edges_per_item,
+        "TILE_ITEMS": tuning.slots_per_item,
+        "LONG_ROW": tuning.long_row,
+        "CHASE": tuning.chase,
+    }
+
+
+def resident_defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
+    """Return the macros of RESIDENT_SOURCE beside those of the device and of the weights."""
+    return defines(tuning, symmetric=symmetric) | {
+        "WG_SIZE": tuning.resident_work_group_size,
+        "TILE_ITEMS": tuning.resident_slots_per_item,
+    }
+
+
+class Plan:
+    """What solves of one graph share; made once, so that a small solve is all launches.
+
+    Parameters
+    ----------
+    graph : DeviceGraph
+    maximum : bool
+    options : FilterBoruvkaOptions
+    roomy : bool
+        Have worklists that no graph can overflow, rather than such as graphs hardly ever do.
+    """
+
+    def __init__(
+        self, graph: DeviceGraph, *, maximum: bool, options: FilterBoruvkaOptions, roomy: bool
+    ) -> None:
+        self.graph, self.options = graph, options
+        device, tuning = graph.device, graph.device.policy
+        self.symmetric = graph.graph.is_symmetric
+        self.weights = graph.weight_defines(maximum=maximum)
+        self.passes = (2 if self.weights["WEIGHT_BITS"] == 64 else 1) + (
+            not device.capabilities.int64_atomics
+        )
+        self.ranks = self._ranks(tuning)
+        self.n_phases = 1 + len(self.ranks)
+        self._allocate(roomy=roomy)
+        self.program = device.program(
+            SOURCE, **self.weights, **defines(tuning, symmetric=self.symmetric)
+        )
+        self._kernels: dict[str, Prepared] = {}
+
+    # ------------------------------------------------------------------- windows
+
+    def _ranks(self, tuning: Policy) -> list[int]:
+        """Return the ranks in the sample that end all windows but the last."""
+        targets = self.options.targets
+        if targets is None:
+            dense = self.graph.average_degree >= tuning.filter_degree
+            targets = (tuning.filter_target,) if dense else ()
+        shares = [t * self.graph.n_vertices / max(self.graph.edge_bound, 1) for t in targets]
+        return sorted({int(share * SAMPLES) for share in shares if share < _MAX_SHARE})
+
+    @property
+    def window_arguments(self) -> tuple[Any, ...]:
+        """Seed and ranks, as kernels take them."""
+        ranks = [*self.ranks, *[SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))]
+        return tuple(np.uint32(value) for value in (self.options.seed, *ranks))
+
+    # -------------------------------------------------------------------- memory
+
+    def _allocate(self, *, roomy: bool) -> None:
+        graph, device = self.graph, self.graph.device
+        n, m = graph.n_vertices, graph.edge_bound
+        wide = self.weights["WEIGHT_BITS"] == 64
+        even, odd = self.capacities = (m, m) if roomy else self._capacities(n, m)
+        tile = min(
+            size * items
+            for size, items in (
+                (device.policy.work_group_size, device.policy.slots_per_item),
+                (device.policy.resident_work_group_size, device.policy.resident_slots_per_item),
+            )
+        )
+        n_tiles = -(-graph.n_slots // tile)
+        word = 12 if wide else 8
+        held_even, held_odd = (n >> 2, n >> 1) if self.symmetric else (n, n)
+        first = n if self.symmetric else 0
+        links = 2 * n if self.symmetric else 3 * n
+        sizes = (4 * (2 * n_tiles + 1), 4 * first, 4 * first, 4 * links, word * held_even,
+                 word * held_odd, 16 * even, 16 * odd)  # fmt: skip
+        self.buffers = [device.allocate(max(size, 16)) for size in sizes]
+        self.in_forest = new_flags(graph.n_slots, device)
+        self.state = device.allocate(4 * _STATE_WORDS)
+        self.device_bytes = sum(sizes) + 4 * flag_words(graph.n_slots) + 4 * _STATE_WORDS
+        self.host_state = np.zeros(_STATE_WORDS, np.uint32)
+        Launcher(device, device.queue).fill(self.state, 0, _STATE_WORDS)
+
+    def _capacities(self, n: int, m: int) -> tuple[int, int]:
+        """Return how many edges of 16 bytes the worklists of even and odd depths hold.
+
+        Where both directions are stored, the even one begins as a list of 8 bytes an edge.
+        """
+        an_edge, a_vertex = _LIST_BYTES[self.symmetric]
+        half = (an_edge * m + a_vertex * n) // 32 + _FEW_EDGES
+        first = m
+        if self.ranks:
+            first = min(m, int(_SLACK * self.ranks[0] / SAMPLES * m) + _FEW_EDGES)
+        at_least = -(-first // 2) if self.symmetric else first
+        return max(at_least, min(first, half)), min(first, half)
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """The arrays of the solve, as all kernels take them (filter_boruvka_solve.cl)."""
+        graph = self.graph
+        numbers = (graph.n_vertices, graph.n_slots, *self.capacities)
+        return (
+            graph.indptr, graph.indices, graph.weights, *self.buffers, self.in_forest.memory,
+            self.state, *(np.uint32(number) for number in numbers),
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------- kernels
+
+    def kernel(self, name: str, program: Program | None = None) -> Prepared:
+        """Return a kernel whose arguments are set but for those behind the arrays."""
+        if name not in self._kernels:
+            full = f"filter_boruvka_{name}"
+            self._kernels[name] = Prepared(program or self.program, full, self.arguments)
+        return self._kernels[name]
+
+    def resident_kernel(self, name: str) -> Prepared:
+        """Return a kernel for resident work-groups, likewise."""
+        if name not in self._kernels:
+            device = self.graph.device
+            shape = resident_defines(device.policy, symmetric=self.symmetric)
+            return self.kernel(name, device.program(RESIDENT_SOURCE, **self.weights, **shape))
+        return self._kernels[name]
+
+    # --------------------------------------------------------------------- state
+
+    def read_state(self, launch: Launcher) -> None:
+        """Read the counts back; waits for everything enqueued."""
+        launch.read(self.state, self.host_state)
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether a resident work-group waited too long, by what was read last."""
+        return bool(self.host_state[1])
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether a worklist had too little room, by what was read last."""
+        return bool(self.host_state[_OVERFLOW])
+
+    def counts(self, phase: int) -> Array:
+        """Return (edges, vertices, pending) of each depth of a phase, by what was read last."""
+        table = self.host_state[_COUNTS:].reshape(MAX_PHASES, _MAX_DEPTHS, 3)
+        return table[phase]

@@ -1,0 +1,20 @@
+"""The benchmark suite behind ``clmst bench``: what is wrong is never timed, what is timed is kept.
+
+================  =================================================================
+`settings`        what a run is asked to do
+`inputs`          graphs by name or file, generated on demand and cached
+`reference`       the right forest of a graph, and how it is known to be right
+`entrants`        ways of solving: an algorithm, its options, and what its time covers
+`peers`           outside programs, by a protocol of lines
+`contest`         verification, warm-up and timing by turns, of one graph
+`suite`           the experiments over all graphs
+`measurement`     what came of one contestant on one graph
+`results`         all measurements, as JSON that is replaced whole; merging
+`tables`          tables of times, throughput, ablation, seeds and scaling
+`figures`         the same as pictures, on a `canvas`
+`machine`         what a reader must know of the machine
+`process`         other programs, run with a time limit
+================  =================================================================
+"""
+
+from __future__ import annotations

@@ -1,0 +1,89 @@
+"""What pictures of measurements share: panels, colours that everybody tells apart, plain ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from clmst.core.optional import optional_import
+
+DOTS_PER_INCH = 150
+# Colours and markers of series (colours: Okabe, Ito 2008).
+STYLES: tuple[dict[str, Any], ...] = tuple(
+    {"color": color, "marker": marker}
+    for color, marker in (
+        ("#0072B2", "o"),
+        ("#D55E00", "^"),
+        ("#009E73", "s"),
+        ("#CC79A7", "P"),
+        ("#E69F00", "v"),
+        ("#56B4E9", "X"),
+        ("#555555", "D"),
+        ("#B8A800", "*"),
+    )
+)
+GRID = {"color": "#e6e6e6", "linewidth": 0.8}
+
+
+def can_draw() -> bool:
+    """Whether there is Matplotlib."""
+    return find_spec("matplotlib") is not None
+
+
+def style(number: int) -> dict[str, Any]:
+    """Return colour and marker of a series; they come again after eight."""
+    return STYLES[number % len(STYLES)]
+
+
+@contextmanager
+def panels(
+    path: Path, columns: int, size: tuple[float, float], *, share_y: bool = False
+) -> Iterator[Sequence[Any]]:
+    """Make a row of axes, and save them in `path` once they are drawn.
+
+    Parameters
+    ----------
+    path : Path
+        Its suffix says the format; its folder is made.
+    columns : int
+    size : tuple of float
+        Inches.
+    share_y : bool
+        Give all of them the same vertical axis.
+    """
+    matplotlib = optional_import("matplotlib", extra="plot")
+    make_figure = optional_import("matplotlib.figure", extra="plot").Figure
+    canvas = optional_import("matplotlib.backends.backend_agg", extra="plot").FigureCanvasAgg
+    path.parent.mkdir(parents=True, exist_ok=True)
+    look = {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}
+    with matplotlib.rc_context(look | {"axes.axisbelow": True}):
+        figure = make_figure(figsize=size, layout="constrained")
+        canvas(figure)
+        yield figure.subplots(1, columns, squeeze=False, sharey=share_y)[0]
+        figure.savefig(path, dpi=DOTS_PER_INCH)
+
+
+def plain_ticks(axis: Any, multiples: tuple[int, ...]) -> None:
+    """Label a logarithmic axis with plain numbers at multiples of the powers of ten."""
+    ticker = optional_import("matplotlib.ticker", extra="plot")
+    axis.set_major_locator(ticker.LogLocator(subs=multiples))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axis.set_minor_formatter(ticker.NullFormatter())
+
+
+def thousands_separated(axis: Any) -> None:
+    """Label a linear axis with numbers like 12,000."""
+    ticker = optional_import("matplotlib.ticker", extra="plot")
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
+
+
+def legend_below(axes: Any, *, columns: int = 3) -> None:
+    """Explain the series of some axes below the whole figure, if there are any."""
+    handles, labels = axes.get_legend_handles_labels()
+    if labels:
+        axes.figure.legend(
+            handles, labels, loc="outside lower center", ncols=columns, frameon=False
+        )

@@ -1,0 +1,142 @@
+"""Ways of solving: an algorithm, its options, and what its time covers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from clmst import algorithms
+from clmst.api import minimum_spanning_forest
+from clmst.bench.measurement import Scope
+from clmst.bench.reference import Reference
+from clmst.core.graph import Graph
+from clmst.runtime.device import Launcher
+from clmst.runtime.device_graph import DeviceGraph
+
+# What solves tell of themselves that is worth keeping.
+_TOLD = ("rounds", "launches", "device_bytes")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a call gave.
+
+    Attributes
+    ----------
+    difference : callable
+        Takes the right forest and returns "" if this is it, else what differs; not part of the
+        time.
+    stats : mapping
+        What the solve told of its work.
+    """
+
+    difference: Callable[[Reference], str]
+    stats: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entrant:
+    """One way of solving one graph.
+
+    Attributes
+    ----------
+    contestant : str
+    scope : {"solve", "forest", "transfers"}
+    call : callable
+        Solves once; when it returns, the device has finished.
+    parameters : mapping
+        What a reader must know of it.
+    """
+
+    contestant: str
+    scope: Scope
+    call: Callable[[], Outcome]
+    parameters: Mapping[str, Any]
+
+    def told(self, outcome: Outcome) -> dict[str, Any]:
+        """Return parameters and what an outcome told, in the types of JSON."""
+        stats = {name: int(outcome.stats[name]) for name in _TOLD if name in outcome.stats}
+        sizes = outcome.stats.get("worklist_sizes", ())
+        if len(sizes) == 2 and sizes[0]:  # two phases: the filter was at work
+            stats["light_edges"] = int(sizes[0][0])
+        return {**self.parameters, **stats}
+
+
+def solving(
+    resident: DeviceGraph, algorithm: str, contestant: str, options: Any = None, **parameters: Any
+) -> Entrant:
+    """Return the entrant that leaves the forest on the device as flags: what ECL-MST times."""
+    name, solve = algorithms.choose(algorithm)
+    device = resident.device
+
+    def call() -> Outcome:
+        with device.lock:
+            launch = Launcher(device, device.queue)
+            solution = solve(resident, launch, maximum=False, options=options)
+            launch.queue.finish()
+        stats = {**solution.stats, "launches": launch.launches}
+        flags = solution.in_forest
+
+        def difference(reference: Reference) -> str:
+            return reference.difference_of_flags(flags.to_host())
+
+        return Outcome(difference=difference, stats=stats)
+
+    return Entrant(
+        contestant=contestant,
+        scope="solve",
+        call=call,
+        parameters={"algorithm": name, **parameters},
+    )
+
+
+def finding_forest(resident: DeviceGraph, algorithm: str, contestant: str) -> Entrant:
+    """Return the entrant that leaves slots and endpoints of the forest on the device."""
+
+    def call() -> Outcome:
+        forest = minimum_spanning_forest(resident, algorithm=algorithm, keep_on_device=True)
+        resident.device.queue.finish()
+
+        def difference(reference: Reference) -> str:
+            return reference.difference(forest.to_host().edge_ids)
+
+        return Outcome(difference=difference, stats=forest.stats)
+
+    parameters = {"algorithm": algorithms.choose(algorithm)[0]}
+    return Entrant(contestant=contestant, scope="forest", call=call, parameters=parameters)
+
+
+def with_transfers(source: Any, resident: DeviceGraph, algorithm: str, contestant: str) -> Entrant:
+    """Return the entrant that starts from `source` on the host and ends there."""
+    device = resident.device
+
+    def call() -> Outcome:
+        forest = minimum_spanning_forest(source, algorithm=algorithm, device=device)
+
+        def difference(reference: Reference) -> str:
+            return reference.difference(forest.edge_ids)
+
+        return Outcome(difference=difference, stats=forest.stats)
+
+    parameters = {"algorithm": algorithms.choose(algorithm)[0], "source": type(source).__name__}
+    return Entrant(contestant=contestant, scope="transfers", call=call, parameters=parameters)
+
+
+def as_matrix(graph: Graph) -> Any:
+    """Return a symmetric graph as a SciPy matrix of the same arrays.
+
+    SciPy has no matrices of float16; such a graph is returned as it is.
+    """
+    if graph.weights.dtype == np.float16:
+        return graph
+    signed = np.int32 if max(graph.n_slots, graph.n_vertices) < 1 << 31 else np.int64
+    parts = [
+        array.view(np.int32) if signed is np.int32 else array.astype(np.int64)
+        for array in (graph.indices, graph.indptr)
+    ]
+    shape = (graph.n_vertices, graph.n_vertices)
+    return sparse.csr_array((graph.weights, *parts), shape=shape)

@@ -1,0 +1,150 @@
+"""Measurements of an experiment as a grid: graphs down, contestants across."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clmst.bench.measurement import Measurement
+from clmst.bench.results import Results, graphs_of
+
+MEAN = "geometric mean"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A contestant on a machine.
+
+    Attributes
+    ----------
+    machine, contestant : str
+    ours : bool
+    label : str
+        What it is called: with the machine where there are several.
+    """
+
+    machine: str
+    contestant: str
+    ours: bool
+    label: str
+
+    @classmethod
+    def of(cls, results: Results, one: Measurement, *, is_alone: bool) -> Column:
+        """Return the column of a measurement, among those of one machine or of several."""
+        name = one.contestant if is_alone else f"{one.contestant}, {results.name_of(one.machine)}"
+        return cls(machine=one.machine, contestant=one.contestant, ours=one.ours, label=name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """Measurements of an experiment.
+
+    Attributes
+    ----------
+    results : Results
+    graphs : list of str
+        Those that somebody was timed on, the smallest first.
+    columns : list of Column
+        clmst's own first, in the order they were measured.
+    cells : dict
+        What was timed, by graph and column.
+    """
+
+    results: Results
+    graphs: list[str]
+    columns: list[Column]
+    cells: dict[tuple[str, Column], Measurement]
+
+    @classmethod
+    def of(
+        cls, results: Results, experiment: str, scope: str, machine: str | None = None
+    ) -> Grid | None:
+        """Return the grid of an experiment, of one machine if given; None if it is empty."""
+        is_alone = machine is not None or len(results.machines) == 1
+        timed = [
+            one
+            for one in results.of(experiment, scope=scope)
+            if one.is_ok and machine in (None, one.machine)
+        ]
+        if not timed:
+            return None
+        cells = {(one.graph, Column.of(results, one, is_alone=is_alone)): one for one in timed}
+        order = list(results.machines)
+        columns = sorted(
+            dict.fromkeys(column for _, column in cells),
+            key=lambda column: (not column.ours, order.index(column.machine)),
+        )
+        names = sorted(graphs_of(timed), key=lambda name: results.graphs[name]["n_slots"])
+        return cls(results=results, graphs=names, columns=columns, cells=cells)
+
+    def only(self, contestant: str) -> Grid:
+        """Return the same grid with the columns of one contestant, on all machines."""
+        return self.ordered([contestant])
+
+    def ordered(self, contestants: Sequence[str]) -> Grid:
+        """Return the same grid with the columns of these contestants, in this order."""
+        columns = [c for name in contestants for c in self.columns if c.contestant == name]
+        return Grid(results=self.results, graphs=self.graphs, columns=columns, cells=self.cells)
+
+    def at(self, graph: str, column: Column) -> Measurement | None:
+        """Return what was timed there."""
+        return self.cells.get((graph, column))
+
+    def facts(self, graph: str) -> dict[str, Any]:
+        """Return what is known of a graph."""
+        return self.results.graphs[graph]
+
+    def sizes(self, graph: str) -> tuple[str, str]:
+        """Return the numbers of vertices and slots as a table shows them."""
+        facts = self.facts(graph)
+        return f"{facts['n_vertices']:,}", f"{facts['n_slots']:,}"
+
+    def common(self, graphs: Sequence[str] | None = None) -> list[str]:
+        """Return those of some graphs, or of all, that all contestants were timed on."""
+        return [
+            graph
+            for graph in (self.graphs if graphs is None else graphs)
+            if all((graph, column) in self.cells for column in self.columns)
+        ]
+
+    def subsets(self) -> dict[str, list[str]]:
+        """Return the graphs that means are over, by the name of the mean.
+
+        All of them; and the connected ones if they are others, as in the paper, some of whose
+        contestants find trees only.
+        """
+        connected = [graph for graph in self.graphs if self._is_connected(graph)]
+        subsets = {MEAN: self.graphs}
+        if connected and connected != self.graphs:
+            subsets[f"{MEAN}, connected"] = connected
+        return subsets
+
+    def _is_connected(self, graph: str) -> bool:
+        facts = self.facts(graph)
+        return bool(facts["n_vertices"] - facts["n_forest_edges"] == 1)
+
+    def medians(self, column: Column, graphs: Sequence[str]) -> list[float]:
+        """Return the median seconds on these graphs, as far as there are any."""
+        return [one.median for graph in graphs if (one := self.at(graph, column))]
+
+    def ratios(
+        self, column: Column, first: Column, graphs: Sequence[str] | None = None
+    ) -> list[float]:
+        """Return how many times as long as `first` a contestant takes, where both were timed."""
+        return [
+            one.median / base.median
+            for graph in (self.graphs if graphs is None else graphs)
+            if (one := self.at(graph, column)) and (base := self.at(graph, first))
+        ]
+
+    def rates(self, column: Column, count: str, graphs: Sequence[str]) -> list[float]:
+        """Return slots or edges a second on these graphs, where there are times and any of them.
+
+        `count` is the fact that counts them: "n_slots" or "n_edges".
+        """
+        return [
+            self.facts(graph)[count] / one.median
+            for graph in graphs
+            if (one := self.at(graph, column)) and self.facts(graph)[count]
+        ]

@@ -1,0 +1,172 @@
+"""Graphs by name or file, generated on demand and cached.
+
+An input is a stand-in for a graph of the papers, a random graph of an experiment, or a file of the
+user's. All come to the contestants in one form: the symmetric CSR of a simple graph, an edge's id
+its slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clmst.bench.machine import host_memory
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.graph import Graph
+from clmst.generators import stand_ins
+from clmst.generators.stand_ins import StandIn
+from clmst.io import read_graph, write_graph
+
+if TYPE_CHECKING:
+    from clmst.runtime.device import Device
+
+GROUPS = ("small", "large", "all")
+# What "small" has at most, in slots: a solve of such a graph takes a CPU a fraction of a second.
+SMALL_SLOTS = 8_000_000
+
+# What a run needs at most, as seen with `ecl` and `boruvka`: bytes a slot and a vertex on the
+# device, and bytes a slot on the host, where a SciPy matrix and a forest come beside the graph.
+_DEVICE_BYTES = 48
+_HOST_BYTES = 24
+_USABLE = 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """A graph that can be had.
+
+    Attributes
+    ----------
+    name : str
+        In results.
+    load : callable
+        Returns it.
+    ecl_file : callable
+        Returns the path of an ECL file of it, for peers.
+    total_weight : int or float, optional
+        Of its forest, where that is recorded.
+    facts : dict
+        What else is known of it.
+    """
+
+    name: str
+    load: Callable[[], Graph]
+    ecl_file: Callable[[], Path]
+    total_weight: int | float | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def choose(names: Iterable[str], device: Device, cache: Path) -> tuple[list[Input], list[str]]:
+    """Return the inputs that names of stand-ins, groups and files mean, each once.
+
+    Without names: on a CPU the group "small", on other devices all stand-ins that fit the memory
+    of device and host.
+
+    Returns
+    -------
+    list of Input
+    list of str
+        The stand-ins that were left out because they do not fit.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Nothing has a name; the message lists what there is.
+    """
+    left_out: list[str] = []
+    names = list(names)
+    if not names:
+        group = _group("small" if device.capabilities.kind == "cpu" else "all")
+        left_out = [one.name for one in group if not _fits(one, device)]
+        names = [one.name for one in group if one.name not in left_out]
+    chosen: dict[str, Input] = {}
+    for name in names:
+        for one in _meant(name, cache):
+            if one.name in chosen and one.facts != chosen[one.name].facts:
+                raise InvalidArgumentError(
+                    f"two graphs are called {one.name}; results go by name, so rename a file"
+                )
+            chosen[one.name] = one
+    return list(chosen.values()), left_out
+
+
+def is_small(one: StandIn) -> bool:
+    """Whether a stand-in belongs to the group "small"."""
+    return one.n_slots <= SMALL_SLOTS
+
+
+def random_graph(n: int, degree: int, cache: Path) -> Input:
+    """Return the input of a uniform random graph of so many vertices and such an average degree.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is no such graph, or it would be too large.
+    """
+    made = _of_stand_in(stand_ins.random(n, degree), cache)
+    return replace(made, facts={**made.facts, "n": n, "degree": degree})
+
+
+def _meant(name: str, cache: Path) -> list[Input]:
+    """Return the inputs that a name means."""
+    if name in GROUPS:
+        return [_of_stand_in(one, cache) for one in _group(name)]
+    if Path(name).is_file():
+        return [_of_file(Path(name), cache)]
+    try:
+        return [_of_stand_in(stand_ins.find(name), cache)]
+    except InvalidArgumentError as error:
+        raise InvalidArgumentError(
+            f"{error}; or one of the groups {', '.join(GROUPS)}, or a file"
+        ) from error
+
+
+def _group(name: str) -> list[StandIn]:
+    wanted = {"small": (True,), "large": (False,), "all": (True, False)}[name]
+    return [one for one in stand_ins.STAND_INS.values() if is_small(one) in wanted]
+
+
+def _of_stand_in(one: StandIn, cache: Path) -> Input:
+    return Input(
+        name=one.name,
+        load=lambda: _in_common_form(one.load(cache)),
+        ecl_file=lambda: one.cached(cache),
+        total_weight=one.total_weight,
+        facts={"stands_for": one.stands_for, "description": one.description},
+    )
+
+
+def _of_file(path: Path, cache: Path) -> Input:
+    name = path.name.removesuffix(".gz")
+    name = name.rpartition(".")[0] or name
+
+    def ecl_file() -> Path:
+        if path.suffix == ".egr":
+            return path
+        status = path.stat()
+        copy = cache / f"{name}-{status.st_size}-{status.st_mtime_ns}.egr"
+        if not copy.exists():
+            cache.mkdir(parents=True, exist_ok=True)
+            write_graph(read_graph(path), copy)
+        return copy
+
+    return Input(
+        name=name,
+        load=lambda: _in_common_form(read_graph(path)),
+        ecl_file=ecl_file,
+        facts={"file": str(path)},
+    )
+
+
+def _in_common_form(graph: Graph) -> Graph:
+    """Return the graph as symmetric CSR whose edge ids are its slots."""
+    graph = graph.symmetrised()
+    return graph.replace(edge_ids=None, n_input=graph.n_slots, vertex_labels=None)
+
+
+def _fits(one: StandIn, device: Device) -> bool:
+    items = one.n_slots + one.n_vertices
+    on_device = device.capabilities.global_memory * _USABLE
+    return _DEVICE_BYTES * items <= on_device and _HOST_BYTES * items <= host_memory() * _USABLE

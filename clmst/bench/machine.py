@@ -1,0 +1,70 @@
+"""What a reader of timings must know of the machine they were taken on."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import clmst
+
+if TYPE_CHECKING:
+    from clmst.runtime.device import Device
+
+_PACKAGES = ("numpy", "scipy", "pyopencl")
+
+
+def facts(device: Device) -> dict[str, Any]:
+    """Return device, driver, host and versions, in the types of JSON."""
+    return {
+        "device": device.name,
+        "platform": device.platform,
+        "driver": device.driver,
+        "kind": device.capabilities.kind,
+        "compute_units": device.capabilities.compute_units,
+        "memory": device.capabilities.global_memory,
+        "without": list(device.without),
+        "host": processor(),
+        "host_cores": len(os.sched_getaffinity(0)),
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "versions": {
+            "clmst": clmst.__version__,
+            **{name: _version_of(name) for name in _PACKAGES},
+        },
+        "command": sys.argv[1:],
+    }
+
+
+def identity(machine: dict[str, Any]) -> str:
+    """Return what makes two measurements comparable as those of one machine, as one line."""
+    off = "".join(f", without {name}" for name in machine["without"])
+    return (
+        f"{machine['device']} ({machine['platform']}), driver {machine['driver']}{off}, "
+        f"on {machine['host']}, {machine['host_cores']} cores, clmst {machine['versions']['clmst']}"
+    )
+
+
+def processor() -> str:
+    """Return the name of the host's processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor())
+
+
+def host_memory() -> int:
+    """Return the bytes of memory that the host has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _version_of(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

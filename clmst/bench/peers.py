@@ -1,0 +1,137 @@
+"""Outside peers: programs that solve the same graphs and time themselves.
+
+The protocol: clmst runs COMMAND, its words ``{file}`` and ``{repetitions}`` replaced by the path of
+an ECL graph (``.egr``) and a number; a command without either gets both behind it. The peer reads
+the file, warms up, solves as often as it was told, and prints, one a line and in any order,
+
+    solve_ms X       once a repetition: milliseconds, the graph where it works, and the result
+    transfer_ms X    the same with both transfers; once a repetition, or not at all
+    weight W         the total weight of its forest
+    # ...            remarks
+
+and ends with exit status 0. The weight is compared with that of the right forest: exactly where
+weights are integers, else to nine digits. What is wrong, late, or does not keep to the protocol is
+reported as such and has no times.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+from clmst.bench.measurement import Status
+from clmst.bench.process import ask, named_command, seconds_in
+
+_RELATIVE = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What came of a peer on a graph.
+
+    Attributes
+    ----------
+    status : {"ok", "wrong", "failed", "timeout"}
+    remark : str
+        Why it is not "ok".
+    solve, transfers : tuple of float
+        Seconds of every repetition.
+    """
+
+    status: Status
+    remark: str = ""
+    solve: tuple[float, ...] = ()
+    transfers: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peer:
+    """A program that takes part in the protocol.
+
+    Attributes
+    ----------
+    name : str
+    command : tuple of str
+        Its words; see the module.
+    """
+
+    name: str
+    command: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Peer:
+        """Read ``NAME=COMMAND``; raise `ValueError` if it is none."""
+        name, command = named_command(text)
+        return cls(name=name, command=command)
+
+    def words(self, file: Path, repetitions: int) -> list[str]:
+        """Return the command for a graph."""
+        values = {"{file}": str(file), "{repetitions}": str(repetitions)}
+        if not any(mark in word for word in self.command for mark in values):
+            return [*self.command, *values.values()]
+        return [_filled(word, values) for word in self.command]
+
+    def compete(
+        self, file: Path, repetitions: int, total_weight: int | float, *, time_limit: float
+    ) -> Verdict:
+        """Run the peer on an ECL graph whose forest is known to weigh `total_weight`."""
+        answer = ask(self.words(file, repetitions), time_limit=time_limit)
+        if answer.trouble:
+            status: Status = "timeout" if answer.trouble == "timeout" else "failed"
+            return Verdict(status=status, remark=answer.remark)
+        return judge(answer.output, repetitions, total_weight)
+
+
+def judge(output: str, repetitions: int, total_weight: int | float) -> Verdict:
+    """Return what the lines of a peer amount to."""
+    found: dict[str, list[str]] = {"solve_ms": [], "transfer_ms": [], "weight": []}
+    for line in output.splitlines():
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        words = line.split()
+        if len(words) != 2 or words[0] not in found:
+            return _broken(f"{line.strip()[:60]!r} is no line of it")
+        found[words[0]].append(words[1])
+    times = {name: [*map(seconds_in, found[name])] for name in ("solve_ms", "transfer_ms")}
+    for name, seconds in times.items():
+        if len(seconds) != repetitions and (seconds or name == "solve_ms"):
+            return _broken(f"{len(seconds)} lines of {name} for {repetitions} repetitions")
+        if not all(each > 0 for each in seconds):
+            return _broken(f"a {name} is no positive number")
+    if not found["weight"]:
+        return _broken("it tells no weight")
+    for weight in found["weight"]:
+        if not _same_weight(weight, total_weight):
+            return Verdict(status="wrong", remark=f"its forest weighs {weight}, not {total_weight}")
+    return Verdict(status="ok", solve=(*times["solve_ms"],), transfers=(*times["transfer_ms"],))
+
+
+def _broken(what: str) -> Verdict:
+    return Verdict(status="failed", remark=f"does not keep to the protocol: {what}")
+
+
+def _same_weight(text: str, right: int | float) -> bool:
+    """Whether a text tells the right weight; that of an integer may end in ``.0``."""
+    try:
+        return (
+            Decimal(text) == right
+            if isinstance(right, int)
+            else math.isclose(float(text), right, rel_tol=_RELATIVE)
+        )
+    except (ValueError, ArithmeticError):
+        return False
+
+
+def _filled(word: str, values: dict[str, str]) -> str:
+    for mark, value in values.items():
+        word = word.replace(mark, value)
+    return word
+
+
+def duplicates(peers: Sequence[Peer]) -> list[str]:
+    """Return the names that several peers have."""
+    names = [peer.name for peer in peers]
+    return sorted({name for name in names if names.count(name) > 1})

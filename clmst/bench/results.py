@@ -1,0 +1,215 @@
+"""All measurements, as one JSON file that is replaced whole; and the merging of such files.
+
+The file holds ``format`` and ``version``, ``machines`` (facts by identity), ``graphs`` (facts by
+name) and ``measurements`` (see :class:`~clmst.bench.measurement.Measurement`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from clmst.bench.measurement import Key, Measurement
+from clmst.core.errors import FileFormatError, InvalidArgumentError
+from clmst.io import files
+
+FORMAT = "clmst-bench"
+VERSION = 1
+
+# Two files mean the same graph by a name only if these agree.
+_GRAPH_IDENTITY = ("n_vertices", "n_slots", "total_weight")
+
+
+@dataclass(slots=True, kw_only=True)
+class Results:
+    """What was measured, on any number of machines.
+
+    Attributes
+    ----------
+    machines : dict
+        Facts by identity, as of :mod:`clmst.bench.machine`.
+    graphs : dict
+        Facts by name: sizes, total weight, how that is known.
+    measurements : dict
+        By key, in the order they were made.
+    path : Path or None
+        The file that is rewritten after every change.
+    """
+
+    machines: dict[str, dict[str, Any]] = field(default_factory=dict)
+    graphs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    measurements: dict[Key, Measurement] = field(default_factory=dict)
+    path: Path | None = None
+
+    # ----------------------------------------------------------------- writing
+
+    def add_machine(self, identity: str, facts: dict[str, Any]) -> None:
+        """Say what machine measures from now on."""
+        self.machines[identity] = facts
+        self.save()
+
+    def add_graph(self, name: str, facts: dict[str, Any]) -> None:
+        """Say what a graph is.
+
+        Raises
+        ------
+        InvalidArgumentError
+            Another graph of that name was measured.
+        """
+        if name in self.graphs:
+            _check_same_graph(name, self.graphs[name], facts, "the results and this run")
+        self.graphs[name] = facts
+
+    def add(self, measurements: Iterable[Measurement]) -> None:
+        """Keep measurements, in the place of earlier ones of the same key, and write the file."""
+        for one in measurements:
+            self.measurements.pop(one.key, None)
+            self.measurements[one.key] = one
+        self.save()
+
+    def save(self) -> None:
+        """Write the file, if there is one: it is replaced whole, or stays as it is."""
+        if self.path is not None:
+            write_json(self.path, self.as_json())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything in the types of JSON."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "machines": self.machines,
+            "graphs": self.graphs,
+            "measurements": [one.as_json() for one in self.measurements.values()],
+        }
+
+    # ----------------------------------------------------------------- reading
+
+    @classmethod
+    def load(cls, path: Path) -> Results:
+        """Read a file of results.
+
+        Raises
+        ------
+        InvalidArgumentError
+            There is no such file.
+        FileFormatError
+            It is no file of results, or of another version.
+        """
+        with files.reading(path) as source:
+            try:
+                value = json.loads(source.stream.read())
+            except ValueError as error:
+                raise FileFormatError(f"not JSON: {error}") from error
+            return cls._from_json(value)
+
+    @classmethod
+    def _from_json(cls, value: Any) -> Results:
+        if not isinstance(value, dict) or value.get("format") != FORMAT:
+            raise FileFormatError(f"no results of `clmst bench`; they have format {FORMAT!r}")
+        if value.get("version") != VERSION:
+            raise FileFormatError(
+                f"results of version {value.get('version')!r}; this clmst reads version {VERSION}"
+            )
+        parts: list[Any] = [value.get(name) for name in ("machines", "graphs", "measurements")]
+        if [type(part) for part in parts] != [dict, dict, list]:
+            raise FileFormatError("machines, graphs or measurements are missing")
+        machines, graphs, listed = parts
+        measurements = [Measurement.from_json(one) for one in listed]
+        for one in measurements:
+            if one.machine not in machines or (one.is_ok and one.graph not in graphs):
+                raise FileFormatError(
+                    f"a measurement is of {one.graph} on {one.machine}; "
+                    "graph and machine must be described"
+                )
+        return cls(
+            machines=machines, graphs=graphs, measurements={one.key: one for one in measurements}
+        )
+
+    # --------------------------------------------------------------- selection
+
+    def of(self, experiment: str, *, scope: str | None = None) -> list[Measurement]:
+        """Return the measurements of an experiment, of one scope if given."""
+        return [
+            one
+            for one in self.measurements.values()
+            if one.experiment == experiment and scope in (None, one.scope)
+        ]
+
+    def have(self, keys: Iterable[Key], repetitions: int) -> bool:
+        """Whether there are times of so many repetitions at least for all keys."""
+        found = (self.measurements.get(key) for key in keys)
+        return all(one is not None and len(one.seconds) >= repetitions for one in found)
+
+    @property
+    def failures(self) -> list[Measurement]:
+        """What was not timed, whoever it was."""
+        return [one for one in self.measurements.values() if not one.is_ok]
+
+    def name_of(self, machine: str) -> str:
+        """Return the shortest name that tells a machine from the others here."""
+        facts = self.machines
+        for words in (("device",), ("device", "platform"), ("device", "platform", "driver")):
+            names = {one: ", ".join(facts[one][word] for word in words) for one in facts}
+            if list(names.values()).count(names[machine]) == 1:
+                return names[machine]
+        return machine
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Write a value as JSON: the file is replaced whole, or stays as it is."""
+    text = json.dumps(value, indent=1, allow_nan=False, ensure_ascii=False)
+    with files.writing(path) as stream:
+        stream.write(text.encode() + b"\n")
+
+
+def merged(parts: Mapping[str, Results]) -> Results:
+    """Put results side by side.
+
+    Parameters
+    ----------
+    parts : mapping of str to Results
+        By the names of their files.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Two of them mean different graphs by one name, or both measured the same on one machine.
+    """
+    whole = Results()
+    owners: dict[Key, str] = {}
+    seen: dict[str, str] = {}
+    for file, part in parts.items():
+        for name, facts in part.graphs.items():
+            if name in whole.graphs:
+                _check_same_graph(name, whole.graphs[name], facts, f"{seen[name]} and {file}")
+            whole.graphs.setdefault(name, facts)
+            seen.setdefault(name, file)
+        for key, one in part.measurements.items():
+            if key in owners:
+                raise InvalidArgumentError(
+                    f"{owners[key]} and {file} both hold {one.contestant} on {one.graph} "
+                    f"({one.experiment}, {one.scope}) of {one.machine}; a merge takes each once"
+                )
+            owners[key] = file
+            whole.measurements[key] = one
+        whole.machines.update(part.machines)
+    return whole
+
+
+def _check_same_graph(
+    name: str, one: Mapping[str, Any], other: Mapping[str, Any], where: str
+) -> None:
+    for fact in _GRAPH_IDENTITY:
+        if one[fact] != other[fact]:
+            raise InvalidArgumentError(
+                f"{where} mean different graphs by {name}: {fact} is {one[fact]} and "
+                f"{other[fact]}; results stand side by side only for equal graphs"
+            )
+
+
+def graphs_of(measurements: Sequence[Measurement]) -> list[str]:
+    """Return the names of the graphs that were measured, in order."""
+    return list(dict.fromkeys(one.graph for one in measurements))

@@ -1,0 +1,241 @@
+"""The experiments over all graphs: what is measured, in which order, and what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clmst import algorithms
+from clmst.algorithms.ecl_options import EclOptions
+from clmst.bench import inputs, machine
+from clmst.bench.contest import Contest, Rivals, release
+from clmst.bench.entrants import Entrant, as_matrix, finding_forest, solving, with_transfers
+from clmst.bench.inputs import Input
+from clmst.bench.measurement import Key, Measurement, Scope, first_line
+from clmst.bench.reference import Reference, establish
+from clmst.bench.results import Results
+from clmst.bench.settings import Settings
+from clmst.core.graph import Graph
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+
+# Average degree of the random graphs of growing size, and their sizes by the kind of device.
+SCALING_DEGREE = 8
+SCALING_VERTICES = {"cpu": tuple(2**k for k in range(12, 19, 2))}
+SCALING_VERTICES_ELSEWHERE = tuple(2**k for k in range(14, 25, 2))
+# HPG '09 takes a million vertices to vary the degree.
+DEGREE_VERTICES = {"cpu": 2**16}
+DEGREE_VERTICES_ELSEWHERE = 2**20
+# Samples that set the threshold of the filter: ours, and the paper's.
+PAPER_SAMPLES = 20
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Loaded:
+    """A graph in all the forms that entrants take."""
+
+    resident: DeviceGraph
+    matrix: Any
+    reference: Reference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """A run of the suite on one device.
+
+    Attributes
+    ----------
+    device : Device
+    settings : Settings
+    results : Results
+        Where measurements go; what they hold already with times is not measured again.
+    tell : callable
+        Is told what is being done.
+    """
+
+    device: Device
+    settings: Settings
+    results: Results
+    tell: Tell
+
+    @property
+    def machine(self) -> str:
+        """The identity of this machine in the results."""
+        return machine.identity(machine.facts(self.device))
+
+    def run(self, chosen: Sequence[Input]) -> None:
+        """Do all experiments; every graph is loaded once for those that take it."""
+        # Made first: numbers that mean no graph are refused before anything is measured.
+        studies = {
+            one: self._random_graphs(one)
+            for one in ("scaling", "degree")
+            if one in self.settings.experiments
+        }
+        self.results.add_machine(self.machine, machine.facts(self.device))
+        of_graphs = [
+            one for one in ("times", "ablation", "seeds") if one in self.settings.experiments
+        ]
+        for each in chosen if of_graphs else ():
+            self._measure(each, of_graphs)
+        for experiment, graphs in studies.items():
+            for each in graphs:
+                self._measure(each, [experiment])
+
+    # ------------------------------------------------------------------ graphs
+
+    def _random_graphs(self, experiment: str) -> list[Input]:
+        settings, kind = self.settings, self.device.capabilities.kind
+        if experiment == "scaling":
+            sizes = settings.vertices or SCALING_VERTICES.get(kind, SCALING_VERTICES_ELSEWHERE)
+            pairs = [(n, SCALING_DEGREE) for n in sizes]
+        else:
+            n = settings.degree_vertices or DEGREE_VERTICES.get(kind, DEGREE_VERTICES_ELSEWHERE)
+            pairs = [(n, degree) for degree in settings.degrees]
+        return [inputs.random_graph(n, degree, settings.cache) for n, degree in pairs]
+
+    def _measure(self, each: Input, experiments: Sequence[str]) -> None:
+        """Do the experiments on a graph that are not done yet; failures stand in the results."""
+        repetitions = self.settings.repetitions
+        due = [
+            one
+            for one in experiments
+            if not self.results.have(self._keys(one, each.name), repetitions)
+        ]
+        for experiment in set(experiments) - set(due):
+            self.tell(f"{each.name}: {experiment}: measured already")
+        if not due:
+            return
+        self.tell(f"{each.name}: loading")
+        try:
+            loaded = self._load(each)
+        except Exception as error:
+            # A file may be broken, a device may be full or gone; other graphs may still do.
+            release(self.device)
+            self.tell(f"{each.name}: {first_line(error)}")
+            self.results.add(self._failed(due, each.name, first_line(error)))
+            return
+        for experiment in due:
+            self.tell(f"{each.name}: {experiment}")
+            self.results.add(self._run(experiment, each, loaded))
+        del loaded
+        release(self.device)
+
+    def _load(self, each: Input) -> _Loaded:
+        graph = each.load()
+        resident = DeviceGraph.upload(graph, self.device)
+        reference = establish(graph, resident, each.total_weight)
+        self.results.add_graph(each.name, _facts(each, graph, reference))
+        matrix = as_matrix(graph) if self.settings.transfers else None
+        return _Loaded(resident=resident, matrix=matrix, reference=reference)
+
+    # ------------------------------------------------------------- experiments
+
+    def _run(self, experiment: str, each: Input, loaded: _Loaded) -> list[Measurement]:
+        settings = self.settings
+        contest = Contest(
+            device=self.device,
+            machine=self.machine,
+            experiment=experiment,
+            graph=each.name,
+            repetitions=settings.repetitions,
+            keep=self.results.add,
+        )
+        entrants = self._entrants(experiment, loaded)
+        rivals = None
+        if experiment in ("times", "scaling", "degree") and settings.peers:
+            rivals = Rivals(
+                peers=settings.peers, ecl_file=each.ecl_file, seconds=settings.peer_seconds
+            )
+        return contest.run(entrants, loaded.reference, rivals)
+
+    def _entrants(self, experiment: str, loaded: _Loaded) -> list[Entrant]:
+        resident = loaded.resident
+        if experiment in ("ablation", "seeds"):
+            return [
+                solving(resident, "ecl", name, options, **parameters)
+                for name, options, parameters in self._variants(experiment)
+            ]
+        entrants = []
+        for contestant, algorithm in self._contestants().items():
+            entrants.append(solving(resident, algorithm, contestant))
+            entrants.append(finding_forest(resident, algorithm, contestant))
+            if loaded.matrix is not None:
+                entrants.append(with_transfers(loaded.matrix, resident, algorithm, contestant))
+        return entrants
+
+    def _contestants(self) -> dict[str, str]:
+        """Return the algorithms by the names of contestants, those that mean the same once."""
+        contestants: dict[str, str] = {}
+        meanings = set()
+        for name in self.settings.algorithms:
+            meaning = algorithms.choose(name)[0]
+            if meaning not in meanings:
+                meanings.add(meaning)
+                contestants[f"clmst {name}"] = name
+        return contestants
+
+    def _variants(self, experiment: str) -> list[tuple[str, EclOptions, dict[str, Any]]]:
+        """Return the variants of `ecl` that an experiment compares, with their parameters."""
+        if experiment == "ablation":
+            return [(title, options, {}) for title, options in EclOptions.ablation()]
+        return [
+            (
+                f"{samples} samples, seed {seed}",
+                EclOptions(samples=samples, seed=seed),
+                {"samples": samples, "seed": seed},
+            )
+            for samples in (EclOptions().samples, PAPER_SAMPLES)
+            for seed in range(self.settings.seeds)
+        ]
+
+    # ----------------------------------------------------------------- results
+
+    def _keys(self, experiment: str, graph: str) -> list[Key]:
+        """Return the keys of what an experiment measures; of peers, those that all have."""
+        return [one.key for one in self._failed([experiment], graph, "")]
+
+    def _failed(self, experiments: Iterable[str], graph: str, remark: str) -> list[Measurement]:
+        """Return measurements of everything in these experiments as failed."""
+        return [
+            Measurement(
+                machine=self.machine,
+                experiment=experiment,
+                graph=graph,
+                contestant=contestant,
+                scope=scope,
+                status="failed",
+                remark=remark,
+                ours=ours,
+            )
+            for experiment in experiments
+            for contestant, scope, ours in self._expected(experiment)
+        ]
+
+    def _expected(self, experiment: str) -> list[tuple[str, Scope, bool]]:
+        if experiment in ("ablation", "seeds"):
+            return [(name, "solve", True) for name, _, _ in self._variants(experiment)]
+        scopes: list[Scope] = ["solve", "forest"]
+        scopes += ["transfers"] if self.settings.transfers else []
+        ours = [(one, scope, True) for one in self._contestants() for scope in scopes]
+        peers: list[tuple[str, Scope, bool]] = [
+            (peer.name, "solve", False) for peer in self.settings.peers
+        ]
+        return ours + peers
+
+
+def _facts(each: Input, graph: Graph, reference: Reference) -> dict[str, Any]:
+    """Return what a reader must know of a graph, in the types of JSON."""
+    weight = reference.total_weight
+    return {
+        **each.facts,
+        "n_vertices": graph.n_vertices,
+        "n_slots": graph.n_slots,
+        "n_edges": graph.n_edges,
+        "weights": str(graph.weights.dtype),
+        "n_forest_edges": int(reference.slots.size),
+        "total_weight": weight if abs(weight) < float("inf") else str(weight),
+        "known_by": reference.how,
+    }

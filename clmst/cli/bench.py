@@ -1,0 +1,312 @@
+"""``clmst bench``: the benchmark suite, its tables and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from clmst.bench.settings import (
+    ALGORITHMS,
+    DEGREES,
+    EXPERIMENTS,
+    LEAST_REPETITIONS,
+    PEER_SECONDS,
+    SEEDS,
+    Settings,
+    default_cache,
+)
+from clmst.cli.bench_options import EPILOG, Numbers, PeerCommand, Words
+from clmst.cli.bench_tables import list_of_graphs, show
+from clmst.cli.failure import Failure
+from clmst.cli.terminal import quiet_option
+
+if TYPE_CHECKING:
+    from clmst.bench.peers import Peer
+    from clmst.bench.results import Results
+
+
+@click.command(epilog=EPILOG)
+@click.argument("graphs", metavar="[GRAPH]...", nargs=-1)
+@click.option("--list", "listed", is_flag=True, help="List the named graphs, and do nothing else.")
+@click.option(
+    "--device",
+    "device_name",
+    metavar="NAME",
+    help='"gpu", "cpu" or part of a name that `clmst devices` shows; the best one when left out.',
+)
+@click.option(
+    "--what",
+    "experiments",
+    type=Words(EXPERIMENTS),
+    default="times",
+    show_default=True,
+    help=f"Experiments: {', '.join(EXPERIMENTS)}.",
+)
+@click.option(
+    "--algorithm",
+    "algorithm_names",
+    metavar="NAME",
+    multiple=True,
+    default=ALGORITHMS,
+    show_default=True,
+    help="What to time; ratios refer to the first. May be repeated.",
+)
+@click.option(
+    "--repeat",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=LEAST_REPETITIONS,
+    show_default=True,
+    help=f"Timed calls of each contestant; fewer than {LEAST_REPETITIONS} only with --quick.",
+)
+@click.option("--quick", is_flag=True, help=f"Allow fewer than {LEAST_REPETITIONS} repetitions.")
+@click.option(
+    "--transfers/--no-transfers",
+    default=True,
+    show_default=True,
+    help="Time solves from the host to the host as well.",
+)
+@click.option(
+    "--peer",
+    "peers",
+    type=PeerCommand(),
+    multiple=True,
+    help="Time an outside program on the same graphs; see below. May be repeated.",
+)
+@click.option(
+    "--peer-timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=PEER_SECONDS,
+    show_default=True,
+    help="When a peer is ended.",
+)
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Keep everything in a file, written anew after every contest.",
+)
+@click.option(
+    "--resume", is_flag=True, help="Go on with --json FILE; what has times is not done again."
+)
+@click.option("--tables", "markdown", is_flag=True, help="Print the tables as Markdown.")
+@click.option(
+    "--plot",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Draw figures into a folder.",
+)
+@click.option(
+    "--merge",
+    is_flag=True,
+    help="The arguments are files that --json wrote: lay them side by side, measure nothing.",
+)
+@click.option(
+    "--cache",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where generated graphs are kept; a folder of the user's when left out.",
+)
+@click.option(
+    "--seeds",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=SEEDS,
+    show_default=True,
+    help="How many seeds the experiment of that name tries.",
+)
+@click.option("--vertices", type=Numbers(), default="", help="Sizes that scaling takes.")
+@click.option(
+    "--degrees",
+    type=Numbers(),
+    default=",".join(map(str, DEGREES)),
+    show_default=True,
+    help="Average degrees that degree takes.",
+)
+@click.option(
+    "--degree-vertices",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Number of vertices of the graphs that degree takes.",
+)
+@quiet_option
+def bench(
+    *,
+    graphs: tuple[str, ...],
+    listed: bool,
+    device_name: str | None,
+    experiments: tuple[str, ...],
+    algorithm_names: tuple[str, ...],
+    repeat: int,
+    quick: bool,
+    transfers: bool,
+    peers: tuple[Peer, ...],
+    peer_timeout: float,
+    json_file: Path | None,
+    resume: bool,
+    markdown: bool,
+    folder: Path | None,
+    merge: bool,
+    cache: Path | None,
+    seeds: int,
+    vertices: tuple[int, ...],
+    degrees: tuple[int, ...],
+    degree_vertices: int | None,
+    quiet: bool,
+) -> None:
+    """Time clmst on the graphs of the papers, or on any GRAPH.
+
+    GRAPH is a named graph (--list), one of the groups small, large and all, or a file that clmst
+    reads. Without any: on a CPU the small graphs, elsewhere all that fit the memory of device and
+    host. Graphs are generated when first needed, and kept.
+
+    Every result is verified before it is timed; contestants are timed by turns. The exit status
+    is 1 if clmst itself was wrong or failed anywhere.
+    """
+    if listed:
+        show([list_of_graphs()], markdown=markdown)
+        return
+    _refuse_early(algorithm_names, folder)
+    if merge:
+        _refuse_to_measure(graphs, json_file, resume=resume)
+        results, machine = _merged(graphs), None
+    else:
+        _refuse_contradictions(repeat, peers, json_file, quick=quick, resume=resume)
+        settings = Settings(
+            algorithms=algorithm_names,
+            repetitions=repeat,
+            experiments=experiments,
+            peers=peers,
+            peer_seconds=peer_timeout,
+            transfers=transfers,
+            cache=cache or default_cache(),
+            seeds=seeds,
+            vertices=vertices,
+            degrees=degrees,
+            degree_vertices=degree_vertices or 0,
+        )
+        results, machine = _measure(
+            graphs, device_name, settings, json_file, resume=resume, quiet=quiet
+        )
+    _report(results, json_file if merge else None, folder, markdown=markdown, quiet=quiet)
+    if machine is not None:
+        _raise_for_failures(results, machine)
+
+
+def _refuse_early(algorithm_names: tuple[str, ...], folder: Path | None) -> None:
+    """Raise what would be raised only after the work otherwise."""
+    from clmst import algorithms
+    from clmst.core.optional import optional_import
+
+    for name in algorithm_names:
+        algorithms.choose(name)
+    if folder is not None:
+        optional_import("matplotlib", extra="plot")
+
+
+def _refuse_to_measure(graphs: tuple[str, ...], json_file: Path | None, *, resume: bool) -> None:
+    if not graphs:
+        raise click.UsageError("--merge takes files that --json wrote; name one at least")
+    if resume:
+        raise click.UsageError("--merge measures nothing, so there is nothing to --resume")
+    if json_file is not None and json_file.exists():
+        raise click.UsageError(f"{json_file} is there already; --merge writes a new file")
+
+
+def _refuse_contradictions(
+    repeat: int,
+    peers: tuple[Peer, ...],
+    json_file: Path | None,
+    *,
+    quick: bool,
+    resume: bool,
+) -> None:
+    from clmst.bench.peers import duplicates
+
+    if repeat < LEAST_REPETITIONS and not quick:
+        raise click.UsageError(
+            f"--repeat {repeat} is fewer than {LEAST_REPETITIONS}; with --quick it may be"
+        )
+    if twice := duplicates(peers):
+        raise click.UsageError(f"several peers are called {twice[0]}; names must differ")
+    for peer in peers:
+        if peer.name.startswith("clmst"):
+            raise click.UsageError(f"a peer is called {peer.name!r}; such names are clmst's own")
+    if resume and json_file is None:
+        raise click.UsageError("--resume goes on with the file of --json; name it")
+    if json_file is not None and json_file.exists() and not resume:
+        raise click.UsageError(
+            f"{json_file} is there already; --resume goes on with it, or name another file"
+        )
+
+
+def _measure(
+    names: tuple[str, ...],
+    device_name: str | None,
+    settings: Settings,
+    json_file: Path | None,
+    *,
+    resume: bool,
+    quiet: bool,
+) -> tuple[Results, str]:
+    """Run the suite; return all results, and the identity of the machine that was at work."""
+    from clmst.bench.inputs import choose
+    from clmst.bench.results import Results
+    from clmst.bench.suite import Suite
+    from clmst.runtime.discovery import get_device
+
+    def tell(text: str) -> None:
+        if not quiet:
+            click.echo(text, err=True)
+
+    results = Results.load(json_file) if resume and json_file and json_file.exists() else Results()
+    results.path = json_file
+    device = get_device(device_name)
+    chosen, left_out = choose(names, device, settings.cache)
+    tell(f"{device.description}, driver {device.driver}")
+    if left_out:
+        tell(f"left out, for want of memory: {', '.join(left_out)}")
+    suite = Suite(device=device, settings=settings, results=results, tell=tell)
+    suite.run(chosen)
+    return results, suite.machine
+
+
+def _merged(names: tuple[str, ...]) -> Results:
+    from clmst.bench.results import Results, merged
+
+    return merged({name: Results.load(Path(name)) for name in names})
+
+
+def _report(
+    results: Results, json_file: Path | None, folder: Path | None, *, markdown: bool, quiet: bool
+) -> None:
+    """Print tables, draw figures, and write what was merged."""
+    from clmst.bench import report
+
+    if json_file is not None:
+        results.path = json_file
+        results.save()
+    if markdown:
+        click.echo(report.as_markdown(results))
+    elif not quiet:
+        for machine in results.machines:
+            click.echo(machine)
+        show(report.all_tables(results), markdown=False)
+    for path in report.draw_all(results, folder) if folder is not None else ():
+        if not quiet:
+            click.echo(f"drew {path}", err=True)
+
+
+def _raise_for_failures(results: Results, machine: str) -> None:
+    """Raise if clmst was wrong or failed on a machine; what became of peers is told, no more."""
+    own = [one for one in results.measurements.values() if one.ours and one.machine == machine]
+    failed = [one for one in own if not one.is_ok]
+    if failed:
+        first = failed[0]
+        raise Failure(
+            f"{len(failed)} of {len(own)} measurements have no times; the first: "
+            f"{first.graph}, {first.experiment}, {first.contestant}, {first.scope}: "
+            f"{first.status}: {first.remark}"
+        )

@@ -1,0 +1,221 @@
+"""``clmst tune``: the quickest shape of kernels on the device at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clmst.cli.failure import Failure, Interruption
+from clmst.cli.terminal import Stages, console, json_option, print_json, quiet_option
+from clmst.cli.tune_report import Report, parameters_table
+
+if TYPE_CHECKING:
+    from clmst.core.graph import Graph
+    from clmst.runtime.device import Device
+    from clmst.runtime.tuning_parameters import Parameter
+    from clmst.tune.graphs import Source
+    from clmst.tune.search import Outcome, Search
+    from clmst.tune.stand import Stand
+
+
+@click.command()
+@click.option(
+    "--device",
+    "device_name",
+    metavar="NAME",
+    help='"gpu", "cpu" or part of a name that `clmst devices` shows; the best one when left out.',
+)
+@click.option(
+    "--graph",
+    "graph_names",
+    metavar="NAME",
+    multiple=True,
+    help="What to time on: a file, or a family as in grid:rows=500,columns=800. May be repeated; "
+    "four generated graphs that suit the device when left out.",
+)
+@click.option(
+    "--algorithm", metavar="NAME", default="auto", show_default=True, help="What to tune for."
+)
+@click.option(
+    "--parameters",
+    metavar="NAMES",
+    default="",
+    help="What to vary, with commas between; all that matter to the algorithm when left out.",
+)
+@click.option(
+    "--budget",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=600.0,
+    show_default=True,
+    help="When to stop trying; the best so far is kept.",
+)
+@click.option(
+    "--repeat",
+    "repetitions",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=7,
+    show_default=True,
+    help="Timed solves of each candidate on each graph.",
+)
+@click.option(
+    "--margin",
+    metavar="PERCENT",
+    type=click.FloatRange(min=0, max=100),
+    default=2.0,
+    show_default=True,
+    help="By how much a candidate must be quicker; more where the device's times vary more.",
+)
+@click.option("--list", "lists", is_flag=True, help="Show what can be varied, and do nothing.")
+@click.option("--dry-run", is_flag=True, help="Search, but write nothing.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The table that the result goes to, instead of your own.",
+)
+@json_option
+@quiet_option
+def tune(
+    *,
+    device_name: str | None,
+    graph_names: tuple[str, ...],
+    algorithm: str,
+    parameters: str,
+    budget: float,
+    repetitions: int,
+    margin: float,
+    lists: bool,
+    dry_run: bool,
+    output: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Find the quickest shape of kernels on a device, and keep it in a table of yours.
+
+    Values are varied one parameter at a time, each candidate raced against the best so far. The
+    forest stays the same, which is checked every time. From then on clmst uses the values found
+    whenever it works on that device with that driver; `clmst devices` shows it. Ctrl-C ends the
+    search and keeps the best so far.
+    """
+    from clmst import algorithms
+    from clmst.runtime import tuning_file
+    from clmst.tune import graphs, search
+
+    name, _ = algorithms.choose(algorithm)
+    given = graphs.named(graph_names)
+    path = None if dry_run or lists else (output or tuning_file.user_path())
+    if path is not None:
+        tuning_file.check_writable(path)
+    job = _Job(algorithm=name, stages=Stages(quiet=quiet or as_json), shows=not (quiet or as_json))
+    device = job.open(device_name)
+    wanted = [part.strip() for part in parameters.split(",") if part.strip()]
+    varied = search.chosen_parameters(wanted, name, device.policy)
+    if lists:
+        console().print(parameters_table(varied, device.policy))
+        return
+    sources = given or graphs.standard(device.capabilities)
+    stand = job.prepare(device, sources, repetitions)
+    outcome = job.search(stand, device, varied, margin=margin / 100, budget=budget)
+    report = Report(
+        device=device,
+        algorithm=name,
+        graphs=tuple(source.name for source in sources),
+        repetitions=repetitions,
+        outcome=outcome,
+        path=path if outcome.values else None,
+    )
+    if report.path is not None:
+        tuning_file.write(report.entry(), report.path)
+    if as_json:
+        print_json(report.as_json())
+    elif not quiet:
+        report.print(console())
+    _end(outcome)
+
+
+def _end(outcome: Outcome) -> None:
+    """Give the exit status that the outcome deserves."""
+    if outcome.wrong:
+        found = "; ".join(f"{s.name} {s.value}: {s.note}" for s in outcome.wrong)
+        raise Failure(
+            f"kernels of another shape gave another forest ({found}); these values were not "
+            "taken. This is a bug in clmst or in the driver: please report it"
+        )
+    if outcome.ending == "interrupted":
+        raise Interruption("interrupted; the best so far was kept")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    """The stages of a search."""
+
+    algorithm: str
+    stages: Stages
+    shows: bool
+
+    def open(self, name: str | None) -> Device:
+        from clmst.runtime.discovery import get_device
+
+        with self.stages.stage("open_device", "opening the device"):
+            return get_device(name)
+
+    def prepare(self, device: Device, sources: list[Source], repetitions: int) -> Stand:
+        """Put the graphs on the device and prove the forests that candidates must give."""
+        from clmst.tune.stand import Stand
+
+        made: dict[str, Graph] = {}
+        for source in sources:
+            with self.stages.stage("graphs", f"making {source.name}"):
+                made[source.name] = source.make()
+        with self.stages.stage("prepare", f"bringing the graphs to {device.name}"):
+            stand = Stand(device, made, algorithm=self.algorithm, repetitions=repetitions)
+            stand.establish(device.policy)
+            return stand
+
+    def search(
+        self,
+        stand: Stand,
+        device: Device,
+        parameters: tuple[Parameter, ...],
+        *,
+        margin: float,
+        budget: float,
+    ) -> Outcome:
+        from clmst.tune.search import Search
+
+        search = Search(stand, device.policy, parameters, margin=margin, budget=budget)
+        with _progress(search, budget, shows=self.shows):
+            return search.run()
+
+
+@contextmanager
+def _progress(search: Search, budget: float, *, shows: bool) -> Iterator[None]:
+    """Show on stderr, if that is a terminal, what is tried and what was gained so far."""
+    screen = console(stderr=True)
+    if not (shows and screen.is_terminal):
+        yield
+        return
+    from rich.text import Text
+
+    begin = monotonic()
+
+    def told(outcome: Outcome, name: str, value: Any) -> None:
+        present = getattr(outcome.best, name)
+        status.update(
+            Text(
+                f"{name} {present} -> {value} ... {len(outcome.steps)} tried, best so far "
+                f"{outcome.gain:.3f} of the time, {monotonic() - begin:.0f} of {budget:.0f} s"
+            )
+        )
+
+    with screen.status(Text("measuring how much times vary ...")) as status:
+        search.told = told
+        yield

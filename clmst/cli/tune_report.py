@@ -1,0 +1,147 @@
+"""What ``clmst tune`` tells about a search: as tables for people, as JSON for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clmst import __version__
+from clmst.cli.terminal import new_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from clmst.runtime.device import Device
+    from clmst.runtime.policy import Policy
+    from clmst.runtime.tuning_file import UserEntry
+    from clmst.runtime.tuning_parameters import Parameter
+    from clmst.tune.search import Outcome
+
+_STYLES = {"better": "bold green", "refused": "yellow", "wrong": "bold red"}
+_ENDINGS = {
+    "complete": "no value next to those chosen is better",
+    "budget": "the time was up",
+    "interrupted": "interrupted",
+}
+
+
+def parameters_table(parameters: Iterable[Parameter], policy: Policy) -> Table:
+    """Return what can be varied: present values, values to be tried, meaning."""
+    table = new_table("parameter", "now", "tried", "unit", "what it is", numbers=("now",))
+    for one in parameters:
+        tries = " ".join(map(str, one.tries))
+        table.add_row(one.name, str(getattr(policy, one.name)), tries, one.unit, one.help)
+    return table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A search, and where its result went.
+
+    Attributes
+    ----------
+    device : Device
+    algorithm : str
+    graphs : tuple of str
+    repetitions : int
+    outcome : Outcome
+    path : Path or None
+        The table that it was written to; None if it was not.
+    """
+
+    device: Device
+    algorithm: str
+    graphs: tuple[str, ...]
+    repetitions: int
+    outcome: Outcome
+    path: Path | None
+
+    def entry(self) -> UserEntry:
+        """Return what goes to a table."""
+        from clmst.runtime.tuning_file import UserEntry
+
+        gain = f"{self.outcome.gain:.3f} of the time with the values before"
+        return UserEntry(
+            device=self.device.name,
+            platform=self.device.platform,
+            driver=self.device.driver,
+            clmst=__version__,
+            measured=(
+                f"{date.today().isoformat()}, {self.device.capabilities.compute_units} compute "
+                f"units: {self.algorithm} on {'; '.join(self.graphs)}; medians of "
+                f"{self.repetitions}, geometric mean; {gain}; figures beyond "
+                f"{self.outcome.margin:.3f} of 1 count"
+            ),
+            values=self.outcome.values,
+            figures=self.outcome.figures,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report in the types of JSON."""
+        outcome = self.outcome
+        return {
+            "device": self.device.description,
+            "driver": self.device.driver,
+            "algorithm": self.algorithm,
+            "graphs": list(self.graphs),
+            "repetitions": self.repetitions,
+            "margin": outcome.margin,
+            "ending": outcome.ending,
+            "gain": outcome.gain,
+            "undone": outcome.undone,
+            "values": outcome.values,
+            "figures": outcome.figures,
+            "steps": [asdict(step) for step in outcome.steps],
+            "written": None if self.path is None else str(self.path),
+        }
+
+    def print(self, console: Console) -> None:
+        """Print what was tried, and what was chosen."""
+        console.print(self._steps())
+        console.print()
+        console.print(self._chosen())
+
+    def _gain(self) -> str:
+        outcome = self.outcome
+        if outcome.undone is not None:
+            return f"no gain: side by side, what was found took {outcome.undone:.3f} of the time"
+        if outcome.best == outcome.start:
+            return "nothing was quicker than the values before"
+        return f"{outcome.gain:.3f} of that with the values before"
+
+    def _steps(self) -> Table:
+        from rich.text import Text
+
+        numbers = ("from", "to", "time")
+        table = new_table("parameter", *numbers, "verdict", numbers=numbers)
+        for step in self.outcome.steps:
+            verdict = f"{step.verdict}: {step.note}" if step.note else step.verdict
+            table.add_row(
+                step.name,
+                str(step.against),
+                str(step.value),
+                "" if step.ratio is None else f"{step.ratio:.3f}",
+                Text(verdict, _STYLES.get(step.verdict, "")),
+            )
+        return table
+
+    def _chosen(self) -> Table:
+        outcome = self.outcome
+        table = new_table()
+        table.add_row("device", f"{self.device.description}, driver {self.device.driver}")
+        table.add_row("algorithm", self.algorithm)
+        table.add_row("graphs", "\n".join(self.graphs))
+        table.add_row("ended", _ENDINGS[outcome.ending])
+        table.add_row("margin", f"{outcome.margin:.1%}")
+        table.add_row("time", self._gain())
+        table.add_section()
+        for name, value in outcome.values.items():
+            before = getattr(outcome.start, name)
+            table.add_row(name, f"{value}" if value == before else f"{value} (was {before})")
+        table.add_section()
+        table.add_row("written to", "nowhere" if self.path is None else str(self.path))
+        return table

@@ -1,0 +1,17 @@
+"""Where clmst keeps what it has found out, or made, and may need again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+CACHE_VARIABLE = "CLMST_CACHE"
+
+
+def cache_folder() -> Path:
+    """Return the folder, which need not exist: what ``CLMST_CACHE`` names, else the user's own."""
+    if named := os.environ.get(CACHE_VARIABLE):
+        return Path(named)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("clmst", appauthor=False)

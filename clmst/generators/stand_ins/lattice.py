@@ -1,0 +1,156 @@
+"""Stand-ins on a lattice: grids, triangulated grids and road maps, written row by row.
+
+Vertex x lies in row x // columns. Its edges lead to x plus or minus a few fixed offsets, so there
+is nothing to sort: for each vertex one byte says which of its edges to lesser vertices exist.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array
+from clmst.generators.hashing import Words, next_words
+from clmst.generators.stand_ins.pairs import BLOCK, packed, weights_of
+from clmst.generators.stand_ins.rows import symmetric_graph
+from clmst.generators.stand_ins.threads import in_threads, slices
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Some consecutive vertices and what lies before them.
+
+    Attributes
+    ----------
+    vertices : ndarray of int64
+    has_left, has_above, has_right : ndarray of bool
+        Whether a vertex has neighbours there in the lattice; the first row lies above all.
+    """
+
+    vertices: npt.NDArray[np.int64]
+    has_left: Flags
+    has_above: Flags
+    has_right: Flags
+
+    @classmethod
+    def of(cls, block: slice, columns: int) -> _Place:
+        vertices = np.arange(block.start, block.stop)
+        column = vertices % columns
+        return cls(
+            vertices=vertices,
+            has_left=column > 0,
+            has_above=vertices >= columns,
+            has_right=column < columns - 1,
+        )
+
+    def hashes(self, offset: int = 0) -> Words:
+        """Return the hash of each vertex less the offset; meaningless where that is negative."""
+        return next_words((self.vertices - offset).astype(np.uint64))
+
+
+Backward = Callable[[_Place], tuple[Flags, ...]]
+"""Tells which edges to x - offset exist, for each offset and all vertices x of a place."""
+
+
+def grid(*, rows: int, columns: int) -> Graph:
+    """Join every vertex to the next ones right and below."""
+    return _lattice(
+        rows * columns, columns, (columns, 1), lambda place: (place.has_above, place.has_left)
+    )
+
+
+def triangulated(*, rows: int, columns: int) -> Graph:
+    """Make a grid in which each square has one diagonal, by a bit of its first vertex's hash.
+
+    There must be three columns or more, so that no two neighbours are the same vertex.
+    """
+
+    def backward(place: _Place) -> tuple[Flags, ...]:
+        falling = _bit(place.hashes(columns + 1), 0)
+        rising = ~_bit(place.hashes(columns), 0)
+        return (
+            place.has_above & place.has_left & falling,
+            place.has_above,
+            place.has_above & place.has_right & rising,
+            place.has_left,
+        )
+
+    return _lattice(rows * columns, columns, (columns + 1, columns, columns - 1, 1), backward)
+
+
+def road_map(*, rows: int, columns: int, extra: float) -> Graph:
+    """Make a random spanning tree of the grid, and close some of its loops.
+
+    Every vertex is joined to the left or above, by a bit of its hash where it has the choice; the
+    other edge is there too with the chance `extra`, by 24 more bits.
+    """
+    limit = np.uint64(math.ceil(extra * 2.0**24))
+
+    def backward(place: _Place) -> tuple[Flags, ...]:
+        hashes = place.hashes()
+        has_both = place.has_left & place.has_above
+        is_left = place.has_left & (~place.has_above | _bit(hashes, 0))
+        closes = has_both & ((hashes >> np.uint64(8)) & np.uint64(0xFFFFFF) < limit)
+        return (place.has_above & ~is_left) | closes, is_left | closes
+
+    return _lattice(rows * columns, columns, (columns, 1), backward)
+
+
+def _bit(words: Words, place: int) -> Flags:
+    return (words >> np.uint64(place) & np.uint64(1)).astype(bool)
+
+
+def _lattice(n: int, columns: int, offsets: tuple[int, ...], backward: Backward) -> Graph:
+    """Make the graph of all edges from x to x - offset that exist.
+
+    `offsets` fall, so that neighbours rise. O(n); one byte a vertex beside the graph.
+    """
+    padded = np.zeros(n + offsets[0], np.uint8)  # nothing leads back from beyond the last row
+
+    def fill(block: slice) -> None:
+        flags = backward(_Place.of(block, columns))
+        for bit, exists in enumerate(flags):
+            padded[block] |= exists.view(np.uint8) << bit
+
+    degrees = np.zeros(n, np.uint8)
+
+    def count(block: slice) -> None:
+        for exists in _neighbours(padded, block, offsets):
+            degrees[block] += exists
+
+    in_threads(fill, slices(n, BLOCK))
+    in_threads(count, slices(n, BLOCK))
+    indptr = np.zeros(n + 1, np.uint32)
+    np.cumsum(degrees, out=indptr[1:])
+    indices = np.empty(indptr[-1], np.uint32)
+    weights = np.empty(indptr[-1], np.int32)
+    steps = np.array([*(-offset for offset in offsets), *reversed(offsets)])
+
+    def write(block: slice) -> None:
+        exists = np.stack(_neighbours(padded, block, offsets), axis=1).astype(bool)
+        vertices = np.arange(block.start, block.stop)
+        slots = slice(indptr[block.start], indptr[block.stop])
+        found = (vertices[:, None] + steps)[exists]
+        words = packed(np.repeat(vertices, degrees[block]), found)
+        indices[slots] = found
+        weights_of(words, n, out=weights[slots])
+
+    in_threads(write, slices(n, BLOCK))
+    return symmetric_graph(indptr, indices, weights)
+
+
+def _neighbours(padded: Array, block: slice, offsets: tuple[int, ...]) -> list[Array]:
+    """Return 1 where a vertex has the neighbour and 0 elsewhere, neighbours rising."""
+    back = [padded[block] >> bit & 1 for bit in range(len(offsets))]
+    ahead = [
+        padded[block.start + offset : block.stop + offset] >> bit & 1
+        for bit, offset in enumerate(offsets)
+    ]
+    return [*back, *reversed(ahead)]

@@ -1,0 +1,141 @@
+"""Stand-ins of skewed degrees: recursive matrices, with vertices renamed or as they are drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array
+from clmst.generators.hashing import Words, next_words
+from clmst.generators.stand_ins.copies import resolve
+from clmst.generators.stand_ins.pairs import BLOCK, HALF, packed
+from clmst.generators.stand_ins.rows import CHUNK, Draw, graph_of_edges
+from clmst.generators.stand_ins.threads import slices
+
+_SEED_STRIDE = 1_000_003
+_BYTE = 8  # levels whose choices fit a byte
+
+
+def recursive_matrix(
+    *,
+    scale: int,
+    drawn: int,
+    chances: tuple[float, float, float],
+    seed: int,
+    renamed: bool = False,
+) -> Graph:
+    """Draw edges of a recursive matrix of 2**scale vertices.
+
+    Parameters
+    ----------
+    scale : int
+        Levels of the matrix.
+    drawn : int
+        Edges to draw; the graph has fewer, since loops and duplicates go.
+    chances : tuple of three floats
+        Of the upper left, upper right and lower left quarter.
+    seed : int
+    renamed : bool
+        Whether vertices get random numbers, so that hubs lie anywhere and not in front.
+
+    Notes
+    -----
+    O(drawn scale) hashes.
+    """
+    n = 1 << scale
+    names = shuffled(n) if renamed else None
+    return graph_of_edges(n, _draws(scale, drawn, chances, seed, names))
+
+
+def shuffled(n: int) -> npt.NDArray[np.uint32]:
+    """Return the numbers below n as Fisher and Yates shuffle them by a hash.
+
+    Their steps n - 1, ..., 1, 0 each exchange the number in place `step` with that in an earlier
+    place, its partner. Here all steps are made at once. What step i takes from its partner's
+    place was put there by the step before it with the same partner, or nothing has moved there
+    yet. And what a step puts down is what it found in its own place: again, what the last step
+    before it with that place for partner has put there, if there is one. O(n log n).
+    """
+    steps = np.arange(n, dtype=np.uint64)
+    partners = next_words(steps * np.uint64(77) + np.uint64(5)) % (steps + np.uint64(1))
+    words = packed(partners, steps)
+    words.sort()
+    partner, step = (words >> HALF).astype(np.int64), words.astype(np.uint32).astype(np.int64)
+    leads = np.ones(n, bool)  # the words that are the first with their partner
+    np.not_equal(partner[1:], partner[:-1], out=leads[1:])
+    before = np.full(n, -1)  # for each step, the one before it with the same partner
+    before[step[:-1]] = np.where(leads[1:], -1, step[1:])
+
+    place, last = partner[leads], step[leads]
+    found = np.arange(n)  # for each place, what its own step finds there
+    # An exchange of a place with itself is that step, and not one before it.
+    last = np.where(last > place, last, before[last])
+    found[place[last >= 0]] = ~last[last >= 0]
+    resolve(found)
+    return np.where(before >= 0, found[before], partners.astype(np.int64)).astype(np.uint32)
+
+
+def _draws(
+    scale: int,
+    drawn: int,
+    chances: tuple[float, float, float],
+    seed: int,
+    names: Array | None,
+) -> Iterator[Draw]:
+    a, b, c = chances
+    # Sums from left to right, as they are rounded where the draw is compared with each.
+    limits = tuple(_least_word_from(chance) for chance in (a, a + b, a + b + c))
+    for chunk in slices(drawn, CHUNK):
+        yield partial(_chunk, chunk, scale, limits, seed * _SEED_STRIDE, names)
+
+
+def _least_word_from(chance: float) -> np.uint64:
+    """Return the least word whose upper 53 bits, taken as a fraction of 1, reach `chance`.
+
+    Words then compare with it as these fractions compare with `chance`, exactly.
+    """
+    return np.uint64(math.ceil(chance * 2.0**53) << 11)
+
+
+def _chunk(
+    chunk: slice, scale: int, limits: tuple[np.uint64, ...], base: int, names: Array | None
+) -> tuple[Array, Array]:
+    """Draw the edges of one chunk."""
+    u, v = (np.zeros(chunk.stop - chunk.start, np.uint32) for _ in range(2))
+    for block in slices(u.size, BLOCK):
+        start, stop = chunk.start + block.start, chunk.start + block.stop
+        states = np.arange(base + start, base + stop, dtype=np.uint64)
+        _descend(next_words(states), scale, limits, u[block], v[block])
+    return (u, v) if names is None else (names[u], names[v])
+
+
+def _descend(words: Words, scale: int, limits: tuple[np.uint64, ...], u: Array, v: Array) -> None:
+    """Choose a quarter on every level; each level's word is the hash of the one before.
+
+    The bits chosen gather in bytes, eight levels at a time: that moves an eighth of the memory.
+    """
+    to_b, to_c, to_d = limits
+    for first in range(0, scale, _BYTE):
+        levels = range(first, min(first + _BYTE, scale))
+        lower, right = (np.zeros(words.size, np.uint8) for _ in range(2))
+        for level in levels:
+            words += np.uint64(level)
+            next_words(words)
+            is_lower = words >= to_c
+            lower <<= 1
+            lower |= is_lower.view(np.uint8)
+            # Upper right is from to_b to to_c, lower right from to_d: an odd number reached.
+            is_lower ^= words >= to_b
+            is_lower ^= words >= to_d
+            right <<= 1
+            right |= is_lower.view(np.uint8)
+        shift = np.uint32(len(levels))
+        u <<= shift
+        u |= lower
+        v <<= shift
+        v |= right

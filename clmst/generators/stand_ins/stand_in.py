@@ -1,0 +1,134 @@
+"""What a stand-in is: a named recipe of a graph, its record, and its file in the cache."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from clmst.core.cache_folder import cache_folder
+from clmst.core.errors import InvalidGraphError
+from clmst.core.graph import Graph
+from clmst.generators.stand_ins.rows import symmetric_graph
+from clmst.io.ecl import write_csr
+
+_HEADER_BYTES = 8  # of an ECL file: the numbers of vertices and of slots
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandIn:
+    """A graph that stands in for one of the papers' inputs: of its kind and size, but generated.
+
+    Attributes
+    ----------
+    name : str
+    stands_for : str
+        The paper's name of the graph.
+    n_vertices : int
+    n_slots : int
+        Stored edges, both directions counted; the most there can be where not `is_exact`.
+    total_weight : int or None
+        Of the minimum spanning forest, for checking, where it is recorded.
+    description : str
+        One line.
+    recipe : callable
+        Makes the graph.
+    is_exact : bool
+        Whether `n_slots` is a record, and not what is drawn before loops and duplicates go.
+    """
+
+    name: str
+    stands_for: str
+    n_vertices: int
+    n_slots: int
+    total_weight: int | None
+    description: str
+    recipe: Callable[[], Graph] = field(repr=False, compare=False)
+    is_exact: bool = True
+
+    def build(self) -> Graph:
+        """Make the graph: a symmetric CSR with int32 weights 1 + hash(u, v) mod n.
+
+        The same arrays come out everywhere. All cores are used; memory peaks at about three
+        times the graph's.
+
+        Raises
+        ------
+        InvalidGraphError
+            The graph has not the sizes on record, so measurements of it are not comparable.
+        """
+        graph = self.recipe()
+        if not self._has_sizes(graph.n_vertices, graph.n_slots):
+            raise InvalidGraphError(
+                f"the stand-in {self.name} came out with {graph.n_vertices} vertices and "
+                f"{graph.n_slots} stored edges; {self._rule()}"
+            )
+        return graph
+
+    def cached(self, folder: Path | None = None) -> Path:
+        """Return the path of an ECL file (``.egr``) of the graph, made if it is not there yet.
+
+        A file whose header or length is not the graph's is made again. It gets its name only
+        once it is complete, so a write that was cut short is never taken for a graph.
+
+        Parameters
+        ----------
+        folder : Path, optional
+            Where the file is or shall be; the folder ``graphs`` in what the environment variable
+            ``CLMST_CACHE`` names, or else in the user's cache of clmst, when left out.
+
+        Raises
+        ------
+        OSError
+            The file cannot be written.
+        """
+        folder = cache_folder() / "graphs" if folder is None else folder
+        path = folder / f"{self.name}.egr"
+        if not self._is_file_of(path):
+            folder.mkdir(parents=True, exist_ok=True)
+            _write(self.build(), path)
+        return path
+
+    def load(self, folder: Path | None = None) -> Graph:
+        """Return the graph from its file in the cache, see :meth:`cached`, as :meth:`build` would.
+
+        Quicker than :meth:`Graph.read`, which checks every slot of what may be anyone's file.
+        """
+        with self.cached(folder).open("rb") as file:
+            n, m = np.fromfile(file, "<u4", 2).tolist()
+            return symmetric_graph(
+                np.fromfile(file, "<u4", n + 1),
+                np.fromfile(file, "<u4", m),
+                np.fromfile(file, "<i4", m),
+            )
+
+    def _has_sizes(self, n: int, m: int) -> bool:
+        return n == self.n_vertices and (m == self.n_slots if self.is_exact else m <= self.n_slots)
+
+    def _rule(self) -> str:
+        most = "" if self.is_exact else "at most "
+        return f"it must have {self.n_vertices} and {most}{self.n_slots}"
+
+    def _is_file_of(self, path: Path) -> bool:
+        """Whether a file is there, has the sizes of the graph, and is as long as they make it."""
+        if not path.is_file() or (length := path.stat().st_size) < _HEADER_BYTES:
+            return False
+        n, m = np.fromfile(path, "<u4", 2).tolist()
+        return self._has_sizes(n, m) and length == _HEADER_BYTES + 4 * (n + 1 + 2 * m)
+
+
+def _write(graph: Graph, path: Path) -> None:
+    """Write a file under another name, then give it its own."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            write_csr(graph.indptr, graph.indices, graph.weights, stream)
+        Path(name).chmod(0o644)  # a temporary file is its maker's alone
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

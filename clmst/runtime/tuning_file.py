@@ -1,0 +1,211 @@
+"""The user's own table: what `clmst tune` has found out about devices of this machine.
+
+A JSON object: ``"format"`` is ``"clmst tuning 1"``, ``"entries"`` a list with one object a device,
+of the members of :class:`UserEntry`. What a file says wrongly is left out, field by field, and
+told.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from clmst.core.cache_folder import cache_folder
+from clmst.core.errors import FileFormatError, InvalidArgumentError
+from clmst.runtime.tuning_parameters import PARAMETERS
+from clmst.runtime.tuning_table import Number
+
+FORMAT = "clmst tuning 1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserEntry:
+    """Values for one device with one driver.
+
+    Attributes
+    ----------
+    device, platform, driver : str
+        As the device reports them; all three must be equal for the entry to be used.
+    clmst : str
+        The version that wrote it.
+    measured : str
+        On what, when, and what the figures are.
+    values, figures : mapping
+        As of :class:`~clmst.runtime.tuning_table.Entry`.
+    """
+
+    device: str
+    platform: str
+    driver: str
+    clmst: str = "an unknown version"
+    measured: str = ""
+    values: Mapping[str, Number]
+    figures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def is_of(self, other: UserEntry) -> bool:
+        """Return whether both are for the same device and driver."""
+        return _identity(self) == _identity(other)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserTable:
+    """What a file says, and what of it cannot be used.
+
+    Attributes
+    ----------
+    entries : tuple of UserEntry
+        With legal values only.
+    problems : tuple of str
+        What was left out, and why.
+    """
+
+    entries: tuple[UserEntry, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def _identity(entry: UserEntry) -> tuple[str, str, str]:
+    return entry.device, entry.platform, entry.driver
+
+
+def user_path() -> Path:
+    """Return where the user's own table is, or would be."""
+    return cache_folder() / "tuning.json"
+
+
+# --------------------------------------------------------------------------- reading
+
+
+def read(path: Path) -> UserTable:
+    """Read a table; a file that is not there is an empty one.
+
+    Raises
+    ------
+    FileFormatError
+        The file cannot be read, or is no table at all.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return UserTable()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileFormatError(f"{path} cannot be read: {error}") from error
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise FileFormatError(f"{path} is no JSON: {error}") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        found = content.get("format") if isinstance(content, dict) else None
+        raise FileFormatError(f"{path} has the format {found!r}; it must be {FORMAT!r}")
+    listed = content.get("entries")
+    if not isinstance(listed, list):
+        raise FileFormatError(f"{path} has no list of entries; a tuning table has one")
+    entries: list[UserEntry] = []
+    problems: list[str] = []
+    for number, raw in enumerate(listed, 1):
+        entry = _entry(raw, f"entry {number}", problems)
+        if entry is not None:
+            entries.append(entry)
+    return UserTable(entries=tuple(entries), problems=tuple(problems))
+
+
+def _entry(raw: Any, title: str, problems: list[str]) -> UserEntry | None:
+    """Return what is sound of an entry, and add what is not to `problems`."""
+    if not isinstance(raw, dict):
+        problems.append(f"{title} is no object")
+        return None
+    texts = {name: raw.get(name) for name in ("device", "platform", "driver")}
+    missing = [name for name, text in texts.items() if not isinstance(text, str)]
+    if missing:
+        problems.append(f"{title} does not say its {missing[0]}")
+        return None
+    texts |= {n: raw[n] for n in ("clmst", "measured") if isinstance(raw.get(n), str)}
+    title = f"{title} ({texts['device']}, clmst {texts.get('clmst', 'of an unknown version')})"
+    values = raw.get("values")
+    if not isinstance(values, dict):
+        problems.append(f"{title} has no values")
+        return None
+    return UserEntry(
+        **texts,  # type: ignore[arg-type]
+        values=_legal(values, title, problems),
+        figures=_figures(raw.get("figures")),
+    )
+
+
+def _legal(values: Mapping[str, Any], title: str, problems: list[str]) -> dict[str, Number]:
+    legal: dict[str, Number] = {}
+    for name, value in values.items():
+        parameter = PARAMETERS.get(name)
+        if parameter is None:
+            problems.append(f"{title} sets {name}, which this version does not know")
+        elif not parameter.allows(value):
+            problems.append(f"{title} sets {name} to {value!r}; it must be {parameter.rule}")
+        else:
+            legal[name] = value
+    return legal
+
+
+def _figures(raw: Any) -> dict[str, dict[str, float]]:
+    """Return the figures that can be read; nothing depends on them."""
+    if not isinstance(raw, dict):
+        return {}
+    return {
+        name: {k: float(v) for k, v in figures.items() if isinstance(v, int | float)}
+        for name, figures in raw.items()
+        if isinstance(figures, dict)
+    }
+
+
+# --------------------------------------------------------------------------- writing
+
+
+def check_writable(path: Path) -> None:
+    """Raise if :func:`write` would fail, or would destroy a file that is no table.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `path` is a folder, or something else is in the place of its folder.
+    FileFormatError
+        There is a file, which is no table.
+    """
+    if path.is_dir():
+        raise InvalidArgumentError(f"{path} is a directory; a tuning table is a file")
+    above = next(folder for folder in path.absolute().parents if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise InvalidArgumentError(f"{path} cannot be written: {above} takes no files")
+    try:
+        read(path)
+    except FileFormatError as error:
+        raise FileFormatError(f"{error}; move it away, or write to another file") from error
+
+
+def write(entry: UserEntry, path: Path) -> None:
+    """Put an entry into a table, for the one of the same device and driver if there is one.
+
+    What the old entry says of other fields stays, and so does what these were measured on. The file
+    is replaced as a whole, so nobody ever reads half of one.
+    """
+    entries = list(read(path).entries)
+    for old in [one for one in entries if one.is_of(entry)]:
+        entries.remove(old)
+        stays = old.measured if old.values.keys() - entry.values.keys() else ""
+        entry = replace(
+            entry,
+            measured=f"{entry.measured}; before that, {stays}" if stays else entry.measured,
+            values={**old.values, **entry.values},
+            figures={**old.figures, **entry.figures},
+        )
+    content = {"format": FORMAT, "entries": [asdict(one) for one in (*entries, entry)]}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=path.parent, prefix=path.name, suffix=".new", delete=False
+    ) as file:
+        json.dump(content, file, indent=2, ensure_ascii=False)
+        file.write("\n")
+    Path(file.name).chmod(0o644)
+    Path(file.name).replace(path)

@@ -1,0 +1,275 @@
+"""What the fields of a policy may be: legal values, those worth a try, and what goes together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Literal, TypeAlias
+
+from clmst.runtime.policy import Policy
+from clmst.runtime.tuning_table import Number
+
+Shape: TypeAlias = Literal["any", "lone", "groups"]
+
+
+def _doubling(first: int, last: int) -> tuple[int, ...]:
+    return tuple(first << k for k in range((last // first).bit_length()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A field of :class:`~clmst.runtime.policy.Policy` that can be tuned.
+
+    Attributes
+    ----------
+    name : str
+        The field.
+    unit : str
+        What it counts.
+    least, most : int or float
+        The range of legal values, both ends included.
+    multiple_of : int
+        Of what legal values but the least one are multiples; 0 for real numbers.
+    tries : tuple of int or float
+        The values that a search steps through, rising.
+    algorithms : tuple of str
+        Which algorithms it has an effect on; none: all.
+    shape : {"any", "lone", "groups"}
+        Whether it has one everywhere, only where work-groups are of one work-item, or only where
+        they are of more.
+    needs : str
+        A field without which it has none: one that must not be 0. Empty: there is no such.
+    """
+
+    name: str
+    unit: str
+    least: Number
+    most: Number
+    multiple_of: int = 1
+    tries: tuple[Number, ...]
+    algorithms: tuple[str, ...] = ()
+    shape: Shape = "any"
+    needs: str = ""
+
+    @property
+    def help(self) -> str:
+        """What it is, as the class of policies describes it."""
+        entry = re.search(
+            rf"^ *{self.name} : .*\n((?: {{8}}.*\n?)+)", Policy.__doc__ or "", re.MULTILINE
+        )
+        return " ".join(entry[1].split()) if entry else ""
+
+    @property
+    def rule(self) -> str:
+        """Which values are legal, in words."""
+        if not self.multiple_of:
+            return f"a number from {self.least} to {self.most}"
+        if self.multiple_of == 1:
+            return f"an integer from {self.least} to {self.most}"
+        return f"{self.least}, or a multiple of {self.multiple_of} up to {self.most}"
+
+    def allows(self, value: object) -> bool:
+        """Return whether a value, of whatever type, is legal."""
+        kinds = (int, float) if not self.multiple_of else (int,)
+        if isinstance(value, bool) or not isinstance(value, kinds):
+            return False
+        if not self.least <= value <= self.most:  # which not-a-number is not, either
+            return False
+        return not self.multiple_of or value == self.least or value % self.multiple_of == 0
+
+    def matters(self, algorithm: str, policy: Policy) -> bool:
+        """Return whether it has an effect on an algorithm, the other fields being as they are."""
+        shape = "lone" if policy.work_group_size == 1 else "groups"
+        if self.shape not in ("any", shape) or (self.needs and not getattr(policy, self.needs)):
+            return False
+        return algorithm in (self.algorithms or (algorithm,))
+
+
+_PRIMITIVES = ("boruvka",)
+_FILTERING = ("filter-boruvka",)
+_RESIDENT = "resident_groups_per_compute_unit"
+# SAMPLES of cl/algorithms/filter_boruvka_filter.cl.
+_SAMPLES = 1024
+
+# In the order in which they are searched: what decides most goes first.
+_DECLARED = (
+    Parameter(
+        name="work_group_size", unit="work-items", least=1, most=1024, multiple_of=32,
+        tries=(1, *_doubling(32, 1024)),
+    ),
+    Parameter(
+        name="groups_per_compute_unit", unit="work-groups", least=1, most=65536,
+        tries=_doubling(1, 4096),
+    ),
+    Parameter(
+        name="edges_per_item", unit="edges", least=1, most=1024, tries=_doubling(1, 1024),
+        algorithms=("ecl", "filter-boruvka"),
+    ),
+    Parameter(
+        name="rows_per_item", unit="rows", least=1, most=65536, tries=_doubling(16, 4096),
+        algorithms=("ecl",), shape="lone",
+    ),
+    Parameter(
+        name="stage_capacity", unit="edges", least=1, most=65536, tries=_doubling(64, 4096),
+        algorithms=("ecl",),
+    ),
+    Parameter(
+        name="hub_row", unit="slots", least=5, most=1 << 20, tries=_doubling(32, 2048),
+        algorithms=("ecl",), shape="groups",
+    ),
+    Parameter(
+        name="slots_per_item", unit="slots", least=1, most=65536,
+        tries=(1, 2, 4, 8, 16, *_doubling(256, 16384)), algorithms=_FILTERING,
+    ),
+    Parameter(
+        name="long_row", unit="slots", least=2, most=65536, tries=_doubling(8, 512),
+        algorithms=_FILTERING, shape="groups",
+    ),
+    Parameter(
+        name="chase", unit="vertices", least=2, most=1024, tries=_doubling(2, 256),
+        algorithms=_FILTERING,
+    ),
+    Parameter(
+        name="filter_degree", unit="slots a vertex", least=0, most=1e9, multiple_of=0,
+        tries=(3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0), algorithms=_FILTERING,
+    ),
+    Parameter(
+        name="filter_target", unit="edges a vertex", least=0.125, most=64, multiple_of=0,
+        tries=(0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0), algorithms=_FILTERING,
+    ),
+    # Where work-groups are not on the device at once after all, they give up, and the solve is done
+    # again without them (cl/device/resident.cl): such a candidate is slow, but right.
+    Parameter(
+        name=_RESIDENT, unit="work-groups", least=0, most=64, tries=(0, 1, 2, 3, 4),
+        algorithms=_FILTERING, shape="groups",
+    ),
+    Parameter(
+        name="resident_work_group_size", unit="work-items", least=1, most=1024, multiple_of=32,
+        tries=_doubling(64, 1024), algorithms=_FILTERING, shape="groups", needs=_RESIDENT,
+    ),
+    Parameter(
+        name="resident_slots_per_item", unit="slots", least=1, most=65536, tries=_doubling(1, 16),
+        algorithms=_FILTERING, shape="groups", needs=_RESIDENT,
+    ),
+    Parameter(
+        name="resident_slots", unit="slots", least=0, most=(1 << 32) - 1,
+        tries=(0, *_doubling(1 << 16, 1 << 28)), algorithms=_FILTERING, shape="groups",
+        needs=_RESIDENT,
+    ),
+    Parameter(
+        name="separate_rounds", unit="rounds", least=0, most=32, tries=(0, 1, 2, 3, 4, 5, 6),
+        algorithms=_FILTERING, shape="groups", needs=_RESIDENT,
+    ),
+    Parameter(
+        name="compact_shares_per_compute_unit", unit="work-groups", least=1, most=4096,
+        tries=_doubling(1, 128),
+    ),
+    Parameter(
+        name="compact_bytes_per_item", unit="bytes", least=16, most=128, multiple_of=16,
+        tries=_doubling(16, 128), shape="groups",
+    ),
+    Parameter(
+        name="shares_per_compute_unit", unit="work-groups", least=1, most=4096,
+        tries=_doubling(1, 128), algorithms=_PRIMITIVES,
+    ),
+    Parameter(
+        name="bytes_per_item", unit="bytes", least=16, most=128, multiple_of=16,
+        tries=_doubling(16, 128), algorithms=_PRIMITIVES, shape="groups",
+    ),
+    Parameter(
+        name="radix_bits", unit="bits", least=1, most=8, tries=(4, 5, 6, 7, 8),
+        algorithms=_PRIMITIVES,
+    ),
+    Parameter(
+        name="split_work_group_size", unit="work-items", least=1, most=1024, multiple_of=32,
+        tries=(1, 64, 128, 256, 384, 512, 1024), algorithms=_PRIMITIVES, shape="groups",
+    ),
+    Parameter(
+        name="split_bytes_per_item", unit="bytes", least=4, most=128, multiple_of=4,
+        tries=(16, 32, 48, 64, 96, 128), algorithms=_PRIMITIVES, shape="groups",
+    ),
+    Parameter(
+        name="split_shares_per_compute_unit", unit="work-groups", least=1, most=4096,
+        tries=_doubling(1, 64), algorithms=_PRIMITIVES,
+    ),
+)  # fmt: skip
+
+PARAMETERS: Mapping[str, Parameter] = {one.name: one for one in _DECLARED}
+"""All fields of a policy by name; a search goes through them in this order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rule:
+    """What fields must be to one another, and how the others follow one that was changed."""
+
+    text: str
+    holds: Callable[[Policy], bool]
+    mend: Callable[[Policy], Policy]
+
+
+def _may_have(slots: int, work_group_size: int) -> bool:
+    """Return whether a work-item may take so many slots of a tile (filter_boruvka_tiles.cl)."""
+    return slots >= 256 if work_group_size == 1 else slots <= 16
+
+
+_RULES = (
+    _Rule(
+        text=f"work_group_size divides {_SAMPLES}",
+        holds=lambda p: _SAMPLES % p.work_group_size == 0,
+        mend=lambda p: replace(p, work_group_size=32),
+    ),
+    _Rule(
+        text=f"resident_work_group_size divides {_SAMPLES}",
+        holds=lambda p: _SAMPLES % p.resident_work_group_size == 0,
+        mend=lambda p: replace(p, resident_work_group_size=32),
+    ),
+    _Rule(
+        text="slots_per_item is at most 16, but at least 256 where work_group_size is 1",
+        holds=lambda p: _may_have(p.slots_per_item, p.work_group_size),
+        mend=lambda p: replace(p, slots_per_item=256 if p.work_group_size == 1 else 16),
+    ),
+    _Rule(
+        text="resident_slots_per_item is at most 16, but at least 256 where "
+        "resident_work_group_size is 1",
+        holds=lambda p: _may_have(p.resident_slots_per_item, p.resident_work_group_size),
+        mend=lambda p: replace(
+            p, resident_slots_per_item=256 if p.resident_work_group_size == 1 else 16
+        ),
+    ),
+    _Rule(
+        text="stage_capacity is at least work_group_size",
+        holds=lambda p: p.stage_capacity >= p.work_group_size,
+        mend=lambda p: replace(p, stage_capacity=p.work_group_size),
+    ),
+    _Rule(
+        text="rows_per_item is 1 unless work_group_size is",
+        holds=lambda p: p.rows_per_item == 1 or p.work_group_size == 1,
+        mend=lambda p: replace(p, rows_per_item=1),
+    ),
+    _Rule(
+        text="split_work_group_size is 1 where work_group_size is, and only there",
+        holds=lambda p: (p.split_work_group_size == 1) == (p.work_group_size == 1),
+        mend=lambda p: replace(p, split_work_group_size=p.work_group_size),
+    ),
+)
+
+
+def conflicts(policy: Policy) -> list[str]:
+    """Return the rules that the fields of a policy break together; each may be legal by itself."""
+    return [rule.text for rule in _RULES if not rule.holds(policy)]
+
+
+def fitted(policy: Policy, name: str, value: Number) -> Policy:
+    """Return the policy with another value in one field, and the others fitted to it."""
+    changed = replace(policy, **{name: value})  # type: ignore[arg-type]
+    for rule in _RULES:
+        if not rule.holds(changed):
+            changed = rule.mend(changed)
+    return changed
+
+
+def changes(before: Policy, after: Policy) -> dict[str, Number]:
+    """Return the fields in which a policy differs from another, with its values."""
+    names = [field.name for field in fields(Policy)]
+    return {n: getattr(after, n) for n in names if getattr(after, n) != getattr(before, n)}

@@ -1,0 +1,180 @@
+"""The shipped table: what was measured on devices, with its figures.
+
+An entry has only what was measured; the rest comes from less specific entries, and in the end from
+the kind's values in ``policy.py``. `clmst tune --output` writes entries with all that one here has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from clmst.runtime.capabilities import DeviceKind
+
+Number: TypeAlias = int | float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """Values for a device, or for all devices of a vendor and a kind.
+
+    Attributes
+    ----------
+    device : str, optional
+        The device's own name, in full. None: any.
+    vendor : str, optional
+        Whose implementation of OpenCL it is: the platform's vendor, in full. None: anybody's.
+    kind : {"gpu", "cpu", "accelerator"}, optional
+        None: any.
+    measured : str
+        On what, when, and what the figures are.
+    values : mapping of str to int or float
+        Fields of :class:`~clmst.runtime.policy.Policy`.
+    figures : mapping of str to (mapping of str to float)
+        For a field, the time with another value relative to the time with the one chosen; the key
+        is that value, as text.
+    """
+
+    device: str | None = None
+    vendor: str | None = None
+    kind: DeviceKind | None = None
+    measured: str
+    values: Mapping[str, Number]
+    figures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """What it is for, in a few words."""
+        return self.device or f"{self.vendor}, {self.kind}"
+
+
+SHIPPED: tuple[Entry, ...] = (
+    Entry(
+        device="NVIDIA H200",
+        kind="gpu",
+        measured=(
+            "NVIDIA H200, driver 580.159.04, 2026-11-21: ecl on the fifteen benchmark graphs, "
+            "geometric mean (docs/performance.md), with 2 edges an item where that was not varied; "
+            "the same values again gave 0.998"
+        ),
+        values={
+            "work_group_size": 256,
+            # Many work-groups that the hardware schedules beat resident ones that stride.
+            "groups_per_compute_unit": 256,
+            "edges_per_item": 1,
+            "rows_per_item": 1,
+            "stage_capacity": 1024,
+            "hub_row": 128,  # 64 is quicker in the mean, but 1.2 on clique-like copapers
+            # Exclusive scan of 2**28 uint32: 0.819 ms. 8: 0.837, 16: 0.884, 64: 0.819; with 128
+            # bytes an item 0.812, with 32 0.827.
+            "shares_per_compute_unit": 32,
+            "bytes_per_item": 64,
+            # Compaction of 2**28 uint32 by flags, by a predicate, and of runs, in ms: 0.590, 0.704,
+            # 0.960. 32, 64: 0.574, 0.689, 1.077; 16, 32: 0.587, 0.713, 1.005; 64, 16: 0.619, 0.745,
+            # 1.017.
+            "compact_shares_per_compute_unit": 32,
+            "compact_bytes_per_item": 32,
+            # Sort of 2**26 pairs of uint32, and 6 passes over 2**25 of uint64 with uint32, in ms:
+            # 3.36 and 3.79. 512, 64, 4: 3.56 and 4.01; 384, 64, 6: 4.07 and 3.73; 256, 64, 6: 4.04
+            # and 4.64.
+            "radix_bits": 8,
+            "split_work_group_size": 512,
+            "split_bytes_per_item": 48,
+            "split_shares_per_compute_unit": 8,
+            "resident_groups_per_compute_unit": 2,
+        },
+        figures={
+            "work_group_size": {"128": 1.076, "512": 1.071},
+            "groups_per_compute_unit": {"8": 1.179, "64": 1.035, "1024": 1.016},
+            "edges_per_item": {"2": 1.036, "4": 1.076, "8": 1.120},
+            "stage_capacity": {"512": 1.033, "2048": 1.088},
+            "hub_row": {"64": 0.976, "256": 1.042},
+        },
+    ),
+    # On two cores that others used as well: differences of 2 % mean nothing.
+    Entry(
+        vendor="Intel(R) Corporation",
+        kind="cpu",
+        measured=(
+            "two cores of an AMD EPYC, Intel's CPU runtime, driver 2026.22.10.0.01, 2026-11-22: "
+            "clmst tune, ecl on a grid of 512 x 512, random of 2**17 with degree 16, rmat of scale "
+            "16 with factor 16, road of 2**18; medians of 7, of 21 for edges_per_item; geometric "
+            "mean"
+        ),
+        values={
+            "work_group_size": 1,
+            "groups_per_compute_unit": 16,
+            "edges_per_item": 256,
+            "rows_per_item": 256,
+            "stage_capacity": 256,
+            "compact_shares_per_compute_unit": 4,
+        },
+        figures={
+            "work_group_size": {"32": 2.546},
+            "groups_per_compute_unit": {
+                "8": 1.033,
+                "32": 1.015,
+                "64": 0.999,
+                "128": 0.982,
+                "256": 1.021,
+            },
+            "edges_per_item": {"128": 1.031, "512": 0.984, "1024": 0.990},
+            "rows_per_item": {"128": 1.031, "512": 1.088},
+            "stage_capacity": {
+                "64": 1.005,
+                "128": 0.993,
+                "512": 0.993,
+                "1024": 0.999,
+                "2048": 0.984,
+                "4096": 1.015,
+            },
+            "compact_shares_per_compute_unit": {"1": 1.013, "2": 1.005, "8": 1.029},
+        },
+    ),
+    Entry(
+        vendor="The pocl project",
+        kind="cpu",
+        measured=(
+            "two cores of an AMD EPYC, PoCL, driver 3.1+debian, 2026-11-22: clmst tune, ecl on a "
+            "grid of 512 x 512, random of 2**17 with degree 16, rmat of scale 16 with factor 16, "
+            "road of 2**18; medians of 7, geometric mean"
+        ),
+        values={
+            "work_group_size": 1,
+            "groups_per_compute_unit": 16,
+            "edges_per_item": 256,
+            "rows_per_item": 256,
+            "stage_capacity": 256,
+            "compact_shares_per_compute_unit": 4,
+        },
+        figures={
+            "work_group_size": {"32": 2.089},
+            "groups_per_compute_unit": {
+                "8": 1.023,
+                "32": 1.002,
+                "64": 1.012,
+                "128": 0.982,
+                "256": 0.998,
+                "512": 1.005,
+                "1024": 1.024,
+            },
+            "edges_per_item": {
+                "32": 1.047,
+                "64": 1.015,
+                "128": 1.001,
+                "512": 0.990,
+                "1024": 0.989,
+            },
+            "rows_per_item": {
+                "128": 1.062,
+                "512": 1.001,
+                "1024": 0.987,
+                "2048": 0.995,
+                "4096": 1.033,
+            },
+            "stage_capacity": {"128": 1.020, "512": 0.996, "1024": 0.983, "2048": 1.049},
+            "compact_shares_per_compute_unit": {"2": 1.037, "8": 0.991, "16": 1.087},
+        },
+    ),
+)

@@ -1,0 +1,267 @@
+"""The search: coordinate descent over declared values, each step a race against the incumbent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from time import monotonic
+from typing import Literal, Protocol, TypeAlias
+
+from clmst.core.errors import InvalidArgumentError
+from clmst.runtime.policy import Policy
+from clmst.runtime.tuning_parameters import PARAMETERS, Parameter, changes, fitted
+from clmst.runtime.tuning_table import Number
+from clmst.tune.stand import Comparison, RefusedError, WrongForestError
+
+Verdict: TypeAlias = Literal["better", "same", "worse", "refused", "wrong"]
+Ending: TypeAlias = Literal["complete", "budget", "interrupted"]
+
+
+class Stand(Protocol):
+    """What a search needs of a :class:`clmst.tune.stand.Stand`."""
+
+    def compare(self, candidate: Policy, incumbent: Policy) -> Comparison:
+        """Time a candidate against the incumbent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A candidate, and what came of it.
+
+    Attributes
+    ----------
+    name : str
+        The parameter that was varied.
+    value, against : int or float
+        Its values in the candidate and in the incumbent.
+    verdict : {"better", "same", "worse", "refused", "wrong"}
+        "better" and "worse" by more than the margin.
+    ratio : float or None
+        Time relative to the incumbent's; None if there is none.
+    note : str
+        Why it was refused, or what was wrong.
+    """
+
+    name: str
+    value: Number
+    against: Number
+    verdict: Verdict
+    ratio: float | None = None
+    note: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Outcome:
+    """What a search has found so far.
+
+    Attributes
+    ----------
+    start, best : Policy
+    parameters : tuple of str
+        Those whose values were raced to an end at least once.
+    steps : list of Step
+    ending : {"complete", "budget", "interrupted"}
+        Why it ended: every parameter stands where no neighbour is better, time was up, or Ctrl-C.
+    margin : float
+        By how much a candidate had to be quicker.
+    gain : float
+        Time with `best` relative to `start`, measured at the end; the product of the steps' ratios
+        if there was no time for that.
+    undone : float or None
+        What was measured at the end if that was no gain beyond the margin, so that `best` is
+        `start` again.
+    """
+
+    start: Policy
+    best: Policy
+    margin: float
+    parameters: tuple[str, ...] = ()
+    steps: list[Step] = field(default_factory=list)
+    ending: Ending = "complete"
+    gain: float = 1.0
+    undone: float | None = None
+
+    @property
+    def values(self) -> dict[str, Number]:
+        """What a table is to hold: the parameters that were searched, and all that changed."""
+        searched = {name: getattr(self.best, name) for name in self.parameters}
+        return searched | changes(self.start, self.best)
+
+    @property
+    def figures(self) -> dict[str, dict[str, float]]:
+        """The time with other values, by parameter, relative to the time with the one chosen."""
+        found: dict[str, dict[Number, float]] = {}
+        for step in self.steps:
+            if step.ratio is None:
+                continue
+            times = found.setdefault(step.name, {})
+            times.setdefault(step.against, 1.0)
+            times[step.value] = step.ratio * times[step.against]
+        figures = {}
+        for name, times in found.items():
+            chosen = getattr(self.best, name)
+            others = {v: t / times.get(chosen, 1.0) for v, t in times.items() if v != chosen}
+            figures[name] = {str(v): round(t, 3) for v, t in sorted(others.items())}
+        return figures
+
+    @property
+    def wrong(self) -> list[Step]:
+        """The candidates that gave another forest."""
+        return [step for step in self.steps if step.verdict == "wrong"]
+
+
+class _TimeIsUp(Exception):  # noqa: N818 - it ends a search, and is no error
+    """The budget is spent."""
+
+
+def chosen_parameters(
+    names: Sequence[str], algorithm: str, policy: Policy
+) -> tuple[Parameter, ...]:
+    """Return the parameters of these names, or all that matter to an algorithm if none is given.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Nothing has a name, or what has it makes no difference to the algorithm.
+    """
+    matter = {n: p for n, p in PARAMETERS.items() if p.matters(algorithm, policy)}
+    for name in names:
+        if name not in PARAMETERS:
+            raise InvalidArgumentError(
+                f"no parameter is called {name!r}; there are {', '.join(PARAMETERS)}"
+            )
+        if name not in matter:
+            raise InvalidArgumentError(
+                f"{name} makes no difference to {algorithm} on this device as it is tuned; what "
+                f"does is {', '.join(matter)}"
+            )
+    return tuple(p for n, p in matter.items() if not names or n in names)
+
+
+def candidates(parameter: Parameter, policy: Policy) -> Iterator[list[Number]]:
+    """Yield the values above the present one, the nearest first, then those below it."""
+    present = getattr(policy, parameter.name)
+    yield [value for value in parameter.tries if value > present]
+    yield [value for value in reversed(parameter.tries) if value < present]
+
+
+class Search:
+    """A search from a policy on.
+
+    Parameters
+    ----------
+    stand : Stand
+    start : Policy
+    parameters : sequence of Parameter
+        What to vary, in this order.
+    margin : float
+        By how much a candidate must be quicker to win, 0.02 for 2 %.
+    budget : float
+        Seconds after which no further candidate is tried.
+    told : callable, optional
+        Is given the outcome so far, and the parameter and value that are tried next.
+    """
+
+    def __init__(
+        self,
+        stand: Stand,
+        start: Policy,
+        parameters: Sequence[Parameter],
+        *,
+        margin: float = 0.02,
+        budget: float = inf,
+        told: Callable[[Outcome, str, Number], None] | None = None,
+    ) -> None:
+        self.outcome = Outcome(start=start, best=start, margin=margin)
+        self._stand = stand
+        self._parameters = tuple(parameters)
+        self._end = monotonic() + budget
+        self.told = told
+        self._settled: dict[str, Policy] = {}  # where each parameter was last searched to an end
+
+    def run(self) -> Outcome:
+        """Search until nothing is better, time is up or Ctrl-C is pressed."""
+        outcome = self.outcome
+        try:
+            self._measure_noise()
+            while any(self._is_open(parameter) for parameter in self._parameters):
+                for parameter in filter(self._is_open, self._parameters):
+                    self._settle(parameter)
+            self._confirm()
+        except _TimeIsUp:
+            outcome.ending = "budget"
+        except KeyboardInterrupt:
+            outcome.ending = "interrupted"
+        outcome.parameters = tuple(self._settled)
+        return outcome
+
+    def _is_open(self, parameter: Parameter) -> bool:
+        """Return whether anything changed since the parameter was searched."""
+        return self._settled.get(parameter.name) != self.outcome.best
+
+    def _measure_noise(self) -> None:
+        """Raise the margin to what the incumbent loses or wins against itself."""
+        self._check_time()
+        outcome = self.outcome
+        noise = abs(self._stand.compare(outcome.start, outcome.start).ratio - 1)
+        outcome.margin = max(outcome.margin, noise)
+
+    def _settle(self, parameter: Parameter) -> None:
+        """Go up, then down, as long as that does not lose; stay where it was quickest."""
+        before = self.outcome.best
+        for values in candidates(parameter, before):
+            for value in values:
+                verdict = self._race(parameter.name, value)
+                if verdict not in ("better", "same"):
+                    break
+            if self.outcome.best != before:
+                break
+        self._settled[parameter.name] = self.outcome.best
+
+    def _race(self, name: str, value: Number) -> Verdict:
+        """Try a value; it takes the place of the incumbent's if it is better."""
+        self._check_time()
+        outcome, against = self.outcome, getattr(self.outcome.best, name)
+        candidate = fitted(outcome.best, name, value)
+        if getattr(candidate, name) != value:
+            return "worse"  # what other fields need forbids it
+        if self.told is not None:
+            self.told(outcome, name, value)
+        verdict, ratio, note = self._judged(candidate)
+        outcome.steps.append(
+            Step(name=name, value=value, against=against, verdict=verdict, ratio=ratio, note=note)
+        )
+        if verdict == "better" and ratio is not None:
+            outcome.best = candidate
+            outcome.gain *= ratio
+        return verdict
+
+    def _judged(self, candidate: Policy) -> tuple[Verdict, float | None, str]:
+        """Return verdict, ratio and note; what seems better has to be so twice."""
+        best, margin = self.outcome.best, self.outcome.margin
+        try:
+            ratio = self._stand.compare(candidate, best).ratio
+            if ratio < 1 - margin:  # of many candidates one is lucky: it has to win again
+                ratio = max(ratio, self._stand.compare(candidate, best).ratio)
+        except RefusedError as error:
+            return "refused", None, str(error)
+        except WrongForestError as error:
+            return "wrong", None, str(error)
+        if ratio < 1 - margin:
+            return "better", ratio, ""
+        return ("worse" if ratio > 1 + margin else "same"), ratio, ""
+
+    def _confirm(self) -> None:
+        """Measure what was gained in all; take it back if it does not show side by side."""
+        outcome = self.outcome
+        if outcome.best == outcome.start:
+            return
+        outcome.gain = self._stand.compare(outcome.best, outcome.start).ratio
+        if outcome.gain >= 1 - outcome.margin:
+            outcome.undone = outcome.gain
+            outcome.best, outcome.gain = outcome.start, 1.0
+
+    def _check_time(self) -> None:
+        if monotonic() >= self._end:
+            raise _TimeIsUp

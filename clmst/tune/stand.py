@@ -1,0 +1,178 @@
+"""The test stand: times one shape of kernels against another on a device, and checks the forests.
+
+All shapes work in one context, so a graph is on the device once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import exp, log
+from statistics import fmean, median
+from time import perf_counter
+
+import numpy as np
+
+from clmst import api
+from clmst.algorithms.solution import DeviceForest
+from clmst.core.errors import ClmstError
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array
+from clmst.runtime.device import Device, Launcher
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.policy import Policy
+from clmst.runtime.refusal import refusal
+
+# After the first repetition a candidate that takes so many times as long is not timed further.
+_HOPELESS = 1.5
+
+
+class RefusedError(ClmstError):
+    """The device does not run kernels of that shape; the message is in one line."""
+
+
+class WrongForestError(ClmstError):
+    """Kernels of that shape gave another forest: a bug in clmst or in the driver."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """How long a candidate takes beside the incumbent.
+
+    Attributes
+    ----------
+    ratio : float
+        Geometric mean over the graphs of the ratio of median times.
+    by_graph : mapping of str to float
+        The ratio on each.
+    """
+
+    ratio: float
+    by_graph: Mapping[str, float]
+
+
+class Stand:
+    """A device, graphs that are on it, and the forests that these have.
+
+    Parameters
+    ----------
+    device : Device
+    graphs : mapping of str to Graph
+    algorithm : str
+    repetitions : int
+        Timed solves of each candidate on each graph.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        graphs: Mapping[str, Graph],
+        *,
+        algorithm: str = "auto",
+        repetitions: int = 7,
+    ) -> None:
+        self.algorithm = algorithm
+        self.repetitions = repetitions
+        self._device = device
+        self._graphs = dict(graphs)
+        self._slots: dict[str, Array] = {}  # the forest of each graph
+        self._open()
+
+    def _open(self) -> None:
+        """Put the graphs on the device, in a context of the stand's own."""
+        self._base = self._device.with_policy(self._device.policy)
+        self._shaped: dict[Policy, dict[str, DeviceGraph]] = {}  # what each shape solves
+        self._resident: dict[str, DeviceGraph] = {}  # what was there goes before more comes
+        for name, graph in self._graphs.items():
+            self._resident[name] = DeviceGraph.upload(graph, self._base)
+
+    def establish(self, policy: Policy) -> None:
+        """Solve every graph with kernels of a shape, prove the forests, and hold on to them.
+
+        Raises
+        ------
+        InvalidForestError
+            A forest is wrong, so there is nothing to compare others with.
+        """
+        for name in self._graphs:
+            forest = self._solve(name, policy)
+            # An algorithm that wants both directions of edges makes them of a graph that has one.
+            # That is no work to be timed, so it is done once.
+            self._graphs[name] = forest.graph.graph
+            self._resident[name] = replace(forest.graph, device=self._base, plans={})
+            forest.to_host().verify(self._graphs[name]).raise_if_invalid()
+            self._slots[name] = _slots_of(forest)
+        self._shaped.clear()
+
+    def compare(self, candidate: Policy, incumbent: Policy) -> Comparison:
+        """Time a candidate against the incumbent, turn by turn.
+
+        A time is that of a solve from the first launch until the queue has finished, the graph on
+        the device before and the forest after. Every forest is checked.
+
+        Raises
+        ------
+        RefusedError
+        WrongForestError
+        """
+        try:
+            for name in self._graphs:
+                self._checked(name, candidate)
+                self._checked(name, incumbent)
+            return self._timed(candidate, incumbent)
+        except WrongForestError:
+            raise
+        except Exception as error:
+            reason = refusal(error)
+            if reason is None:
+                raise
+            self._open()  # after an error a context may be good for nothing more
+            raise RefusedError(reason) from error
+        finally:
+            if candidate != incumbent:
+                self._shaped.pop(candidate, None)
+
+    def _timed(self, candidate: Policy, incumbent: Policy) -> Comparison:
+        times: dict[str, tuple[list[float], list[float]]] = {n: ([], []) for n in self._graphs}
+        found = Comparison(ratio=1.0, by_graph={})
+        for turn in range(self.repetitions):
+            for name, (ours, theirs) in times.items():
+                if turn % 2:
+                    ours.append(self._checked(name, candidate))
+                theirs.append(self._checked(name, incumbent))
+                if not turn % 2:
+                    ours.append(self._checked(name, candidate))
+            ratios = {name: median(a) / median(b) for name, (a, b) in times.items()}
+            found = Comparison(ratio=exp(fmean(map(log, ratios.values()))), by_graph=ratios)
+            if turn == 0 and found.ratio > _HOPELESS:
+                break
+        return found
+
+    def _checked(self, name: str, policy: Policy) -> float:
+        """Return how many seconds a solve takes, once its forest has been found right."""
+        start = perf_counter()
+        forest = self._solve(name, policy)
+        seconds = perf_counter() - start
+        slots = _slots_of(forest)
+        if not np.array_equal(slots, self._slots[name]):
+            n_others = np.setxor1d(slots, self._slots[name]).size
+            raise WrongForestError(f"another forest of {name}: {n_others} edges differ")
+        return seconds
+
+    def _solve(self, name: str, policy: Policy) -> DeviceForest:
+        if policy not in self._shaped:
+            device = self._base.beside(policy)
+            self._shaped[policy] = {
+                name: replace(graph, device=device, plans={})
+                for name, graph in self._resident.items()
+            }
+        graph = self._shaped[policy][name]
+        return api.minimum_spanning_forest(graph, algorithm=self.algorithm, keep_on_device=True)
+
+
+def _slots_of(forest: DeviceForest) -> Array:
+    slots = np.empty(forest.n_edges, np.uint32)
+    if slots.size:
+        device = forest.graph.device
+        Launcher(device, device.queue).read(forest.slots, slots)
+    return slots

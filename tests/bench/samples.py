@@ -1,0 +1,115 @@
+"""Results with known figures, and graphs small enough to solve at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from clmst.bench.ablation import STEPS
+from clmst.bench.contest import Contest
+from clmst.bench.inputs import Input
+from clmst.bench.measurement import Measurement
+from clmst.bench.results import Results
+from clmst.core.graph import Graph
+from clmst.generators import random
+from clmst.io import write_graph
+from clmst.runtime.device import Device
+
+MACHINE = {
+    "device": "Swift GPU",
+    "platform": "Some CL",
+    "driver": "1.2",
+    "without": [],
+    "host": "Some CPU",
+    "host_cores": 8,
+    "versions": {"clmst": "0.1.0"},
+}
+
+
+def graph_of(n: int = 300, degree: int = 8) -> Graph:
+    """Return a random graph in the form that contests take."""
+    return random(n=n, average_degree=degree).symmetrised().replace(edge_ids=None)
+
+
+def file_of(path: Path, **parameters: int) -> Path:
+    """Write such a graph."""
+    write_graph(graph_of(**parameters), path)
+    return path
+
+
+def input_of(path: Path, total_weight: int | None = None) -> Input:
+    """Return the input of a graph as in :func:`graph_of`, which is in the file `path`."""
+    return Input(name=path.stem, load=graph_of, ecl_file=lambda: path, total_weight=total_weight)
+
+
+def contest_of(device: Device, repetitions: int = 3) -> Contest:
+    """Return a contest on that graph."""
+    return Contest(
+        device=device,
+        machine="here",
+        experiment="times",
+        graph="sample",
+        repetitions=repetitions,
+    )
+
+
+def facts_of(n: int, slots: int, /, **more: Any) -> dict[str, Any]:
+    """Return what results say of a graph."""
+    return {
+        "n_vertices": n,
+        "n_slots": slots,
+        "n_edges": slots // 2,
+        "weights": "int32",
+        "n_forest_edges": n - 1,
+        "total_weight": 10 * n,
+        "known_by": "the recorded weight",
+        **more,
+    }
+
+
+def measured(**fields: Any) -> Measurement:
+    """Return a measurement, of a millisecond unless told otherwise."""
+    ordinary: dict[str, Any] = {
+        "machine": "a",
+        "experiment": "times",
+        "graph": "g",
+        "contestant": "clmst auto",
+        "scope": "solve",
+        "status": "ok",
+        "seconds": (0.001, 0.001, 0.0015),
+    }
+    return Measurement(**(ordinary | fields))
+
+
+def results_of(machine: str = "a", device: str = "Swift GPU", pace: float = 1.0) -> Results:
+    """Return results of everything on two graphs; all times grow with `pace`."""
+    results = Results(machines={machine: MACHINE | {"device": device}})
+    results.graphs = {"small": facts_of(100, 1000), "large": facts_of(10_000, 100_000)}
+
+    def add(graph: str, contestant: str, milliseconds: float, **fields: Any) -> None:
+        times = tuple(pace * 1e-3 * milliseconds * factor for factor in (1.0, 0.9, 1.2))
+        one = measured(machine=machine, graph=graph, contestant=contestant, seconds=times, **fields)
+        results.measurements[one.key] = one
+
+    for graph, ms in (("large", 4.0), ("small", 1.0)):
+        told = {"algorithm": "ecl", "device_bytes": results.graphs[graph]["n_slots"] * 20}
+        add(graph, "clmst auto", ms, details=told)
+        add(graph, "rival", 2 * ms, ours=False)
+        for scope in ("forest", "transfers"):
+            add(graph, "clmst auto", 3 * ms, scope=scope, details={"algorithm": "ecl"})
+        for step, title in enumerate(STEPS):
+            add(graph, title, ms * 1.5**step, experiment="ablation")
+        for seed in range(4):
+            details = {"samples": 1024, "seed": seed}
+            if graph == "large":
+                details["light_edges"] = 15_000 + 1500 * seed
+            add(graph, f"seed {seed}", ms * (1 + seed), experiment="seeds", details=details)
+    for study, of in (("scaling", ((1024, 8), (4096, 8))), ("degree", ((2048, 4), (2048, 16)))):
+        for n, degree in of:
+            name = f"random-{n}-d{degree}"
+            results.graphs[name] = facts_of(n, n * degree, n=n, degree=degree)
+            add(name, "clmst auto", 0.1 + n * degree * 1e-4, experiment=study)
+    broken = measured(machine=machine, contestant="slow", status="timeout", seconds=(), ours=False)
+    results.graphs["g"] = facts_of(5, 8)
+    results.measurements[broken.key] = broken
+    return results

@@ -1,0 +1,210 @@
+"""A contest: only what is right is timed, and nobody's failure is another's."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from clmst import Device, EclOptions, kruskal, to_device
+from clmst.bench.contest import WARM_UPS, Rivals
+from clmst.bench.entrants import (
+    Entrant,
+    Outcome,
+    as_matrix,
+    finding_forest,
+    solving,
+    with_transfers,
+)
+from clmst.bench.measurement import Measurement
+from clmst.bench.peers import Peer
+from clmst.bench.reference import Reference, establish
+from clmst.core.errors import OutOfDeviceMemoryError
+from clmst.core.weight_keys import Array
+from tests.bench.samples import contest_of, file_of, graph_of
+
+RIGHT = np.array([1, 4, 6])
+REFERENCE = Reference(slots=RIGHT, n_slots=8, total_weight=10, how="by hand")
+
+
+def entrant(name: str, slots: Callable[[int], Array], log: list[str] | None = None) -> Entrant:
+    """Return an entrant whose k-th call gives ``slots(k)``."""
+    calls = []
+
+    def call() -> Outcome:
+        calls.append(1)
+        if log is not None:
+            log.append(name)
+        found = slots(len(calls))
+        return Outcome(
+            difference=lambda right: right.difference(found),
+            stats={"rounds": 2, "secret": object()},
+        )
+
+    return Entrant(contestant=name, scope="solve", call=call, parameters={"kind": name})
+
+
+def by_name(found: list[Measurement]) -> dict[str, Measurement]:
+    return {one.contestant: one for one in found}
+
+
+def test_contestants_take_turns(any_device: Device) -> None:
+    """Times of a machine that warms up or slows down must not fall on one of them."""
+    log: list[str] = []
+    pair = [entrant(name, lambda _: RIGHT, log) for name in "ab"]
+    found = contest_of(any_device, 3).run(pair, REFERENCE)
+    assert log == ["a"] * (1 + WARM_UPS) + ["b"] * (1 + WARM_UPS) + ["a", "b"] * 3
+    assert [(one.status, len(one.seconds)) for one in found] == [("ok", 3)] * 2
+    assert all(min(one.seconds) > 0 for one in found)
+    assert found[0].details == {"kind": "a", "rounds": 2}
+    found[0].as_json()
+
+
+@pytest.mark.parametrize(
+    ("slots", "remark"),
+    [
+        ([1, 4], "2 edges, not 3"),
+        ([1, 4, 7], "edge 2 is slot 7, not 6"),
+        ([], "0 edges, not 3"),
+    ],
+)
+def test_wrong_result_is_not_timed(any_device: Device, slots: list[int], remark: str) -> None:
+    wrong = entrant("wrong", lambda _: np.array(slots, np.uint32))
+    found = by_name(contest_of(any_device).run([wrong, entrant("b", lambda _: RIGHT)], REFERENCE))
+    assert (found["wrong"].status, found["wrong"].remark) == ("wrong", remark)
+    assert found["wrong"].seconds == ()
+    assert found["b"].is_ok
+
+
+def test_result_that_goes_wrong_later_is_not_kept(any_device: Device) -> None:
+    """A race may show only once in a while: the last result is looked at again."""
+    fickle = entrant("fickle", lambda k: RIGHT if k < 4 else RIGHT + 1)
+    (found,) = contest_of(any_device, 3).run([fickle], REFERENCE)
+    assert (found.status, found.seconds) == ("wrong", ())
+
+
+@pytest.mark.parametrize("at", [1, 2, 5])
+@pytest.mark.parametrize(
+    "error", [OutOfDeviceMemoryError("no more room\nat all"), RuntimeError("CL_DEVICE_LOST")]
+)
+def test_device_that_fails_stops_one_contestant(
+    any_device: Device, at: int, error: Exception
+) -> None:
+    """At the verified call, in the warm-up, between the turns."""
+
+    def fail(k: int) -> Array:
+        if k == at:
+            raise error
+        return RIGHT
+
+    pair = [entrant("a", fail), entrant("b", lambda _: RIGHT)]
+    found = by_name(contest_of(any_device, 3).run(pair, REFERENCE))
+    first = str(error).partition("\n")[0]
+    assert (found["a"].status, found["a"].seconds) == ("failed", ())
+    assert found["a"].remark == f"{type(error).__name__}: {first}"
+    assert len(found["b"].seconds) == 3
+
+
+def test_interruption_is_no_failure(any_device: Device) -> None:
+    def interrupt(_: int) -> Array:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        contest_of(any_device).run([entrant("a", interrupt)], REFERENCE)
+
+
+def test_peers_run_between_the_turns(any_device: Device, tmp_path: Path) -> None:
+    note = tmp_path / "note"
+
+    def peer(name: str, text: str) -> Peer:
+        script = f"open({str(note)!r}, 'a').write({name!r}); {text}"
+        return Peer(name=name, command=(sys.executable, "-c", script))
+
+    def noting(_: int) -> Array:
+        with note.open("a") as file:
+            file.write(".")
+        return RIGHT
+
+    fine = "print('solve_ms 3\\n' * 4 + 'transfer_ms 5\\n' * 4 + 'weight 10')"
+    peers = (peer("p", fine), peer("q", "print('weight 9')"), peer("r", "raise SystemExit('no')"))
+    rivals = Rivals(peers=peers, ecl_file=lambda: tmp_path / "g.egr", seconds=30)
+    kept: list[Measurement] = []
+    contest = replace(contest_of(any_device, 4), keep=kept.extend)
+    found = contest.run([entrant("a", noting)], REFERENCE, rivals)
+    # a call to verify, two to warm up, and one more after each peer
+    assert note.read_text() == "....p..q..r.."
+    assert [(one.contestant, one.scope, one.status) for one in found] == [
+        ("a", "solve", "ok"),
+        ("p", "solve", "ok"),
+        ("p", "transfers", "ok"),
+        ("q", "solve", "failed"),
+        ("r", "solve", "failed"),
+    ]
+    assert kept == found[1:]
+    assert [one.ours for one in found] == [True] + [False] * 4
+    assert found[1].seconds == pytest.approx((0.003,) * 4)
+    assert found[2].median == pytest.approx(0.005)
+
+
+def test_graph_that_no_peer_can_read(any_device: Device) -> None:
+    def refuse() -> Path:
+        raise OSError("No space left on device")
+
+    rivals = Rivals(peers=(Peer(name="p", command=("p",)),), ecl_file=refuse, seconds=1)
+    found = contest_of(any_device).run([entrant("a", lambda _: RIGHT)], REFERENCE, rivals)
+    assert [one.status for one in found] == ["ok", "failed"]
+    assert found[1].remark == "OSError: No space left on device"
+
+
+def test_flags_are_compared() -> None:
+    flags = np.array([0, 1, 0, 0, 1, 0, 1, 0], np.uint8)
+    assert REFERENCE.difference_of_flags(flags) == ""
+    assert REFERENCE.difference_of_flags(flags * 255) == "a flag is neither 0 nor 1"
+    flags[5] = 1
+    assert REFERENCE.difference_of_flags(flags) == "4 edges, not 3"
+
+
+# ------------------------------------------------------------------ real entrants
+
+
+def _entrants(resident: Any, matrix: Any) -> list[Entrant]:
+    return [
+        solving(resident, "auto", "clmst auto"),
+        solving(resident, "ecl", "few", EclOptions(samples=20, seed=3), seed=3),
+        finding_forest(resident, "boruvka", "clmst boruvka"),
+        with_transfers(matrix, resident, "ecl", "clmst ecl"),
+    ]
+
+
+def test_real_entrants_are_right(any_device: Device) -> None:
+    graph = graph_of()
+    resident = to_device(graph, any_device)
+    right = kruskal(graph)
+    reference = establish(graph, resident, right.total_weight)
+    found = contest_of(any_device).run(_entrants(resident, as_matrix(graph)), reference)
+    assert [one.remark for one in found] == [""] * 4
+    assert [one.scope for one in found] == ["solve", "solve", "forest", "transfers"]
+    few = found[1].details
+    assert few["seed"] == 3
+    assert 0 < few["light_edges"] < graph.n_edges
+    assert all(one.details["launches"] > 0 for one in found)
+    assert found[3].details["source"] == "csr_array"
+
+
+def test_matrix_shares_the_arrays() -> None:
+    graph = graph_of()
+    matrix = as_matrix(graph)
+    assert np.shares_memory(matrix.indices, graph.indices)
+    assert np.shares_memory(matrix.data, graph.weights)
+    half = graph.replace(weights=graph.weights.astype(np.float16))
+    assert as_matrix(half) is half
+
+
+def test_input_files_hold_the_graph(tmp_path: Path) -> None:
+    path = file_of(tmp_path / "g.egr")
+    assert path.stat().st_size == 8 + 4 * (301 + 2 * graph_of().n_slots)

@@ -1,0 +1,154 @@
+"""The file of results: whole or as it was, read back as written, laid side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clmst.bench.results import Results, merged
+from clmst.core.errors import FileFormatError, InvalidArgumentError
+from tests.bench.samples import MACHINE, facts_of, measured, results_of
+
+
+def test_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    results = results_of()
+    results.path = tmp_path / "r.json"
+    results.save()
+    again = Results.load(results.path)
+    assert again.machines == results.machines
+    assert again.graphs == results.graphs
+    assert list(again.measurements.values()) == list(results.measurements.values())
+
+
+def test_file_is_written_after_every_addition(tmp_path: Path) -> None:
+    results = Results(path=tmp_path / "r.json")
+    results.add_machine("a", MACHINE)
+    results.add_graph("g", facts_of(3, 4))
+    for scope in ("solve", "forest"):
+        results.add([measured(scope=scope)])
+        assert results.path is not None
+        assert Results.load(results.path).measurements == results.measurements
+    assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
+
+
+def test_write_that_fails_leaves_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk in the middle of a run must not take what was measured before."""
+    results = results_of()
+    results.path = tmp_path / "r.json"
+    results.save()
+    before = results.path.read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("clmst.io.files._take_place", full)
+    with pytest.raises(OSError, match="No space left"):
+        results.add([measured(contestant="another")])
+    assert results.path.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
+
+
+def test_later_measurement_takes_the_place_of_an_earlier() -> None:
+    results = Results()
+    results.add([measured(status="failed", seconds=(), remark="gone")])
+    assert len(results.failures) == 1
+    results.add([measured()])
+    assert len(results.measurements) == 1
+    assert results.failures == []
+
+
+def test_what_counts_as_measured() -> None:
+    results = Results()
+    results.add([measured(), measured(scope="forest", status="wrong", seconds=())])
+    done, wrong = (one.key for one in results.measurements.values())
+    assert results.have([done], 3)
+    assert not results.have([done], 4)
+    assert not results.have([done, wrong], 3)
+    assert not results.have([measured(graph="h").key], 1)
+
+
+def test_graph_of_another_size_is_refused() -> None:
+    results = Results(graphs={"g": facts_of(3, 4)})
+    results.add_graph("g", facts_of(3, 4))
+    with pytest.raises(InvalidArgumentError, match="n_slots is 4 and 6"):
+        results.add_graph("g", facts_of(3, 6))
+
+
+def _json(**changes: Any) -> str:
+    value = {"format": "clmst-bench", "version": 1, "machines": {}, "graphs": {}}
+    return json.dumps(value | {"measurements": []} | changes)
+
+
+def _one(**changes: Any) -> dict[str, Any]:
+    one = measured().as_json() | changes
+    parts = {"machines": {"a": {}}, "graphs": {"g": {}}}
+    return parts | {"measurements": [{k: v for k, v in one.items() if v is not None}]}
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("{", "not JSON"),
+        ("[]", "no results of `clmst bench`"),
+        (_json(format="other"), "no results of `clmst bench`"),
+        (_json(version=2), "results of version 2; this clmst reads version 1"),
+        (_json(graphs=[]), "machines, graphs or measurements are missing"),
+        (_json(measurements=[3]), "a measurement lacks"),
+        (_json(**_one(scope="sideways")), "have values that do not fit|has values that do not fit"),
+        (_json(**_one(seconds=[])), "one that is 'ok' has positive seconds"),
+        (_json(**_one(seconds=[1.0, -1.0])), "one that is 'ok' has positive seconds"),
+        (_json(**_one(seconds=None)), "a measurement lacks 'seconds'"),
+        (_json(**_one(machine="b")), "graph and machine must be described"),
+        (_json(**_one(graph="h")), "graph and machine must be described"),
+    ],
+)
+def test_broken_file_is_refused(tmp_path: Path, text: str, complaint: str) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match=complaint) as caught:
+        Results.load(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgumentError, match="no such file"):
+        Results.load(tmp_path / "none.json")
+
+
+def test_merging_keeps_everything() -> None:
+    one, other = results_of(), results_of("b", "Slow GPU", 3.0)
+    whole = merged({"one.json": one, "other.json": other})
+    assert list(whole.machines) == ["a", "b"]
+    assert whole.graphs == one.graphs
+    assert len(whole.measurements) == 2 * len(one.measurements)
+
+
+def test_merging_parts_of_one_machine() -> None:
+    """Times in one file, seeds in another."""
+    one, other = Results(machines={"a": MACHINE}), Results(machines={"a": MACHINE})
+    one.add([measured()])
+    other.add([measured(experiment="seeds")])
+    assert len(merged({"one": one, "other": other}).measurements) == 2
+
+
+def test_merging_refuses_contradictions() -> None:
+    one, other = results_of(), results_of("b")
+    other.graphs["small"] = facts_of(101, 1000)
+    with pytest.raises(InvalidArgumentError, match=r"one.json and other.json mean different .*100"):
+        merged({"one.json": one, "other.json": other})
+    with pytest.raises(
+        InvalidArgumentError, match=r"both hold clmst auto on large \(times, solve\)"
+    ):
+        merged({"one.json": results_of(), "again.json": results_of()})
+
+
+def test_machines_are_told_apart() -> None:
+    facts = [MACHINE, MACHINE | {"platform": "Other CL"}, MACHINE | {"device": "Slow GPU"}]
+    results = Results(machines=dict(zip("abc", facts, strict=True)))
+    names = [results.name_of(machine) for machine in results.machines]
+    assert names == ["Swift GPU, Some CL", "Swift GPU, Other CL", "Slow GPU"]
+    results.machines["d"] = MACHINE
+    assert results.name_of("a") == "a"

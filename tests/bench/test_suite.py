@@ -1,0 +1,153 @@
+"""The suite over several graphs: what fails is noted, what is done is not done again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clmst import Device, algorithms, kruskal
+from clmst.bench.inputs import Input
+from clmst.bench.peers import Peer
+from clmst.bench.results import Results
+from clmst.bench.settings import EXPERIMENTS, Settings
+from clmst.bench.suite import Suite
+from clmst.core.errors import InvalidArgumentError, OutOfDeviceMemoryError
+from tests.bench.samples import file_of, graph_of, input_of
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(
+        cache=tmp_path / "cache", repetitions=2, seeds=2, vertices=(64, 128), degrees=(2, 4),
+        degree_vertices=64,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def graphs(tmp_path: Path) -> list[Input]:
+    weight = kruskal(graph_of()).total_weight
+    assert isinstance(weight, int)
+    files = [file_of(tmp_path / f"{name}.egr") for name in ("one", "two")]
+    return [input_of(path, weight) for path in files]
+
+
+def run(
+    device: Device, settings: Settings, graphs: list[Input], results: Results | None = None
+) -> tuple[Results, list[str]]:
+    told: list[str] = []
+    results = Results() if results is None else results
+    Suite(device=device, settings=settings, results=results, tell=told.append).run(graphs)
+    return results, told
+
+
+def test_everything_is_measured(
+    any_device: Device, settings: Settings, graphs: list[Input]
+) -> None:
+    everything = replace(settings, experiments=EXPERIMENTS, algorithms=("auto", "ecl", "boruvka"))
+    results, _ = run(any_device, everything, graphs)
+    assert results.failures == []
+    counts = {name: len(results.of(name)) for name in EXPERIMENTS}
+    # of auto and ecl, which are the same, one; three scopes; nine steps; two sizes of sample
+    two = 2 if algorithms.choose("auto")[0] == "ecl" else 3
+    each = 3 * two
+    assert counts == {
+        "times": 2 * each, "ablation": 2 * 9, "seeds": 2 * 2 * 2, "scaling": 2 * each,
+        "degree": 2 * each,
+    }  # fmt: skip
+    assert all(len(one.seconds) == 2 for one in results.measurements.values())
+    assert results.graphs["one"]["known_by"] == "the recorded weight"
+    assert results.graphs["random-2e6-d8"]["known_by"] == "Kruskal's algorithm on the host"
+    assert results.graphs["random-2e6-d2"]["degree"] == 2
+
+
+def test_without_transfers(any_device: Device, settings: Settings, graphs: list[Input]) -> None:
+    results, _ = run(any_device, replace(settings, transfers=False), graphs)
+    assert {one.scope for one in results.measurements.values()} == {"solve", "forest"}
+
+
+def test_resumed_run_does_only_what_is_missing(
+    any_device: Device, settings: Settings, graphs: list[Input]
+) -> None:
+    results, _ = run(any_device, settings, graphs[:1])
+    before = dict(results.measurements)
+    _, told = run(any_device, settings, graphs, results)
+    assert told == ["one: times: measured already", "two: loading", "two: times"]
+    assert {key: results.measurements[key] for key in before} == before
+    assert len(results.measurements) == 2 * len(before)
+    _, told = run(any_device, replace(settings, repetitions=3), graphs[:1], results)
+    assert told == ["one: loading", "one: times"]
+
+
+def test_device_that_vanishes_loses_nothing(
+    any_device: Device,
+    settings: Settings,
+    graphs: list[Input],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The graph that was done stays; the other is done when the run is resumed."""
+    results = Results(path=tmp_path / "r.json")
+    run(any_device, settings, graphs[:1], results)
+
+    def vanish(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("clFinish failed: DEVICE_LOST")
+
+    with monkeypatch.context() as patch:
+        for name in algorithms.ALGORITHMS:
+            patch.setitem(algorithms.ALGORITHMS, name, vanish)  # type: ignore[misc]
+        _, told = run(any_device, settings, graphs, results)
+    assert "two: RuntimeError: clFinish failed: DEVICE_LOST" in told
+    assert results.path is not None
+    kept = Results.load(results.path)
+    done = {one.graph: one.status for one in kept.measurements.values()}
+    assert done == {"one": "ok", "two": "failed"}
+    run(any_device, settings, graphs, kept)
+    assert kept.failures == []
+
+
+def test_graph_that_does_not_fit(
+    any_device: Device, settings: Settings, graphs: list[Input]
+) -> None:
+    def too_large() -> Any:
+        raise OutOfDeviceMemoryError("a buffer of 9 bytes is needed; it allocates 8")
+
+    results, _ = run(any_device, settings, [replace(graphs[0], load=too_large), graphs[1]])
+    failed = {(one.graph, one.scope) for one in results.failures}
+    assert failed == {("one", scope) for scope in ("solve", "forest", "transfers")}
+    assert {one.remark for one in results.failures} == {
+        "OutOfDeviceMemoryError: a buffer of 9 bytes is needed; it allocates 8"
+    }
+    assert "one" not in results.graphs
+    assert any(one.graph == "two" and one.is_ok for one in results.measurements.values())
+
+
+def test_weight_that_is_not_the_recorded(
+    any_device: Device, settings: Settings, graphs: list[Input]
+) -> None:
+    results, _ = run(any_device, settings, [replace(graphs[0], total_weight=1)])
+    assert all("recorded is 1" in one.remark for one in results.failures)
+    assert len(results.failures) == len(results.measurements) > 0
+
+
+def test_peer_that_fails_stops_nobody(
+    any_device: Device, settings: Settings, graphs: list[Input]
+) -> None:
+    peers = (Peer(name="broken", command=("false",)),)
+    results, _ = run(any_device, replace(settings, peers=peers), graphs)
+    assert [(one.contestant, one.graph) for one in results.failures] == [
+        ("broken", "one"), ("broken", "two"),
+    ]  # fmt: skip
+    assert not any(one.ours for one in results.failures)
+
+
+def test_impossible_study_is_refused_before_anything_runs(
+    any_device: Device, settings: Settings, graphs: list[Input]
+) -> None:
+    wrong = replace(settings, experiments=("times", "degree"), degrees=(100,))
+    results = Results()
+    with pytest.raises(InvalidArgumentError, match="degree"):
+        run(any_device, wrong, graphs, results)
+    assert results.measurements == {}

@@ -1,0 +1,212 @@
+"""``clmst bench`` from the command line to files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from clmst import algorithms, kruskal
+from tests.bench.samples import file_of, graph_of, results_of
+from tests.cli.results import Run, assert_fails, assert_not_understood
+
+QUICK = ("--quick", "--repeat", 2)
+WEIGHT = kruskal(graph_of()).total_weight
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Path:
+    return file_of(tmp_path / "tiny.egr")
+
+
+def measurements(file: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(file.read_text())["measurements"]
+    return found
+
+
+def assert_well(result: Result) -> None:
+    assert result.exit_code == 0, result.output
+
+
+def test_help(run: Run) -> None:
+    result = run("bench", "--help")
+    assert_well(result)
+    for words in ("--resume", "--merge", "solve_ms X", "transfer_ms X", "weight W", "{file}"):
+        assert words in result.stdout
+
+
+def test_help_imports_nothing_heavy() -> None:
+    script = (
+        "import sys\n"
+        "from clmst.cli import main\n"
+        "main(['bench', '--help'], standalone_mode=False)\n"
+        "heavy = {'numpy', 'scipy', 'pyopencl', 'matplotlib', 'rich'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_list(run: Run) -> None:
+    result = run("bench", "--list")
+    assert_well(result)
+    assert "rmat16" in result.stdout
+    assert "soc-LiveJournal1" in result.stdout
+
+
+def test_everything_on_a_tiny_graph(run: Run, graph: Path, tmp_path: Path) -> None:
+    file, folder = tmp_path / "out.json", tmp_path / "figures"
+    right = f"print('solve_ms 0.5\\nsolve_ms 0.7\\nweight {WEIGHT}')"
+    script = tmp_path / "peer.py"
+    script.write_text(right)
+    result = run(
+        "bench", graph, *QUICK, "--what", "times,ablation,seeds,scaling,degree", "--seeds", 2,
+        "--vertices", "64,256", "--degrees", "2,4", "--degree-vertices", 64,
+        "--algorithm", "boruvka", "--algorithm", "ecl", "--cache", tmp_path / "cache",
+        "--peer", f"right={sys.executable} {script}", "--peer", "broken=false",
+        "--json", file, "--plot", folder, "--tables",
+    )  # fmt: skip
+    assert_well(result)
+    text = result.stdout
+    assert "### Times, " in text
+    assert "| graph | vertices | slots | clmst boruvka ms | spread | clmst ecl ms |" in text
+    assert "### Ablation of ecl, ms" in text
+    assert "| paper's effect |  | +27% |" in text
+    assert "| tiny | times | broken | solve | failed | exit status 1: no message |" in text
+    assert "tiny: seeds" in result.stderr
+    assert {path.name for path in folder.iterdir()} >= {"throughput.png", "degree.png"}
+    found = {(one["experiment"], one["contestant"]): one for one in measurements(file)}
+    assert found["times", "right"]["seconds"] == [0.0005, 0.0007]
+    assert found["times", "right"]["ours"] is False
+    assert len(found["times", "clmst ecl"]["seconds"]) == 2
+    machine = next(iter(json.loads(file.read_text())["machines"].values()))
+    assert {"device", "platform", "driver", "host", "versions", "command"} <= machine.keys()
+    # the peers' weights of the random graphs are not that of this one
+    assert {one["status"] for one in measurements(file) if one["contestant"] == "right"} == {
+        "ok", "wrong",
+    }  # fmt: skip
+
+
+def test_table_on_the_screen(run: Run, graph: Path) -> None:
+    result = run("bench", graph, *QUICK, "--no-transfers")
+    assert_well(result)
+    assert "Times, " in result.stdout
+    assert "geometric mean" in result.stdout
+    assert "on the host" in result.stdout
+    assert "|" not in result.stdout
+
+
+def test_quiet(run: Run, graph: Path) -> None:
+    result = run("bench", graph, *QUICK, "-q")
+    assert (result.exit_code, result.output) == (0, "")
+
+
+def test_late_peer_is_reported(run: Run, graph: Path, tmp_path: Path) -> None:
+    file = tmp_path / "out.json"
+    options = ("--peer", "late=sleep {repetitions}0 ", "--peer-timeout", 0.2)
+    result = run("bench", graph, *QUICK, "--no-transfers", *options, "--json", file)
+    assert_well(result)
+    (late,) = (one for one in measurements(file) if one["contestant"] == "late")
+    assert (late["status"], late["remark"]) == ("timeout", "ended after 0.2 s without an answer")
+
+
+def test_resume(run: Run, graph: Path, tmp_path: Path) -> None:
+    file, other = tmp_path / "out.json", file_of(tmp_path / "other.egr")
+    first = run("bench", graph, *QUICK, "--no-transfers", "--json", file)
+    assert_well(first)
+    before = measurements(file)
+    again = run("bench", graph, other, *QUICK, "--no-transfers", "--json", file, "--resume")
+    assert_well(again)
+    assert "tiny: times: measured already" in again.stderr
+    assert measurements(file)[: len(before)] == before
+    assert {one["graph"] for one in measurements(file)} == {"tiny", "other"}
+    refused = run("bench", graph, *QUICK, "--json", file)
+    assert_not_understood(refused, "out.json is there already", "--resume")
+
+
+def test_failing_device_is_an_error_after_the_report(
+    run: Run, graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line says what went wrong; what was measured is there all the same."""
+    calls = []
+    solve = algorithms.boruvka.solve
+
+    def vanish(*args: Any, **kwargs: Any) -> Any:
+        calls.append(1)
+        if len(calls) > 3:
+            raise RuntimeError("clFinish failed: DEVICE_LOST")
+        return solve(*args, **kwargs)
+
+    monkeypatch.setitem(algorithms.ALGORITHMS, "boruvka", vanish)  # type: ignore[misc]
+    file = tmp_path / "out.json"
+    names = ("--algorithm", "boruvka", "--algorithm", "ecl")
+    result = run("bench", graph, *QUICK, "--no-transfers", *names, "--json", file, "-q")
+    assert_fails(result, "2 of 4 measurements have no times", "boruvka", "DEVICE_LOST")
+    statuses = {(one["contestant"], one["status"]) for one in measurements(file)}
+    assert statuses == {("clmst boruvka", "failed"), ("clmst ecl", "ok")}
+
+
+def test_merge(run: Run, tmp_path: Path) -> None:
+    for name, device, pace in (("a", "Swift GPU", 1.0), ("b", "Slow GPU", 2.0)):
+        results = results_of(name, device, pace)
+        results.path = tmp_path / f"{name}.json"
+        results.save()
+    both, whole = (tmp_path / "a.json", tmp_path / "b.json"), tmp_path / "whole.json"
+    result = run("bench", "--merge", *both, "--tables", "--json", whole, "--plot", tmp_path / "f")
+    assert_well(result)
+    assert "### Devices side by side, clmst auto: " in result.stdout
+    assert "| Swift GPU ms | spread | Slow GPU ms | spread | ratio |" in result.stdout
+    assert len(json.loads(whole.read_text())["machines"]) == 2
+    assert (tmp_path / "f" / "devices_throughput.png").is_file()
+    assert_fails(run("bench", "--merge", *both, whole), "a merge takes each once")
+    assert_fails(run("bench", "--merge", tmp_path / "none.json"), "no such file")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--repeat", "3"), "--repeat 3 is fewer than 9; with --quick it may be"),
+        (("--repeat", "0"), "--repeat"),
+        (("--what", "times,speed"), "'speed' is none of times, ablation"),
+        (("--peer", "cub"), "'cub' is no NAME=COMMAND"),
+        (("--peer", "a=b", "--peer", "a=c"), "several peers are called a"),
+        (("--peer", "clmst auto=b"), "such names are clmst's own"),
+        (("--peer-timeout", "0"), "--peer-timeout"),
+        (("--vertices", "1,x"), "'x' is no positive number"),
+        (("--degrees", "0"), "'0' is no positive number"),
+        (("--resume",), "--resume goes on with the file of --json"),
+        (("--merge",), "--merge takes files"),
+        (("--merge", "a.json", "--resume"), "nothing to --resume"),
+    ],
+)
+def test_options_that_contradict(run: Run, arguments: tuple[str, ...], complaint: str) -> None:
+    assert_not_understood(run("bench", *arguments), complaint)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("rmat61",), "'rmat61'"),
+        (("--device", "no such device"), "no device matches"),
+        (("--algorithm", "prim"), "no algorithm is called 'prim'"),
+        (("random-4-d2", "--what", "degree", "--degree-vertices", "1"), "must be"),
+    ],
+)
+def test_what_there_is_not(run: Run, arguments: tuple[str, ...], complaint: str) -> None:
+    assert_fails(run("bench", *arguments, "-q"), complaint)
+
+
+def test_broken_file_does_not_stop_the_others(run: Run, graph: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.egr"
+    broken.write_bytes(b"0123456789")
+    file = tmp_path / "out.json"
+    result = run("bench", broken, graph, *QUICK, "--no-transfers", "--json", file, "-q")
+    assert_fails(result, "broken", "FileFormatError")
+    assert {one["graph"] for one in measurements(file) if one["status"] == "ok"} == {"tiny"}

@@ -1,0 +1,237 @@
+"""``clmst tune``: a search from end to end, what it writes, and what it does if all goes wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import clmst
+from clmst import KernelBuildError, api
+from clmst.runtime import discovery, tuning
+from clmst.runtime.device import Device
+from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
+
+QUICK = ("tune", "--graph", "grid:rows=20,columns=20", "--repeat", "2")
+TWO = ("--parameters", "edges_per_item,rows_per_item", "--device", "cpu")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each test a table of its own, and devices that have not looked at another."""
+    monkeypatch.setenv("CLMST_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(discovery, "_resolved", {})
+    tuning._tell.cache_clear()
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return tmp_path / "cache" / "tuning.json"
+
+
+def spoil(monkeypatch: pytest.MonkeyPatch, parameter: str, spoilt: Callable[[Any], Any]) -> None:
+    """Let solves go wrong in their own way wherever a parameter has another value than usual."""
+    usual = getattr(clmst.get_device("cpu").policy, parameter)
+    real = api.minimum_spanning_forest
+
+    def solve(graph: Any, **options: Any) -> Any:
+        forest = real(graph, **options)
+        return forest if getattr(graph.device.policy, parameter) == usual else spoilt(forest)
+
+    monkeypatch.setattr(api, "minimum_spanning_forest", solve)
+
+
+def refuse(_: object) -> None:
+    raise KernelBuildError("ecl[]", "d", "error: too many registers")
+
+
+def test_from_search_to_use(run: Run, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is found is written, and devices use it from then on."""
+    result = run(*QUICK, *TWO, "--json")
+    assert_fine(result)
+    report = json.loads(result.stdout)
+    assert report["ending"] == "complete"
+    assert set(report["values"]) >= {"edges_per_item", "rows_per_item"}
+    assert {step["name"] for step in report["steps"]} == {"edges_per_item", "rows_per_item"}
+    assert report["graphs"] == ["grid:rows=20,columns=20"]
+    assert report["written"] == str(table)
+    (entry,) = json.loads(table.read_text())["entries"]
+    assert (entry["values"], entry["figures"]) == (report["values"], report["figures"])
+    assert entry["clmst"] == clmst.__version__
+    monkeypatch.setattr(discovery, "_resolved", {})
+    device = clmst.get_device("cpu")
+    assert device.tuning.source == "user"
+    for name, value in report["values"].items():
+        assert getattr(device.policy, name) == value
+    listed = json.loads(run("devices", "--json").stdout)
+    (shown,) = [e["tuning"] for e in listed if e["name"] == device.name]
+    assert (shown["source"], shown["measured"]) == ("user", entry["measured"])
+    assert "tuning: your own" in run("devices").stdout
+
+
+def test_table_for_people(run: Run, table: Path) -> None:
+    result = run(*QUICK, *TWO)
+    assert_fine(result)
+    device = clmst.get_device("cpu")
+    for word in ("edges_per_item", "rows_per_item", "ecl", device.name, device.driver, str(table)):
+        assert word in result.stdout
+
+
+def test_dry_run_writes_nothing(run: Run, table: Path) -> None:
+    result = run(*QUICK, *TWO, "--dry-run")
+    assert_fine(result)
+    assert "nowhere" in result.stdout
+    assert not table.parent.exists()
+
+
+def test_output_goes_elsewhere(run: Run, table: Path, tmp_path: Path) -> None:
+    output = tmp_path / "mine.json"
+    assert_fine(run(*QUICK, *TWO, "-o", output, "--quiet"))
+    assert output.exists()
+    assert not table.exists()
+
+
+def test_list_does_nothing(run: Run, table: Path) -> None:
+    result = run("tune", "--list", "--device", "cpu", "--algorithm", "boruvka")
+    assert_fine(result)
+    assert "radix_bits" in result.stdout
+    assert "hub_row" not in result.stdout
+    assert not table.parent.exists()
+
+
+def test_budget_that_is_over_at_once(run: Run, table: Path) -> None:
+    """Nothing was measured, so nothing is claimed."""
+    result = run(*QUICK, *TWO, "--budget", "1e-9")
+    assert_fine(result)
+    assert "the time was up" in result.stdout
+    assert not table.exists()
+
+
+def test_candidate_that_fails_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    spoil(monkeypatch, "edges_per_item", refuse)
+    one = ("--parameters", "edges_per_item", "--device", "cpu")
+    report = json.loads(run(*QUICK, *one, "--json").stdout)
+    failed = [step for step in report["steps"] if step["name"] == "edges_per_item"]
+    assert len(failed) == 2  # one above, one below
+    for step in failed:
+        assert step["verdict"] == "refused"
+        assert step["note"] == "does not build: error: too many registers"
+    assert report["values"]["edges_per_item"] == failed[0]["against"]
+
+
+def test_wrong_forest_is_a_bug_and_never_written(
+    run: Run, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = clmst.get_device("cpu").policy.edges_per_item
+    spoil(monkeypatch, "edges_per_item", lambda f: replace(f, n_edges=f.n_edges - 1))
+    result = run(*QUICK, *TWO, "--quiet")
+    assert_fails(result, "another forest of grid", "edges_per_item", "please report it")
+    (entry,) = json.loads(table.read_text())["entries"]
+    assert entry["values"]["edges_per_item"] == usual
+    assert "edges_per_item" not in entry["figures"] or entry["figures"]["edges_per_item"] == {}
+
+
+def test_interrupt_keeps_the_best(run: Run, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def press_ctrl_c(_: object) -> None:
+        raise KeyboardInterrupt
+
+    spoil(monkeypatch, "rows_per_item", press_ctrl_c)
+    result = run(*QUICK, *TWO)
+    assert (result.exit_code, result.stderr) == (
+        130,
+        "clmst: error: interrupted; the best so far was kept\n",
+    )
+    assert "interrupted" in result.stdout
+    assert "edges_per_item" in json.loads(table.read_text())["entries"][0]["values"]
+
+
+def test_bad_table_warns_in_one_line(run: Run, table: Path, sample: Path) -> None:
+    table.parent.mkdir()
+    table.write_text("{")
+    result = run("solve", sample, "--quiet")
+    assert result.exit_code == 0
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(f"clmst: warning: {table} is no JSON")
+
+
+def test_bad_table_is_not_overwritten(run: Run, table: Path) -> None:
+    table.parent.mkdir()
+    table.write_text("{")
+    assert_fails(run(*QUICK, *TWO), "is no JSON", "move it away")
+    assert table.read_text() == "{"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "facts"),
+    [
+        (("--parameters", "warp"), ("'warp'", "work_group_size")),
+        (("--device", "cpu", "--parameters", "hub_row"), ("hub_row makes no difference to ecl",)),
+        (("--algorithm", "magic"), ("'magic'", "'ecl'")),
+        (("--device", "abacus"), ("'abacus'",)),
+        (("--graph", "none.gr"), ("none.gr is neither a file nor a graph family",)),
+    ],
+)
+def test_what_does_not_exist(run: Run, arguments: tuple[str, ...], facts: tuple[str, ...]) -> None:
+    assert_fails(run("tune", *arguments), *facts)
+
+
+def test_output_that_cannot_be(run: Run, tmp_path: Path) -> None:
+    assert_fails(run(*QUICK, "-o", tmp_path), "is a directory")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--budget", "0"), ("--repeat", "0"), ("--margin", "-1"), ("graph.gr",)]
+)
+def test_what_is_not_understood(run: Run, arguments: tuple[str, ...]) -> None:
+    assert_not_understood(run("tune", *arguments))
+
+
+def test_help_imports_nothing_heavy() -> None:
+    script = (
+        "import sys\n"
+        "from clmst.cli import main\n"
+        "main(['tune', '--help'], standalone_mode=False)\n"
+        "heavy = {'numpy', 'scipy', 'pyopencl', 'rich'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "--budget SECONDS" in done.stdout
+
+
+def test_progress_on_a_terminal(table: Path) -> None:
+    """What is tried shows on stderr, and the table alone on stdout."""
+    master, slave = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "clmst.cli", *QUICK, *TWO],
+        stdout=subprocess.PIPE,
+        stderr=slave,
+        env=os.environ | {"TERM": "xterm"},
+    ) as started:
+        assert started.stdout is not None
+        shown = started.stdout.read().decode()
+    os.close(slave)
+    progress = os.read(master, 1 << 20).decode()
+    os.close(master)
+    assert started.returncode == 0
+    assert "best so far" in progress
+    assert "best so far" not in shown
+    assert str(table) in shown
+
+
+def test_devices_say_where_their_shape_is_from(run: Run) -> None:
+    entries = json.loads(run("devices", "--json").stdout)
+    for entry, listing in zip(entries, clmst.devices(), strict=True):
+        device: Device = listing.device
+        assert entry["tuning"]["source"] == device.tuning.source
+        assert entry["tuning"]["policy"]["radix_bits"] == device.policy.radix_bits

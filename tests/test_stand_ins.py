@@ -1,0 +1,465 @@
+"""Stand-ins: the graphs of record, drawn all at once as sequential rules would draw them."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from clmst import minimum_spanning_forest
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.graph import Graph
+from clmst.core.kruskal import kruskal
+from clmst.generators import stand_ins
+from clmst.generators.hashing import next_word
+from clmst.generators.stand_ins import (
+    STAND_INS,
+    StandIn,
+    attachment,
+    co_authors,
+    find,
+    lattice,
+    pairs,
+    recursive,
+    topology,
+    uniform,
+    web_crawl,
+)
+from clmst.generators.stand_ins.copies import resolve
+from clmst.generators.stand_ins.rows import graph_of_edges
+from clmst.io import ecl
+from clmst.io.files import Source
+
+Pairs = Iterable[tuple[int, int]]
+
+# CRC-32 of row starts, columns and weights, one after another. A change here is a change of every
+# measurement that was ever published on the graph.
+CHECKSUMS = {
+    "internet": 0x635CB6BE,
+    "road_ny": 0xB7ACA540,
+    "rmat16": 0x876AD236,
+    "cit": 0xD61672F8,
+    "grid20": 0x6C84F67E,
+    "amazon": 0x0F1AF64D,
+    "skitter": 0x8BB95874,
+    "in2004": 0x3A85D296,
+    "patents": 0x6F5B6729,
+    "copapers": 0xC4C3D075,
+    "road_usa": 0xECD2F8C8,
+    "rmat22": 0xCED058A2,
+    "r4_23": 0xCDA41887,
+    "lj": 0x3BC597BB,
+    "tri24": 0x667C7915,
+    "road_eur": 0xF351D290,
+    "kron21": 0x03C94635,
+}
+SMALL = ("internet", "road_ny", "rmat16")
+ASKED_FOR_ALL = "CLMST_ALL_STAND_INS"
+
+
+def checksum(graph: Graph) -> int:
+    crc = 0
+    for array, dtype in ((graph.indptr, "<u4"), (graph.indices, "<u4"), (graph.weights, "<i4")):
+        assert array.dtype == np.dtype(dtype).newbyteorder("=")
+        crc = zlib.crc32(array.astype(dtype, copy=False).data, crc)
+    return crc
+
+
+def n_components(graph: Graph) -> int:
+    parts = (np.ones(graph.n_slots, np.int8), graph.indices.astype(np.int32), graph.indptr)
+    matrix = sparse.csr_array(parts, shape=(graph.n_vertices,) * 2)
+    return int(connected_components(matrix, directed=False)[0])
+
+
+# ------------------------------------------------------------------ the graphs of record
+
+
+def test_names_and_records() -> None:
+    assert STAND_INS.keys() == CHECKSUMS.keys()
+    assert [one.name for one in STAND_INS.values()] == list(STAND_INS)
+    sizes = [one.n_slots for one in STAND_INS.values()]
+    assert sizes == sorted(sizes)
+    assert len({one.stands_for for one in STAND_INS.values()}) == len(STAND_INS) == 17
+    assert all(one.is_exact and one.total_weight for one in STAND_INS.values())
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small_graph_is_the_one_of_record(name: str) -> None:
+    graph = STAND_INS[name].build()
+    assert checksum(graph) == CHECKSUMS[name]
+    assert kruskal(graph).total_weight == STAND_INS[name].total_weight
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(ASKED_FOR_ALL not in os.environ, reason=f"{ASKED_FOR_ALL} is not set")
+@pytest.mark.parametrize("name", [name for name in STAND_INS if name not in SMALL])
+def test_large_graph_is_the_one_of_record(name: str) -> None:
+    graph = STAND_INS[name].build()
+    assert checksum(graph) == CHECKSUMS[name]
+    assert minimum_spanning_forest(graph).total_weight == STAND_INS[name].total_weight
+
+
+def test_arrays_are_what_a_checked_graph_has(tmp_path: Path) -> None:
+    """The constructor trusts its arguments, so they must be canonical and symmetric."""
+    graph = find("rmat-2e8-d6").build()
+    checked = Graph.from_csr(graph.indptr, graph.indices, graph.weights)
+    assert checked.is_symmetric
+    assert checked.edge_ids is None
+    assert (checked.n_input, checked.weights.dtype) == (graph.n_input, np.int32)
+
+
+# ------------------------------------------------------------------ sequential twins
+
+
+def twin(n: int, edges: Pairs) -> dict[tuple[int, int], int]:
+    """Return the weight of every slot, in order, as the rules have it."""
+    simple = {(min(pair), max(pair)) for pair in edges if pair[0] != pair[1]}
+    both = simple | {(v, u) for u, v in simple}
+    modulus = max(n, 2)
+    return {(u, v): 1 + next_word(min(u, v) << 32 | max(u, v)) % modulus for u, v in sorted(both)}
+
+
+def slots_of(graph: Graph) -> dict[tuple[int, int], int]:
+    keys = zip(graph.rows.tolist(), graph.indices.tolist(), strict=True)
+    slots = dict(zip(keys, graph.weights.tolist(), strict=True))
+    assert len(slots) == graph.n_slots
+    return slots
+
+
+def fraction(word: int) -> float:
+    return (word >> 11) * 2.0**-53
+
+
+def grid_edges(rows: int, columns: int) -> Iterator[tuple[int, int]]:
+    for x in range(rows * columns):
+        if x % columns + 1 < columns:
+            yield x, x + 1
+        if x + columns < rows * columns:
+            yield x, x + columns
+
+
+def triangulated_edges(rows: int, columns: int) -> Iterator[tuple[int, int]]:
+    yield from grid_edges(rows, columns)
+    for i in range(rows - 1):
+        for x in range(i * columns, (i + 1) * columns - 1):
+            yield (x, x + columns + 1) if next_word(x) & 1 else (x + 1, x + columns)
+
+
+def road_edges(rows: int, columns: int, extra: float) -> Iterator[tuple[int, int]]:
+    for x in range(1, rows * columns):
+        word, left, above = next_word(x), x % columns > 0, x >= columns
+        closes = left and above and (word >> 8 & 0xFFFFFF) < extra * 2.0**24
+        goes_left = left and (not above or word & 1 == 1)
+        if goes_left or closes:
+            yield x, x - 1
+        if not goes_left or closes:
+            yield x, x - columns
+
+
+def uniform_edges(n: int, drawn: int) -> Iterator[tuple[int, int]]:
+    for i in range(drawn):
+        yield i % n, next_word(next_word(3 * i + 1)) % n
+
+
+def shuffled(n: int) -> list[int]:
+    names = list(range(n))
+    for i in range(n - 1, 0, -1):
+        j = next_word(77 * i + 5) % (i + 1)
+        names[i], names[j] = names[j], names[i]
+    return names
+
+
+def recursive_edges(
+    scale: int, drawn: int, chances: tuple[float, float, float], seed: int, renamed: bool
+) -> Iterator[tuple[int, int]]:
+    a, b, c = chances
+    names = shuffled(1 << scale) if renamed else range(1 << scale)
+    for i in range(drawn):
+        u, v, word = 0, 0, next_word(1_000_003 * seed + i)
+        for level in range(scale):
+            word = next_word(word + level)
+            r = fraction(word)
+            quarter = (r >= a) + (r >= a + b) + (r >= a + b + c)
+            u, v = 2 * u + quarter // 2, 2 * v + quarter % 2
+        yield names[u], names[v]
+
+
+def preferential_edges(
+    n: int, edges_per_vertex: int, second_may_fail: bool
+) -> Iterator[tuple[int, int]]:
+    ends: list[int] = []
+    for u in range(1, n):
+        for j in range(edges_per_vertex):
+            word = next_word(u * edges_per_vertex + j)
+            if second_may_fail and j == 1 and (word >> 40) % 2:
+                continue
+            anyone = not ends or word >> 60 < 4
+            v = next_word(word + 1) % u if anyone else ends[next_word(word) % len(ends)]
+            ends += [u, v]
+            yield u, v
+
+
+def co_author_edges(n: int, drawn: int) -> Iterator[tuple[int, int]]:
+    yield from ((i, i + 1) for i in range(n - 1))
+    count, word = n - 1, 7
+    while count < drawn:
+        word = next_word(word)
+        size = 4 + int(80 * (fraction(word) * fraction(word)))
+        base = next_word(word + 1) % n
+        hashes = [next_word(word + 2 + i) for i in range(size)]
+        members = [((base + h // 256 % 256) if h % 4 else h // 256) % n for h in hashes]
+        yield from ((members[i], members[j]) for i in range(size) for j in range(i))
+        count += size * (size - 1) // 2
+
+
+SKEWED = (0.57, 0.19, 0.19)
+TWINS: list[tuple[Callable[..., Graph], Callable[..., Pairs], int, dict[str, Any]]] = [
+    (lattice.grid, grid_edges, 12, {"rows": 3, "columns": 4}),
+    (lattice.grid, grid_edges, 5, {"rows": 5, "columns": 1}),
+    (lattice.triangulated, triangulated_edges, 9, {"rows": 3, "columns": 3}),
+    (lattice.triangulated, triangulated_edges, 221, {"rows": 17, "columns": 13}),
+    (lattice.road_map, road_edges, 238, {"rows": 14, "columns": 17, "extra": 0.38}),
+    (lattice.road_map, road_edges, 7, {"rows": 1, "columns": 7, "extra": 1.0}),
+    (uniform.uniform, uniform_edges, 300, {"n": 300, "drawn": 900}),
+    (uniform.uniform, uniform_edges, 1, {"n": 1, "drawn": 5}),
+    (
+        recursive.recursive_matrix,
+        recursive_edges,
+        512,
+        {"scale": 9, "drawn": 2000, "chances": (0.45, 0.22, 0.22), "seed": 2, "renamed": False},
+    ),
+    (
+        recursive.recursive_matrix,
+        recursive_edges,
+        256,
+        {"scale": 8, "drawn": 1500, "chances": SKEWED, "seed": 3, "renamed": True},
+    ),
+    (
+        attachment.preferential,
+        preferential_edges,
+        400,
+        {"n": 400, "edges_per_vertex": 2, "second_may_fail": True},
+    ),
+    (
+        attachment.preferential,
+        preferential_edges,
+        300,
+        {"n": 300, "edges_per_vertex": 4, "second_may_fail": False},
+    ),
+    (co_authors.co_authors, co_author_edges, 700, {"n": 700, "drawn": 9000}),
+]
+
+
+@pytest.mark.parametrize("chunk", [None, 101], ids=["one chunk", "many chunks"])
+@pytest.mark.parametrize(
+    ("family", "edges", "n", "parameters"),
+    TWINS,
+    ids=[f"{family.__name__}-{n}" for family, _, n, _ in TWINS],
+)
+def test_family_follows_its_sequential_rule(  # noqa: PLR0917
+    family: Callable[..., Graph],
+    edges: Callable[..., Pairs],
+    n: int,
+    parameters: dict[str, Any],
+    chunk: int | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither threads, nor where chunks are cut, nor pointer jumping may show in a graph."""
+    if chunk is not None:
+        for module in (attachment, co_authors, recursive, uniform):
+            monkeypatch.setattr(module, "CHUNK", chunk)
+        for module in (lattice, pairs, recursive, uniform):
+            monkeypatch.setattr(module, "BLOCK", 37)
+    graph = family(**parameters)
+    assert graph.n_vertices == n
+    assert list(slots_of(graph).items()) == list(twin(n, edges(**parameters)).items())
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 257, 1000])
+def test_shuffle_is_that_of_fisher_and_yates(n: int) -> None:
+    assert recursive.shuffled(n).tolist() == shuffled(n)
+
+
+def test_chains_of_copies_are_followed_to_their_ends() -> None:
+    """A chain as long as the array would take one round an entry without jumping."""
+    n = 1 << 12
+    chain = ~np.arange(-1, n - 1)
+    chain[0] = 5
+    resolve(chain)
+    assert (chain == 5).all()
+
+
+@pytest.mark.parametrize("n", [1, 200, 256, 257, 70_000])
+def test_rows_are_sorted_and_simple(n: int) -> None:
+    """Loops, repeats in either direction, empty buckets and an empty last row go in."""
+    u = np.array([0, n // 2, n // 3, n // 3, 0, n // 2], np.uint32)
+    v = np.array([n // 2, 0, n // 3, 0, n // 3, n // 3], np.uint32)
+    graph = graph_of_edges(n, [lambda: (u[:4], v[:4]), lambda: (u[4:], v[4:])])
+    edges = zip(u.tolist(), v.tolist(), strict=True)
+    assert graph.indptr.size == n + 1
+    assert list(slots_of(graph).items()) == list(twin(n, edges).items())
+
+
+# ------------------------------------------------------------------ our own two
+
+
+def test_topology_has_its_crumbs_and_hubs() -> None:
+    graph = topology.topology(n=5000, n_crumbs=5, in_crumbs=12, few=1.888, anyone=0.19, near=0.2)
+    degrees = np.diff(graph.indptr.astype(np.int64))
+    assert n_components(graph) == 6
+    assert n_components(graph) == kruskal(graph).n_components
+    assert degrees[-12:].max() == 2
+    assert degrees.max() > 20 * degrees.mean()
+
+
+def test_web_crawl_is_local_and_its_lonely_sites_stay_alone() -> None:
+    graph = web_crawl.web_crawl(n=20_000, n_alone=7, listed=0.6)
+    distances = np.abs(graph.rows.astype(np.int64) - graph.indices)
+    assert n_components(graph) == 8
+    assert np.count_nonzero(distances < 256) > 0.7 * graph.n_slots
+
+
+def test_web_crawl_needs_sites_to_leave_alone() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"n_alone is 10 but \d sites have 50 to 1000"):
+        web_crawl.web_crawl(n=300, n_alone=10, listed=0.5)
+
+
+# ------------------------------------------------------------------ names
+
+
+def test_papers_names_are_known() -> None:
+    assert find("grid20") is find("2d-2e20.sym") is STAND_INS["grid20"]
+
+
+@pytest.mark.parametrize("name", [*stand_ins.SIZE_STUDY, *stand_ins.DEGREE_STUDY, "rmat-2e20-d16"])
+def test_members_of_families_have_their_names(name: str) -> None:
+    one = find(name)
+    assert one.name == name
+    assert one.n_slots == one.n_vertices * int(name.rpartition("d")[2])
+    assert not one.is_exact
+
+
+def test_family_continues_the_graph_it_is_named_after() -> None:
+    """A study of sizes must meet r4_23 where it comes to its size."""
+    family, one = find("random-2e23-d8").recipe, STAND_INS["r4_23"].recipe
+    assert family.func is one.func  # type: ignore[attr-defined]
+    assert family.keywords == one.keywords  # type: ignore[attr-defined]
+
+
+def test_sizes_other_than_powers_of_two() -> None:
+    one = find("random-1000-d4")
+    graph = one.build()
+    assert (one.name, graph.n_vertices) == ("random-1000-d4", 1000)
+    assert 0.98 * 4000 < graph.n_slots <= one.n_slots == 4000
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("friendster", r"no stand-in 'friendster'; it must be one of internet, .*random-2eS-dD"),
+        ("random-2e28-d8", r"have 2147483648 stored edges; there may be up to 2\*\*31 - 1"),
+        ("random-2e40-d8", "the scale is 40; it must be 1 to 31"),
+        ("random-4-d4", "degree is 4; it must be 1 to 3"),
+        ("rmat-2e30-d1", "scale is 30; it must be 4 to 27"),
+    ],
+)
+def test_names_that_mean_nothing(name: str, message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        find(name)
+
+
+# ------------------------------------------------------------------ the cache
+
+
+def counting(n_slots: int, **changes: Any) -> tuple[StandIn, list[str]]:
+    """Return a grid of 12 vertices as a stand-in, and the list of its builds."""
+    builds: list[str] = []
+
+    def recipe() -> Graph:
+        builds.append("built")
+        return lattice.grid(rows=3, columns=4)
+
+    facts = {"name": "tiny", "stands_for": "tiny.sym", "n_vertices": 12, "n_slots": n_slots}
+    facts |= {"total_weight": None, "description": "", "recipe": recipe}
+    return StandIn(**(facts | changes)), builds
+
+
+def test_sizes_that_are_not_on_record_are_refused(tmp_path: Path) -> None:
+    one, _ = counting(36)
+    with pytest.raises(InvalidGraphError, match="12 vertices and 34 stored edges; it must have"):
+        one.build()
+    with pytest.raises(InvalidGraphError):
+        one.cached(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bound_is_enough_for_families() -> None:
+    assert counting(36, is_exact=False)[0].build().n_slots == 34
+    with pytest.raises(InvalidGraphError, match="it must have 12 and at most 32"):
+        counting(32, is_exact=False)[0].build()
+
+
+def test_file_is_made_once_and_is_the_graph(tmp_path: Path) -> None:
+    one, builds = counting(34)
+    path = one.cached(tmp_path / "new" / "folder")
+    assert one.cached(tmp_path / "new" / "folder") == path
+    assert builds == ["built"]
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+    with path.open("rb") as stream:
+        back = ecl.read(Source(stream=stream, size=path.stat().st_size))
+    loaded, built = one.load(path.parent), one.build()
+    for name in ("indptr", "indices", "weights"):
+        expected = getattr(built, name)
+        assert getattr(back, name).tolist() == expected.tolist()
+        np.testing.assert_array_equal(getattr(loaded, name), expected)
+        assert getattr(loaded, name).dtype == expected.dtype
+    assert loaded.is_symmetric
+    assert loaded.n_input == built.n_input == 34
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda content: b"",
+        lambda content: content[:5],
+        lambda content: content[:-1],
+        lambda content: content + b"\0",
+        lambda content: content[:4] + b"\x20" + content[5:],
+    ],
+    ids=["empty", "no header", "cut short", "too long", "other sizes"],
+)
+def test_broken_file_is_made_again(tmp_path: Path, spoil: Callable[[bytes], bytes]) -> None:
+    one, builds = counting(34)
+    path = one.cached(tmp_path)
+    content = path.read_bytes()
+    path.write_bytes(spoil(content))
+    assert one.cached(tmp_path).read_bytes() == content
+    assert len(builds) == 2
+
+
+def test_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that is full must not leave half a graph under the name of a whole one."""
+    one, _ = counting(34)
+
+    def fail(indptr: Any, indices: Any, weights: Any, stream: Any) -> None:
+        stream.write(b"half a graph")
+        raise OSError(28, "no space left on device")
+
+    monkeypatch.setattr("clmst.generators.stand_ins.stand_in.write_csr", fail)
+    with pytest.raises(OSError, match="no space left"):
+        one.cached(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_cache_is_where_the_environment_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLMST_CACHE", str(tmp_path))
+    assert counting(34)[0].cached() == tmp_path / "graphs" / "tiny.egr"

@@ -1,0 +1,188 @@
+"""The search, on a stand of known costs: where it ends, what it refuses, what it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import log2
+
+import pytest
+
+from clmst import InvalidArgumentError
+from clmst.runtime import policy
+from clmst.runtime.policy import Policy
+from clmst.runtime.tuning_parameters import PARAMETERS
+from clmst.tune import search as search_module
+from clmst.tune.search import Outcome, Search, candidates, chosen_parameters
+from clmst.tune.stand import Comparison, RefusedError, WrongForestError
+from tests.runtime.test_policy import CAPABILITIES
+
+START = replace(policy.choose(CAPABILITIES["gpu"]), edges_per_item=8, hub_row=128)
+NAMES = ("edges_per_item", "hub_row")
+
+
+def bowl(tuned: Policy) -> float:
+    """Cost with its least value at 2 edges an item and hubs of 512 slots."""
+    return 1 + 0.1 * abs(log2(tuned.edges_per_item / 2)) + 0.2 * abs(log2(tuned.hub_row / 512))
+
+
+class Model:
+    """A stand whose times are given by a function."""
+
+    def __init__(self, cost: Callable[[Policy], float]) -> None:
+        self.cost = cost
+        self.asked: list[tuple[Policy, Policy]] = []
+
+    def compare(self, candidate: Policy, incumbent: Policy) -> Comparison:
+        self.asked.append((candidate, incumbent))
+        return Comparison(ratio=self.cost(candidate) / self.cost(incumbent), by_graph={})
+
+
+def run(cost: Callable[[Policy], float], **options: float) -> Outcome:
+    return Search(Model(cost), START, [PARAMETERS[name] for name in NAMES], **options).run()
+
+
+def test_finds_the_bottom() -> None:
+    outcome = run(bowl)
+    assert outcome.ending == "complete"
+    assert outcome.best == replace(START, edges_per_item=2, hub_row=512)
+    assert outcome.gain == pytest.approx(bowl(outcome.best) / bowl(START))
+    assert outcome.values == {"edges_per_item": 2, "hub_row": 512}
+    assert set(outcome.parameters) == set(NAMES)
+
+
+def test_figures_are_relative_to_what_was_chosen() -> None:
+    outcome = run(lambda p: 1 + 0.1 * abs(log2(p.edges_per_item / 2)))
+    assert outcome.figures["edges_per_item"] == {"1": 1.1, "4": 1.1, "8": 1.2, "16": 1.3}
+
+
+def test_every_value_stays_legal() -> None:
+    model = Model(bowl)
+    Search(model, START, list(PARAMETERS.values())).run()
+    for candidate, _ in model.asked:
+        for name, parameter in PARAMETERS.items():
+            assert parameter.allows(getattr(candidate, name))
+
+
+def test_gains_within_the_margin_are_not_taken() -> None:
+    outcome = run(lambda p: 1 + 0.015 * abs(log2(p.hub_row / 256)))
+    assert outcome.best == START
+    assert {step.verdict for step in outcome.steps} <= {"same", "worse"}
+    assert run(lambda p: 1 + 0.015 * abs(log2(p.hub_row / 256)), margin=0.01).best != START
+
+
+def test_small_steps_that_add_up_are_taken() -> None:
+    """A slope of less than the margin a step must not look like a plain."""
+    outcome = run(lambda p: p.hub_row**-0.02)
+    assert outcome.best.hub_row == PARAMETERS["hub_row"].tries[-1]
+
+
+def test_noise_widens_the_margin() -> None:
+    class Noisy(Model):
+        def compare(self, candidate: Policy, incumbent: Policy) -> Comparison:
+            if candidate == incumbent:
+                return Comparison(ratio=0.9, by_graph={})
+            return super().compare(candidate, incumbent)
+
+    outcome = Search(
+        Noisy(lambda p: 0.95 if p.hub_row > 128 else 1.0), START, [PARAMETERS["hub_row"]]
+    ).run()
+    assert outcome.margin == pytest.approx(0.1)
+    assert outcome.best == START
+
+
+def test_lucky_candidate_has_to_win_twice() -> None:
+    class Lucky(Model):
+        def compare(self, candidate: Policy, incumbent: Policy) -> Comparison:
+            seen = (candidate, incumbent) in self.asked
+            self.asked.append((candidate, incumbent))
+            return Comparison(ratio=1.0 if seen or candidate == incumbent else 0.5, by_graph={})
+
+    outcome = Search(Lucky(bowl), START, [PARAMETERS["hub_row"]]).run()
+    assert outcome.best == START
+    assert {step.verdict for step in outcome.steps} == {"same"}
+
+
+def test_gain_that_does_not_show_at_the_end_is_taken_back() -> None:
+    class Drifting(Model):
+        def compare(self, candidate: Policy, incumbent: Policy) -> Comparison:
+            if incumbent == START and candidate.edges_per_item == 2:
+                return Comparison(ratio=1.01, by_graph={})
+            return super().compare(candidate, incumbent)
+
+    outcome = Search(Drifting(bowl), START, [PARAMETERS["edges_per_item"]]).run()
+    assert (outcome.best, outcome.gain, outcome.undone) == (START, 1.0, 1.01)
+    assert outcome.values == {"edges_per_item": 8}
+
+
+@pytest.mark.parametrize(
+    ("error", "verdict"), [(RefusedError, "refused"), (WrongForestError, "wrong")]
+)
+def test_candidate_that_fails_is_passed_over(error: type[Exception], verdict: str) -> None:
+    def cost(tuned: Policy) -> float:
+        if tuned.hub_row > 128:
+            raise error("it says why")
+        return bowl(tuned)
+
+    outcome = run(cost)
+    assert outcome.best == replace(START, edges_per_item=2)
+    failed = [step for step in outcome.steps if step.verdict == verdict]
+    assert {(step.name, step.value, step.note) for step in failed} == {
+        ("hub_row", 256, "it says why")
+    }
+    assert bool(outcome.wrong) == (verdict == "wrong")
+
+
+def test_budget_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The best so far is kept, and only what was searched to an end is claimed."""
+    now = iter(range(1000))
+    monkeypatch.setattr(search_module, "monotonic", lambda: next(now))
+    outcome = run(bowl, budget=4.5)
+    assert (outcome.ending, len(outcome.steps)) == ("budget", 3)
+    assert outcome.best == replace(START, edges_per_item=2)
+    assert outcome.parameters == ()
+    assert outcome.values == {"edges_per_item": 2}
+    assert outcome.gain == pytest.approx(bowl(outcome.best) / bowl(START))
+
+
+def test_interrupt_keeps_the_best_so_far() -> None:
+    def cost(tuned: Policy) -> float:
+        if tuned.hub_row != START.hub_row:
+            raise KeyboardInterrupt
+        return bowl(tuned)
+
+    outcome = run(cost)
+    assert outcome.ending == "interrupted"
+    assert outcome.best == replace(START, edges_per_item=2)
+    assert outcome.parameters == ("edges_per_item",)
+
+
+def test_told_of_every_candidate() -> None:
+    told: list[tuple[str, object]] = []
+    search = Search(
+        Model(bowl),
+        START,
+        [PARAMETERS["hub_row"]],
+        told=lambda outcome, name, value: told.append((name, value)),
+    )
+    outcome = search.run()
+    assert told == [(step.name, step.value) for step in outcome.steps]
+
+
+def test_candidates_are_the_neighbours_first() -> None:
+    up, down = candidates(PARAMETERS["hub_row"], START)
+    assert (up[0], down[0]) == (256, 64)
+    up, down = candidates(PARAMETERS["hub_row"], replace(START, hub_row=100))
+    assert (up[0], down[0]) == (128, 64)
+
+
+def test_chosen_parameters() -> None:
+    every = chosen_parameters((), "ecl", START)
+    assert [p.name for p in every if p.name in NAMES] == list(NAMES)
+    assert "radix_bits" not in [p.name for p in every]
+    (only,) = chosen_parameters(["hub_row"], "ecl", START)
+    assert only.name == "hub_row"
+    with pytest.raises(InvalidArgumentError, match="no parameter is called 'warp'"):
+        chosen_parameters(["warp"], "ecl", START)
+    with pytest.raises(InvalidArgumentError, match="radix_bits makes no difference to ecl"):
+        chosen_parameters(["radix_bits"], "ecl", START)

@@ -1,0 +1,179 @@
+"""The stand on real devices: fair times, forests checked, refusals survived."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst import Device, InvalidForestError, KernelBuildError, OutOfDeviceMemoryError, api
+from clmst.algorithms import ALGORITHMS
+from clmst.algorithms.solution import DeviceForest
+from clmst.runtime.policy import Policy
+from clmst.runtime.refusal import refusal
+from clmst.tune.stand import RefusedError, Stand, WrongForestError
+from tests.variants import GPU_SHAPE, variants
+
+GRAPHS = {
+    "grid": clmst.generate("grid", rows=40, columns=50),
+    "random": clmst.generate("random", n=500, average_degree=12.0),
+}
+
+
+def stand_on(device: Device, algorithm: str = "ecl", repetitions: int = 2) -> Stand:
+    stand = Stand(device, GRAPHS, algorithm=algorithm, repetitions=repetitions)
+    stand.establish(device.policy)
+    return stand
+
+
+def other(tuned: Policy) -> Policy:
+    return replace(tuned, edges_per_item=3, groups_per_compute_unit=5)
+
+
+PLAIN = {v.name: v.device for v in variants() if "-" not in v.name}
+each_implementation = pytest.mark.parametrize("one", PLAIN.values(), ids=PLAIN)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_compares(any_device: Device, algorithm: str) -> None:
+    """With buffers of one context, whatever the shape."""
+    stand = stand_on(any_device, algorithm)
+    found = stand.compare(other(any_device.policy), any_device.policy)
+    assert set(found.by_graph) == set(GRAPHS)
+    assert found.ratio == pytest.approx(np.prod(list(found.by_graph.values())) ** 0.5)
+
+
+def test_every_shape_has_its_own_kernels(any_device: Device) -> None:
+    """What an algorithm keeps with a graph from solve to solve is of one shape only."""
+    stand = stand_on(any_device, "filter-boruvka", repetitions=1)
+    seen: list[Policy] = []
+
+    class Plans(dict[Any, Any]):
+        def __setitem__(self, key: Any, plan: Any) -> None:
+            seen.append(plan.graph.device.policy)
+            super().__setitem__(key, plan)
+
+    candidate = other(any_device.policy)
+    for policy in (candidate, any_device.policy):
+        stand._solve("grid", policy)
+        for name, graph in stand._shaped[policy].items():
+            stand._shaped[policy][name] = replace(graph, plans=Plans())
+    stand.compare(candidate, any_device.policy)
+    assert sorted(seen, key=hash) == sorted([candidate, any_device.policy] * 2, key=hash)
+
+
+def test_shapes_as_different_as_can_be(any_device: Device) -> None:
+    stand = stand_on(any_device, repetitions=1)
+    assert stand.compare(GPU_SHAPE, any_device.policy).ratio > 0
+    assert stand.compare(any_device.policy, any_device.policy).ratio > 0
+
+
+def test_times_are_those_of_solves(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A candidate that takes twice as long has the ratio 2, whatever the graph takes."""
+    clock = [0.0]
+    real = api.minimum_spanning_forest
+
+    def slowly(graph: Any, **options: Any) -> Any:
+        pace = 2.0 if graph.device.policy != any_device.policy else 1.0
+        clock[0] += pace * graph.n_vertices
+        return real(graph, **options)
+
+    stand = stand_on(any_device, repetitions=5)
+    monkeypatch.setattr(api, "minimum_spanning_forest", slowly)
+    monkeypatch.setattr("clmst.tune.stand.perf_counter", lambda: clock[0])
+    found = stand.compare(other(any_device.policy), any_device.policy)
+    assert found.by_graph == {"grid": 2.0, "random": 2.0}
+    assert found.ratio == pytest.approx(2.0)
+
+
+def test_hopeless_candidate_is_not_timed_to_the_end(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, solves = [0.0], [0]
+    real = api.minimum_spanning_forest
+
+    def slowly(graph: Any, **options: Any) -> Any:
+        solves[0] += 1
+        clock[0] += 9.0 if graph.device.policy != any_device.policy else 1.0
+        return real(graph, **options)
+
+    stand = stand_on(any_device, repetitions=50)
+    monkeypatch.setattr(api, "minimum_spanning_forest", slowly)
+    monkeypatch.setattr("clmst.tune.stand.perf_counter", lambda: clock[0])
+    assert stand.compare(other(any_device.policy), any_device.policy).ratio == pytest.approx(9.0)
+    assert solves[0] == 4 * len(GRAPHS)
+
+
+def test_wrong_forest_is_found(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even one that is wrong in its last repetition only."""
+    stand = stand_on(any_device, repetitions=2)
+    real, solves = api.minimum_spanning_forest, [0]
+
+    def wrongly(graph: Any, **options: Any) -> DeviceForest:
+        solves[0] += 1
+        forest: DeviceForest = real(graph, **options)
+        is_last = solves[0] == 4 * len(GRAPHS)
+        return replace(forest, n_edges=forest.n_edges - 1) if is_last else forest
+
+    monkeypatch.setattr(api, "minimum_spanning_forest", wrongly)
+    with pytest.raises(WrongForestError, match="another forest of random: 1 edges differ"):
+        stand.compare(other(any_device.policy), any_device.policy)
+
+
+def test_first_forest_is_proven(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the shape in place were wrong itself, the right ones would all be called wrong."""
+    real = api.minimum_spanning_forest
+
+    def wrongly(graph: Any, **options: Any) -> DeviceForest:
+        forest: DeviceForest = real(graph, **options)
+        return replace(forest, n_edges=forest.n_edges - 1)
+
+    monkeypatch.setattr(api, "minimum_spanning_forest", wrongly)
+    with pytest.raises(InvalidForestError):
+        stand_on(any_device)
+
+
+@each_implementation
+def test_refusal_leaves_the_stand_usable(one: Device) -> None:
+    """Kernels that no device has room for, and after them others as before."""
+    stand = stand_on(one)
+    huge = replace(GPU_SHAPE, work_group_size=1 << 20, stage_capacity=1 << 24)
+    with pytest.raises(RefusedError) as caught:
+        stand.compare(huge, one.policy)
+    assert len(str(caught.value).splitlines()) == 1
+    assert stand.compare(other(one.policy), one.policy).ratio > 0
+
+
+def test_lack_of_memory_is_a_refusal(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand = stand_on(any_device)
+
+    def full(*_: object, **__: object) -> None:
+        raise OutOfDeviceMemoryError("a buffer of 9 bytes is needed")
+
+    monkeypatch.setattr(api, "minimum_spanning_forest", full)
+    with pytest.raises(RefusedError, match="out of device memory: a buffer of 9 bytes"):
+        stand.compare(any_device.policy, any_device.policy)
+
+
+def test_other_errors_are_no_refusals(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bug must not pass for a device's limits."""
+    stand = stand_on(any_device)
+
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(api, "minimum_spanning_forest", broken)
+    with pytest.raises(ZeroDivisionError):
+        stand.compare(any_device.policy, any_device.policy)
+
+
+def test_words_of_refusals() -> None:
+    log = "<kernel>:3:1: warning: unused\n<kernel>:7:2: error: too much shared data\n"
+    assert refusal(KernelBuildError("ecl[]", "d", log)) == (
+        "does not build: <kernel>:7:2: error: too much shared data"
+    )
+    assert refusal(KernelBuildError("ecl[]", "d", "")) == "does not build"
+    assert refusal(ValueError("x")) is None
