@@ -11,9 +11,9 @@
 #include "algorithms/filter_boruvka_rounds.cl"
 #include "algorithms/filter_boruvka_tiles.cl"
 
-// Clear the forest and the counts, and find the row of each tile's first slot.
+// Clear marks and counts, and find the row of each tile's first slot.
 //
-// Out      in_forest, counts, tiles; where edges are stored once, links and reservations of depth 0.
+// Out      marks, counts, tiles; where edges are stored once, links and reservations of depth 0.
 // Launch   any.
 kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
   const solve_t solve = SOLVE_ARGUMENTS;
@@ -43,11 +43,11 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint rank_a,
 // Needs    both directions of all edges.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS, uint n_phases) {
-  local full_key_t keys[TILE_PLACES];
-  local uint columns[TILE_PLACES], long_rows[MAX_LONG_ROWS], scratch[WG_SIZE], n_long_rows, base;
+  local full_key_t keys[WG_SIZE];
+  local uint rows[TILE_PLACES], slots[WG_SIZE], scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
-  const tile_t tile = {keys, columns, long_rows, &n_long_rows};
-  first_take_minima(&solve, n_phases, &tile, scratch, &base);
+  tile_t tile = {rows, keys, slots, scratch, 0, 0, 0};
+  first_take_minima(&solve, n_phases, &tile, &base);
 }
 
 // Find the lightest edges of the rows that tiles part.
@@ -62,7 +62,7 @@ kernel void filter_boruvka_join_rows(SOLVE_PARAMETERS) {
 // Put every vertex's lightest edge into the forest; roots become supervertices of depth 1.
 //
 // In       chosen[n], target[n].
-// Out      in_forest; links of roots; supervertices of depth 1.
+// Out      marks; links of roots; supervertices of depth 1.
 // Launch   WG_SIZE; any number of work-groups.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_choose_edges(SOLVE_PARAMETERS) {
@@ -98,11 +98,11 @@ kernel void filter_boruvka_contract_slots(SOLVE_PARAMETERS) {
 // Launch   WG_SIZE; any number of work-groups.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_admit_edges(SOLVE_PARAMETERS, uint phase, uint n_phases, uint depth) {
-  local full_key_t keys[TILE_PLACES];
-  local uint columns[TILE_PLACES], long_rows[MAX_LONG_ROWS], scratch[WG_SIZE], n_long_rows, base;
+  local full_key_t keys[WG_SIZE];
+  local uint rows[TILE_PLACES], slots[WG_SIZE], scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
-  const tile_t tile = {keys, columns, long_rows, &n_long_rows};
-  filter_admit_edges(&solve, phase, n_phases, depth, &tile, scratch, &base);
+  tile_t tile = {rows, keys, slots, scratch, 0, 0, 0};
+  filter_admit_edges(&solve, phase, n_phases, depth, &tile, &base);
 }
 
 #if RESERVATION_PASSES > 1
@@ -119,7 +119,7 @@ kernel void filter_boruvka_refine(SOLVE_PARAMETERS, uint phase, uint depth, uint
 // Put the lightest edge of every supervertex into the forest; roots become those of depth + 1.
 //
 // In       the worklist and the reservations of `depth`.
-// Out      in_forest; links of `depth`; supervertices of depth + 1.
+// Out      marks; links of `depth`; supervertices of depth + 1.
 // Launch   WG_SIZE; any number of work-groups.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_hook(SOLVE_PARAMETERS, uint phase, uint depth) {
@@ -168,7 +168,7 @@ kernel void filter_boruvka_number_components(SOLVE_PARAMETERS, uint phase, uint 
 // Launch   any.
 kernel void filter_boruvka_find_components(SOLVE_PARAMETERS, uint phase) {
   const solve_t solve = SOLVE_ARGUMENTS;
-  filter_find_components(&solve, phase);
+  filter_find_components(&solve, phase, 0);
 }
 
 // Let the components be the supervertices of depth 1.
@@ -178,4 +178,14 @@ kernel void filter_boruvka_find_components(SOLVE_PARAMETERS, uint phase) {
 kernel void filter_boruvka_begin_components(SOLVE_PARAMETERS, uint phase) {
   const solve_t solve = SOLVE_ARGUMENTS;
   filter_begin_components(&solve, phase);
+}
+
+// Show the forest as a byte a slot.
+//
+// In       marks.
+// Out      in_forest[n_slots], in whole words: 1 for edges of the forest, else 0.
+// Launch   any.
+kernel void filter_boruvka_show(SOLVE_PARAMETERS, global uint *in_forest) {
+  const solve_t solve = SOLVE_ARGUMENTS;
+  solve_show(&solve, in_forest);
 }

@@ -70,19 +70,24 @@ static inline void filter_number_components(const solve_t *solve, uint phase, ui
   }
 }
 
-// Let every vertex of the graph know the component that a phase leaves it in. A final link that is
-// met on the way at depth 0 may be what another work-item has just found, which is as good.
-static inline void filter_find_components(const solve_t *solve, uint phase) {
-  GRID_FOR(v, solve->n) {
-    const volatile global uint *links = solve->links;
+// Let every vertex of a depth know the component that a phase leaves it in. Done from the deepest
+// up, each finds it in one step. A final link that is met on the way may be what another work-item
+// has just found, which is as good.
+static inline void filter_find_components(const solve_t *solve, uint phase, uint depth) {
+  const uint n_vertices =
+      depth == 0 ? solve->n : *solve_count(solve, phase, depth, COUNT_VERTICES);
+  GRID_FOR(v, n_vertices) {
+    volatile global uint *links = solve_links(solve, depth);
+    const uint own = links[v];
     uint link = link_of(links, (uint)v);
     if (link == LINK_FINISHED) continue;
-    if (phase > 0) link &= ~LINK_FINAL;  // the component of the phase before is where it began
-    for (uint depth = 0; !(link & LINK_FINAL); ++depth) {
-      links += solve_capacity(solve, depth);
+    // In later phases the graph's vertices begin at the component that the phase before left.
+    if (depth == 0 && phase > 0) link &= ~LINK_FINAL;
+    for (uint below = depth; !(link & LINK_FINAL); ++below) {
+      links += solve_capacity(solve, below);
       link = link_of(links, link & LINK_NUMBER);
     }
-    solve->links[v] = link;
+    if (link != own) solve_links(solve, depth)[v] = link;
   }
 }
 
@@ -96,41 +101,34 @@ static inline uint filter_component(const solve_t *solve, uint vertex, uint phas
   return phase == 0 ? vertex : solve->links[vertex] & LINK_NUMBER;
 }
 
-// Make the edge in a slot of `row`; returns whether it joins two components.
-static inline bool filter_make_edge(const solve_t *solve, uint phase, uint row, uint slot,
-                                    edge_t *edge) {
-  edge->u = filter_component(solve, row, phase);
-  edge->v = filter_component(solve, solve->indices[slot], phase);
-  edge->key = weight_key_leading(solve->weights[slot]);
-  edge->id = slot;
-  return edge->u != edge->v;
-}
-
 // Put the edges of a phase's window on the worklist of `depth`, with their pass-0 reservations.
 static inline void filter_admit_edges(const solve_t *solve, uint phase, uint n_phases, uint depth,
-                                      const tile_t *tile, local uint *scratch, local uint *base) {
+                                      tile_t *tile, local uint *base) {
   const uint n_tiles = tile_count(solve);
   window_t window;
   window_open(solve, phase, n_phases, &window);
   edge_t edges[TILE_ITEMS];
   for (uint t = get_group_id(0); t < n_tiles; t += get_num_groups(0)) {
-    const uint first = t * TILE_SLOTS;
-    const uint length = min((uint)TILE_SLOTS, solve->n_slots - first);
-    tile_load(solve, tile, first, length);
-    tile_visit_rows(solve, tile, t, length, &window, false);
+    tile_open(solve, tile, t, false);
+    const uint mine = get_local_id(0) * TILE_ITEMS;
     uint n_kept = 0;
 #if WG_SIZE > 1
 #pragma unroll
 #endif
     for (uint k = 0; k < TILE_ITEMS; ++k) {
-      const uint i = k * WG_SIZE + get_local_id(0);
-      const uint row = i < length ? tile->columns[TILE_PLACE(i)] : NO_ROW;
+      const uint slot = tile->first + mine + k;
       edges[k].u = edges[k].v = 0;
-      if (row == NO_ROW || !filter_make_edge(solve, phase, row, first + i, &edges[k]))
-        edges[k].u = edges[k].v = 0;
+      if (mine + k >= tile->length) continue;
+      const uint row = tile->rows[TILE_PLACE(mine + k)], column = solve->indices[slot];
+      const weight_t weight = solve->weights[slot];
+      if (column <= row || !window_admits(&window, weight_key(weight), slot)) continue;
+      edges[k].u = filter_component(solve, row, phase);
+      edges[k].v = filter_component(solve, column, phase);
+      edges[k].key = weight_key_leading(weight);
+      edges[k].id = slot;
       n_kept += edges[k].u != edges[k].v;
     }
-    round_append(solve, phase, depth, edges, TILE_ITEMS, n_kept, scratch, base);
+    round_append(solve, phase, depth, edges, TILE_ITEMS, n_kept, tile->scratch, base);
   }
 }
 

@@ -14,28 +14,31 @@
 #endif
 
 // Every vertex's lightest slot, but for rows that tiles part; the window's edges as (row, slot).
-static inline void first_take_minima(const solve_t *solve, uint n_phases, const tile_t *tile,
-                                     local uint *scratch, local uint *base) {
-  global uint2 *listed = (global uint2 *)solve->lists[0];
+static inline void first_take_minima(const solve_t *solve, uint n_phases, tile_t *tile,
+                                     local uint *base) {
+  global uint2 *listed = (global uint2 *)solve->list_even;
   volatile global uint *count = solve_count(solve, 0, 0, COUNT_EDGES);
-  const uint n_tiles = tile_count(solve), capacity = 2 * solve->capacity[0];
+  const uint n_tiles = tile_count(solve), capacity = 2 * solve->capacity_even;
   window_t window;
   window_open(solve, 0, n_phases, &window);
   for (uint t = get_group_id(0); t < n_tiles; t += get_num_groups(0)) {
-    const uint first = t * TILE_SLOTS;
-    const uint length = min((uint)TILE_SLOTS, solve->n_slots - first);
-    tile_load(solve, tile, first, length);
-    tile_visit_rows(solve, tile, t, length, &window, true);
-    const uint mine = get_local_id(0) * TILE_ITEMS;  // consecutive ones: the list is in slot order
-    uint keeps = 0;
-    for (uint i = mine; i < min(mine + TILE_ITEMS, length); ++i)
-      keeps += tile->columns[TILE_PLACE(i)] != NO_ROW;
-    uint at = wg_claim(count, keeps, scratch, base);
-    if (keeps > 0 && at + keeps > capacity) solve->state[STATE_OVERFLOW] = 1;
-    for (uint i = mine; i < min(mine + TILE_ITEMS, length); ++i) {
-      const uint row = tile->columns[TILE_PLACE(i)];
-      if (row == NO_ROW) continue;
-      if (at < capacity) listed[at] = (uint2)(row, first + i);
+    tile_open(solve, tile, t, true);
+    tile_note_lightest(solve, tile);
+    const uint mine = get_local_id(0) * TILE_ITEMS, end = min(mine + TILE_ITEMS, tile->length);
+    uint n_kept = 0;
+    for (uint i = mine; i < end; ++i) {
+      const uint slot = tile->first + i;
+      const bool keep = solve->indices[slot] > tile->rows[TILE_PLACE(i)] &&
+                        window_admits(&window, weight_key(solve->weights[slot]), slot);
+      if (!keep) tile->rows[TILE_PLACE(i)] = NO_SLOT;
+      n_kept += keep;
+    }
+    uint at = wg_claim(count, n_kept, tile->scratch, base);
+    if (n_kept > 0 && at + n_kept > capacity) solve->state[STATE_OVERFLOW] = 1;
+    for (uint i = mine; i < end && n_kept > 0; ++i) {
+      const uint row = tile->rows[TILE_PLACE(i)];
+      if (row == NO_SLOT) continue;
+      if (at < capacity) listed[at] = (uint2)(row, tile->first + i);
       at += 1;
     }
     wg_barrier_local();
@@ -52,15 +55,14 @@ static inline void first_join_rows(const solve_t *solve) {
     const uint begin = solve->indptr[row], end = solve->indptr[row + 1];
     // Joined for the tile in which the row begins, if that is this one and the row goes on.
     if (begin < first || begin - first >= TILE_SLOTS) continue;
-    lightest_t best = {FULL_KEY_MAX, solve->chosen[row], solve->target[row]};
+    lightest_t best = {FULL_KEY_MAX, solve->chosen[row]};
     if (best.slot != NO_SLOT) best.key = weight_key(solve->weights[best.slot]);
     for (uint next = (uint)t + 1; next < n_tiles && next * TILE_SLOTS < end; ++next) {
       const uint slot = parts[next];
-      if (slot != NO_SLOT)
-        lightest_take(&best, weight_key(solve->weights[slot]), slot, solve->indices[slot]);
+      if (slot != NO_SLOT) lightest_take(&best, weight_key(solve->weights[slot]), slot);
     }
     solve->chosen[row] = best.slot;
-    solve->target[row] = best.column;
+    if (best.slot != NO_SLOT) solve->target[row] = solve->indices[best.slot];
   }
 }
 
@@ -79,9 +81,9 @@ static inline uint wi_find_mirror(const solve_t *solve, uint other, uint vertex)
     }
   }
   if (low + 1 >= end || solve->indices[low + 1] != vertex) return low;
-  lightest_t best = {FULL_KEY_MAX, NO_SLOT, vertex};
+  lightest_t best = {FULL_KEY_MAX, NO_SLOT};
   for (uint slot = low; slot < end && solve->indices[slot] == vertex; ++slot)
-    lightest_take(&best, weight_key(solve->weights[slot]), slot, vertex);
+    lightest_take(&best, weight_key(solve->weights[slot]), slot);
   return best.slot;
 }
 
@@ -92,8 +94,8 @@ static inline bool first_choose_edge(const solve_t *solve, uint vertex) {
   if (slot == NO_SLOT) return false;
   const uint other = solve->target[vertex];
   const bool is_mutual = solve->target[other] == vertex;
-  if (vertex < other) solve->in_forest[slot] = 1;
-  else if (!is_mutual) solve->in_forest[wi_find_mirror(solve, other, vertex)] = 1;
+  if (vertex < other) solve_mark(solve, slot);
+  else if (!is_mutual) solve_mark(solve, wi_find_mirror(solve, other, vertex));
   return is_mutual && vertex < other;
 }
 

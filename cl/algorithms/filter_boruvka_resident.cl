@@ -6,69 +6,71 @@
 #include "algorithms/filter_boruvka_tiles.cl"
 #include "device/resident.cl"
 
-// Local memory of a resident work-group: that of all steps, one after the other.
+// What a resident work-group works in, one step after the other.
 typedef struct {
   tile_t tile;
   local uint *scratch, *base;
+  uint passed;  // barriers of the launch
 } room_t;
 
-static inline void solve_wait(const solve_t *solve, uint *passed) {
-  grid_barrier(solve->state + STATE_ARRIVALS, passed);
+static inline bool solve_wait(const solve_t *solve, room_t *room) {
+  return grid_barrier(solve->state + STATE_ARRIVALS, &room->passed, room->base);
 }
 
-// Do the rounds of a phase from `depth` on, until no edge is left.
-static inline void resident_rounds(const solve_t *solve, uint phase, uint depth,
-                                   const room_t *room, uint *passed) {
+// Do the rounds of a phase from `depth` on, until no edge is left; returns whether it could.
+static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth, room_t *room) {
   while (round_edges(solve, phase, depth) > 0 && depth + 1 < MAX_DEPTHS) {
 #if RESERVATION_PASSES > 1
     for (uint pass = 1; pass < RESERVATION_PASSES; ++pass) {
       round_refine(solve, phase, depth, pass);
-      solve_wait(solve, passed);
+      if (!solve_wait(solve, room)) return false;
     }
 #endif
     round_hook(solve, phase, depth, room->scratch, room->base);
-    solve_wait(solve, passed);
+    if (!solve_wait(solve, room)) return false;
     round_follow(solve, phase, depth);
-    solve_wait(solve, passed);
+    if (!solve_wait(solve, room)) return false;
     round_contract(solve, phase, depth, room->scratch, room->base);
-    solve_wait(solve, passed);
+    if (!solve_wait(solve, room)) return false;
     depth += 1;
   }
+  return true;
 }
 
-// From the graph to the first worklist; returns its depth.
-static inline uint resident_first_round(const solve_t *solve, uint n_phases, const room_t *room,
-                                        uint *passed) {
+// From the graph to the first worklist; returns whether it could.
+static inline bool resident_first_round(const solve_t *solve, uint n_phases, room_t *room) {
 #if SYMMETRIC
-  first_take_minima(solve, n_phases, &room->tile, room->scratch, room->base);
-  solve_wait(solve, passed);
+  first_take_minima(solve, n_phases, &room->tile, room->base);
+  if (!solve_wait(solve, room)) return false;
   first_join_rows(solve);
-  solve_wait(solve, passed);
+  if (!solve_wait(solve, room)) return false;
   first_choose_edges(solve, room->scratch, room->base);
-  solve_wait(solve, passed);
+  if (!solve_wait(solve, room)) return false;
   first_follow_choices(solve);
-  solve_wait(solve, passed);
+  if (!solve_wait(solve, room)) return false;
   round_contract_slots(solve, room->scratch, room->base);
-  solve_wait(solve, passed);
-  return 1;
+  if (!solve_wait(solve, room)) return false;
+  return true;
 #else
-  filter_admit_edges(solve, 0, n_phases, 0, &room->tile, room->scratch, room->base);
-  solve_wait(solve, passed);
-  return 0;
+  filter_admit_edges(solve, 0, n_phases, 0, &room->tile, room->base);
+  if (!solve_wait(solve, room)) return false;
+  return true;
 #endif
 }
 
-// From the end of one phase to the first worklist of the next.
-static inline void resident_next_phase(const solve_t *solve, uint phase, uint n_phases, uint depth,
-                                       const room_t *room, uint *passed) {
-  filter_number_components(solve, phase - 1, depth, room->scratch, room->base);
-  solve_wait(solve, passed);
-  filter_find_components(solve, phase - 1);
-  solve_wait(solve, passed);
-  filter_begin_components(solve, phase);
-  solve_wait(solve, passed);
-  filter_admit_edges(solve, phase, n_phases, 1, &room->tile, room->scratch, room->base);
-  solve_wait(solve, passed);
+// Let every vertex know the component that a phase left it in, and the components begin; returns
+// whether it could.
+static inline bool resident_settle(const solve_t *solve, uint phase, uint depth, room_t *room) {
+  filter_number_components(solve, phase, depth, room->scratch, room->base);
+  if (!solve_wait(solve, room)) return false;
+  uint deepest = 1;
+  while (*solve_count(solve, phase, deepest + 1, COUNT_VERTICES) > 0) deepest += 1;
+  for (uint d = deepest + 1; d-- > 0;) {
+    filter_find_components(solve, phase, d);
+    if (!solve_wait(solve, room)) return false;
+  }
+  filter_begin_components(solve, phase + 1);
+  return true;
 }
 
 // The whole solve.
@@ -77,41 +79,45 @@ static inline void resident_next_phase(const solve_t *solve, uint phase, uint n_
 // Launch   WG_SIZE; as many work-groups as can be resident at once.
 // Needs    arrivals zero, which the kernel leaves behind as well unless it gave up.
 LANES_ATTRIBUTE
-kernel void filter_boruvka_solve_resident(SOLVE_PARAMETERS, uint n_phases, uint seed, uint rank_a,
-                                          uint rank_b, uint rank_c) {
-  local full_key_t keys[TILE_PLACES > SAMPLES ? TILE_PLACES : SAMPLES];
-  local uint columns[TILE_PLACES > SAMPLES ? TILE_PLACES : SAMPLES];
-  local uint long_rows[MAX_LONG_ROWS], scratch[WG_SIZE], n_long_rows, base;
+kernel void filter_boruvka_solve_resident(SOLVE_PARAMETERS, global uint *in_forest, uint n_phases,
+                                          uint seed, uint rank_a, uint rank_b, uint rank_c) {
+  local full_key_t keys[WG_SIZE > SAMPLES ? WG_SIZE : SAMPLES];
+  local uint rows[TILE_PLACES > SAMPLES ? TILE_PLACES : SAMPLES];
+  local uint slots[WG_SIZE], scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
-  const room_t room = {{keys, columns, long_rows, &n_long_rows}, scratch, &base};
-  uint passed = 0;
+  room_t room = {{rows, keys, slots, scratch, 0, 0, 0}, scratch, &base, 0};
   solve_prepare(&solve);
   tile_find_rows(&solve);
   for (uint part = get_group_id(0); part < 1 && n_phases > 1; part += get_num_groups(0))
-    filter_set_windows(&solve, seed, rank_a, rank_b, rank_c, keys, columns);
-  solve_wait(&solve, &passed);
-  uint depth = resident_first_round(&solve, n_phases, &room, &passed);
-  resident_rounds(&solve, 0, depth, &room, &passed);
-  for (uint phase = 1; phase < n_phases; ++phase) {
-    resident_next_phase(&solve, phase, n_phases, depth, &room, &passed);
-    depth = 1;
-    resident_rounds(&solve, phase, depth, &room, &passed);
+    filter_set_windows(&solve, seed, rank_a, rank_b, rank_c, keys, rows);
+  bool goes_on = solve_wait(&solve, &room) && resident_first_round(&solve, n_phases, &room) &&
+                 resident_rounds(&solve, 0, SYMMETRIC, &room);
+  for (uint phase = 1; goes_on && phase < n_phases; ++phase) {
+    goes_on = resident_settle(&solve, phase - 1, phase == 1 ? SYMMETRIC : 1, &room) &&
+              solve_wait(&solve, &room);
+    if (!goes_on) break;
+    filter_admit_edges(&solve, phase, n_phases, 1, &room.tile, &base);
+    goes_on = solve_wait(&solve, &room) && resident_rounds(&solve, phase, 1, &room);
   }
+  if (goes_on) solve_show(&solve, in_forest);
   grid_leave(solve.state + STATE_ARRIVALS);
 }
 
-// The rounds that are left of a phase.
+// The rounds that are left of a phase, and, if another follows, the way to it.
 //
-// In       the worklist and the reservations of `depth`.
-// Out      in_forest, counts, links of all depths from `depth` on.
+// In       the worklist and the reservations of `depth`; first_depth: the phase's first; settles:
+//          whether another phase follows.
+// Out      marks, counts, links of all depths; for the next phase the components of all vertices,
+//          and supervertices of depth 1.
 // Launch   as above.
 // Needs    as above.
 LANES_ATTRIBUTE
-kernel void filter_boruvka_finish_phase(SOLVE_PARAMETERS, uint phase, uint depth) {
+kernel void filter_boruvka_finish_phase(SOLVE_PARAMETERS, uint phase, uint depth, uint first_depth,
+                                        uint settles) {
   local uint scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
-  const room_t room = {{0, 0, 0, 0}, scratch, &base};
-  uint passed = 0;
-  resident_rounds(&solve, phase, depth, &room, &passed);
+  room_t room = {{0, 0, 0, 0, 0, 0, 0}, scratch, &base, 0};
+  if (resident_rounds(&solve, phase, depth, &room) && settles)
+    resident_settle(&solve, phase, first_depth, &room);
   grid_leave(solve.state + STATE_ARRIVALS);
 }

@@ -22,15 +22,15 @@
 // How many edges the worklist of a depth holds: fewer than were counted if it overflowed, in which
 // case the solve is done again.
 static inline uint round_edges(const solve_t *solve, uint phase, uint depth) {
-  return min(*solve_count(solve, phase, depth, COUNT_EDGES), solve->capacity[depth % 2]);
+  return min(*solve_count(solve, phase, depth, COUNT_EDGES), solve_list_capacity(solve, depth));
 }
 
 // Append the edges of a work-item that join two supervertices to the worklist of `depth`, and enter
 // them for both. Must be reached by the whole work-group.
 static inline void round_append(const solve_t *solve, uint phase, uint depth, const edge_t *edges,
                                 uint n_edges, uint n_kept, local uint *scratch, local uint *base) {
-  const uint capacity = solve->capacity[depth % 2];
-  global uint4 *target = (global uint4 *)solve->lists[depth % 2];
+  const uint capacity = solve_list_capacity(solve, depth);
+  global uint4 *target = (global uint4 *)solve_list(solve, depth);
   uint at = wg_claim(solve_count(solve, phase, depth, COUNT_EDGES), n_kept, scratch, base);
   for (uint i = 0; i < n_edges; ++i) {
     if (edges[i].u == edges[i].v) continue;
@@ -39,7 +39,7 @@ static inline void round_append(const solve_t *solve, uint phase, uint depth, co
     else solve->state[STATE_OVERFLOW] = 1;
     at += 1;
     // What is not on the worklist must not be held: its holder would never be linked.
-    if (has_room) reservation_enter_first(solve->held[depth % 2], edges[i], solve->weights);
+    if (has_room) reservation_enter_first(solve_held(solve, depth), edges[i], solve->weights);
   }
 }
 
@@ -49,9 +49,9 @@ static inline void round_refine(const solve_t *solve, uint phase, uint depth, ui
   const uint n_edges = round_edges(solve, phase, depth), stride = solve_stride(solve, depth);
   GRID_FOR(at, n_edges) {
     edge_t edge;
-    edge_unpack(((const global uint4 *)solve->lists[depth % 2])[at], &edge);
-    reservation_enter_later(solve->held[depth % 2], stride, edge.u, edge, solve->weights, pass);
-    reservation_enter_later(solve->held[depth % 2], stride, edge.v, edge, solve->weights, pass);
+    edge_unpack(((const global uint4 *)solve_list(solve, depth))[at], &edge);
+    reservation_enter_later(solve_held(solve, depth), stride, edge.u, edge, solve->weights, pass);
+    reservation_enter_later(solve_held(solve, depth), stride, edge.v, edge, solve->weights, pass);
   }
 }
 #endif
@@ -60,12 +60,12 @@ static inline void round_refine(const solve_t *solve, uint phase, uint depth, ui
 // or LINK_FINISHED if none is due: of two that hold the same edge the lesser is one.
 static inline uint round_hook_edge(const solve_t *solve, uint depth, edge_t edge,
                                    volatile global uint *links) {
-  const global uint *held = (const global uint *)solve->held[depth % 2];
+  const global uint *held = (const global uint *)solve_held(solve, depth);
   const uint stride = solve_stride(solve, depth);
   const bool by_u = reservation_holds(held, stride, edge.u, edge);
   const bool by_v = reservation_holds(held, stride, edge.v, edge);
   if (!by_u && !by_v) return LINK_FINISHED;
-  solve->in_forest[edge.id] = 1;
+  solve_mark(solve, edge.id);
   const uint root = by_u && by_v ? min(edge.u, edge.v) : LINK_FINISHED;
   if (by_u && edge.u != root) links[edge.u] = edge.v;
   if (by_v && edge.v != root) links[edge.v] = edge.u;
@@ -76,7 +76,7 @@ static inline uint round_hook_edge(const solve_t *solve, uint depth, edge_t edge
 static inline void round_hook(const solve_t *solve, uint phase, uint depth, local uint *scratch,
                               local uint *base) {
   const uint n_edges = round_edges(solve, phase, depth);
-  const global uint4 *list = (const global uint4 *)solve->lists[depth % 2];
+  const global uint4 *list = (const global uint4 *)solve_list(solve, depth);
   volatile global uint *links = solve_links(solve, depth);
   volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_VERTICES);
   for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_edges;
@@ -141,7 +141,7 @@ static inline uint link_number(const volatile global uint *links, uint vertex) {
 static inline void round_contract(const solve_t *solve, uint phase, uint depth,
                                   local uint *scratch, local uint *base) {
   const uint n_edges = round_edges(solve, phase, depth);
-  const global uint4 *list = (const global uint4 *)solve->lists[depth % 2];
+  const global uint4 *list = (const global uint4 *)solve_list(solve, depth);
   volatile global uint *links = solve_links(solve, depth);
   edge_t edges[EDGES_PER_ITEM];
   for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_edges;
@@ -164,8 +164,8 @@ static inline void round_contract(const solve_t *solve, uint phase, uint depth,
 static inline void round_contract_slots(const solve_t *solve, local uint *scratch,
                                         local uint *base) {
   const uint n_listed =
-      min(*solve_count(solve, 0, 0, COUNT_EDGES), 2 * solve->capacity[0]);
-  const global uint2 *listed = (const global uint2 *)solve->lists[0];
+      min(*solve_count(solve, 0, 0, COUNT_EDGES), 2 * solve->capacity_even);
+  const global uint2 *listed = (const global uint2 *)solve->list_even;
   edge_t edges[EDGES_PER_ITEM];
   for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_listed;
        tile += (size_t)get_num_groups(0) * TILE_EDGES) {

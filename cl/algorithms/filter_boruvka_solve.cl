@@ -53,24 +53,43 @@ typedef struct {
   global uint *target;             // [n]: the other end of each vertex's lightest edge
   global uint *chosen;             // [n]: its slot in the vertex's own row, or NO_SLOT
   volatile global uint *links;     // of all depths
-  volatile global uint *held[2];   // reservations of even and of odd depths
-  global uint *lists[2];           // worklists of even and of odd depths
-  global uchar *in_forest;         // [n_slots]: a byte a slot, whole words
+  volatile global uint *held_even, *held_odd;  // reservations of even and of odd depths
+  global uint *list_even, *list_odd;           // worklists of even and of odd depths
+  volatile global uint *marks;     // [n_slots / 32, rounded up]: a bit a slot, for edges of the forest
   volatile global uint *state;     // [STATE_WORDS]
   uint n, n_slots;
-  uint capacity[2];                // of the worklists, in edges
+  uint capacity_even, capacity_odd;  // of the worklists, in edges
 } solve_t;
 
 #define SOLVE_PARAMETERS                                                                        \
   const global uint *indptr, const global uint *indices, const global weight_t *weights,        \
       global uint *tiles, global uint *target, global uint *chosen, global uint *links,         \
       global uint *held_even, global uint *held_odd, global uint *list_even,                    \
-      global uint *list_odd, global uchar *in_forest, global uint *state, uint n, uint n_slots, \
+      global uint *list_odd, global uint *marks, global uint *state, uint n, uint n_slots,     \
       uint capacity_even, uint capacity_odd
 
 #define SOLVE_ARGUMENTS                                                                         \
-  {indptr, indices, weights, tiles, target, chosen, links, {held_even, held_odd},               \
-   {list_even, list_odd}, in_forest, state, n, n_slots, {capacity_even, capacity_odd}}
+  {indptr,   indices,   weights,  tiles, target, chosen, links, held_even,     held_odd,        \
+   list_even, list_odd, marks,    state, n,      n_slots,       capacity_even, capacity_odd}
+
+// The reservations, the worklist and its capacity at a depth: two take turns. Chosen, not indexed:
+// arrays within a struct that are indexed at run time make compilers put it in memory.
+static inline volatile global uint *solve_held(const solve_t *solve, uint depth) {
+  return depth % 2 ? solve->held_odd : solve->held_even;
+}
+
+static inline global uint *solve_list(const solve_t *solve, uint depth) {
+  return depth % 2 ? solve->list_odd : solve->list_even;
+}
+
+static inline uint solve_list_capacity(const solve_t *solve, uint depth) {
+  return depth % 2 ? solve->capacity_odd : solve->capacity_even;
+}
+
+// Let the edge in a slot belong to the forest. Bits stay in cache where bytes would not.
+static inline void solve_mark(const solve_t *solve, uint slot) {
+  atomic_or(&solve->marks[slot / 32], 1u << slot % 32);
+}
 
 // A count of a phase and depth.
 static inline volatile global uint *solve_count(const solve_t *solve, uint phase, uint depth,
@@ -103,7 +122,7 @@ static inline uint solve_stride(const solve_t *solve, uint depth) {
 
 // Let supervertex `number` of a depth begin: no edge reserved, no link.
 static inline void solve_begin_vertex(const solve_t *solve, uint depth, uint number) {
-  reservation_reset((global uint *)solve->held[depth % 2], solve_stride(solve, depth), number);
+  reservation_reset((global uint *)solve_held(solve, depth), solve_stride(solve, depth), number);
   solve_links(solve, depth)[number] = LINK_FINISHED;
 }
 
@@ -120,14 +139,21 @@ static inline uint wg_claim(volatile global uint *count, uint wanted, local uint
   return place;
 }
 
-// Clear the forest and the counts; where edges are stored once, let the vertices themselves begin.
+// Clear marks and counts; where edges are stored once, let the vertices themselves begin.
 static inline void solve_prepare(const solve_t *solve) {
-  GRID_FOR(i, solve->n_slots / 4 + (solve->n_slots % 4 != 0))
-    ((global uint *)solve->in_forest)[i] = 0;
+  GRID_FOR(i, solve->n_slots / 32 + (solve->n_slots % 32 != 0)) solve->marks[i] = 0;
   GRID_FOR(i, STATE_WORDS - STATE_OVERFLOW) solve->state[STATE_OVERFLOW + i] = 0;
 #if !SYMMETRIC
   GRID_FOR(v, solve->n) solve_begin_vertex(solve, 0, (uint)v);
 #endif
+}
+
+// From a bit to a byte a slot.
+static inline void solve_show(const solve_t *solve, global uint *in_forest) {
+  GRID_FOR(i, solve->n_slots / 4 + (solve->n_slots % 4 != 0)) {
+    const uint bits = solve->marks[i / 8] >> 4 * (i % 8);
+    in_forest[i] = (bits & 1) | (bits & 2) << 7 | (bits & 4) << 14 | (bits & 8) << 21;
+  }
 }
 
 // ---------------------------------------------------------------------------------- windows

@@ -74,6 +74,17 @@ static inline uint lanes_exclusive_sum_u32(uint value) {
   return sum - value;
 }
 
+static inline uint lanes_exclusive_max_u32(uint value) {
+  uint most = value, left;
+  for (uint stride = 1; stride < LANES; stride *= 2) {
+    __asm__ volatile("shfl.sync.up.b32 %0, %1, %2, 0, 0xffffffff;"
+                     : "=r"(left) : "r"(most), "r"(stride));
+    most = max(most, lanes_id() >= stride ? left : 0);
+  }
+  __asm__ volatile("shfl.sync.up.b32 %0, %1, 1, 0, 0xffffffff;" : "=r"(left) : "r"(most));
+  return lanes_id() > 0 ? left : 0;
+}
+
 // The minimum over all lanes, in every lane.
 static inline uint lanes_min_u32(uint value) {
   for (uint stride = LANES / 2; stride > 0; stride /= 2) {
@@ -121,6 +132,11 @@ static inline uint lanes_shuffle_u32(uint value, uint lane) {
 
 static inline uint lanes_exclusive_sum_u32(uint value) {
   return sub_group_scan_exclusive_add(value);
+}
+
+static inline uint lanes_exclusive_max_u32(uint value) {
+  const uint before = sub_group_scan_exclusive_max(value);
+  return lanes_id() > 0 ? before : 0;
 }
 
 static inline uint lanes_min_u32(uint value) {

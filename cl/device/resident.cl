@@ -3,7 +3,7 @@
 // OpenCL promises no work-group that another one makes progress. On devices where that was tried
 // (Policy.resident_groups_per_compute_unit > 0) a launch of so many work-groups is on the device as
 // a whole, and they may wait for one another. Should one wait longer than RESIDENT_PATIENCE, it
-// gives up for all: every later barrier falls through, and the host solves again in many launches.
+// gives up for all: every work-group leaves, and the host solves again in many launches.
 #ifndef CLMST_DEVICE_RESIDENT
 #define CLMST_DEVICE_RESIDENT
 
@@ -12,7 +12,13 @@
 
 // Looks at the count of arrivals before a work-group gives up; each takes about a microsecond.
 #ifndef RESIDENT_PATIENCE
-#define RESIDENT_PATIENCE (1u << 22)
+#define RESIDENT_PATIENCE (1u << 20)
+#endif
+
+// Registers of a work-item with which all work-groups fit on the device: a compiler option on
+// NVIDIA's, where nothing else bounds them. 0: whatever the compiler takes.
+#ifndef MAX_REGISTERS
+#define MAX_REGISTERS 0
 #endif
 
 // Make what this work-item wrote visible to the device, and what others wrote visible to it.
@@ -24,12 +30,14 @@ static inline void device_fence(void) {
 #endif
 }
 
-// Wait until all work-groups of the launch have come here. Must be reached by the whole launch.
+// Wait until all work-groups of the launch have come here; returns whether they have. If not, the
+// kernel must end. Must be reached by the whole launch.
 //
 // arrivals[0]: work-groups that have come to any barrier of the launch, zero before it;
 // arrivals[1]: set when one gave up; arrivals[2]: work-groups that have left, zero before;
-// *passed: barriers this work-item has passed.
-static inline void grid_barrier(volatile global uint *arrivals, uint *passed) {
+// *passed: barriers this work-item has passed; *verdict: a word that is free.
+static inline bool grid_barrier(volatile global uint *arrivals, uint *passed,
+                                local uint *verdict) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   *passed += 1;
   if (get_local_id(0) == 0) {
@@ -39,9 +47,13 @@ static inline void grid_barrier(volatile global uint *arrivals, uint *passed) {
     uint looks = 0;
     while (arrivals[0] < awaited && arrivals[1] == 0)
       if (++looks == RESIDENT_PATIENCE) arrivals[1] = 1;
+    *verdict = arrivals[1] == 0;  // one look for the whole work-group
     device_fence();
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  const bool have_come = *verdict;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return have_come;
 }
 
 // Leave arrivals[] as it was before the launch. Must be reached by the whole launch, last of all.

@@ -69,4 +69,33 @@ static inline uint wg_exclusive_sum_u32(uint value, uint *total, local uint *scr
 #endif
 }
 
+// The maximum of the values of all work-items before this one, 0 for the first. Must be reached by
+// the whole work-group. `scratch` has WG_SIZE words and is free on return.
+static inline uint wg_exclusive_max_u32(uint value, local uint *scratch) {
+#if WG_SIZE == 1
+  return 0;
+#elif LANES_IMPL == LANES_LOCAL
+  const uint me = get_local_id(0);
+  scratch[me] = value;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint stride = 1; stride < WG_SIZE; stride *= 2) {
+    const uint left = me >= stride ? scratch[me - stride] : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    scratch[me] = max(scratch[me], left);
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  const uint before = me > 0 ? scratch[me - 1] : 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return before;
+#else
+  const uint group = get_local_id(0) / LANES;
+  uint before = lanes_exclusive_max_u32(value);
+  if (lanes_id() == LANES - 1) scratch[group] = max(before, value);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint g = 0; g < WG_LANE_GROUPS; ++g) before = max(before, g < group ? scratch[g] : 0);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return before;
+#endif
+}
+
 #endif

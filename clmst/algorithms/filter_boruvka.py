@@ -11,7 +11,7 @@ import numpy as np
 
 from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka_plan import Plan
-from clmst.algorithms.solution import Solution
+from clmst.algorithms.solution import Solution, flag_words
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device import Launcher
 from clmst.runtime.device_graph import DeviceGraph
@@ -20,6 +20,8 @@ from clmst.runtime.device_graph import DeviceGraph
 MAX_VERTICES = 1 << 31
 # Where following once may leave vertices on long ways, it is done twice before edges are contracted.
 _MANY_VERTICES = 1 << 18
+# Work-groups a compute unit for steps whose number of items is known on the device only, and small.
+_FEW_GROUPS = 8
 
 
 def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
@@ -87,17 +89,22 @@ class _Run:
             kernel = self.plan.resident_kernel("solve_resident")
             phases = np.uint32(self.plan.n_phases)
             windows = self.plan.window_arguments
-            self.launch.prepared(kernel, self.resident_groups, phases, *windows)
+            flags = self.plan.in_forest.memory
+            self.launch.prepared(kernel, self.resident_groups, flags, phases, *windows)
         else:
             self._first_worklist()
             for phase in range(self.plan.n_phases):
                 first = 0 if phase == 0 and not self.plan.symmetric else 1
                 if phase > 0:
-                    self._next_phase(phase, 0 if phase == 1 and not self.plan.symmetric else 1)
+                    self._tile_step("admit_edges", phase, self.plan.n_phases, 1)
+                settles = phase + 1 < self.plan.n_phases
                 if self.launches == "mixed":
-                    self._rounds_without_reading(phase, first)
+                    self._rounds_without_reading(phase, first, settles=settles)
                 else:
                     self._rounds(phase, first)
+                    if settles:
+                        self._settle(phase, first)
+            self._show()
         self.plan.read_state(self.launch)
 
     def stats(self) -> dict[str, Any]:
@@ -118,9 +125,14 @@ class _Run:
 
     # --------------------------------------------------------------------- steps
 
-    def _step(self, name: str, n_items: int, *arguments: int, tile: int | None = None) -> None:
+    def _step(
+        self, name: str, n_items: int, *arguments: int, tile: int | None = None, few: bool = False
+    ) -> None:
+        """Enqueue a step over so many items; with `few`, by no more work-groups than are resident."""
         program = self.plan.program
         groups = self.launch.groups_for(-(-n_items // (tile or program.grid_tile)))
+        if few:
+            groups = min(groups, _FEW_GROUPS * self.plan.graph.device.capabilities.compute_units)
         words = (np.uint32(argument) for argument in arguments)
         self.launch.prepared(self.plan.kernel(name), groups, *words)
 
@@ -135,7 +147,7 @@ class _Run:
 
     def _first_worklist(self) -> None:
         plan, n = self.plan, self.n
-        self._step("prepare", max(n, plan.graph.n_slots // 4))
+        self._step("prepare", max(n, plan.graph.n_slots // 32))
         if plan.ranks:
             self.launch.prepared(plan.kernel("set_windows"), 1, *plan.window_arguments)
         if not plan.symmetric:
@@ -184,20 +196,26 @@ class _Run:
             self._edge_step("contract", phase, depth)
             depth += 1
 
-    def _rounds_without_reading(self, phase: int, depth: int) -> None:
+    def _rounds_without_reading(self, phase: int, first: int, *, settles: bool) -> None:
         """Do some rounds, whatever they find, and leave the rest to resident work-groups."""
+        depth = first
         if phase == 0:
             for _ in range(self.tuning.separate_rounds):
                 self._round(phase, depth)
                 self._edge_step("contract", phase, depth)
                 depth += 1
-        words = np.uint32(phase), np.uint32(depth)
+        words = (np.uint32(word) for word in (phase, depth, first, settles))
         kernel = self.plan.resident_kernel("finish_phase")
         self.launch.prepared(kernel, self.resident_groups, *words)
 
-    def _next_phase(self, phase: int, first: int) -> None:
-        """From the end of one phase to the first worklist of the next."""
-        self._step("number_components", self.n, phase - 1, first)
-        self._step("find_components", self.n, phase - 1)
-        self._step("begin_components", self.n, phase)
-        self._tile_step("admit_edges", phase, self.plan.n_phases, 1)
+    def _settle(self, phase: int, first: int) -> None:
+        """Let every vertex know the component that the phase left it in."""
+        self._step("number_components", self.n, phase, first, few=True)
+        self._step("find_components", self.n, phase)
+        self._step("begin_components", self.n, phase + 1, few=True)
+
+    def _show(self) -> None:
+        groups = self.launch.groups_for(
+            -(-flag_words(self.plan.graph.n_slots) // self.plan.program.grid_tile)
+        )
+        self.launch.prepared(self.plan.kernel("show"), groups, self.plan.in_forest.memory)

@@ -18,6 +18,8 @@ RESIDENT_SOURCE = "algorithms/filter_boruvka_resident.cl"
 
 SAMPLES = 1024
 _MAX_DEPTHS = 40
+# Of 32 bits, of a compute unit of NVIDIA's: what resident work-groups share.
+_REGISTERS = 65536
 # The layout of state[], as filter_boruvka_solve.cl has it.
 _WINDOWS = 3
 _OVERFLOW = _WINDOWS + 3 * MAX_PHASES
@@ -43,15 +45,16 @@ def defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
         "SAMPLES": SAMPLES,
         "EDGES_PER_ITEM": tuning.edges_per_item,
         "TILE_ITEMS": tuning.slots_per_item,
-        "LONG_ROW": tuning.long_row,
         "CHASE": tuning.chase,
     }
 
 
 def resident_defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
     """Return the macros of RESIDENT_SOURCE beside those of the device and of the weights."""
+    resident = tuning.resident_work_group_size * max(tuning.resident_groups_per_compute_unit, 1)
     return defines(tuning, symmetric=symmetric) | {
         "WG_SIZE": tuning.resident_work_group_size,
+        "MAX_REGISTERS": min(_REGISTERS // resident, 255),
         "TILE_ITEMS": tuning.resident_slots_per_item,
     }
 
@@ -123,7 +126,7 @@ class Plan:
         first = n if self.symmetric else 0
         links = 2 * n if self.symmetric else 3 * n
         sizes = (4 * (2 * n_tiles + 1), 4 * first, 4 * first, 4 * links, word * held_even,
-                 word * held_odd, 16 * even, 16 * odd)  # fmt: skip
+                 word * held_odd, 16 * even, 16 * odd, 4 * -(-graph.n_slots // 32))  # fmt: skip
         self.buffers = [device.allocate(max(size, 16)) for size in sizes]
         self.in_forest = new_flags(graph.n_slots, device)
         self.state = device.allocate(4 * _STATE_WORDS)
@@ -150,8 +153,8 @@ class Plan:
         graph = self.graph
         numbers = (graph.n_vertices, graph.n_slots, *self.capacities)
         return (
-            graph.indptr, graph.indices, graph.weights, *self.buffers, self.in_forest.memory,
-            self.state, *(np.uint32(number) for number in numbers),
+            graph.indptr, graph.indices, graph.weights, *self.buffers, self.state,
+            *(np.uint32(number) for number in numbers),
         )  # fmt: skip
 
     # ------------------------------------------------------------------- kernels

@@ -291,13 +291,17 @@ class Prepared:
         self.work_group_size = program.work_group_size
         self.kernel = program.new_kernel(name)
         self._arguments = arguments
+        self._rest: tuple[Any, ...] = ()
         for k, argument in enumerate(arguments):
             self.kernel.set_arg(k, argument)
 
     def set_rest(self, arguments: tuple[Any, ...]) -> None:
         """Set the arguments behind the leading ones."""
+        if arguments == self._rest:
+            return
         for k, argument in enumerate(arguments, len(self._arguments)):
             self.kernel.set_arg(k, argument)
+        self._rest = arguments
 
 
 _MAX_DRIVER_FILL = 1 << 30

@@ -74,7 +74,11 @@ class Specialisation:
     @property
     def options(self) -> list[str]:
         """Compiler options."""
-        return ["-cl-std=CL1.2", *(f"-D{name}={value}" for name, value in self.defines)]
+        options = ["-cl-std=CL1.2", *(f"-D{name}={value}" for name, value in self.defines)]
+        macros = dict(self.defines)
+        if macros.get("MAX_REGISTERS") and macros.get("LANES_IMPL") == _LANES_IMPL["ptx"]:
+            options.append(f"-cl-nv-maxrregcount={macros['MAX_REGISTERS']}")
+        return options
 
 
 def specialise(
