@@ -18,7 +18,7 @@ from benchmarks.stand import Stand
 from clmst.core.weight_keys import Array
 from clmst.primitives import scan
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Launcher
+from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
 
 LARGEST_MIB = 512  # as in the paper, whose sizes are the powers of two from 1 MB to 512 MB

@@ -12,7 +12,7 @@ import clmst
 from clmst.bench import machine
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Launcher
+from clmst.runtime.launcher import Launcher
 
 _STALE = 0xA5
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from clmst import primitives
     from clmst.algorithms.boruvka_options import BoruvkaOptions
     from clmst.algorithms.ecl_options import EclOptions
+    from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
     from clmst.algorithms.solution import DeviceForest
     from clmst.api import maximum_spanning_forest, minimum_spanning_forest, to_device
     from clmst.core.errors import (
@@ -40,6 +41,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "clmst.algorithms.boruvka_options": ("BoruvkaOptions",),
     "clmst.algorithms.ecl_options": ("EclOptions",),
+    "clmst.algorithms.filter_boruvka_options": ("FilterBoruvkaOptions",),
     "clmst.algorithms.solution": ("DeviceForest",),
     "clmst.api": ("maximum_spanning_forest", "minimum_spanning_forest", "to_device"),
     "clmst.core.errors": (
@@ -75,6 +77,7 @@ __all__ = [
     "DeviceGraph",
     "EclOptions",
     "FileFormatError",
+    "FilterBoruvkaOptions",
     "Forest",
     "Graph",
     "InvalidArgumentError",

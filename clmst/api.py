@@ -10,9 +10,9 @@ from clmst.algorithms.solution import DeviceForest, gather
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.runtime.device import Launcher
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.discovery import get_device
+from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
 
 
@@ -56,12 +56,14 @@ def minimum_spanning_forest(
     graph : Graph, DeviceGraph, scipy.sparse array or matrix, or networkx.Graph
         Weights may be bool, int8-64, uint8-64 or float16/32/64; infinities are ordinary weights.
     algorithm : str
-        "auto", "ecl" (the quickest, and what "auto" means), or "boruvka" (made of primitives, no
-        atomics on global memory).
+        "auto", "filter-boruvka" (Borůvka's rounds on ever smaller arrays, light edges first; the
+        quickest on GPUs), "ecl" (ECL-MST), or "boruvka" (made of primitives, no atomics on global
+        memory). "auto" is the quickest for the kind of device.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
     options : object, optional
-        The algorithm's own: :class:`clmst.EclOptions`, :class:`clmst.BoruvkaOptions`.
+        The algorithm's own: :class:`clmst.FilterBoruvkaOptions`, :class:`clmst.EclOptions`,
+        :class:`clmst.BoruvkaOptions`.
     keep_on_device : bool
         Return a :class:`DeviceForest`, its edges still on the device.
     profile : bool
@@ -183,7 +185,7 @@ def _solve(
     maximum: bool,
 ) -> Forest | DeviceForest:
     name, solve = algorithms.choose(algorithm)
-    resident = _resident(graph, device)
+    resident = _resident(graph, device, wait=profile)  # a profile takes another queue
     device = resident.device
     profiler = Profile() if profile else None
     with device.lock:
@@ -204,11 +206,11 @@ def _solve(
     return forest if keep_on_device else forest.to_host()
 
 
-def _resident(graph: Any, device: Any) -> DeviceGraph:
+def _resident(graph: Any, device: Any, *, wait: bool) -> DeviceGraph:
     """Return the graph on the device that is meant."""
     if not isinstance(graph, DeviceGraph):
         graph = as_graph(graph)
-        return DeviceGraph.upload(graph, get_device(device))
+        return DeviceGraph.upload(graph, get_device(device), wait=wait)
     if device is not None and device is not graph.device:
         raise InvalidArgumentError(
             f"the graph is on {graph.device.description} already; leave device out, or give the "

@@ -19,7 +19,7 @@ import pytest
 
 from clmst import Device
 from clmst.runtime import discovery, policy
-from clmst.runtime.device import Launcher
+from clmst.runtime.launcher import Launcher
 from tests.runtime.test_policy import CAPABILITIES
 from tests.variants import GPU_SHAPE
 

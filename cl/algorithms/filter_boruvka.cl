@@ -25,13 +25,12 @@ kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
 //
 // In       the graph; seed; rank_a, rank_b, rank_c: rising ranks in the sample, SAMPLES for none.
 // Out      ends of windows.
-// Launch   one work-group.
+// Launch   any.
 kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint rank_a, uint rank_b,
                                        uint rank_c) {
   local full_key_t keys[SAMPLES];
-  local uint slots[SAMPLES];
   const solve_t solve = SOLVE_ARGUMENTS;
-  filter_set_windows(&solve, seed, rank_a, rank_b, rank_c, keys, slots);
+  filter_set_windows(&solve, seed, rank_a, rank_b, rank_c, keys);
 }
 
 // Find every vertex's lightest edge in its row, and list the edges of the first window.

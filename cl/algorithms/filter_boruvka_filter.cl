@@ -20,29 +20,31 @@ static inline uint sample_slot(uint n_slots, uint i, uint seed) {
 }
 
 // Set the upper ends of the first windows to the edges of given ranks in a sample; a rank of
-// SAMPLES or more is none. By one work-group.
+// SAMPLES or more is none. Every work-group ranks WG_SIZE of the samples, SAMPLES at least in all.
 static inline void filter_set_windows(const solve_t *solve, uint seed, uint rank_a, uint rank_b,
-                                      uint rank_c, local full_key_t *keys, local uint *slots) {
-  for (uint i = get_local_id(0); i < SAMPLES; i += WG_SIZE) {
-    slots[i] = sample_slot(solve->n_slots, i, seed);
-    keys[i] = weight_key(solve->weights[slots[i]]);
-  }
-  wg_barrier_local();
-  for (uint i = get_local_id(0); i < SAMPLES; i += WG_SIZE) {
+                                      uint rank_c, local full_key_t *keys) {
+  for (uint part = get_group_id(0); part < (SAMPLES + WG_SIZE - 1) / WG_SIZE;
+       part += get_num_groups(0)) {
+    for (uint i = get_local_id(0); i < SAMPLES; i += WG_SIZE)
+      keys[i] = weight_key(solve->weights[sample_slot(solve->n_slots, i, seed)]);
+    wg_barrier_local();
+    const uint i = min(part * WG_SIZE + (uint)get_local_id(0), (uint)SAMPLES - 1);
     const full_key_t key = keys[i];
+    // Slots rise with i, so these ranks are those of (key, slot), and no two are equal.
     uint rank = 0;
+#pragma unroll 8
     for (uint k = 0; k < SAMPLES; ++k) rank += keys[k] < key || (keys[k] == key && k < i);
-    // Slots rise with i, so ranks are those of (key, slot), and no two are equal.
     const uint end = rank == rank_a ? 0 : rank == rank_b ? 1 : rank == rank_c ? 2 : MAX_PHASES;
-    if (end == MAX_PHASES) continue;
-    volatile global uint *words = solve->state + STATE_WINDOWS + 3 * end;
-    words[0] = (uint)key;
+    if (end < MAX_PHASES) {
+      volatile global uint *words = solve->state + STATE_WINDOWS + 3 * end;
+      words[0] = (uint)key;
 #if WEIGHT_BITS == 64
-    words[1] = (uint)(key >> 32);
+      words[1] = (uint)(key >> 32);
 #endif
-    words[2] = slots[i];
+      words[2] = sample_slot(solve->n_slots, i, seed);
+    }
+    wg_barrier_local();
   }
-  wg_barrier_local();
 }
 
 // Number the components that a phase leaves: the supervertices of a depth that no edge of the phase
@@ -109,23 +111,21 @@ static inline void filter_admit_edges(const solve_t *solve, uint phase, uint n_p
   window_open(solve, phase, n_phases, &window);
   edge_t edges[TILE_ITEMS];
   for (uint t = get_group_id(0); t < n_tiles; t += get_num_groups(0)) {
+    block_t block;
     tile_open(solve, tile, t, false);
-    const uint mine = get_local_id(0) * TILE_ITEMS;
+    tile_load(solve, tile, &block);
+    const uint mine = tile->first + get_local_id(0) * TILE_ITEMS;
     uint n_kept = 0;
-#if WG_SIZE > 1
-#pragma unroll
-#endif
+    TILE_UNROLL
     for (uint k = 0; k < TILE_ITEMS; ++k) {
-      const uint slot = tile->first + mine + k;
+      const uint row = block.rows[k], column = block.columns[k];
       edges[k].u = edges[k].v = 0;
-      if (mine + k >= tile->length) continue;
-      const uint row = tile->rows[TILE_PLACE(mine + k)], column = solve->indices[slot];
-      const weight_t weight = solve->weights[slot];
-      if (column <= row || !window_admits(&window, weight_key(weight), slot)) continue;
+      if (column <= row || !window_admits(&window, weight_key(block.weights[k]), mine + k))
+        continue;
       edges[k].u = filter_component(solve, row, phase);
       edges[k].v = filter_component(solve, column, phase);
-      edges[k].key = weight_key_leading(weight);
-      edges[k].id = slot;
+      edges[k].key = weight_key_leading(block.weights[k]);
+      edges[k].id = mine + k;
       n_kept += edges[k].u != edges[k].v;
     }
     round_append(solve, phase, depth, edges, TILE_ITEMS, n_kept, tile->scratch, base);

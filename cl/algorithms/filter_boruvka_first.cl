@@ -23,25 +23,26 @@ static inline void first_take_minima(const solve_t *solve, uint n_phases, tile_t
   window_open(solve, 0, n_phases, &window);
   for (uint t = get_group_id(0); t < n_tiles; t += get_num_groups(0)) {
     tile_open(solve, tile, t, true);
-    tile_note_lightest(solve, tile);
-    const uint mine = get_local_id(0) * TILE_ITEMS, end = min(mine + TILE_ITEMS, tile->length);
+    block_t block;
+    tile_load(solve, tile, &block);
+    tile_note_lightest(solve, tile, &block);
+    const uint mine = tile->first + get_local_id(0) * TILE_ITEMS;
     uint n_kept = 0;
-    for (uint i = mine; i < end; ++i) {
-      const uint slot = tile->first + i;
-      const bool keep = solve->indices[slot] > tile->rows[TILE_PLACE(i)] &&
-                        window_admits(&window, weight_key(solve->weights[slot]), slot);
-      if (!keep) tile->rows[TILE_PLACE(i)] = NO_SLOT;
+    TILE_UNROLL
+    for (uint k = 0; k < TILE_ITEMS; ++k) {
+      const bool keep = block.columns[k] > block.rows[k] &&
+                        window_admits(&window, weight_key(block.weights[k]), mine + k);
+      if (!keep) block.rows[k] = NO_SLOT;
       n_kept += keep;
     }
     uint at = wg_claim(count, n_kept, tile->scratch, base);
     if (n_kept > 0 && at + n_kept > capacity) solve->state[STATE_OVERFLOW] = 1;
-    for (uint i = mine; i < end && n_kept > 0; ++i) {
-      const uint row = tile->rows[TILE_PLACE(i)];
-      if (row == NO_SLOT) continue;
-      if (at < capacity) listed[at] = (uint2)(row, tile->first + i);
+    TILE_UNROLL
+    for (uint k = 0; k < TILE_ITEMS; ++k) {
+      if (block.rows[k] == NO_SLOT) continue;
+      if (at < capacity) listed[at] = (uint2)(block.rows[k], mine + k);
       at += 1;
     }
-    wg_barrier_local();
   }
 }
 

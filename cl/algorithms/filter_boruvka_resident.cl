@@ -79,17 +79,15 @@ static inline bool resident_settle(const solve_t *solve, uint phase, uint depth,
 // Launch   WG_SIZE; as many work-groups as can be resident at once.
 // Needs    arrivals zero, which the kernel leaves behind as well unless it gave up.
 LANES_ATTRIBUTE
-kernel void filter_boruvka_solve_resident(SOLVE_PARAMETERS, global uint *in_forest, uint n_phases,
+kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_forest, uint n_phases,
                                           uint seed, uint rank_a, uint rank_b, uint rank_c) {
   local full_key_t keys[WG_SIZE > SAMPLES ? WG_SIZE : SAMPLES];
-  local uint rows[TILE_PLACES > SAMPLES ? TILE_PLACES : SAMPLES];
-  local uint slots[WG_SIZE], scratch[WG_SIZE], base;
+  local uint rows[TILE_PLACES], slots[WG_SIZE], scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
   room_t room = {{rows, keys, slots, scratch, 0, 0, 0}, scratch, &base, 0};
   solve_prepare(&solve);
   tile_find_rows(&solve);
-  for (uint part = get_group_id(0); part < 1 && n_phases > 1; part += get_num_groups(0))
-    filter_set_windows(&solve, seed, rank_a, rank_b, rank_c, keys, rows);
+  if (n_phases > 1) filter_set_windows(&solve, seed, rank_a, rank_b, rank_c, keys);
   bool goes_on = solve_wait(&solve, &room) && resident_first_round(&solve, n_phases, &room) &&
                  resident_rounds(&solve, 0, SYMMETRIC, &room);
   for (uint phase = 1; goes_on && phase < n_phases; ++phase) {
@@ -112,8 +110,8 @@ kernel void filter_boruvka_solve_resident(SOLVE_PARAMETERS, global uint *in_fore
 // Launch   as above.
 // Needs    as above.
 LANES_ATTRIBUTE
-kernel void filter_boruvka_finish_phase(SOLVE_PARAMETERS, uint phase, uint depth, uint first_depth,
-                                        uint settles) {
+kernel void filter_boruvka_resident_finish_phase(SOLVE_PARAMETERS, uint phase, uint depth,
+                                                 uint first_depth, uint settles) {
   local uint scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
   room_t room = {{0, 0, 0, 0, 0, 0, 0}, scratch, &base, 0};

@@ -31,15 +31,19 @@ static inline void round_append(const solve_t *solve, uint phase, uint depth, co
                                 uint n_edges, uint n_kept, local uint *scratch, local uint *base) {
   const uint capacity = solve_list_capacity(solve, depth);
   global uint4 *target = (global uint4 *)solve_list(solve, depth);
+  volatile global uint *held = solve_held(solve, depth);
   uint at = wg_claim(solve_count(solve, phase, depth, COUNT_EDGES), n_kept, scratch, base);
+  if (n_kept > 0 && at + n_kept > capacity) solve->state[STATE_OVERFLOW] = 1;
   for (uint i = 0; i < n_edges; ++i) {
-    if (edges[i].u == edges[i].v) continue;
-    const bool has_room = at < capacity;
-    if (has_room) target[at] = edge_pack(edges[i]);
-    else solve->state[STATE_OVERFLOW] = 1;
-    at += 1;
+    const uint joins = (uint)(edges[i].u != edges[i].v);
     // What is not on the worklist must not be held: its holder would never be linked.
-    if (has_room) reservation_enter_first(solve_held(solve, depth), edges[i], solve->weights);
+    const uint enters = joins & (uint)(at < capacity);
+    if (enters) target[at] = edge_pack(edges[i]);
+    at += joins;
+    reservation_word_t word = RESERVATION_NONE;
+    if (enters) word = reservation_first_word(edges[i], solve->weights);
+    lanes_enter_first(held, edges[i].u, word, enters);
+    lanes_enter_first(held, edges[i].v, word, enters);
   }
 }
 

@@ -23,6 +23,15 @@
 #define TILE_PLACE(i) ((i) + (TILE_ITEMS % 2 == 0 ? (i) / TILE_ITEMS : 0))
 #define TILE_PLACES (TILE_SLOTS + (TILE_ITEMS % 2 == 0 ? WG_SIZE : 0))
 
+#define TILE_PLACE_GAP (TILE_ITEMS % 2 == 0 ? 2 : 1)  // from a work-item's first to the one before
+
+// Registers are indexed by what the compiler knows; a lone work-item's slots are in memory.
+#if WG_SIZE > 1
+#define TILE_UNROLL _Pragma("unroll")
+#else
+#define TILE_UNROLL
+#endif
+
 // What a work-group knows of a tile.
 typedef struct {
   local uint *rows;         // [TILE_PLACES]: of each slot
@@ -31,6 +40,12 @@ typedef struct {
   local uint *scratch;      // [WG_SIZE]
   uint number, first, length;
 } tile_t;
+
+// A work-item's own slots of a tile: from the first to before `end` in the tile.
+typedef struct {
+  uint columns[TILE_ITEMS], rows[TILE_ITEMS];
+  weight_t weights[TILE_ITEMS];
+} block_t;
 
 // A vertex's lightest slot so far.
 typedef struct {
@@ -106,21 +121,81 @@ static inline void tile_open(const solve_t *solve, tile_t *tile, uint number, bo
   wg_barrier_local();
 }
 
+// Bring a work-item's own slots of an open tile to registers; behind the tile's end they are
+// self-loops, which are no edges.
+static inline void tile_load(const solve_t *solve, const tile_t *tile, block_t *block) {
+  const uint mine = get_local_id(0) * TILE_ITEMS;
+  if (mine + TILE_ITEMS <= tile->length) {
+    const size_t from = (size_t)tile->first + mine;
+#if WG_SIZE > 1 && TILE_ITEMS % 4 == 0 && WEIGHT_BITS == 32
+#pragma unroll
+    for (uint k = 0; k < TILE_ITEMS; k += 4) {
+      vstore4(((const global uint4 *)solve->indices)[(from + k) / 4], 0, block->columns + k);
+      vstore4(((const global uint4 *)solve->weights)[(from + k) / 4], 0, block->weights + k);
+    }
+#else
+    for (uint k = 0; k < TILE_ITEMS; ++k) {
+      block->columns[k] = solve->indices[from + k];
+      block->weights[k] = solve->weights[from + k];
+    }
+#endif
+    TILE_UNROLL
+    for (uint k = 0; k < TILE_ITEMS; ++k) block->rows[k] = tile->rows[TILE_PLACE(mine + k)];
+  } else {
+    TILE_UNROLL
+    for (uint k = 0; k < TILE_ITEMS; ++k) {
+      const bool is_slot = mine + k < tile->length;
+      block->rows[k] = block->columns[k] = tile->rows[TILE_PLACE(mine + k)];
+      block->weights[k] = 0;
+      if (!is_slot) continue;
+      block->columns[k] = solve->indices[tile->first + mine + k];
+      block->weights[k] = solve->weights[tile->first + mine + k];
+    }
+  }
+}
+
+// Whether the slots of all lanes of a work-item's group are in one row.
+static inline bool tile_lanes_share_row(const tile_t *tile, uint item) {
+#if LANES_IMPL == LANES_LOCAL
+  return false;
+#else
+  const uint first = item / LANES * LANES * TILE_ITEMS;
+  return tile->rows[TILE_PLACE(first)] == tile->rows[TILE_PLACE(first + LANES * TILE_ITEMS - 1)];
+#endif
+}
+
+// The lightest over the lanes of a group, in every lane. Must be reached by all of them together.
+static inline void lanes_take_lightest(lightest_t *best) {
+#if LANES_IMPL != LANES_LOCAL
+#if WEIGHT_BITS == 64
+  const ulong least = lanes_min_u64(best->slot == NO_SLOT ? ULONG_MAX : best->key);
+  best->slot = lanes_min_u32(best->key == least ? best->slot : NO_SLOT);
+  best->key = least;
+#else
+  const ulong is_none = (ulong)(best->slot == NO_SLOT);
+  const ulong least = lanes_min_u64(((ulong)best->key << 32 | best->slot) | -is_none);
+  best->key = (uint)(least >> 32);
+  best->slot = (uint)least;
+#endif
+#endif
+}
+
 // Let every row of an open tile note its lightest slot, self-loops left out. Must be reached by the
 // whole work-group.
 //
-// A work-item goes through its own slots, row after row. The last row goes on with the work-items
-// after it: each of them has left what it found of the row that it began in.
-static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) {
+// A work-item goes through its own slots, row after row. Its last row may go on with the work-items
+// after it: each of them has left what it found of the row that it began in, or, where all lanes of
+// a group are in one row, the first lane what all have found.
+static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile,
+                                      const block_t *block) {
   const uint me = get_local_id(0), mine = me * TILE_ITEMS;
-  const uint end = min(mine + TILE_ITEMS, tile->length);
   lightest_t best = {FULL_KEY_MAX, NO_SLOT};
-  uint row = tile->rows[TILE_PLACE(mine)];
-  bool is_first = me > 0 && mine < end && tile->rows[TILE_PLACE(mine - 1)] == row;
+  uint row = block->rows[0];
+  bool is_first = me > 0 && tile->rows[TILE_PLACE(mine) - (me > 0) * TILE_PLACE_GAP] == row;
   tile->slots[me] = NO_SLOT;
-  for (uint i = mine; i < end; ++i) {
-    const uint next_row = tile->rows[TILE_PLACE(i)], slot = tile->first + i;
-    if (next_row != row) {
+  TILE_UNROLL
+  for (uint k = 0; k < TILE_ITEMS; ++k) {
+    if (block->rows[k] != row) {
       if (is_first) {
         tile->keys[me] = best.key;
         tile->slots[me] = best.slot;
@@ -128,21 +203,25 @@ static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) 
         tile_note(solve, tile, row, best.slot);
       }
       is_first = false;
-      row = next_row;
+      row = block->rows[k];
       best.slot = NO_SLOT;
     }
-    if (solve->indices[slot] != row) lightest_take(&best, weight_key(solve->weights[slot]), slot);
+    if (block->columns[k] != row)
+      lightest_take(&best, weight_key(block->weights[k]), tile->first + mine + k);
   }
-  if (is_first) {
+  const bool shares = tile_lanes_share_row(tile, me);
+  if (shares) lanes_take_lightest(&best);
+  if (is_first && (!shares || lanes_id() == 0)) {
     tile->keys[me] = best.key;
     tile->slots[me] = best.slot;
   }
   wg_barrier_local();
-  if (!is_first && mine < end) {
-    for (uint next = me + 1; next < WG_SIZE && next * TILE_ITEMS < tile->length &&
-                             tile->rows[TILE_PLACE(next * TILE_ITEMS)] == row;
-         ++next)
+  if (!is_first && mine < tile->length) {
+    uint next = shares ? me + LANES : me + 1;  // only a group's first lane has a row that all share
+    while (next < WG_SIZE && tile->rows[TILE_PLACE(next * TILE_ITEMS)] == row) {
       if (tile->slots[next] != NO_SLOT) lightest_take(&best, tile->keys[next], tile->slots[next]);
+      next += tile_lanes_share_row(tile, next) ? LANES : 1;
+    }
     tile_note(solve, tile, row, best.slot);
   }
   wg_barrier_local();

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 from clmst.algorithms import boruvka, ecl, filter_boruvka
 from clmst.algorithms.solution import Solution
 from clmst.core.errors import InvalidArgumentError
-from clmst.runtime.device import Launcher
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
 
 
 class Algorithm(Protocol):

@@ -24,8 +24,8 @@ from clmst.primitives.segments import end_flags
 from clmst.primitives.sort import sort_by_key
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Launcher
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/boruvka.cl"
 SPLIT_SOURCE = "algorithms/boruvka_split.cl"

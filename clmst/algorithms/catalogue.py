@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from clmst.algorithms import boruvka, ecl
+from clmst.algorithms import boruvka, ecl, filter_boruvka_plan
 from clmst.algorithms.ecl_options import (
     EclOptions,
     populate_defines,
@@ -43,6 +43,8 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         if not maximum:  # one kernel of it looks at weights
             defines = weights | boruvka.DEFINES
             yield specialise(boruvka.SOURCE, capabilities, tuning, **defines)
+        for symmetric in (False, True):
+            yield from _filter_boruvka(weights, capabilities, tuning, symmetric=symmetric)
     weights = weight_defines(32, "unsigned", maximum=False)
     for _, options in EclOptions.ablation()[1:]:
         yield from _ecl(options, weights, capabilities, tuning)
@@ -59,3 +61,14 @@ def _ecl(
         parts = {ecl.TOPOLOGY_SOURCE: topology_defines(options)}
     for source, defines in parts.items():
         yield specialise(source, capabilities, tuning, **(weights | defines))
+
+
+def _filter_boruvka(
+    weights: dict[str, int], capabilities: Capabilities, tuning: Policy, *, symmetric: bool
+) -> Iterator[Specialisation]:
+    defines = weights | filter_boruvka_plan.defines(tuning, symmetric=symmetric)
+    yield specialise(filter_boruvka_plan.SOURCE, capabilities, tuning, **defines)
+    # Lone work-items may be resident too, but only where somebody asks for it by name.
+    if tuning.resident_work_group_size > 1:
+        defines = weights | filter_boruvka_plan.resident_defines(tuning, symmetric=symmetric)
+        yield specialise(filter_boruvka_plan.RESIDENT_SOURCE, capabilities, tuning, **defines)

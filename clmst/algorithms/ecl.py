@@ -19,8 +19,8 @@ from clmst.algorithms.ecl_options import (
 from clmst.algorithms.solution import Solution, flag_words, new_flags
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array
-from clmst.runtime.device import Launcher
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/ecl.cl"
 POPULATE_SOURCE = "algorithms/ecl_populate.cl"

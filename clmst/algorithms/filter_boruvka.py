@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
-from clmst.algorithms.filter_boruvka_plan import Plan
+from clmst.algorithms.filter_boruvka_plan import SAMPLES, Plan
 from clmst.algorithms.solution import Solution, flag_words
 from clmst.core.errors import InvalidArgumentError
-from clmst.runtime.device import Launcher
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
 
 # Links hold 31 bits of a vertex, and 30 of a supervertex.
 MAX_VERTICES = 1 << 31
@@ -86,7 +86,7 @@ class _Run:
     def solve(self) -> None:
         """Enqueue everything, and wait for the counts."""
         if self.launches == "resident":
-            kernel = self.plan.resident_kernel("solve_resident")
+            kernel = self.plan.resident_kernel("resident_solve")
             phases = np.uint32(self.plan.n_phases)
             windows = self.plan.window_arguments
             flags = self.plan.in_forest.memory
@@ -138,7 +138,7 @@ class _Run:
 
     def _edge_step(self, name: str, phase: int, depth: int) -> None:
         bound = self.plan.capacities[depth % 2]
-        tile = self.plan.program.work_group_size * self.tuning.edges_per_item
+        tile = self.plan.program.work_group_size * self.tuning.worklist_edges_per_item
         self._step(name, bound, phase, depth, tile=tile)
 
     def _tile_step(self, name: str, *arguments: int) -> None:
@@ -149,7 +149,8 @@ class _Run:
         plan, n = self.plan, self.n
         self._step("prepare", max(n, plan.graph.n_slots // 32))
         if plan.ranks:
-            self.launch.prepared(plan.kernel("set_windows"), 1, *plan.window_arguments)
+            groups = -(-SAMPLES // plan.program.work_group_size)
+            self.launch.prepared(plan.kernel("set_windows"), groups, *plan.window_arguments)
         if not plan.symmetric:
             self._tile_step("admit_edges", 0, plan.n_phases, 0)
             return
@@ -160,7 +161,7 @@ class _Run:
         self._step("follow_choices", n)
         self._follow_again(0, 0, n)
         edges = min(2 * plan.capacities[0], plan.graph.edge_bound)
-        tile = plan.program.work_group_size * self.tuning.edges_per_item
+        tile = plan.program.work_group_size * self.tuning.worklist_edges_per_item
         self._step("contract_slots", edges, tile=tile)
 
     def _follow_again(self, phase: int, depth: int, bound: int) -> None:
@@ -205,7 +206,7 @@ class _Run:
                 self._edge_step("contract", phase, depth)
                 depth += 1
         words = (np.uint32(word) for word in (phase, depth, first, settles))
-        kernel = self.plan.resident_kernel("finish_phase")
+        kernel = self.plan.resident_kernel("resident_finish_phase")
         self.launch.prepared(kernel, self.resident_groups, *words)
 
     def _settle(self, phase: int, first: int) -> None:

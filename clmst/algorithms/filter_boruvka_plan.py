@@ -9,9 +9,10 @@ import numpy as np
 from clmst.algorithms.filter_boruvka_options import MAX_PHASES, FilterBoruvkaOptions
 from clmst.algorithms.solution import flag_words, new_flags
 from clmst.core.weight_keys import Array
-from clmst.runtime.device import Launcher, Prepared, Program
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher, Prepared
 from clmst.runtime.policy import Policy
+from clmst.runtime.program import Program
 
 SOURCE = "algorithms/filter_boruvka.cl"
 RESIDENT_SOURCE = "algorithms/filter_boruvka_resident.cl"
@@ -43,7 +44,7 @@ def defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
         "MAX_PHASES": MAX_PHASES,
         "MAX_DEPTHS": _MAX_DEPTHS,
         "SAMPLES": SAMPLES,
-        "EDGES_PER_ITEM": tuning.edges_per_item,
+        "EDGES_PER_ITEM": tuning.worklist_edges_per_item,
         "TILE_ITEMS": tuning.slots_per_item,
         "CHASE": tuning.chase,
     }
@@ -56,6 +57,7 @@ def resident_defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool
         "WG_SIZE": tuning.resident_work_group_size,
         "MAX_REGISTERS": min(_REGISTERS // resident, 255),
         "TILE_ITEMS": tuning.resident_slots_per_item,
+        "EDGES_PER_ITEM": tuning.resident_edges_per_item,
     }
 
 

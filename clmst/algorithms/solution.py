@@ -12,8 +12,10 @@ from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
 from clmst.primitives.compact import positions
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Device, Launcher
+from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.transfer import Transfer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,19 +76,28 @@ class DeviceForest:
     def to_host(self) -> Forest:
         """Copy the forest to the host. O(k)."""
         device, graph = self.graph.device, self.graph.graph
-        launch = Launcher(device, device.queue)
         slots = np.empty(self.n_edges, np.uint32)
         edges = np.empty((self.n_edges, 2), np.uint32)
+        weights = np.empty(self.n_edges, graph.weights.dtype)
+        ids = None if graph.edge_ids is None else np.empty(self.n_edges, graph.edge_ids.dtype)
+
+        def look_up(begin: int, end: int) -> None:
+            """Take from the host's graph what belongs to slots that have come."""
+            part = slice(begin // slots.itemsize, end // slots.itemsize)
+            np.take(graph.weights, slots[part], out=weights[part], mode="clip")
+            if graph.edge_ids is not None and ids is not None:
+                np.take(graph.edge_ids, slots[part], out=ids[part], mode="clip")
+
         if self.n_edges:
-            launch.read(self.slots, slots)
-            launch.read(self.edges, edges)
+            Launcher(device, device.queue).read_all(  # slots first: there is most to do with them
+                Transfer(buffer=self.slots, array=slots, then=look_up),
+                Transfer(buffer=self.edges, array=edges),
+            )
         return Forest(
             n_vertices=graph.n_vertices,
             edges=_signed(edges, graph.n_vertices),
-            weights=graph.weights[slots],
-            edge_ids=_signed(slots, graph.n_slots)
-            if graph.edge_ids is None
-            else graph.edge_ids[slots],
+            weights=weights,
+            edge_ids=_signed(slots, graph.n_slots) if ids is None else ids,
             maximum=self.maximum,
             stats=self.stats,
             vertex_labels=graph.vertex_labels,

@@ -14,8 +14,8 @@ from clmst.api import minimum_spanning_forest
 from clmst.bench.measurement import Scope
 from clmst.bench.reference import Reference
 from clmst.core.graph import Graph
-from clmst.runtime.device import Launcher
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
 
 # What solves tell of themselves that is worth keeping.
 _TOLD = ("rounds", "launches", "device_bytes")

@@ -8,7 +8,7 @@ import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Launcher
+from clmst.runtime.launcher import Launcher
 
 MAX_LENGTH = 2**32 - 1
 

@@ -13,7 +13,7 @@ from clmst.primitives.predicate import Predicate
 from clmst.primitives.selection import SOURCE, Keep, Selection, Write, selection_defines
 from clmst.primitives.shares import Strategy
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Launcher
+from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 
 

@@ -17,7 +17,7 @@ from clmst.primitives.checks import (
 )
 from clmst.primitives.record import record_words
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Launcher
+from clmst.runtime.launcher import Launcher
 
 SOURCE = "primitives/permute.cl"
 # BATCH of permute.cl

@@ -25,8 +25,9 @@ from clmst.primitives.record import WORD_BYTES, record_words
 from clmst.primitives.shares import Shares
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
-from clmst.runtime.device import Launcher, Program
+from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
+from clmst.runtime.program import Program
 
 SOURCE = "primitives/split.cl"
 

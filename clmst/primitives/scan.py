@@ -12,7 +12,7 @@ from clmst.primitives.monoid import Monoid
 from clmst.primitives.shares import Strategy, check_strategy, tile_and_teams
 from clmst.primitives.sweeps import Segments, Sweeps, checked_flags, checked_monoid, checked_out
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Launcher
+from clmst.runtime.launcher import Launcher
 
 ScanStrategy: TypeAlias = Literal["reduce-then-scan", "scan-then-propagate", "sequential"]
 SCAN_STRATEGIES = ("reduce-then-scan", "scan-then-propagate", "sequential")

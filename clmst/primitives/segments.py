@@ -21,7 +21,7 @@ from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import segmented_scan
 from clmst.primitives.shares import Strategy
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Launcher
+from clmst.runtime.launcher import Launcher
 
 SOURCE = "primitives/segments.cl"
 

@@ -16,7 +16,8 @@ from clmst.primitives.predicate import Predicate
 from clmst.primitives.record import record_words
 from clmst.primitives.shares import Shares, check_strategy, shape_defines
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Device, Launcher
+from clmst.runtime.device import Device
+from clmst.runtime.launcher import Launcher
 
 SOURCE = "primitives/compact.cl"
 

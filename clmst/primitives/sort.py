@@ -7,7 +7,7 @@ from clmst.primitives.checks import check_array
 from clmst.primitives.radix import KEY_KINDS, Key, KeyKind, check_field, order, plan_moves
 from clmst.primitives.shares import Strategy, check_strategy
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Launcher
+from clmst.runtime.launcher import Launcher
 
 
 def sort(

@@ -20,7 +20,7 @@ from clmst.primitives.record import record_words
 from clmst.primitives.shares import Strategy, check_strategy
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
-from clmst.runtime.device import Launcher
+from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 
 

@@ -20,8 +20,9 @@ from clmst.primitives.element import check_supported
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.shares import Shares, shape_defines
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Launcher, Program
+from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
+from clmst.runtime.program import Program
 
 SOURCE = "primitives/scan.cl"
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array
-from clmst.runtime.device import Device, Launcher
+from clmst.runtime.device import Device
 from clmst.runtime.discovery import get_device
+from clmst.runtime.launcher import Launcher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -14,8 +12,10 @@ from clmst.core.errors import KernelBuildError, OutOfDeviceMemoryError, Unsuppor
 from clmst.core.weight_keys import Array
 from clmst.runtime import program
 from clmst.runtime.capabilities import Capabilities, detect
+from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
-from clmst.runtime.profile import Profile
+from clmst.runtime.program import Program
+from clmst.runtime.transfer import Staging, Transfer
 from clmst.runtime.tuning import Identity, Tuning, look_up
 
 
@@ -94,7 +94,7 @@ class Device:
     def beside(self, tuning: Policy) -> Device:
         """Return the same with kernels of another shape, on this one's queue, buffers and pool."""
         other = Device(self.cl_device, queue=self.queue, without=self.without, tuning=tuning)
-        other._pool = self._pool
+        other._pool, other.staging = self._pool, self.staging
         return other
 
     @cached_property
@@ -171,6 +171,28 @@ class Device:
         On a device that works in the host's memory that is the array itself: keep it alive and
         unchanged.
         """
+        return self.upload_all(array)[0]
+
+    def upload_all(self, *arrays: Array, wait: bool = True) -> list[Any]:
+        """Upload several arrays at once, which is quicker; as :meth:`upload` in all else.
+
+        Without `wait` copies may still be on their way, for which only this device's own queue
+        waits by itself; the arrays are the caller's again all the same.
+        """
+        found = [self._in_place(array) for array in arrays]
+        transfers = []
+        for k, array in enumerate(arrays):
+            if found[k] is None:
+                found[k] = self.allocate(array.nbytes)
+                transfers += [Transfer(buffer=found[k], array=array)] if array.nbytes else []
+        if transfers:
+            self.staging.send(self.queue, transfers)
+            if wait:
+                self.queue.finish()
+        return found
+
+    def _in_place(self, array: Array) -> Any:
+        """Return `array` as kernels get at it where it is, or None where they cannot."""
         import pyopencl as cl
 
         access = self.capabilities.host_arrays if array.nbytes else "copied"
@@ -179,14 +201,20 @@ class Device:
         if access == "wrapped":
             flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
             return cl.Buffer(self.context, flags, hostbuf=array)
-        buffer = self.allocate(array.nbytes)
-        if array.nbytes:
-            cl.enqueue_copy(self.queue, buffer, array, is_blocking=True)
-        return buffer
+        return None
+
+    @cached_property
+    def staging(self) -> Staging:
+        """Pinned memory for large transfers; none is taken before the first of those.
+
+        A device that works in the host's memory reads and writes it without.
+        """
+        return Staging(self.queue, pinned=self.capabilities.host_arrays == "copied")
 
     def release_memory(self) -> None:
-        """Give buffers that the pool holds ready back to the device."""
+        """Give buffers that the pool holds ready back to the device, and pinned memory too."""
         self._pool.free_held()
+        self.staging.free()
 
     # ----------------------------------------------------------------- kernels
 
@@ -239,158 +267,3 @@ class Device:
         """Raise :class:`UnsupportedDeviceError` unless this device passed its trial."""
         if self.trial_failure is not None:
             raise UnsupportedDeviceError(f"{self.description} {self.trial_failure}")
-
-
-class Program:
-    """A built program; its kernels are made once."""
-
-    def __init__(self, built: Any, specialisation: program.Specialisation) -> None:
-        self.specialisation = specialisation
-        self.work_group_size = dict(specialisation.defines)["WG_SIZE"]
-        self._built = built
-        self._kernels: dict[str, Any] = {}
-
-    @property
-    def grid_tile(self) -> int:
-        """Items that a work-group takes at a time: GRID_TILE of ``cl/device/work_group.cl``."""
-        return 1024 if self.work_group_size == 1 else self.work_group_size
-
-    def kernel(self, name: str, arguments: tuple[Any, ...]) -> Any:
-        """Return the ``pyopencl.Kernel`` of this name, for arguments of these types.
-
-        PyOpenCL sets arguments twenty times as fast once it knows which are scalars.
-        """
-        if name not in self._kernels:
-            kernel = self.new_kernel(name)
-            kernel.set_arg_types(
-                [type(a) if isinstance(a, np.generic) else None for a in arguments]
-            )
-            self._kernels[name] = kernel
-        return self._kernels[name]
-
-    def new_kernel(self, name: str) -> Any:
-        """Return a ``pyopencl.Kernel`` of this name that nobody else sets arguments of."""
-        import pyopencl as cl
-
-        return cl.Kernel(self._built, name)
-
-
-class Prepared:
-    """A kernel of its own, whose leading arguments are set once and for all.
-
-    Parameters
-    ----------
-    program : Program
-    name : str
-    arguments : tuple
-        Buffers and NumPy scalars; kept alive with the kernel.
-    """
-
-    def __init__(self, program: Program, name: str, arguments: tuple[Any, ...]) -> None:
-        self.name = name
-        self.work_group_size = program.work_group_size
-        self.kernel = program.new_kernel(name)
-        self._arguments = arguments
-        self._rest: tuple[Any, ...] = ()
-        for k, argument in enumerate(arguments):
-            self.kernel.set_arg(k, argument)
-
-    def set_rest(self, arguments: tuple[Any, ...]) -> None:
-        """Set the arguments behind the leading ones."""
-        if arguments == self._rest:
-            return
-        for k, argument in enumerate(arguments, len(self._arguments)):
-            self.kernel.set_arg(k, argument)
-        self._rest = arguments
-
-
-_MAX_DRIVER_FILL = 1 << 30
-
-
-class Launcher:
-    """Enqueues kernels on a queue, and notes their events if a profile is wanted."""
-
-    def __init__(self, device: Device, queue: Any, profile: Profile | None = None) -> None:
-        self.device = device
-        self.queue = queue
-        self.profile = profile
-        self.launches = 0
-        self._phase: str | None = None
-
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        """Let what is enqueued within belong to a phase of an algorithm, in the profile."""
-        outer, self._phase = self._phase, name
-        try:
-            yield
-        finally:
-            self._phase = outer
-
-    def _note(self, name: str, event: Any) -> Any:
-        if self.profile is not None:
-            self.profile.add(name, event, self._phase)
-        return event
-
-    def __call__(self, program: Program, name: str, groups: int, *arguments: Any) -> Any:
-        """Enqueue kernel `name` on `groups` work-groups of the program's size."""
-        local = program.work_group_size
-        with self.device.lock:  # a kernel carries its arguments from here until it is enqueued
-            kernel = program.kernel(name, arguments)
-            event = kernel(self.queue, (groups * local,), (local,), *arguments)
-        self.launches += 1
-        return self._note(name, event)
-
-    def prepared(self, kernel: Prepared, groups: int, *rest: Any) -> Any:
-        """Enqueue a prepared kernel, with the arguments behind those that are set."""
-        import pyopencl as cl
-
-        local = kernel.work_group_size
-        with self.device.lock:
-            kernel.set_rest(rest)
-            event = cl.enqueue_nd_range_kernel(
-                self.queue, kernel.kernel, (groups * local,), (local,)
-            )
-        self.launches += 1
-        return self._note(kernel.name, event)
-
-    def groups_for(self, n_items: int) -> int:
-        """Return how many work-groups share `n_items` tiles or items: few enough to be resident."""
-        tuning = self.device.policy
-        resident = self.device.capabilities.compute_units * tuning.groups_per_compute_unit
-        return max(1, min(resident, n_items))
-
-    def read(self, buffer: Any, out: Array, *, offset: int = 0) -> None:
-        """Copy from `buffer`, from byte `offset` on, into the host array `out`, and wait.
-
-        Reading on while the device works is no gain: NVIDIA's driver takes three times as long for
-        an asynchronous read into pageable memory as for a blocking one (docs/performance.md).
-        """
-        import pyopencl as cl
-
-        event = cl.enqueue_copy(self.queue, out, buffer, src_offset=offset, is_blocking=True)
-        self._note("(read back)", event)
-
-    def fill(self, buffer: Any, value: int, count: int, dtype: Any = np.uint32) -> None:
-        """Set the first `count` integers of `buffer`, of 1, 2, 4 or 8 bytes, to `value`.
-
-        Large buffers by a kernel: NVIDIA's driver 580 never comes back from a fill of 2 GiB, nor
-        does it survive one that begins behind so many.
-        """
-        import pyopencl as cl
-
-        pattern = np.array([value], dtype)
-        n_bytes = pattern.itemsize * count
-        if n_bytes > _MAX_DRIVER_FILL:
-            eight_bytes = np.resize(pattern, 8 // pattern.itemsize).view(np.uint64)[0]
-            program = self.device.program("device/fill.cl")
-            groups = self.groups_for(-(-n_bytes // (8 * program.grid_tile)))
-            self(program, "fill_bytes", groups, buffer, eight_bytes, np.uint64(n_bytes))
-        elif n_bytes:
-            event = cl.enqueue_fill_buffer(self.queue, buffer, pattern, 0, n_bytes)
-            self._note("(fill)", event)
-
-    def write(self, buffer: Any, array: Array) -> Any:
-        """Copy the host array into `buffer`, and wait."""
-        import pyopencl as cl
-
-        return cl.enqueue_copy(self.queue, buffer, array, is_blocking=True)

@@ -41,15 +41,22 @@ class DeviceGraph:
     plans: dict[Hashable, Any] = field(default_factory=dict)
 
     @classmethod
-    def upload(cls, graph: Graph, device: Device) -> DeviceGraph:
-        """Put `graph` on `device`; without a copy where the device shares the host's memory."""
+    def upload(cls, graph: Graph, device: Device, *, wait: bool = True) -> DeviceGraph:
+        """Put `graph` on `device`; without a copy where the device shares the host's memory.
+
+        Without `wait` copies may still be on their way, for which only the device's own queue
+        waits by itself: a solve in that queue can be enqueued behind them.
+        """
         encoded = encode(graph.weights)
+        indptr, indices, weights = device.upload_all(
+            graph.indptr, graph.indices, encoded.bits, wait=wait
+        )
         return cls(
             graph=graph,
             device=device,
-            indptr=device.upload(graph.indptr),
-            indices=device.upload(graph.indices),
-            weights=device.upload(encoded.bits),
+            indptr=indptr,
+            indices=indices,
+            weights=weights,
             encoded=encoded,
         )
 

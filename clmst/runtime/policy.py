@@ -52,9 +52,8 @@ class Policy:
         Work-groups among which records are shared out.
     slots_per_item : int
         Slots that a work-item takes from each tile of a graph, in `filter-boruvka`.
-    long_row : int
-        Slots in a tile from which on a row goes to a lane group there (work-groups of more than one
-        work-item only).
+    worklist_edges_per_item : int
+        Edges that a work-item takes from each tile of a worklist, in `filter-boruvka`.
     chase : int
         Vertices that a vertex follows in one go on the way to its supervertex.
     filter_degree : float
@@ -68,6 +67,8 @@ class Policy:
         Their work-items.
     resident_slots_per_item : int
         As `slots_per_item`, for them.
+    resident_edges_per_item : int
+        As `worklist_edges_per_item`, for them.
     resident_slots : int
         Slots up to which a graph is solved in one launch of resident work-groups.
     separate_rounds : int
@@ -90,13 +91,14 @@ class Policy:
     split_bytes_per_item: int
     split_shares_per_compute_unit: int
     slots_per_item: int
-    long_row: int
+    worklist_edges_per_item: int
     chase: int
     filter_degree: float
     filter_target: float
     resident_groups_per_compute_unit: int
     resident_work_group_size: int
     resident_slots_per_item: int
+    resident_edges_per_item: int
     resident_slots: int
     separate_rounds: int
 
@@ -119,15 +121,16 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         split_bytes_per_item=48,
         split_shares_per_compute_unit=8,
         slots_per_item=8,
-        long_row=64,
+        worklist_edges_per_item=4,
         chase=32,
         filter_degree=6.0,
         filter_target=1.0,
         resident_groups_per_compute_unit=0,
         resident_work_group_size=512,
         resident_slots_per_item=4,
+        resident_edges_per_item=1,
         resident_slots=1 << 23,
-        separate_rounds=2,
+        separate_rounds=1,
     ),
     "cpu": Policy(
         work_group_size=1,
@@ -145,13 +148,14 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         split_bytes_per_item=64,
         split_shares_per_compute_unit=4,
         slots_per_item=1024,
-        long_row=64,
+        worklist_edges_per_item=256,
         chase=32,
         filter_degree=6.0,
         filter_target=1.0,
         resident_groups_per_compute_unit=0,
         resident_work_group_size=1,
         resident_slots_per_item=1024,
+        resident_edges_per_item=256,
         resident_slots=0,
         separate_rounds=0,
     ),

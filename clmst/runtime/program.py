@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+import numpy as np
+
 from clmst.core.errors import KernelBuildError
 from clmst.runtime import source
 from clmst.runtime.capabilities import Capabilities
@@ -79,6 +81,40 @@ class Specialisation:
         if macros.get("MAX_REGISTERS") and macros.get("LANES_IMPL") == _LANES_IMPL["ptx"]:
             options.append(f"-cl-nv-maxrregcount={macros['MAX_REGISTERS']}")
         return options
+
+
+class Program:
+    """A built program; its kernels are made once."""
+
+    def __init__(self, built: Any, specialisation: Specialisation) -> None:
+        self.specialisation = specialisation
+        self.work_group_size = dict(specialisation.defines)["WG_SIZE"]
+        self._built = built
+        self._kernels: dict[str, Any] = {}
+
+    @property
+    def grid_tile(self) -> int:
+        """Items that a work-group takes at a time: GRID_TILE of ``cl/device/work_group.cl``."""
+        return 1024 if self.work_group_size == 1 else self.work_group_size
+
+    def kernel(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        """Return the ``pyopencl.Kernel`` of this name, for arguments of these types.
+
+        PyOpenCL sets arguments twenty times as fast once it knows which are scalars.
+        """
+        if name not in self._kernels:
+            kernel = self.new_kernel(name)
+            kernel.set_arg_types(
+                [type(a) if isinstance(a, np.generic) else None for a in arguments]
+            )
+            self._kernels[name] = kernel
+        return self._kernels[name]
+
+    def new_kernel(self, name: str) -> Any:
+        """Return a ``pyopencl.Kernel`` of this name that nobody else sets arguments of."""
+        import pyopencl as cl
+
+        return cl.Kernel(self._built, name)
 
 
 def specialise(

@@ -123,8 +123,8 @@ _DECLARED = (
         tries=(1, 2, 4, 8, 16, *_doubling(256, 16384)), algorithms=_FILTERING,
     ),
     Parameter(
-        name="long_row", unit="slots", least=2, most=65536, tries=_doubling(8, 512),
-        algorithms=_FILTERING, shape="groups",
+        name="worklist_edges_per_item", unit="edges", least=1, most=1024,
+        tries=_doubling(1, 1024), algorithms=_FILTERING,
     ),
     Parameter(
         name="chase", unit="vertices", least=2, most=1024, tries=_doubling(2, 256),

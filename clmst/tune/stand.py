@@ -18,8 +18,9 @@ from clmst.algorithms.solution import DeviceForest
 from clmst.core.errors import ClmstError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.runtime.device import Device, Launcher
+from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 from clmst.runtime.refusal import refusal
 

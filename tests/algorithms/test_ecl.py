@@ -19,7 +19,7 @@ import clmst
 from clmst import Device, EclOptions, Forest, Graph, InvalidArgumentError
 from clmst.algorithms.ecl import FILTER_DEGREE
 from clmst.core.weight_keys import encode
-from clmst.runtime.device import Launcher
+from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 from tests.strategies import graphs
 from tests.variants import Variant, variants

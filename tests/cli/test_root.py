@@ -37,11 +37,11 @@ def test_version(run: Run) -> None:
 def test_help_names_every_command(run: Run, flag: str) -> None:
     result = run(flag)
     assert_fine(result)
-    for command in ("solve", "verify", "generate", "devices"):
+    for command in ("solve", "verify", "generate", "devices", "bench", "tune"):
         assert f"  {command} " in result.stdout
 
 
-@pytest.mark.parametrize("command", ["solve", "verify", "devices"])
+@pytest.mark.parametrize("command", ["solve", "verify", "devices", "bench", "tune"])
 def test_help_of_commands(run: Run, command: str) -> None:
     result = run(command, "--help")
     assert_fine(result)
@@ -56,7 +56,9 @@ def test_unknown_option(run: Run) -> None:
     assert_not_understood(run("solve", "g.txt", "--fast"), "--fast")
 
 
-@pytest.mark.parametrize("command", [[], ["solve"], ["verify"], ["devices"]])
+@pytest.mark.parametrize(
+    "command", [[], ["solve"], ["verify"], ["devices"], ["bench"], ["tune"]], ids=" ".join
+)
 def test_help_imports_nothing_heavy(command: list[str]) -> None:
     """Help must come at once: without the seconds that numerical packages take to import."""
     script = (

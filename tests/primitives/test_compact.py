@@ -12,7 +12,7 @@ from clmst.primitives.compact import compact, positions
 from clmst.primitives.predicate import Predicate
 from clmst.primitives.selection import divide
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Launcher
+from clmst.runtime.launcher import Launcher
 from tests.primitives.selections import (
     KINDS,
     PREDICATES,

@@ -10,7 +10,7 @@ import pytest
 from clmst import Device, InvalidArgumentError
 from clmst.primitives.compact import partition, unique_by_key
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Launcher
+from clmst.runtime.launcher import Launcher
 from tests.primitives.selections import (
     KINDS,
     PREDICATES,

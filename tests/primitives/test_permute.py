@@ -10,7 +10,7 @@ import pytest
 from clmst import Device, InvalidArgumentError
 from clmst.primitives.permute import gather, scatter
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Launcher
+from clmst.runtime.launcher import Launcher
 from tests.primitives.selections import SCALARS, draw, same, words
 from tests.primitives.shapes import each_shape
 

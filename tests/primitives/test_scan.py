@@ -18,7 +18,7 @@ from clmst.primitives.scan import (
 )
 from clmst.primitives.shares import Shares, tile_and_teams
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Launcher
+from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
 from tests.primitives.operators import (
     AFFINE,

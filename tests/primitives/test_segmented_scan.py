@@ -13,7 +13,7 @@ from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import exclusive_scan, inclusive_scan, segmented_scan
 from clmst.primitives.shares import STRATEGIES
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Launcher
+from clmst.runtime.launcher import Launcher
 from tests.primitives.operators import (
     AFFINE,
     SUM,

@@ -16,7 +16,7 @@ from clmst.primitives.radix import SOURCE, Key, Shape
 from clmst.primitives.split import specialisations_of_split, split
 from clmst.runtime import policy
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device import Launcher
+from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
 from clmst.runtime.program import specialise
 from tests.primitives.shapes import SHAPES

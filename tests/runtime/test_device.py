@@ -14,7 +14,7 @@ import clmst
 from clmst import Device, OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.errors import KernelBuildError
 from clmst.runtime.capabilities import HostArrays
-from clmst.runtime.device import Launcher
+from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
 from tests.forests import assert_same_forest
 from tests.variants import GPU_SHAPE
@@ -227,7 +227,7 @@ def test_large_fills(
     device: Device, monkeypatch: pytest.MonkeyPatch, dtype: type[np.unsignedinteger], count: int
 ) -> None:
     """What is filled by a kernel, as drivers fill the rest, has no byte more."""
-    monkeypatch.setattr("clmst.runtime.device._MAX_DRIVER_FILL", 0)
+    monkeypatch.setattr("clmst.runtime.launcher._MAX_DRIVER_FILL", 0)
     value = 0x0123456789ABCDEF & np.iinfo(dtype).max
     expected = np.full(count + 16, 77, dtype)
     launch, buffer = launcher(device), device.allocate(expected.nbytes)

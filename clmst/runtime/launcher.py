@@ -1,0 +1,146 @@
+"""Launching: kernels and transfers into a queue, with a profile where one is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clmst.core.weight_keys import Array
+from clmst.runtime.profile import Profile
+from clmst.runtime.program import Program
+from clmst.runtime.transfer import STAGED_FROM, Transfer
+
+if TYPE_CHECKING:
+    from clmst.runtime.device import Device
+
+_MAX_DRIVER_FILL = 1 << 30
+
+
+class Prepared:
+    """A kernel of its own, whose leading arguments are set once and for all.
+
+    Parameters
+    ----------
+    program : Program
+    name : str
+    arguments : tuple
+        Buffers and NumPy scalars; kept alive with the kernel.
+    """
+
+    def __init__(self, program: Program, name: str, arguments: tuple[Any, ...]) -> None:
+        self.name = name
+        self.work_group_size = program.work_group_size
+        self.kernel = program.new_kernel(name)
+        self._arguments = arguments
+        self._rest: tuple[Any, ...] = ()
+        for k, argument in enumerate(arguments):
+            self.kernel.set_arg(k, argument)
+
+    def set_rest(self, arguments: tuple[Any, ...]) -> None:
+        """Set the arguments behind the leading ones."""
+        if arguments == self._rest:
+            return
+        for k, argument in enumerate(arguments, len(self._arguments)):
+            self.kernel.set_arg(k, argument)
+        self._rest = arguments
+
+
+class Launcher:
+    """Enqueues kernels on a queue, and notes their events if a profile is wanted."""
+
+    def __init__(self, device: Device, queue: Any, profile: Profile | None = None) -> None:
+        self.device = device
+        self.queue = queue
+        self.profile = profile
+        self.launches = 0
+        self._phase: str | None = None
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Let what is enqueued within belong to a phase of an algorithm, in the profile."""
+        outer, self._phase = self._phase, name
+        try:
+            yield
+        finally:
+            self._phase = outer
+
+    def _note(self, name: str, event: Any) -> Any:
+        if self.profile is not None:
+            self.profile.add(name, event, self._phase)
+        return event
+
+    def __call__(self, program: Program, name: str, groups: int, *arguments: Any) -> Any:
+        """Enqueue kernel `name` on `groups` work-groups of the program's size."""
+        local = program.work_group_size
+        with self.device.lock:  # a kernel carries its arguments from here until it is enqueued
+            kernel = program.kernel(name, arguments)
+            event = kernel(self.queue, (groups * local,), (local,), *arguments)
+        self.launches += 1
+        return self._note(name, event)
+
+    def prepared(self, kernel: Prepared, groups: int, *rest: Any) -> Any:
+        """Enqueue a prepared kernel, with the arguments behind those that are set."""
+        import pyopencl as cl
+
+        local = kernel.work_group_size
+        with self.device.lock:
+            kernel.set_rest(rest)
+            event = cl.enqueue_nd_range_kernel(
+                self.queue, kernel.kernel, (groups * local,), (local,)
+            )
+        self.launches += 1
+        return self._note(kernel.name, event)
+
+    def groups_for(self, n_items: int) -> int:
+        """Return how many work-groups share `n_items` tiles or items: few enough to be resident."""
+        tuning = self.device.policy
+        resident = self.device.capabilities.compute_units * tuning.groups_per_compute_unit
+        return max(1, min(resident, n_items))
+
+    def read(self, buffer: Any, out: Array, *, offset: int = 0) -> None:
+        """Copy from `buffer`, from byte `offset` on, into the host array `out`, and wait.
+
+        Reading on while the device works is no gain: NVIDIA's driver takes three times as long for
+        an asynchronous read into pageable memory as for a blocking one (docs/performance.md).
+        """
+        import pyopencl as cl
+
+        if out.nbytes >= STAGED_FROM:
+            self.read_all(Transfer(buffer=buffer, array=out, offset=offset))
+            return
+        event = cl.enqueue_copy(self.queue, out, buffer, src_offset=offset, is_blocking=True)
+        self._note("(read back)", event)
+
+    def read_all(self, *transfers: Transfer) -> None:
+        """Copy from the device into several host arrays, and wait."""
+        self.device.staging.fetch(
+            self.queue, transfers, lambda event: self._note("(read back)", event)
+        )
+
+    def fill(self, buffer: Any, value: int, count: int, dtype: Any = np.uint32) -> None:
+        """Set the first `count` integers of `buffer`, of 1, 2, 4 or 8 bytes, to `value`.
+
+        Large buffers by a kernel: NVIDIA's driver 580 never comes back from a fill of 2 GiB, nor
+        does it survive one that begins behind so many.
+        """
+        import pyopencl as cl
+
+        pattern = np.array([value], dtype)
+        n_bytes = pattern.itemsize * count
+        if n_bytes > _MAX_DRIVER_FILL:
+            eight_bytes = np.resize(pattern, 8 // pattern.itemsize).view(np.uint64)[0]
+            program = self.device.program("device/fill.cl")
+            groups = self.groups_for(-(-n_bytes // (8 * program.grid_tile)))
+            self(program, "fill_bytes", groups, buffer, eight_bytes, np.uint64(n_bytes))
+        elif n_bytes:
+            event = cl.enqueue_fill_buffer(self.queue, buffer, pattern, 0, n_bytes)
+            self._note("(fill)", event)
+
+    def write(self, buffer: Any, array: Array) -> Any:
+        """Copy the host array into `buffer`, and wait."""
+        import pyopencl as cl
+
+        return cl.enqueue_copy(self.queue, buffer, array, is_blocking=True)

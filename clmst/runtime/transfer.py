@@ -1,0 +1,300 @@
+"""Transfers of large host arrays: through pinned memory, with several threads of the host.
+
+A driver copies from and to ordinary, pageable memory by way of a small pinned buffer of its own,
+in one thread. That is far slower than the bus. Here every thread has a few blocks of pinned memory:
+while the device fetches one, the thread fills the next, and the other threads theirs.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clmst.core.weight_keys import Array
+
+# Transfers of fewer bytes in all go the driver's way: waking the threads would take longer.
+STAGED_FROM = 4 << 20
+
+_PAGE = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagingShape:
+    """How pinned memory is divided; never changes a result.
+
+    Attributes
+    ----------
+    threads : int
+        Threads of the host that copy, at most; no more than it may run at once.
+    blocks : int
+        Blocks of each thread: with two, it fills one while the device fetches the other.
+    block_bytes : int
+        Size of a block, a multiple of a page. Large against the 20 us or so that Python takes to
+        enqueue one; small enough that all of them together stay in the host's caches, or nearly.
+    """
+
+    threads: int = 16
+    blocks: int = 2
+    block_bytes: int = 2 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer:
+    """A host array and where its bytes go to or come from.
+
+    Attributes
+    ----------
+    buffer : device buffer
+    array : ndarray
+        Contiguous, not empty.
+    offset : int
+        Bytes of the buffer before them.
+    then : callable, optional
+        Called with each range ``(begin, end)`` of bytes that a fetch has brought, in any order
+        and from any thread. Ranges begin and end at multiples of a page, or with the array.
+    """
+
+    buffer: Any
+    array: Array
+    offset: int = 0
+    then: Callable[[int, int], None] | None = None
+
+    def done(self, begin: int, end: int) -> None:
+        """Do what is to be done with bytes that have come."""
+        if self.then is not None:
+            self.then(begin, end)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    transfer: Transfer
+    begin: int
+    end: int
+
+    @property
+    def host(self) -> Array:
+        return self.transfer.array.reshape(-1).view(np.uint8)[self.begin : self.end]
+
+    @property
+    def offset(self) -> int:
+        return self.transfer.offset + self.begin
+
+
+def _forget(event: Any) -> None:
+    """Note nothing."""
+
+
+class Staging:
+    """Pinned memory of a context, and the threads that fill and empty it.
+
+    Memory and threads are there from the first large transfer on, until :meth:`free`. Where the
+    driver has no such memory to give, a warning says so once, `failure` keeps the reason, and
+    transfers go the driver's own way. Several threads may transfer; one does at a time.
+
+    Parameters
+    ----------
+    queue : pyopencl.CommandQueue
+        The queue that maps the memory; transfers name their own.
+    pinned : bool
+        Whether to use pinned memory at all.
+    shape : StagingShape
+    """
+
+    def __init__(
+        self, queue: Any, *, pinned: bool = True, shape: StagingShape = StagingShape()
+    ) -> None:
+        self.pinned = pinned
+        self.shape = shape
+        self.n_threads = min(shape.threads, _cores())
+        self.failure: str | None = None
+        self._queue = queue
+        self._lock = threading.Lock()
+        self._blocks: Array | None = None  # threads x blocks x bytes
+        self._events: list[list[Any]] = []
+        self._workers: ThreadPoolExecutor | None = None
+
+    @property
+    def n_bytes(self) -> int:
+        """Pinned bytes that it takes, once it does."""
+        return self.n_threads * self.shape.blocks * self.shape.block_bytes
+
+    def send(self, queue: Any, transfers: Sequence[Transfer]) -> None:
+        """Copy host arrays to the device, in no particular order.
+
+        When it returns the arrays may change; `queue` may still be at work on the copies, so
+        commands of another queue must wait for it.
+        """
+        import pyopencl as cl
+
+        if self._pays(transfers):
+            with self._lock:
+                if self._open():
+                    self._share(lambda thread, pieces: self._fill(queue, thread, pieces), transfers)
+                    return
+        for one in transfers:
+            cl.enqueue_copy(queue, one.buffer, one.array, dst_offset=one.offset, is_blocking=True)
+
+    def fetch(
+        self,
+        queue: Any,
+        transfers: Sequence[Transfer],
+        note: Callable[[Any], Any] = _forget,
+    ) -> None:
+        """Copy from the device into host arrays, and wait; `note` is given every event."""
+        import pyopencl as cl
+
+        if self._pays(transfers):
+            with self._lock:
+                if self._open():
+                    self._share(
+                        lambda thread, pieces: self._empty(queue, thread, pieces, note), transfers
+                    )
+                    return
+        for one in transfers:
+            note(
+                cl.enqueue_copy(
+                    queue, one.array, one.buffer, src_offset=one.offset, is_blocking=True
+                )
+            )
+            one.done(0, one.array.nbytes)
+
+    def free(self) -> None:
+        """Give memory and threads back; the next large transfer takes them anew."""
+        with self._lock:
+            if self._workers is None or self._blocks is None:
+                return
+            self._workers.shutdown()
+            for events in self._events:
+                _wait_for(*events)
+            mapping: Any = self._blocks.base
+            self._workers, self._blocks, self._events = None, None, []
+            mapping.release(self._queue)
+
+    # ------------------------------------------------------------------ opening
+
+    def _pays(self, transfers: Sequence[Transfer]) -> bool:
+        return self.pinned and sum(one.array.nbytes for one in transfers) >= STAGED_FROM
+
+    def _open(self) -> bool:
+        """Take memory and threads, unless they are there; return whether they are."""
+        import pyopencl as cl
+
+        if self._blocks is not None or self.failure is not None:
+            return self.failure is None
+        try:
+            flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
+            buffer = cl.Buffer(self._queue.context, flags, self.n_bytes)
+            shape = (self.n_threads, self.shape.blocks, self.shape.block_bytes)
+            access = cl.map_flags.READ | cl.map_flags.WRITE
+            enqueue_map: Any = cl.enqueue_map_buffer  # whose stubs know no flags put together
+            self._blocks, _ = enqueue_map(self._queue, buffer, access, 0, shape, np.uint8)
+        except (cl.Error, MemoryError) as error:
+            self.failure = str(error).splitlines()[0]
+            warnings.warn(
+                f"{self._queue.device.name.strip()} gives no {self.n_bytes} bytes of pinned host "
+                f"memory ({self.failure}); transfers are slower without",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            return False
+        self._events = [[None] * self.shape.blocks for _ in range(self.n_threads)]
+        self._workers = ThreadPoolExecutor(self.n_threads, thread_name_prefix="clmst-transfer")
+        return True
+
+    # ------------------------------------------------------------------ threads
+
+    def _share(
+        self, work: Callable[[int, Iterator[_Piece]], None], transfers: Sequence[Transfer]
+    ) -> None:
+        """Let all threads take pieces, one after the other, until there are none; wait for them."""
+        assert self._workers is not None
+        pieces = list(self._cut(transfers))
+        shared = iter(pieces)  # a list's iterator gives no element twice, whoever asks
+        threads = range(min(self.n_threads, len(pieces)))
+        futures: list[Future[None]] = [self._workers.submit(work, k, shared) for k in threads]
+        errors = [error for future in futures if (error := future.exception())]
+        if errors:
+            raise errors[0]
+
+    def _cut(self, transfers: Sequence[Transfer]) -> Iterator[_Piece]:
+        """Yield pieces of a block, or less where there would be too few for all threads."""
+        total = sum(one.array.nbytes for one in transfers)
+        share = -(-total // (2 * self.n_threads * _PAGE)) * _PAGE
+        size = min(self.shape.block_bytes, max(share, _PAGE))
+        for one in transfers:
+            for begin in range(0, one.array.nbytes, size):
+                yield _Piece(one, begin, min(begin + size, one.array.nbytes))
+
+    def _fill(self, queue: Any, thread: int, pieces: Iterator[_Piece]) -> None:
+        """Fill this thread's blocks in turn, each when the device has what was in it."""
+        import pyopencl as cl
+
+        for block, event, piece in self._turns(thread, pieces):
+            _wait_for(event)
+            staged = self._block(thread, block, piece)
+            np.copyto(staged, piece.host)
+            self._events[thread][block] = cl.enqueue_copy(
+                queue, piece.transfer.buffer, staged, dst_offset=piece.offset, is_blocking=False
+            )
+            queue.flush()
+
+    def _empty(
+        self, queue: Any, thread: int, pieces: Iterator[_Piece], note: Callable[[Any], Any]
+    ) -> None:
+        """Empty this thread's blocks in turn, while the device writes to those not empty yet."""
+        import pyopencl as cl
+
+        coming: deque[tuple[Any, Array, _Piece]] = deque()
+        for block, earlier, piece in self._turns(thread, pieces):
+            _wait_for(earlier)
+            staged = self._block(thread, block, piece)
+            event = cl.enqueue_copy(
+                queue, staged, piece.transfer.buffer, src_offset=piece.offset, is_blocking=False
+            )
+            queue.flush()
+            note(event)
+            self._events[thread][block] = event
+            coming.append((event, staged, piece))
+            if len(coming) == self.shape.blocks:
+                _take_over(*coming.popleft())
+        while coming:
+            _take_over(*coming.popleft())
+
+    def _turns(self, thread: int, pieces: Iterator[_Piece]) -> Iterator[tuple[int, Any, _Piece]]:
+        """Yield the number of a block, what it was last used for, and the next piece."""
+        for turn, piece in enumerate(pieces):
+            block = turn % self.shape.blocks
+            yield block, self._events[thread][block], piece
+
+    def _block(self, thread: int, block: int, piece: _Piece) -> Array:
+        assert self._blocks is not None
+        part: Array = self._blocks[thread, block, : piece.end - piece.begin]
+        return part
+
+
+def _take_over(event: Any, staged: Array, piece: _Piece) -> None:
+    """Copy a block to where it belongs, once the device has written it."""
+    event.wait()
+    np.copyto(piece.host, staged)
+    piece.transfer.done(piece.begin, piece.end)
+
+
+def _wait_for(*events: Any) -> None:
+    for event in events:
+        if event is not None:
+            event.wait()
+
+
+def _cores() -> int:
+    """Return how many threads of this process can run at once."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
