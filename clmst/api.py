@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any, Literal, overload
 
 from clmst import algorithms
+from clmst.algorithms.adoption import adopt
 from clmst.algorithms.solution import DeviceForest, gather
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.discovery import get_device
 from clmst.runtime.launcher import Launcher
@@ -157,7 +159,7 @@ def to_device(graph: Any, device: Any = None) -> DeviceGraph:
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`.
     """
-    return DeviceGraph.upload(as_graph(graph), get_device(device))
+    return _put(graph, get_device(device), wait=True)
 
 
 def as_graph(graph: Any) -> Graph:
@@ -209,11 +211,16 @@ def _solve(
 def _resident(graph: Any, device: Any, *, wait: bool) -> DeviceGraph:
     """Return the graph on the device that is meant."""
     if not isinstance(graph, DeviceGraph):
-        graph = as_graph(graph)
-        return DeviceGraph.upload(graph, get_device(device), wait=wait)
+        return _put(graph, get_device(device), wait=wait)
     if device is not None and device is not graph.device:
         raise InvalidArgumentError(
             f"the graph is on {graph.device.description} already; leave device out, or give the "
             "graph itself"
         )
     return graph
+
+
+def _put(graph: Any, device: Device, *, wait: bool) -> DeviceGraph:
+    """Put a graph on a device: as it is if the device finds that it can be, else by the host."""
+    adopted = adopt(graph, device)
+    return adopted or DeviceGraph.upload(as_graph(graph), device, wait=wait)

@@ -11,15 +11,25 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyopencl as cl
 
 import clmst
-from clmst import BoruvkaOptions, Device, EclOptions, Graph
+from clmst import BoruvkaOptions, Device, EclOptions, FilterBoruvkaOptions, Graph
 from tests.conftest import SHARED_DATA
 from tests.oclgrind import POLICIES, allocate_exactly, only_device
+
+
+Options: TypeAlias = EclOptions | BoruvkaOptions | FilterBoruvkaOptions
+
+ALGORITHM_OF: dict[type[Options], str] = {
+    EclOptions: "ecl",
+    BoruvkaOptions: "boruvka",
+    FilterBoruvkaOptions: "filter-boruvka",
+}
 
 
 def small_cases() -> Iterator[tuple[str, Graph]]:
@@ -58,12 +68,31 @@ def boruvka_runs(shape: str) -> Iterator[tuple[str, Graph, BoruvkaOptions, bool]
         yield "hub of doubles by the paper", hub(np.dtype(np.float64)), paper, True
 
 
-def runs(shape: str) -> Iterator[tuple[str, Graph, EclOptions | BoruvkaOptions, bool]]:
+def filter_runs(shape: str) -> Iterator[tuple[str, Graph, FilterBoruvkaOptions, bool]]:
+    """Yield what `filter-boruvka` is to solve: in launches of every kind, by one window and two."""
+    one, two = FilterBoruvkaOptions(targets=()), FilterBoruvkaOptions(targets=(0.5,))
+    narrow = hub(np.dtype(np.int32))
+    yield "hub by rows", narrow.symmetrised(), two, False
+    if shape == "gpu":  # resident work-groups are of hundreds there
+        return
+    for launches in ("separate", "mixed", "resident"):
+        by = f"in {launches} launches"
+        yield f"hub {by}", narrow, replace(two, launches=launches), True
+        yield f"hub by rows {by}", narrow.symmetrised(), replace(two, launches=launches), False
+        yield f"chain by rows {by}", chain().symmetrised(), replace(one, launches=launches), False
+    wide = hub(np.dtype(np.float64)).symmetrised()
+    yield "hub of doubles by rows", wide, replace(two, launches="resident"), False
+    yield "hub of bytes by rows", hub(np.dtype(np.uint8)).symmetrised(), two, True
+    yield "no edges by rows", Graph.from_edges([], [], np.array([]), 5).symmetrised(), one, False
+
+
+def runs(shape: str) -> Iterator[tuple[str, Graph, Options, bool]]:
     """Yield what to solve: a name, a graph, options, and whether the maximum is wanted.
 
     The options tell the algorithm.
     """
     yield from boruvka_runs(shape)
+    yield from filter_runs(shape)
     narrow = hub(np.dtype(np.int32))
     yield "chain", chain(), EclOptions(), False
     for dtype in (np.int32, np.float64, np.uint8):
@@ -104,7 +133,7 @@ def main(shape: str, *without: str) -> None:
     wrong = []
     for name, graph, options, maximum in runs(shape):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-        algorithm = "ecl" if isinstance(options, EclOptions) else "boruvka"
+        algorithm = ALGORITHM_OF[type(options)]
         forest = solve(graph, algorithm=algorithm, device=device, options=options)
         if not np.array_equal(forest.edge_ids, clmst.kruskal(graph, maximum=maximum).edge_ids):
             wrong.append(name)

@@ -61,7 +61,8 @@ static inline void filter_number_components(const solve_t *solve, uint phase, ui
       for (size_t v = tile + get_local_id(0); v < min(tile + GRID_TILE, (size_t)n_vertices);
            v += WG_SIZE)
         n_ends += links[v] == LINK_FINISHED;
-      uint number = wg_claim(count, n_ends, scratch, base);
+      uint number;
+      wg_claim(count, n_ends, &number, scratch, base);
       for (size_t v = tile + get_local_id(0); v < min(tile + GRID_TILE, (size_t)n_vertices);
            v += WG_SIZE)
         if (links[v] == LINK_FINISHED) links[v] = LINK_KNOWN | LINK_FINAL | number++;
@@ -112,8 +113,7 @@ static inline void filter_admit_edges(const solve_t *solve, uint phase, uint n_p
   edge_t edges[TILE_ITEMS];
   for (uint t = get_group_id(0); t < n_tiles; t += get_num_groups(0)) {
     block_t block;
-    tile_open(solve, tile, t, false);
-    tile_load(solve, tile, &block);
+    tile_open(solve, tile, t, &block);
     const uint mine = tile->first + get_local_id(0) * TILE_ITEMS;
     uint n_kept = 0;
     TILE_UNROLL

@@ -22,9 +22,8 @@ static inline void first_take_minima(const solve_t *solve, uint n_phases, tile_t
   window_t window;
   window_open(solve, 0, n_phases, &window);
   for (uint t = get_group_id(0); t < n_tiles; t += get_num_groups(0)) {
-    tile_open(solve, tile, t, true);
     block_t block;
-    tile_load(solve, tile, &block);
+    tile_open(solve, tile, t, &block);
     tile_note_lightest(solve, tile, &block);
     const uint mine = tile->first + get_local_id(0) * TILE_ITEMS;
     uint n_kept = 0;
@@ -35,7 +34,8 @@ static inline void first_take_minima(const solve_t *solve, uint n_phases, tile_t
       if (!keep) block.rows[k] = NO_SLOT;
       n_kept += keep;
     }
-    uint at = wg_claim(count, n_kept, tile->scratch, base);
+    uint at;
+    wg_claim(count, n_kept, &at, tile->scratch, base);
     if (n_kept > 0 && at + n_kept > capacity) solve->state[STATE_OVERFLOW] = 1;
     TILE_UNROLL
     for (uint k = 0; k < TILE_ITEMS; ++k) {
@@ -115,7 +115,8 @@ static inline void first_choose_edges(const solve_t *solve, local uint *scratch,
     const uint roots[1] = {(uint)tile + get_local_id(0)};
     const uint n_roots = tile + get_local_id(0) < solve->n && first_choose_edge(solve, roots[0]);
 #endif
-    const uint number = wg_claim(count, n_roots, scratch, base);
+    uint number;
+    wg_claim(count, n_roots, &number, scratch, base);
     for (uint k = 0; k < n_roots; ++k) {
       solve->links[roots[k]] = LINK_KNOWN | (number + k);
       solve_begin_vertex(solve, 1, number + k);

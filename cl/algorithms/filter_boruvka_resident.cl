@@ -82,9 +82,10 @@ LANES_ATTRIBUTE
 kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_forest, uint n_phases,
                                           uint seed, uint rank_a, uint rank_b, uint rank_c) {
   local full_key_t keys[WG_SIZE > SAMPLES ? WG_SIZE : SAMPLES];
-  local uint rows[TILE_PLACES], slots[WG_SIZE], scratch[WG_SIZE], base;
+  local uint rows[TILE_PLACES], lightest[TILE_PLACES];
+  local uint begins[WG_SIZE], ends[WG_SIZE], slots[WG_SIZE], scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
-  room_t room = {{rows, keys, slots, scratch, 0, 0, 0}, scratch, &base, 0};
+  room_t room = {{rows, lightest, begins, ends, keys, slots, scratch, 0, 0, 0}, scratch, &base, 0};
   solve_prepare(&solve);
   tile_find_rows(&solve);
   if (n_phases > 1) filter_set_windows(&solve, seed, rank_a, rank_b, rank_c, keys);
@@ -114,7 +115,7 @@ kernel void filter_boruvka_resident_finish_phase(SOLVE_PARAMETERS, uint phase, u
                                                  uint first_depth, uint settles) {
   local uint scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
-  room_t room = {{0, 0, 0, 0, 0, 0, 0}, scratch, &base, 0};
+  room_t room = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, scratch, &base, 0};
   if (resident_rounds(&solve, phase, depth, &room) && settles)
     resident_settle(&solve, phase, first_depth, &room);
   grid_leave(solve.state + STATE_ARRIVALS);

@@ -32,7 +32,8 @@ static inline void round_append(const solve_t *solve, uint phase, uint depth, co
   const uint capacity = solve_list_capacity(solve, depth);
   global uint4 *target = (global uint4 *)solve_list(solve, depth);
   volatile global uint *held = solve_held(solve, depth);
-  uint at = wg_claim(solve_count(solve, phase, depth, COUNT_EDGES), n_kept, scratch, base);
+  uint at;
+  if (!wg_claim(solve_count(solve, phase, depth, COUNT_EDGES), n_kept, &at, scratch, base)) return;
   if (n_kept > 0 && at + n_kept > capacity) solve->state[STATE_OVERFLOW] = 1;
   for (uint i = 0; i < n_edges; ++i) {
     const uint joins = (uint)(edges[i].u != edges[i].v);
@@ -95,7 +96,8 @@ static inline void round_hook(const solve_t *solve, uint phase, uint depth, loca
       roots[i] = round_hook_edge(solve, depth, edge, links);
       n_roots += roots[i] != LINK_FINISHED;
     }
-    uint number = wg_claim(count, n_roots, scratch, base);
+    uint number;
+    wg_claim(count, n_roots, &number, scratch, base);
     for (uint i = 0; i < EDGES_PER_ITEM; ++i) {
       if (roots[i] == LINK_FINISHED) continue;
       links[roots[i]] = LINK_KNOWN | number;

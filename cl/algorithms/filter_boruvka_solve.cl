@@ -127,16 +127,17 @@ static inline void solve_begin_vertex(const solve_t *solve, uint depth, uint num
 }
 
 // Claim `wanted` consecutive places behind *count for each work-item, with one atomic for all.
-// Must be reached by the whole work-group. `scratch` has WG_SIZE words; returns the first place.
-static inline uint wg_claim(volatile global uint *count, uint wanted, local uint *scratch,
-                            local uint *base) {
+// Must be reached by the whole work-group. `scratch` has WG_SIZE words; *first gets the first place;
+// returns whether any work-item wants one.
+static inline bool wg_claim(volatile global uint *count, uint wanted, uint *first,
+                            local uint *scratch, local uint *base) {
   uint total;
   const uint before = wg_exclusive_sum_u32(wanted, &total, scratch);
   if (get_local_id(0) == 0) *base = total ? atomic_add(count, total) : 0;
   wg_barrier_local();
-  const uint place = *base + before;
+  *first = *base + before;
   wg_barrier_local();
-  return place;
+  return total > 0;
 }
 
 // Clear marks and counts; where edges are stored once, let the vertices themselves begin.

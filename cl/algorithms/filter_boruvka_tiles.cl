@@ -23,8 +23,6 @@
 #define TILE_PLACE(i) ((i) + (TILE_ITEMS % 2 == 0 ? (i) / TILE_ITEMS : 0))
 #define TILE_PLACES (TILE_SLOTS + (TILE_ITEMS % 2 == 0 ? WG_SIZE : 0))
 
-#define TILE_PLACE_GAP (TILE_ITEMS % 2 == 0 ? 2 : 1)  // from a work-item's first to the one before
-
 // Registers are indexed by what the compiler knows; a lone work-item's slots are in memory.
 #if WG_SIZE > 1
 #define TILE_UNROLL _Pragma("unroll")
@@ -35,6 +33,8 @@
 // What a work-group knows of a tile.
 typedef struct {
   local uint *rows;         // [TILE_PLACES]: of each slot
+  local uint *lightest;     // [TILE_PLACES]: where a row begins in the tile, its lightest slot there
+  local uint *begins, *ends;  // [WG_SIZE]: the rows of each work-item's first and last slot
   local full_key_t *keys;   // [WG_SIZE]: the lightest slot of each work-item's first row
   local uint *slots;        // [WG_SIZE]
   local uint *scratch;      // [WG_SIZE]
@@ -82,75 +82,74 @@ static inline void tile_find_rows(const solve_t *solve) {
     solve->tiles[t] = t < n_tiles ? wi_find_row(solve, (uint)t * TILE_SLOTS) : solve->n - 1;
 }
 
-// Note a row's lightest slot: for the row if it begins in this tile, else for the tile.
-static inline void tile_note(const solve_t *solve, const tile_t *tile, uint row, uint slot) {
-  if (tile->number > 0 && row == solve->tiles[tile->number] &&
-      solve->indptr[row] < tile->first) {
-    solve->tiles[tile_count(solve) + 1 + tile->number] = slot;
-  } else {
-    solve->chosen[row] = slot;
-    if (slot != NO_SLOT) solve->target[row] = solve->indices[slot];
-  }
-}
-
-// Begin with tile `number`: find the row of each of its slots. With `notes`, note that rows without
-// slots have no lightest one. Must be reached by the whole work-group; ends with a barrier.
-static inline void tile_open(const solve_t *solve, tile_t *tile, uint number, bool notes) {
-  const uint me = get_local_id(0);
-  tile->number = number;
-  tile->first = number * TILE_SLOTS;
-  tile->length = min((uint)TILE_SLOTS, solve->n_slots - tile->first);
-  for (uint i = me; i < TILE_PLACES; i += WG_SIZE) tile->rows[i] = 0;
-  wg_barrier_local();
-  const uint first_row = number > 0 ? solve->tiles[number] : 0;
-  const uint last_row = solve->tiles[number + 1];
-  for (uint row = first_row + me; row <= last_row; row += WG_SIZE) {
+// Note the lightest slots of the rows in a tile, each for its row if that begins in the tile, else
+// for the tile; rows without slots have none.
+static inline void tile_note_rows(const solve_t *solve, const tile_t *tile) {
+  const uint first_row = tile->number > 0 ? solve->tiles[tile->number] : 0;
+  const uint last_row = solve->tiles[tile->number + 1], end = tile->first + tile->length;
+  for (uint row = first_row + get_local_id(0); row <= last_row; row += WG_SIZE) {
     const uint row_begin = solve->indptr[row], row_end = solve->indptr[row + 1];
     const uint begin = max(row_begin, tile->first);
-    if (notes && row_begin == row_end) solve->chosen[row] = NO_SLOT;
-    if (begin < min(row_end, tile->first + tile->length))
-      tile->rows[TILE_PLACE(begin - tile->first)] = row;
+    if (row_begin == row_end) solve->chosen[row] = NO_SLOT;
+    if (begin >= min(row_end, end)) continue;
+    const uint slot = tile->lightest[TILE_PLACE(begin - tile->first)];
+    if (row_begin < tile->first) {
+      solve->tiles[tile_count(solve) + 1 + tile->number] = slot;
+    } else {
+      solve->chosen[row] = slot;
+      if (slot != NO_SLOT) solve->target[row] = solve->indices[slot];
+    }
   }
-  wg_barrier_local();
-  const uint mine = me * TILE_ITEMS;
-  uint last = 0;
-  for (uint i = mine; i < mine + TILE_ITEMS; ++i) last = max(last, tile->rows[TILE_PLACE(i)]);
-  last = wg_exclusive_max_u32(last, tile->scratch);
-  for (uint i = mine; i < mine + TILE_ITEMS; ++i)
-    tile->rows[TILE_PLACE(i)] = last = max(last, tile->rows[TILE_PLACE(i)]);
-  wg_barrier_local();
 }
 
-// Bring a work-item's own slots of an open tile to registers; behind the tile's end they are
-// self-loops, which are no edges.
+// Bring a work-item's own slots of a tile to registers, but for their rows.
 static inline void tile_load(const solve_t *solve, const tile_t *tile, block_t *block) {
   const uint mine = get_local_id(0) * TILE_ITEMS;
-  if (mine + TILE_ITEMS <= tile->length) {
-    const size_t from = (size_t)tile->first + mine;
+  const size_t from = (size_t)tile->first + mine;
 #if WG_SIZE > 1 && TILE_ITEMS % 4 == 0 && WEIGHT_BITS == 32
+  if (mine + TILE_ITEMS <= tile->length) {
 #pragma unroll
     for (uint k = 0; k < TILE_ITEMS; k += 4) {
       vstore4(((const global uint4 *)solve->indices)[(from + k) / 4], 0, block->columns + k);
       vstore4(((const global uint4 *)solve->weights)[(from + k) / 4], 0, block->weights + k);
     }
-#else
-    for (uint k = 0; k < TILE_ITEMS; ++k) {
-      block->columns[k] = solve->indices[from + k];
-      block->weights[k] = solve->weights[from + k];
-    }
+    return;
+  }
 #endif
-    TILE_UNROLL
-    for (uint k = 0; k < TILE_ITEMS; ++k) block->rows[k] = tile->rows[TILE_PLACE(mine + k)];
-  } else {
-    TILE_UNROLL
-    for (uint k = 0; k < TILE_ITEMS; ++k) {
-      const bool is_slot = mine + k < tile->length;
-      block->rows[k] = block->columns[k] = tile->rows[TILE_PLACE(mine + k)];
-      block->weights[k] = 0;
-      if (!is_slot) continue;
-      block->columns[k] = solve->indices[tile->first + mine + k];
-      block->weights[k] = solve->weights[tile->first + mine + k];
-    }
+  TILE_UNROLL
+  for (uint k = 0; k < TILE_ITEMS; ++k) {
+    if (mine + k >= tile->length) break;
+    block->columns[k] = solve->indices[from + k];
+    block->weights[k] = solve->weights[from + k];
+  }
+}
+
+// Begin with tile `number`: bring every work-item's slots to registers, and find their rows. Behind
+// the tile's end stand self-loops, which are no edges. Must be reached by the whole work-group.
+static inline void tile_open(const solve_t *solve, tile_t *tile, uint number, block_t *block) {
+  const uint me = get_local_id(0), mine = me * TILE_ITEMS;
+  tile->number = number;
+  tile->first = number * TILE_SLOTS;
+  tile->length = min((uint)TILE_SLOTS, solve->n_slots - tile->first);
+  tile_load(solve, tile, block);  // on its way while rows are found
+  for (uint i = me; i < TILE_PLACES; i += WG_SIZE) tile->rows[i] = 0;
+  wg_barrier_local();
+  const uint first_row = number > 0 ? solve->tiles[number] : 0;
+  const uint last_row = solve->tiles[number + 1], end = tile->first + tile->length;
+  for (uint row = first_row + me; row <= last_row; row += WG_SIZE) {
+    const uint begin = max(solve->indptr[row], tile->first);
+    if (begin < min(solve->indptr[row + 1], end)) tile->rows[TILE_PLACE(begin - tile->first)] = row;
+  }
+  wg_barrier_local();
+  uint last = 0;
+  TILE_UNROLL
+  for (uint k = 0; k < TILE_ITEMS; ++k)
+    block->rows[k] = last = max(last, tile->rows[TILE_PLACE(mine + k)]);
+  last = wg_exclusive_max_u32(last, tile->scratch);
+  TILE_UNROLL
+  for (uint k = 0; k < TILE_ITEMS; ++k) {
+    block->rows[k] = max(last, block->rows[k]);
+    if (mine + k >= tile->length) block->columns[k] = block->rows[k];
   }
 }
 
@@ -159,8 +158,8 @@ static inline bool tile_lanes_share_row(const tile_t *tile, uint item) {
 #if LANES_IMPL == LANES_LOCAL
   return false;
 #else
-  const uint first = item / LANES * LANES * TILE_ITEMS;
-  return tile->rows[TILE_PLACE(first)] == tile->rows[TILE_PLACE(first + LANES * TILE_ITEMS - 1)];
+  const uint first = item / LANES * LANES;
+  return tile->begins[first] == tile->ends[first + LANES - 1];
 #endif
 }
 
@@ -189,10 +188,13 @@ static inline void lanes_take_lightest(lightest_t *best) {
 static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile,
                                       const block_t *block) {
   const uint me = get_local_id(0), mine = me * TILE_ITEMS;
-  lightest_t best = {FULL_KEY_MAX, NO_SLOT};
-  uint row = block->rows[0];
-  bool is_first = me > 0 && tile->rows[TILE_PLACE(mine) - (me > 0) * TILE_PLACE_GAP] == row;
+  tile->begins[me] = block->rows[0];
+  tile->ends[me] = block->rows[TILE_ITEMS - 1];
   tile->slots[me] = NO_SLOT;
+  wg_barrier_local();
+  lightest_t best = {FULL_KEY_MAX, NO_SLOT};
+  uint row = block->rows[0], place = TILE_PLACE(mine);
+  bool is_first = me > 0 && tile->ends[me - (me > 0)] == row;
   TILE_UNROLL
   for (uint k = 0; k < TILE_ITEMS; ++k) {
     if (block->rows[k] != row) {
@@ -200,31 +202,37 @@ static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile,
         tile->keys[me] = best.key;
         tile->slots[me] = best.slot;
       } else {
-        tile_note(solve, tile, row, best.slot);
+        tile->lightest[place] = best.slot;
       }
       is_first = false;
       row = block->rows[k];
+      place = TILE_PLACE(mine) + k;
       best.slot = NO_SLOT;
     }
     if (block->columns[k] != row)
       lightest_take(&best, weight_key(block->weights[k]), tile->first + mine + k);
   }
+#if LANES_IMPL == LANES_LOCAL
+  const bool shares = false;
+#else
   const bool shares = tile_lanes_share_row(tile, me);
   if (shares) lanes_take_lightest(&best);
+#endif
   if (is_first && (!shares || lanes_id() == 0)) {
     tile->keys[me] = best.key;
     tile->slots[me] = best.slot;
   }
   wg_barrier_local();
-  if (!is_first && mine < tile->length) {
+  if (!is_first) {
     uint next = shares ? me + LANES : me + 1;  // only a group's first lane has a row that all share
-    while (next < WG_SIZE && tile->rows[TILE_PLACE(next * TILE_ITEMS)] == row) {
+    while (next < WG_SIZE && tile->begins[next] == row) {
       if (tile->slots[next] != NO_SLOT) lightest_take(&best, tile->keys[next], tile->slots[next]);
       next += tile_lanes_share_row(tile, next) ? LANES : 1;
     }
-    tile_note(solve, tile, row, best.slot);
+    tile->lightest[place] = best.slot;
   }
   wg_barrier_local();
+  tile_note_rows(solve, tile);
 }
 
 #endif

@@ -87,8 +87,8 @@ static inline void reservation_lower_first(volatile global uint *reservations, u
 // end at one and the same large component, which would take one atomic after the other: lanes that
 // enter for the component of the first lane that does send their least word.
 //
-// No branch stands before the lanes meet: a compiler that knows nothing of lanes would double what
-// follows it, and lanes on different copies never meet.
+// No branch that lanes take differently stands before they meet: a compiler that knows nothing of
+// lanes would double what follows it, and lanes on different copies never meet.
 static inline void lanes_enter_first(volatile global uint *reservations, uint c,
                                      reservation_word_t word, uint enters) {
   volatile global reservation_word_t *held = (volatile global reservation_word_t *)reservations + c;
@@ -97,7 +97,8 @@ static inline void lanes_enter_first(volatile global uint *reservations, uint c,
 #endif
 #if LANES_IMPL != LANES_LOCAL
   const uint entering = lanes_ballot(enters);
-  const uint first = popcount((entering & -entering) - 1) % LANES;
+  if (entering == 0) return;
+  const uint first = popcount((entering & -entering) - 1);
   const uint joins = enters & (uint)(c == lanes_shuffle_u32(c, first));
   const reservation_word_t least = lanes_min_word(word | ((reservation_word_t)joins - 1));
   const uint is_first = (uint)(lanes_id() == first);

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from clmst.algorithms import boruvka, ecl, filter_boruvka_plan
+from clmst.algorithms import adoption, boruvka, ecl, filter_boruvka_plan
 from clmst.algorithms.ecl_options import (
     EclOptions,
     populate_defines,
@@ -40,8 +40,9 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
     for (bits, kind), maximum in product(WEIGHTS, (False, True)):
         weights = weight_defines(bits, kind, maximum=maximum)
         yield from _ecl(EclOptions(), weights, capabilities, tuning)
-        if not maximum:  # one kernel of it looks at weights
-            defines = weights | boruvka.DEFINES
+        if not maximum:
+            yield specialise(adoption.SOURCE, capabilities, tuning, **weights)
+            defines = weights | boruvka.DEFINES  # one kernel of it looks at weights
             yield specialise(boruvka.SOURCE, capabilities, tuning, **defines)
         for symmetric in (False, True):
             yield from _filter_boruvka(weights, capabilities, tuning, symmetric=symmetric)

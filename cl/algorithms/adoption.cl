@@ -1,0 +1,145 @@
+// Whether a caller's CSR can be used as it is: well formed, rows rising, symmetric or upper
+// triangular.
+#include "device/weight_key.cl"
+#include "device/work_group.cl"
+
+// Words of a verdict, all 0 at first.
+#define VERDICT_FAULTS 0      // bits as below
+#define VERDICT_NOT_RISING 1  // slots that do not exceed the one before in their row, modulo 2^32
+#define VERDICT_ONE_SIDED 2   // slots of one orientation less slots of the other, modulo 2^32
+
+#define FAULT_INDPTR 1u    // indptr falls
+#define FAULT_COLUMN 2u    // a column is no vertex
+#define FAULT_NAN 4u       // a weight is NaN
+#define FAULT_BELOW 8u     // a slot is below the diagonal; no fault where both directions are stored
+#define FAULT_UNMATCHED 16u  // a slot without its like in the other direction
+
+// Slots that a work-group takes at a time: for so many it searches once for the first row.
+#define MATCH_TILE (WG_SIZE == 1 ? 1024 : 8 * WG_SIZE)
+
+static inline void note_fault(volatile global uint *verdict, uint fault) {
+  if (fault) atomic_or(verdict + VERDICT_FAULTS, fault);
+}
+
+static inline bool is_nan(weight_t bits) {
+#if WEIGHT_KIND == WEIGHT_FLOAT && WEIGHT_BITS == 16
+  return (bits & 0x7FFF) > 0x7C00;
+#elif WEIGHT_KIND == WEIGHT_FLOAT && WEIGHT_BITS == 32
+  return (bits & 0x7FFFFFFFu) > 0x7F800000u;
+#elif WEIGHT_KIND == WEIGHT_FLOAT
+  return (bits & 0x7FFFFFFFFFFFFFFFul) > 0x7FF0000000000000ul;
+#else
+  return false;
+#endif
+}
+
+// The last row in [low, high) that begins at or before `slot`; row `low` does.
+static inline uint row_of(const global uint *indptr, uint low, uint high, uint slot) {
+  while (high - low > 1) {
+    const uint middle = low + (high - low) / 2;
+    if (indptr[middle] <= slot) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+// Check where rows begin.
+//
+// In       indptr[n + 1], of which the first is 0 and the last n_slots; indices[n_slots].
+// In-out   verdict: FAULT_INDPTR, FAULT_BELOW (if rows rise); less 1 in VERDICT_NOT_RISING for
+//          every row whose first column does not exceed the last one of the row before.
+// Launch   any. O(n).
+kernel void adoption_check_rows(const global uint *indptr, const global uint *indices,
+                                volatile global uint *verdict, uint n, uint n_slots) {
+  uint fault = 0, not_rising = 0;
+  GRID_FOR(row, n) {
+    const uint begin = indptr[row], end = indptr[row + 1];
+    if (end < begin) fault |= FAULT_INDPTR;
+    if (end <= begin || begin >= n_slots) continue;
+    if (indices[begin] < row) fault |= FAULT_BELOW;
+    not_rising += begin > 0 && indices[begin] <= indices[begin - 1];
+  }
+  note_fault(verdict, fault);
+  if (not_rising) atomic_sub(verdict + VERDICT_NOT_RISING, not_rising);
+}
+
+// Check columns and weights.
+//
+// In       indices[n_slots], weights[n_slots].
+// In-out   verdict: FAULT_COLUMN, FAULT_NAN; 1 more in VERDICT_NOT_RISING for every slot whose
+//          column does not exceed that of the slot before, in whatever row.
+// Launch   any. O(n_slots).
+kernel void adoption_check_slots(const global uint *indices, const global weight_t *weights,
+                                 volatile global uint *verdict, uint n, uint n_slots) {
+  uint fault = 0, not_rising = 0;
+  GRID_FOR(slot, n_slots) {
+    const uint column = indices[slot];
+    if (column >= n) fault |= FAULT_COLUMN;
+    if (is_nan(weights[slot])) fault |= FAULT_NAN;
+    not_rising += slot > 0 && column <= indices[slot - 1];
+  }
+  note_fault(verdict, fault);
+  if (not_rising) atomic_add(verdict + VERDICT_NOT_RISING, not_rising);
+}
+
+// Whether a slot (row, column) has its like: a slot (column, row) of equal weight.
+static inline bool is_matched(const global uint *indptr, const global uint *indices,
+                              const global weight_t *weights, uint slot, uint row, uint column) {
+  uint low = indptr[column], high = indptr[column + 1];
+  const uint end = high;
+  while (low < high) {
+    const uint middle = low + (high - low) / 2;
+    if (indices[middle] < row) low = middle + 1;
+    else high = middle;
+  }
+  return low < end && indices[low] == row &&
+         weight_key(weights[low]) == weight_key(weights[slot]);
+}
+
+// Look for the like of every slot that leads to a row no longer than its own.
+//
+// Slots that lead from the greater to the lesser in the order of (length of row, vertex) are looked
+// for, which spares long rows. Each finds another like, since rows rise; if all do, and there are
+// as many the other way, then those are their likes, and the matrix is symmetric.
+//
+// In       the graph.
+// In-out   verdict of adoption_check_rows and adoption_check_slots: FAULT_UNMATCHED,
+//          VERDICT_ONE_SIDED. Nothing is done where it has a fault already, nor where it has none
+//          and nothing is below the diagonal.
+// Launch   any. O(n_slots log n).
+kernel void adoption_match_slots(const global uint *indptr, const global uint *indices,
+                                 const global weight_t *weights, volatile global uint *verdict,
+                                 uint n, uint n_slots) {
+  if ((verdict[VERDICT_FAULTS] & ~FAULT_UNMATCHED) != FAULT_BELOW || verdict[VERDICT_NOT_RISING])
+    return;
+  uint fault = 0, one_sided = 0;
+  local uint bounds[2];
+  for (size_t tile = (size_t)get_group_id(0) * MATCH_TILE; tile < n_slots;
+       tile += (size_t)get_num_groups(0) * MATCH_TILE) {
+    const size_t end = min(tile + MATCH_TILE, (size_t)n_slots);
+    if (get_local_id(0) == 0) {
+      bounds[0] = row_of(indptr, 0, n, (uint)tile);
+      bounds[1] = row_of(indptr, bounds[0], n, (uint)(end - 1)) + 1;
+    }
+    wg_barrier_local();
+    uint row = bounds[0];
+    for (size_t slot = tile + get_local_id(0); slot < end; slot += WG_SIZE) {
+#if WG_SIZE == 1
+      while (indptr[row + 1] <= slot) ++row;
+#else
+      row = row_of(indptr, row, bounds[1], (uint)slot);
+#endif
+      const uint column = indices[slot];
+      if (column == row) continue;
+      const uint length = indptr[row + 1] - indptr[row];
+      const uint other = indptr[column + 1] - indptr[column];
+      const bool looks = other < length || (other == length && column < row);
+      one_sided += looks ? 1 : -1;
+      if (looks && !is_matched(indptr, indices, weights, (uint)slot, row, column))
+        fault = FAULT_UNMATCHED;
+    }
+    wg_barrier_local();
+  }
+  note_fault(verdict, fault);
+  if (one_sided) atomic_add(verdict + VERDICT_ONE_SIDED, one_sided);
+}

@@ -1,0 +1,113 @@
+"""Taking a caller's CSR onto a device, which itself finds out whether it can be used as it is.
+
+On the host the same is a matter of seconds for a large symmetric matrix: most of it is the
+transpose that the matrix is compared to. The device looks for every slot's like instead. That is
+for devices with memory of their own, where looking up is quick; the others leave it to the host.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from clmst.core import from_scipy
+from clmst.core.csr import as_uint32
+from clmst.core.graph import Graph, check_shape
+from clmst.core.weight_keys import Array, as_weights, first_nan
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/adoption.cl"
+
+# Below so many slots the host has checked a matrix before a device has built the kernels.
+FROM_SLOTS = 1 << 18
+
+# Of adoption.cl.
+_VERDICT_WORDS = 3
+_BELOW = 8
+
+
+def adopt(matrix: Any, device: Device) -> DeviceGraph | None:
+    """Put a matrix on a device if it can be used as it is, else return None.
+
+    The graph is the one that :meth:`clmst.Graph.from_scipy` makes of the matrix: rows that rise
+    strictly, and equal to its transpose or with nothing below the diagonal. Of any other matrix,
+    be it faulty or only in need of rearrangement, nothing is said but None.
+
+    Parameters
+    ----------
+    matrix : object
+        A SciPy matrix or array in CSR form with 32-bit indices and many slots; None for all else.
+    device : Device
+        With memory of its own; None for all others.
+
+    Notes
+    -----
+    O(n + n_slots log n), on the device; waits for it.
+    """
+    if device.capabilities.host_arrays != "copied":
+        return None
+    graph = _as_it_is(matrix)
+    if graph is None:
+        return None
+    with device.lock:
+        resident = DeviceGraph.upload(graph, device, wait=False)
+        faults, not_rising, one_sided = _verdict(resident)
+    if not_rising or one_sided or faults & ~_BELOW:
+        return None
+    symmetric = bool(faults & _BELOW)
+    return replace(resident, graph=graph.replace(is_symmetric=symmetric))
+
+
+def _as_it_is(matrix: Any) -> Graph | None:
+    """Return a graph of a matrix's own arrays, of which little is checked, or None."""
+    if getattr(matrix, "format", None) != "csr" or matrix.nnz < FROM_SLOTS:
+        return None
+    from_scipy.check_matrix(matrix)
+    check_shape(matrix.shape)
+    indptr, indices, data, shape = from_scipy.csr_parts(matrix)
+    if not (_is_int32(indptr) and _is_int32(indices) and data.shape == indices.shape):
+        return None
+    if (indptr.size, indptr[0], indptr[-1]) != (shape[0] + 1, 0, indices.size):
+        return None
+    weights = np.ascontiguousarray(as_weights(data))
+    if weights.dtype.itemsize == 8 and first_nan(weights) is not None:
+        return None  # what narrows 64-bit weights for the device takes none
+    return Graph(
+        indptr=as_uint32(indptr),
+        indices=as_uint32(indices),
+        weights=weights,
+        is_symmetric=True,
+        edge_ids=None,
+        n_input=indices.size,
+    )
+
+
+def _is_int32(array: Array) -> bool:
+    return array.ndim == 1 and array.dtype == np.int32
+
+
+def _verdict(graph: DeviceGraph) -> list[int]:
+    """Return the words of adoption.cl's verdict."""
+    device = graph.device
+    launch = Launcher(device, device.queue)
+    program = device.program(SOURCE, **graph.weight_defines(maximum=False))
+    verdict = device.allocate(4 * _VERDICT_WORDS)
+    launch.fill(verdict, 0, _VERDICT_WORDS)
+    n, n_slots = np.uint32(graph.n_vertices), np.uint32(graph.n_slots)
+    rows = launch.groups_for(-(-graph.n_vertices // program.grid_tile))
+    slots = launch.groups_for(-(-graph.n_slots // program.grid_tile))
+    launch(program, "adoption_check_rows", rows, graph.indptr, graph.indices, verdict, n, n_slots)
+    launch(
+        program, "adoption_check_slots", slots, graph.indices, graph.weights, verdict, n, n_slots
+    )
+    launch(
+        program, "adoption_match_slots", slots, graph.indptr, graph.indices, graph.weights,
+        verdict, n, n_slots,
+    )  # fmt: skip
+    words = np.empty(_VERDICT_WORDS, np.uint32)
+    launch.read(verdict, words)
+    return [int(word) for word in words]
