@@ -23,11 +23,15 @@ RESERVING = {
     "atomic_min_u64",
     "reservation_lower_u32",
     "reservation_lower_first",
+    "lanes_enter_first",
     "reservation_is_beaten",
     "reservation_enter_later",
 }
 CLEARING = {"reservation_clear", "reservation_reset"}
 FINDING = {"wi_find_racing", "wi_find_halving", "wi_unite"}
+FOLLOWING = {"round_follow"}
+SETTLING = {"filter_find_components", "link_of"}
+BY_DESIGN = (RESERVING, CLEARING, FINDING, FOLLOWING, SETTLING)
 
 PLACE = re.compile(r"At line (\d+) \(column \d+\) of cl/(\S+):")
 
@@ -55,7 +59,7 @@ def racing_functions(race: str) -> set[str]:
 
 
 def is_by_design(race: str) -> bool:
-    return any(racing_functions(race) <= group for group in (RESERVING, CLEARING, FINDING))
+    return any(racing_functions(race) <= group for group in BY_DESIGN)
 
 
 @pytest.mark.parametrize("without", [(), ("int64-atomics",)], ids=["", "no-int64-atomics"])

@@ -42,11 +42,10 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint rank_a,
 // Needs    both directions of all edges.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS, uint n_phases) {
-  local full_key_t keys[WG_SIZE];
-  local uint rows[TILE_PLACES], lightest[TILE_PLACES];
-  local uint begins[WG_SIZE], ends[WG_SIZE], slots[WG_SIZE], scratch[WG_SIZE], base;
+  local full_key_t keys[TILE_PLACES];
+  local uint rows[TILE_PLACES], long_rows[MAX_LONG_ROWS], scratch[WG_SIZE], n_long_rows, base;
   const solve_t solve = SOLVE_ARGUMENTS;
-  tile_t tile = {rows, lightest, begins, ends, keys, slots, scratch, 0, 0, 0};
+  tile_t tile = {keys, rows, long_rows, &n_long_rows, scratch, 0, 0, 0, 0, 0};
   first_take_minima(&solve, n_phases, &tile, &base);
 }
 
@@ -100,7 +99,7 @@ LANES_ATTRIBUTE
 kernel void filter_boruvka_admit_edges(SOLVE_PARAMETERS, uint phase, uint n_phases, uint depth) {
   local uint rows[TILE_PLACES], scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
-  tile_t tile = {rows, 0, 0, 0, 0, 0, scratch, 0, 0, 0};
+  tile_t tile = {0, rows, 0, 0, scratch, 0, 0, 0, 0, 0};
   filter_admit_edges(&solve, phase, n_phases, depth, &tile, &base);
 }
 

@@ -113,10 +113,11 @@ static inline void filter_admit_edges(const solve_t *solve, uint phase, uint n_p
   edge_t edges[TILE_ITEMS];
   for (uint t = get_group_id(0); t < n_tiles; t += get_num_groups(0)) {
     block_t block;
-    tile_open(solve, tile, t, &block);
+    tile_begin(solve, tile, t);
+    tile_load(solve, tile, &block);
     const uint mine = tile->first + get_local_id(0) * TILE_ITEMS;
     uint n_kept = 0;
-    TILE_UNROLL
+    SOLVE_UNROLL
     for (uint k = 0; k < TILE_ITEMS; ++k) {
       const uint row = block.rows[k], column = block.columns[k];
       edges[k].u = edges[k].v = 0;

@@ -13,6 +13,10 @@
 #define CHASE 32
 #endif
 
+// Vertices that a work-item takes at a time when roots are numbered.
+#define VERTICES_PER_ITEM (WG_SIZE == 1 ? 1024 : 4)
+#define TILE_VERTICES (WG_SIZE * VERTICES_PER_ITEM)
+
 // Every vertex's lightest slot, but for rows that tiles part; the window's edges as (row, slot).
 static inline void first_take_minima(const solve_t *solve, uint n_phases, tile_t *tile,
                                      local uint *base) {
@@ -22,27 +26,21 @@ static inline void first_take_minima(const solve_t *solve, uint n_phases, tile_t
   window_t window;
   window_open(solve, 0, n_phases, &window);
   for (uint t = get_group_id(0); t < n_tiles; t += get_num_groups(0)) {
-    block_t block;
-    tile_open(solve, tile, t, &block);
-    tile_note_lightest(solve, tile, &block);
-    const uint mine = tile->first + get_local_id(0) * TILE_ITEMS;
-    uint n_kept = 0;
-    TILE_UNROLL
-    for (uint k = 0; k < TILE_ITEMS; ++k) {
-      const bool keep = block.columns[k] > block.rows[k] &&
-                        window_admits(&window, weight_key(block.weights[k]), mine + k);
-      if (!keep) block.rows[k] = NO_SLOT;
-      n_kept += keep;
-    }
-    uint at;
+    tile_begin(solve, tile, t);
+    tile_visit_rows(solve, tile, &window);
+    const uint mine = get_local_id(0) * TILE_ITEMS;  // consecutive ones: the list is in slot order
+    const uint end = min(mine + TILE_ITEMS, tile->length);
+    uint n_kept = 0, at;
+    for (uint i = mine; i < end; ++i) n_kept += tile->rows[TILE_PLACE(i)] != NO_ROW;
     wg_claim(count, n_kept, &at, tile->scratch, base);
     if (n_kept > 0 && at + n_kept > capacity) solve->state[STATE_OVERFLOW] = 1;
-    TILE_UNROLL
-    for (uint k = 0; k < TILE_ITEMS; ++k) {
-      if (block.rows[k] == NO_SLOT) continue;
-      if (at < capacity) listed[at] = (uint2)(block.rows[k], mine + k);
+    for (uint i = mine; i < end; ++i) {
+      const uint row = tile->rows[TILE_PLACE(i)];
+      if (row == NO_ROW) continue;
+      if (at < capacity) listed[at] = (uint2)(row, tile->first + i);
       at += 1;
     }
+    wg_barrier_local();
   }
 }
 
@@ -56,14 +54,15 @@ static inline void first_join_rows(const solve_t *solve) {
     const uint begin = solve->indptr[row], end = solve->indptr[row + 1];
     // Joined for the tile in which the row begins, if that is this one and the row goes on.
     if (begin < first || begin - first >= TILE_SLOTS) continue;
-    lightest_t best = {FULL_KEY_MAX, solve->chosen[row]};
+    lightest_t best = {FULL_KEY_MAX, solve->chosen[row], solve->target[row]};
     if (best.slot != NO_SLOT) best.key = weight_key(solve->weights[best.slot]);
     for (uint next = (uint)t + 1; next < n_tiles && next * TILE_SLOTS < end; ++next) {
       const uint slot = parts[next];
-      if (slot != NO_SLOT) lightest_take(&best, weight_key(solve->weights[slot]), slot);
+      if (slot != NO_SLOT)
+        lightest_take(&best, weight_key(solve->weights[slot]), slot, solve->indices[slot]);
     }
     solve->chosen[row] = best.slot;
-    if (best.slot != NO_SLOT) solve->target[row] = solve->indices[best.slot];
+    solve->target[row] = best.column;
   }
 }
 
@@ -82,9 +81,9 @@ static inline uint wi_find_mirror(const solve_t *solve, uint other, uint vertex)
     }
   }
   if (low + 1 >= end || solve->indices[low + 1] != vertex) return low;
-  lightest_t best = {FULL_KEY_MAX, NO_SLOT};
+  lightest_t best = {FULL_KEY_MAX, NO_SLOT, vertex};
   for (uint slot = low; slot < end && solve->indices[slot] == vertex; ++slot)
-    lightest_take(&best, weight_key(solve->weights[slot]), slot);
+    lightest_take(&best, weight_key(solve->weights[slot]), slot, vertex);
   return best.slot;
 }
 
@@ -103,23 +102,23 @@ static inline bool first_choose_edge(const solve_t *solve, uint vertex) {
 // Every vertex's lightest edge belongs to the forest; the roots become supervertices.
 static inline void first_choose_edges(const solve_t *solve, local uint *scratch, local uint *base) {
   volatile global uint *count = solve_count(solve, 0, 1, COUNT_VERTICES);
-  for (size_t tile = (size_t)get_group_id(0) * GRID_TILE; tile < solve->n;
-       tile += (size_t)get_num_groups(0) * GRID_TILE) {
-#if WG_SIZE == 1
-    uint roots[GRID_TILE], n_roots = 0;
-    for (uint v = (uint)tile; v < min(tile + GRID_TILE, (size_t)solve->n); ++v) {
-      roots[n_roots] = v;
-      n_roots += first_choose_edge(solve, v);
+  for (size_t tile = (size_t)get_group_id(0) * TILE_VERTICES; tile < solve->n;
+       tile += (size_t)get_num_groups(0) * TILE_VERTICES) {
+    uint n_roots = 0, number;
+    bool is_root[VERTICES_PER_ITEM];
+    SOLVE_UNROLL
+    for (uint k = 0; k < VERTICES_PER_ITEM; ++k) {
+      const size_t v = tile + k * WG_SIZE + get_local_id(0);
+      is_root[k] = v < solve->n && first_choose_edge(solve, (uint)v);
+      n_roots += is_root[k];
     }
-#else
-    const uint roots[1] = {(uint)tile + get_local_id(0)};
-    const uint n_roots = tile + get_local_id(0) < solve->n && first_choose_edge(solve, roots[0]);
-#endif
-    uint number;
     wg_claim(count, n_roots, &number, scratch, base);
-    for (uint k = 0; k < n_roots; ++k) {
-      solve->links[roots[k]] = LINK_KNOWN | (number + k);
-      solve_begin_vertex(solve, 1, number + k);
+    SOLVE_UNROLL
+    for (uint k = 0; k < VERTICES_PER_ITEM; ++k) {
+      if (!is_root[k]) continue;
+      solve->links[tile + k * WG_SIZE + get_local_id(0)] = LINK_KNOWN | number;
+      solve_begin_vertex(solve, 1, number);
+      number += 1;
     }
   }
 }

@@ -81,11 +81,11 @@ static inline bool resident_settle(const solve_t *solve, uint phase, uint depth,
 LANES_ATTRIBUTE
 kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_forest, uint n_phases,
                                           uint seed, uint rank_a, uint rank_b, uint rank_c) {
-  local full_key_t keys[WG_SIZE > SAMPLES ? WG_SIZE : SAMPLES];
-  local uint rows[TILE_PLACES], lightest[TILE_PLACES];
-  local uint begins[WG_SIZE], ends[WG_SIZE], slots[WG_SIZE], scratch[WG_SIZE], base;
+  local full_key_t keys[TILE_PLACES > SAMPLES ? TILE_PLACES : SAMPLES];
+  local uint rows[TILE_PLACES], long_rows[MAX_LONG_ROWS], scratch[WG_SIZE], n_long_rows, base;
   const solve_t solve = SOLVE_ARGUMENTS;
-  room_t room = {{rows, lightest, begins, ends, keys, slots, scratch, 0, 0, 0}, scratch, &base, 0};
+  room_t room = {
+      {keys, rows, long_rows, &n_long_rows, scratch, 0, 0, 0, 0, 0}, scratch, &base, 0};
   solve_prepare(&solve);
   tile_find_rows(&solve);
   if (n_phases > 1) filter_set_windows(&solve, seed, rank_a, rank_b, rank_c, keys);

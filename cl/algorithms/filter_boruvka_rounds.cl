@@ -31,20 +31,18 @@ static inline void round_append(const solve_t *solve, uint phase, uint depth, co
                                 uint n_edges, uint n_kept, local uint *scratch, local uint *base) {
   const uint capacity = solve_list_capacity(solve, depth);
   global uint4 *target = (global uint4 *)solve_list(solve, depth);
-  volatile global uint *held = solve_held(solve, depth);
   uint at;
   if (!wg_claim(solve_count(solve, phase, depth, COUNT_EDGES), n_kept, &at, scratch, base)) return;
   if (n_kept > 0 && at + n_kept > capacity) solve->state[STATE_OVERFLOW] = 1;
+  SOLVE_UNROLL
   for (uint i = 0; i < n_edges; ++i) {
-    const uint joins = (uint)(edges[i].u != edges[i].v);
+    if (edges[i].u == edges[i].v) continue;
     // What is not on the worklist must not be held: its holder would never be linked.
-    const uint enters = joins & (uint)(at < capacity);
-    if (enters) target[at] = edge_pack(edges[i]);
-    at += joins;
-    reservation_word_t word = RESERVATION_NONE;
-    if (enters) word = reservation_first_word(edges[i], solve->weights);
-    lanes_enter_first(held, edges[i].u, word, enters);
-    lanes_enter_first(held, edges[i].v, word, enters);
+    if (at < capacity) {
+      target[at] = edge_pack(edges[i]);
+      reservation_enter_first(solve_held(solve, depth), edges[i], solve->weights);
+    }
+    at += 1;
   }
 }
 
@@ -87,6 +85,7 @@ static inline void round_hook(const solve_t *solve, uint phase, uint depth, loca
   for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_edges;
        tile += (size_t)get_num_groups(0) * TILE_EDGES) {
     uint roots[EDGES_PER_ITEM], n_roots = 0;
+    SOLVE_UNROLL
     for (uint i = 0; i < EDGES_PER_ITEM; ++i) {
       const size_t at = tile + i * WG_SIZE + get_local_id(0);
       roots[i] = LINK_FINISHED;
@@ -98,6 +97,7 @@ static inline void round_hook(const solve_t *solve, uint phase, uint depth, loca
     }
     uint number;
     wg_claim(count, n_roots, &number, scratch, base);
+    SOLVE_UNROLL
     for (uint i = 0; i < EDGES_PER_ITEM; ++i) {
       if (roots[i] == LINK_FINISHED) continue;
       links[roots[i]] = LINK_KNOWN | number;
@@ -153,6 +153,7 @@ static inline void round_contract(const solve_t *solve, uint phase, uint depth,
   for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_edges;
        tile += (size_t)get_num_groups(0) * TILE_EDGES) {
     uint n_kept = 0;
+    SOLVE_UNROLL
     for (uint i = 0; i < EDGES_PER_ITEM; ++i) {
       const size_t at = tile + i * WG_SIZE + get_local_id(0);
       edges[i].u = edges[i].v = 0;
@@ -176,6 +177,7 @@ static inline void round_contract_slots(const solve_t *solve, local uint *scratc
   for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_listed;
        tile += (size_t)get_num_groups(0) * TILE_EDGES) {
     uint n_kept = 0;
+    SOLVE_UNROLL
     for (uint i = 0; i < EDGES_PER_ITEM; ++i) {
       const size_t at = tile + i * WG_SIZE + get_local_id(0);
       edges[i].u = edges[i].v = 0;

@@ -44,6 +44,14 @@
 #define COUNT_VERTICES 1  // supervertices of a depth
 #define COUNT_PENDING 2   // vertices of a depth that do not know their supervertex yet
 
+// Loops over what a work-item holds: in registers, which are indexed by what the compiler knows; a
+// lone work-item's are in memory.
+#if WG_SIZE > 1
+#define SOLVE_UNROLL _Pragma("unroll")
+#else
+#define SOLVE_UNROLL
+#endif
+
 // The arrays of a solve, in the order in which kernels take them.
 typedef struct {
   const global uint *indptr;       // [n + 1]: the graph

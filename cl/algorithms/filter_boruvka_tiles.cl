@@ -1,8 +1,6 @@
 // filter-boruvka: going over the graph's slots in tiles of equal length.
 //
-// Tiles balance what rows do not: a hub's row is cut up, short rows share a tile, and every
-// work-item has as many consecutive slots. Which row a slot is in comes of marking where rows begin
-// and taking the last mark before it.
+// Tiles balance what rows do not: a hub's row is cut up, and short rows share a tile.
 //
 // tiles[t] is the row of the first slot of tile t; tiles[n_tiles] is n - 1, the last row. Behind
 // them stands, for each tile, the lightest slot of the part of a row that began in a tile before.
@@ -12,36 +10,41 @@
 #include "algorithms/filter_boruvka_solve.cl"
 #include "device/lanes.cl"
 
-// Consecutive slots of a tile that fall to a work-item: 1 to 16; to a lone one 256 to 65536.
+// Slots of a tile that fall to a work-item: 1 to 16; to a lone one 256 to 65536.
 #ifndef TILE_ITEMS
 #define TILE_ITEMS 8
 #endif
 #define TILE_SLOTS (WG_SIZE * TILE_ITEMS)
+
+// A row with so many slots in a tile goes to a lane group; without lanes, none does. With 64 a graph
+// of degree 86 takes 1.2 times as long on an NVIDIA H200.
+#ifndef LONG_ROW
+#define LONG_ROW 16
+#endif
+#if LANES_IMPL == LANES_LOCAL
+#define SHARES_LONG_ROWS 0
+#else
+#define SHARES_LONG_ROWS 1
+#endif
+#define MAX_LONG_ROWS (TILE_SLOTS / LONG_ROW + 1)
 
 // Where a slot of the tile is in local memory: a word is left out after every TILE_ITEMS where
 // those are even, so that work-items with consecutive slots meet all banks.
 #define TILE_PLACE(i) ((i) + (TILE_ITEMS % 2 == 0 ? (i) / TILE_ITEMS : 0))
 #define TILE_PLACES (TILE_SLOTS + (TILE_ITEMS % 2 == 0 ? WG_SIZE : 0))
 
-// Registers are indexed by what the compiler knows; a lone work-item's slots are in memory.
-#if WG_SIZE > 1
-#define TILE_UNROLL _Pragma("unroll")
-#else
-#define TILE_UNROLL
-#endif
-
 // What a work-group knows of a tile.
 typedef struct {
-  local uint *rows;         // [TILE_PLACES]: of each slot
-  local uint *lightest;     // [TILE_PLACES]: where a row begins in the tile, its lightest slot there
-  local uint *begins, *ends;  // [WG_SIZE]: the rows of each work-item's first and last slot
-  local full_key_t *keys;   // [WG_SIZE]: the lightest slot of each work-item's first row
-  local uint *slots;        // [WG_SIZE]
+  local full_key_t *keys;   // [TILE_PLACES]
+  local uint *rows;         // [TILE_PLACES]
+  local uint *long_rows;    // [MAX_LONG_ROWS]
+  local uint *n_long_rows;
   local uint *scratch;      // [WG_SIZE]
   uint number, first, length;
+  uint first_row, last_row;
 } tile_t;
 
-// A work-item's own slots of a tile: from the first to before `end` in the tile.
+// A work-item's own slots of a tile: TILE_ITEMS consecutive ones.
 typedef struct {
   uint columns[TILE_ITEMS], rows[TILE_ITEMS];
   weight_t weights[TILE_ITEMS];
@@ -50,14 +53,18 @@ typedef struct {
 // A vertex's lightest slot so far.
 typedef struct {
   full_key_t key;
-  uint slot;
+  uint slot, column;
 } lightest_t;
 
-static inline void lightest_take(lightest_t *best, full_key_t key, uint slot) {
+// What stands for the row of a slot that is no edge of the window.
+#define NO_ROW 0xffffffffu
+
+static inline void lightest_take(lightest_t *best, full_key_t key, uint slot, uint column) {
   if (best->slot != NO_SLOT && (best->key < key || (best->key == key && best->slot < slot)))
     return;
   best->key = key;
   best->slot = slot;
+  best->column = column;
 }
 
 static inline uint tile_count(const solve_t *solve) {
@@ -82,30 +89,117 @@ static inline void tile_find_rows(const solve_t *solve) {
     solve->tiles[t] = t < n_tiles ? wi_find_row(solve, (uint)t * TILE_SLOTS) : solve->n - 1;
 }
 
-// Note the lightest slots of the rows in a tile, each for its row if that begins in the tile, else
-// for the tile; rows without slots have none.
-static inline void tile_note_rows(const solve_t *solve, const tile_t *tile) {
-  const uint first_row = tile->number > 0 ? solve->tiles[tile->number] : 0;
-  const uint last_row = solve->tiles[tile->number + 1], end = tile->first + tile->length;
-  for (uint row = first_row + get_local_id(0); row <= last_row; row += WG_SIZE) {
-    const uint row_begin = solve->indptr[row], row_end = solve->indptr[row + 1];
-    const uint begin = max(row_begin, tile->first);
-    if (row_begin == row_end) solve->chosen[row] = NO_SLOT;
-    if (begin >= min(row_end, end)) continue;
-    const uint slot = tile->lightest[TILE_PLACE(begin - tile->first)];
-    if (row_begin < tile->first) {
-      solve->tiles[tile_count(solve) + 1 + tile->number] = slot;
-    } else {
-      solve->chosen[row] = slot;
-      if (slot != NO_SLOT) solve->target[row] = solve->indices[slot];
-    }
+static inline void tile_begin(const solve_t *solve, tile_t *tile, uint number) {
+  tile->number = number;
+  tile->first = number * TILE_SLOTS;
+  tile->length = min((uint)TILE_SLOTS, solve->n_slots - tile->first);
+  tile->first_row = number > 0 ? solve->tiles[number] : 0;
+  tile->last_row = solve->tiles[number + 1];
+}
+
+// ------------------------------------------------------------------------ the lightest of each row
+
+// Note a row's lightest slot: for the row if it begins in this tile, else for the tile.
+static inline void tile_note(const solve_t *solve, const tile_t *tile, uint row, bool is_parted,
+                             const lightest_t *best) {
+  if (is_parted) {
+    solve->tiles[tile_count(solve) + 1 + tile->number] = best->slot;
+  } else {
+    solve->chosen[row] = best->slot;
+    solve->target[row] = best->column;
   }
 }
 
-// Bring a work-item's own slots of a tile to registers, but for their rows.
+// Look at one slot: let its row's lightest edge take it in, and put its row in the place of its
+// column, or NO_ROW if it is no edge of the window.
+static inline void tile_visit_slot(const solve_t *solve, const tile_t *tile, const window_t *window,
+                                   uint row, uint slot, lightest_t *best) {
+  const uint place = TILE_PLACE(slot - tile->first);
+#if WG_SIZE > 1
+  const uint column = tile->rows[place];
+  const full_key_t key = tile->keys[place];
+#else
+  const uint column = solve->indices[slot];
+  const full_key_t key = weight_key(solve->weights[slot]);
+#endif
+  if (column != row) lightest_take(best, key, slot, column);
+  tile->rows[place] = column > row && window_admits(window, key, slot) ? row : NO_ROW;
+}
+
+#if SHARES_LONG_ROWS
+// Whether this lane has the lightest over the lanes of a group; if there is none, the first has.
+static inline bool lanes_have_lightest(const lightest_t *best) {
+  const bool is_none = best->slot == NO_SLOT;
+#if WEIGHT_BITS == 64
+  const ulong least = lanes_min_u64(best->key | -(ulong)is_none);
+  const uint slot = lanes_min_u32(best->key == least ? best->slot : NO_SLOT);
+#else
+  const ulong word = (ulong)best->key << 32 | best->slot;
+  const uint slot = (uint)lanes_min_u64(word | -(ulong)is_none);
+#endif
+  return best->slot == slot && (!is_none || lanes_id() == 0);
+}
+#endif
+
+// Go over the rows of a tile, and note the lightest slot of each, self-loops left out. tile->rows
+// gets the row of each slot that is an edge of the window. Keys and columns come in whole cache
+// lines to local memory first, where short rows are gone through by a work-item each and long ones
+// by a lane group each. Must be reached by the whole work-group; ends with a barrier.
+static inline void tile_visit_rows(const solve_t *solve, const tile_t *tile,
+                                   const window_t *window) {
+  const uint me = get_local_id(0), first = tile->first, last = first + tile->length;
+#if WG_SIZE > 1
+#pragma unroll
+  for (uint k = 0; k < TILE_ITEMS; ++k) {
+    const uint i = k * WG_SIZE + me;
+    if (i < tile->length) {
+      tile->keys[TILE_PLACE(i)] = weight_key(solve->weights[first + i]);
+      tile->rows[TILE_PLACE(i)] = solve->indices[first + i];
+    }
+  }
+  if (me == 0) *tile->n_long_rows = 0;
+#endif
+  wg_barrier_local();
+  for (uint row = tile->first_row + me; row <= tile->last_row; row += WG_SIZE) {
+    lightest_t best = {FULL_KEY_MAX, NO_SLOT, NO_ROW};
+    const uint row_begin = solve->indptr[row], row_end = solve->indptr[row + 1];
+    const uint begin = max(row_begin, first), end = min(row_end, last);
+    if (row_begin == row_end) solve->chosen[row] = NO_SLOT;
+    if (begin >= end) continue;
+#if SHARES_LONG_ROWS
+    if (end - begin >= LONG_ROW) {
+      tile->long_rows[atomic_inc(tile->n_long_rows)] = row;
+      continue;
+    }
+#endif
+    for (uint slot = begin; slot < end; ++slot)
+      tile_visit_slot(solve, tile, window, row, slot, &best);
+    tile_note(solve, tile, row, row_begin < first, &best);
+  }
+  wg_barrier_local();
+#if SHARES_LONG_ROWS
+  const uint n_long_rows = *tile->n_long_rows;
+  for (uint k = me / LANES; k < n_long_rows; k += WG_LANE_GROUPS) {
+    lightest_t best = {FULL_KEY_MAX, NO_SLOT, NO_ROW};
+    const uint row = tile->long_rows[k], row_begin = solve->indptr[row];
+    const uint begin = max(row_begin, first), end = min(solve->indptr[row + 1], last);
+    for (uint slot = begin + lanes_id(); slot < end; slot += LANES)
+      tile_visit_slot(solve, tile, window, row, slot, &best);
+    if (lanes_have_lightest(&best)) tile_note(solve, tile, row, row_begin < first, &best);
+  }
+  wg_barrier_local();
+#endif
+}
+
+// ------------------------------------------------------------------------------- the row of each slot
+
+// Bring every work-item's slots to registers, with their rows: the rows mark where they begin, and
+// the last mark before a slot is its row's. Behind the tile's end stand self-loops, which are no
+// edges. Must be reached by the whole work-group.
 static inline void tile_load(const solve_t *solve, const tile_t *tile, block_t *block) {
-  const uint mine = get_local_id(0) * TILE_ITEMS;
+  const uint me = get_local_id(0), mine = me * TILE_ITEMS;
   const size_t from = (size_t)tile->first + mine;
+  // On their way while rows are found.
 #if WG_SIZE > 1 && TILE_ITEMS % 4 == 0 && WEIGHT_BITS == 32
   if (mine + TILE_ITEMS <= tile->length) {
 #pragma unroll
@@ -113,126 +207,34 @@ static inline void tile_load(const solve_t *solve, const tile_t *tile, block_t *
       vstore4(((const global uint4 *)solve->indices)[(from + k) / 4], 0, block->columns + k);
       vstore4(((const global uint4 *)solve->weights)[(from + k) / 4], 0, block->weights + k);
     }
-    return;
-  }
+  } else
 #endif
-  TILE_UNROLL
-  for (uint k = 0; k < TILE_ITEMS; ++k) {
-    if (mine + k >= tile->length) break;
-    block->columns[k] = solve->indices[from + k];
-    block->weights[k] = solve->weights[from + k];
+  {
+    SOLVE_UNROLL
+    for (uint k = 0; k < TILE_ITEMS; ++k) {
+      const size_t slot = mine + k < tile->length ? from + k : tile->first;
+      block->columns[k] = solve->indices[slot];
+      block->weights[k] = solve->weights[slot];
+    }
   }
-}
-
-// Begin with tile `number`: bring every work-item's slots to registers, and find their rows. Behind
-// the tile's end stand self-loops, which are no edges. Must be reached by the whole work-group.
-static inline void tile_open(const solve_t *solve, tile_t *tile, uint number, block_t *block) {
-  const uint me = get_local_id(0), mine = me * TILE_ITEMS;
-  tile->number = number;
-  tile->first = number * TILE_SLOTS;
-  tile->length = min((uint)TILE_SLOTS, solve->n_slots - tile->first);
-  tile_load(solve, tile, block);  // on its way while rows are found
   for (uint i = me; i < TILE_PLACES; i += WG_SIZE) tile->rows[i] = 0;
   wg_barrier_local();
-  const uint first_row = number > 0 ? solve->tiles[number] : 0;
-  const uint last_row = solve->tiles[number + 1], end = tile->first + tile->length;
-  for (uint row = first_row + me; row <= last_row; row += WG_SIZE) {
+  for (uint row = tile->first_row + me; row <= tile->last_row; row += WG_SIZE) {
     const uint begin = max(solve->indptr[row], tile->first);
-    if (begin < min(solve->indptr[row + 1], end)) tile->rows[TILE_PLACE(begin - tile->first)] = row;
+    const uint end = min(solve->indptr[row + 1], tile->first + tile->length);
+    if (begin < end) tile->rows[TILE_PLACE(begin - tile->first)] = row;
   }
   wg_barrier_local();
   uint last = 0;
-  TILE_UNROLL
+  SOLVE_UNROLL
   for (uint k = 0; k < TILE_ITEMS; ++k)
     block->rows[k] = last = max(last, tile->rows[TILE_PLACE(mine + k)]);
   last = wg_exclusive_max_u32(last, tile->scratch);
-  TILE_UNROLL
+  SOLVE_UNROLL
   for (uint k = 0; k < TILE_ITEMS; ++k) {
     block->rows[k] = max(last, block->rows[k]);
     if (mine + k >= tile->length) block->columns[k] = block->rows[k];
   }
-}
-
-// Whether the slots of all lanes of a work-item's group are in one row.
-static inline bool tile_lanes_share_row(const tile_t *tile, uint item) {
-#if LANES_IMPL == LANES_LOCAL
-  return false;
-#else
-  const uint first = item / LANES * LANES;
-  return tile->begins[first] == tile->ends[first + LANES - 1];
-#endif
-}
-
-// The lightest over the lanes of a group, in every lane. Must be reached by all of them together.
-static inline void lanes_take_lightest(lightest_t *best) {
-#if LANES_IMPL != LANES_LOCAL
-#if WEIGHT_BITS == 64
-  const ulong least = lanes_min_u64(best->slot == NO_SLOT ? ULONG_MAX : best->key);
-  best->slot = lanes_min_u32(best->key == least ? best->slot : NO_SLOT);
-  best->key = least;
-#else
-  const ulong is_none = (ulong)(best->slot == NO_SLOT);
-  const ulong least = lanes_min_u64(((ulong)best->key << 32 | best->slot) | -is_none);
-  best->key = (uint)(least >> 32);
-  best->slot = (uint)least;
-#endif
-#endif
-}
-
-// Let every row of an open tile note its lightest slot, self-loops left out. Must be reached by the
-// whole work-group.
-//
-// A work-item goes through its own slots, row after row. Its last row may go on with the work-items
-// after it: each of them has left what it found of the row that it began in, or, where all lanes of
-// a group are in one row, the first lane what all have found.
-static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile,
-                                      const block_t *block) {
-  const uint me = get_local_id(0), mine = me * TILE_ITEMS;
-  tile->begins[me] = block->rows[0];
-  tile->ends[me] = block->rows[TILE_ITEMS - 1];
-  tile->slots[me] = NO_SLOT;
-  wg_barrier_local();
-  lightest_t best = {FULL_KEY_MAX, NO_SLOT};
-  uint row = block->rows[0], place = TILE_PLACE(mine);
-  bool is_first = me > 0 && tile->ends[me - (me > 0)] == row;
-  TILE_UNROLL
-  for (uint k = 0; k < TILE_ITEMS; ++k) {
-    if (block->rows[k] != row) {
-      if (is_first) {
-        tile->keys[me] = best.key;
-        tile->slots[me] = best.slot;
-      } else {
-        tile->lightest[place] = best.slot;
-      }
-      is_first = false;
-      row = block->rows[k];
-      place = TILE_PLACE(mine) + k;
-      best.slot = NO_SLOT;
-    }
-    if (block->columns[k] != row)
-      lightest_take(&best, weight_key(block->weights[k]), tile->first + mine + k);
-  }
-#if LANES_IMPL == LANES_LOCAL
-  const bool shares = false;
-#else
-  const bool shares = tile_lanes_share_row(tile, me);
-  if (shares) lanes_take_lightest(&best);
-#endif
-  if (is_first && (!shares || lanes_id() == 0)) {
-    tile->keys[me] = best.key;
-    tile->slots[me] = best.slot;
-  }
-  wg_barrier_local();
-  if (!is_first) {
-    uint next = shares ? me + LANES : me + 1;  // only a group's first lane has a row that all share
-    while (next < WG_SIZE && tile->begins[next] == row) {
-      if (tile->slots[next] != NO_SLOT) lightest_take(&best, tile->keys[next], tile->slots[next]);
-      next += tile_lanes_share_row(tile, next) ? LANES : 1;
-    }
-    tile->lightest[place] = best.slot;
-  }
-  wg_barrier_local();
-  tile_note_rows(solve, tile);
 }
 
 #endif

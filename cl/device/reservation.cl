@@ -19,7 +19,6 @@
 #define CLMST_DEVICE_RESERVATION
 
 #include "device/atomics.cl"
-#include "device/lanes.cl"
 #include "device/weight_key.cl"
 #include "device/worklist.cl"
 
@@ -81,38 +80,6 @@ static inline void reservation_lower_first(volatile global uint *reservations, u
   reservation_lower_u32(reservations + c, word);
 }
 #endif
-
-// Enter the pass-0 words of all lanes of a group, each for its component `c`, where `enters` is set;
-// elsewhere c is any component. Must be reached by all lanes together. Late in a solve most edges
-// end at one and the same large component, which would take one atomic after the other: lanes that
-// enter for the component of the first lane that does send their least word.
-//
-// No branch that lanes take differently stands before they meet: a compiler that knows nothing of
-// lanes would double what follows it, and lanes on different copies never meet.
-static inline void lanes_enter_first(volatile global uint *reservations, uint c,
-                                     reservation_word_t word, uint enters) {
-  volatile global reservation_word_t *held = (volatile global reservation_word_t *)reservations + c;
-#if ATOMIC_GUARDS
-  enters &= (uint)(*held > word);
-#endif
-#if LANES_IMPL != LANES_LOCAL
-  const uint entering = lanes_ballot(enters);
-  if (entering == 0) return;
-  const uint first = popcount((entering & -entering) - 1);
-  const uint joins = enters & (uint)(c == lanes_shuffle_u32(c, first));
-  const reservation_word_t least = lanes_min_word(word | ((reservation_word_t)joins - 1));
-  const uint is_first = (uint)(lanes_id() == first);
-  word = is_first ? least : word;
-  enters &= (joins ^ 1) | is_first;
-#endif
-  if (enters) {
-#if ATOMIC64
-    atomic_min_u64(held, word);
-#else
-    atomic_min_u32(held, word);
-#endif
-  }
-}
 
 // Whether c holds an edge whose leading key word is less than that of `edge`. The other words of a
 // 64-bit weight then need not be looked up, which takes a trip to memory. The read races with the

@@ -64,14 +64,14 @@ def adopt(matrix: Any, device: Device) -> DeviceGraph | None:
 
 def _as_it_is(matrix: Any) -> Graph | None:
     """Return a graph of a matrix's own arrays, of which little is checked, or None."""
-    if getattr(matrix, "format", None) != "csr" or matrix.nnz < FROM_SLOTS:
+    if getattr(matrix, "format", None) != "csr" or np.size(matrix.indices) < FROM_SLOTS:
         return None
     from_scipy.check_matrix(matrix)
     check_shape(matrix.shape)
     indptr, indices, data, shape = from_scipy.csr_parts(matrix)
     if not (_is_int32(indptr) and _is_int32(indices) and data.shape == indices.shape):
         return None
-    if (indptr.size, indptr[0], indptr[-1]) != (shape[0] + 1, 0, indices.size):
+    if indptr.size != shape[0] + 1 or (indptr[0], indptr[-1]) != (0, indices.size):
         return None
     weights = np.ascontiguousarray(as_weights(data))
     if weights.dtype.itemsize == 8 and first_nan(weights) is not None:

@@ -29,10 +29,10 @@ _STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 
 # Bytes that both worklists may take together, for each edge and each vertex: with them a solve keeps
 # within 40 bytes an edge and 40 a vertex. Where that is too little it is done again with room.
-_LIST_BYTES = {True: (22, 14), False: (31, 8)}  # both directions stored, or one
+_LIST_BYTES = {True: (22, 13), False: (31, 7)}  # both directions stored, or one
 # How many more edges than were aimed at may turn out to be light.
 _SLACK = 1.3
-_FEW_EDGES = 4096
+_FEW_EDGES = 256
 # A sample's share above which a window is not worth its own phase.
 _MAX_SHARE = 0.7
 

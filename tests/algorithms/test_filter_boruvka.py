@@ -30,8 +30,10 @@ from tests.forests import assert_same_forest
 from tests.variants import Variant, variants
 
 # Every width of weights is a build, so what needs many of them runs in few guises; `device` stands
-# for all there are. SHAPES: devices as they are, and in the shape of a GPU's kernels.
-SHAPES = [v for v in variants() if "-" not in v.name or v.name.endswith("gpu-shape")]
+# for all there are. NATIVE: devices as they are. SHAPES: and in the shape of a GPU's kernels.
+# EXTREMES: the best device as it is, and one that has nothing.
+NATIVE = [v for v in variants() if "-" not in v.name]
+SHAPES = NATIVE + [v for v in variants() if v.name.endswith("gpu-shape")]
 EXTREMES = [variants()[0], variants()[-1]] if variants() else []
 
 shapes = pytest.mark.parametrize("guise", SHAPES, ids=lambda v: v.name)
@@ -137,9 +139,15 @@ def test_windows(device: Device, targets: tuple[float, ...]) -> None:
         assert len(sizes) == len(targets) + 1
 
 
-@shapes
-@pytest.mark.parametrize("dtype", ["u1", "i2", "f8", "i8"])
-def test_windows_of_every_width(guise: Variant, dtype: str) -> None:
+@pytest.mark.parametrize(
+    ("dtype", "guise"),
+    [
+        pytest.param(dtype, guise, id=f"{dtype}-{guise.name}")
+        for dtype, guises in (("u1", NATIVE), ("i2", NATIVE), ("i8", NATIVE), ("f8", SHAPES))
+        for guise in guises
+    ],
+)
+def test_windows_of_every_width(dtype: str, guise: Variant) -> None:
     """Ends of windows are keys in full, and slots where keys tie."""
     options = FilterBoruvkaOptions(targets=(0.5, 1.5))
     check(crowd(np.dtype(dtype)), guise.device, options, maximum=dtype in ("u1", "f8"))
@@ -151,9 +159,7 @@ def test_windows_cut_equal_weights(any_device: Device) -> None:
     for weight in (np.uint32(0), np.uint32(2**32 - 1)):
         equal = graph.replace(weights=np.full(graph.n_slots, weight))
         for maximum in (False, True):
-            forest = solve(
-                equal, any_device, FilterBoruvkaOptions(targets=(1.0,)), maximum=maximum
-            )
+            forest = solve(equal, any_device, FilterBoruvkaOptions(targets=(1.0,)), maximum=maximum)
             assert_same_forest(forest, clmst.kruskal(equal, maximum=maximum))
             assert len(forest.stats["worklist_sizes"]) == 2
 
@@ -193,10 +199,9 @@ def test_policy_decides_where_no_targets_are_given(any_device: Device) -> None:
 def test_rows_that_end_where_tiles_do(device: Device) -> None:
     """Rows of a tile, of several, of one slot more or less; rows without slots among them."""
     tile = tile_of(device.policy)
-    lengths = np.array(
-        [0, 0, 0, tile, 0, tile, 0, 0, 2 * tile, tile - 1, 0, 1, tile + 1, tile - 1, 0, 0, 1, 2]
-        + [tile - 4, 3 * tile - 1, 2, 0, tile - 1, *[1] * (2 * tile), 0, 0]
-    )
+    around = [0, 0, 0, tile, 0, tile, 0, 0, 2 * tile, tile - 1, 0, 1, tile + 1, tile - 1, 0, 0, 1]
+    within = [2, tile - 4, 3 * tile - 1, 2, 0, tile - 1]
+    lengths = np.array([*around, *within, *([1] * (2 * tile)), 0, 0])
     graph = by_rows(lengths, 3 * tile)
     stored = graph.symmetrised()
     assert np.diff(stored.indptr)[: lengths.size].tolist() == lengths.tolist()
