@@ -58,9 +58,10 @@ def minimum_spanning_forest(
     graph : Graph, DeviceGraph, scipy.sparse array or matrix, or networkx.Graph
         Weights may be bool, int8-64, uint8-64 or float16/32/64; infinities are ordinary weights.
     algorithm : str
-        "auto", "filter-boruvka" (Borůvka's rounds on ever smaller arrays, light edges first; the
-        quickest on GPUs), "ecl" (ECL-MST), or "boruvka" (made of primitives, no atomics on global
-        memory). "auto" is the quickest for the kind of device.
+        "filter-boruvka" (Borůvka's rounds on ever smaller arrays, light edges first; the quickest),
+        "ecl" (ECL-MST), "boruvka" (made of primitives, no atomics on global memory), or "auto": the
+        one whose `options` are given, else "filter-boruvka", or "ecl" where a graph has more than
+        2**31 vertices.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
     options : object, optional
@@ -186,9 +187,10 @@ def _solve(
     profile: bool,
     maximum: bool,
 ) -> Forest | DeviceForest:
-    name, solve = algorithms.choose(algorithm)
+    algorithms.choose(algorithm)  # a name that nothing has is refused before anything is uploaded
     resident = _resident(graph, device, wait=profile)  # a profile takes another queue
     device = resident.device
+    name, solve = algorithms.choose(algorithm, options=options, n_vertices=resident.n_vertices)
     profiler = Profile() if profile else None
     with device.lock:
         launch = Launcher(device, device.profiling_queue if profile else device.queue, profiler)

@@ -159,7 +159,8 @@ def main(shape: str, *without: str) -> None:
     device = Device(simulator.cl_device, without=without, tuning=POLICIES[shape])
     device.check_usable()
     # All samples are compared with one another, which takes an interpreter long.
-    filter_boruvka.SAMPLES = filter_boruvka_plan.SAMPLES = 256  # type: ignore[attr-defined]
+    samples = max(64, device.policy.work_group_size)
+    filter_boruvka.SAMPLES = filter_boruvka_plan.SAMPLES = samples  # type: ignore[attr-defined]
     wrong = list(give_up(device)) if shape == "gpu-shape" else []
     for name, graph, options, maximum in runs(shape):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest

@@ -248,8 +248,8 @@ FUNCTION = re.compile(r"^(?:static inline \w[\w ]*[ *]|kernel void )(\w+)\(", re
 DEFAULT = re.compile(r"((?:^//.*\n)*)^#ifndef (\w+)\n#define \2(?:\([^)]*\))?( .*)?$", re.MULTILINE)
 # Macros that files of cl/ define for those that they include.
 INTERNAL = {"SHORT_ROW", "SEGMENTED"}
-# Macros that no policy or option sets: what they are is no question of speed.
-FIXED = {"RESIDENT_PATIENCE"}
+# Macros that no policy or option sets: one value is right for all devices.
+FIXED = {"RESIDENT_PATIENCE", "LONG_ROW"}
 
 kernel_files = pytest.mark.parametrize(
     "path", KERNEL_FILES, ids=[str(p.relative_to(source.root())) for p in KERNEL_FILES]

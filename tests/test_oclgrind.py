@@ -23,7 +23,6 @@ RESERVING = {
     "atomic_min_u64",
     "reservation_lower_u32",
     "reservation_lower_first",
-    "lanes_enter_first",
     "reservation_is_beaten",
     "reservation_enter_later",
 }

@@ -17,10 +17,12 @@
 #define SYMMETRIC 1
 #endif
 
-// Depths of a phase, and phases of a solve: the layout of the counts.
+// Depths of a phase: more than 32, since each at least halves the supervertices.
 #ifndef MAX_DEPTHS
 #define MAX_DEPTHS 40
 #endif
+
+// Phases of a solve, at most: 1 to 4.
 #ifndef MAX_PHASES
 #define MAX_PHASES 4
 #endif

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from clmst.algorithms import boruvka, ecl, filter_boruvka
+from clmst.algorithms.boruvka_options import BoruvkaOptions
+from clmst.algorithms.ecl_options import EclOptions
+from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
 from clmst.algorithms.solution import Solution
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device_graph import DeviceGraph
@@ -27,16 +30,38 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "filter-boruvka": filter_boruvka.solve,
 }
 
+_BY_OPTIONS = {
+    BoruvkaOptions: "boruvka",
+    EclOptions: "ecl",
+    FilterBoruvkaOptions: "filter-boruvka",
+}
 
-def choose(name: str) -> tuple[str, Algorithm]:
-    """Return the algorithm that `name` means, "auto" included.
+
+def choose(name: str, *, options: Any = None, n_vertices: int = 0) -> tuple[str, Algorithm]:
+    """Return the algorithm that `name` means.
+
+    "auto" is the one whose options are given, else filter-boruvka, which was the quickest on every
+    graph and device measured (docs/performance.md); ecl where there are more vertices than that
+    takes.
+
+    Parameters
+    ----------
+    name : str
+        "auto" or a name in `ALGORITHMS`.
+    options : object, optional
+        The options of an algorithm.
+    n_vertices : int
+        Vertices of the graph.
 
     Raises
     ------
     InvalidArgumentError
         Nothing has that name; lists the names there are.
     """
-    chosen = "ecl" if name == "auto" else name
+    chosen = name
+    if name == "auto":
+        small = n_vertices <= filter_boruvka.MAX_VERTICES
+        chosen = _BY_OPTIONS.get(type(options), "filter-boruvka" if small else "ecl")
     if chosen not in ALGORITHMS:
         known = ", ".join(repr(known) for known in ("auto", *ALGORITHMS))
         raise InvalidArgumentError(f"no algorithm is called {name!r}; there are {known}")

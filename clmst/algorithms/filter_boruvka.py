@@ -11,14 +11,14 @@ import numpy as np
 
 from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka_plan import SAMPLES, Plan
-from clmst.algorithms.solution import Solution, flag_words
+from clmst.algorithms.solution import Solution, flag_words, new_flags
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
 # Links hold 31 bits of a vertex, and 30 of a supervertex.
 MAX_VERTICES = 1 << 31
-# Where following once may leave vertices on long ways, it is done twice before edges are contracted.
+# From so many vertices on, ways may be too long to follow at once: it is done twice then.
 _MANY_VERTICES = 1 << 18
 # Work-groups a compute unit for steps whose number of items is known on the device only, and small.
 _FEW_GROUPS = 8
@@ -43,6 +43,9 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
             f"the graph has {graph.n_vertices} vertices; 'filter-boruvka' takes at most "
             f"{MAX_VERTICES}, 'ecl' more"
         )
+    if graph.n_slots == 0:
+        stats = {"rounds": 0, "worklist_sizes": [], "launches_as": "separate", "device_bytes": 0}
+        return Solution(graph=graph, in_forest=new_flags(0, graph.device), stats=stats)
     key = ("filter-boruvka", maximum, options)
     plan = graph.plans.get(key)
     if plan is None:
@@ -128,7 +131,7 @@ class _Run:
     def _step(
         self, name: str, n_items: int, *arguments: int, tile: int | None = None, few: bool = False
     ) -> None:
-        """Enqueue a step over so many items; with `few`, by no more work-groups than are resident."""
+        """Enqueue a step over so many items; with `few`, by a few work-groups a compute unit."""
         program = self.plan.program
         groups = self.launch.groups_for(-(-n_items // (tile or program.grid_tile)))
         if few:

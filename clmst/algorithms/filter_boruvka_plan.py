@@ -27,7 +27,7 @@ _OVERFLOW = _WINDOWS + 3 * MAX_PHASES
 _COUNTS = _OVERFLOW + 1
 _STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 
-# Bytes that both worklists may take together, for each edge and each vertex: with them a solve keeps
+# Bytes that both worklists may take together, for each edge and each vertex: a solve then keeps
 # within 40 bytes an edge and 40 a vertex. Where that is too little it is done again with room.
 _LIST_BYTES = {True: (22, 13), False: (31, 7)}  # both directions stored, or one
 # How many more edges than were aimed at may turn out to be light.
@@ -194,5 +194,6 @@ class Plan:
 
     def counts(self, phase: int) -> Array:
         """Return (edges, vertices, pending) of each depth of a phase, by what was read last."""
-        table = self.host_state[_COUNTS:].reshape(MAX_PHASES, _MAX_DEPTHS, 3)
-        return table[phase]
+        table: Array = self.host_state[_COUNTS:].reshape(MAX_PHASES, _MAX_DEPTHS, 3)
+        counts: Array = table[phase]
+        return counts

@@ -104,7 +104,7 @@ _DECLARED = (
     ),
     Parameter(
         name="edges_per_item", unit="edges", least=1, most=1024, tries=_doubling(1, 1024),
-        algorithms=("ecl", "filter-boruvka"),
+        algorithms=("ecl",),
     ),
     Parameter(
         name="rows_per_item", unit="rows", least=1, most=65536, tries=_doubling(16, 4096),
@@ -150,6 +150,10 @@ _DECLARED = (
     ),
     Parameter(
         name="resident_slots_per_item", unit="slots", least=1, most=65536, tries=_doubling(1, 16),
+        algorithms=_FILTERING, shape="groups", needs=_RESIDENT,
+    ),
+    Parameter(
+        name="resident_edges_per_item", unit="edges", least=1, most=1024, tries=_doubling(1, 8),
         algorithms=_FILTERING, shape="groups", needs=_RESIDENT,
     ),
     Parameter(
