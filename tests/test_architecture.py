@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -340,7 +341,12 @@ def test_kernel_names_are_unique() -> None:
 def test_every_macro_has_a_commented_default() -> None:
     """Files compile alone, and whoever reads one learns what a macro may be."""
     every = {
-        one for kind in CAPABILITIES.values() for one in specialisations(kind, policy.choose(kind))
+        one
+        for kind in CAPABILITIES.values()
+        for groups in (0, 1)
+        for one in specialisations(
+            kind, replace(policy.choose(kind), resident_groups_per_compute_unit=groups)
+        )
     }
     given = {name for one in every for name, _ in one.defines}
     preludes = "".join(one.prelude.text for one in every if one.prelude)

@@ -33,6 +33,8 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint rank_a,
   filter_set_windows(&solve, seed, rank_a, rank_b, rank_c, keys);
 }
 
+#if SYMMETRIC
+
 // Find every vertex's lightest edge in its row, and list the edges of the first window.
 //
 // In       the graph, tiles, windows.
@@ -90,6 +92,8 @@ kernel void filter_boruvka_contract_slots(SOLVE_PARAMETERS) {
   round_contract_slots(&solve, scratch, &base);
 }
 
+#endif
+
 // Make the worklist of `depth` of the edges of a phase's window that join two components.
 //
 // In       the graph, tiles, windows; from the second phase on the components of all vertices.
@@ -100,6 +104,7 @@ kernel void filter_boruvka_admit_edges(SOLVE_PARAMETERS, uint phase, uint n_phas
   local uint rows[TILE_PLACES], scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
   tile_t tile = {0, rows, 0, 0, scratch, 0, 0, 0, 0, 0};
+  if (solve.state[STATE_GAVE_UP]) return;  // what comes before was not finished
   filter_admit_edges(&solve, phase, n_phases, depth, &tile, &base);
 }
 

@@ -110,26 +110,29 @@ static inline void filter_admit_edges(const solve_t *solve, uint phase, uint n_p
   const uint n_tiles = tile_count(solve);
   window_t window;
   window_open(solve, phase, n_phases, &window);
-  edge_t edges[TILE_ITEMS];
   for (uint t = get_group_id(0); t < n_tiles; t += get_num_groups(0)) {
     block_t block;
     tile_begin(solve, tile, t);
     tile_load(solve, tile, &block);
     const uint mine = tile->first + get_local_id(0) * TILE_ITEMS;
-    uint n_kept = 0;
+    uint n_kept = 0, at;
+    SOLVE_UNROLL
+    for (uint k = 0; k < TILE_ITEMS; ++k) {  // from vertices to components; 0 and 0 if left out
+      const uint row = block.rows[k], column = block.columns[k];
+      const bool is_edge =
+          column > row && window_admits(&window, weight_key(block.weights[k]), mine + k);
+      block.rows[k] = is_edge ? filter_component(solve, row, phase) : 0;
+      block.columns[k] = is_edge ? filter_component(solve, column, phase) : 0;
+      n_kept += block.rows[k] != block.columns[k];
+    }
+    wg_claim(solve_count(solve, phase, depth, COUNT_EDGES), n_kept, &at, tile->scratch, base);
     SOLVE_UNROLL
     for (uint k = 0; k < TILE_ITEMS; ++k) {
-      const uint row = block.rows[k], column = block.columns[k];
-      edges[k].u = edges[k].v = 0;
-      if (column <= row || !window_admits(&window, weight_key(block.weights[k]), mine + k))
-        continue;
-      edges[k].u = filter_component(solve, row, phase);
-      edges[k].v = filter_component(solve, column, phase);
-      edges[k].key = weight_key_leading(block.weights[k]);
-      edges[k].id = mine + k;
-      n_kept += edges[k].u != edges[k].v;
+      if (block.rows[k] == block.columns[k]) continue;
+      const edge_t edge = {block.rows[k], block.columns[k],
+                           weight_key_leading(block.weights[k]), mine + k};
+      round_put(solve, depth, at++, edge);
     }
-    round_append(solve, phase, depth, edges, TILE_ITEMS, n_kept, tile->scratch, base);
   }
 }
 

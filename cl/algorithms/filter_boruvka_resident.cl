@@ -116,6 +116,7 @@ kernel void filter_boruvka_resident_finish_phase(SOLVE_PARAMETERS, uint phase, u
   local uint scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
   room_t room = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, scratch, &base, 0};
+  if (solve.state[STATE_GAVE_UP]) return;  // a launch before this one did not finish
   if (resident_rounds(&solve, phase, depth, &room) && settles)
     resident_settle(&solve, phase, first_depth, &room);
   grid_leave(solve.state + STATE_ARRIVALS);

@@ -25,25 +25,27 @@ static inline uint round_edges(const solve_t *solve, uint phase, uint depth) {
   return min(*solve_count(solve, phase, depth, COUNT_EDGES), solve_list_capacity(solve, depth));
 }
 
-// Append the edges of a work-item that join two supervertices to the worklist of `depth`, and enter
-// them for both. Must be reached by the whole work-group.
-static inline void round_append(const solve_t *solve, uint phase, uint depth, const edge_t *edges,
-                                uint n_edges, uint n_kept, local uint *scratch, local uint *base) {
-  const uint capacity = solve_list_capacity(solve, depth);
-  global uint4 *target = (global uint4 *)solve_list(solve, depth);
-  uint at;
-  if (!wg_claim(solve_count(solve, phase, depth, COUNT_EDGES), n_kept, &at, scratch, base)) return;
-  if (n_kept > 0 && at + n_kept > capacity) solve->state[STATE_OVERFLOW] = 1;
-  SOLVE_UNROLL
-  for (uint i = 0; i < n_edges; ++i) {
-    if (edges[i].u == edges[i].v) continue;
-    // What is not on the worklist must not be held: its holder would never be linked.
-    if (at < capacity) {
-      target[at] = edge_pack(edges[i]);
-      reservation_enter_first(solve_held(solve, depth), edges[i], solve->weights);
-    }
-    at += 1;
+// Put an edge at a place of the worklist of `depth`, and enter it for both of its supervertices,
+// unless there is no room: what is not on the worklist must not be held, since its holder would
+// never be linked.
+static inline void round_put(const solve_t *solve, uint depth, uint at, edge_t edge) {
+  if (at < solve_list_capacity(solve, depth)) {
+    ((global uint4 *)solve_list(solve, depth))[at] = edge_pack(edge);
+    reservation_enter_first(solve_held(solve, depth), edge, solve->weights);
+  } else {
+    solve->state[STATE_OVERFLOW] = 1;
   }
+}
+
+// Append the edges of a work-item that join two supervertices to the worklist of `depth`. Must be
+// reached by the whole work-group.
+static inline void round_append(const solve_t *solve, uint phase, uint depth, const edge_t *edges,
+                                uint n_kept, local uint *scratch, local uint *base) {
+  uint at;
+  wg_claim(solve_count(solve, phase, depth, COUNT_EDGES), n_kept, &at, scratch, base);
+  SOLVE_UNROLL
+  for (uint i = 0; i < EDGES_PER_ITEM; ++i)
+    if (edges[i].u != edges[i].v) round_put(solve, depth, at++, edges[i]);
 }
 
 #if RESERVATION_PASSES > 1
@@ -163,7 +165,7 @@ static inline void round_contract(const solve_t *solve, uint phase, uint depth,
       edges[i].v = link_number(links, edges[i].v);
       n_kept += edges[i].u != edges[i].v;
     }
-    round_append(solve, phase, depth + 1, edges, EDGES_PER_ITEM, n_kept, scratch, base);
+    round_append(solve, phase, depth + 1, edges, n_kept, scratch, base);
   }
 }
 
@@ -189,7 +191,7 @@ static inline void round_contract_slots(const solve_t *solve, local uint *scratc
       edges[i].id = row_slot.y;
       n_kept += edges[i].u != edges[i].v;
     }
-    round_append(solve, 0, 1, edges, EDGES_PER_ITEM, n_kept, scratch, base);
+    round_append(solve, 0, 1, edges, n_kept, scratch, base);
   }
 }
 

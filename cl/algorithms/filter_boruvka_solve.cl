@@ -2,7 +2,7 @@
 //
 // A solve has phases, one a window of edges from the lightest to the heaviest. In a phase, vertices
 // of depth 0 (those of the graph) are contracted to supervertices of depth 1, those to depth 2, and
-// so on; the supervertices of a depth have consecutive numbers, so that all arrays shrink with them.
+// so on. The supervertices of a depth have consecutive numbers, so that arrays shrink with them.
 // At least two vertices make one supervertex, which bounds how many are at a depth.
 #ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_SOLVE
 #define CLMST_ALGORITHMS_FILTER_BORUVKA_SOLVE
@@ -38,6 +38,7 @@
 // state[]: three words of the grid barrier, the windows' upper ends (three words each), whether a
 // worklist overflowed, then the counts of each phase and depth.
 #define STATE_ARRIVALS 0
+#define STATE_GAVE_UP 1
 #define STATE_WINDOWS 3
 #define STATE_OVERFLOW (STATE_WINDOWS + 3 * MAX_PHASES)
 #define STATE_COUNTS (STATE_OVERFLOW + 1)
@@ -65,7 +66,7 @@ typedef struct {
   volatile global uint *links;     // of all depths
   volatile global uint *held_even, *held_odd;  // reservations of even and of odd depths
   global uint *list_even, *list_odd;           // worklists of even and of odd depths
-  volatile global uint *marks;     // [n_slots / 32, rounded up]: a bit a slot, for edges of the forest
+  volatile global uint *marks;     // [n_slots / 32, rounded up]: a bit a slot
   volatile global uint *state;     // [STATE_WORDS]
   uint n, n_slots;
   uint capacity_even, capacity_odd;  // of the worklists, in edges
@@ -137,9 +138,8 @@ static inline void solve_begin_vertex(const solve_t *solve, uint depth, uint num
 }
 
 // Claim `wanted` consecutive places behind *count for each work-item, with one atomic for all.
-// Must be reached by the whole work-group. `scratch` has WG_SIZE words; *first gets the first place;
-// returns whether any work-item wants one.
-static inline bool wg_claim(volatile global uint *count, uint wanted, uint *first,
+// Must be reached by the whole work-group; *first gets the first place. `scratch`: WG_SIZE words.
+static inline void wg_claim(volatile global uint *count, uint wanted, uint *first,
                             local uint *scratch, local uint *base) {
   uint total;
   const uint before = wg_exclusive_sum_u32(wanted, &total, scratch);
@@ -147,7 +147,6 @@ static inline bool wg_claim(volatile global uint *count, uint wanted, uint *firs
   wg_barrier_local();
   *first = *base + before;
   wg_barrier_local();
-  return total > 0;
 }
 
 // Clear marks and counts; where edges are stored once, let the vertices themselves begin.

@@ -69,7 +69,6 @@ def _filter_boruvka(
 ) -> Iterator[Specialisation]:
     defines = weights | filter_boruvka_plan.defines(tuning, symmetric=symmetric)
     yield specialise(filter_boruvka_plan.SOURCE, capabilities, tuning, **defines)
-    # Lone work-items may be resident too, but only where somebody asks for it by name.
-    if tuning.resident_work_group_size > 1:
+    if tuning.resident_groups_per_compute_unit > 0:  # else only where somebody asks for it by name
         defines = weights | filter_boruvka_plan.resident_defines(tuning, symmetric=symmetric)
         yield specialise(filter_boruvka_plan.RESIDENT_SOURCE, capabilities, tuning, **defines)

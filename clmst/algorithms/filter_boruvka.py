@@ -54,10 +54,13 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     run.solve()
     if plan.gave_up:
         launch.fill(plan.state, 0, plan.host_state.size)
-        run.launches = "separate"
+        plan.waits_for_others = False
+        run = _Run(plan, launch)
         run.solve()
     if plan.overflowed:
+        waits = plan.waits_for_others
         plan = graph.plans[key] = Plan(graph, maximum=maximum, options=options, roomy=True)
+        plan.waits_for_others = waits
         run = _Run(plan, launch)
         run.solve()
     return Solution(graph=graph, in_forest=plan.in_forest, stats=run.stats())
@@ -68,23 +71,24 @@ class _Run:
 
     def __init__(self, plan: Plan, launch: Launcher) -> None:
         self.plan, self.launch = plan, launch
-        self.n = plan.graph.n_vertices
-        tuning = plan.graph.device.policy
+        self.n = plan.n_vertices
+        tuning = plan.device.policy
         self.tuning = tuning
-        self.launches = plan.options.launches
-        if self.launches == "auto":
-            if tuning.resident_groups_per_compute_unit == 0:
-                self.launches = "separate"
-            elif plan.graph.n_slots <= tuning.resident_slots:
-                self.launches = "resident"
-            else:
-                self.launches = "mixed"
-        if self.launches != "separate" and tuning.resident_groups_per_compute_unit == 0:
-            # One work-group waits for nobody.
-            self.resident_groups = 1
-        else:
-            units = plan.graph.device.capabilities.compute_units
-            self.resident_groups = tuning.resident_groups_per_compute_unit * units
+        self.launches = self._launches()
+        # Where nobody may wait for others, one work-group waits for nobody.
+        units = plan.device.capabilities.compute_units
+        self.resident_groups = max(tuning.resident_groups_per_compute_unit * units, 1)
+
+    def _launches(self) -> str:
+        """Return how the solve is launched."""
+        plan, tuning = self.plan, self.tuning
+        if not plan.waits_for_others:
+            return "separate"
+        if plan.options.launches != "auto":
+            return plan.options.launches
+        if tuning.resident_groups_per_compute_unit == 0:
+            return "separate"
+        return "resident" if plan.n_slots <= tuning.resident_slots else "mixed"
 
     def solve(self) -> None:
         """Enqueue everything, and wait for the counts."""
@@ -117,13 +121,11 @@ class _Run:
         for phase in range(plan.n_phases):
             edges = plan.counts(phase)[:, 0].tolist()
             sizes.append([count for count in edges if count])
-        graph_bytes = sum(4 * size for size in (self.n + 1, plan.graph.n_slots))
-        graph_bytes += plan.graph.n_slots * plan.weights["WEIGHT_BITS"] // 8
         return {
             "rounds": sum(map(len, sizes)),
             "worklist_sizes": sizes,
             "launches_as": self.launches,
-            "device_bytes": plan.device_bytes + graph_bytes,
+            "device_bytes": plan.device_bytes,
         }
 
     # --------------------------------------------------------------------- steps
@@ -135,7 +137,7 @@ class _Run:
         program = self.plan.program
         groups = self.launch.groups_for(-(-n_items // (tile or program.grid_tile)))
         if few:
-            groups = min(groups, _FEW_GROUPS * self.plan.graph.device.capabilities.compute_units)
+            groups = min(groups, _FEW_GROUPS * self.plan.device.capabilities.compute_units)
         words = (np.uint32(argument) for argument in arguments)
         self.launch.prepared(self.plan.kernel(name), groups, *words)
 
@@ -146,11 +148,11 @@ class _Run:
 
     def _tile_step(self, name: str, *arguments: int) -> None:
         tile = self.plan.program.work_group_size * self.tuning.slots_per_item
-        self._step(name, self.plan.graph.n_slots, *arguments, tile=tile)
+        self._step(name, self.plan.n_slots, *arguments, tile=tile)
 
     def _first_worklist(self) -> None:
         plan, n = self.plan, self.n
-        self._step("prepare", max(n, plan.graph.n_slots // 32))
+        self._step("prepare", max(n, plan.n_slots // 32))
         if plan.ranks:
             groups = -(-SAMPLES // plan.program.work_group_size)
             self.launch.prepared(plan.kernel("set_windows"), groups, *plan.window_arguments)
@@ -159,11 +161,11 @@ class _Run:
             return
         self._tile_step("take_minima", plan.n_phases)
         tile = plan.program.work_group_size * self.tuning.slots_per_item
-        self._step("join_rows", -(-plan.graph.n_slots // tile))
+        self._step("join_rows", -(-plan.n_slots // tile))
         self._step("choose_edges", n)
         self._step("follow_choices", n)
         self._follow_again(0, 0, n)
-        edges = min(2 * plan.capacities[0], plan.graph.edge_bound)
+        edges = min(2 * plan.capacities[0], plan.edge_bound)
         tile = plan.program.work_group_size * self.tuning.worklist_edges_per_item
         self._step("contract_slots", edges, tile=tile)
 
@@ -220,6 +222,6 @@ class _Run:
 
     def _show(self) -> None:
         groups = self.launch.groups_for(
-            -(-flag_words(self.plan.graph.n_slots) // self.plan.program.grid_tile)
+            -(-flag_words(self.plan.n_slots) // self.plan.program.grid_tile)
         )
         self.launch.prepared(self.plan.kernel("show"), groups, self.plan.in_forest.memory)

@@ -30,8 +30,6 @@ _STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 # Bytes that both worklists may take together, for each edge and each vertex: a solve then keeps
 # within 40 bytes an edge and 40 a vertex. Where that is too little it is done again with room.
 _LIST_BYTES = {True: (22, 13), False: (31, 7)}  # both directions stored, or one
-# How many more edges than were aimed at may turn out to be light.
-_SLACK = 1.3
 _FEW_EDGES = 256
 # A sample's share above which a window is not worth its own phase.
 _MAX_SHARE = 0.7
@@ -76,16 +74,20 @@ class Plan:
     def __init__(
         self, graph: DeviceGraph, *, maximum: bool, options: FilterBoruvkaOptions, roomy: bool
     ) -> None:
-        self.graph, self.options = graph, options
+        # Not the graph itself: it keeps its plans, and neither would go before a collection.
+        self.device, self.options = graph.device, options
+        self.n_vertices, self.n_slots = graph.n_vertices, graph.n_slots
+        self.edge_bound = graph.edge_bound
         device, tuning = graph.device, graph.device.policy
         self.symmetric = graph.graph.is_symmetric
         self.weights = graph.weight_defines(maximum=maximum)
         self.passes = (2 if self.weights["WEIGHT_BITS"] == 64 else 1) + (
             not device.capabilities.int64_atomics
         )
-        self.ranks = self._ranks(tuning)
+        self.ranks = self._ranks(tuning, graph.average_degree)
         self.n_phases = 1 + len(self.ranks)
-        self._allocate(roomy=roomy)
+        self._allocate(graph, roomy=roomy)
+        self.waits_for_others = True  # until resident work-groups have given up
         self.program = device.program(
             SOURCE, **self.weights, **defines(tuning, symmetric=self.symmetric)
         )
@@ -93,13 +95,12 @@ class Plan:
 
     # ------------------------------------------------------------------- windows
 
-    def _ranks(self, tuning: Policy) -> list[int]:
+    def _ranks(self, tuning: Policy, degree: float) -> list[int]:
         """Return the ranks in the sample that end all windows but the last."""
         targets = self.options.targets
         if targets is None:
-            dense = self.graph.average_degree >= tuning.filter_degree
-            targets = (tuning.filter_target,) if dense else ()
-        shares = [t * self.graph.n_vertices / max(self.graph.edge_bound, 1) for t in targets]
+            targets = (tuning.filter_target,) if degree >= tuning.filter_degree else ()
+        shares = [t * self.n_vertices / max(self.edge_bound, 1) for t in targets]
         return sorted({int(share * SAMPLES) for share in shares if share < _MAX_SHARE})
 
     @property
@@ -110,8 +111,8 @@ class Plan:
 
     # -------------------------------------------------------------------- memory
 
-    def _allocate(self, *, roomy: bool) -> None:
-        graph, device = self.graph, self.graph.device
+    def _allocate(self, graph: DeviceGraph, *, roomy: bool) -> None:
+        device = graph.device
         n, m = graph.n_vertices, graph.edge_bound
         wide = self.weights["WEIGHT_BITS"] == 64
         even, odd = self.capacities = (m, m) if roomy else self._capacities(n, m)
@@ -132,7 +133,15 @@ class Plan:
         self.buffers = [device.allocate(max(size, 16)) for size in sizes]
         self.in_forest = new_flags(graph.n_slots, device)
         self.state = device.allocate(4 * _STATE_WORDS)
+        numbers = (graph.n_vertices, graph.n_slots, even, odd)
+        # The arrays of the solve, as all kernels take them (filter_boruvka_solve.cl).
+        self.arguments = (
+            graph.indptr, graph.indices, graph.weights, *self.buffers, self.state,
+            *(np.uint32(number) for number in numbers),
+        )  # fmt: skip
         self.device_bytes = sum(sizes) + 4 * flag_words(graph.n_slots) + 4 * _STATE_WORDS
+        self.device_bytes += 4 * (n + 1 + graph.n_slots)
+        self.device_bytes += graph.n_slots * self.weights["WEIGHT_BITS"] // 8
         self.host_state = np.zeros(_STATE_WORDS, np.uint32)
         Launcher(device, device.queue).fill(self.state, 0, _STATE_WORDS)
 
@@ -142,22 +151,9 @@ class Plan:
         Where both directions are stored, the even one begins as a list of 8 bytes an edge.
         """
         an_edge, a_vertex = _LIST_BYTES[self.symmetric]
-        half = (an_edge * m + a_vertex * n) // 32 + _FEW_EDGES
-        first = m
-        if self.ranks:
-            first = min(m, int(_SLACK * self.ranks[0] / SAMPLES * m) + _FEW_EDGES)
-        at_least = -(-first // 2) if self.symmetric else first
-        return max(at_least, min(first, half)), min(first, half)
-
-    @property
-    def arguments(self) -> tuple[Any, ...]:
-        """The arrays of the solve, as all kernels take them (filter_boruvka_solve.cl)."""
-        graph = self.graph
-        numbers = (graph.n_vertices, graph.n_slots, *self.capacities)
-        return (
-            graph.indptr, graph.indices, graph.weights, *self.buffers, self.state,
-            *(np.uint32(number) for number in numbers),
-        )  # fmt: skip
+        half = min(m, (an_edge * m + a_vertex * n) // 32 + _FEW_EDGES)
+        at_least = -(-m // 2) if self.symmetric or self.ranks else m
+        return max(at_least, half), half
 
     # ------------------------------------------------------------------- kernels
 
@@ -171,9 +167,8 @@ class Plan:
     def resident_kernel(self, name: str) -> Prepared:
         """Return a kernel for resident work-groups, likewise."""
         if name not in self._kernels:
-            device = self.graph.device
-            shape = resident_defines(device.policy, symmetric=self.symmetric)
-            return self.kernel(name, device.program(RESIDENT_SOURCE, **self.weights, **shape))
+            shape = resident_defines(self.device.policy, symmetric=self.symmetric)
+            return self.kernel(name, self.device.program(RESIDENT_SOURCE, **self.weights, **shape))
         return self._kernels[name]
 
     # --------------------------------------------------------------------- state

@@ -387,7 +387,8 @@ def test_memory_is_bounded(guise: Variant, family: str) -> None:
         forest = solve(graph, guise.device, options)
         assert_same_forest(forest, clmst.kruskal(graph))
         bound = 40 * graph.n_edges + 40 * graph.n_vertices + (1 << 16)
-        if family != "clique" or targets is None:  # which overflows all lists that keep to it
+        # Without a filter, dense graphs overflow lists that keep to it.
+        if targets is None or family not in ("clique", "random"):
             assert forest.stats["device_bytes"] <= bound
 
 
