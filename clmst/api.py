@@ -61,7 +61,7 @@ def minimum_spanning_forest(
         "filter-boruvka" (Borůvka's rounds on ever smaller arrays, light edges first; the quickest),
         "ecl" (ECL-MST), "boruvka" (made of primitives, no atomics on global memory), or "auto": the
         one whose `options` are given, else "filter-boruvka", or "ecl" where a graph has more than
-        2**31 vertices.
+        2**30 vertices.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
     options : object, optional

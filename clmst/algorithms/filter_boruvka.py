@@ -16,8 +16,8 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-# Links hold 31 bits of a vertex, and 30 of a supervertex.
-MAX_VERTICES = 1 << 31
+# Links hold 30 bits of a supervertex (LINK_NUMBER), of which there may be as many as vertices.
+MAX_VERTICES = 1 << 30
 # From so many vertices on, ways may be too long to follow at once: it is done twice then.
 _MANY_VERTICES = 1 << 18
 # Work-groups a compute unit for steps whose number of items is known on the device only, and small.

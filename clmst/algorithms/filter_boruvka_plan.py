@@ -30,7 +30,7 @@ _STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 # Bytes that both worklists may take together, for each edge and each vertex: a solve then keeps
 # within 40 bytes an edge and 40 a vertex. Where that is too little it is done again with room.
 _LIST_BYTES = {True: (22, 13), False: (31, 7)}  # both directions stored, or one
-_FEW_EDGES = 256
+_FEW_EDGES = 256  # room that the smallest graphs have beyond that
 # A sample's share above which a window is not worth its own phase.
 _MAX_SHARE = 0.7
 
