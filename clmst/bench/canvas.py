@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -11,6 +12,7 @@ from typing import Any
 from clmst.core.optional import optional_import
 
 DOTS_PER_INCH = 150
+_TITLE_LETTERS_AN_INCH = 10
 # Colours and markers of series (colours: Okabe, Ito 2008).
 STYLES: tuple[dict[str, Any], ...] = tuple(
     {"color": color, "marker": marker}
@@ -64,6 +66,12 @@ def panels(
         canvas(figure)
         yield figure.subplots(1, columns, squeeze=False, sharey=share_y)[0]
         figure.savefig(path, dpi=DOTS_PER_INCH)
+
+
+def entitle(axes: Any, title: str) -> None:
+    """Put a title above axes, in lines that are no wider than the figure."""
+    inches = axes.figure.get_size_inches()[0]
+    axes.set_title(textwrap.fill(title, int(_TITLE_LETTERS_AN_INCH * inches)))
 
 
 def plain_ticks(axis: Any, multiples: tuple[int, ...]) -> None:

@@ -12,6 +12,7 @@ from clmst.bench.ablation import STEPS
 from clmst.bench.canvas import (
     GRID,
     STYLES,
+    entitle,
     legend_below,
     panels,
     plain_ticks,
@@ -82,7 +83,7 @@ def seed_spread(results: Results, folder: Path) -> Iterator[Path]:
                 _boxes(axes, values)
                 axes.set_ylabel("millions of slots a second")
                 axes.set_ylim(bottom=0)
-                axes.set_title(results.name_of(machine))
+                entitle(axes, results.name_of(machine))
                 legend_below(axes)
             yield path
 
@@ -100,7 +101,7 @@ def thresholds(results: Results, folder: Path) -> Iterator[Path]:
                 _boxes(axes, values)
                 axes.axhline(0, color="#555555", linewidth=1)
                 axes.set_ylabel("light edges above the target, %")
-                axes.set_title(results.name_of(machine))
+                entitle(axes, results.name_of(machine))
                 legend_below(axes)
             yield path
 
@@ -189,7 +190,7 @@ def _bars(
             axes.axvline(len(groups) - 1.5, color="#999999", linewidth=0.8, linestyle=":")
         _name_groups(axes, groups)
         axes.set_ylabel("millions of slots a second")
-        axes.set_title(title)
+        entitle(axes, title)
         legend_below(axes, columns=5 if len(groups) > 8 else 3)
     return path
 
