@@ -120,7 +120,8 @@ static inline void filter_admit_edges(const solve_t *solve, uint phase, uint n_p
     for (uint k = 0; k < TILE_ITEMS; ++k) {  // from vertices to components; 0 and 0 if left out
       const uint row = block.rows[k], column = block.columns[k];
       const bool is_edge =
-          column > row && window_admits(&window, weight_key(block.weights[k]), mine + k);
+          column > row &&
+          window_admits(&window, weight_key(block_weight(solve, &block, k, mine + k)), mine + k);
       block.rows[k] = is_edge ? filter_component(solve, row, phase) : 0;
       block.columns[k] = is_edge ? filter_component(solve, column, phase) : 0;
       n_kept += block.rows[k] != block.columns[k];
@@ -129,8 +130,8 @@ static inline void filter_admit_edges(const solve_t *solve, uint phase, uint n_p
     SOLVE_UNROLL
     for (uint k = 0; k < TILE_ITEMS; ++k) {
       if (block.rows[k] == block.columns[k]) continue;
-      const edge_t edge = {block.rows[k], block.columns[k],
-                           weight_key_leading(block.weights[k]), mine + k};
+      const weight_t weight = block_weight(solve, &block, k, mine + k);
+      const edge_t edge = {block.rows[k], block.columns[k], weight_key_leading(weight), mine + k};
       round_put(solve, depth, at++, edge);
     }
   }

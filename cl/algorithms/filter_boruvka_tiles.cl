@@ -44,11 +44,25 @@ typedef struct {
   uint first_row, last_row;
 } tile_t;
 
-// A work-item's own slots of a tile: TILE_ITEMS consecutive ones.
+// A work-item's own slots of a tile: TILE_ITEMS consecutive ones. Weights of 64 bits are more than
+// Intel's registers hold, and are read when they are needed.
+#define BLOCK_HAS_WEIGHTS (WEIGHT_BITS < 64)
 typedef struct {
   uint columns[TILE_ITEMS], rows[TILE_ITEMS];
+#if BLOCK_HAS_WEIGHTS
   weight_t weights[TILE_ITEMS];
+#endif
 } block_t;
+
+// The weight of slot `k` of a block, which is `slot` of the graph.
+static inline weight_t block_weight(const solve_t *solve, const block_t *block, uint k,
+                                    uint slot) {
+#if BLOCK_HAS_WEIGHTS
+  return block->weights[k];
+#else
+  return solve->weights[slot];
+#endif
+}
 
 // A vertex's lightest slot so far.
 typedef struct {
@@ -214,7 +228,9 @@ static inline void tile_load(const solve_t *solve, const tile_t *tile, block_t *
     for (uint k = 0; k < TILE_ITEMS; ++k) {
       const size_t slot = mine + k < tile->length ? from + k : tile->first;
       block->columns[k] = solve->indices[slot];
+#if BLOCK_HAS_WEIGHTS
       block->weights[k] = solve->weights[slot];
+#endif
     }
   }
   for (uint i = me; i < TILE_PLACES; i += WG_SIZE) tile->rows[i] = 0;
