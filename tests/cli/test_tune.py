@@ -21,7 +21,7 @@ from clmst.runtime.device import Device
 from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
 
 QUICK = ("tune", "--graph", "grid:rows=20,columns=20", "--repeat", "2")
-TWO = ("--parameters", "edges_per_item,rows_per_item", "--device", "cpu")
+TWO = ("--algorithm", "ecl", "--parameters", "edges_per_item,rows_per_item", "--device", "cpu")
 
 
 @pytest.fixture(autouse=True)
@@ -117,7 +117,7 @@ def test_budget_that_is_over_at_once(run: Run, table: Path) -> None:
 
 def test_candidate_that_fails_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     spoil(monkeypatch, "edges_per_item", refuse)
-    one = ("--parameters", "edges_per_item", "--device", "cpu")
+    one = ("--algorithm", "ecl", "--parameters", "edges_per_item", "--device", "cpu")
     report = json.loads(run(*QUICK, *one, "--json").stdout)
     failed = [step for step in report["steps"] if step["name"] == "edges_per_item"]
     assert len(failed) == 2  # one above, one below

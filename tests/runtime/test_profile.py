@@ -28,7 +28,7 @@ def test_nothing_happened() -> None:
 
 def test_profile_of_a_solve(device: Device) -> None:
     graph = clmst.generate("random", n=2000, seed=1)
-    stats = clmst.minimum_spanning_forest(graph, device=device, profile=True).stats
+    stats = clmst.minimum_spanning_forest(graph, algorithm="ecl", device=device, profile=True).stats
     profile = stats["profile"]
     assert {"ecl_initialise", "forest_gather_edges", "(read back)"} <= {*profile}
     assert any(name.startswith("compact_") for name in profile)
