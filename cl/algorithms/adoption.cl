@@ -1,5 +1,6 @@
 // Whether a caller's CSR can be used as it is: well formed, rows rising, symmetric or upper
 // triangular.
+#include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
@@ -31,16 +32,6 @@ static inline bool is_nan(weight_t bits) {
 #else
   return false;
 #endif
-}
-
-// The last row in [low, high) that begins at or before `slot`; row `low` does.
-static inline uint row_of(const global uint *indptr, uint low, uint high, uint slot) {
-  while (high - low > 1) {
-    const uint middle = low + (high - low) / 2;
-    if (indptr[middle] <= slot) low = middle;
-    else high = middle;
-  }
-  return low;
 }
 
 // Check where rows begin.
@@ -85,13 +76,8 @@ kernel void adoption_check_slots(const global uint *indices, const global weight
 // Whether a slot (row, column) has its like: a slot (column, row) of equal weight.
 static inline bool is_matched(const global uint *indptr, const global uint *indices,
                               const global weight_t *weights, uint slot, uint row, uint column) {
-  uint low = indptr[column], high = indptr[column + 1];
-  const uint end = high;
-  while (low < high) {
-    const uint middle = low + (high - low) / 2;
-    if (indices[middle] < row) low = middle + 1;
-    else high = middle;
-  }
+  const uint end = indptr[column + 1];
+  const uint low = wi_find_column(indices, indptr[column], end, row);
   return low < end && indices[low] == row &&
          weight_key(weights[low]) == weight_key(weights[slot]);
 }
@@ -118,8 +104,8 @@ kernel void adoption_match_slots(const global uint *indptr, const global uint *i
        tile += (size_t)get_num_groups(0) * MATCH_TILE) {
     const size_t end = min(tile + MATCH_TILE, (size_t)n_slots);
     if (get_local_id(0) == 0) {
-      bounds[0] = row_of(indptr, 0, n, (uint)tile);
-      bounds[1] = row_of(indptr, bounds[0], n, (uint)(end - 1)) + 1;
+      bounds[0] = wi_find_row(indptr, 0, n, (uint)tile);
+      bounds[1] = wi_find_row(indptr, bounds[0], n, (uint)(end - 1)) + 1;
     }
     wg_barrier_local();
     uint row = bounds[0];
@@ -127,7 +113,7 @@ kernel void adoption_match_slots(const global uint *indptr, const global uint *i
 #if WG_SIZE == 1
       while (indptr[row + 1] <= slot) ++row;
 #else
-      row = row_of(indptr, row, bounds[1], (uint)slot);
+      row = wi_find_row(indptr, row, bounds[1], (uint)slot);
 #endif
       const uint column = indices[slot];
       if (column == row) continue;

@@ -69,17 +69,8 @@ static inline void first_join_rows(const solve_t *solve) {
 // The upper slot of the edge in a lower slot of `vertex`, which leads to `other` < vertex. Among
 // parallel edges it is the least (weight, slot), since the lower one was that in its own row.
 static inline uint wi_find_mirror(const solve_t *solve, uint other, uint vertex) {
-  uint low = solve->indptr[other];
   const uint end = solve->indptr[other + 1];
-  for (uint length = end - low; length > 0;) {
-    const uint half_length = length / 2;
-    if (solve->indices[low + half_length] < vertex) {
-      low += half_length + 1;
-      length -= half_length + 1;
-    } else {
-      length = half_length;
-    }
-  }
+  const uint low = wi_find_column(solve->indices, solve->indptr[other], end, vertex);
   if (low + 1 >= end || solve->indices[low + 1] != vertex) return low;
   lightest_t best = {FULL_KEY_MAX, NO_SLOT, vertex};
   for (uint slot = low; slot < end && solve->indices[slot] == vertex; ++slot)

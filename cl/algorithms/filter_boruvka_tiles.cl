@@ -9,6 +9,7 @@
 
 #include "algorithms/filter_boruvka_solve.cl"
 #include "device/lanes.cl"
+#include "device/rows.cl"
 
 // Slots of a tile that fall to a work-item: 1 to 16; to a lone one 256 to 65536.
 #ifndef TILE_ITEMS
@@ -85,22 +86,13 @@ static inline uint tile_count(const solve_t *solve) {
   return solve->n_slots / TILE_SLOTS + (solve->n_slots % TILE_SLOTS != 0);
 }
 
-// The row of a slot: the last one that begins at or before it.
-static inline uint wi_find_row(const solve_t *solve, uint slot) {
-  uint low = 0, high = solve->n;
-  while (high - low > 1) {
-    const uint middle = low + (high - low) / 2;
-    if (solve->indptr[middle] <= slot) low = middle;
-    else high = middle;
-  }
-  return low;
-}
-
 // Find the row of each tile's first slot.
 static inline void tile_find_rows(const solve_t *solve) {
   const uint n_tiles = tile_count(solve);
   GRID_FOR(t, n_tiles + 1)
-    solve->tiles[t] = t < n_tiles ? wi_find_row(solve, (uint)t * TILE_SLOTS) : solve->n - 1;
+    solve->tiles[t] = t < n_tiles
+                          ? wi_find_row(solve->indptr, 0, solve->n, (uint)t * TILE_SLOTS)
+                          : solve->n - 1;
 }
 
 static inline void tile_begin(const solve_t *solve, tile_t *tile, uint number) {

@@ -1,4 +1,5 @@
 // From the slots of a forest's edges to the edges themselves.
+#include "device/rows.cl"
 #include "device/work_group.cl"
 
 // Endpoints of each edge.
@@ -24,11 +25,7 @@ kernel void forest_gather_edges(const global uint *indptr, const global uint *in
 #else
     uint low = 0, high = n;
 #endif
-    while (high - low > 1) {  // indptr[low] <= slot < indptr[high]
-      const uint middle = low + (high - low) / 2;
-      if (indptr[middle] <= slot) low = middle;
-      else high = middle;
-    }
+    low = wi_find_row(indptr, low, high, slot);
     edges[i] = (uint2)(low, indices[slot]);
   }
 }
