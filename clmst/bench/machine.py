@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import clmst
+from clmst.core.cores import usable_cores
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
@@ -28,7 +29,7 @@ def facts(device: Device) -> dict[str, Any]:
         "memory": device.capabilities.global_memory,
         "without": list(device.without),
         "host": processor(),
-        "host_cores": len(os.sched_getaffinity(0)),
+        "host_cores": usable_cores(),
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         "versions": {

@@ -7,7 +7,6 @@ while the device fetches one, the thread fills the next, and the other threads t
 
 from __future__ import annotations
 
-import os
 import threading
 import warnings
 from collections import deque
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.core.cores import usable_cores
 from clmst.core.weight_keys import Array
 
 # Transfers of fewer bytes in all go the driver's way: waking the threads would take longer.
@@ -113,7 +113,7 @@ class Staging:
     ) -> None:
         self.pinned = pinned
         self.shape = shape
-        self.n_threads = min(shape.threads, _cores())
+        self.n_threads = min(shape.threads, usable_cores())
         self.failure: str | None = None
         self._queue = queue
         self._lock = threading.Lock()
@@ -291,10 +291,3 @@ def _wait_for(*events: Any) -> None:
     for event in events:
         if event is not None:
             event.wait()
-
-
-def _cores() -> int:
-    """Return how many threads of this process can run at once."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
