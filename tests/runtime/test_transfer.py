@@ -29,7 +29,7 @@ def copying(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> Device:
     """Return a device that copies like a GPU, through little memory and from few bytes on."""
     monkeypatch.setattr("clmst.runtime.transfer.STAGED_FROM", 1)
     monkeypatch.setattr("clmst.runtime.launcher.STAGED_FROM", 1)
-    monkeypatch.setattr("clmst.runtime.transfer._cores", lambda: 3)
+    monkeypatch.setattr("clmst.runtime.transfer.usable_cores", lambda: 3)
     device = Device(any_device.cl_device)
     device.capabilities = replace(device.capabilities, host_arrays="copied")
     device.staging = Staging(device.queue, shape=SMALL)
