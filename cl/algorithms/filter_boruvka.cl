@@ -81,17 +81,6 @@ kernel void filter_boruvka_follow_choices(SOLVE_PARAMETERS) {
   first_follow_choices(&solve);
 }
 
-// Make the worklist of depth 1 of the list of (row, slot).
-//
-// Out      the worklist, with its pass-0 reservations.
-// Launch   WG_SIZE; any number of work-groups.
-LANES_ATTRIBUTE
-kernel void filter_boruvka_contract_slots(SOLVE_PARAMETERS) {
-  local uint scratch[WG_SIZE], base;
-  const solve_t solve = SOLVE_ARGUMENTS;
-  round_contract_slots(&solve, scratch, &base);
-}
-
 #endif
 
 // Make the worklist of `depth` of the edges of a phase's window that join two components.
@@ -142,7 +131,7 @@ kernel void filter_boruvka_follow(SOLVE_PARAMETERS, uint phase, uint depth, uint
   round_follow(&solve, phase, depth);
 }
 
-// Make the worklist of depth + 1 of that of `depth`.
+// Make the worklist of depth + 1 of that of `depth`, or of the list of (row, slot).
 //
 // Out      the worklist, with its pass-0 reservations.
 // Launch   WG_SIZE; any number of work-groups.

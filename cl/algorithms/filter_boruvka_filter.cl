@@ -23,11 +23,11 @@ static inline uint sample_slot(uint n_slots, uint i, uint seed) {
 // SAMPLES or more is none. Every work-group ranks WG_SIZE of the samples, SAMPLES at least in all.
 static inline void filter_set_windows(const solve_t *solve, uint seed, uint rank_a, uint rank_b,
                                       uint rank_c, local full_key_t *keys) {
-  for (uint part = get_group_id(0); part < (SAMPLES + WG_SIZE - 1) / WG_SIZE;
-       part += get_num_groups(0)) {
-    for (uint i = get_local_id(0); i < SAMPLES; i += WG_SIZE)
-      keys[i] = weight_key(solve->weights[sample_slot(solve->n_slots, i, seed)]);
-    wg_barrier_local();
+  const uint n_parts = (SAMPLES + WG_SIZE - 1) / WG_SIZE;
+  for (uint i = get_local_id(0); i < SAMPLES && get_group_id(0) < n_parts; i += WG_SIZE)
+    keys[i] = weight_key(solve->weights[sample_slot(solve->n_slots, i, seed)]);
+  wg_barrier_local();
+  for (uint part = get_group_id(0); part < n_parts; part += get_num_groups(0)) {
     const uint i = min(part * WG_SIZE + (uint)get_local_id(0), (uint)SAMPLES - 1);
     const full_key_t key = keys[i];
     // Slots rise with i, so these ranks are those of (key, slot), and no two are equal.
@@ -43,8 +43,8 @@ static inline void filter_set_windows(const solve_t *solve, uint seed, uint rank
 #endif
       words[2] = sample_slot(solve->n_slots, i, seed);
     }
-    wg_barrier_local();
   }
+  wg_barrier_local();  // the keys' memory is free from here on
 }
 
 // Number the components that a phase leaves: the supervertices of a depth that no edge of the phase

@@ -8,11 +8,6 @@
 
 #include "algorithms/filter_boruvka_tiles.cl"
 
-// Vertices that a vertex follows in one go on the way to its supervertex: 2 to 1024.
-#ifndef CHASE
-#define CHASE 32
-#endif
-
 // Vertices that a work-item takes at a time when roots are numbered.
 #define VERTICES_PER_ITEM (WG_SIZE == 1 ? 1024 : 4)
 #define TILE_VERTICES (WG_SIZE * VERTICES_PER_ITEM)

@@ -48,7 +48,7 @@ static inline bool resident_first_round(const solve_t *solve, uint n_phases, roo
   if (!solve_wait(solve, room)) return false;
   first_follow_choices(solve);
   if (!solve_wait(solve, room)) return false;
-  round_contract_slots(solve, room->scratch, room->base);
+  round_contract(solve, 0, 0, room->scratch, room->base);
   if (!solve_wait(solve, room)) return false;
   return true;
 #else

@@ -14,15 +14,31 @@
 #endif
 #define TILE_EDGES (WG_SIZE * EDGES_PER_ITEM)
 
-// Vertices that a vertex follows in one go on the way to its supervertex: 2 to 1024.
-#ifndef CHASE
-#define CHASE 32
-#endif
+// Where both directions are stored, the edges of depth 0 are a list of (row, slot), half as long.
+static inline bool round_is_listed(uint depth) {
+  return SYMMETRIC && depth == 0;
+}
 
 // How many edges the worklist of a depth holds: fewer than were counted if it overflowed, in which
 // case the solve is done again.
 static inline uint round_edges(const solve_t *solve, uint phase, uint depth) {
-  return min(*solve_count(solve, phase, depth, COUNT_EDGES), solve_list_capacity(solve, depth));
+  const uint room = solve_list_capacity(solve, depth);
+  return min(*solve_count(solve, phase, depth, COUNT_EDGES),
+             round_is_listed(depth) ? 2 * room : room);
+}
+
+// The edge at a place of the worklist of a depth.
+static inline void round_load(const solve_t *solve, uint depth, size_t at, edge_t *edge) {
+  const global uint *list = solve_list(solve, depth);
+  if (round_is_listed(depth)) {
+    const uint2 row_slot = ((const global uint2 *)list)[at];
+    edge->u = row_slot.x;
+    edge->v = solve->indices[row_slot.y];
+    edge->key = weight_key_leading(solve->weights[row_slot.y]);
+    edge->id = row_slot.y;
+  } else {
+    edge_unpack(((const global uint4 *)list)[at], edge);
+  }
 }
 
 // Put an edge at a place of the worklist of `depth`, and enter it for both of its supervertices,
@@ -54,7 +70,7 @@ static inline void round_refine(const solve_t *solve, uint phase, uint depth, ui
   const uint n_edges = round_edges(solve, phase, depth), stride = solve_stride(solve, depth);
   GRID_FOR(at, n_edges) {
     edge_t edge;
-    edge_unpack(((const global uint4 *)solve_list(solve, depth))[at], &edge);
+    round_load(solve, depth, at, &edge);
     reservation_enter_later(solve_held(solve, depth), stride, edge.u, edge, solve->weights, pass);
     reservation_enter_later(solve_held(solve, depth), stride, edge.v, edge, solve->weights, pass);
   }
@@ -81,7 +97,6 @@ static inline uint round_hook_edge(const solve_t *solve, uint depth, edge_t edge
 static inline void round_hook(const solve_t *solve, uint phase, uint depth, local uint *scratch,
                               local uint *base) {
   const uint n_edges = round_edges(solve, phase, depth);
-  const global uint4 *list = (const global uint4 *)solve_list(solve, depth);
   volatile global uint *links = solve_links(solve, depth);
   volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_VERTICES);
   for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_edges;
@@ -93,7 +108,7 @@ static inline void round_hook(const solve_t *solve, uint phase, uint depth, loca
       roots[i] = LINK_FINISHED;
       if (at >= n_edges) continue;
       edge_t edge;
-      edge_unpack(list[at], &edge);
+      round_load(solve, depth, at, &edge);
       roots[i] = round_hook_edge(solve, depth, edge, links);
       n_roots += roots[i] != LINK_FINISHED;
     }
@@ -149,7 +164,6 @@ static inline uint link_number(const volatile global uint *links, uint vertex) {
 static inline void round_contract(const solve_t *solve, uint phase, uint depth,
                                   local uint *scratch, local uint *base) {
   const uint n_edges = round_edges(solve, phase, depth);
-  const global uint4 *list = (const global uint4 *)solve_list(solve, depth);
   volatile global uint *links = solve_links(solve, depth);
   edge_t edges[EDGES_PER_ITEM];
   for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_edges;
@@ -160,38 +174,12 @@ static inline void round_contract(const solve_t *solve, uint phase, uint depth,
       const size_t at = tile + i * WG_SIZE + get_local_id(0);
       edges[i].u = edges[i].v = 0;
       if (at >= n_edges) continue;
-      edge_unpack(list[at], &edges[i]);
+      round_load(solve, depth, at, &edges[i]);
       edges[i].u = link_number(links, edges[i].u);
       edges[i].v = link_number(links, edges[i].v);
       n_kept += edges[i].u != edges[i].v;
     }
     round_append(solve, phase, depth + 1, edges, n_kept, scratch, base);
-  }
-}
-
-// The same for the listed slots of the first round: they become edges between supervertices.
-static inline void round_contract_slots(const solve_t *solve, local uint *scratch,
-                                        local uint *base) {
-  const uint n_listed =
-      min(*solve_count(solve, 0, 0, COUNT_EDGES), 2 * solve->capacity_even);
-  const global uint2 *listed = (const global uint2 *)solve->list_even;
-  edge_t edges[EDGES_PER_ITEM];
-  for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_listed;
-       tile += (size_t)get_num_groups(0) * TILE_EDGES) {
-    uint n_kept = 0;
-    SOLVE_UNROLL
-    for (uint i = 0; i < EDGES_PER_ITEM; ++i) {
-      const size_t at = tile + i * WG_SIZE + get_local_id(0);
-      edges[i].u = edges[i].v = 0;
-      if (at >= n_listed) continue;
-      const uint2 row_slot = listed[at];
-      edges[i].u = link_number(solve->links, row_slot.x);
-      edges[i].v = link_number(solve->links, solve->indices[row_slot.y]);
-      edges[i].key = weight_key_leading(solve->weights[row_slot.y]);
-      edges[i].id = row_slot.y;
-      n_kept += edges[i].u != edges[i].v;
-    }
-    round_append(solve, 0, 1, edges, n_kept, scratch, base);
   }
 }
 

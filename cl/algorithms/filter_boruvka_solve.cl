@@ -27,6 +27,11 @@
 #define MAX_PHASES 4
 #endif
 
+// Vertices that a vertex follows in one go on the way to its supervertex: 2 to 1024.
+#ifndef CHASE
+#define CHASE 32
+#endif
+
 // Links. One bit says whether a vertex knows its supervertex, or only another vertex on the way
 // there; FINISHED is what no edge of the phase leads out of.
 #define LINK_KNOWN 0x80000000u

@@ -111,7 +111,7 @@ class _Run:
                     self._rounds(phase, first)
                     if settles:
                         self._settle(phase, first)
-            self._show()
+            self._step("show", flag_words(self.plan.n_slots), self.plan.in_forest.memory)
         self.plan.read_state(self.launch)
 
     def stats(self) -> dict[str, Any]:
@@ -131,18 +131,23 @@ class _Run:
     # --------------------------------------------------------------------- steps
 
     def _step(
-        self, name: str, n_items: int, *arguments: int, tile: int | None = None, few: bool = False
+        self, name: str, n_items: int, *arguments: Any, tile: int | None = None, few: bool = False
     ) -> None:
-        """Enqueue a step over so many items; with `few`, by a few work-groups a compute unit."""
+        """Enqueue a step over so many items; with `few`, by a few work-groups a compute unit.
+
+        Arguments that are Python's integers are words.
+        """
         program = self.plan.program
         groups = self.launch.groups_for(-(-n_items // (tile or program.grid_tile)))
         if few:
             groups = min(groups, _FEW_GROUPS * self.plan.device.capabilities.compute_units)
-        words = (np.uint32(argument) for argument in arguments)
+        words = (np.uint32(one) if isinstance(one, int) else one for one in arguments)
         self.launch.prepared(self.plan.kernel(name), groups, *words)
 
     def _edge_step(self, name: str, phase: int, depth: int) -> None:
         bound = self.plan.capacities[depth % 2]
+        if self.plan.symmetric and depth == 0:  # (row, slot), of half the size
+            bound *= 2
         tile = self.plan.program.work_group_size * self.tuning.worklist_edges_per_item
         self._step(name, bound, phase, depth, tile=tile)
 
@@ -154,8 +159,7 @@ class _Run:
         plan, n = self.plan, self.n
         self._step("prepare", max(n, plan.n_slots // 32))
         if plan.ranks:
-            groups = -(-SAMPLES // plan.program.work_group_size)
-            self.launch.prepared(plan.kernel("set_windows"), groups, *plan.window_arguments)
+            self._step("set_windows", SAMPLES, *plan.window_arguments)
         if not plan.symmetric:
             self._tile_step("admit_edges", 0, plan.n_phases, 0)
             return
@@ -165,9 +169,7 @@ class _Run:
         self._step("choose_edges", n)
         self._step("follow_choices", n)
         self._follow_again(0, 0, n)
-        edges = min(2 * plan.capacities[0], plan.edge_bound)
-        tile = plan.program.work_group_size * self.tuning.worklist_edges_per_item
-        self._step("contract_slots", edges, tile=tile)
+        self._edge_step("contract", 0, 0)
 
     def _follow_again(self, phase: int, depth: int, bound: int) -> None:
         """Follow on where ways were too long: by what the device says, or to be sure."""
@@ -219,9 +221,3 @@ class _Run:
         self._step("number_components", self.n, phase, first, few=True)
         self._step("find_components", self.n, phase)
         self._step("begin_components", self.n, phase + 1, few=True)
-
-    def _show(self) -> None:
-        groups = self.launch.groups_for(
-            -(-flag_words(self.plan.n_slots) // self.plan.program.grid_tile)
-        )
-        self.launch.prepared(self.plan.kernel("show"), groups, self.plan.in_forest.memory)

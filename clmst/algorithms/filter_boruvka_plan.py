@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from clmst.algorithms.filter_boruvka_options import MAX_PHASES, FilterBoruvkaOptions
@@ -86,6 +84,9 @@ class Plan:
         )
         self.ranks = self._ranks(tuning, graph.average_degree)
         self.n_phases = 1 + len(self.ranks)
+        # Seed and ranks, as kernels take them.
+        ends = [*self.ranks, *[SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))]
+        self.window_arguments = tuple(np.uint32(word) for word in (options.seed, *ends))
         self._allocate(graph, roomy=roomy)
         self.waits_for_others = True  # until resident work-groups have given up
         self.program = device.program(
@@ -102,12 +103,6 @@ class Plan:
             targets = (tuning.filter_target,) if degree >= tuning.filter_degree else ()
         shares = [t * self.n_vertices / max(self.edge_bound, 1) for t in targets]
         return sorted({int(share * SAMPLES) for share in shares if share < _MAX_SHARE})
-
-    @property
-    def window_arguments(self) -> tuple[Any, ...]:
-        """Seed and ranks, as kernels take them."""
-        ranks = [*self.ranks, *[SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))]
-        return tuple(np.uint32(value) for value in (self.options.seed, *ranks))
 
     # -------------------------------------------------------------------- memory
 
