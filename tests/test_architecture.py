@@ -250,7 +250,7 @@ DEFAULT = re.compile(r"((?:^//.*\n)*)^#ifndef (\w+)\n#define \2(?:\([^)]*\))?( .
 # Macros that files of cl/ define for those that they include.
 INTERNAL = {"SHORT_ROW", "SEGMENTED"}
 # Macros that no policy or option sets: one value is right for all devices.
-FIXED = {"RESIDENT_PATIENCE", "LONG_ROW"}
+FIXED = {"RESIDENT_PATIENCE", "FEW_VERTICES"}
 
 kernel_files = pytest.mark.parametrize(
     "path", KERNEL_FILES, ids=[str(p.relative_to(source.root())) for p in KERNEL_FILES]

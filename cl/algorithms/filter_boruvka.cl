@@ -11,14 +11,23 @@
 #include "algorithms/filter_boruvka_rounds.cl"
 #include "algorithms/filter_boruvka_tiles.cl"
 
-// Clear marks and counts, and find the row of each tile's first slot.
+// Find the row of each tile's first slot: once a graph, for tiles as they are launched next.
 //
-// Out      marks, counts, tiles; where edges are stored once, links and reservations of depth 0.
+// In       tile_slots.
+// Out      tiles, their first half.
+// Launch   any.
+kernel void filter_boruvka_find_rows(SOLVE_PARAMETERS, uint tile_slots) {
+  const solve_t solve = SOLVE_ARGUMENTS;
+  tile_find_rows(&solve, tile_slots);
+}
+
+// Clear marks and counts.
+//
+// Out      marks, counts; where edges are stored once, links and reservations of depth 0.
 // Launch   any.
 kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
   const solve_t solve = SOLVE_ARGUMENTS;
   solve_prepare(&solve);
-  tile_find_rows(&solve);
 }
 
 // Set the upper ends of the first windows by a sample of weights.
@@ -35,7 +44,7 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint rank_a,
 
 #if SYMMETRIC
 
-// Find every vertex's lightest edge in its row, and list the edges of the first window.
+// Find every vertex's lightest edge in its row; of several windows, list the first one's edges.
 //
 // In       the graph, tiles, windows.
 // Out      chosen[n], target[n]: but for rows that tiles part, whose parts' are noted for tiles;
@@ -44,11 +53,11 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint rank_a,
 // Needs    both directions of all edges.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS, uint n_phases) {
-  local full_key_t keys[TILE_PLACES];
-  local uint rows[TILE_PLACES], long_rows[MAX_LONG_ROWS], scratch[WG_SIZE], n_long_rows, base;
+  local uint2 pairs[TILE_PAIRS];
+  local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
-  tile_t tile = {keys, rows, long_rows, &n_long_rows, scratch, 0, 0, 0, 0, 0};
-  first_take_minima(&solve, n_phases, &tile, &base);
+  tile_t tile = {rows, heads, pairs, scratch, 0, 0, 0, 0, 0};
+  minima_take(&solve, n_phases, &tile, &base);
 }
 
 // Find the lightest edges of the rows that tiles part.
@@ -57,7 +66,7 @@ kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS, uint n_phases) {
 // Launch   any.
 kernel void filter_boruvka_join_rows(SOLVE_PARAMETERS) {
   const solve_t solve = SOLVE_ARGUMENTS;
-  first_join_rows(&solve);
+  minima_join_rows(&solve);
 }
 
 // Put every vertex's lightest edge into the forest; roots become supervertices of depth 1.
@@ -85,14 +94,15 @@ kernel void filter_boruvka_follow_choices(SOLVE_PARAMETERS) {
 
 // Make the worklist of `depth` of the edges of a phase's window that join two components.
 //
-// In       the graph, tiles, windows; from the second phase on the components of all vertices.
+// In       the graph, tiles, windows; at depth 1 the supervertices of all vertices.
 // Out      the worklist, with its pass-0 reservations.
 // Launch   WG_SIZE; any number of work-groups.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_admit_edges(SOLVE_PARAMETERS, uint phase, uint n_phases, uint depth) {
-  local uint rows[TILE_PLACES], scratch[WG_SIZE], base;
+  local uint2 pairs[TILE_PAIRS];
+  local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
-  tile_t tile = {0, rows, 0, 0, scratch, 0, 0, 0, 0, 0};
+  tile_t tile = {rows, heads, pairs, scratch, 0, 0, 0, 0, 0};
   if (solve.state[STATE_GAVE_UP]) return;  // what comes before was not finished
   filter_admit_edges(&solve, phase, n_phases, depth, &tile, &base);
 }

@@ -80,7 +80,7 @@ static inline void filter_find_components(const solve_t *solve, uint phase, uint
   const uint n_vertices =
       depth == 0 ? solve->n : *solve_count(solve, phase, depth, COUNT_VERTICES);
   GRID_FOR(v, n_vertices) {
-    volatile global uint *links = solve_links(solve, depth);
+    const global uint *links = (const global uint *)solve_links(solve, depth);
     const uint own = links[v];
     uint link = link_of(links, (uint)v);
     if (link == LINK_FINISHED) continue;
@@ -99,9 +99,33 @@ static inline void filter_begin_components(const solve_t *solve, uint phase) {
   GRID_FOR(c, *solve_count(solve, phase, 1, COUNT_VERTICES)) solve_begin_vertex(solve, 1, (uint)c);
 }
 
-// The component of a vertex: itself in a phase without one before.
-static inline uint filter_component(const solve_t *solve, uint vertex, uint phase) {
-  return phase == 0 ? vertex : solve->links[vertex] & LINK_NUMBER;
+// The supervertex or component of a vertex when a phase's window is admitted at `depth`.
+static inline uint filter_component(const solve_t *solve, uint vertex, uint depth) {
+  return depth == 0 ? vertex : link_number((const global uint *)solve->links, vertex);
+}
+
+// Put the edges of a tile on the worklist of `depth`: `n_all` places from *base on, this
+// work-item's `before` of them. They change hands in local memory, so that all work-items have as
+// many, whoever found them: most of the time goes into entering them. Must be reached by the whole
+// work-group; ends with a barrier.
+static inline void filter_put_edges(const solve_t *solve, uint depth, const tile_t *tile,
+                                    const uint *own, const uint *other, uint before, uint n_all,
+                                    const local uint *base) {
+  const uint me = get_local_id(0);
+  local uint *slots = tile->rows;  // whose rows nobody needs any more
+  SOLVE_UNROLL
+  for (uint k = 0; k < TILE_ITEMS; ++k) {
+    if (own[k] == other[k]) continue;
+    tile->pairs[before] = (uint2)(own[k], other[k]);
+    slots[before++] = tile->first + me * TILE_ITEMS + k;
+  }
+  wg_barrier_local();
+  for (uint i = me; i < n_all; i += WG_SIZE) {
+    const uint2 pair = tile->pairs[i];
+    const edge_t edge = {pair.x, pair.y, weight_key_leading(solve->weights[slots[i]]), slots[i]};
+    round_put(solve, depth, *base + i, edge);
+  }
+  wg_barrier_local();
 }
 
 // Put the edges of a phase's window on the worklist of `depth`, with their pass-0 reservations.
@@ -112,28 +136,34 @@ static inline void filter_admit_edges(const solve_t *solve, uint phase, uint n_p
   window_open(solve, phase, n_phases, &window);
   for (uint t = get_group_id(0); t < n_tiles; t += get_num_groups(0)) {
     block_t block;
+    uint columns[BLOCK_WORDS], own[TILE_ITEMS], other[TILE_ITEMS], n_kept = 0;
+    weight_t weights[BLOCK_WORDS];
     tile_begin(solve, tile, t);
-    tile_load(solve, tile, &block);
-    const uint mine = tile->first + get_local_id(0) * TILE_ITEMS;
-    uint n_kept = 0, at;
-    SOLVE_UNROLL
-    for (uint k = 0; k < TILE_ITEMS; ++k) {  // from vertices to components; 0 and 0 if left out
-      const uint row = block.rows[k], column = block.columns[k];
-      const bool is_edge =
-          column > row &&
-          window_admits(&window, weight_key(block_weight(solve, &block, k, mine + k)), mine + k);
-      block.rows[k] = is_edge ? filter_component(solve, row, phase) : 0;
-      block.columns[k] = is_edge ? filter_component(solve, column, phase) : 0;
-      n_kept += block.rows[k] != block.columns[k];
-    }
-    wg_claim(solve_count(solve, phase, depth, COUNT_EDGES), n_kept, &at, tile->scratch, base);
+    block_begin(tile, &block);
+    if (BLOCK_LOADS) block_load_words(tile, &block, solve->indices, columns);
+    if (BLOCK_LOADS_WEIGHTS) block_load_weights(solve, tile, &block, weights);
+    tile_mark_rows(solve, tile, false, &block);
+    uint row = block_row_before(tile, &block), from = filter_component(solve, row, depth);
     SOLVE_UNROLL
     for (uint k = 0; k < TILE_ITEMS; ++k) {
-      if (block.rows[k] == block.columns[k]) continue;
-      const weight_t weight = block_weight(solve, &block, k, mine + k);
-      const edge_t edge = {block.rows[k], block.columns[k], weight_key_leading(weight), mine + k};
-      round_put(solve, depth, at++, edge);
+      own[k] = other[k] = 0;  // left out
+      if (k >= block.length) continue;
+      if (block_begins_row(tile, &block, k)) {
+        row = tile->rows[block.first + k];
+        from = filter_component(solve, row, depth);
+      }
+      const uint slot = tile->first + block.first + k;
+      const uint column = BLOCK_LOADS ? columns[k] : solve->indices[slot];
+      const weight_t weight = BLOCK_LOADS_WEIGHTS ? weights[k] : solve->weights[slot];
+      if (column <= row || !window_admits(&window, weight_key(weight), slot)) continue;
+      own[k] = from;
+      other[k] = filter_component(solve, column, depth);
+      n_kept += own[k] != other[k];
     }
+    uint n_all;
+    const uint before = wg_claim_ahead(solve_count(solve, phase, depth, COUNT_EDGES), n_kept,
+                                       &n_all, tile->scratch, base);
+    filter_put_edges(solve, depth, tile, own, other, before, n_all, base);
   }
 }
 

@@ -6,6 +6,12 @@
 #include "algorithms/filter_boruvka_tiles.cl"
 #include "device/resident.cl"
 
+// Vertices of a depth up to which ways to supervertices are not shortened before edges follow them:
+// a step less, where no way is long.
+#ifndef FEW_VERTICES
+#define FEW_VERTICES 16384
+#endif
+
 // What a resident work-group works in, one step after the other.
 typedef struct {
   tile_t tile;
@@ -28,8 +34,10 @@ static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
 #endif
     round_hook(solve, phase, depth, room->scratch, room->base);
     if (!solve_wait(solve, room)) return false;
-    round_follow(solve, phase, depth);
-    if (!solve_wait(solve, room)) return false;
+    if (*solve_count(solve, phase, depth, COUNT_VERTICES) > FEW_VERTICES) {
+      round_follow(solve, phase, depth);
+      if (!solve_wait(solve, room)) return false;
+    }
     round_contract(solve, phase, depth, room->scratch, room->base);
     if (!solve_wait(solve, room)) return false;
     depth += 1;
@@ -40,22 +48,20 @@ static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
 // From the graph to the first worklist; returns whether it could.
 static inline bool resident_first_round(const solve_t *solve, uint n_phases, room_t *room) {
 #if SYMMETRIC
-  first_take_minima(solve, n_phases, &room->tile, room->base);
+  minima_take(solve, n_phases, &room->tile, room->base);
   if (!solve_wait(solve, room)) return false;
-  first_join_rows(solve);
+  minima_join_rows(solve);
   if (!solve_wait(solve, room)) return false;
   first_choose_edges(solve, room->scratch, room->base);
   if (!solve_wait(solve, room)) return false;
   first_follow_choices(solve);
   if (!solve_wait(solve, room)) return false;
-  round_contract(solve, 0, 0, room->scratch, room->base);
-  if (!solve_wait(solve, room)) return false;
-  return true;
+  if (n_phases > 1) round_contract(solve, 0, 0, room->scratch, room->base);
+  else filter_admit_edges(solve, 0, n_phases, 1, &room->tile, room->base);
 #else
   filter_admit_edges(solve, 0, n_phases, 0, &room->tile, room->base);
-  if (!solve_wait(solve, room)) return false;
-  return true;
 #endif
+  return solve_wait(solve, room);
 }
 
 // Let every vertex know the component that a phase left it in, and the components begin; returns
@@ -81,16 +87,17 @@ static inline bool resident_settle(const solve_t *solve, uint phase, uint depth,
 LANES_ATTRIBUTE
 kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_forest, uint n_phases,
                                           uint seed, uint rank_a, uint rank_b, uint rank_c) {
-  local full_key_t keys[TILE_PLACES > SAMPLES ? TILE_PLACES : SAMPLES];
-  local uint rows[TILE_PLACES], long_rows[MAX_LONG_ROWS], scratch[WG_SIZE], n_long_rows, base;
+  local full_key_t keys[SAMPLES];
+  local uint2 pairs[TILE_PAIRS];
+  local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
-  room_t room = {
-      {keys, rows, long_rows, &n_long_rows, scratch, 0, 0, 0, 0, 0}, scratch, &base, 0};
+  room_t room = {{rows, heads, pairs, scratch, 0, 0, 0, 0, 0}, scratch, &base, 0};
   solve_prepare(&solve);
-  tile_find_rows(&solve);
   if (n_phases > 1) filter_set_windows(&solve, seed, rank_a, rank_b, rank_c, keys);
-  bool goes_on = solve_wait(&solve, &room) && resident_first_round(&solve, n_phases, &room) &&
-                 resident_rounds(&solve, 0, SYMMETRIC, &room);
+  // Without a list of light edges the first pass over the graph needs nothing of these.
+  bool goes_on = (SYMMETRIC && n_phases == 1) || solve_wait(&solve, &room);
+  goes_on = goes_on && resident_first_round(&solve, n_phases, &room) &&
+            resident_rounds(&solve, 0, SYMMETRIC, &room);
   for (uint phase = 1; goes_on && phase < n_phases; ++phase) {
     goes_on = resident_settle(&solve, phase - 1, phase == 1 ? SYMMETRIC : 1, &room) &&
               solve_wait(&solve, &room);
@@ -115,7 +122,7 @@ kernel void filter_boruvka_resident_finish_phase(SOLVE_PARAMETERS, uint phase, u
                                                  uint first_depth, uint settles) {
   local uint scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
-  room_t room = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, scratch, &base, 0};
+  room_t room = {{0}, scratch, &base, 0};
   if (solve.state[STATE_GAVE_UP]) return;  // a launch before this one did not finish
   if (resident_rounds(&solve, phase, depth, &room) && settles)
     resident_settle(&solve, phase, first_depth, &room);

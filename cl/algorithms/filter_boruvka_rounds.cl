@@ -53,17 +53,6 @@ static inline void round_put(const solve_t *solve, uint depth, uint at, edge_t e
   }
 }
 
-// Append the edges of a work-item that join two supervertices to the worklist of `depth`. Must be
-// reached by the whole work-group.
-static inline void round_append(const solve_t *solve, uint phase, uint depth, const edge_t *edges,
-                                uint n_kept, local uint *scratch, local uint *base) {
-  uint at;
-  wg_claim(solve_count(solve, phase, depth, COUNT_EDGES), n_kept, &at, scratch, base);
-  SOLVE_UNROLL
-  for (uint i = 0; i < EDGES_PER_ITEM; ++i)
-    if (edges[i].u != edges[i].v) round_put(solve, depth, at++, edges[i]);
-}
-
 #if RESERVATION_PASSES > 1
 // Make the reservations of a later pass: the words before it are settled.
 static inline void round_refine(const solve_t *solve, uint phase, uint depth, uint pass) {
@@ -149,14 +138,14 @@ static inline void round_follow(const solve_t *solve, uint phase, uint depth) {
 
 // The link that a vertex has or is on the way to. Ways that following left over are rare, and short
 // in its steps.
-static inline uint link_of(const volatile global uint *links, uint vertex) {
+static inline uint link_of(const global uint *links, uint vertex) {
   uint link = links[vertex];
   while (!(link & LINK_KNOWN)) link = links[link];
   return link;
 }
 
 // The supervertex of a vertex.
-static inline uint link_number(const volatile global uint *links, uint vertex) {
+static inline uint link_number(const global uint *links, uint vertex) {
   return link_of(links, vertex) & LINK_NUMBER;
 }
 
@@ -164,11 +153,12 @@ static inline uint link_number(const volatile global uint *links, uint vertex) {
 static inline void round_contract(const solve_t *solve, uint phase, uint depth,
                                   local uint *scratch, local uint *base) {
   const uint n_edges = round_edges(solve, phase, depth);
-  volatile global uint *links = solve_links(solve, depth);
+  const global uint *links = (const global uint *)solve_links(solve, depth);
+  volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_EDGES);
   edge_t edges[EDGES_PER_ITEM];
   for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_edges;
        tile += (size_t)get_num_groups(0) * TILE_EDGES) {
-    uint n_kept = 0;
+    uint n_kept = 0, next;
     SOLVE_UNROLL
     for (uint i = 0; i < EDGES_PER_ITEM; ++i) {
       const size_t at = tile + i * WG_SIZE + get_local_id(0);
@@ -179,7 +169,10 @@ static inline void round_contract(const solve_t *solve, uint phase, uint depth,
       edges[i].v = link_number(links, edges[i].v);
       n_kept += edges[i].u != edges[i].v;
     }
-    round_append(solve, phase, depth + 1, edges, n_kept, scratch, base);
+    wg_claim(count, n_kept, &next, scratch, base);
+    SOLVE_UNROLL
+    for (uint i = 0; i < EDGES_PER_ITEM; ++i)
+      if (edges[i].u != edges[i].v) round_put(solve, depth + 1, next++, edges[i]);
   }
 }
 

@@ -142,13 +142,22 @@ static inline void solve_begin_vertex(const solve_t *solve, uint depth, uint num
   solve_links(solve, depth)[number] = LINK_FINISHED;
 }
 
-// Claim `wanted` consecutive places behind *count for each work-item, with one atomic for all.
-// Must be reached by the whole work-group; *first gets the first place. `scratch`: WG_SIZE words.
+// Claim `wanted` consecutive places behind *count for each work-item, with one atomic for all:
+// *base gets the work-group's first once it has met at a barrier. Returns how many places of other
+// work-items come before this one's; *total: of all. Must be reached by the whole work-group.
+// `scratch`: WG_SIZE words.
+static inline uint wg_claim_ahead(volatile global uint *count, uint wanted, uint *total,
+                                  local uint *scratch, local uint *base) {
+  const uint before = wg_exclusive_sum_u32(wanted, total, scratch);
+  if (get_local_id(0) == 0) *base = *total ? atomic_add(count, *total) : 0;
+  return before;
+}
+
+// The same at once: *first gets the work-item's first place.
 static inline void wg_claim(volatile global uint *count, uint wanted, uint *first,
                             local uint *scratch, local uint *base) {
   uint total;
-  const uint before = wg_exclusive_sum_u32(wanted, &total, scratch);
-  if (get_local_id(0) == 0) *base = total ? atomic_add(count, total) : 0;
+  const uint before = wg_claim_ahead(count, wanted, &total, scratch, base);
   wg_barrier_local();
   *first = *base + before;
   wg_barrier_local();

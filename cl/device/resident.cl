@@ -15,12 +15,6 @@
 #define RESIDENT_PATIENCE (1u << 20)
 #endif
 
-// Registers of a work-item with which all work-groups fit on the device: a compiler option on
-// NVIDIA's, where nothing else bounds them. 0: whatever the compiler takes.
-#ifndef MAX_REGISTERS
-#define MAX_REGISTERS 0
-#endif
-
 // Make what this work-item wrote visible to the device, and what others wrote visible to it.
 static inline void device_fence(void) {
 #if LANES_IMPL == LANES_PTX
@@ -30,12 +24,16 @@ static inline void device_fence(void) {
 #endif
 }
 
+// What is added to the count of arrivals by who gives up: more than work-groups ever come to.
+#define GAVE_UP 0x80000000u
+
 // Wait until all work-groups of the launch have come here; returns whether they have. If not, the
 // kernel must end. Must be reached by the whole launch.
 //
-// arrivals[0]: work-groups that have come to any barrier of the launch, zero before it;
-// arrivals[1]: set when one gave up; arrivals[2]: work-groups that have left, zero before;
-// *passed: barriers this work-item has passed; *verdict: a word that is free.
+// arrivals[0]: work-groups that have come to any barrier of the launch, zero before it, and GAVE_UP:
+// one word for both, since each look at another takes a trip to memory; arrivals[1]: set when one
+// gave up, for the host; arrivals[2]: work-groups that have left, zero before; *passed: barriers
+// this work-item has passed; *verdict: a word that is free.
 static inline bool grid_barrier(volatile global uint *arrivals, uint *passed,
                                 local uint *verdict) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -44,10 +42,15 @@ static inline bool grid_barrier(volatile global uint *arrivals, uint *passed,
     device_fence();
     atomic_inc(&arrivals[0]);
     const uint awaited = *passed * (uint)get_num_groups(0);
-    uint looks = 0;
-    while (arrivals[0] < awaited && arrivals[1] == 0)
-      if (++looks == RESIDENT_PATIENCE) arrivals[1] = 1;
-    *verdict = arrivals[1] == 0;  // one look for the whole work-group
+    uint looks = 0, arrived = arrivals[0];
+    while (arrived < awaited) {
+      if (++looks == RESIDENT_PATIENCE) {
+        arrivals[1] = 1;
+        atomic_or(&arrivals[0], GAVE_UP);
+      }
+      arrived = arrivals[0];
+    }
+    *verdict = arrived < GAVE_UP;  // one look for the whole work-group
     device_fence();
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

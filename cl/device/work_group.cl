@@ -10,6 +10,12 @@
 #define WG_SIZE 256
 #endif
 
+// Registers of a work-item, at most, so that enough work-groups fit on a compute unit: a compiler
+// option on NVIDIA's, where nothing else bounds them. 0: whatever the compiler takes.
+#ifndef MAX_REGISTERS
+#define MAX_REGISTERS 0
+#endif
+
 #include "device/lanes.cl"
 
 // Consecutive items that a work-group takes at a time from an evenly shared range.

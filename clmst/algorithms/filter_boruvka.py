@@ -92,6 +92,7 @@ class _Run:
 
     def solve(self) -> None:
         """Enqueue everything, and wait for the counts."""
+        self._find_rows()
         if self.launches == "resident":
             kernel = self.plan.resident_kernel("resident_solve")
             phases = np.uint32(self.plan.n_phases)
@@ -119,10 +120,10 @@ class _Run:
         plan = self.plan
         sizes = []
         for phase in range(plan.n_phases):
-            edges = plan.counts(phase)[:, 0].tolist()
-            sizes.append([count for count in edges if count])
+            edges = plan.counts(phase)[:, 0]
+            sizes.append(edges[edges > 0].tolist())
         return {
-            "rounds": sum(map(len, sizes)),
+            "rounds": sum(map(len, sizes)) + (plan.symmetric and not plan.ranks),
             "worklist_sizes": sizes,
             "launches_as": self.launches,
             "device_bytes": plan.device_bytes,
@@ -155,9 +156,19 @@ class _Run:
         tile = self.plan.program.work_group_size * self.tuning.slots_per_item
         self._step(name, self.plan.n_slots, *arguments, tile=tile)
 
+    def _find_rows(self) -> None:
+        """Let tiles know the rows that they begin in, unless a solve before this one did."""
+        tuning = self.tuning
+        tile = self.plan.program.work_group_size * tuning.slots_per_item
+        if self.launches == "resident":
+            tile = tuning.resident_work_group_size * tuning.resident_slots_per_item
+        if self.plan.tile_slots != tile:
+            self._step("find_rows", -(-self.plan.n_slots // tile) + 1, tile)
+            self.plan.tile_slots = tile
+
     def _first_worklist(self) -> None:
         plan, n = self.plan, self.n
-        self._step("prepare", max(n, plan.n_slots // 32))
+        self._step("prepare", plan.n_slots // 32 if plan.symmetric else max(n, plan.n_slots // 32))
         if plan.ranks:
             self._step("set_windows", SAMPLES, *plan.window_arguments)
         if not plan.symmetric:
@@ -169,7 +180,10 @@ class _Run:
         self._step("choose_edges", n)
         self._step("follow_choices", n)
         self._follow_again(0, 0, n)
-        self._edge_step("contract", 0, 0)
+        if plan.ranks:
+            self._edge_step("contract", 0, 0)
+        else:
+            self._tile_step("admit_edges", 0, 1, 1)
 
     def _follow_again(self, phase: int, depth: int, bound: int) -> None:
         """Follow on where ways were too long: by what the device says, or to be sure."""

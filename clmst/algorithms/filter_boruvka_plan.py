@@ -27,7 +27,7 @@ _STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 
 # Bytes that both worklists may take together, for each edge and each vertex: a solve then keeps
 # within 40 bytes an edge and 40 a vertex. Where that is too little it is done again with room.
-_LIST_BYTES = {True: (22, 13), False: (31, 7)}  # both directions stored, or one
+_LIST_BYTES = {True: (21, 13), False: (31, 7)}  # both directions stored, or one
 _FEW_EDGES = 256  # room that the smallest graphs have beyond that
 # A sample's share above which a window is not worth its own phase.
 _MAX_SHARE = 0.7
@@ -43,6 +43,7 @@ def defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
         "EDGES_PER_ITEM": tuning.worklist_edges_per_item,
         "TILE_ITEMS": tuning.slots_per_item,
         "CHASE": tuning.chase,
+        "MAX_REGISTERS": tuning.max_registers,
     }
 
 
@@ -89,6 +90,7 @@ class Plan:
         self.window_arguments = tuple(np.uint32(word) for word in (options.seed, *ends))
         self._allocate(graph, roomy=roomy)
         self.waits_for_others = True  # until resident work-groups have given up
+        self.tile_slots = 0  # of the tiles whose rows are known
         self.program = device.program(
             SOURCE, **self.weights, **defines(tuning, symmetric=self.symmetric)
         )
@@ -100,7 +102,9 @@ class Plan:
         """Return the ranks in the sample that end all windows but the last."""
         targets = self.options.targets
         if targets is None:
-            targets = (tuning.filter_target,) if degree >= tuning.filter_degree else ()
+            dense = degree >= tuning.dense_degree
+            target = tuning.dense_filter_target if dense else tuning.filter_target
+            targets = (target,) if degree >= tuning.filter_degree else ()
         shares = [t * self.n_vertices / max(self.edge_bound, 1) for t in targets]
         return sorted({int(share * SAMPLES) for share in shares if share < _MAX_SHARE})
 
@@ -147,7 +151,7 @@ class Plan:
         """
         an_edge, a_vertex = _LIST_BYTES[self.symmetric]
         half = min(m, (an_edge * m + a_vertex * n) // 32 + _FEW_EDGES)
-        at_least = -(-m // 2) if self.symmetric or self.ranks else m
+        at_least = -(-m // 2) if self.symmetric and self.ranks else 0
         return max(at_least, half), half
 
     # ------------------------------------------------------------------- kernels

@@ -54,12 +54,19 @@ class Policy:
         Slots that a work-item takes from each tile of a graph, in `filter-boruvka`.
     worklist_edges_per_item : int
         Edges that a work-item takes from each tile of a worklist, in `filter-boruvka`.
+    max_registers : int
+        Registers of a work-item of `filter-boruvka`, at most, where a compiler can be told; 0:
+        whatever it takes.
     chase : int
         Vertices that a vertex follows in one go on the way to its supervertex.
     filter_degree : float
         Average degree from which on light edges go first.
     filter_target : float
         Light edges aimed at, in multiples of the number of vertices.
+    dense_degree : float
+        Average degree from which on `dense_filter_target` is aimed at instead.
+    dense_filter_target : float
+        As `filter_target`.
     resident_groups_per_compute_unit : int
         Work-groups that are on the device at once for sure, and so may wait for one another; 0
         where that was not tried.
@@ -92,9 +99,12 @@ class Policy:
     split_shares_per_compute_unit: int
     slots_per_item: int
     worklist_edges_per_item: int
+    max_registers: int
     chase: int
     filter_degree: float
     filter_target: float
+    dense_degree: float
+    dense_filter_target: float
     resident_groups_per_compute_unit: int
     resident_work_group_size: int
     resident_slots_per_item: int
@@ -122,9 +132,12 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         split_shares_per_compute_unit=8,
         slots_per_item=4,
         worklist_edges_per_item=1,
+        max_registers=0,
         chase=32,
         filter_degree=6.0,
         filter_target=1.0,
+        dense_degree=15.0,
+        dense_filter_target=0.7,
         resident_groups_per_compute_unit=0,
         resident_work_group_size=512,
         resident_slots_per_item=4,
@@ -149,9 +162,12 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         split_shares_per_compute_unit=4,
         slots_per_item=1024,
         worklist_edges_per_item=256,
+        max_registers=0,
         chase=32,
         filter_degree=6.0,
         filter_target=1.0,
+        dense_degree=15.0,
+        dense_filter_target=0.7,
         resident_groups_per_compute_unit=0,
         resident_work_group_size=1,
         resident_slots_per_item=1024,

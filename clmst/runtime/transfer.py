@@ -41,9 +41,9 @@ class StagingShape:
         enqueue one; small enough that all of them together stay in the host's caches, or nearly.
     """
 
-    threads: int = 16
+    threads: int = 8
     blocks: int = 2
-    block_bytes: int = 2 << 20
+    block_bytes: int = 4 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,6 +127,10 @@ _DECLARED = (
         tries=_doubling(1, 1024), algorithms=_FILTERING,
     ),
     Parameter(
+        name="max_registers", unit="registers", least=0, most=255, tries=(0, 32, 40, 48, 64),
+        algorithms=_FILTERING, shape="groups",
+    ),
+    Parameter(
         name="chase", unit="vertices", least=2, most=1024, tries=_doubling(2, 256),
         algorithms=_FILTERING,
     ),
@@ -137,6 +141,14 @@ _DECLARED = (
     Parameter(
         name="filter_target", unit="edges a vertex", least=0.125, most=64, multiple_of=0,
         tries=(0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0), algorithms=_FILTERING,
+    ),
+    Parameter(
+        name="dense_degree", unit="slots a vertex", least=0, most=1e9, multiple_of=0,
+        tries=(8.0, 12.0, 16.0, 24.0, 32.0), algorithms=_FILTERING,
+    ),
+    Parameter(
+        name="dense_filter_target", unit="edges a vertex", least=0.125, most=64, multiple_of=0,
+        tries=(0.4, 0.5, 0.6, 0.7, 0.85, 1.0), algorithms=_FILTERING,
     ),
     # Where work-groups are not on the device at once after all, they give up, and the solve is done
     # again without them (cl/device/resident.cl): such a candidate is slow, but right.
