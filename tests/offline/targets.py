@@ -54,7 +54,7 @@ class Target:
         return tuple(
             one
             for one in dict.fromkeys(found)
-            if self.capabilities.int64_atomics or "ATOMIC64" in one.text
+            if self.capabilities.int64_atomics or "ATOMIC64" in dict(one.defines)
         )
 
 
