@@ -13,6 +13,7 @@ from clmst import Device, Forest, Graph
 from clmst.algorithms import ALGORITHMS
 from tests.forests import assert_same_forest
 from tests.strategies import LAYOUTS, WEIGHT_DTYPES, graphs
+from tests.variants import Variant, is_native, variants
 
 pytestmark = pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
 
@@ -23,15 +24,24 @@ def solve(graph: Graph, algorithm: str, device: Device, *, maximum: bool = False
     return function(graph, algorithm=algorithm, device=device)
 
 
-# One of each way that reservations are made: where a capability is forced off, the keys of the
-# other dtypes are no others, and building for all of them takes most of the time.
-FEW_DTYPES = [np.dtype(dtype) for dtype in (np.uint8, np.int32, np.float64)]
+# Every dtype in either order is a program to build. How weights become keys is the same code in
+# every guise: all of them run on devices as they are. What a guise changes (shape, lanes, atomics)
+# looks at how many words a reservation and a weight take: elsewhere it is one dtype of each width.
+FEW_WEIGHTS = (
+    (np.dtype(np.uint8), True),
+    (np.dtype(np.float32), False),
+    (np.dtype(np.float64), True),
+)
 
 
-@given(data=st.data(), maximum=st.booleans())
-def test_any_graph(algorithm: str, device: Device, data: st.DataObject, maximum: bool) -> None:
+@given(data=st.data())
+def test_any_graph(algorithm: str, device: Device, data: st.DataObject) -> None:
     """Ties, loops, parallel edges, isolated vertices, every dtype and layout."""
-    graph = data.draw(graphs(dtypes=FEW_DTYPES) if device.without else graphs())
+    if is_native(device):
+        graph, maximum = data.draw(graphs()), data.draw(st.booleans())
+    else:
+        dtype, maximum = data.draw(st.sampled_from(FEW_WEIGHTS))
+        graph = data.draw(graphs(dtypes=[dtype]))
     expected = clmst.kruskal(graph, maximum=maximum)
     assert_same_forest(solve(graph, algorithm, device, maximum=maximum), expected)
 
@@ -47,13 +57,26 @@ def random_edges(n: int, m: int, dtype: np.dtype, seed: int) -> tuple[np.ndarray
     return u, v, rng.choice(pool, m)
 
 
-@pytest.mark.parametrize("dtype", WEIGHT_DTYPES, ids=str)
-def test_ten_runs_of_every_dtype(algorithm: str, device: Device, dtype: np.dtype) -> None:
+EVERY_WEIGHT = tuple((dtype, False) for dtype in WEIGHT_DTYPES)
+
+
+@pytest.mark.parametrize(
+    ("guise", "dtype", "maximum"),
+    [
+        pytest.param(guise, dtype, maximum, id=f"{guise.name}-{dtype}")
+        for guise in variants()
+        for dtype, maximum in (EVERY_WEIGHT if is_native(guise.device) else FEW_WEIGHTS)
+    ],
+)
+def test_ten_runs_of_every_dtype(
+    algorithm: str, guise: Variant, dtype: np.dtype, maximum: bool
+) -> None:
     """A race or an order of arrival that shows would differ between runs."""
     graph = Graph.from_edges(*random_edges(3000, 20000, dtype, seed=7), n_vertices=3100)
-    expected = clmst.kruskal(graph)
+    expected = clmst.kruskal(graph, maximum=maximum)
     for _ in range(10):
-        assert_same_forest(solve(graph, algorithm, device), expected)
+        forest = solve(graph, algorithm, guise.device, maximum=maximum)
+        assert_same_forest(forest, expected)
 
 
 TILES = sorted({k + d for k in (32, 64, 128, 256, 1024, 2048) for d in (-1, 0, 1)})
