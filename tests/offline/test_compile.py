@@ -71,16 +71,19 @@ def test_representatives_stand_for_all() -> None:
     assert {target.compiler for target in complete} == set(COMPILERS)
 
 
+@pytest.mark.slow
 def test_compiles_without_a_word(built: TargetBuild) -> None:
     assert built.complaints == ""
     assert all(outcome.kernels for outcome in built.outcomes.values())
 
 
+@pytest.mark.slow
 def test_everything_private_is_in_registers(built: TargetBuild) -> None:
     """Scratch is memory traffic that the source does not show."""
     assert [(label, k) for label, k in built.kernels if k.scratch or k.spills] == []
 
 
+@pytest.mark.slow
 def test_local_memory_is_within_what_devices_have(built: TargetBuild) -> None:
     """OpenCL 1.2 promises 32 KiB a work-group."""
     assert [(label, k) for label, k in built.kernels if k.local_memory > 2**15] == []
