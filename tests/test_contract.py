@@ -26,11 +26,11 @@ def solve(graph: Graph, algorithm: str, device: Device, *, maximum: bool = False
     return function(graph, algorithm=algorithm, device=device)
 
 
-# A weight is a dtype, and whether the maximum is wanted; each is a program to build, or several. How
-# weights become keys is the same code in every guise: all of them run on the best device as it is,
-# and each dtype in one order on others as they are, whose compilers are others. What a guise changes
-# (shape, lanes, atomics) depends on the words that weights and reservations take: there it is one of
-# each width.
+# A weight is a dtype, and whether the maximum is wanted; each is a program to build, or several.
+# How weights become keys is the same code in every guise: all of them run on the best device as it
+# is, and each dtype in one order on others as they are, whose compilers are others. What a guise
+# changes (shape, lanes, atomics) depends on the words that weights and reservations take: there it
+# is one of each width.
 EVERY_WEIGHT = tuple(product(WEIGHT_DTYPES, (False, True)))
 ONE_OF_EACH_DTYPE = tuple((dtype, k % 2 == 1) for k, dtype in enumerate(WEIGHT_DTYPES))
 ONE_OF_EACH_WIDTH = tuple(
