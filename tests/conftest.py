@@ -38,6 +38,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("device", params or [pytest.param(None, marks=_no_device())])
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with tests that take a minute each, lest one of several processes be left with them."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 def _no_device() -> pytest.MarkDecorator:
     return pytest.mark.xfail(reason="this machine has no usable OpenCL device", run=False)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from clmst import Device, Forest, Graph
 from clmst.algorithms import ALGORITHMS
 from tests.forests import assert_same_forest
 from tests.strategies import LAYOUTS, WEIGHT_DTYPES, graphs
+from tests.variants import Variant, is_native, variants
 
 pytestmark = pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
 
@@ -23,15 +26,32 @@ def solve(graph: Graph, algorithm: str, device: Device, *, maximum: bool = False
     return function(graph, algorithm=algorithm, device=device)
 
 
-# One of each way that reservations are made: where a capability is forced off, the keys of the
-# other dtypes are no others, and building for all of them takes most of the time.
-FEW_DTYPES = [np.dtype(dtype) for dtype in (np.uint8, np.int32, np.float64)]
+# A weight is a dtype, and whether the maximum is wanted; each is a program to build, or several.
+# How weights become keys is the same code in every guise: all of them run on the best device as it
+# is, and each dtype in one order on others as they are, whose compilers are others. What a guise
+# changes (shape, lanes, atomics) depends on the words that weights and reservations take: there it
+# is one of each width.
+EVERY_WEIGHT = tuple(product(WEIGHT_DTYPES, (False, True)))
+ONE_OF_EACH_DTYPE = tuple((dtype, k % 2 == 1) for k, dtype in enumerate(WEIGHT_DTYPES))
+ONE_OF_EACH_WIDTH = tuple(
+    (dtype, maximum)
+    for dtype, maximum in ONE_OF_EACH_DTYPE
+    if dtype in (np.uint8, np.float32, np.float64)
+)
 
 
-@given(data=st.data(), maximum=st.booleans())
-def test_any_graph(algorithm: str, device: Device, data: st.DataObject, maximum: bool) -> None:
+def weights_of(device: Device) -> tuple[tuple[np.dtype, bool], ...]:
+    """Return the weights that run on a device in its guise."""
+    if not is_native(device):
+        return ONE_OF_EACH_WIDTH
+    return EVERY_WEIGHT if device is variants()[0].device else ONE_OF_EACH_DTYPE
+
+
+@given(data=st.data())
+def test_any_graph(algorithm: str, device: Device, data: st.DataObject) -> None:
     """Ties, loops, parallel edges, isolated vertices, every dtype and layout."""
-    graph = data.draw(graphs(dtypes=FEW_DTYPES) if device.without else graphs())
+    dtype, maximum = data.draw(st.sampled_from(weights_of(device)))
+    graph = data.draw(graphs(dtypes=[dtype]))
     expected = clmst.kruskal(graph, maximum=maximum)
     assert_same_forest(solve(graph, algorithm, device, maximum=maximum), expected)
 
@@ -47,13 +67,23 @@ def random_edges(n: int, m: int, dtype: np.dtype, seed: int) -> tuple[np.ndarray
     return u, v, rng.choice(pool, m)
 
 
-@pytest.mark.parametrize("dtype", WEIGHT_DTYPES, ids=str)
-def test_ten_runs_of_every_dtype(algorithm: str, device: Device, dtype: np.dtype) -> None:
+@pytest.mark.parametrize(
+    ("guise", "dtype", "maximum"),
+    [
+        pytest.param(guise, *weight, id=f"{guise.name}-{weight[0]}-{'max' if weight[1] else 'min'}")
+        for guise in variants()
+        for weight in weights_of(guise.device)
+    ],
+)
+def test_ten_runs_of_every_weight(
+    algorithm: str, guise: Variant, dtype: np.dtype, maximum: bool
+) -> None:
     """A race or an order of arrival that shows would differ between runs."""
     graph = Graph.from_edges(*random_edges(3000, 20000, dtype, seed=7), n_vertices=3100)
-    expected = clmst.kruskal(graph)
+    expected = clmst.kruskal(graph, maximum=maximum)
     for _ in range(10):
-        assert_same_forest(solve(graph, algorithm, device), expected)
+        forest = solve(graph, algorithm, guise.device, maximum=maximum)
+        assert_same_forest(forest, expected)
 
 
 TILES = sorted({k + d for k in (32, 64, 128, 256, 1024, 2048) for d in (-1, 0, 1)})

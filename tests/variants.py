@@ -65,6 +65,11 @@ def variants() -> tuple[Variant, ...]:
     )
 
 
+def is_native(device: Device) -> bool:
+    """Return whether a device is tested as it is: its own shape of kernels, nothing forced off."""
+    return not device.without and device.policy is not GPU_SHAPE
+
+
 def _guises(device: Device) -> Iterator[Variant]:
     name = (
         "pocl"

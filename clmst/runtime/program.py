@@ -127,17 +127,21 @@ def specialise(
 ) -> Specialisation:
     """Return the specialisation of a source for a device: the one place where traits become macros.
 
-    A macro given here wins over the device's own. A work-group of one work-item has no lanes.
+    A macro given here wins over the device's own. A work-group of one work-item has no lanes. A
+    trait that the source does not look at is left out, so that devices that differ in nothing else
+    share its binary in the caches.
     """
     work_group_size = int(defines.get("WG_SIZE", tuning.work_group_size))
     alone = work_group_size == 1
     traits: dict[str, int | bool] = {
-        "WG_SIZE": work_group_size,
         "LANES": 1 if alone else capabilities.lane_width,
         "LANES_IMPL": _LANES_IMPL["local" if alone else capabilities.lanes],
         "ATOMIC64": capabilities.int64_atomics,
     }
-    return Specialisation.of(source_name, traits | defines, prelude)
+    text = Specialisation(source_name, (), prelude).text
+    looked_at = {name: value for name, value in traits.items() if name in text}
+    macros = {"WG_SIZE": work_group_size} | looked_at | defines
+    return Specialisation.of(source_name, macros, prelude)
 
 
 def build(context: Any, device: Any, specialisation: Specialisation) -> Any:

@@ -312,8 +312,10 @@ def test_every_overflow_is_seen(
         assert plans_of(resident)[0].capacities == (resident.edge_bound,) * 2
 
 
-def test_plan_is_kept_with_the_graph(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+@extremes
+def test_plan_is_kept_with_the_graph(guise: Variant, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second solve allocates nothing and builds nothing; another kind of solve has its own."""
+    device = guise.device
     graph = clmst.to_device(crowd().symmetrised(), device)
     asked: list[int] = []
     allocate = Device.allocate

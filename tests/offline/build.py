@@ -1,8 +1,9 @@
-"""Compiling every specialisation of every kernel for a target."""
+"""Compiling specialisations of kernels for a target."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import ModuleType
@@ -19,7 +20,7 @@ COMPILERS: dict[Compiler, ModuleType] = {"clang": clang, "ocloc": ocloc}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetBuild:
-    """All specialisations of a target, compiled.
+    """Specialisations of a target, compiled.
 
     Attributes
     ----------
@@ -54,15 +55,15 @@ def compile_for(target: Target, text: str, options: list[str]) -> Outcome:
     return outcome
 
 
-def build(target: Target) -> TargetBuild:
-    """Compile all specialisations of a target."""
+def build(target: Target, specialisations: Sequence[Specialisation]) -> TargetBuild:
+    """Compile some of the specialisations of a target."""
     start = time.perf_counter()
     with ThreadPoolExecutor(_JOBS) as pool:  # it waits for processes, so threads will do
         outcomes = pool.map(
             lambda one: compile_for(target, one.text, one.options),
-            target.specialisations,
+            specialisations,
         )
-        by_specialisation = dict(zip(target.specialisations, outcomes, strict=True))
+        by_specialisation = dict(zip(specialisations, outcomes, strict=True))
     return TargetBuild(
         target=target, outcomes=by_specialisation, seconds=time.perf_counter() - start
     )

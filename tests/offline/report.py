@@ -26,7 +26,7 @@ def main() -> int:
         return 1
     builds = []
     for target in TARGETS:
-        builds.append(build(target))
+        builds.append(build(target, target.specialisations))
         print(f"{target.id}: {builds[-1].seconds:.0f} s", file=sys.stderr)
         if builds[-1].complaints:
             print(builds[-1].complaints, file=sys.stderr)

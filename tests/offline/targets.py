@@ -54,8 +54,28 @@ class Target:
         return tuple(
             one
             for one in dict.fromkeys(found)
-            if self.capabilities.int64_atomics or "ATOMIC64" in one.text
+            if self.capabilities.int64_atomics or "ATOMIC64" in dict(one.defines)
         )
+
+    @property
+    def representatives(self) -> tuple[Specialisation, ...]:
+        """Those that the tests compile: all of them for `COMPLETE` targets, fewer for the others.
+
+        How weights become keys is a few operations on integers. Elsewhere the kind and order that
+        take the most of them (floats, the greatest first) stand for the others of their width; what
+        a compiler's front end says of those it says for the complete target.
+        """
+        if self.id in COMPLETE:
+            return self.specialisations
+        by_rest = {
+            (
+                one.source,
+                one.prelude,
+                tuple(macro for macro in one.defines if macro[0] not in _KEY_MACROS),
+            ): one
+            for one in self.specialisations
+        }
+        return tuple(by_rest.values())
 
 
 def _gpu(
@@ -77,6 +97,10 @@ def _gpu(
         lane_width=lane_width,
     )
 
+
+# One target of each compiler.
+COMPLETE = ("skl-lanes16", "gfx90a-lanes32")
+_KEY_MACROS = ("WEIGHT_KIND", "WEIGHT_DESCENDING")
 
 _INTEL = {"Gen9": "skl", "Gen12 (Tiger Lake)": "tgllp", "DG2 (Arc)": "dg2-g10", "PVC (Max)": "pvc"}
 

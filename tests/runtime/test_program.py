@@ -24,7 +24,7 @@ WARPS = replace(CAPABILITIES["gpu"], lanes="ptx", int64_atomics=False)
 
 
 def macros(capabilities: Capabilities, **defines: int | bool) -> dict[str, int]:
-    return dict(specialise("a.cl", capabilities, GPU_SHAPE, **defines).defines)
+    return dict(specialise("device/trial.cl", capabilities, GPU_SHAPE, **defines).defines)
 
 
 @pytest.fixture
@@ -70,7 +70,23 @@ def test_lone_work_items_have_no_lanes() -> None:
     lone = {"WG_SIZE": 1, "LANES": 1, "LANES_IMPL": 0, "ATOMIC64": 1}
     assert macros(SUBGROUPS, WG_SIZE=1) == lone
     tuning = replace(GPU_SHAPE, work_group_size=1)
-    assert dict(specialise("a.cl", SUBGROUPS, tuning).defines) == lone
+    assert dict(specialise("device/trial.cl", SUBGROUPS, tuning).defines) == lone
+
+
+def test_traits_that_a_source_does_not_look_at() -> None:
+    """Else devices that differ in nothing else would each build their own."""
+    fill = "device/fill.cl"
+    with_lanes = specialise(fill, SUBGROUPS, GPU_SHAPE)
+    assert dict(with_lanes.defines) == {
+        "WG_SIZE": GPU_SHAPE.work_group_size,
+        "LANES": 16,
+        "LANES_IMPL": 1,
+    }
+    assert specialise(fill, SUBGROUPS.without(("int64-atomics",)), GPU_SHAPE) == with_lanes
+    assert specialise(fill, SUBGROUPS.without(("lanes",)), GPU_SHAPE) != with_lanes
+    asking = Prelude("mine", "uint wide = ATOMIC64;")
+    assert dict(specialise(fill, SUBGROUPS, GPU_SHAPE, asking).defines)["ATOMIC64"] == 1
+    assert dict(specialise(fill, WARPS, GPU_SHAPE, ATOMIC64=1).defines)["ATOMIC64"] == 1
 
 
 def test_given_macros_win() -> None:
@@ -95,7 +111,7 @@ def test_failure_says_what_where_and_why(any_device: Device, file: Path) -> None
         any_device.program("some/file.cl", A=7)
     error = caught.value
     assert isinstance(error.__cause__, cl.Error)
-    assert error.label.startswith("file[A=7,ATOMIC64=")
+    assert error.label.startswith("file[A=7,WG_SIZE=")
     assert error.device == any_device.name
     assert "cl/some/file.cl:2:" in error.log
     for words in (error.label, error.device, error.log.strip()):
