@@ -1,5 +1,6 @@
 // From the slots of a forest's edges to the edges themselves.
 #include "device/rows.cl"
+#include "device/weight_key.cl"
 #include "device/work_group.cl"
 
 // Endpoints of each edge.
@@ -28,4 +29,14 @@ kernel void forest_gather_edges(const global uint *indptr, const global uint *in
     low = wi_find_row(indptr, low, high, slot);
     edges[i] = (uint2)(low, indices[slot]);
   }
+}
+
+// Weights of each edge, as the graph has them.
+//
+// In       weights[n_slots]; slots[k].
+// Out      forest_weights[k].
+// Launch   any.
+kernel void forest_gather_weights(const global weight_t *weights, const global uint *slots,
+                                  global weight_t *forest_weights, uint k) {
+  GRID_FOR(i, k) forest_weights[i] = weights[slots[i]];
 }

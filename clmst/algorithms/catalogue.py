@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from clmst.algorithms import adoption, boruvka, ecl, filter_boruvka_plan
+from clmst.algorithms import adoption, boruvka, ecl, filter_boruvka_plan, solution
 from clmst.algorithms.ecl_options import (
     EclOptions,
     populate_defines,
@@ -34,9 +34,10 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         "device/trial.cl",
         "device/fill.cl",
         boruvka.SPLIT_SOURCE,
-        "algorithms/forest.cl",
     ):
         yield specialise(source, capabilities, tuning)
+    for bits in (8, 16, 32, 64):
+        yield specialise(solution.SOURCE, capabilities, tuning, WEIGHT_BITS=bits)
     for (bits, kind), maximum in product(WEIGHTS, (False, True)):
         weights = weight_defines(bits, kind, maximum=maximum)
         yield from _ecl(EclOptions(), weights, capabilities, tuning)

@@ -77,7 +77,7 @@ class _Run:
         self.launches = self._launches()
         # Where nobody may wait for others, one work-group waits for nobody.
         units = plan.device.capabilities.compute_units
-        self.resident_groups = max(tuning.resident_groups_per_compute_unit * units, 1)
+        self.resident_groups = max(plan.resident_groups_per_compute_unit * units, 1)
 
     def _launches(self) -> str:
         """Return how the solve is launched."""
@@ -86,7 +86,7 @@ class _Run:
             return "separate"
         if plan.options.launches != "auto":
             return plan.options.launches
-        if tuning.resident_groups_per_compute_unit == 0:
+        if plan.resident_groups_per_compute_unit == 0:
             return "separate"
         return "resident" if plan.n_slots <= tuning.resident_slots else "mixed"
 

@@ -89,6 +89,10 @@ class Plan:
         ends = [*self.ranks, *[SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))]
         self.window_arguments = tuple(np.uint32(word) for word in (options.seed, *ends))
         self._allocate(graph, roomy=roomy)
+        # A fence across the device is known for devices with these lanes only (device/resident.cl).
+        has_fence = device.capabilities.lanes == "ptx"
+        resident = tuning.resident_groups_per_compute_unit if has_fence else 0
+        self.resident_groups_per_compute_unit = resident
         self.waits_for_others = True  # until resident work-groups have given up
         self.tile_slots = 0  # of the tiles whose rows are known
         self.program = device.program(

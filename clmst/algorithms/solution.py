@@ -17,6 +17,8 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
 
+SOURCE = "algorithms/forest.cl"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
@@ -80,19 +82,25 @@ class DeviceForest:
         edges = np.empty((self.n_edges, 2), np.uint32)
         weights = np.empty(self.n_edges, graph.weights.dtype)
         ids = None if graph.edge_ids is None else np.empty(self.n_edges, graph.edge_ids.dtype)
+        launch = Launcher(device, device.queue)
+        gathered = self._gather_weights(launch)
 
         def look_up(begin: int, end: int) -> None:
             """Take from the host's graph what belongs to slots that have come."""
             part = slice(begin // slots.itemsize, end // slots.itemsize)
-            np.take(graph.weights, slots[part], out=weights[part], mode="clip")
+            if gathered is None:
+                np.take(graph.weights, slots[part], out=weights[part], mode="clip")
             if graph.edge_ids is not None and ids is not None:
                 np.take(graph.edge_ids, slots[part], out=ids[part], mode="clip")
 
         if self.n_edges:
-            Launcher(device, device.queue).read_all(  # slots first: there is most to do with them
+            transfers = [  # slots first: there is most to do with them
                 Transfer(buffer=self.slots, array=slots, then=look_up),
                 Transfer(buffer=self.edges, array=edges),
-            )
+            ]
+            if gathered is not None:
+                transfers.append(Transfer(buffer=gathered, array=weights.view(np.uint8)))
+            launch.read_all(*transfers)
         return Forest(
             n_vertices=graph.n_vertices,
             edges=_signed(edges, graph.n_vertices),
@@ -102,6 +110,30 @@ class DeviceForest:
             stats=self.stats,
             vertex_labels=graph.vertex_labels,
         )
+
+    def _gather_weights(self, launch: Launcher) -> Any:
+        """Return a buffer with the weights of the edges, or None where the host looks them up.
+
+        It does where a device works in its memory, and where the device's weights are narrower.
+        """
+        device, encoded = self.graph.device, self.graph.encoded
+        same = encoded.bits.dtype.itemsize == self.graph.graph.weights.dtype.itemsize
+        if device.capabilities.host_arrays != "copied" or not same or not self.n_edges:
+            return None
+        gathered = device.allocate(self.n_edges * encoded.bits.dtype.itemsize)
+        program = device.program(SOURCE, WEIGHT_BITS=8 * encoded.bits.dtype.itemsize)
+        groups = launch.groups_for(-(-self.n_edges // program.grid_tile))
+        count = np.uint32(self.n_edges)
+        launch(
+            program,
+            "forest_gather_weights",
+            groups,
+            self.graph.weights,
+            self.slots,
+            gathered,
+            count,
+        )
+        return gathered
 
 
 def new_flags(n_slots: int, device: Device) -> DeviceArray:
@@ -128,7 +160,7 @@ def gather(solution: Solution, launch: Launcher, *, maximum: bool) -> DeviceFore
     k = int(count[0])
     edges = device.allocate(8 * k)
     if k:
-        program = device.program("algorithms/forest.cl")
+        program = device.program(SOURCE, WEIGHT_BITS=32)  # whatever the weights
         launch(
             program,
             "forest_gather_edges",

@@ -115,12 +115,19 @@ class Forest:
 
 def exact_sum(weights: Array) -> int | float:
     """Sum `weights` exactly (bool and integers) or correctly rounded to float64 (floats)."""
+    if weights.dtype.kind in "bui" and weights.dtype.itemsize <= 4:
+        # Fewer than 2**32 of less than 2**32, or of at most 2**31 either way: neither overflows.
+        return int(weights.sum(dtype=np.int64 if weights.dtype.kind == "i" else np.uint64))
     if weights.dtype.kind in "bu":
         return _sum_unsigned(weights.astype(np.uint64))
     if weights.dtype.kind == "i":
         sign = np.uint64(1 << 63)
         shifted = weights.astype(np.int64).view(np.uint64) ^ sign  # w + 2**63
         return _sum_unsigned(shifted) - (weights.size << 63)
+    return _rounded_sum(weights)
+
+
+def _rounded_sum(weights: Array) -> float:
     values = weights.astype(np.float64)
     special = values[~np.isfinite(values)]
     if special.size:
