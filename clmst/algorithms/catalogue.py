@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from clmst.algorithms import adoption, boruvka, ecl, filter_boruvka_plan
+from clmst.algorithms import adoption, boruvka, contraction, ecl, filter_boruvka_plan
 from clmst.algorithms.ecl_options import (
     EclOptions,
     populate_defines,
@@ -33,6 +33,7 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
     for source in (
         "device/trial.cl",
         "device/fill.cl",
+        boruvka.SOURCE,
         boruvka.SPLIT_SOURCE,
         "algorithms/forest.cl",
     ):
@@ -42,8 +43,8 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         yield from _ecl(EclOptions(), weights, capabilities, tuning)
         if not maximum:
             yield specialise(adoption.SOURCE, capabilities, tuning, **weights)
-            defines = weights | boruvka.DEFINES  # one kernel of it looks at weights
-            yield specialise(boruvka.SOURCE, capabilities, tuning, **defines)
+            defines = weights | contraction.DEFINES  # one kernel of it looks at weights
+            yield specialise(contraction.SOURCE, capabilities, tuning, **defines)
         for symmetric in (False, True):
             yield from _filter_boruvka(weights, capabilities, tuning, symmetric=symmetric)
     weights = weight_defines(32, "unsigned", maximum=False)
