@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from clmst.algorithms import adoption, boruvka, contraction, ecl, filter_boruvka_plan
+from clmst.algorithms import adoption, boruvka, contraction, ecl, filter_boruvka_plan, pma
 from clmst.algorithms.ecl_options import (
     EclOptions,
     populate_defines,
@@ -38,13 +38,18 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         "algorithms/forest.cl",
     ):
         yield specialise(source, capabilities, tuning)
+    for lanes, rows_rise in product({1, pma.lanes_for(capabilities, tuning)}, (False, True)):
+        defines = pma.defines(lanes=lanes, rows_rise=rows_rise)
+        yield specialise(pma.SOURCE, capabilities, tuning, **defines)
     for (bits, kind), maximum in product(WEIGHTS, (False, True)):
         weights = weight_defines(bits, kind, maximum=maximum)
         yield from _ecl(EclOptions(), weights, capabilities, tuning)
         if not maximum:
             yield specialise(adoption.SOURCE, capabilities, tuning, **weights)
-            defines = weights | contraction.DEFINES  # one kernel of it looks at weights
-            yield specialise(contraction.SOURCE, capabilities, tuning, **defines)
+            # One kernel of it looks at weights.
+            yield specialise(
+                contraction.SOURCE, capabilities, tuning, **weights, **contraction.DEFINES
+            )
         for symmetric in (False, True):
             yield from _filter_boruvka(weights, capabilities, tuning, symmetric=symmetric)
     weights = weight_defines(32, "unsigned", maximum=False)
