@@ -129,10 +129,10 @@ class Run:
         for name, make in graphs.items():
             host = make().symmetrised()
             graph = clmst.to_device(host, self.device)
-            degree = host.n_slots / max(host.n_vertices, 1)
+            default = chosen_gamma(host.n_vertices, host.n_slots, self.device)
             yield name, graph, Point(
                 experiment="", graph=name, contestant="", n_vertices=host.n_vertices,
-                n_edges=host.n_slots // 2, values=(), default=chosen_gamma(degree),
+                n_edges=host.n_slots // 2, values=(), default=default,
             )  # fmt: skip
             del graph
             self.device.release_memory()

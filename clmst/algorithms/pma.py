@@ -19,6 +19,7 @@ from clmst.algorithms.solution import Solution
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
+from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
@@ -30,6 +31,9 @@ _NO_OWNER = 2**32 - 1
 _LONG_ROWS = 8.0
 # What average degrees choose gamma among.
 _LEAST_CHOSEN, _MOST_CHOSEN = 8, 128
+# Workers that a compute unit should have to itself: one, where work-groups are of one work-item;
+# elsewhere enough to hide that each waits for memory most of the time.
+_LONE_WORKERS, _WORKERS = 1, 16
 # Every level at least halves the vertices that have an edge.
 _MAX_LEVELS = 33
 
@@ -63,13 +67,17 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     return Solution(graph=graph, in_forest=run.steps.in_forest, stats=run.stats())
 
 
-def chosen_gamma(average_degree: float) -> int:
-    """Return how many vertices a tree has at most on a level of this average degree.
+def chosen_gamma(n: int, entries: int, device: Device) -> int:
+    """Return how many vertices a tree has at most on a level of `n` vertices, if no one says.
 
     The denser a level, the larger: section 6.2 of the paper finds 5 to 8 best on graphs of degree
-    2 to 6, and up to 200 on dense ones; docs/performance.md has sweeps of ours.
+    2 to 6, and up to 200 on dense ones; docs/performance.md has sweeps of ours. But no larger than
+    leaves workers, n / gamma, for the whole device.
     """
-    return int(min(max(4 * average_degree, _LEAST_CHOSEN), _MOST_CHOSEN))
+    alone = device.policy.work_group_size == 1
+    workers = device.capabilities.compute_units * (_LONE_WORKERS if alone else _WORKERS)
+    wanted = min(4 * entries / n, n / workers, _MOST_CHOSEN)
+    return int(max(wanted, _LEAST_CHOSEN))
 
 
 def lanes_for(capabilities: Capabilities, tuning: Policy) -> int:
@@ -135,13 +143,14 @@ class _Run:
 
     def _plan(self, level: Level) -> _Growth:
         """Choose how to grow the trees of a level."""
-        degree = level.entries / level.n
-        gamma = chosen_gamma(degree) if self.options.gamma is None else int(self.options.gamma)
-        is_first = not self.history
+        gamma = self.options.gamma
+        if gamma is None:
+            gamma = chosen_gamma(level.n, level.entries, self.steps.device)
+        is_first, degree = not self.history, level.entries / level.n
         workers, variant = self.options.workers, self.options.variant
         by_lanes = workers == "lanes" or (workers == "auto" and degree >= _LONG_ROWS)
         return _Growth(
-            gamma=max(min(gamma, level.n), LEAST_GAMMA),
+            gamma=max(min(int(gamma), level.n), LEAST_GAMMA),
             lanes=self.most_lanes if by_lanes else 1,
             rows_rise=variant == "sort" or (variant == "hybrid" and not is_first),
         )

@@ -143,12 +143,16 @@ def test_parallel_edges_go_or_stay(any_device: Device) -> None:
     assert kept["entries"][1] > 4 * gone["entries"][1]
 
 
-def test_gamma_follows_the_degree() -> None:
-    """Larger trees on denser levels, within bounds."""
-    chosen = [chosen_gamma(degree) for degree in (0.0, 2.5, 8.0, 64.0, 1e6)]
+def test_gamma_follows_the_degree(any_device: Device) -> None:
+    """Larger trees on denser levels, within bounds, but workers for every compute unit."""
+    n = 10**6
+    chosen = [chosen_gamma(n, degree * n, any_device) for degree in (0, 2, 8, 16, 64, 10**6)]
     assert chosen == sorted(chosen)
-    assert chosen[0] >= 2
-    assert chosen[0] < chosen[2] < chosen[-1] == chosen_gamma(1e9)
+    assert 2 <= chosen[0] < chosen[2] < chosen[3] < chosen[-1] < 1000
+    shaped = any_device.with_policy(GPU_SHAPE)
+    for n in (1000, 10000):
+        workers = n // chosen_gamma(n, n * n, shaped)
+        assert workers >= min(n // 8, 16 * shaped.capabilities.compute_units)
 
 
 def test_steps_are_timed(any_device: Device) -> None:
