@@ -2,10 +2,11 @@
 
     python -m benchmarks.pma [table] [gamma] [parallel] [reduction] [--device NAME] [--share 1]
 
-``table`` times the three variants beside `boruvka` and `ecl` on graphs of the paper's kinds;
-``gamma`` does so over the size of trees (Figures 4(a) and 7); ``parallel`` with and without the
-removal of parallel edges over the average degree (Figure 4(b)); ``reduction`` counts the vertices
-that the first level unites (Figure 8). Without names, all four are run.
+``table`` times the three variants beside `boruvka` and `ecl` on graphs of the paper's kinds, and
+making the first level, ranks of edges and sorted rows, by itself; ``gamma`` times the variants over
+the size of trees (Figures 4(a) and 7); ``parallel`` with and without the removal of parallel edges
+over the average degree (Figure 4(b)); ``reduction`` counts the vertices that the first level unites
+(Figure 8). Without names, all four are run.
 
 Graphs are generated, at ``--share`` of the paper's size: its real graphs, of their numbers of
 vertices and edges and of a like kind, stand-ins of clmst's by name (``--graph road_usa``).
@@ -32,11 +33,14 @@ from rich.table import Table
 
 import clmst
 from benchmarks.pma_graphs import EXPERIMENTS, Make
+from benchmarks.pma_plots import FIRST_LEVEL, draw
 from clmst import DeviceForest, DeviceGraph, PmaOptions
+from clmst.algorithms.contraction import Contraction
 from clmst.algorithms.pma import chosen_gamma
 from clmst.algorithms.pma_options import Variant
 from clmst.bench import machine
 from clmst.generators.stand_ins import STAND_INS
+from clmst.runtime.launcher import Launcher
 
 VARIANTS: tuple[Variant, ...] = ("min", "sort", "hybrid")
 GAMMAS = (2, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256)
@@ -137,6 +141,17 @@ class Run:
             del graph
             self.device.release_memory()
 
+    def _ranked(self, graph: DeviceGraph) -> tuple[float, ...]:
+        """Return the milliseconds of making the first level, with which each solve begins."""
+        times = []
+        for _ in range(self.repetitions + 1):
+            start = self.clock()
+            launch = Launcher(self.device, self.device.queue)
+            Contraction(graph, launch, maximum=False).first_level()
+            self.device.queue.finish()
+            times.append(1e3 * (self.clock() - start))
+        return tuple(times[1:])
+
     def table(self, graphs: Mapping[str, Make]) -> Iterator[Point]:
         """Table 1: all variants, Borůvka and ECL-MST."""
         contestants = {"boruvka": by("boruvka"), "ecl": by("ecl")}
@@ -144,6 +159,9 @@ class Run:
         for _, graph, point in self._on_device(graphs):
             for name, values in self._timed(graph, contestants).items():
                 yield replace(point, experiment="table", contestant=name, values=values)
+            yield replace(
+                point, experiment="table", contestant=FIRST_LEVEL, values=self._ranked(graph)
+            )
 
     def gamma(self, graphs: Mapping[str, Make]) -> Iterator[Point]:
         """Figures 4(a) and 7: all variants over the size of trees."""
@@ -227,8 +245,6 @@ def main(
         }
         json_file.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     if plot is not None:
-        from benchmarks.pma_plots import draw
-
         draw(points, plot, on.description, UNITS[clock])
 
 
@@ -242,12 +258,12 @@ def show(points: list[Point], unit: str) -> None:
     title = f"{points[0].experiment}, {unit}: median (least to most)"
     table = Table("graph", "vertices", "edges", "x", *names, title=title)
     for (graph, x), own in rows.items():
-        first = next(iter(own.values()))
+        first, varied = next(iter(own.values())), f"{x:.0f}" if x else ""
         cells = [
             f"{p.median:.1f} ({min(p.values):.1f}-{max(p.values):.1f})"
             for p in (own[name] for name in names)
         ]
-        table.add_row(graph, f"{first.n_vertices:,}", f"{first.n_edges:,}", f"{x:.0f}", *cells)
+        table.add_row(graph, f"{first.n_vertices:,}", f"{first.n_edges:,}", varied, *cells)
     Console(width=200).print(table)
 
 

@@ -11,6 +11,8 @@ from clmst.bench.canvas import GRID, legend_below, panels, plain_ticks, style
 if TYPE_CHECKING:
     from benchmarks.pma import Point
 
+FIRST_LEVEL = "first level alone"  # what no solver is, in the table
+
 
 def draw(points: Sequence[Point], folder: Path, device: str, unit: str) -> None:
     """Draw ``pma_table.png``, ``pma_gamma.png`` ...: those of which there are points."""
@@ -31,7 +33,8 @@ def draw_table(points: Sequence[Point], path: Path, device: str, unit: str) -> N
     graphs = names_of(points, "graph")
     base = {p.graph: p.median for p in points if p.contestant == "boruvka"}
     with panels(path, 1, (9, 1.6 + 0.3 * len(graphs))) as (panel,):
-        for number, name in enumerate(names_of(points, "contestant")):
+        solvers = [name for name in names_of(points, "contestant") if name != FIRST_LEVEL]
+        for number, name in enumerate(solvers):
             own = [point for point in points if point.contestant == name]
             panel.plot(
                 [base[p.graph] / p.median for p in own],
@@ -58,7 +61,8 @@ def draw_gamma(points: Sequence[Point], path: Path, device: str, unit: str) -> N
             here = [point for point in points if point.graph == graph]
             lines(panel, here)
             panel.axvline(here[0].default, color="#999999", linestyle=":", label="when left out")
-            panel.set_title(f"{graph}\n{here[0].n_vertices:,} vertices, {here[0].n_edges:,} edges")
+            size = f"{here[0].n_vertices:,} vertices, {here[0].n_edges:,} edges"
+            panel.set_title(f"{graph}\n{size}", fontsize=9)
             panel.set_xscale("log", base=2)
             panel.set_xticks([2, 8, 32, 128], ["2", "8", "32", "128"])
             panel.set_xlabel("gamma")

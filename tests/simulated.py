@@ -74,7 +74,7 @@ def pma_runs(shape: str) -> Iterator[tuple[str, Graph, PmaOptions, bool]]:
     """Yield what `pma` is to solve: rows in both orders, trees that touch, fill up and finish."""
     yield "hub by trees", hub(np.dtype(np.int32)), PmaOptions(variant="hybrid", gamma=5), False
     if shape != "gpu":
-        yield "chain by trees", chain(), PmaOptions(variant="sort"), False
+        yield "chain by trees", chain(), PmaOptions(), False
         kept = PmaOptions(variant="min", gamma=3, remove_parallel=False)
         yield "hub of doubles by trees", hub(np.dtype(np.float64)), kept, True
 

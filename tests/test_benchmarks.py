@@ -237,7 +237,7 @@ def test_experiments_of_pma(tmp_path: Path) -> None:
         for name in pma.EXPERIMENTS
     }
     variants = {"pma min", "pma sort", "pma hybrid"}
-    assert contestants["table"] == {"boruvka", "ecl", *variants}
+    assert contestants["table"] == {"boruvka", "ecl", *variants, pma.FIRST_LEVEL}
     assert contestants["gamma"] == variants
     assert contestants["parallel"] == {"parallel edges removed", "parallel edges kept"}
     assert {point["x"] for point in points if point["experiment"] == "gamma"} == {2.0, 5.0}

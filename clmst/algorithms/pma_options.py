@@ -24,7 +24,8 @@ class PmaOptions:
         How a tree finds the lightest edge that leads out of it. "min": each row's by going through
         the row, and it is moved to the front, where it is found until it leads out no more. "sort":
         rows are sorted by weight on every level; each row is gone through once, and the position
-        reached is remembered. "hybrid": "min" on the first level, "sort" on all others.
+        reached is remembered. "hybrid": "min" on the first level, "sort" on all others. Rows of
+        the first level are sorted in any case.
     gamma : int, optional
         Vertices that a tree has at most, 2 or more; of n vertices n / gamma workers grow trees.
         Chosen from each level's average degree when left out.
@@ -40,7 +41,7 @@ class PmaOptions:
         A value that is none of these.
     """
 
-    variant: Variant = "hybrid"
+    variant: Variant = "sort"
     gamma: int | None = None
     remove_parallel: bool = True
     workers: Workers = "auto"
