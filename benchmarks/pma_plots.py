@@ -45,7 +45,7 @@ def draw_table(points: Sequence[Point], path: Path, device: str, unit: str) -> N
                 **style(number),
             )
         panel.set_xscale("log")
-        plain_ticks(panel.xaxis, (1, 2, 5))
+        plain_ticks(panel.xaxis, (1, 2, 3, 5))
         panel.set_xlabel(f"speedup over boruvka, {unit}; {device}")
         panel.set_yticks(range(len(graphs)), graphs)
         panel.invert_yaxis()
@@ -79,7 +79,9 @@ def draw_parallel(points: Sequence[Point], path: Path, device: str, unit: str) -
         panel.set_xlabel("average degree")
         panel.set_ylabel(unit)
         panel.set_ylim(bottom=0)
-        legend_below(panel)
+        panel.figure.legend(
+            loc="outside lower center", title="parallel edges", ncols=2, frameon=False
+        )
 
 
 def draw_reduction(points: Sequence[Point], path: Path, device: str, _: str) -> None:

@@ -239,7 +239,9 @@ def test_experiments_of_pma(tmp_path: Path) -> None:
     variants = {"pma min", "pma sort", "pma hybrid"}
     assert contestants["table"] == {"boruvka", "ecl", *variants, pma.FIRST_LEVEL}
     assert contestants["gamma"] == variants
-    assert contestants["parallel"] == {"parallel edges removed", "parallel edges kept"}
+    assert contestants["parallel"] == {
+        f"{what}, {gamma}" for what in ("removed", "kept") for gamma in ("gamma 6", "chosen gamma")
+    }
     assert {point["x"] for point in points if point["experiment"] == "gamma"} == {2.0, 5.0}
     united = [point["values"] for point in points if point["experiment"] == "reduction"]
     assert all(50 <= value <= 100 for values in united for value in values)
