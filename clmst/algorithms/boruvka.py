@@ -41,7 +41,8 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     Notes
     -----
     O((n + m) log n) work in O(log n) levels, each a fixed sequence of primitives with three
-    read-backs. Device memory beside the graph: about 60 bytes an edge and 40 a vertex.
+    read-backs. Device memory beside the graph: about 85 bytes an edge while edge lists are sorted,
+    or 20 a vertex, where that is more.
     """
     options = BoruvkaOptions() if options is None else options
     if not isinstance(options, BoruvkaOptions):

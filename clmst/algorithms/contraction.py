@@ -145,6 +145,7 @@ class Contraction:
                 "list_edges", m, rows, self.graph.indices, self.slots, level.pairs, level.ranks,
                 np.uint32(m), np.uint32(level.bits),
             )  # fmt: skip
+            del rows  # makes room: nothing takes as much memory as this sort
             return self._sorted_by_source(level)
 
     def _rows(self) -> DeviceArray:

@@ -46,12 +46,13 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
 
     Notes
     -----
-    O(log n) levels, each with four read-backs at most. A level of n vertices and m edges takes
+    O(log n) levels, each with three read-backs at most. A level of n vertices and m edges takes
     O(m + n gamma) work to grow its trees where rows are sorted, O(gamma m) where they are not, and
     the sorts of its contraction. Ranking the edges beforehand is one radix sort; rows of the first
-    level come sorted from it, whatever the variant. Device memory beside the graph: about 60 bytes
-    an edge and 50 a vertex; 8 of those are the lists of what trees are made of, gamma entries for
-    each of n / gamma workers.
+    level come sorted from it, whatever the variant. Device memory beside the graph: about 85 bytes
+    an edge while edge lists are sorted, or, where that is more, 46 an edge and 28 a vertex while
+    trees grow; 8 of those 28 are the lists of what trees are made of, gamma entries for each of
+    n / gamma workers.
     """
     options = PmaOptions() if options is None else options
     if not isinstance(options, PmaOptions):
@@ -93,8 +94,10 @@ def defines(*, lanes: int, rows_rise: bool) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Growth:
-    """How the trees of a level are grown: at most `gamma` vertices each, by workers of `lanes`."""
+    """How the trees of a level were grown: at most `gamma` vertices each, by workers of `lanes`."""
 
+    n: int
+    entries: int
     gamma: int
     lanes: int
     rows_rise: bool
@@ -111,23 +114,23 @@ class _Run:
                 f"workers is 'lanes'; {steps.device.description} has no lanes that combine, or "
                 "work-groups of one work-item"
             )
-        self.history: list[tuple[Level, _Growth]] = []
+        self.history: list[_Growth] = []
 
     def stats(self) -> dict[str, Any]:
         """Return the statistics of the levels gone through."""
         return {
             "rounds": len(self.history),
-            "vertices": [level.n for level, _ in self.history],
-            "entries": [level.entries for level, _ in self.history],
+            "vertices": [growth.n for growth in self.history],
+            "entries": [growth.entries for growth in self.history],
             "variant": self.options.variant,
-            "gammas": [growth.gamma for _, growth in self.history],
-            "lanes": [growth.lanes for _, growth in self.history],
+            "gammas": [growth.gamma for growth in self.history],
+            "lanes": [growth.lanes for growth in self.history],
         }
 
     def next_level(self, level: Level) -> Level | None:
         """Grow trees, and contract them; None if no edge is left."""
         growth = self._plan(level)
-        self.history.append((level, growth))
+        self.history.append(growth)
         chosen = self._grow_trees(level, growth)
         representatives = self.steps.merge_vertices(level, chosen)
         with self.launch.phase("number supervertices"):
@@ -150,6 +153,8 @@ class _Run:
         workers, variant = self.options.workers, self.options.variant
         by_lanes = workers == "lanes" or (workers == "auto" and degree >= _LONG_ROWS)
         return _Growth(
+            n=level.n,
+            entries=level.entries,
             gamma=max(min(int(gamma), level.n), LEAST_GAMMA),
             lanes=self.most_lanes if by_lanes else 1,
             rows_rise=variant == "sort" or (variant == "hybrid" and not is_first),
