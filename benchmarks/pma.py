@@ -1,12 +1,13 @@
 """PMA's experiments, redone: its Table 1 and Figures 4, 7 and 8.
 
-    python -m benchmarks.pma [table] [gamma] [parallel] [reduction] [--device NAME] [--share 1]
+    python -m benchmarks.pma [table] [gamma] [parallel] [reduction] [workers] [--device NAME]
 
 ``table`` times the three variants beside `boruvka` and `ecl` on graphs of the paper's kinds, and
 making the first level, ranks of edges and sorted rows, by itself; ``gamma`` times the variants over
 the size of trees (Figures 4(a) and 7); ``parallel`` with and without the removal of parallel edges
 over the average degree (Figure 4(b)); ``reduction`` counts the vertices that the first level unites
-(Figure 8). Without names, all four are run.
+(Figure 8). Without names, these four are run. ``workers`` compares work-items with lane groups over
+the average degree, on devices whose lanes combine.
 
 Graphs are generated, at ``--share`` of the paper's size: its real graphs, of their numbers of
 vertices and edges and of a like kind, stand-ins of clmst's by name (``--graph road_usa``).
@@ -32,7 +33,7 @@ from rich.console import Console
 from rich.table import Table
 
 import clmst
-from benchmarks.pma_graphs import EXPERIMENTS, Make
+from benchmarks.pma_graphs import EXPERIMENTS, OF_THE_PAPER, Make
 from benchmarks.pma_plots import FIRST_LEVEL, draw
 from clmst import DeviceForest, DeviceGraph, PmaOptions
 from clmst.algorithms.contraction import Contraction
@@ -189,12 +190,26 @@ class Run:
             for gamma in (SMALL_GAMMA, None)
             for what in ("removed", "kept")
         }
+        return self._over_degrees("parallel", contestants, graphs)
+
+    def _over_degrees(
+        self, experiment: str, contestants: Mapping[str, Contestant], graphs: Mapping[str, Make]
+    ) -> Iterator[Point]:
+        """Time contestants, the average degree for x."""
         for _, graph, point in self._on_device(graphs):
             degree = 2 * point.n_edges / point.n_vertices
             for name, values in self._timed(graph, contestants).items():
                 yield replace(
-                    point, experiment="parallel", contestant=name, x=degree, values=values
+                    point, experiment=experiment, contestant=name, x=degree, values=values
                 )
+
+    def workers(self, graphs: Mapping[str, Make]) -> Iterator[Point]:
+        """Ours: from which average degree on lane groups go through rows faster."""
+        contestants = {
+            "work-items": by("pma", PmaOptions(workers="items")),
+            "lane groups": by("pma", PmaOptions(workers="lanes")),
+        }
+        return self._over_degrees("workers", contestants, graphs)
 
     def reduction(self, graphs: Mapping[str, Make]) -> Iterator[Point]:
         """Figure 8: what the first level unites."""
@@ -236,7 +251,7 @@ def main(
     on = clmst.get_device(device)
     run = Run(on, repetitions, clock)
     points: list[Point] = []
-    for experiment in experiments or tuple(EXPERIMENTS):
+    for experiment in experiments or OF_THE_PAPER:
         graphs = dict(EXPERIMENTS[experiment](share))
         if experiment == "table":
             graphs |= {name: STAND_INS[name].load for name in names}

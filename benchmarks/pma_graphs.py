@@ -71,7 +71,7 @@ def reduction_graphs(share: float) -> Mapping[str, Make]:
     }
 
 
-def parallel_graphs(share: float) -> Mapping[str, Make]:
+def degree_graphs(share: float) -> Mapping[str, Make]:
     """Return random graphs of rising average degree, as of Figure 4(b)."""
     n = max(round(_MILLION * share), _LEAST)
     return {
@@ -83,7 +83,9 @@ def parallel_graphs(share: float) -> Mapping[str, Make]:
 EXPERIMENTS: Mapping[str, Callable[[float], Mapping[str, Make]]] = {
     "table": table_graphs,
     "gamma": gamma_graphs,
-    "parallel": parallel_graphs,
+    "parallel": degree_graphs,
     "reduction": reduction_graphs,
+    "workers": degree_graphs,
 }
 """The graphs of each experiment, made from the share."""
+OF_THE_PAPER = ("table", "gamma", "parallel", "reduction")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,9 @@ def draw(points: Sequence[Point], folder: Path, device: str, unit: str) -> None:
     ways: dict[str, Callable[[Sequence[Point], Path, str, str], None]] = {
         "table": draw_table,
         "gamma": draw_gamma,
-        "parallel": draw_parallel,
+        "parallel": partial(draw_over_degrees, legend="parallel edges"),
         "reduction": draw_reduction,
+        "workers": partial(draw_over_degrees, legend="trees grown by"),
     }
     for name, way in ways.items():
         own = [point for point in points if point.experiment == name]
@@ -71,17 +73,17 @@ def draw_gamma(points: Sequence[Point], path: Path, device: str, unit: str) -> N
         legend_below(axes[0], columns=4)
 
 
-def draw_parallel(points: Sequence[Point], path: Path, device: str, unit: str) -> None:
-    """Draw times with and without parallel edges over the average degree."""
+def draw_over_degrees(
+    points: Sequence[Point], path: Path, device: str, unit: str, *, legend: str
+) -> None:
+    """Draw times over the average degree."""
     with panels(path, 1, (6.5, 4.2)) as (panel,):
         lines(panel, points)
         panel.set_title(f"random graphs, {points[0].n_vertices:,} vertices; {device}", fontsize=9)
         panel.set_xlabel("average degree")
         panel.set_ylabel(unit)
         panel.set_ylim(bottom=0)
-        panel.figure.legend(
-            loc="outside lower center", title="parallel edges", ncols=2, frameon=False
-        )
+        panel.figure.legend(loc="outside lower center", title=legend, ncols=2, frameon=False)
 
 
 def draw_reduction(points: Sequence[Point], path: Path, device: str, _: str) -> None:

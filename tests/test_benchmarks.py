@@ -22,7 +22,10 @@ from benchmarks.primitives import main
 from benchmarks.report import segment_ratio
 from benchmarks.stand import Stand
 from clmst import Device
+from clmst.algorithms.pma import lanes_for
+from clmst.core.errors import InvalidArgumentError
 from clmst.generators import generate
+from tests.variants import GPU_SHAPE
 
 SIZE = 5000
 
@@ -234,7 +237,7 @@ def test_experiments_of_pma(tmp_path: Path) -> None:
     assert {point["graph"] for point in points} == {"path", "dense"}
     contestants = {
         name: {point["contestant"] for point in points if point["experiment"] == name}
-        for name in pma.EXPERIMENTS
+        for name in pma.OF_THE_PAPER
     }
     variants = {"pma min", "pma sort", "pma hybrid"}
     assert contestants["table"] == {"boruvka", "ecl", *variants, pma.FIRST_LEVEL}
@@ -245,8 +248,27 @@ def test_experiments_of_pma(tmp_path: Path) -> None:
     assert {point["x"] for point in points if point["experiment"] == "gamma"} == {2.0, 5.0}
     united = [point["values"] for point in points if point["experiment"] == "reduction"]
     assert all(50 <= value <= 100 for values in united for value in values)
-    for name in pma.EXPERIMENTS:
+    for name in pma.OF_THE_PAPER:
         assert (tmp_path / f"pma_{name}.png").stat().st_size > 1000
+
+
+@pytest.mark.usefixtures("tiny_experiments")
+def test_workers_of_pma_are_compared(
+    tmp_path: Path, any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where lanes combine; elsewhere there is nothing to compare."""
+    shaped = any_device.with_policy(GPU_SHAPE)
+    monkeypatch.setattr(clmst, "get_device", lambda _: shaped)
+    if lanes_for(shaped.capabilities, shaped.policy) == 1:
+        with pytest.raises(InvalidArgumentError, match="workers is 'lanes'"):
+            run_pma("workers", "--repetitions", "1")
+        return
+    file = tmp_path / "pma.json"
+    options = ("--repetitions", "1", "--json", str(file), "--plot", str(tmp_path))
+    assert run_pma("workers", *options).exit_code == 0
+    points = json.loads(file.read_text())["points"]
+    assert {point["contestant"] for point in points} == {"work-items", "lane groups"}
+    assert (tmp_path / "pma_workers.png").stat().st_size > 1000
 
 
 @pytest.mark.usefixtures("tiny_experiments")
