@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from clmst.algorithms.boruvka_options import BoruvkaOptions
     from clmst.algorithms.ecl_options import EclOptions
     from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
+    from clmst.algorithms.pma_options import PmaOptions
     from clmst.algorithms.solution import DeviceForest
     from clmst.api import maximum_spanning_forest, minimum_spanning_forest, to_device
     from clmst.core.errors import (
@@ -42,6 +43,7 @@ _HOMES = {
     "clmst.algorithms.boruvka_options": ("BoruvkaOptions",),
     "clmst.algorithms.ecl_options": ("EclOptions",),
     "clmst.algorithms.filter_boruvka_options": ("FilterBoruvkaOptions",),
+    "clmst.algorithms.pma_options": ("PmaOptions",),
     "clmst.algorithms.solution": ("DeviceForest",),
     "clmst.api": ("maximum_spanning_forest", "minimum_spanning_forest", "to_device"),
     "clmst.core.errors": (
@@ -86,6 +88,7 @@ __all__ = [
     "KernelBuildError",
     "MissingDependencyError",
     "OutOfDeviceMemoryError",
+    "PmaOptions",
     "UnsupportedDeviceError",
     "Verification",
     "__version__",

@@ -17,19 +17,20 @@ import numpy as np
 import pyopencl as cl
 
 import clmst
-from clmst import BoruvkaOptions, Device, EclOptions, FilterBoruvkaOptions, Graph
+from clmst import BoruvkaOptions, Device, EclOptions, FilterBoruvkaOptions, Graph, PmaOptions
 from clmst.algorithms import filter_boruvka, filter_boruvka_plan
 from clmst.algorithms.filter_boruvka_options import Launches
 from clmst.runtime.launcher import Launcher
 from tests.conftest import SHARED_DATA
 from tests.oclgrind import POLICIES, allocate_exactly, only_device
 
-Options: TypeAlias = EclOptions | BoruvkaOptions | FilterBoruvkaOptions
+Options: TypeAlias = EclOptions | BoruvkaOptions | FilterBoruvkaOptions | PmaOptions
 
 ALGORITHM_OF: dict[type[Options], str] = {
     EclOptions: "ecl",
     BoruvkaOptions: "boruvka",
     FilterBoruvkaOptions: "filter-boruvka",
+    PmaOptions: "pma",
 }
 
 
@@ -69,6 +70,15 @@ def boruvka_runs(shape: str) -> Iterator[tuple[str, Graph, BoruvkaOptions, bool]
         yield "chain by primitives", chain(100), BoruvkaOptions(duplicates="keep"), False
         small = hub(np.dtype(np.float64), n=40, spokes=100, m=200)
         yield "hub of doubles by the paper", small, paper, True
+
+
+def pma_runs(shape: str) -> Iterator[tuple[str, Graph, PmaOptions, bool]]:
+    """Yield what `pma` is to solve: rows in both orders, trees that touch, fill up and finish."""
+    yield "hub by trees", hub(np.dtype(np.int32)), PmaOptions(variant="hybrid", gamma=5), False
+    if shape != "gpu":
+        yield "chain by trees", chain(), PmaOptions(), False
+        kept = PmaOptions(variant="min", gamma=3, remove_parallel=False)
+        yield "hub of doubles by trees", hub(np.dtype(np.float64)), kept, True
 
 
 def filter_runs(shape: str) -> Iterator[tuple[str, Graph, FilterBoruvkaOptions, bool]]:
@@ -121,8 +131,9 @@ def runs(shape: str, *without: str) -> Iterator[tuple[str, Graph, Options, bool]
 
     The options tell the algorithm.
     """
-    if "int64-atomics" not in without:  # no kernel of it looks at them: its programs are the same
+    if "int64-atomics" not in without:  # no kernel of these looks at them: programs are the same
         yield from boruvka_runs(shape)
+        yield from pma_runs(shape)
     yield from filter_runs(shape)
     narrow = hub(np.dtype(np.int32))
     yield "chain", chain(), EclOptions(), False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+import clmst
+from benchmarks import pma
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.contest import Case, Contestant, CopyLimit, Outcome, Work, run_case
 from benchmarks.peers import Peer
@@ -19,6 +22,10 @@ from benchmarks.primitives import main
 from benchmarks.report import segment_ratio
 from benchmarks.stand import Stand
 from clmst import Device
+from clmst.algorithms.pma import lanes_for
+from clmst.core.errors import InvalidArgumentError
+from clmst.generators import generate
+from tests.variants import GPU_SHAPE
 
 SIZE = 5000
 
@@ -202,3 +209,78 @@ def test_kinds_of_segments_are_compared() -> None:
 
     assert segment_ratio([]) is None
     assert segment_ratio([timed("one", 2.0), timed("16th", 3.0), timed("all", 2.4)]) == 1.5
+
+
+@pytest.fixture
+def tiny_experiments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Graphs of PMA's experiments that take no time."""
+    tiny = {"path": lambda: generate("path", n=300), "dense": lambda: generate("complete", n=40)}
+    for name in pma.EXPERIMENTS:
+        monkeypatch.setitem(pma.EXPERIMENTS, name, lambda _: tiny)  # type: ignore[misc]
+    monkeypatch.setattr(pma, "GAMMAS", (2, 5))
+
+
+def run_pma(*arguments: str) -> Result:
+    return CliRunner().invoke(pma.main, list(arguments), catch_exceptions=False)
+
+
+@pytest.mark.usefixtures("tiny_experiments")
+def test_experiments_of_pma(tmp_path: Path) -> None:
+    """Each is measured as often as asked for, written down and drawn."""
+    file = tmp_path / "pma.json"
+    result = run_pma("--repetitions", "2", "--json", str(file), "--plot", str(tmp_path))
+    assert result.exit_code == 0
+    written = json.loads(file.read_text())
+    assert {"device", "driver", "unit", "points"} <= written.keys()
+    points = written["points"]
+    assert {len(point["values"]) for point in points} == {2}
+    assert {point["graph"] for point in points} == {"path", "dense"}
+    contestants = {
+        name: {point["contestant"] for point in points if point["experiment"] == name}
+        for name in pma.OF_THE_PAPER
+    }
+    variants = {"pma min", "pma sort", "pma hybrid"}
+    assert contestants["table"] == {"boruvka", "ecl", *variants, pma.FIRST_LEVEL}
+    assert contestants["gamma"] == variants
+    assert contestants["parallel"] == {
+        f"{what}, {gamma}" for what in ("removed", "kept") for gamma in ("gamma 6", "chosen gamma")
+    }
+    assert {point["x"] for point in points if point["experiment"] == "gamma"} == {2.0, 5.0}
+    united = [point["values"] for point in points if point["experiment"] == "reduction"]
+    assert all(50 <= value <= 100 for values in united for value in values)
+    for name in pma.OF_THE_PAPER:
+        assert (tmp_path / f"pma_{name}.png").stat().st_size > 1000
+
+
+@pytest.mark.usefixtures("tiny_experiments")
+def test_workers_of_pma_are_compared(
+    tmp_path: Path, any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where lanes combine; elsewhere there is nothing to compare."""
+    shaped = any_device.with_policy(GPU_SHAPE)
+    monkeypatch.setattr(clmst, "get_device", lambda _: shaped)
+    if lanes_for(shaped.capabilities, shaped.policy) == 1:
+        with pytest.raises(InvalidArgumentError, match="workers is 'lanes'"):
+            run_pma("workers", "--repetitions", "1")
+        return
+    file = tmp_path / "pma.json"
+    options = ("--repetitions", "1", "--json", str(file), "--plot", str(tmp_path))
+    assert run_pma("workers", *options).exit_code == 0
+    points = json.loads(file.read_text())["points"]
+    assert {point["contestant"] for point in points} == {"work-items", "lane groups"}
+    assert (tmp_path / "pma_workers.png").stat().st_size > 1000
+
+
+@pytest.mark.usefixtures("tiny_experiments")
+def test_wrong_forest_of_pma_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pma, "VARIANTS", ("min",))
+    right = pma.by
+
+    def by(algorithm: str, options: Any = None) -> Any:
+        solve = clmst.maximum_spanning_forest if algorithm == "pma" else None
+        return right(algorithm, options) if solve is None else partial(solve, keep_on_device=True)
+
+    monkeypatch.setattr(pma, "by", by)
+    result = run_pma("table", "--repetitions", "1")
+    assert result.exit_code == 1
+    assert "pma min and ecl give different forests" in result.stderr

@@ -30,7 +30,8 @@ CLEARING = {"reservation_clear", "reservation_reset"}
 FINDING = {"wi_find_racing", "wi_find_halving", "wi_unite"}
 FOLLOWING = {"round_follow"}
 SETTLING = {"filter_find_components", "link_of"}
-BY_DESIGN = (RESERVING, CLEARING, FINDING, FOLLOWING, SETTLING)
+CLAIMING = {"worker_claim", "wi_is_free", "wi_leads_out"}
+BY_DESIGN = (RESERVING, CLEARING, FINDING, FOLLOWING, SETTLING, CLAIMING)
 
 PLACE = re.compile(r"At line (\d+) \(column \d+\) of cl/(\S+):")
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from clmst.algorithms import boruvka, ecl, filter_boruvka
+from clmst.algorithms import boruvka, ecl, filter_boruvka, pma
 from clmst.algorithms.boruvka_options import BoruvkaOptions
 from clmst.algorithms.ecl_options import EclOptions
 from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
+from clmst.algorithms.pma_options import PmaOptions
 from clmst.algorithms.solution import Solution
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device_graph import DeviceGraph
@@ -28,12 +29,14 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "boruvka": boruvka.solve,
     "ecl": ecl.solve,
     "filter-boruvka": filter_boruvka.solve,
+    "pma": pma.solve,
 }
 
 _BY_OPTIONS = {
     BoruvkaOptions: "boruvka",
     EclOptions: "ecl",
     FilterBoruvkaOptions: "filter-boruvka",
+    PmaOptions: "pma",
 }
 
 

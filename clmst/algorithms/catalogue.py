@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from clmst.algorithms import adoption, boruvka, ecl, filter_boruvka_plan, solution
+from clmst.algorithms import (
+    adoption,
+    boruvka,
+    contraction,
+    ecl,
+    filter_boruvka_plan,
+    pma,
+    solution,
+)
 from clmst.algorithms.ecl_options import (
     EclOptions,
     populate_defines,
@@ -33,18 +41,24 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
     for source in (
         "device/trial.cl",
         "device/fill.cl",
+        boruvka.SOURCE,
         boruvka.SPLIT_SOURCE,
     ):
         yield specialise(source, capabilities, tuning)
     for bits in (8, 16, 32, 64):
         yield specialise(solution.SOURCE, capabilities, tuning, WEIGHT_BITS=bits)
+    for lanes, rows_rise in product({1, pma.lanes_for(capabilities, tuning)}, (False, True)):
+        defines = pma.defines(lanes=lanes, rows_rise=rows_rise)
+        yield specialise(pma.SOURCE, capabilities, tuning, **defines)
     for (bits, kind), maximum in product(WEIGHTS, (False, True)):
         weights = weight_defines(bits, kind, maximum=maximum)
         yield from _ecl(EclOptions(), weights, capabilities, tuning)
         if not maximum:
             yield specialise(adoption.SOURCE, capabilities, tuning, **weights)
-            defines = weights | boruvka.DEFINES  # one kernel of it looks at weights
-            yield specialise(boruvka.SOURCE, capabilities, tuning, **defines)
+            # One kernel of it looks at weights.
+            yield specialise(
+                contraction.SOURCE, capabilities, tuning, **weights, **contraction.DEFINES
+            )
         for symmetric in (False, True):
             yield from _filter_boruvka(weights, capabilities, tuning, symmetric=symmetric)
     weights = weight_defines(32, "unsigned", maximum=False)

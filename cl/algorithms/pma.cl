@@ -1,0 +1,246 @@
+// PMA: many workers grow trees at once, by Prim's algorithm as far as they get.
+//
+// Source: Nobari, Cao, Karras, Bressan 2012, Algorithms 2 (Partial Prim), 3 and 4 (how the lightest
+// edge is found). What becomes of the trees, its Algorithm 5, is in contraction.cl.
+//
+// A tree claims vertices one at a time, each by the lightest edge that leads out of the tree, until
+// it has gamma of them, or no edge leads out, or that edge leads to another worker's tree: then the
+// root notes that contact. Vertices join their root, the root of a tree joins that of the tree that
+// it touched, and each note is a choice as edge_list.cl has them.
+//
+// Every edge chosen is the forest's. It is the lightest of all that lead out of a set of vertices,
+// the tree's at that time (cut property; ranks are distinct). What other workers claim meanwhile
+// plays no part in that. So who gets a vertex first decides how trees are cut up, and with that how
+// many levels it takes, but never which edges come out.
+//
+// A tree stops at contact since from there on the vertices of the other would count too, and that
+// one may be growing. It loses nothing but time: every vertex with an edge is in a tree that chose
+// one at least (gamma >= 2), so a level at least halves the vertices that have edges.
+//
+// Cycles are of two trees that touched by the same edge. Let tree after tree touch the next, round
+// to the first. A tree stops when it touches, so its contact is the lightest edge out of all that
+// it ever gets; it leads out of the next tree too, which has no vertex of the first; so the next
+// one's contact is as light or lighter. Round a cycle all are therefore one edge, and that has two
+// ends. Of the two roots contraction_break_cycles lets the lesser choose nothing.
+//
+// Nobody waits: a claim is one compare-and-swap, and whoever comes second goes its own way.
+#include "device/edge_list.cl"
+#include "device/work_group.cl"
+
+// Work-items of a worker: 1, or LANES where lanes can combine (LANES_KHR, LANES_PTX).
+#ifndef WORKER_LANES
+#define WORKER_LANES 1
+#endif
+
+// Whether the edges of each row rise: 0 (Algorithm 3) or 1 (Algorithm 4).
+#ifndef ROWS_RISE
+#define ROWS_RISE 0
+#endif
+
+#define NO_OWNER UINT_MAX
+// In place of a member: no edge of its row leads out any more, nor ever will.
+#define NO_MEMBER UINT_MAX
+
+// List the rows of a level: where each begins and ends, and its edges as choices.
+//
+// In       pairs, ranks[n_entries], sorted by source.
+// In-out   rows[2 n]: begin and end of each; 0 before, and after for vertices without edges.
+// Out      edges[n_entries].
+// Launch   any.
+kernel void pma_list_rows(const global ulong *pairs, const global uint *ranks, global uint *rows,
+                          global ulong *edges, uint n_entries, uint bits) {
+  GRID_FOR(i, n_entries) {
+    const ulong pair = pairs[i];
+    const size_t u = pair_source(pair, bits);
+    edges[i] = make_choice(ranks[i], pair_target(pair, bits));
+    if (i == 0 || pair_source(pairs[i - 1], bits) != u) rows[2 * u] = (uint)i;
+    if (i + 1 == n_entries || pair_source(pairs[i + 1], bits) != u) rows[2 * u + 1] = (uint)i + 1;
+  }
+}
+
+// ------------------------------------------------------------------------------ worker scope
+//
+// A worker is a work-item or a lane group. Its lanes go the same way all the time: what they branch
+// on is the same for all of them, having come from a ballot, a broadcast or a minimum. What they
+// write they write all, the same words, so none needs to see what another wrote.
+
+#if WORKER_LANES == 1
+
+static inline uint worker_lane(void) { return 0; }
+static inline uint worker_ballot(bool flag) { return flag; }
+static inline uint worker_broadcast_u32(uint value, uint lane) { return value; }
+static inline uint worker_min_u32(uint value) { return value; }
+static inline ulong worker_min_u64(ulong value) { return value; }
+
+#else
+
+static inline uint worker_lane(void) { return lanes_id(); }
+static inline uint worker_ballot(bool flag) { return lanes_ballot(flag); }
+static inline uint worker_broadcast_u32(uint value, uint lane) {
+  return lanes_broadcast_u32(value, lane);
+}
+static inline uint worker_min_u32(uint value) { return lanes_min_u32(value); }
+static inline ulong worker_min_u64(ulong value) { return lanes_min_u64(value); }
+
+#endif
+
+// The lowest lane of a ballot that is not empty.
+static inline uint lowest_lane(uint ballot) {
+  return 31 - clz(ballot & (~ballot + 1));
+}
+
+// A tree: which arrays it grows in, its root, and how many vertices it has.
+typedef struct {
+  const global uint2 *rows;       // [n]: begin and end of every row
+  global ulong *edges;            // choices, row by row
+  volatile global uint *owners;   // [n]: root of the tree that a vertex is in, NO_OWNER before
+  global uint2 *members;          // [gamma], the worker's own: a vertex and where in its row it is
+  uint root, size;
+} tree_t;
+
+// Claim a vertex that is none of the tree's for the root; return whose it is now.
+//
+// All lanes try. One at most finds no owner; the others find the root that this one put there, or
+// all of them find the same other root: an owner is there to stay.
+static inline uint worker_claim(volatile global uint *owners, uint vertex, uint root) {
+  const uint before = atomic_cmpxchg(&owners[vertex], NO_OWNER, root);
+  return before == NO_OWNER ? root : before;
+}
+
+// Whether nobody has claimed a vertex yet.
+//
+// Races with claims, which is benign: whoever finds it free still has to claim it, and one that has
+// an owner keeps it.
+static inline bool wi_is_free(const volatile global uint *owners, uint vertex) {
+  return owners[vertex] == NO_OWNER;
+}
+
+// Whether an edge leads out of the tree that the row it stands in belongs to.
+//
+// Races with claims of other workers, which is benign: none of them makes the root an owner, and
+// the worker's own claims are behind it.
+static inline bool wi_leads_out(const tree_t *tree, ulong edge) {
+  return tree->owners[choice_vertex(edge)] != tree->root;
+}
+
+// The lightest edge of a row that leads out, or NO_CHOICE; *at becomes its position.
+//
+// A row has an edge at least, and is only touched by the worker that owns its vertex.
+#if ROWS_RISE
+
+// The first that leads out, from *at on: what is before lies within the tree for good.
+static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
+  const uint end = tree->rows[u].y;
+  for (uint base = *at; base < end; base += WORKER_LANES) {
+    const uint i = min(base + worker_lane(), end - 1);
+    const uint ballot = worker_ballot(wi_leads_out(tree, tree->edges[i]));
+    if (ballot != 0) {
+      *at = base + lowest_lane(ballot);
+      return tree->edges[*at];
+    }
+  }
+  return NO_CHOICE;
+}
+
+#else
+
+// Of all that lead out, which is moved to the front of the row.
+static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
+  const uint2 row = tree->rows[u];
+  ulong best = NO_CHOICE;
+  uint where = row.x;
+  for (uint base = row.x; base < row.y; base += WORKER_LANES) {
+    const uint i = min(base + worker_lane(), row.y - 1);
+    const ulong edge = tree->edges[i];
+    if (edge < best && wi_leads_out(tree, edge)) {
+      best = edge;
+      where = i;
+    }
+  }
+  // Every lane has read its part, and all have what was in front, before any of them writes.
+  const ulong front = tree->edges[row.x];
+  const uint front_rank = worker_broadcast_u32(choice_rank(front), 0);
+  const uint front_vertex = worker_broadcast_u32(choice_vertex(front), 0);
+  const ulong lightest = worker_min_u64(best);
+  const uint found_at = worker_min_u32(best == lightest ? where : UINT_MAX);
+  if (lightest != NO_CHOICE) {
+    tree->edges[found_at] = make_choice(front_rank, front_vertex);
+    tree->edges[row.x] = lightest;
+  }
+  *at = row.x;
+  return lightest;
+}
+
+#endif
+
+// The lightest edge that leads out of the tree, or NO_CHOICE.
+//
+// Each member's own one is at its position, and led out before the `newest` member joined; so only
+// those that lead to that one, and its own row, are searched.
+static inline ulong worker_find_lightest(const tree_t *tree, uint newest) {
+  ulong lightest = NO_CHOICE;
+  for (uint base = 0; base < tree->size; base += WORKER_LANES) {
+    const uint i = base + worker_lane();
+    const uint2 member = tree->members[min(i, tree->size - 1)];
+    const ulong edge = tree->edges[member.y];
+    const bool counts = (i < tree->size) & (member.x != NO_MEMBER);
+    const bool stale = counts & ((member.x == newest) | (choice_vertex(edge) == newest));
+    lightest = min(lightest, (counts & !stale) ? edge : NO_CHOICE);
+    for (uint ballot = worker_ballot(stale); ballot != 0; ballot &= ballot - 1) {
+      const uint lane = lowest_lane(ballot);
+      const uint u = worker_broadcast_u32(member.x, lane);
+      uint at = worker_broadcast_u32(member.y, lane);
+      const ulong found = worker_search_row(tree, u, &at);
+      tree->members[base + lane] = (uint2)(found == NO_CHOICE ? NO_MEMBER : u, at);
+      lightest = min(lightest, found);
+    }
+  }
+  return worker_min_u64(lightest);
+}
+
+// Algorithm 2: grow a tree from its root, which is claimed; return the root's choice.
+static inline ulong worker_grow(tree_t *tree, global ulong *chosen, uint gamma) {
+  uint newest = tree->root;
+  if (tree->rows[newest].x == tree->rows[newest].y) return NO_CHOICE;
+  for (tree->size = 0;;) {
+    tree->members[tree->size++] = (uint2)(newest, tree->rows[newest].x);
+    if (tree->size == gamma) return CHOICE_TO_STAY(tree->root);
+    const ulong lightest = worker_find_lightest(tree, newest);
+    if (lightest == NO_CHOICE) return NO_CHOICE;
+    newest = choice_vertex(lightest);
+    const uint owner = worker_claim(tree->owners, newest, tree->root);
+    const ulong choice = make_choice(choice_rank(lightest), owner);
+    if (owner != tree->root) return choice;
+    chosen[newest] = choice;
+  }
+}
+
+// Grow trees until every vertex is in one: worker w from the w-th of equal stretches of vertices.
+//
+// In       rows[n].
+// In-out   edges: rows may be put in another order; owners[n]: NO_OWNER before.
+// Out      chosen[n]; members[n_workers gamma]: the workers' own.
+// Launch   any; n_workers >= 1, gamma >= 2.
+// Needs    WORKER_LANES lanes that combine.
+LANES_ATTRIBUTE
+kernel void pma_grow_trees(const global uint2 *rows, global ulong *edges,
+                           volatile global uint *owners, global uint2 *members,
+                           global ulong *chosen, uint n, uint n_workers, uint gamma) {
+  const ulong group = get_group_id(0), n_groups = get_num_groups(0);
+  const uint end = (uint)((group + 1) * n_workers / n_groups);
+  uint worker = (uint)(group * n_workers / n_groups) + (uint)get_local_id(0) / WORKER_LANES;
+  for (; worker < end; worker += WG_SIZE / WORKER_LANES) {
+    tree_t tree = {rows, edges, owners, members + (size_t)worker * gamma, 0, 0};
+    const uint last = (uint)(((ulong)worker + 1) * n / n_workers);
+    for (uint base = (uint)((ulong)worker * n / n_workers); base < last; base += WORKER_LANES) {
+      const uint vertex = base + worker_lane();
+      const bool is_free = wi_is_free(owners, min(vertex, last - 1));
+      uint ballot = worker_ballot((vertex < last) & is_free);
+      for (; ballot != 0; ballot &= ballot - 1) {
+        tree.root = base + lowest_lane(ballot);
+        if (worker_claim(owners, tree.root, tree.root) != tree.root) continue;
+        chosen[tree.root] = worker_grow(&tree, chosen, gamma);
+      }
+    }
+  }
+}
