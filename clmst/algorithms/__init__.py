@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from clmst.algorithms import boruvka, ecl, filter_boruvka
+from clmst.algorithms import boruvka, ecl, filter_boruvka, prim, prim_boruvka
 from clmst.algorithms.boruvka_options import BoruvkaOptions
 from clmst.algorithms.ecl_options import EclOptions
 from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
+from clmst.algorithms.prim_boruvka_options import PrimBoruvkaOptions
+from clmst.algorithms.prim_options import PrimOptions
 from clmst.algorithms.solution import Solution
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device_graph import DeviceGraph
@@ -28,12 +30,16 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "boruvka": boruvka.solve,
     "ecl": ecl.solve,
     "filter-boruvka": filter_boruvka.solve,
+    "prim": prim.solve,
+    "prim-boruvka": prim_boruvka.solve,
 }
 
 _BY_OPTIONS = {
     BoruvkaOptions: "boruvka",
     EclOptions: "ecl",
     FilterBoruvkaOptions: "filter-boruvka",
+    PrimOptions: "prim",
+    PrimBoruvkaOptions: "prim-boruvka",
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.boruvka_options import BoruvkaOptions
+from clmst.algorithms.boruvka_options import BoruvkaOptions, Duplicates
 from clmst.algorithms.solution import Solution, flag_words, new_flags
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.compact import compact, positions
@@ -60,7 +60,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
         raise InvalidArgumentError(
             f"options is a {type(options).__name__}; 'boruvka' takes a BoruvkaOptions"
         )
-    run = _Run(graph, launch, maximum=maximum, options=options)
+    run = Contraction(graph, launch, maximum=maximum, options=options)
     levels: list[tuple[int, int]] = []
     level = run.first_level()
     while level is not None:
@@ -77,12 +77,13 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
 
 
 @dataclass(frozen=True, slots=True)
-class _Level:
-    """A graph of `n` supervertices: its edges, in both directions."""
+class Level:
+    """A graph of `n` supervertices: its edges, in both directions, sorted by source."""
 
     n: int
     pairs: DeviceArray
     ranks: DeviceArray
+    is_simple: bool = False  # sorted by target as well, and no pair twice
 
     @property
     def bits(self) -> int:
@@ -94,7 +95,7 @@ def _bits(n: int) -> int:
     return max((n - 1).bit_length(), 1)
 
 
-class _Run:
+class Contraction:
     """One solve: its programs, and what outlives a level."""
 
     def __init__(
@@ -127,7 +128,7 @@ class _Run:
 
     # --------------------------------------------------------- the first edge list
 
-    def first_level(self) -> _Level | None:
+    def first_level(self) -> Level | None:
         """Rank the edges, and list each in both directions, split by source."""
         n, n_slots = self.graph.n_vertices, self.graph.n_slots
         if n_slots == 0:
@@ -139,7 +140,7 @@ class _Run:
             if m == 0:
                 return None
             self._sort_by_weight()
-        level = _Level(n, self._new(2 * m, _PAIR), self._new(2 * m, _RANK))
+        level = Level(n, self._new(2 * m, _PAIR), self._new(2 * m, _RANK))
         with self.launch.phase("first edge list"):
             self._for_each(
                 "boruvka_list_edges", m, rows, self.graph.indices, self.slots, level.pairs,
@@ -172,16 +173,16 @@ class _Run:
         self._for_each("boruvka_make_keys", m, self.graph.weights, self.slots, keys, np.uint32(m))
         _, self.slots = sort_by_key(keys, self.slots, key_bits=self.weight_bits, launch=self.launch)
 
-    def _split(self, level: _Level, *, key_bits: int, start_bit: int = 0) -> _Level:
+    def _split(self, level: Level, *, key_bits: int, start_bit: int = 0) -> Level:
         """Return the edge list of a level sorted by a field of its pairs; stable."""
         pairs, ranks = sort_by_key(
             level.pairs, level.ranks, key_bits=key_bits, start_bit=start_bit, launch=self.launch
         )
-        return _Level(level.n, pairs, ranks)
+        return Level(level.n, pairs, ranks)
 
     # ------------------------------------------------------------------ one level
 
-    def next_level(self, level: _Level) -> _Level | None:
+    def next_level(self, level: Level) -> Level | None:
         """Choose the lightest edge of every vertex, and contract; None if no edge is left."""
         chosen = self._find_minimum_edges(level)
         representatives = self._merge_vertices(level, chosen)
@@ -191,9 +192,13 @@ class _Run:
         following = self._remove_loops(level, supervertices, n)
         if following.pairs.size == 0:
             return None
-        return self._remove_duplicates(following)
+        return self._remove_duplicates(following, self.options.duplicates)
 
-    def _find_minimum_edges(self, level: _Level) -> DeviceArray:
+    def without_duplicates(self, level: Level) -> Level:
+        """Return a level with the lightest edge of each pair only, sorted by source and target."""
+        return level if level.is_simple else self._remove_duplicates(level, "minimum")
+
+    def _find_minimum_edges(self, level: Level) -> DeviceArray:
         """Lines 1 to 3. Return rank << 32 | target of every vertex's lightest edge."""
         launch, entries, bits = self.launch, level.pairs.size, np.uint32(level.bits)
         appended, heads = self._new(entries, _PAIR), self._new(entries, np.uint8)
@@ -213,7 +218,7 @@ class _Run:
             )
         return chosen
 
-    def _merge_vertices(self, level: _Level, chosen: DeviceArray) -> DeviceArray:
+    def _merge_vertices(self, level: Level, chosen: DeviceArray) -> DeviceArray:
         """Lines 4 to 7. Return every vertex's representative; the forest gets its edges."""
         launch, n, extent = self.launch, level.n, np.uint32(level.n)
         here, there = self._new(n, np.uint32), self._new(n, np.uint32)
@@ -232,7 +237,7 @@ class _Run:
         return there
 
     def _number_by_scan(
-        self, level: _Level, chosen: DeviceArray, representatives: DeviceArray
+        self, level: Level, chosen: DeviceArray, representatives: DeviceArray
     ) -> tuple[DeviceArray, int]:
         """Lines 8 and 9. Return every vertex's supervertex, and how many of those there are."""
         n, extent = level.n, np.uint32(level.n)
@@ -246,7 +251,7 @@ class _Run:
         return supervertices, self._read(total)
 
     def _number_by_split(
-        self, level: _Level, chosen: DeviceArray, representatives: DeviceArray
+        self, level: Level, chosen: DeviceArray, representatives: DeviceArray
     ) -> tuple[DeviceArray, int]:
         """Do as :meth:`_number_by_scan`, by the paper's way."""
         n, extent, launch = level.n, np.uint32(level.n), self.launch
@@ -269,7 +274,7 @@ class _Run:
         )  # fmt: skip
         return supervertices, self._read(total)
 
-    def _remove_loops(self, level: _Level, supervertices: DeviceArray, n: int) -> _Level:
+    def _remove_loops(self, level: Level, supervertices: DeviceArray, n: int) -> Level:
         """Lines 10 and 11. Return the edges between supervertices, in no order yet."""
         launch, entries = self.launch, level.pairs.size
         relabelled = self._new(entries, _PAIR)
@@ -284,15 +289,15 @@ class _Run:
                 launch=launch,
             )  # fmt: skip
             entries = self._read(count)
-        return _Level(n, pairs[:entries], ranks[:entries])
+        return Level(n, pairs[:entries], ranks[:entries])
 
-    def _remove_duplicates(self, level: _Level) -> _Level:
+    def _remove_duplicates(self, level: Level, way: Duplicates) -> Level:
         """Lines 12 and 13. Return the lightest edge of each pair, sorted by pair.
 
         With "keep", all edges, sorted by source. There is no vertex list to build (line 14):
         sources stand in the pairs.
         """
-        launch, bits, way = self.launch, level.bits, self.options.duplicates
+        launch, bits = self.launch, level.bits
         if way == "keep" or (way == "auto" and not self._expects_duplicates(level)):
             with launch.phase("split edges"):
                 return self._split(level, key_bits=bits, start_bit=bits)
@@ -301,7 +306,7 @@ class _Run:
                 ranks, pairs = sort_by_key(
                     level.ranks, level.pairs, key_bits=_bits(self.slots.size), launch=launch
                 )
-                level = _Level(level.n, pairs, ranks)
+                level = Level(level.n, pairs, ranks)
             level = self._split(level, key_bits=2 * bits)
         entries = level.pairs.size
         flags = self._new(entries, np.uint8)
@@ -318,9 +323,9 @@ class _Run:
             pairs, ranks, count = compact(level.pairs, flags, values=level.ranks, launch=launch)
             kept = self._read(count)
         self.duplicate_share = 1 - kept / entries
-        return _Level(level.n, pairs[:kept], ranks[:kept])
+        return Level(level.n, pairs[:kept], ranks[:kept], is_simple=True)
 
-    def _expects_duplicates(self, level: _Level) -> bool:
+    def _expects_duplicates(self, level: Level) -> bool:
         """Return whether removing parallel edges is expected to pay on this level.
 
         It is if many went the last time (clustered graphs, and the first level as a trial), or if

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from clmst.algorithms import adoption, boruvka, ecl, filter_boruvka_plan
+from clmst.algorithms import (
+    adoption,
+    boruvka,
+    ecl,
+    filter_boruvka_plan,
+    prim_boruvka,
+    prim_trees,
+)
 from clmst.algorithms.ecl_options import (
     EclOptions,
     populate_defines,
@@ -34,12 +41,15 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         "device/trial.cl",
         "device/fill.cl",
         boruvka.SPLIT_SOURCE,
+        prim_boruvka.SOURCE,
+        prim_trees.COMPONENTS_SOURCE,
         "algorithms/forest.cl",
     ):
         yield specialise(source, capabilities, tuning)
     for (bits, kind), maximum in product(WEIGHTS, (False, True)):
         weights = weight_defines(bits, kind, maximum=maximum)
         yield from _ecl(EclOptions(), weights, capabilities, tuning)
+        yield specialise(prim_trees.SOURCE, capabilities, tuning, **weights)
         if not maximum:
             yield specialise(adoption.SOURCE, capabilities, tuning, **weights)
             defines = weights | boruvka.DEFINES  # one kernel of it looks at weights
