@@ -24,8 +24,8 @@ class PrimOptions:
         more than one work-item, else "heap".
     components : {"auto", "apart", "together"}
         "apart": the components are found first, by disjoint sets, and their trees grow at the same
-        time. "together": one tree after the other. "auto": "apart" where there are vertices enough
-        to be worth the search.
+        time. "together": one tree after the other. "auto": "apart" where there are vertices and
+        compute units enough to be worth the search.
     """
 
     queue: Queue = "auto"

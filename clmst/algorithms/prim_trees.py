@@ -30,8 +30,10 @@ ARRAY_VERTICES = 4096
 # Slots for each pair of vertices above which rows are mostly parallel edges, which lone work-items
 # go through.
 _ARRAY_PARALLEL = 4
-# Vertices from which on components are looked for.
+# Vertices and compute units from which on components are looked for: that takes as long as growing
+# the trees does with two cores, and gains nothing where there is one component only.
 APART_VERTICES = 4096
+_APART_COMPUTE_UNITS = 8
 
 # HEAP_TAKE_STEPS, ARRAY_CHOOSE_STEPS and the words of a cursor, as the kernels have them.
 _TAKE_STEPS, _CHOOSE_STEPS = 16, 8
@@ -116,8 +118,10 @@ class _Growing:
         self.program = self.device.program(SOURCE, **rows.defines)
         self.width = self.program.work_group_size
         self.queue = self._choose_queue() if options.queue == "auto" else options.queue
-        self.looks_for_components = options.components == "apart" or (
-            options.components == "auto" and rows.n >= APART_VERTICES
+        self.looks_for_components = (
+            self._has_many_workers() and rows.n >= APART_VERTICES
+            if options.components == "auto"
+            else options.components == "apart"
         )
         wide = rows.defines["WEIGHT_BITS"] == 64
         self.parents, self.places, self.holders = (self._new(rows.n) for _ in range(3))
@@ -130,6 +134,10 @@ class _Growing:
         n, n_slots = self.rows.n, self.rows.n_slots
         few = n <= ARRAY_VERTICES and n_slots <= _ARRAY_PARALLEL * n * n
         return "array" if few and self.width > 1 else "heap"
+
+    def _has_many_workers(self) -> bool:
+        units = self.device.capabilities.compute_units
+        return self.width > 1 or units >= _APART_COMPUTE_UNITS
 
     def _new(self, size: int, dtype: Any = np.uint32) -> DeviceArray:
         return DeviceArray.empty(size, dtype, self.device)
