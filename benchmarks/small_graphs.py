@@ -1,0 +1,93 @@
+"""Which algorithm is the quickest on small and on dense graphs: a table of all of them.
+
+    python -m benchmarks.small_graphs [--device NAME] [--repetitions 21] [--algorithm NAME ...]
+
+Random graphs of degree 8 and 64, complete graphs, and components of 64 vertices of degree 8 or so.
+The graph is on the device as symmetric CSR, and the forest stays there. Algorithms take turns, in
+another order each time; every forest is compared with the oracle's before any time is printed. The
+table goes to standard output as Markdown: median milliseconds, and in brackets the least.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from statistics import median
+from time import perf_counter
+
+import click
+import numpy as np
+
+import clmst
+from clmst.bench import machine
+from clmst.runtime.device_graph import DeviceGraph
+
+ALGORITHMS = ("prim", "prim-boruvka", "boruvka", "filter-boruvka", "ecl")
+DEGREE, BLOCK = 8, 64  # BLOCK vertices a component
+
+
+def weighted(u: np.ndarray, v: np.ndarray, n: int, rng: np.random.Generator) -> clmst.Graph:
+    """Return the graph with random weights of 30 bits, both directions stored."""
+    weights = rng.integers(0, 1 << 30, u.size).astype(np.uint32)
+    return clmst.Graph.from_edges(u, v, weights, n_vertices=n).symmetrised()
+
+
+def graphs(seed: int = 0) -> Iterator[tuple[str, clmst.Graph]]:
+    """Yield the graphs, each after its kind."""
+    rng = np.random.default_rng(seed)
+    for n in (16, 64, 256, 1 << 10, 1 << 12, 1 << 14, 1 << 16):
+        u, v = rng.integers(0, n, (2, DEGREE * n // 2))
+        yield f"random, degree {DEGREE}", weighted(u, v, n, rng)
+    for n in (1 << 12, 1 << 14, 1 << 16):
+        u, v = rng.integers(0, n, (2, 8 * DEGREE * n // 2))
+        yield f"random, degree {8 * DEGREE}", weighted(u, v, n, rng)
+    for n in (16, 64, 256, 1024, 2048, 4096):
+        yield "complete", weighted(*np.triu_indices(n, 1), n, rng)
+    for n in (1 << 12, 1 << 16):
+        u = np.repeat(np.arange(n), DEGREE // 2)
+        v = u // BLOCK * BLOCK + rng.integers(0, BLOCK, u.size)
+        yield f"components of {BLOCK}", weighted(u, v, n, rng)
+
+
+def times(
+    graph: DeviceGraph, algorithms: tuple[str, ...], repetitions: int
+) -> dict[str, list[float]]:
+    """Return the milliseconds of every solve; raise if a forest is wrong."""
+    expected = clmst.kruskal(graph.graph).edge_ids
+    for name in algorithms:
+        found = clmst.minimum_spanning_forest(graph, algorithm=name).edge_ids
+        if not np.array_equal(found, expected):
+            raise click.ClickException(f"{name} gives a wrong forest: a bug in clmst")
+    spent: dict[str, list[float]] = {name: [] for name in algorithms}
+    order, shuffle = list(algorithms), random.Random(0).shuffle
+    for _ in range(repetitions):
+        shuffle(order)
+        for name in order:
+            start = perf_counter()
+            clmst.minimum_spanning_forest(graph, algorithm=name, keep_on_device=True)
+            spent[name].append(1e3 * (perf_counter() - start))
+    return spent
+
+
+@click.command(help=__doc__)
+@click.option("--device", metavar="NAME")
+@click.option("--repetitions", type=click.IntRange(min=1), default=21, show_default=True)
+@click.option("--algorithm", "algorithms", multiple=True, default=ALGORITHMS, metavar="NAME")
+def main(device: str | None, repetitions: int, algorithms: tuple[str, ...]) -> None:
+    chosen = clmst.get_device(device)
+    click.echo(f"{machine.facts(chosen)}\n")
+    click.echo(f"| graph | n | slots | {' | '.join(algorithms)} | quickest |")
+    click.echo(f"|{'---|' * (len(algorithms) + 4)}")
+    for kind, graph in graphs():
+        spent = times(clmst.to_device(graph, chosen), algorithms, repetitions)
+        cells = [f"{median(spent[name]):.3g} ({min(spent[name]):.3g})" for name in algorithms]
+        medians = {name: median(of) for name, of in spent.items()}
+        quickest = min(medians, key=medians.__getitem__)
+        click.echo(
+            f"| {kind} | {graph.n_vertices:,} | {graph.n_slots:,} | {' | '.join(cells)} "
+            f"| `{quickest}` |"
+        )
+
+
+if __name__ == "__main__":
+    main()
