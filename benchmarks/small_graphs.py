@@ -1,6 +1,7 @@
 """Which algorithm is the quickest on small and on dense graphs: a table of all of them.
 
     python -m benchmarks.small_graphs [--device NAME] [--repetitions 21] [--algorithm NAME ...]
+        [--rounds K ...]
 
 Random graphs of degree 8 and 64, complete graphs, and components of 64 vertices of degree 8 or so.
 The graph is on the device as symmetric CSR, and the forest stays there. Algorithms take turns, in
@@ -14,6 +15,7 @@ import random
 from collections.abc import Iterator
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 import click
 import numpy as np
@@ -49,23 +51,31 @@ def graphs(seed: int = 0) -> Iterator[tuple[str, clmst.Graph]]:
         yield f"components of {BLOCK}", weighted(u, v, n, rng)
 
 
+def contestants(algorithms: tuple[str, ...], rounds: tuple[int, ...]) -> dict[str, dict[str, Any]]:
+    """Return what to solve with, after its title."""
+    chosen: dict[str, dict[str, Any]] = {name: {"algorithm": name} for name in algorithms}
+    for k in rounds:
+        title = f"prim-boruvka, {k} round{'s' * (k != 1)}"
+        chosen[title] = {"options": clmst.PrimBoruvkaOptions(rounds=k)}
+    return chosen
+
+
 def times(
-    graph: DeviceGraph, algorithms: tuple[str, ...], repetitions: int
+    graph: DeviceGraph, ways: dict[str, dict[str, Any]], repetitions: int
 ) -> dict[str, list[float]]:
     """Return the milliseconds of every solve; raise if a forest is wrong."""
     expected = clmst.kruskal(graph.graph).edge_ids
-    for name in algorithms:
-        found = clmst.minimum_spanning_forest(graph, algorithm=name).edge_ids
-        if not np.array_equal(found, expected):
-            raise click.ClickException(f"{name} gives a wrong forest: a bug in clmst")
-    spent: dict[str, list[float]] = {name: [] for name in algorithms}
-    order, shuffle = list(algorithms), random.Random(0).shuffle
+    for title, way in ways.items():
+        if not np.array_equal(clmst.minimum_spanning_forest(graph, **way).edge_ids, expected):
+            raise click.ClickException(f"{title} gives a wrong forest: a bug in clmst")
+    spent: dict[str, list[float]] = {title: [] for title in ways}
+    order, shuffle = list(ways), random.Random(0).shuffle
     for _ in range(repetitions):
         shuffle(order)
-        for name in order:
+        for title in order:
             start = perf_counter()
-            clmst.minimum_spanning_forest(graph, algorithm=name, keep_on_device=True)
-            spent[name].append(1e3 * (perf_counter() - start))
+            clmst.minimum_spanning_forest(graph, keep_on_device=True, **ways[title])
+            spent[title].append(1e3 * (perf_counter() - start))
     return spent
 
 
@@ -73,14 +83,18 @@ def times(
 @click.option("--device", metavar="NAME")
 @click.option("--repetitions", type=click.IntRange(min=1), default=21, show_default=True)
 @click.option("--algorithm", "algorithms", multiple=True, default=ALGORITHMS, metavar="NAME")
-def main(device: str | None, repetitions: int, algorithms: tuple[str, ...]) -> None:
+@click.option("--rounds", multiple=True, type=click.IntRange(min=0), help="Of prim-boruvka.")
+def main(
+    device: str | None, repetitions: int, algorithms: tuple[str, ...], rounds: tuple[int, ...]
+) -> None:
     chosen = clmst.get_device(device)
+    ways = contestants(algorithms, rounds)
     click.echo(f"{machine.facts(chosen)}\n")
-    click.echo(f"| graph | n | slots | {' | '.join(algorithms)} | quickest |")
-    click.echo(f"|{'---|' * (len(algorithms) + 4)}")
+    click.echo(f"| graph | n | slots | {' | '.join(ways)} | quickest |")
+    click.echo(f"|{'---|' * (len(ways) + 4)}")
     for kind, graph in graphs():
-        spent = times(clmst.to_device(graph, chosen), algorithms, repetitions)
-        cells = [f"{median(spent[name]):.3g} ({min(spent[name]):.3g})" for name in algorithms]
+        spent = times(clmst.to_device(graph, chosen), ways, repetitions)
+        cells = [f"{median(spent[name]):.3g} ({min(spent[name]):.3g})" for name in ways]
         medians = {name: median(of) for name, of in spent.items()}
         quickest = min(medians, key=medians.__getitem__)
         click.echo(

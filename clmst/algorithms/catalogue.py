@@ -11,6 +11,7 @@ from clmst.algorithms import (
     ecl,
     filter_boruvka_plan,
     prim_boruvka,
+    prim_mirror,
     prim_trees,
 )
 from clmst.algorithms.ecl_options import (
@@ -46,6 +47,8 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         "algorithms/forest.cl",
     ):
         yield specialise(source, capabilities, tuning)
+    for bits in sorted({bits for bits, _ in WEIGHTS}):
+        yield specialise(prim_mirror.SOURCE, capabilities, tuning, **prim_mirror.defines(bits))
     for (bits, kind), maximum in product(WEIGHTS, (False, True)):
         weights = weight_defines(bits, kind, maximum=maximum)
         yield from _ecl(EclOptions(), weights, capabilities, tuning)

@@ -10,8 +10,10 @@ import pytest
 import clmst
 from clmst import Device, EclOptions, Graph, PrimOptions
 from clmst.algorithms import prim_trees
+from clmst.algorithms.prim_mirror import rows_of
 from clmst.algorithms.prim_trees import Rows, grow
 from clmst.core.errors import InvalidArgumentError
+from clmst.core.weight_keys import encode
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 
@@ -222,14 +224,33 @@ def test_trees_are_rooted(device: Device, queue: str) -> None:
         assert np.unique(above[forest.labels == component]).size == 1
 
 
-def test_mirrored_rows_are_kept_with_the_graph(
-    any_device: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("dtype", [np.bool_, np.uint16, np.int32, np.float64], ids=str)
+def test_mirrored_rows_are_those_of_the_host(device: Device, dtype: type) -> None:
+    """Loops apart, which the host leaves out: sorted, and parallel edges in their order."""
+    rng = np.random.default_rng(13)
+    u, v = rng.integers(0, 40, (2, 300))
+    u, v = u[u != v], v[u != v]
+    graph = Graph.from_edges(u, v, rng.integers(0, 2, u.size).astype(dtype), n_vertices=45)
+    resident = clmst.to_device(graph, device)
+    with device.lock:
+        rows_of(resident, Launcher(device, device.queue), maximum=False)
+        (kept,) = resident.plans.values()
+        indptr, indices, weights = (array.to_host() for array in kept)
+    expected = graph.symmetrised()
+    np.testing.assert_array_equal(indptr, expected.indptr)
+    np.testing.assert_array_equal(indices, expected.indices)
+    np.testing.assert_array_equal(weights, encode(expected.weights).bits)
+
+
+def test_mirrored_rows_are_kept_with_the_graph(any_device: Device) -> None:
     """A graph that stores its edges once is mirrored for the first solve only."""
-    resident = clmst.to_device(many_components(), any_device)
-    first = clmst.minimum_spanning_forest(resident, algorithm="prim")
-    monkeypatch.setattr(Graph, "symmetrised", lambda graph: pytest.fail("mirrored again"))
-    assert_same_forest(clmst.minimum_spanning_forest(resident, algorithm="prim"), first)
+    graph = many_components()
+    resident = clmst.to_device(graph, any_device)
+    for maximum, mirrored in ((False, True), (True, False)):
+        function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+        forest = function(resident, algorithm="prim", profile=True)
+        assert_same_forest(forest, clmst.kruskal(graph, maximum=maximum))
+        assert ("mirror rows" in forest.stats["phases"]) == mirrored
 
 
 # ----------------------------------------------------------------------------- errors
