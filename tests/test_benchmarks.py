@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from benchmarks import small_graphs
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.contest import Case, Contestant, CopyLimit, Outcome, Work, run_case
 from benchmarks.peers import Peer
 from benchmarks.primitives import main
 from benchmarks.report import segment_ratio
 from benchmarks.stand import Stand
-from clmst import Device
+from clmst import Device, algorithms, generate
 
 SIZE = 5000
 
@@ -202,3 +203,36 @@ def test_kinds_of_segments_are_compared() -> None:
 
     assert segment_ratio([]) is None
     assert segment_ratio([timed("one", 2.0), timed("16th", 3.0), timed("all", 2.4)]) == 1.5
+
+
+@pytest.fixture
+def one_small_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = generate("random", n=50, seed=1).symmetrised()
+    monkeypatch.setattr(small_graphs, "graphs", lambda: iter([("random", graph)]))
+
+
+@pytest.mark.usefixtures("one_small_graph")
+def test_small_graphs_have_a_row_each() -> None:
+    few = ("--repetitions", "2", "--algorithm", "prim", "--rounds", "0", "--rounds", "1")
+    result = CliRunner().invoke(small_graphs.main, few, catch_exceptions=False)
+    *_, head, _, row = result.stdout.splitlines()
+    titles = ["prim", "prim-boruvka, 0 rounds", "prim-boruvka, 1 round"]
+    cells = [cell.strip() for cell in head.strip("|").split("|")]
+    assert cells == ["graph", "n", "slots", *titles, "quickest"]
+    kind, n, _, *times, quickest = [cell.strip() for cell in row.strip("|").split("|")]
+    assert (kind, n) == ("random", "50")
+    medians = {title: float(cell.split()[0]) for title, cell in zip(titles, times, strict=True)}
+    assert medians[quickest.strip("`")] == min(medians.values()) > 0
+
+
+@pytest.mark.usefixtures("one_small_graph")
+def test_wrong_forest_of_a_small_graph_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    solve = algorithms.ALGORITHMS["prim"]
+
+    def turned(*args: Any, maximum: bool, **kwargs: Any) -> Any:
+        return solve(*args, maximum=not maximum, **kwargs)
+
+    monkeypatch.setitem(algorithms.ALGORITHMS, "prim", turned)  # type: ignore[arg-type]
+    result = CliRunner().invoke(small_graphs.main, ["--repetitions", "1"])
+    assert result.exit_code == 1
+    assert "prim gives a wrong forest" in result.output
