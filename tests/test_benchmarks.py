@@ -207,13 +207,14 @@ def test_kinds_of_segments_are_compared() -> None:
 
 @pytest.fixture
 def one_small_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = generate("random", n=50, seed=1).symmetrised()
+    graph = generate("random", n=50, seed=1)
     monkeypatch.setattr(small_graphs, "graphs", lambda: iter([("random", graph)]))
 
 
 @pytest.mark.usefixtures("one_small_graph")
-def test_small_graphs_have_a_row_each() -> None:
-    few = ("--repetitions", "2", "--algorithm", "prim", "--rounds", "0", "--rounds", "1")
+@pytest.mark.parametrize("scope", [(), ("--from-edges",)], ids=["resident", "from edges"])
+def test_small_graphs_have_a_row_each(scope: tuple[str, ...]) -> None:
+    few = (*scope, "--repetitions", "2", "--algorithm", "prim", "--rounds", "0", "--rounds", "1")
     result = CliRunner().invoke(small_graphs.main, few, catch_exceptions=False)
     *_, head, _, row = result.stdout.splitlines()
     titles = ["prim", "prim-boruvka, 0 rounds", "prim-boruvka, 1 round"]
