@@ -10,13 +10,27 @@
 // Consecutive slots that a work-item takes at a time, having searched for the row of the first.
 #define MIRROR_RUN 32
 
-// List the images: the vertex that each leads from, the one that it leads to, and its slot.
+// An image: the vertex that it leads to, and its weight, which goes along lest it be looked up.
+#if WEIGHT_BITS == 64
+typedef ulong2 image_t;
+#define IMAGE(target, weight) ((image_t)(target, weight))
+#define IMAGE_TARGET(image) ((uint)(image).x)
+#define IMAGE_WEIGHT(image) ((image).y)
+#else
+typedef ulong image_t;
+#define IMAGE(target, weight) ((ulong)(target) << 32 | (weight))
+#define IMAGE_TARGET(image) ((uint)((image) >> 32))
+#define IMAGE_WEIGHT(image) ((weight_t)(image))
+#endif
+
+// List the images, and the vertex that each leads from.
 //
-// In       indptr, indices[n_slots].
-// Out      sources[n_slots], images[n_slots]: target << 32 | slot.
+// In       indptr, indices, weights[n_slots].
+// Out      sources, images[n_slots].
 // Launch   any. O(n_slots + n_slots log n / MIRROR_RUN).
 kernel void prim_mirror_list(const global uint *indptr, const global uint *indices,
-                             global uint *sources, global ulong *images, uint n, uint n_slots) {
+                             const global weight_t *weights, global uint *sources,
+                             global image_t *images, uint n, uint n_slots) {
   GRID_FOR(run, ((ulong)n_slots + MIRROR_RUN - 1) / MIRROR_RUN) {
     const uint begin = (uint)run * MIRROR_RUN;
     const uint end = begin + min(n_slots - begin, (uint)MIRROR_RUN);
@@ -24,7 +38,7 @@ kernel void prim_mirror_list(const global uint *indptr, const global uint *indic
     for (uint slot = begin; slot < end; ++slot) {
       while (slot == row_end) row_end = indptr[++row + 1];
       sources[slot] = indices[slot];
-      images[slot] = (ulong)row << 32 | slot;
+      images[slot] = IMAGE(row, weights[slot]);
     }
   }
 }
@@ -38,25 +52,41 @@ kernel void prim_mirror_find_rows(const global uint *indptr, const global uint *
     rows[v] = indptr[v] + wi_find_column(sources, 0, n_slots, (uint)v);
 }
 
-// Fill the rows of the result.
+// Put the images into the rows of the result.
 //
-// In       indptr, weights: the graph; sources, images[n_slots]: sorted; rows[n + 1].
-// Out      both, both_weights[2 n_slots]: columns and weights of the result.
+// In       indptr[n + 1]; sources, images[n_slots]: sorted.
+// Out      both, both_weights[2 n_slots]: at the columns and weights of images.
 // Launch   any.
-// Ensures  an image stands behind the images before it and all earlier rows; a slot behind itself,
-//          and all images that do not lead from a later row.
-kernel void prim_mirror_fill(const global uint *indptr, const global weight_t *weights,
-                             const global uint *sources, const global ulong *images,
-                             const global uint *rows, global uint *both,
-                             global weight_t *both_weights, uint n_slots) {
+// Ensures  an image stands behind the images before it and all slots of earlier rows.
+kernel void prim_mirror_put_images(const global uint *indptr, const global uint *sources,
+                                   const global image_t *images, global uint *both,
+                                   global weight_t *both_weights, uint n_slots) {
   GRID_FOR(i, n_slots) {
-    const uint slot = (uint)images[i], target = (uint)(images[i] >> 32);
-    const uint image_at = indptr[sources[i]] + (uint)i;
-    const uint slot_at = slot + (rows[target + 1] - indptr[target + 1]);
-    const weight_t weight = weights[slot];
-    both[image_at] = target;
-    both_weights[image_at] = weight;
-    both[slot_at] = sources[i];
-    both_weights[slot_at] = weight;
+    const uint at = indptr[sources[i]] + (uint)i;
+    both[at] = IMAGE_TARGET(images[i]);
+    both_weights[at] = IMAGE_WEIGHT(images[i]);
+  }
+}
+
+// Put the slots of the graph into the rows of the result.
+//
+// In       indptr, indices, weights: the graph; rows[n + 1].
+// Out      both, both_weights[2 n_slots]: at the columns and weights of slots.
+// Launch   any. O(n_slots + n_slots log n / MIRROR_RUN).
+// Ensures  a slot stands behind all earlier ones and the images of its row and of earlier ones.
+kernel void prim_mirror_put_slots(const global uint *indptr, const global uint *indices,
+                                  const global weight_t *weights, const global uint *rows,
+                                  global uint *both, global weight_t *both_weights, uint n,
+                                  uint n_slots) {
+  GRID_FOR(run, ((ulong)n_slots + MIRROR_RUN - 1) / MIRROR_RUN) {
+    const uint begin = (uint)run * MIRROR_RUN;
+    const uint end = begin + min(n_slots - begin, (uint)MIRROR_RUN);
+    uint row = wi_find_row(indptr, 0, n, begin), row_end = indptr[row + 1];
+    for (uint slot = begin; slot < end; ++slot) {
+      while (slot == row_end) row_end = indptr[++row + 1];
+      const uint at = slot + (rows[row + 1] - row_end);
+      both[at] = indices[slot];
+      both_weights[at] = weights[slot];
+    }
   }
 }

@@ -15,6 +15,8 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/prim_mirror.cl"
 
+# What goes along with weights of 64 bits: image_t of the kernels.
+_PAIR = np.dtype([("target", np.uint64), ("weight", np.uint64)])
 _KEPT = "mirrored rows"  # with a graph, for the next solve
 
 
@@ -25,7 +27,7 @@ def rows_of(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> Rows:
     -----
     A graph that has both is taken as it is. One that stores its edges once is mirrored by a stable
     sort of its slots, O(n_slots log n), and the result kept with it for the next solve: 10 to 24
-    bytes a slot, by the width of weights, and 24 more while it is made.
+    bytes a slot, by the width of weights, and 24 or 40 more while it is made.
     """
     if graph.graph.is_symmetric:
         arrays = (graph.indptr, graph.indices, graph.weights)
@@ -62,9 +64,10 @@ def _mirror(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, DeviceAr
         launch(program, kernel, launch.groups_for(-(-n_items // program.grid_tile)), *memory)
 
     sources = DeviceArray.empty(n_slots, np.uint32, device)
-    images = DeviceArray.empty(n_slots, np.uint64, device)
+    images = DeviceArray.empty(n_slots, _PAIR if word.itemsize == 8 else np.uint64, device)
     extent = (np.uint32(n), np.uint32(n_slots))
-    enqueue("prim_mirror_list", n_slots, graph.indptr, graph.indices, sources, images, *extent)
+    arrays = (graph.indptr, graph.indices, graph.weights)
+    enqueue("prim_mirror_list", n_slots, *arrays, sources, images, *extent)
     key_bits = max((n - 1).bit_length(), 1)
     sources, images = sort_by_key(sources, images, key_bits=key_bits, launch=launch)
     rows = DeviceArray.empty(n + 1, np.uint32, device)
@@ -72,7 +75,7 @@ def _mirror(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, DeviceAr
     both = DeviceArray.empty(2 * n_slots, np.uint32, device)
     weights = DeviceArray.empty(2 * n_slots, word, device)
     enqueue(
-        "prim_mirror_fill", n_slots, graph.indptr, graph.weights, sources, images, rows, both,
-        weights, np.uint32(n_slots),
-    )  # fmt: skip
+        "prim_mirror_put_images", n_slots, graph.indptr, sources, images, both, weights, extent[1]
+    )
+    enqueue("prim_mirror_put_slots", n_slots, *arrays, rows, both, weights, *extent)
     return rows, both, weights
