@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from clmst.algorithms.ecl_options import EclOptions
     from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
     from clmst.algorithms.pma_options import PmaOptions
+    from clmst.algorithms.prim_boruvka_options import PrimBoruvkaOptions
+    from clmst.algorithms.prim_options import PrimOptions
     from clmst.algorithms.solution import DeviceForest
     from clmst.api import maximum_spanning_forest, minimum_spanning_forest, to_device
     from clmst.core.errors import (
@@ -44,6 +46,8 @@ _HOMES = {
     "clmst.algorithms.ecl_options": ("EclOptions",),
     "clmst.algorithms.filter_boruvka_options": ("FilterBoruvkaOptions",),
     "clmst.algorithms.pma_options": ("PmaOptions",),
+    "clmst.algorithms.prim_boruvka_options": ("PrimBoruvkaOptions",),
+    "clmst.algorithms.prim_options": ("PrimOptions",),
     "clmst.algorithms.solution": ("DeviceForest",),
     "clmst.api": ("maximum_spanning_forest", "minimum_spanning_forest", "to_device"),
     "clmst.core.errors": (
@@ -89,6 +93,8 @@ __all__ = [
     "MissingDependencyError",
     "OutOfDeviceMemoryError",
     "PmaOptions",
+    "PrimBoruvkaOptions",
+    "PrimOptions",
     "UnsupportedDeviceError",
     "Verification",
     "__version__",

@@ -60,13 +60,16 @@ def minimum_spanning_forest(
     algorithm : str
         "filter-boruvka" (Borůvka's rounds on ever smaller arrays, light edges first; the quickest),
         "ecl" (ECL-MST), "boruvka" (made of primitives, no atomics on global memory), "pma" (many
-        trees grown at once by Prim's algorithm), or "auto": the one whose `options` are given, else
+        trees grown at once by Prim's algorithm), "prim" (a tree that grows vertex by vertex, for
+        small or dense graphs), "prim-boruvka" (Borůvka's first log log n rounds, then Prim), or
+        "auto": the one whose `options` are given, else
         "filter-boruvka", or "ecl" where a graph has more than 2**30 vertices.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
     options : object, optional
         The algorithm's own: :class:`clmst.FilterBoruvkaOptions`, :class:`clmst.EclOptions`,
-        :class:`clmst.BoruvkaOptions`, :class:`clmst.PmaOptions`.
+        :class:`clmst.BoruvkaOptions`, :class:`clmst.PmaOptions`, :class:`clmst.PrimOptions`,
+        :class:`clmst.PrimBoruvkaOptions`.
     keep_on_device : bool
         Return a :class:`DeviceForest`, its edges still on the device.
     profile : bool

@@ -17,20 +17,38 @@ import numpy as np
 import pyopencl as cl
 
 import clmst
-from clmst import BoruvkaOptions, Device, EclOptions, FilterBoruvkaOptions, Graph, PmaOptions
-from clmst.algorithms import filter_boruvka, filter_boruvka_plan
+from clmst import (
+    BoruvkaOptions,
+    Device,
+    EclOptions,
+    FilterBoruvkaOptions,
+    Graph,
+    PmaOptions,
+    PrimBoruvkaOptions,
+    PrimOptions,
+)
+from clmst.algorithms import filter_boruvka, filter_boruvka_plan, prim_trees
 from clmst.algorithms.filter_boruvka_options import Launches
 from clmst.runtime.launcher import Launcher
 from tests.conftest import SHARED_DATA
 from tests.oclgrind import POLICIES, allocate_exactly, only_device
 
-Options: TypeAlias = EclOptions | BoruvkaOptions | FilterBoruvkaOptions | PmaOptions
+Options: TypeAlias = (
+    EclOptions
+    | BoruvkaOptions
+    | FilterBoruvkaOptions
+    | PmaOptions
+    | PrimOptions
+    | PrimBoruvkaOptions
+)
 
 ALGORITHM_OF: dict[type[Options], str] = {
     EclOptions: "ecl",
     BoruvkaOptions: "boruvka",
     FilterBoruvkaOptions: "filter-boruvka",
     PmaOptions: "pma",
+    PrimOptions: "prim",
+    PrimBoruvkaOptions: "prim-boruvka",
 }
 
 
@@ -105,6 +123,20 @@ def filter_runs(shape: str) -> Iterator[tuple[str, Graph, FilterBoruvkaOptions, 
     yield "no edges by rows, resident", no_edge, by("resident"), False
 
 
+def prim_runs(shape: str) -> Iterator[tuple[str, Graph, Options, bool]]:
+    """Yield what `prim` and `prim-boruvka` are to solve; their launches are cut short."""
+    narrow, wide = (hub(np.dtype(dtype)) for dtype in (np.int32, np.float64))
+    yield "hub by heap", narrow, PrimOptions(queue="heap", components="apart"), False
+    if shape == "gpu":
+        return
+    array = PrimOptions(queue="array", components="apart")
+    yield "hub by array", narrow, array, True
+    yield "hub of doubles by array", wide, PrimOptions(queue="array"), False
+    yield "hub of doubles by heap", wide, PrimOptions(queue="heap"), True
+    yield "hub by Borůvka and heap", narrow, PrimBoruvkaOptions(rounds=1), False
+    yield "chain by Borůvka and array", chain(), PrimBoruvkaOptions(rounds=1, prim=array), False
+
+
 def give_up(device: Device) -> Iterator[str]:
     """Yield what goes wrong where resident work-groups give up at their first barrier."""
     graph = hub(np.dtype(np.int32)).symmetrised()
@@ -135,6 +167,7 @@ def runs(shape: str, *without: str) -> Iterator[tuple[str, Graph, Options, bool]
         yield from boruvka_runs(shape)
         yield from pma_runs(shape)
     yield from filter_runs(shape)
+    yield from prim_runs(shape)
     narrow = hub(np.dtype(np.int32))
     yield "chain", chain(), EclOptions(), False
     for dtype in (np.int32, np.float64, np.uint8):
@@ -175,6 +208,7 @@ def main(shape: str, *without: str) -> None:
     # All samples are compared with one another, which takes an interpreter long.
     samples = max(64, device.policy.work_group_size)
     filter_boruvka.SAMPLES = filter_boruvka_plan.SAMPLES = samples  # type: ignore[attr-defined]
+    prim_trees.STEPS_A_LAUNCH = 1000
     wrong = list(give_up(device)) if shape == "gpu-shape" else []
     for name, graph, options, maximum in runs(shape, *without):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest

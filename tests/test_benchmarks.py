@@ -14,17 +14,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 import clmst
-from benchmarks import pma
+from benchmarks import pma, small_graphs
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.contest import Case, Contestant, CopyLimit, Outcome, Work, run_case
 from benchmarks.peers import Peer
 from benchmarks.primitives import main
 from benchmarks.report import segment_ratio
 from benchmarks.stand import Stand
-from clmst import Device
+from clmst import Device, algorithms, generate
 from clmst.algorithms.pma import lanes_for
 from clmst.core.errors import InvalidArgumentError
-from clmst.generators import generate
 from tests.variants import GPU_SHAPE
 
 SIZE = 5000
@@ -284,3 +283,37 @@ def test_wrong_forest_of_pma_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> No
     result = run_pma("table", "--repetitions", "1")
     assert result.exit_code == 1
     assert "pma min and ecl give different forests" in result.stderr
+
+
+@pytest.fixture
+def one_small_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = generate("random", n=50, seed=1)
+    monkeypatch.setattr(small_graphs, "graphs", lambda: iter([("random", graph)]))
+
+
+@pytest.mark.usefixtures("one_small_graph")
+@pytest.mark.parametrize("scope", [(), ("--from-edges",)], ids=["resident", "from edges"])
+def test_small_graphs_have_a_row_each(scope: tuple[str, ...]) -> None:
+    few = (*scope, "--repetitions", "2", "--algorithm", "prim", "--rounds", "0", "--rounds", "1")
+    result = CliRunner().invoke(small_graphs.main, few, catch_exceptions=False)
+    *_, head, _, row = result.stdout.splitlines()
+    titles = ["prim", "prim-boruvka, 0 rounds", "prim-boruvka, 1 round"]
+    cells = [cell.strip() for cell in head.strip("|").split("|")]
+    assert cells == ["graph", "n", "slots", *titles, "quickest"]
+    kind, n, _, *times, quickest = [cell.strip() for cell in row.strip("|").split("|")]
+    assert (kind, n) == ("random", "50")
+    medians = {title: float(cell.split()[0]) for title, cell in zip(titles, times, strict=True)}
+    assert medians[quickest.strip("`")] == min(medians.values()) > 0
+
+
+@pytest.mark.usefixtures("one_small_graph")
+def test_wrong_forest_of_a_small_graph_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    solve = algorithms.ALGORITHMS["prim"]
+
+    def turned(*args: Any, maximum: bool, **kwargs: Any) -> Any:
+        return solve(*args, maximum=not maximum, **kwargs)
+
+    monkeypatch.setitem(algorithms.ALGORITHMS, "prim", turned)  # type: ignore[arg-type]
+    result = CliRunner().invoke(small_graphs.main, ["--repetitions", "1"])
+    assert result.exit_code == 1
+    assert "prim gives a wrong forest" in result.output

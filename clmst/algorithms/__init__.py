@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from clmst.algorithms import boruvka, ecl, filter_boruvka, pma
+from clmst.algorithms import boruvka, ecl, filter_boruvka, pma, prim, prim_boruvka
 from clmst.algorithms.boruvka_options import BoruvkaOptions
 from clmst.algorithms.ecl_options import EclOptions
 from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
 from clmst.algorithms.pma_options import PmaOptions
+from clmst.algorithms.prim_boruvka_options import PrimBoruvkaOptions
+from clmst.algorithms.prim_options import PrimOptions
 from clmst.algorithms.solution import Solution
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device_graph import DeviceGraph
@@ -30,6 +32,8 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "ecl": ecl.solve,
     "filter-boruvka": filter_boruvka.solve,
     "pma": pma.solve,
+    "prim": prim.solve,
+    "prim-boruvka": prim_boruvka.solve,
 }
 
 _BY_OPTIONS = {
@@ -37,6 +41,8 @@ _BY_OPTIONS = {
     EclOptions: "ecl",
     FilterBoruvkaOptions: "filter-boruvka",
     PmaOptions: "pma",
+    PrimOptions: "prim",
+    PrimBoruvkaOptions: "prim-boruvka",
 }
 
 

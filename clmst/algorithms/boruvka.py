@@ -49,7 +49,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
         raise InvalidArgumentError(
             f"options is a {type(options).__name__}; 'boruvka' takes a BoruvkaOptions"
         )
-    run = _Run(Contraction(graph, launch, maximum=maximum), options)
+    run = Rounds(Contraction(graph, launch, maximum=maximum), options)
     levels: list[tuple[int, int]] = []
     level = run.steps.first_level()
     while level is not None:
@@ -65,7 +65,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     return Solution(graph=graph, in_forest=run.steps.in_forest, stats=stats)
 
 
-class _Run:
+class Rounds:
     """One solve: its program, and what outlives a level."""
 
     def __init__(self, steps: Contraction, options: BoruvkaOptions) -> None:

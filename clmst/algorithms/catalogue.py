@@ -12,6 +12,9 @@ from clmst.algorithms import (
     ecl,
     filter_boruvka_plan,
     pma,
+    prim_boruvka,
+    prim_mirror,
+    prim_trees,
     solution,
 )
 from clmst.algorithms.ecl_options import (
@@ -43,16 +46,20 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         "device/fill.cl",
         boruvka.SOURCE,
         boruvka.SPLIT_SOURCE,
+        prim_boruvka.SOURCE,
+        prim_trees.COMPONENTS_SOURCE,
     ):
         yield specialise(source, capabilities, tuning)
-    for bits in (8, 16, 32, 64):
+    for bits in sorted({bits for bits, _ in WEIGHTS}):
         yield specialise(solution.SOURCE, capabilities, tuning, WEIGHT_BITS=bits)
+        yield specialise(prim_mirror.SOURCE, capabilities, tuning, **prim_mirror.defines(bits))
     for lanes, rows_rise in product({1, pma.lanes_for(capabilities, tuning)}, (False, True)):
         defines = pma.defines(lanes=lanes, rows_rise=rows_rise)
         yield specialise(pma.SOURCE, capabilities, tuning, **defines)
     for (bits, kind), maximum in product(WEIGHTS, (False, True)):
         weights = weight_defines(bits, kind, maximum=maximum)
         yield from _ecl(EclOptions(), weights, capabilities, tuning)
+        yield specialise(prim_trees.SOURCE, capabilities, tuning, **weights)
         if not maximum:
             yield specialise(adoption.SOURCE, capabilities, tuning, **weights)
             # One kernel of it looks at weights.
@@ -62,8 +69,12 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         for symmetric in (False, True):
             yield from _filter_boruvka(weights, capabilities, tuning, symmetric=symmetric)
     weights = weight_defines(32, "unsigned", maximum=False)
-    for _, options in EclOptions.ablation()[1:]:
-        yield from _ecl(options, weights, capabilities, tuning)
+    told = set(_ecl(EclOptions(), weights, capabilities, tuning))
+    for _, options in EclOptions.ablation()[1:]:  # some differ only where lanes combine
+        for one in _ecl(options, weights, capabilities, tuning):
+            if one not in told:
+                told.add(one)
+                yield one
 
 
 def _ecl(

@@ -52,11 +52,14 @@ class Level:
         source << bits | target.
     ranks : DeviceArray of uint32, shape (entries,)
         Place of the edge in the order by (weight key, edge id).
+    is_simple : bool
+        Whether the list is known to be sorted by pair, with no pair twice.
     """
 
     n: int
     pairs: DeviceArray
     ranks: DeviceArray
+    is_simple: bool = False
 
     @property
     def bits(self) -> int:
@@ -280,6 +283,8 @@ class Contraction:
             How the lightest is found: as the segmented minimum of each pair, or as its first after
             a split by rank too.
         """
+        if level.is_simple:
+            return level
         launch = self.launch
         with launch.phase("split edges"):
             ordered = self._sorted_by_rank(level) if by == "split" else level
@@ -293,4 +298,4 @@ class Contraction:
                 flags = end_flags(flags, launch=launch)
             pairs, ranks, count = compact(level.pairs, flags, values=level.ranks, launch=launch)
             kept = self.read(count)
-        return Level(level.n, pairs[:kept], ranks[:kept])
+        return Level(level.n, pairs[:kept], ranks[:kept], is_simple=True)

@@ -86,7 +86,7 @@ class Parameter:
         return algorithm in (self.algorithms or (algorithm,))
 
 
-_PRIMITIVES = ("boruvka", "pma")
+_PRIMITIVES = ("boruvka", "pma", "prim-boruvka")
 _FILTERING = ("filter-boruvka",)
 _RESIDENT = "resident_groups_per_compute_unit"
 # SAMPLES of cl/algorithms/filter_boruvka_filter.cl.

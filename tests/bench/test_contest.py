@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from clmst import Device, EclOptions, kruskal, to_device
-from clmst.bench.contest import WARM_UPS, Rivals
+from clmst.bench.contest import REHEARSALS, WARM_UPS, Rivals
 from clmst.bench.entrants import (
     Entrant,
     Outcome,
@@ -58,7 +58,9 @@ def test_contestants_take_turns(any_device: Device) -> None:
     log: list[str] = []
     pair = [entrant(name, lambda _: RIGHT, log) for name in "ab"]
     found = contest_of(any_device, 3).run(pair, REFERENCE)
-    assert log == ["a"] * (1 + WARM_UPS) + ["b"] * (1 + WARM_UPS) + ["a", "b"] * 3
+    admission, turn = 1 + WARM_UPS, REHEARSALS + 1
+    turns = (["a"] * turn + ["b"] * turn) * 3
+    assert log == ["a"] * admission + ["b"] * admission + turns
     assert [(one.status, len(one.seconds)) for one in found] == [("ok", 3)] * 2
     assert all(min(one.seconds) > 0 for one in found)
     assert found[0].details == {"kind": "a", "rounds": 2}
@@ -88,14 +90,14 @@ def test_result_that_goes_wrong_later_is_not_kept(any_device: Device) -> None:
     assert (found.status, found.seconds) == ("wrong", ())
 
 
-@pytest.mark.parametrize("at", [1, 2, 5])
+@pytest.mark.parametrize("at", [1, 2, 5, 9])
 @pytest.mark.parametrize(
     "error", [OutOfDeviceMemoryError("no more room\nat all"), RuntimeError("CL_DEVICE_LOST")]
 )
 def test_device_that_fails_stops_one_contestant(
     any_device: Device, at: int, error: Exception
 ) -> None:
-    """At the verified call, in the warm-up, between the turns."""
+    """At the verified call, in the warm-up, in a rehearsal, while it is timed."""
 
     def fail(k: int) -> Array:
         if k == at:
@@ -136,8 +138,10 @@ def test_peers_run_between_the_turns(any_device: Device, tmp_path: Path) -> None
     kept: list[Measurement] = []
     contest = replace(contest_of(any_device, 4), keep=kept.extend)
     found = contest.run([entrant("a", noting)], REFERENCE, rivals)
-    # a call to verify, two to warm up, and one more after each peer
-    assert note.read_text() == "....p..q..r.."
+    turn = "." * (REHEARSALS + 1)
+    admission = "." * (1 + WARM_UPS)
+    # after each peer, one call more to warm up
+    assert note.read_text() == admission + turn + "".join(f"{peer}.{turn}" for peer in "pqr")
     assert [(one.contestant, one.scope, one.status) for one in found] == [
         ("a", "solve", "ok"),
         ("p", "solve", "ok"),

@@ -1,0 +1,54 @@
+// From Borůvka's last level to Prim's algorithm, and back: an edge list as rows, and the edges of the
+// trees as slots of the graph.
+//
+// Source: Sun and Skadron 2013, section 6.
+//
+// The list is that of boruvka.cl: pairs, u << bits | v, each in both directions and no pair twice,
+// sorted; ranks, the edges' places in the total order, which are their weights from here on.
+#include "device/rows.cl"
+#include "device/work_group.cl"
+
+// The vertex at the other end of an entry.
+static inline uint entry_target(ulong pair, uint bits) {
+  return (uint)(pair & ((1ul << bits) - 1));
+}
+
+// Find where every vertex's entries begin: before the first whose source is not less.
+//
+// In  pairs[n_entries].  Out  indptr[n + 1].  Launch  any. O(n log n_entries).
+kernel void prim_boruvka_find_rows(const global ulong *pairs, global uint *indptr, uint n,
+                                   uint n_entries, uint bits) {
+  GRID_FOR(u, (ulong)n + 1) {
+    uint low = 0, high = n_entries;
+    while (low < high) {
+      const uint middle = low + (high - low) / 2;
+      if (pairs[middle] >> bits < u) low = middle + 1;
+      else high = middle;
+    }
+    indptr[u] = low;
+  }
+}
+
+// List the targets of the entries.
+//
+// In  pairs[n_entries].  Out  indices[n_entries].  Launch  any.
+kernel void prim_boruvka_list_targets(const global ulong *pairs, global uint *indices,
+                                      uint n_entries, uint bits) {
+  GRID_FOR(i, n_entries) indices[i] = entry_target(pairs[i], bits);
+}
+
+// Put the edges of all trees into the forest.
+//
+// In       indptr, indices, ranks: rows, sorted; parents[n]: all ones for roots; slots[m]: of ranks.
+// In-out   in_forest[n_slots]: set to 1 at the slots of the edges, by one writer each.
+// Launch   any. O(n log n).
+kernel void prim_boruvka_mark_edges(const global uint *indptr, const global uint *indices,
+                                    const global uint *ranks, const global uint *parents,
+                                    const global uint *slots, global uchar *in_forest, uint n) {
+  GRID_FOR(v, n) {
+    const uint parent = parents[v];
+    if (parent == UINT_MAX) continue;
+    const uint entry = wi_find_column(indices, indptr[v], indptr[v + 1], parent);
+    in_forest[slots[ranks[entry]]] = 1;
+  }
+}

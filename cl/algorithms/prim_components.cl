@@ -1,0 +1,48 @@
+// The components of a graph, so that Prim's algorithm can grow trees in all of them at once.
+#include "device/rows.cl"
+#include "device/union_find.cl"
+#include "device/work_group.cl"
+
+// Consecutive slots that a work-item takes at a time, having searched for the row of the first.
+#define COMPONENTS_RUN 32
+
+// Let every vertex be a set.
+//
+// Out  sets[n].  Launch  any. O(n).
+kernel void prim_components_separate(global uint *sets, uint n) {
+  GRID_FOR(v, n) sets[v] = (uint)v;
+}
+
+// Join the sets of the ends of every edge.
+//
+// In       indptr, indices[n_slots]: rows of both directions.
+// In-out   sets[n]: parents of disjoint sets (device/union_find.cl).
+// Launch   any. O(n_slots log n).
+kernel void prim_components_unite(const global uint *indptr, const global uint *indices,
+                                  volatile global uint *sets, uint n, uint n_slots) {
+  GRID_FOR(run, ((ulong)n_slots + COMPONENTS_RUN - 1) / COMPONENTS_RUN) {
+    const uint begin = (uint)run * COMPONENTS_RUN;
+    const uint end = begin + min(n_slots - begin, (uint)COMPONENTS_RUN);
+    uint row = wi_find_row(indptr, 0, n, begin), row_end = indptr[row + 1];
+    for (uint slot = begin; slot < end; ++slot) {
+      while (slot == row_end) row_end = indptr[++row + 1];
+      const uint column = indices[slot];
+      if (column <= row) continue;
+      wi_unite(sets, wi_find_halving(sets, row), wi_find_halving(sets, column));
+    }
+  }
+}
+
+// Find the set of every vertex.
+//
+// In  sets[n].  Out  roots[n].  Launch  any.
+kernel void prim_components_find_roots(const global uint *sets, global uint *roots, uint n) {
+  GRID_FOR(v, n) roots[v] = wi_find(sets, (uint)v);
+}
+
+// Mark where a component begins in the vertices sorted by root.
+//
+// In  roots[n], sorted.  Out  heads[n].  Launch  any.
+kernel void prim_components_mark_heads(const global uint *roots, global uchar *heads, uint n) {
+  GRID_FOR(i, n) heads[i] = i == 0 || roots[i - 1] != roots[i];
+}

@@ -1,0 +1,99 @@
+"""Borůvka's algorithm for the first log log n rounds, Prim's for the rest.
+
+Source: the future work of Y. Sun, K. Skadron, "Prefix Scan and Minimum Spanning Tree with OpenCL",
+2013, section 6. The rounds are those of :mod:`clmst.algorithms.boruvka`, made of primitives; the
+rest is :mod:`clmst.algorithms.prim_trees`, with ranks for weights.
+"""
+
+from __future__ import annotations
+
+from math import ceil, log2
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.boruvka import Rounds
+from clmst.algorithms.boruvka_options import BoruvkaOptions
+from clmst.algorithms.contraction import Contraction, Level
+from clmst.algorithms.prim_boruvka_options import PrimBoruvkaOptions
+from clmst.algorithms.prim_trees import Rows, Trees, grow
+from clmst.algorithms.solution import Solution
+from clmst.core.errors import InvalidArgumentError
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device_graph import DeviceGraph, weight_defines
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/prim_boruvka.cl"
+
+# Ranks are weights of 32 bits that no two edges share, whatever the order of the graph's own.
+RANKS = weight_defines(32, "unsigned", maximum=False)
+
+
+def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
+    """Solve by Borůvka's algorithm first, then Prim's; see :class:`PrimBoruvkaOptions`.
+
+    Notes
+    -----
+    k rounds leave at most n / 2^k vertices: O((n + m) k) work by the whole device, then
+    O(m log(n / 2^k)) by a work-item a component. Device memory as of ``boruvka``.
+    """
+    options = PrimBoruvkaOptions() if options is None else options
+    if not isinstance(options, PrimBoruvkaOptions):
+        raise InvalidArgumentError(
+            f"options is a {type(options).__name__}; 'prim-boruvka' takes a PrimBoruvkaOptions"
+        )
+    rounds = rounds_for(graph.n_vertices) if options.rounds is None else options.rounds
+    steps = Contraction(graph, launch, maximum=maximum)
+    boruvka = Rounds(steps, BoruvkaOptions())
+    level = steps.first_level()
+    done = 0
+    while level is not None and done < rounds:
+        level = boruvka.next_level(level)
+        done += 1
+    stats: dict[str, Any] = {"rounds": done, "vertices": 0, "entries": 0}
+    if level is not None:
+        level = steps.remove_duplicates(level)
+        rows = _rows_of(level, launch)
+        trees = grow(rows, launch, options.prim)
+        _mark_edges(rows, trees, steps, launch)
+        stats |= {"vertices": level.n, "entries": level.entries, **trees.stats}
+    return Solution(graph=graph, in_forest=steps.in_forest, stats=stats)
+
+
+def rounds_for(n: int) -> int:
+    """Return log2(log2 n), rounded up: Borůvka's rounds before Prim's algorithm."""
+    return max(ceil(log2(log2(n))), 0) if n > 1 else 0
+
+
+def _rows_of(level: Level, launch: Launcher) -> Rows:
+    """Return the edge list of a level as rows, with ranks for weights."""
+    device, n, n_entries = launch.device, level.n, level.entries
+    program = device.program(SOURCE)
+    indptr, indices = (DeviceArray.empty(k, np.uint32, device) for k in (n + 1, n_entries))
+    extent = (np.uint32(n_entries), np.uint32(level.bits))
+    with launch.phase("make rows"):
+        groups = launch.groups_for(-(-(n + 1) // program.grid_tile))
+        launch(
+            program, "prim_boruvka_find_rows", groups, level.pairs.memory, indptr.memory,
+            np.uint32(n), *extent,
+        )  # fmt: skip
+        groups = launch.groups_for(-(-n_entries // program.grid_tile))
+        launch(
+            program, "prim_boruvka_list_targets", groups, level.pairs.memory, indices.memory,
+            *extent,
+        )  # fmt: skip
+    return Rows(
+        n=n, n_slots=n_entries, indptr=indptr.memory, indices=indices.memory,
+        weights=level.ranks.memory, defines=RANKS,
+    )  # fmt: skip
+
+
+def _mark_edges(rows: Rows, trees: Trees, steps: Contraction, launch: Launcher) -> None:
+    """Put the trees' edges into the forest."""
+    program = launch.device.program(SOURCE)
+    with launch.phase("mark edges"):
+        launch(
+            program, "prim_boruvka_mark_edges", launch.groups_for(-(-rows.n // program.grid_tile)),
+            rows.indptr, rows.indices, rows.weights, trees.parents.memory,
+            steps.slots.memory, steps.in_forest.memory, np.uint32(rows.n),
+        )  # fmt: skip

@@ -1,0 +1,214 @@
+"""Growing trees by Prim's algorithm, on the rows of any graph; host side of ``prim.cl``.
+
+Source: see ``cl/algorithms/prim.cl``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.prim_options import PrimOptions
+from clmst.primitives.compact import positions
+from clmst.primitives.sort import sort_by_key
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.program import Program
+
+SOURCE = "algorithms/prim.cl"
+COMPONENTS_SOURCE = "algorithms/prim_components.cl"
+
+# What a worker does in one launch, in looks at slots: at some microseconds each, a second at worst.
+# GPUs that also drive a display end a kernel after two or so.
+STEPS_A_LAUNCH = 1 << 18
+# Vertices up to which a work-group looks at all of them rather than leave all to one work-item.
+ARRAY_VERTICES = 4096
+# Slots for each pair of vertices above which rows are mostly parallel edges, which lone work-items
+# go through.
+_ARRAY_PARALLEL = 4
+# Vertices and compute units from which on components are looked for: that takes as long as growing
+# the trees does with two cores, and gains nothing where there is one component only.
+APART_VERTICES = 4096
+_APART_COMPUTE_UNITS = 8
+
+# HEAP_TAKE_STEPS, ARRAY_CHOOSE_STEPS and the words of a cursor, as the kernels have them.
+_TAKE_STEPS, _CHOOSE_STEPS = 16, 8
+_CURSOR_WORDS = {"heap": 6, "array": 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """A graph as rows of both directions of its edges, sorted, on a device.
+
+    Attributes
+    ----------
+    n : int
+        Vertices, at least one.
+    n_slots : int
+    indptr, indices, weights : device buffer
+        As of a :class:`DeviceGraph`.
+    defines : mapping
+        Macros that tell kernels how to read the weights.
+    """
+
+    n: int
+    n_slots: int
+    indptr: Any
+    indices: Any
+    weights: Any
+    defines: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trees:
+    """Full grown trees.
+
+    Attributes
+    ----------
+    parents : DeviceArray of uint32, shape (n,)
+        The other end of each vertex's edge of the forest; all ones for roots.
+    stats : mapping
+        How they were grown.
+    """
+
+    parents: DeviceArray
+    stats: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Patches:
+    """Vertices dealt out to workers: `count` ranges of `vertices`, which begin at `offsets`."""
+
+    count: int
+    vertices: DeviceArray
+    offsets: DeviceArray
+
+
+def grow(rows: Rows, launch: Launcher, options: PrimOptions) -> Trees:
+    """Grow a tree in every component.
+
+    Notes
+    -----
+    With a heap O(m log n) work, a work-item a patch; with an array O(n^2 + m), a work-group a
+    patch. One launch and one read-back for every `STEPS_A_LAUNCH` steps of the longest. Device
+    memory: 24 bytes a vertex, 32 for keys of 64 bits; 25 more while components are looked for.
+    """
+    growing = _Growing(rows, launch, options)
+    with launch.phase("plant trees"):
+        patches = growing.begin()
+    if growing.looks_for_components:
+        with launch.phase("find components"):
+            patches = growing.find_components(patches)
+    with launch.phase("grow trees"):
+        launches = growing.grow(patches)
+    stats = {"queue": growing.queue, "patches": patches.count, "growing_launches": launches}
+    return Trees(parents=growing.parents, stats=stats)
+
+
+class _Growing:
+    """What the steps share."""
+
+    def __init__(self, rows: Rows, launch: Launcher, options: PrimOptions) -> None:
+        self.rows, self.launch = rows, launch
+        self.device: Device = launch.device
+        self.program = self.device.program(SOURCE, **rows.defines)
+        self.width = self.program.work_group_size
+        self.queue = self._choose_queue() if options.queue == "auto" else options.queue
+        self.looks_for_components = (
+            self._has_many_workers() and rows.n >= APART_VERTICES
+            if options.components == "auto"
+            else options.components == "apart"
+        )
+        wide = rows.defines["WEIGHT_BITS"] == 64
+        self.parents, self.places, self.holders = (self._new(rows.n) for _ in range(3))
+        self.held, self.keys = (
+            self._new(rows.n, np.uint64 if wide else np.uint32) for _ in range(2)
+        )
+        self.unfinished = self._new(1)
+
+    def _choose_queue(self) -> str:
+        n, n_slots = self.rows.n, self.rows.n_slots
+        few = n <= ARRAY_VERTICES and n_slots <= _ARRAY_PARALLEL * n * n
+        return "array" if few and self.width > 1 else "heap"
+
+    def _has_many_workers(self) -> bool:
+        units = self.device.capabilities.compute_units
+        return self.width > 1 or units >= _APART_COMPUTE_UNITS
+
+    def _new(self, size: int, dtype: Any = np.uint32) -> DeviceArray:
+        return DeviceArray.empty(size, dtype, self.device)
+
+    def _for_each(self, program: Program, kernel: str, n_items: int, *arguments: Any) -> None:
+        """Enqueue a kernel that shares `n_items` out; arrays stand for their memory."""
+        groups = self.launch.groups_for(-(-n_items // program.grid_tile))
+        memory = [a.memory if isinstance(a, DeviceArray) else a for a in arguments]
+        self.launch(program, kernel, groups, *memory)
+
+    def begin(self) -> _Patches:
+        """Let no vertex be in a tree, and all be one patch."""
+        n = self.rows.n
+        vertices, offsets = self._new(n), self._new(1)
+        self._for_each(
+            self.program, "prim_initialise", n, vertices, offsets, self.parents, self.places,
+            self.held, self.unfinished, np.uint32(n),
+        )  # fmt: skip
+        return _Patches(count=1, vertices=vertices, offsets=offsets)
+
+    def find_components(self, whole: _Patches) -> _Patches:
+        """Make a patch of every component: its vertices stand together, rising."""
+        rows, n = self.rows, self.rows.n
+        program, extent = self.device.program(COMPONENTS_SOURCE), np.uint32(n)
+        sets, roots = self._new(n), self._new(n)
+        self._for_each(program, "prim_components_separate", n, sets, extent)
+        if rows.n_slots:
+            self._for_each(
+                program, "prim_components_unite", rows.n_slots, rows.indptr, rows.indices, sets,
+                extent, np.uint32(rows.n_slots),
+            )  # fmt: skip
+        self._for_each(program, "prim_components_find_roots", n, sets, roots, extent)
+        roots, vertices = sort_by_key(
+            roots, whole.vertices, key_bits=max((n - 1).bit_length(), 1), launch=self.launch
+        )
+        heads = self._new(n, np.uint8)
+        self._for_each(program, "prim_components_mark_heads", n, roots, heads, extent)
+        offsets, count = positions(heads, launch=self.launch)
+        return _Patches(count=self._read(count), vertices=vertices, offsets=offsets)
+
+    def grow(self, patches: _Patches) -> int:
+        """Let every worker grow the trees of its patches; return in how many launches."""
+        rows, width = self.rows, self.width
+        lone = self.queue == "heap"  # else a worker is a work-group
+        groups = self.launch.groups_for(-(-patches.count // width) if lone else patches.count)
+        workers = groups * width if lone else groups
+        cursors = self._new(_CURSOR_WORDS[self.queue] * workers)
+        arrays = (
+            self.parents, self.places, self.held, self.holders, self.keys, patches.vertices,
+            patches.offsets, cursors, self.unfinished,
+        )  # fmt: skip
+        memory = (rows.indptr, rows.indices, rows.weights, *(array.memory for array in arrays))
+        extent = (np.uint32(rows.n), np.uint32(patches.count), np.uint32(STEPS_A_LAUNCH))
+        launches, suffice = 0, self._most_steps() <= STEPS_A_LAUNCH
+        while True:
+            self.launch(
+                self.program, f"prim_{self.queue}_grow", groups, *memory, *extent,
+                np.uint32(launches),
+            )  # fmt: skip
+            launches += 1
+            if suffice or self._read(self.unfinished) < launches:
+                return launches
+
+    def _most_steps(self) -> int:
+        """Return a bound on the steps of a worker that has the whole graph for its patches."""
+        n, n_slots = self.rows.n, self.rows.n_slots
+        if self.queue == "heap":
+            return n_slots + (_TAKE_STEPS + 1) * n
+        return _CHOOSE_STEPS * n + (n * n + n_slots) // self.width
+
+    def _read(self, word: DeviceArray) -> int:
+        host = np.empty(1, np.uint32)
+        self.launch.read(word.memory, host)
+        return int(host[0])
