@@ -94,11 +94,9 @@ class _Run:
         """Enqueue everything, and wait for the counts."""
         self._find_rows()
         if self.launches == "resident":
-            kernel = self.plan.resident_kernel("resident_solve")
             phases = np.uint32(self.plan.n_phases)
             windows = self.plan.window_arguments
-            flags = self.plan.in_forest.memory
-            self.launch.prepared(kernel, self.resident_groups, flags, phases, *windows)
+            self._launch_resident("solve", self.plan.in_forest.memory, phases, *windows)
         else:
             self._first_worklist()
             for phase in range(self.plan.n_phases):
@@ -143,7 +141,12 @@ class _Run:
         if few:
             groups = min(groups, _FEW_GROUPS * self.plan.device.capabilities.compute_units)
         words = (np.uint32(one) if isinstance(one, int) else one for one in arguments)
-        self.launch.prepared(self.plan.kernel(name), groups, *words)
+        self.launch(program, f"filter_boruvka_{name}", groups, *self.plan.arguments, *words)
+
+    def _launch_resident(self, name: str, *arguments: Any) -> None:
+        """Enqueue work-groups that wait for one another."""
+        program, name = self.plan.resident_program, f"filter_boruvka_resident_{name}"
+        self.launch(program, name, self.resident_groups, *self.plan.arguments, *arguments)
 
     def _edge_step(self, name: str, phase: int, depth: int) -> None:
         bound = self.plan.capacities[depth % 2]
@@ -227,8 +230,7 @@ class _Run:
                 self._edge_step("contract", phase, depth)
                 depth += 1
         words = (np.uint32(word) for word in (phase, depth, first, settles))
-        kernel = self.plan.resident_kernel("resident_finish_phase")
-        self.launch.prepared(kernel, self.resident_groups, *words)
+        self._launch_resident("finish_phase", *words)
 
     def _settle(self, phase: int, first: int) -> None:
         """Let every vertex know the component that the phase left it in."""

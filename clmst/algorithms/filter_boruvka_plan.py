@@ -1,6 +1,8 @@
-"""A prepared solve by filter-boruvka: its memory, and its kernels with their arguments set."""
+"""A prepared solve by filter-boruvka: its windows, its memory, and what kernels take of it."""
 
 from __future__ import annotations
+
+from functools import cached_property
 
 import numpy as np
 
@@ -8,7 +10,7 @@ from clmst.algorithms.filter_boruvka_options import MAX_PHASES, FilterBoruvkaOpt
 from clmst.algorithms.solution import flag_words, new_flags
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.launcher import Launcher, Prepared
+from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
 
@@ -98,7 +100,12 @@ class Plan:
         self.program = device.program(
             SOURCE, **self.weights, **defines(tuning, symmetric=self.symmetric)
         )
-        self._kernels: dict[str, Prepared] = {}
+
+    @cached_property
+    def resident_program(self) -> Program:
+        """The kernels for resident work-groups, which not every solve needs."""
+        shape = resident_defines(self.device.policy, symmetric=self.symmetric)
+        return self.device.program(RESIDENT_SOURCE, **self.weights, **shape)
 
     # ------------------------------------------------------------------- windows
 
@@ -157,22 +164,6 @@ class Plan:
         half = min(m, (an_edge * m + a_vertex * n) // 32 + _FEW_EDGES)
         at_least = -(-m // 2) if self.symmetric and self.ranks else 0
         return max(at_least, half), half
-
-    # ------------------------------------------------------------------- kernels
-
-    def kernel(self, name: str, program: Program | None = None) -> Prepared:
-        """Return a kernel whose arguments are set but for those behind the arrays."""
-        if name not in self._kernels:
-            full = f"filter_boruvka_{name}"
-            self._kernels[name] = Prepared(program or self.program, full, self.arguments)
-        return self._kernels[name]
-
-    def resident_kernel(self, name: str) -> Prepared:
-        """Return a kernel for resident work-groups, likewise."""
-        if name not in self._kernels:
-            shape = resident_defines(self.device.policy, symmetric=self.symmetric)
-            return self.kernel(name, self.device.program(RESIDENT_SOURCE, **self.weights, **shape))
-        return self._kernels[name]
 
     # --------------------------------------------------------------------- state
 

@@ -19,35 +19,6 @@ if TYPE_CHECKING:
 _MAX_DRIVER_FILL = 1 << 30
 
 
-class Prepared:
-    """A kernel of its own, whose leading arguments are set once and for all.
-
-    Parameters
-    ----------
-    program : Program
-    name : str
-    arguments : tuple
-        Buffers and NumPy scalars; kept alive with the kernel.
-    """
-
-    def __init__(self, program: Program, name: str, arguments: tuple[Any, ...]) -> None:
-        self.name = name
-        self.work_group_size = program.work_group_size
-        self.kernel = program.new_kernel(name)
-        self._arguments = arguments
-        self._rest: tuple[Any, ...] = ()
-        for k, argument in enumerate(arguments):
-            self.kernel.set_arg(k, argument)
-
-    def set_rest(self, arguments: tuple[Any, ...]) -> None:
-        """Set the arguments behind the leading ones."""
-        if arguments == self._rest:
-            return
-        for k, argument in enumerate(arguments, len(self._arguments)):
-            self.kernel.set_arg(k, argument)
-        self._rest = arguments
-
-
 class Launcher:
     """Enqueues kernels on a queue, and notes their events if a profile is wanted."""
 
@@ -80,19 +51,6 @@ class Launcher:
             event = kernel(self.queue, (groups * local,), (local,), *arguments)
         self.launches += 1
         return self._note(name, event)
-
-    def prepared(self, kernel: Prepared, groups: int, *rest: Any) -> Any:
-        """Enqueue a prepared kernel, with the arguments behind those that are set."""
-        import pyopencl as cl
-
-        local = kernel.work_group_size
-        with self.device.lock:
-            kernel.set_rest(rest)
-            event = cl.enqueue_nd_range_kernel(
-                self.queue, kernel.kernel, (groups * local,), (local,)
-            )
-        self.launches += 1
-        return self._note(kernel.name, event)
 
     def groups_for(self, n_items: int) -> int:
         """Return how many work-groups share `n_items` tiles or items: few enough to be resident."""
