@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from clmst.algorithms import adoption, boruvka, ecl, filter_boruvka_plan
+from clmst.algorithms import adoption, boruvka, dense_plan, ecl, filter_boruvka_plan
 from clmst.algorithms.ecl_options import (
     EclOptions,
     populate_defines,
@@ -16,6 +16,7 @@ from clmst.core.weight_keys import WeightKind
 from clmst.primitives import catalogue
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device_graph import weight_defines
+from clmst.runtime.device_matrix import doubles_defines
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Specialisation, specialise
 
@@ -44,8 +45,12 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
             yield specialise(adoption.SOURCE, capabilities, tuning, **weights)
             defines = weights | boruvka.DEFINES  # one kernel of it looks at weights
             yield specialise(boruvka.SOURCE, capabilities, tuning, **defines)
+        yield specialise(dense_plan.SOURCE, capabilities, tuning, **weights, COMPLETE=1)
         for symmetric in (False, True):
             yield from _filter_boruvka(weights, capabilities, tuning, symmetric=symmetric)
+            defines = weights | {"SYMMETRIC": symmetric}
+            yield specialise(dense_plan.BUILD_SOURCE, capabilities, tuning, **defines)
+    yield from _dense(capabilities, tuning)
     weights = weight_defines(32, "unsigned", maximum=False)
     for _, options in EclOptions.ablation()[1:]:
         yield from _ecl(options, weights, capabilities, tuning)
@@ -72,3 +77,16 @@ def _filter_boruvka(
     if tuning.resident_groups_per_compute_unit > 0:  # else only where somebody asks for it by name
         defines = weights | filter_boruvka_plan.resident_defines(tuning, symmetric=symmetric)
         yield specialise(filter_boruvka_plan.RESIDENT_SOURCE, capabilities, tuning, **defines)
+
+
+def _dense(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
+    """Yield what matrices in which pairs are missing get, and points."""
+    for wide in (False, True):
+        defines = dense_plan.key_defines(wide=wide)
+        yield specialise(dense_plan.SOURCE, capabilities, tuning, **defines)
+    if not capabilities.doubles:
+        return
+    for (metric, dimensions, bits, kind), maximum in product(doubles_defines(), (False, True)):
+        defines = {"METRIC": metric, "DIMENSIONS": dimensions, "COMPLETE": 1}
+        defines |= weight_defines(bits, kind, maximum=maximum)
+        yield specialise(dense_plan.SOURCE, capabilities, tuning, **defines)

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from clmst.core import pairs
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
 from clmst.primitives.compact import positions
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
 
@@ -43,12 +45,13 @@ class DeviceForest:
 
     Attributes
     ----------
-    graph : DeviceGraph
+    graph : DeviceGraph or DeviceMatrix
         The graph it spans.
     n_edges : int
         Number of its edges, k.
-    slots : device buffer of uint32, shape (k,)
-        Where each edge stands in the graph's CSR; rising.
+    slots : device buffer of uint32, shape (k,), or None
+        Where each edge stands in the graph's CSR; rising. None where the graph is a matrix or
+        points, which have no slots.
     edges : device buffer of uint32, shape (k, 2)
         Endpoints, the lesser first.
     maximum : bool
@@ -57,7 +60,7 @@ class DeviceForest:
         As of :class:`clmst.Forest`.
     """
 
-    graph: DeviceGraph
+    graph: DeviceGraph | DeviceMatrix
     n_edges: int
     slots: Any
     edges: Any
@@ -75,6 +78,8 @@ class DeviceForest:
 
     def to_host(self) -> Forest:
         """Copy the forest to the host. O(k)."""
+        if isinstance(self.graph, DeviceMatrix):
+            return self._of_matrix(self.graph)
         device, graph = self.graph.device, self.graph.graph
         slots = np.empty(self.n_edges, np.uint32)
         edges = np.empty((self.n_edges, 2), np.uint32)
@@ -101,6 +106,22 @@ class DeviceForest:
             maximum=self.maximum,
             stats=self.stats,
             vertex_labels=graph.vertex_labels,
+        )
+
+    def _of_matrix(self, matrix: DeviceMatrix) -> Forest:
+        """Copy the endpoints; the rest follows from them."""
+        graph = matrix.graph
+        edges = np.empty((self.n_edges, 2), np.uint32)
+        if self.n_edges:
+            Launcher(matrix.device, matrix.device.queue).read(self.edges, edges)
+        u, v = edges.T
+        return Forest(
+            n_vertices=graph.n_vertices,
+            edges=_signed(edges, graph.n_vertices),
+            weights=graph.weights_of(u, v),
+            edge_ids=pairs.position(graph.n_vertices, u, v),
+            maximum=self.maximum,
+            stats=self.stats,
         )
 
 
