@@ -125,9 +125,7 @@ def check_square(matrix: Any) -> Array:
     """Return `matrix` as an array of a supported dtype, or raise unless it is square."""
     array = np.asarray(matrix)
     if array.ndim != 2:
-        raise InvalidGraphError(
-            f"the array has {array.ndim} dimensions; an adjacency matrix has 2"
-        )
+        raise InvalidGraphError(f"the array has {array.ndim} dimensions; an adjacency matrix has 2")
     check_shape(array.shape)
     return as_weights(array)
 

@@ -1,4 +1,4 @@
-"""Points as a complete graph, whose weights are distances that are computed where they are needed."""
+"""Points as a complete graph, whose weights are distances, computed where they are needed."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Points:
 
     @cached_property
     def planes(self) -> npt.NDArray[np.float64]:
-        """What squared distances are taken of: a row for each of 2 or 3 dimensions, shape (d, n)."""
+        """What squared distances are taken of: a row for each of 2 or 3 dimensions."""
         if self.metric == "great-circle":
             return sphere.on_unit_sphere(self.coordinates)
         n, dimensions = self.coordinates.shape

@@ -82,7 +82,7 @@ class DeviceMatrix:
             _, bits, kind = METRICS[graph.metric]
             _check_doubles(device)
             doubles = np.concatenate([graph.planes.ravel(), graph.steps])
-            panels = (Panel(first=0, n_rows=n, cells=device.upload(doubles)),)
+            panels: tuple[Panel, ...] = (Panel(first=0, n_rows=n, cells=device.upload(doubles)),)
         else:
             encoded = encode(graph.weights.ravel())
             bits, kind = 8 * encoded.bits.dtype.itemsize, encoded.kind
