@@ -17,8 +17,16 @@ import numpy as np
 import pyopencl as cl
 
 import clmst
-from clmst import BoruvkaOptions, Device, EclOptions, FilterBoruvkaOptions, Graph
-from clmst.algorithms import filter_boruvka, filter_boruvka_plan
+from clmst import (
+    BoruvkaOptions,
+    DenseGraph,
+    Device,
+    EclOptions,
+    FilterBoruvkaOptions,
+    Graph,
+    Points,
+)
+from clmst.algorithms import dense_plan, filter_boruvka, filter_boruvka_plan
 from clmst.algorithms.filter_boruvka_options import Launches
 from clmst.runtime.launcher import Launcher
 from tests.conftest import SHARED_DATA
@@ -114,6 +122,33 @@ def give_up(device: Device) -> Iterator[str]:
         yield f"launches went as {ways}"
 
 
+def dense_graphs(shape: str) -> Iterator[tuple[str, Graph | DenseGraph | Points]]:
+    """Yield what `dense` is to solve: matrices of every origin, and points."""
+    narrow = hub(np.dtype(np.int32))
+    yield "hub by matrix", narrow
+    weights = np.random.default_rng(7).integers(0, 90, (70, 70)).astype(np.float32)
+    yield "matrix", DenseGraph(np.maximum(weights, weights.T))
+    if shape == "gpu":
+        return
+    yield "hub by matrix, both directions stored", narrow.symmetrised()
+    yield "hub of doubles by matrix", hub(np.dtype(np.float64))
+    yield "chain by matrix", chain()
+    coordinates = np.random.default_rng(8).random((80, 2)) * 50
+    yield "points", Points(coordinates)
+    yield "points on the globe", Points(coordinates, "great-circle")
+
+
+def dense_wrongs(device: Device, shape: str) -> Iterator[str]:
+    """Yield what `dense` solves wrongly, with ends of edges that share a word, and apart."""
+    for name, graph in dense_graphs(shape):
+        expected = clmst.kruskal(graph if isinstance(graph, Graph) else graph.to_graph())
+        for short_ids in (1 << 16, 4):
+            dense_plan._SHORT_IDS = short_ids
+            forest = clmst.minimum_spanning_forest(graph, algorithm="dense", device=device)
+            if not np.array_equal(forest.edge_ids, expected.edge_ids):
+                yield f"{name}, short ids up to {short_ids}"
+
+
 def runs(shape: str) -> Iterator[tuple[str, Graph, Options, bool]]:
     """Yield what to solve: a name, a graph, options, and whether the maximum is wanted.
 
@@ -162,6 +197,7 @@ def main(shape: str, *without: str) -> None:
     samples = max(64, device.policy.work_group_size)
     filter_boruvka.SAMPLES = filter_boruvka_plan.SAMPLES = samples  # type: ignore[attr-defined]
     wrong = list(give_up(device)) if shape == "gpu-shape" else []
+    wrong += dense_wrongs(device, shape)
     for name, graph, options, maximum in runs(shape):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
         algorithm = ALGORITHM_OF[type(options)]

@@ -30,7 +30,9 @@ CLEARING = {"reservation_clear", "reservation_reset"}
 FINDING = {"wi_find_racing", "wi_find_halving", "wi_unite"}
 FOLLOWING = {"round_follow"}
 SETTLING = {"filter_find_components", "link_of"}
-BY_DESIGN = (RESERVING, CLEARING, FINDING, FOLLOWING, SETTLING)
+HOLDING = {"atomic_min_u32", "atomic_min_u64", "held_enter_first", "held_enter_later"}
+JUMPING = {"dense_follow_links"}
+BY_DESIGN = (RESERVING, CLEARING, FINDING, FOLLOWING, SETTLING, HOLDING, JUMPING)
 
 PLACE = re.compile(r"At line (\d+) \(column \d+\) of cl/(\S+):")
 

@@ -1,7 +1,7 @@
 // dense: how a lone work-item goes along a row: by vectors, without a branch a cell.
 //
-// Most runs of cells have nothing lighter than what was found before, which one comparison of vectors
-// tells; the others are gone through cell by cell.
+// Most runs of cells have nothing lighter than what was found before, which one comparison of
+// vectors tells; the others are gone through cell by cell.
 #ifndef CLMST_ALGORITHMS_DENSE_RUNS
 #define CLMST_ALGORITHMS_DENSE_RUNS
 
@@ -49,11 +49,11 @@ static inline measure16_t row_measures(const row_t *row, uint v) {
 #else
 #define CELLS16 vload16(0, row->cells + v)
 #if WEIGHT_KIND == WEIGHT_SIGNED
-#define KEYS16 (CELLS16 ^ WEIGHT_SIGN)
+#define KEYS16 (CELLS16 ^ (weight_t)WEIGHT_SIGN)
 #elif WEIGHT_KIND == WEIGHT_FLOAT
-#define POSITIVE_ZEROS16(bits) ((bits) & ~WEIGHTS_AS(u)((bits) == WEIGHT_SIGN))
+#define POSITIVE_ZEROS16(bits) ((bits) & ~WEIGHTS_AS(u)((bits) == (weight_t)WEIGHT_SIGN))
 #define SIGNS16(bits) WEIGHTS_AS(u)(WEIGHTS_AS()(bits) >> (WEIGHT_BITS - 1))
-#define FLOAT_KEYS16(bits) ((bits) ^ (SIGNS16(bits) | WEIGHT_SIGN))
+#define FLOAT_KEYS16(bits) ((bits) ^ (SIGNS16(bits) | (weight_t)WEIGHT_SIGN))
 #define KEYS16 FLOAT_KEYS16(POSITIVE_ZEROS16(CELLS16))
 #else
 #define KEYS16 CELLS16
