@@ -1,27 +1,22 @@
 // dense: how a lone work-item goes along a row: by vectors, without a branch a cell.
-//
-// Most runs of cells have nothing lighter than what was found before, which one comparison of
-// vectors tells; the others are gone through cell by cell.
 #ifndef CLMST_ALGORITHMS_DENSE_RUNS
 #define CLMST_ALGORITHMS_DENSE_RUNS
 
 #include "algorithms/dense_cells.cl"
 
-// Cells of a vector, and vectors that are looked at together.
+// Cells that are looked at together.
 #define VECTOR_CELLS 16
-#define RUN_VECTORS 4
 
 #if METRIC
 typedef double16 measure16_t;
-typedef long16 choice16_t;
 #define CHOICE16 convert_long16
 #elif WEIGHT_BITS == 64
 typedef ulong16 measure16_t;
-typedef long16 choice16_t;
+#define VECTOR_OF(size) ulong##size
 #define CHOICE16 convert_long16
 #else
 typedef uint16 measure16_t;
-typedef int16 choice16_t;
+#define VECTOR_OF(size) uint##size
 #define CHOICE16
 #endif
 
@@ -66,28 +61,68 @@ static inline measure16_t row_measures(const row_t *row, uint v) {
 #endif
 }
 
-// Take in the cells [begin, end); with `component`, those that leave the component `own`.
-static inline void row_take_run(const row_t *row, uint begin, uint end,
-                                const global uint *component, uint own, candidate_t *best) {
-  const uint step = VECTOR_CELLS * RUN_VECTORS;
-  uint v = begin;
-  for (; v + step <= end; v += step) {
-    measure16_t least = MEASURE_MAX;
-    for (uint k = v; k < v + step; k += VECTOR_CELLS) {
-      measure16_t measures = row_measures(row, k);
-      if (component) {
-        const int16 leaves = vload16(0, component + k) != own;
-        measures = select((measure16_t)MEASURE_MAX, measures, CHOICE16(leaves));
-      }
-      least = min(least, measures);
-    }
-    const bool has_none = COMPLETE && best->to == NO_VERTEX;
-    if (!has_none && !any(least < best->measure)) continue;
-    for (uint i = v; i < v + step; ++i)
-      if (!component || component[i] != own) row_take(row, i, best);
-  }
-  for (; v < end; ++v)
+// Of consecutive cells, the measures of those that leave the component `own`; without `component`,
+// of all.
+static inline measure16_t row_leaving(const row_t *row, uint v, const global uint *component,
+                                      uint own) {
+  const measure16_t measures = row_measures(row, v);
+  if (!component) return measures;
+  const int16 leaves = vload16(0, component + v) != own;
+  return select((measure16_t)MEASURE_MAX, measures, CHOICE16(leaves));
+}
+
+// Take in the cells [begin, end), one after the other.
+static inline void row_take_each(const row_t *row, uint begin, uint end,
+                                 const global uint *component, uint own, candidate_t *best) {
+  for (uint v = begin; v < end; ++v)
     if (!component || component[v] != own) row_take(row, v, best);
 }
+
+#if METRIC
+
+// Take in the cells [begin, end) that leave the component `own`.
+static inline void row_take_run(const row_t *row, uint begin, uint end,
+                                const global uint *component, uint own, candidate_t *best) {
+  uint v = begin;
+  for (; v + VECTOR_CELLS <= end; v += VECTOR_CELLS) {
+    const measure16_t measures = row_leaving(row, v, component, own);
+    if (best->to == NO_VERTEX || any(measures < best->measure))
+      row_take_each(row, v, v + VECTOR_CELLS, component, own, best);
+  }
+  row_take_each(row, v, end, component, own, best);
+}
+
+#else
+
+static inline measure_t measure_least(measure16_t measures) {
+  const VECTOR_OF(8) eight = min(measures.lo, measures.hi);
+  const VECTOR_OF(4) four = min(eight.lo, eight.hi);
+  const VECTOR_OF(2) two = min(four.lo, four.hi);
+  return min(two.lo, two.hi);
+}
+
+// Take in the cells [begin, end) that leave the component `own`. The least measure is found first,
+// and then where it is; of what has been stored, equal measures are equal weights.
+static inline void row_take_run(const row_t *row, uint begin, uint end,
+                                const global uint *component, uint own, candidate_t *best) {
+  const uint stop = begin + (end - begin) / VECTOR_CELLS * VECTOR_CELLS;
+  measure16_t lanes = MEASURE_MAX;
+  for (uint v = begin; v < stop; v += VECTOR_CELLS)
+    lanes = min(lanes, row_leaving(row, v, component, own));
+  const measure_t least = measure_least(lanes);
+  if (candidate_yields(best, least)) {
+    bool is_found = false;
+    for (uint v = begin; v < stop && !is_found; v += VECTOR_CELLS) {
+      if (!any(row_leaving(row, v, component, own) == least)) continue;
+      for (uint i = v; i < v + VECTOR_CELLS && !is_found; ++i) {
+        is_found = row_measure(row, i) == least && !(component && component[i] == own);
+        if (is_found) row_take(row, i, best);
+      }
+    }
+  }
+  row_take_each(row, stop, end, component, own, best);
+}
+
+#endif
 
 #endif
