@@ -4,11 +4,6 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// 1: both directions of every edge are stored. 0: each edge is stored once, column above row.
-#ifndef SYMMETRIC
-#define SYMMETRIC 1
-#endif
-
 #if WEIGHT_BITS == 64
 typedef ulong build_key_t;
 #else
@@ -28,25 +23,26 @@ static inline build_key_t build_least(const global uint *indices, const global w
 // `gap`, a key that no edge has, move down by one, so that the greatest of all is free to stand for
 // no edge.
 //
-// In       indptr[n + 1], indices, weights: the graph; first_row, n_rows: of the matrix.
+// In       indptr[n + 1], indices, weights: the graph; is_symmetric: whether it stores both
+//          directions of every edge; first_row, n_rows: of the matrix.
 // In-out   cells[n_rows * n]: all ones before; every cell has one writer.
 // Launch   any; lanes a row.
 kernel void dense_build_cells(const global uint *indptr, const global uint *indices,
                               const global weight_t *weights, global build_key_t *cells,
-                              uint first_row, uint n_rows, uint n, ulong gap) {
+                              uint first_row, uint n_rows, uint n, ulong gap,
+                              uint is_symmetric) {
   for (size_t row = get_global_id(0) / LANES; row < n; row += get_global_size(0) / LANES) {
     const uint u = (uint)row, begin = indptr[u], end = indptr[u + 1];
     const bool is_here = u - first_row < n_rows;
-    if (SYMMETRIC && !is_here) continue;
+    if (is_symmetric && !is_here) continue;
     for (uint slot = begin + lanes_id(); slot < end; slot += LANES) {
       const uint v = indices[slot];
       if (v == u || (slot > begin && indices[slot - 1] == v)) continue;
       const build_key_t key = build_least(indices, weights, slot, end);
       const build_key_t stored = key - (key > gap);
       if (is_here) cells[(size_t)(u - first_row) * n + v] = stored;
-#if !SYMMETRIC
-      if (v - first_row < n_rows) cells[(size_t)(v - first_row) * n + u] = stored;
-#endif
+      if (!is_symmetric && v - first_row < n_rows)
+        cells[(size_t)(v - first_row) * n + u] = stored;
     }
   }
 }

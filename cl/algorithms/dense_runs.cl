@@ -12,11 +12,9 @@ typedef double16 measure16_t;
 #define CHOICE16 convert_long16
 #elif WEIGHT_BITS == 64
 typedef ulong16 measure16_t;
-#define VECTOR_OF(size) ulong##size
 #define CHOICE16 convert_long16
 #else
 typedef uint16 measure16_t;
-#define VECTOR_OF(size) uint##size
 #define CHOICE16
 #endif
 
@@ -95,10 +93,10 @@ static inline void row_take_run(const row_t *row, uint begin, uint end,
 #else
 
 static inline measure_t measure_least(measure16_t measures) {
-  const VECTOR_OF(8) eight = min(measures.lo, measures.hi);
-  const VECTOR_OF(4) four = min(eight.lo, eight.hi);
-  const VECTOR_OF(2) two = min(four.lo, four.hi);
-  return min(two.lo, two.hi);
+  measure_t each[VECTOR_CELLS], least = MEASURE_MAX;
+  vstore16(measures, 0, each);
+  for (uint i = 0; i < VECTOR_CELLS; ++i) least = min(least, each[i]);
+  return least;
 }
 
 // Take in the cells [begin, end) that leave the component `own`. The least measure is found first,

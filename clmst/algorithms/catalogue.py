@@ -45,11 +45,10 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
             yield specialise(adoption.SOURCE, capabilities, tuning, **weights)
             defines = weights | boruvka.DEFINES  # one kernel of it looks at weights
             yield specialise(boruvka.SOURCE, capabilities, tuning, **defines)
+        yield specialise(dense_plan.BUILD_SOURCE, capabilities, tuning, **weights)
         yield specialise(dense_plan.SOURCE, capabilities, tuning, **weights, COMPLETE=1)
         for symmetric in (False, True):
             yield from _filter_boruvka(weights, capabilities, tuning, symmetric=symmetric)
-            defines = weights | {"SYMMETRIC": symmetric}
-            yield specialise(dense_plan.BUILD_SOURCE, capabilities, tuning, **defines)
     yield from _dense(capabilities, tuning)
     weights = weight_defines(32, "unsigned", maximum=False)
     for _, options in EclOptions.ablation()[1:]:

@@ -56,8 +56,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     run.solve()
     launch.fill(in_forest.memory, 0, flag_words(graph.n_slots))
     plan, device = run.plan, graph.device
-    defines = graph.weight_defines(maximum=maximum) | {"SYMMETRIC": graph.graph.is_symmetric}
-    program = device.program(BUILD_SOURCE, **defines)
+    program = device.program(BUILD_SOURCE, **graph.weight_defines(maximum=maximum))
     groups = launch.groups_for(-(-plan.n // program.grid_tile))
     launch(
         program, "dense_build_mark", groups, graph.indptr, graph.indices, graph.weights,

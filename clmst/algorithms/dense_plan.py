@@ -165,8 +165,7 @@ def _build(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> tuple[Pane
     """Build the matrix of keys on the device."""
     device, n = graph.device, graph.n_vertices
     item_bytes = 8 if graph.encoded.is_wide else 4
-    defines = graph.weight_defines(maximum=maximum) | {"SYMMETRIC": graph.graph.is_symmetric}
-    program = device.program(BUILD_SOURCE, **defines)
+    program = device.program(BUILD_SOURCE, **graph.weight_defines(maximum=maximum))
     gap = np.uint64(free_key(graph.encoded, maximum=maximum))
 
     def build(first: int, last: int) -> Any:
@@ -178,6 +177,7 @@ def _build(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> tuple[Pane
         launch(
             program, "dense_build_cells", groups, graph.indptr, graph.indices, graph.weights,
             cells, np.uint32(first), np.uint32(last - first), np.uint32(n), gap,
+            np.uint32(graph.graph.is_symmetric),
         )  # fmt: skip
         return cells
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from clmst.core.errors import InvalidGraphError
 from clmst.core.graph import Graph, check_shape, check_size
 from clmst.core.weight_keys import Array, as_weights
 
-_TILE = 512  # rows and columns that are compared at a time: two tiles stay in cache
+_TILE = 128  # rows and columns that are compared at a time: two tiles stay in cache
 
 
 @dataclass(frozen=True, slots=False, eq=False)
@@ -131,24 +130,25 @@ def check_square(matrix: Any) -> Array:
 
 
 def check_symmetric(weights: Array) -> None:
-    """Raise on the first NaN of a square matrix, and on the first cell unlike its mirror image."""
+    """Raise on a NaN of a square matrix, and on a cell unlike its mirror image. O(n**2)."""
     starts = range(0, weights.shape[0], _TILE)
     with ThreadPoolExecutor(usable_cores()) as threads:
-        tiles = [*combinations_with_replacement(starts, 2)]
-        for fault in threads.map(lambda tile: _fault(weights, *tile), tiles):
+        for fault in threads.map(lambda row: _fault(weights, row), starts):
             if fault is not None:
                 _refuse(weights, *fault)
 
 
-def _fault(weights: Array, row: int, column: int) -> tuple[int, int] | None:
-    """Return a faulty cell of a tile, if there is one: NaN, or unlike its mirror image."""
-    upper = weights[row : row + _TILE, column : column + _TILE]
-    lower = weights[column : column + _TILE, row : row + _TILE].T
-    faults = upper != lower  # NaN is unlike itself
-    if not faults.any():
-        return None
-    i, j = np.argwhere(faults)[0].tolist()
-    return row + i, column + j
+def _fault(weights: Array, row: int) -> tuple[int, int] | None:
+    """Return a faulty cell of a row of tiles, the diagonal's and those right of it, or None."""
+    for column in range(row, weights.shape[0], _TILE):
+        upper = weights[row : row + _TILE, column : column + _TILE]
+        # Copied first: along columns of the whole matrix, cells contend for the same cache lines.
+        mirrored = weights[column : column + _TILE, row : row + _TILE].copy().T
+        faults = upper != mirrored  # NaN is unlike itself
+        if faults.any():
+            i, j = np.argwhere(faults)[0].tolist()
+            return row + i, column + j
+    return None
 
 
 def _refuse(weights: Array, i: int, j: int) -> None:
