@@ -73,8 +73,8 @@ def solve_matrix(
 
     Notes
     -----
-    As :func:`solve`, but the matrix is there, or never stored: points take O(n) memory, about 800
-    bytes each.
+    As :func:`solve`, but the matrix is there, or never stored: points take O(n) memory, up to 1.1
+    kilobytes each.
     """
     check_options(options)
     n = matrix.n_vertices

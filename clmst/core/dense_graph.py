@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from clmst.core.weight_keys import Array, as_weights
 _TILE = 128  # rows and columns that are compared at a time: two tiles stay in cache
 
 
-@dataclass(frozen=True, slots=False, eq=False)
+@dataclass(frozen=True, eq=False)
 class DenseGraph:
     """A complete graph as the symmetric matrix of its weights.
 
@@ -42,7 +42,6 @@ class DenseGraph:
     """
 
     weights: Array
-    vertex_labels: None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check everything."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -20,7 +20,7 @@ _MOST_DIMENSIONS = 3
 _TOO_FAR = 2.0**31  # rounded distances have 32 bits on the device
 
 
-@dataclass(frozen=True, slots=False, eq=False)
+@dataclass(frozen=True, eq=False)
 class Points:
     """Points as the complete graph of their distances.
 
@@ -60,7 +60,6 @@ class Points:
 
     coordinates: npt.NDArray[np.float64]
     metric: Metric = "euclidean"
-    vertex_labels: None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check everything."""
