@@ -141,9 +141,9 @@ static inline bool candidate_yields(const candidate_t *best, measure_t measure) 
 #endif
 }
 
-// Let the best take in a cell whose column is greater than all before.
-static inline void row_take(const row_t *row, uint v, candidate_t *best) {
-  const measure_t measure = row_measure(row, v);
+// Let the best take in a cell of a measure, whose column is greater than all before.
+static inline void row_take_measured(const row_t *row, uint v, measure_t measure,
+                                     candidate_t *best) {
   if (!candidate_yields(best, measure)) return;
   best->measure = measure;
 #if METRIC
@@ -154,6 +154,10 @@ static inline void row_take(const row_t *row, uint v, candidate_t *best) {
   best->key = measure;
 #endif
   best->to = v;
+}
+
+static inline void row_take(const row_t *row, uint v, candidate_t *best) {
+  row_take_measured(row, v, row_measure(row, v), best);
 }
 
 #endif

@@ -10,6 +10,10 @@
 #include "algorithms/dense_runs.cl"
 #endif
 
+// Cells that a lane has on their way at once: stored ones come from far; of points, registers run
+// short on some devices.
+#define LANE_CELLS (METRIC ? 2 : 8)
+
 // Let the lanes of a group take in the cells [begin, end) of a row, each a share of them, but only
 // those that leave the component `own`. Without `component`, vertices are by themselves still.
 static inline void row_scan(const row_t *row, uint begin, uint end, const global uint *component,
@@ -22,9 +26,18 @@ static inline void row_scan(const row_t *row, uint begin, uint end, const global
     row_take_run(row, clamp(own + 1, begin, end), end, 0, own, best);
   }
 #else
-#pragma unroll 4
-  for (uint v = begin + lanes_id(); v < end; v += LANES)
-    if (component ? component[v] != own : v != own) row_take(row, v, best);
+  for (uint first = begin + lanes_id(); first < end; first += LANES * LANE_CELLS) {
+    measure_t measures[LANE_CELLS];
+#pragma unroll
+    for (uint k = 0; k < LANE_CELLS; ++k)
+      measures[k] = row_measure(row, min(first + k * LANES, end - 1));
+#pragma unroll
+    for (uint k = 0; k < LANE_CELLS; ++k) {
+      const uint v = first + k * LANES;
+      if (v < end && (component ? component[v] != own : v != own))
+        row_take_measured(row, v, measures[k], best);
+    }
+  }
 #endif
 }
 

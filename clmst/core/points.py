@@ -58,7 +58,7 @@ class Points:
     10.0
     """
 
-    coordinates: npt.NDArray[np.float64]
+    coordinates: Any
     metric: Metric = "euclidean"
 
     def __post_init__(self) -> None:
