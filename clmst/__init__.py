@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from clmst.algorithms.prim_options import PrimOptions
     from clmst.algorithms.solution import DeviceForest
     from clmst.api import maximum_spanning_forest, minimum_spanning_forest, to_device
+    from clmst.core.dense_graph import DenseGraph
     from clmst.core.errors import (
         ClmstError,
         FileFormatError,
@@ -29,12 +30,14 @@ if TYPE_CHECKING:
     from clmst.core.forest import Forest
     from clmst.core.graph import Graph
     from clmst.core.kruskal import kruskal
+    from clmst.core.points import Points
     from clmst.core.verify import Verification, verify
     from clmst.generators import generate
-    from clmst.io import read_graph, write_forest, write_graph
+    from clmst.io import read_graph, read_points, write_forest, write_graph
     from clmst.runtime.array import DeviceArray
     from clmst.runtime.device import Device
     from clmst.runtime.device_graph import DeviceGraph
+    from clmst.runtime.device_matrix import DeviceMatrix
     from clmst.runtime.discovery import devices, get_device
 
 __version__ = "0.1.0"
@@ -50,6 +53,7 @@ _HOMES = {
     "clmst.algorithms.prim_options": ("PrimOptions",),
     "clmst.algorithms.solution": ("DeviceForest",),
     "clmst.api": ("maximum_spanning_forest", "minimum_spanning_forest", "to_device"),
+    "clmst.core.dense_graph": ("DenseGraph",),
     "clmst.core.errors": (
         "ClmstError",
         "FileFormatError",
@@ -64,12 +68,14 @@ _HOMES = {
     "clmst.core.forest": ("Forest",),
     "clmst.core.graph": ("Graph",),
     "clmst.core.kruskal": ("kruskal",),
+    "clmst.core.points": ("Points",),
     "clmst.core.verify": ("Verification", "verify"),
     "clmst.generators": ("generate",),
-    "clmst.io": ("read_graph", "write_forest", "write_graph"),
+    "clmst.io": ("read_graph", "read_points", "write_forest", "write_graph"),
     "clmst.runtime.array": ("DeviceArray",),
     "clmst.runtime.device": ("Device",),
     "clmst.runtime.device_graph": ("DeviceGraph",),
+    "clmst.runtime.device_matrix": ("DeviceMatrix",),
     "clmst.runtime.discovery": ("devices", "get_device"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -77,10 +83,12 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "BoruvkaOptions",
     "ClmstError",
+    "DenseGraph",
     "Device",
     "DeviceArray",
     "DeviceForest",
     "DeviceGraph",
+    "DeviceMatrix",
     "EclOptions",
     "FileFormatError",
     "FilterBoruvkaOptions",
@@ -93,6 +101,7 @@ __all__ = [
     "MissingDependencyError",
     "OutOfDeviceMemoryError",
     "PmaOptions",
+    "Points",
     "PrimBoruvkaOptions",
     "PrimOptions",
     "UnsupportedDeviceError",
@@ -106,6 +115,7 @@ __all__ = [
     "minimum_spanning_forest",
     "primitives",
     "read_graph",
+    "read_points",
     "to_device",
     "verify",
     "write_forest",

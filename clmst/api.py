@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, overload
 
+import numpy as np
+
 from clmst import algorithms
+from clmst.algorithms import dense
 from clmst.algorithms.adoption import adopt
 from clmst.algorithms.solution import DeviceForest, gather
+from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.core.points import Points
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
@@ -55,15 +61,19 @@ def minimum_spanning_forest(
 
     Parameters
     ----------
-    graph : Graph, DeviceGraph, scipy.sparse array or matrix, or networkx.Graph
+    graph : Graph, DeviceGraph, scipy.sparse array or matrix, networkx.Graph, or a complete graph
+        A complete graph is a :class:`DenseGraph`, :class:`Points`, :class:`DeviceMatrix`, or a
+        symmetric two-dimensional NumPy array, every cell of which off the diagonal is an edge; in a
+        masked array masked cells are not (:meth:`Graph.from_masked`). Only "dense" takes those.
         Weights may be bool, int8-64, uint8-64 or float16/32/64; infinities are ordinary weights.
     algorithm : str
         "filter-boruvka" (Borůvka's rounds on ever smaller arrays, light edges first; the quickest),
-        "ecl" (ECL-MST), "boruvka" (made of primitives, no atomics on global memory), "pma" (many
-        trees grown at once by Prim's algorithm), "prim" (a tree that grows vertex by vertex, for
-        small or dense graphs), "prim-boruvka" (Borůvka's first log log n rounds, then Prim), or
-        "auto": the one whose `options` are given, else
-        "filter-boruvka", or "ecl" where a graph has more than 2**30 vertices.
+        "ecl" (ECL-MST), "boruvka" (made of primitives, no atomics on global memory), "dense" (an
+        adjacency matrix on the device, for nearly complete graphs), "pma" (many trees grown at once
+        by Prim's algorithm), "prim" (a tree that grows vertex by vertex, for small or dense
+        graphs), "prim-boruvka" (Borůvka's first log log n rounds, then Prim), or "auto": the one
+        whose `options` are given, "dense" for complete graphs, else "filter-boruvka", or "ecl"
+        where a graph has more than 2**30 vertices.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
     options : object, optional
@@ -154,29 +164,42 @@ def maximum_spanning_forest(
     )
 
 
-def to_device(graph: Any, device: Any = None) -> DeviceGraph:
+@overload
+def to_device(graph: DenseGraph | Points, device: Any = ...) -> DeviceMatrix: ...
+@overload
+def to_device(graph: Any, device: Any = ...) -> DeviceGraph: ...
+def to_device(graph: Any, device: Any = None) -> DeviceGraph | DeviceMatrix:
     """Put a graph on a device, for several solves.
 
     Parameters
     ----------
-    graph : Graph, scipy.sparse array or matrix, or networkx.Graph
+    graph : Graph, DenseGraph, Points, scipy.sparse array or matrix, networkx.Graph, or NumPy array
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`.
+
+    Returns
+    -------
+    DeviceGraph, or DeviceMatrix for complete graphs
     """
     return _put(graph, get_device(device), wait=True)
 
 
-def as_graph(graph: Any) -> Graph:
-    """Return `graph` as a :class:`Graph`, whatever it comes as."""
-    if isinstance(graph, Graph):
+def as_graph(graph: Any) -> Graph | DenseGraph | Points:
+    """Return `graph` as one of clmst's own, whatever it comes as."""
+    if isinstance(graph, Graph | DenseGraph | Points):
         return graph
+    if isinstance(graph, np.ma.MaskedArray):
+        return Graph.from_masked(graph)
+    if isinstance(graph, np.ndarray):
+        return DenseGraph(graph)
     if hasattr(graph, "is_directed") and hasattr(graph, "edges"):
         return Graph.from_networkx(graph)
     if hasattr(graph, "tocsr"):
         return Graph.from_scipy(graph)
     raise InvalidGraphError(
-        f"a {type(graph).__name__} is no graph that clmst knows; it takes a clmst.Graph, a "
-        "scipy.sparse array or matrix, or a networkx.Graph"
+        f"a {type(graph).__name__} is no graph that clmst knows; it takes a clmst.Graph, "
+        "DenseGraph or Points, a scipy.sparse array or matrix, a networkx.Graph, or a symmetric "
+        "NumPy array"
     )
 
 
@@ -191,19 +214,27 @@ def _solve(
     maximum: bool,
 ) -> Forest | DeviceForest:
     algorithms.choose(algorithm)  # a name that nothing has is refused before anything is uploaded
+    if algorithm not in ("auto", "dense"):
+        _refuse_complete(graph, algorithm)
     resident = _resident(graph, device, wait=profile)  # a profile takes another queue
     device = resident.device
-    name, solve = algorithms.choose(algorithm, options=options, n_vertices=resident.n_vertices)
     profiler = Profile() if profile else None
     with device.lock:
         launch = Launcher(device, device.profiling_queue if profile else device.queue, profiler)
-        solution = solve(resident, launch, maximum=maximum, options=options)
-        forest = gather(solution, launch, maximum=maximum)
+        if isinstance(resident, DeviceMatrix):
+            name = "dense"
+            forest = dense.solve_matrix(resident, launch, maximum=maximum, options=options)
+        else:
+            name, solve = algorithms.choose(
+                algorithm, options=options, n_vertices=resident.n_vertices
+            )
+            solution = solve(resident, launch, maximum=maximum, options=options)
+            forest = gather(solution, launch, maximum=maximum)
     stats: Mapping[str, Any] = {
         "algorithm": name,
         "device": device.description,
         "launches": launch.launches,
-        **solution.stats,
+        **forest.stats,
     }
     if profiler is not None:
         stats = {**stats, "profile": profiler.summary()}
@@ -213,9 +244,19 @@ def _solve(
     return forest if keep_on_device else forest.to_host()
 
 
-def _resident(graph: Any, device: Any, *, wait: bool) -> DeviceGraph:
+def _refuse_complete(graph: Any, algorithm: str) -> None:
+    """Raise if a graph has no edges to list, and an algorithm takes nothing else."""
+    complete = DenseGraph | Points | DeviceMatrix | np.ndarray
+    if isinstance(graph, complete) and not isinstance(graph, np.ma.MaskedArray):
+        raise InvalidArgumentError(
+            f"a {type(graph).__name__} is a complete graph, which only 'dense' takes as it is; "
+            f"{algorithm!r} takes edges: to_graph() of a DenseGraph or of Points lists them"
+        )
+
+
+def _resident(graph: Any, device: Any, *, wait: bool) -> DeviceGraph | DeviceMatrix:
     """Return the graph on the device that is meant."""
-    if not isinstance(graph, DeviceGraph):
+    if not isinstance(graph, DeviceGraph | DeviceMatrix):
         return _put(graph, get_device(device), wait=wait)
     if device is not None and device is not graph.device:
         raise InvalidArgumentError(
@@ -225,7 +266,12 @@ def _resident(graph: Any, device: Any, *, wait: bool) -> DeviceGraph:
     return graph
 
 
-def _put(graph: Any, device: Device, *, wait: bool) -> DeviceGraph:
+def _put(graph: Any, device: Device, *, wait: bool) -> DeviceGraph | DeviceMatrix:
     """Put a graph on a device: as it is if the device finds that it can be, else by the host."""
     adopted = adopt(graph, device)
-    return adopted or DeviceGraph.upload(as_graph(graph), device, wait=wait)
+    if adopted is not None:
+        return adopted
+    own = as_graph(graph)
+    if isinstance(own, Graph):
+        return DeviceGraph.upload(own, device, wait=wait)
+    return DeviceMatrix.upload(own, device)

@@ -19,15 +19,17 @@ import pyopencl as cl
 import clmst
 from clmst import (
     BoruvkaOptions,
+    DenseGraph,
     Device,
     EclOptions,
     FilterBoruvkaOptions,
     Graph,
     PmaOptions,
+    Points,
     PrimBoruvkaOptions,
     PrimOptions,
 )
-from clmst.algorithms import filter_boruvka, filter_boruvka_plan, prim_trees
+from clmst.algorithms import dense_plan, filter_boruvka, filter_boruvka_plan, prim_trees
 from clmst.algorithms.filter_boruvka_options import Launches
 from clmst.runtime.launcher import Launcher
 from tests.conftest import SHARED_DATA
@@ -158,6 +160,34 @@ def give_up(device: Device) -> Iterator[str]:
         yield f"launches went as {ways}"
 
 
+def dense_graphs(shape: str) -> Iterator[tuple[str, Graph | DenseGraph | Points, int]]:
+    """Yield what `dense` is to solve: matrices of every origin, and points.
+
+    The number: of how many vertices at most both ends of an edge share a word.
+    """
+    narrow = hub(np.dtype(np.int32))
+    yield "hub by matrix", narrow, 1 << 16
+    weights = np.random.default_rng(7).integers(0, 90, (50, 50)).astype(np.float32)
+    yield "matrix", DenseGraph(np.maximum(weights, weights.T)), 4
+    if shape == "gpu":
+        return
+    yield "hub by matrix, both directions stored", narrow.symmetrised(), 4
+    yield "hub of doubles by matrix", hub(np.dtype(np.float64)), 4
+    coordinates = np.random.default_rng(8).random((40, 2)) * 50
+    yield "points", Points(coordinates), 1 << 16
+    yield "points on the globe", Points(coordinates, "great-circle"), 1 << 16
+
+
+def dense_wrongs(device: Device, shape: str) -> Iterator[str]:
+    """Yield what `dense` solves wrongly."""
+    for name, graph, short_ids in dense_graphs(shape):
+        dense_plan._SHORT_IDS = short_ids
+        forest = clmst.minimum_spanning_forest(graph, algorithm="dense", device=device)
+        listed = graph if isinstance(graph, Graph) else graph.to_graph()
+        if not np.array_equal(forest.edge_ids, clmst.kruskal(listed).edge_ids):
+            yield name
+
+
 def runs(shape: str, *without: str) -> Iterator[tuple[str, Graph, Options, bool]]:
     """Yield what to solve: a name, a graph, options, and whether the maximum is wanted.
 
@@ -210,6 +240,7 @@ def main(shape: str, *without: str) -> None:
     filter_boruvka.SAMPLES = filter_boruvka_plan.SAMPLES = samples  # type: ignore[attr-defined]
     prim_trees.STEPS_A_LAUNCH = 1000
     wrong = list(give_up(device)) if shape == "gpu-shape" else []
+    wrong += dense_wrongs(device, shape)
     for name, graph, options, maximum in runs(shape, *without):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
         algorithm = ALGORITHM_OF[type(options)]

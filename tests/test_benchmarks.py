@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import clmst
-from benchmarks import pma, small_graphs
+from benchmarks import dense, pma, small_graphs
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.contest import Case, Contestant, CopyLimit, Outcome, Work, run_case
 from benchmarks.peers import Peer
@@ -317,3 +317,32 @@ def test_wrong_forest_of_a_small_graph_is_not_timed(monkeypatch: pytest.MonkeyPa
     result = CliRunner().invoke(small_graphs.main, ["--repetitions", "1"])
     assert result.exit_code == 1
     assert "prim gives a wrong forest" in result.output
+
+
+def test_dense_graphs(tmp_path: Path) -> None:
+    """Complete and ever denser graphs, forests compared first; where contestants cross."""
+    file, figure = tmp_path / "dense.json", tmp_path / "dense.png"
+    few = ["--repetitions", "2", "--json", str(file)]
+    result = CliRunner().invoke(dense.main, ["complete", "--largest", "1024", *few])
+    assert result.exit_code == 0, result.output
+    points = json.loads(file.read_text())["points"]
+    assert [point["n_vertices"] for point in points] == [512, 1024]
+    assert [point["n_edges"] for point in points] == [130816, 523776]
+    assert {len(times) for times in points[0]["milliseconds"].values()} == {1, 2}  # SciPy's is one
+    arguments = ["density", "--vertices", "200", "--plot", str(figure), *few]
+    result = CliRunner().invoke(dense.main, arguments)
+    assert result.exit_code == 0, result.output
+    record = json.loads(file.read_text())
+    assert [point["probability"] for point in record["points"]] == [*dense.PROBABILITIES]
+    assert record["crossover"].keys() == {dense.MATRIX, dense.BUILT}
+    assert figure.stat().st_size > 1000
+
+
+def test_crossover_of_dense_graphs() -> None:
+    def point(probability: float, ours: float) -> dense.Point:
+        times = {dense.MATRIX: [ours], dense.EDGES: [4.0]}
+        return dense.Point(n_vertices=9, probability=probability, n_edges=9, milliseconds=times)
+
+    assert dense.crossover([point(0.1, 8.0), point(0.2, 2.0)], dense.MATRIX) == pytest.approx(0.15)
+    assert dense.crossover([point(0.1, 8.0), point(0.2, 9.0)], dense.MATRIX) is None
+    assert dense.crossover([point(0.1, 2.0), point(0.2, 1.0)], dense.MATRIX) == 0.1

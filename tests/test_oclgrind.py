@@ -31,7 +31,9 @@ FINDING = {"wi_find_racing", "wi_find_halving", "wi_unite"}
 FOLLOWING = {"round_follow"}
 SETTLING = {"filter_find_components", "link_of"}
 CLAIMING = {"worker_claim", "wi_is_free", "wi_leads_out"}
-BY_DESIGN = (RESERVING, CLEARING, FINDING, FOLLOWING, SETTLING, CLAIMING)
+HOLDING = {"atomic_min_u32", "atomic_min_u64", "held_enter_first", "held_enter_later"}
+JUMPING = {"dense_follow_links"}
+BY_DESIGN = (RESERVING, CLEARING, FINDING, FOLLOWING, SETTLING, CLAIMING, HOLDING, JUMPING)
 
 PLACE = re.compile(r"At line (\d+) \(column \d+\) of cl/(\S+):")
 

@@ -47,9 +47,11 @@ REAL = (
 )
 # Stated for the absolute values of its entries, some of which are negative.
 STIFFNESS = Case(file="bcsstk13.mtx.gz", n=2_003, m=40_940, cc=1, weight=9_855_441_973.935162)
-# Points, of which the graph is all pairs at their rounded distances. The other file of points,
-# gr666.tsp, is the complete graph that T3_instance080.gr.gz lists.
+# Points, of which the graph is all pairs at their rounded distances.
 POINTS = Case(file="pcb3038.tsp", n=3_038, m=4_613_203, cc=1, weight=127_302)
+# The complete graph of T3_instance080.gr.gz, which has another value of pi: its edges are the same
+# but for 252 weights.
+GLOBE = Case(file="gr666.tsp", n=666, m=221_445, cc=1, weight=255_251)
 
 SMALL_FILE = SHARED_DATA / "small_cases.json"
 SMALL = json.loads(SMALL_FILE.read_text(encoding="utf-8")) if SMALL_FILE.exists() else []
@@ -135,6 +137,21 @@ def test_made_graph_by_command(
     assert (summary["n_vertices"], summary["n_edges"]) == (case.n, case.m)
     assert summary["n_components"] == case.cc
     assert summary["total_weight"] == close_to(case.weight)
+
+
+@pytest.mark.parametrize("case", [POINTS, GLOBE], ids=lambda case: case.file)
+@guises
+def test_points_by_command(shared_data: Path, guise: Variant, case: Case) -> None:
+    """No edge is listed; an algorithm that takes edges finds the same weight."""
+    summary = solve_by_command(shared_data / case.file, guise)
+    assert summary["algorithm"] == "dense"
+    assert (summary["n_vertices"], summary["n_edges"]) == (case.n, case.m)
+    assert summary["n_components"] == case.cc
+    assert summary["total_weight"] == case.weight
+    if case is GLOBE and not guise.device.without:
+        summary = solve_by_command(shared_data / case.file, guise, "--algorithm", "ecl")
+        assert summary["algorithm"] == "ecl"
+        assert summary["total_weight"] == case.weight
 
 
 # --------------------------------------------------------------------------- small

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from clmst.algorithms import boruvka, ecl, filter_boruvka, pma, prim, prim_boruvka
+from clmst.algorithms import boruvka, dense, ecl, filter_boruvka, pma, prim, prim_boruvka
 from clmst.algorithms.boruvka_options import BoruvkaOptions
 from clmst.algorithms.ecl_options import EclOptions
 from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
@@ -14,6 +14,8 @@ from clmst.algorithms.prim_boruvka_options import PrimBoruvkaOptions
 from clmst.algorithms.prim_options import PrimOptions
 from clmst.algorithms.solution import Solution
 from clmst.core.errors import InvalidArgumentError
+from clmst.core.graph import MAX_VERTICES
+from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
@@ -29,6 +31,7 @@ class Algorithm(Protocol):
 
 ALGORITHMS: Mapping[str, Algorithm] = {
     "boruvka": boruvka.solve,
+    "dense": dense.solve,
     "ecl": ecl.solve,
     "filter-boruvka": filter_boruvka.solve,
     "pma": pma.solve,
@@ -75,3 +78,13 @@ def choose(name: str, *, options: Any = None, n_vertices: int = 0) -> tuple[str,
         known = ", ".join(repr(known) for known in ("auto", *ALGORITHMS))
         raise InvalidArgumentError(f"no algorithm is called {name!r}; there are {known}")
     return chosen, ALGORITHMS[chosen]
+
+
+def most_vertices(name: str, device: Device) -> int:
+    """Return how many vertices an algorithm takes on a device, if 32 bits hold a weight's key.
+
+    A graph of more is refused with an error, before anything is solved.
+    """
+    if name == "dense":
+        return dense.most_vertices(device)
+    return filter_boruvka.MAX_VERTICES if name == "filter-boruvka" else MAX_VERTICES

@@ -9,6 +9,7 @@ from clmst.algorithms import (
     adoption,
     boruvka,
     contraction,
+    dense_plan,
     ecl,
     filter_boruvka_plan,
     pma,
@@ -27,6 +28,7 @@ from clmst.core.weight_keys import WeightKind
 from clmst.primitives import catalogue
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device_graph import weight_defines
+from clmst.runtime.device_matrix import doubles_defines
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Specialisation, specialise
 
@@ -66,8 +68,11 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
             yield specialise(
                 contraction.SOURCE, capabilities, tuning, **weights, **contraction.DEFINES
             )
+        yield specialise(dense_plan.BUILD_SOURCE, capabilities, tuning, **weights)
+        yield specialise(dense_plan.SOURCE, capabilities, tuning, **weights, COMPLETE=1)
         for symmetric in (False, True):
             yield from _filter_boruvka(weights, capabilities, tuning, symmetric=symmetric)
+    yield from _dense(capabilities, tuning)
     weights = weight_defines(32, "unsigned", maximum=False)
     told = set(_ecl(EclOptions(), weights, capabilities, tuning))
     for _, options in EclOptions.ablation()[1:]:  # some differ only where lanes combine
@@ -98,3 +103,16 @@ def _filter_boruvka(
     if tuning.resident_groups_per_compute_unit > 0:  # else only where somebody asks for it by name
         defines = weights | filter_boruvka_plan.resident_defines(tuning, symmetric=symmetric)
         yield specialise(filter_boruvka_plan.RESIDENT_SOURCE, capabilities, tuning, **defines)
+
+
+def _dense(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
+    """Yield what matrices in which pairs are missing get, and points."""
+    for wide in (False, True):
+        defines = dense_plan.key_defines(wide=wide)
+        yield specialise(dense_plan.SOURCE, capabilities, tuning, **defines)
+    if not capabilities.doubles:
+        return
+    for (metric, dimensions, bits, kind), maximum in product(doubles_defines(), (False, True)):
+        defines = {"METRIC": metric, "DIMENSIONS": dimensions, "COMPLETE": 1}
+        defines |= weight_defines(bits, kind, maximum=maximum)
+        yield specialise(dense_plan.SOURCE, capabilities, tuning, **defines)

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from clmst.core import pairs
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
 from clmst.primitives.compact import positions
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
 
@@ -45,12 +47,13 @@ class DeviceForest:
 
     Attributes
     ----------
-    graph : DeviceGraph
+    graph : DeviceGraph or DeviceMatrix
         The graph it spans.
     n_edges : int
         Number of its edges, k.
-    slots : device buffer of uint32, shape (k,)
-        Where each edge stands in the graph's CSR; rising.
+    slots : device buffer of uint32, shape (k,), or None
+        Where each edge stands in the graph's CSR; rising. None where the graph is a matrix or
+        points, which have no slots.
     edges : device buffer of uint32, shape (k, 2)
         Endpoints, the lesser first.
     maximum : bool
@@ -59,7 +62,7 @@ class DeviceForest:
         As of :class:`clmst.Forest`.
     """
 
-    graph: DeviceGraph
+    graph: DeviceGraph | DeviceMatrix
     n_edges: int
     slots: Any
     edges: Any
@@ -77,13 +80,15 @@ class DeviceForest:
 
     def to_host(self) -> Forest:
         """Copy the forest to the host. O(k)."""
+        if isinstance(self.graph, DeviceMatrix):
+            return self._of_matrix(self.graph)
         device, graph = self.graph.device, self.graph.graph
         slots = np.empty(self.n_edges, np.uint32)
         edges = np.empty((self.n_edges, 2), np.uint32)
         weights = np.empty(self.n_edges, graph.weights.dtype)
         ids = None if graph.edge_ids is None else np.empty(self.n_edges, graph.edge_ids.dtype)
         launch = Launcher(device, device.queue)
-        gathered = self._gather_weights(launch)
+        gathered = self._gather_weights(self.graph, launch)
 
         def look_up(begin: int, end: int) -> None:
             """Take from the host's graph what belongs to slots that have come."""
@@ -111,13 +116,13 @@ class DeviceForest:
             vertex_labels=graph.vertex_labels,
         )
 
-    def _gather_weights(self, launch: Launcher) -> Any:
+    def _gather_weights(self, graph: DeviceGraph, launch: Launcher) -> Any:
         """Return a buffer with the weights of the edges, or None where the host looks them up.
 
         It does where a device works in its memory, and where the device's weights are narrower.
         """
-        device, encoded = self.graph.device, self.graph.encoded
-        same = encoded.bits.dtype.itemsize == self.graph.graph.weights.dtype.itemsize
+        device, encoded = graph.device, graph.encoded
+        same = encoded.bits.dtype.itemsize == graph.graph.weights.dtype.itemsize
         if device.capabilities.host_arrays != "copied" or not same or not self.n_edges:
             return None
         gathered = device.allocate(self.n_edges * encoded.bits.dtype.itemsize)
@@ -128,12 +133,28 @@ class DeviceForest:
             program,
             "forest_gather_weights",
             groups,
-            self.graph.weights,
+            graph.weights,
             self.slots,
             gathered,
             count,
         )
         return gathered
+
+    def _of_matrix(self, matrix: DeviceMatrix) -> Forest:
+        """Copy the endpoints; the rest follows from them."""
+        graph = matrix.graph
+        edges = np.empty((self.n_edges, 2), np.uint32)
+        if self.n_edges:
+            Launcher(matrix.device, matrix.device.queue).read(self.edges, edges)
+        u, v = edges.T
+        return Forest(
+            n_vertices=graph.n_vertices,
+            edges=_signed(edges, graph.n_vertices),
+            weights=graph.weights_of(u, v),
+            edge_ids=pairs.position(graph.n_vertices, u, v),
+            maximum=self.maximum,
+            stats=self.stats,
+        )
 
 
 def new_flags(n_slots: int, device: Device) -> DeviceArray:

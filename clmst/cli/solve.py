@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -15,10 +15,16 @@ from clmst.cli.terminal import Stages, console, json_option, print_json, quiet_o
 from clmst.cli.verify import wrong_forest
 
 if TYPE_CHECKING:
+    from clmst.core.dense_graph import DenseGraph
     from clmst.core.forest import Forest
     from clmst.core.graph import Graph
+    from clmst.core.points import Points
     from clmst.runtime.device import Device
     from clmst.runtime.device_graph import DeviceGraph
+    from clmst.runtime.device_matrix import DeviceMatrix
+
+    AnyGraph: TypeAlias = Graph | DenseGraph | Points
+    OnDevice: TypeAlias = DeviceGraph | DeviceMatrix
 
 _STDOUT = Path("-")
 
@@ -95,7 +101,7 @@ def solve(
     job = _Job(stages=Stages(quiet=quiet))
     _refuse_early(algorithm, outputs, plot)
     device = job.open(device_name, without)
-    graph = job.read(file, format_name)
+    graph = job.read(file, format_name, algorithm=algorithm)
     on_device = job.convert(graph, device)
     forest = job.solve(on_device, algorithm=algorithm, maximum=maximum, profile=profile)
     again = job.repeat(on_device, repeat, algorithm=algorithm, maximum=maximum)
@@ -147,25 +153,30 @@ class _Job:
             device = get_device(name)
             return device.forcing_off(*without) if without else device
 
-    def read(self, file: Path, format_name: str | None) -> Graph:
-        from clmst.io import read_graph
+    def read(self, file: Path, format_name: str | None, *, algorithm: str) -> AnyGraph:
+        """Read a graph; points stay points where the algorithm takes them."""
+        from clmst.io import read_graph, read_points, registry
 
+        takes_points = algorithm in ("auto", "dense")
         with self.stages.stage("read", f"reading {file}"):
+            if takes_points and registry.find(file, format_name).points_reader is not None:
+                return read_points(file, format=format_name)
             return read_graph(file, format=format_name)
 
-    def convert(self, graph: Graph, device: Device) -> DeviceGraph:
+    def convert(self, graph: AnyGraph, device: Device) -> OnDevice:
         from clmst import api
 
         with self.stages.stage("convert", f"bringing the graph to {device.name}"):
-            return api.to_device(graph, device)
+            on_device: OnDevice = api.to_device(graph, device)
+            return on_device
 
-    def solve(self, graph: DeviceGraph, *, algorithm: str, maximum: bool, profile: bool) -> Forest:
+    def solve(self, graph: OnDevice, *, algorithm: str, maximum: bool, profile: bool) -> Forest:
         with self.stages.stage("solve", f"solving on {graph.device.name}"):
             forest: Forest = _solver(maximum)(graph, algorithm=algorithm, profile=profile)
             return forest
 
     def repeat(
-        self, graph: DeviceGraph, times: int, *, algorithm: str, maximum: bool
+        self, graph: OnDevice, times: int, *, algorithm: str, maximum: bool
     ) -> tuple[float, ...]:
         """Return how many seconds each of `times` more solves takes, the forest staying there."""
         if times == 0:
@@ -178,7 +189,7 @@ class _Job:
                 seconds.append(perf_counter() - start)
         return tuple(seconds)
 
-    def verify(self, graph: Graph, forest: Forest) -> None:
+    def verify(self, graph: AnyGraph, forest: Forest) -> None:
         with self.stages.stage("verify", "verifying"):
             outcome = forest.verify(graph)
         if not outcome:
@@ -194,8 +205,10 @@ class _Job:
             else:
                 write_forest(forest, path)
 
-    def draw(self, graph: Graph, forest: Forest, path: Path) -> None:
+    def draw(self, graph: AnyGraph, forest: Forest, path: Path) -> None:
+        from clmst.core.graph import Graph
         from clmst.drawing import draw_forest
 
         with self.stages.stage("draw", f"drawing {path}"):
-            draw_forest(graph, forest, path)
+            listed = graph if isinstance(graph, Graph) else graph.to_graph()
+            draw_forest(listed, forest, path)

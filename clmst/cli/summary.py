@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from clmst.core.dense_graph import DenseGraph
     from clmst.core.forest import Forest
     from clmst.core.graph import Graph
+    from clmst.core.points import Points
     from clmst.runtime.profile import KernelTime
 
 
@@ -26,7 +28,7 @@ class Summary:
     ----------
     file : str
         As the user named it.
-    graph : Graph
+    graph : Graph, DenseGraph or Points
     forest : Forest
     seconds : mapping of str to float
         What each stage took.
@@ -35,7 +37,7 @@ class Summary:
     """
 
     file: str
-    graph: Graph
+    graph: Graph | DenseGraph | Points
     forest: Forest
     seconds: Mapping[str, float]
     again: tuple[float, ...] = ()

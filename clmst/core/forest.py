@@ -15,7 +15,9 @@ import numpy.typing as npt
 from clmst.core.weight_keys import Array
 
 if TYPE_CHECKING:
+    from clmst.core.dense_graph import DenseGraph
     from clmst.core.graph import Graph
+    from clmst.core.points import Points
     from clmst.core.verify import Verification
 
 
@@ -99,7 +101,7 @@ class Forest:
         tree.add_weighted_edges_from(((names[u], names[v], w) for (u, v), w in rows), weight=weight)
         return tree
 
-    def verify(self, graph: Graph) -> Verification:
+    def verify(self, graph: Graph | DenseGraph | Points) -> Verification:
         """Check this forest against `graph` without any device; see :func:`clmst.verify`."""
         from clmst.core.verify import verify
 

@@ -17,7 +17,7 @@ def check_matrix(A: Any) -> None:
     if not is_sparse:
         raise InvalidGraphError(
             f"from_scipy was given {type(A).__name__}; it takes a scipy.sparse matrix or array "
-            "(wrap a dense one in scipy.sparse.csr_array, which drops its zeros)"
+            "(clmst.DenseGraph takes a dense one)"
         )
     if A.ndim != 2:
         raise InvalidGraphError(f"the array has {A.ndim} dimension; an adjacency matrix has 2")

@@ -229,6 +229,17 @@ class Graph:
         )
 
     @classmethod
+    def from_masked(cls, matrix: Any) -> Graph:
+        """Take a symmetric ``numpy.ma.MaskedArray``: what is not masked is an edge, zeros too.
+
+        Edge ids are places in SciPy's condensed form of the matrix; loops have none. Raises
+        InvalidGraphError as :class:`clmst.DenseGraph` does, and where the mask is not symmetric.
+        """
+        from clmst.core.dense_graph import graph_of_masked
+
+        return graph_of_masked(matrix)
+
+    @classmethod
     def from_networkx(cls, G: Any, weight: str | None = "weight") -> Graph:
         """Take an undirected NetworkX graph or multigraph.
 

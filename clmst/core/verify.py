@@ -17,8 +17,10 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from clmst.core.errors import InvalidForestError
 
 if TYPE_CHECKING:
+    from clmst.core.dense_graph import DenseGraph
     from clmst.core.forest import Forest
     from clmst.core.graph import Graph
+    from clmst.core.points import Points
     from clmst.core.weight_keys import Array
 
 _HANDFUL = 5  # problems described; the rest are counted
@@ -54,7 +56,7 @@ class Verification:
             raise InvalidForestError(self.problems[0] + (f" (and {rest} more)" if rest else ""))
 
 
-def verify(graph: Graph, forest: Forest) -> Verification:
+def verify(graph: Graph | DenseGraph | Points, forest: Forest) -> Verification:
     """Check that `forest` is the unique minimum (or maximum) spanning forest of `graph`.
 
     Nothing is taken on trust: lengths, edge ids, endpoints and weights, that there is no cycle,
@@ -64,7 +66,7 @@ def verify(graph: Graph, forest: Forest) -> Verification:
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph, DenseGraph or Points
     forest : Forest
         Its attribute `maximum` says which forest it claims to be.
 
@@ -78,7 +80,8 @@ def verify(graph: Graph, forest: Forest) -> Verification:
     -----
     O((n + m) log n) time, O(n + m) memory.
     """
-    for findings in _stages(graph, forest):
+    listed = graph.to_graph() if hasattr(graph, "to_graph") else graph
+    for findings in _stages(listed, forest):
         if findings.count:
             return Verification(problems=tuple(findings.texts), n_problems=findings.count)
     return Verification()

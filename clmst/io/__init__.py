@@ -12,14 +12,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidForestError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.core.points import Points
 from clmst.io import files, registry
 from clmst.io.forest_edges import ForestEdges, attach
 from clmst.io.registry import FORMATS, Format
 
-__all__ = ["FORMATS", "Format", "read_forest", "read_graph", "write_forest", "write_graph"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "read_forest",
+    "read_graph",
+    "read_points",
+    "write_forest",
+    "write_graph",
+]
 
 
 def read_graph(path: str | Path, *, format: str | None = None) -> Graph:  # noqa: A002
@@ -57,6 +67,37 @@ def read_graph(path: str | Path, *, format: str | None = None) -> Graph:  # noqa
         raise registry.cannot(chosen, "hold a graph", lambda each: each.reader)
     with files.reading(path) as source:
         return chosen.reader(source)
+
+
+def read_points(path: str | Path, *, format: str | None = None) -> Points | DenseGraph:  # noqa: A002
+    """Read a complete graph without listing its edges: points, or a matrix of weights.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file; compressed if its name ends in ``.gz``.
+    format : str, optional
+        ``tsplib``; the suffix of `path` decides when left out.
+
+    Returns
+    -------
+    Points or DenseGraph
+        The latter of files that list the distances themselves.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is no such file or format, or it holds no complete graphs.
+    FileFormatError
+        The file breaks the rules of its format, or its distances are of a kind that is not
+        supported.
+    """
+    path = Path(path)
+    chosen = registry.find(path, format)
+    if chosen.points_reader is None:
+        raise registry.cannot(chosen, "hold points", lambda each: each.points_reader)
+    with files.reading(path) as source:
+        return chosen.points_reader(source)
 
 
 def write_graph(graph: Graph, path: str | Path, *, format: str | None = None) -> None:  # noqa: A002

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
+from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.io import dimacs, ecl, edge_list, matrix_market, metis, npz, steinlib, summary
+from clmst.core.points import Points
+from clmst.io import dimacs, ecl, edge_list, matrix_market, metis, npz, steinlib, summary, tsplib
 from clmst.io.files import Source, is_compressed
 from clmst.io.forest_edges import ForestEdges
 
 Reader: TypeAlias = Callable[[Source], Graph]
 Writer: TypeAlias = Callable[[Graph, BinaryIO], None]
+PointsReader: TypeAlias = Callable[[Source], Points | DenseGraph]
 ForestReader: TypeAlias = Callable[[Source], ForestEdges]
 ForestWriter: TypeAlias = Callable[[Forest, BinaryIO], None]
 
@@ -32,7 +35,7 @@ class Format:
         File names that mean it, in lower case; each also with ``.gz`` behind it.
     description : str
         One line.
-    reader, writer, forest_reader, forest_writer : callable or None
+    reader, writer, points_reader, forest_reader, forest_writer : callable or None
         None where the format does not do that.
     """
 
@@ -41,6 +44,7 @@ class Format:
     description: str
     reader: Reader | None = None
     writer: Writer | None = None
+    points_reader: PointsReader | None = None
     forest_reader: ForestReader | None = None
     forest_writer: ForestWriter | None = None
 
@@ -100,6 +104,13 @@ FORMATS: tuple[Format, ...] = (
         writer=edge_list.write,
         forest_reader=edge_list.read_forest,
         forest_writer=edge_list.write_forest,
+    ),
+    Format(
+        name="tsplib",
+        suffixes=(".tsp",),
+        description="TSPLIB: points at EUC_2D, EUC_3D or GEO distances, or EXPLICIT matrices",
+        reader=tsplib.read,
+        points_reader=tsplib.read_points,
     ),
     Format(
         name="json",

@@ -99,8 +99,10 @@ class Stand:
             forest = self._solve(name, policy)
             # An algorithm that wants both directions of edges makes them of a graph that has one.
             # That is no work to be timed, so it is done once.
-            self._graphs[name] = forest.graph.graph
-            self._resident[name] = replace(forest.graph, device=self._base, plans={})
+            resident = forest.graph
+            assert isinstance(resident, DeviceGraph)
+            self._graphs[name] = resident.graph
+            self._resident[name] = replace(resident, device=self._base, plans={})
             forest.to_host().verify(self._graphs[name]).raise_if_invalid()
             self._slots[name] = _slots_of(forest)
         self._shaped.clear()

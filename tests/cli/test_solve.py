@@ -255,6 +255,44 @@ def test_nan_weight(run: Run, tmp_path: Path) -> None:
     assert_fails(run("solve", path), "nan.txt: line 2", "(1, 2)")
 
 
+TSPLIB = """NAME: square
+DIMENSION: 4
+EDGE_WEIGHT_TYPE: EUC_2D
+NODE_COORD_SECTION
+1 0 0
+2 0 30
+3 40 30
+4 40 0
+EOF
+"""
+
+
+def test_points(run: Run, tmp_path: Path) -> None:
+    """From the file to the forest without a list of edges, unless the algorithm wants one."""
+    (path := tmp_path / "square.tsp").write_text(TSPLIB)
+    for algorithm, chosen in (("auto", "dense"), ("dense", "dense"), ("ecl", "ecl")):
+        forest = tmp_path / f"{algorithm}.txt"
+        options = ("--algorithm", algorithm, "--verify", "--repeat", "1", "-o", forest, "--json")
+        summary = json.loads(run("solve", path, *options).stdout)
+        assert summary["algorithm"] == chosen
+        assert (summary["n_vertices"], summary["n_edges"]) == (4, 6)
+        assert summary["total_weight"] == 100
+        assert run("verify", path, forest).exit_code == 0
+        assert forest.read_text().splitlines()[-3:] == ["0 1 30", "0 3 40", "2 3 30"]
+
+
+def test_points_are_drawn(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    (path := tmp_path / "square.tsp").write_text(TSPLIB)
+    assert run("solve", path, "--plot", tmp_path / "square.png").exit_code == 0
+    assert (tmp_path / "square.png").stat().st_size > 1000
+
+
+def test_distances_of_an_unsupported_kind(run: Run, tmp_path: Path) -> None:
+    (path := tmp_path / "square.tsp").write_text(TSPLIB.replace("EUC_2D", "XRAY2"))
+    assert_fails(run("solve", path), "square.tsp", "EDGE_WEIGHT_TYPE is XRAY2", "EUC_2D", "GEO")
+
+
 def test_unknown_algorithm(run: Run, sample: Path) -> None:
     assert_fails(run("solve", sample, "--algorithm", "magic"), "'magic'", *algorithms.ALGORITHMS)
 

@@ -1,0 +1,302 @@
+"""`dense` beside `filter-boruvka` and SciPy: complete graphs, and the density at which they cross.
+
+    python -m benchmarks.dense complete [--device NAME] [--largest N] [--json FILE]
+    python -m benchmarks.dense density [--device NAME] [--vertices N] [--json FILE] [--plot FILE]
+
+``complete`` does Table 4 of Ma and Wan: complete graphs of n vertices, n doubling from 512 on.
+``density`` does their Table 5 and Figure 8: n vertices, each pair an edge with probability p.
+Graphs are random, weights random integers of 30 bits. Everything is on the device before a solve
+begins, which is timed until the endpoints of the forest are there; `dense` with its matrix kept
+from the solve before, and with the matrix built from the rows of the graph. Forests are compared,
+edge by edge, before anything is timed; contestants take turns. SciPy's minimum_spanning_tree of
+the upper triangle is timed once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from scipy import sparse
+from scipy.sparse.csgraph import minimum_spanning_tree
+
+import clmst
+from clmst.bench import machine
+from clmst.bench.canvas import GRID, legend_below, panels, style
+from clmst.bench.tables import digits
+from clmst.runtime.device_graph import DeviceGraph
+
+MATRIX, BUILT, EDGES = "dense", "dense, matrix built", "filter-boruvka"
+SCIPY = "SciPy"
+_WIDTH = 150  # letters of a line
+PROBABILITIES = (0.01, 0.02, 0.05, *(k / 10 for k in range(1, 11)))
+
+Contestants = Mapping[str, Callable[[], object]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """What one graph took: milliseconds of every repetition, by contestant."""
+
+    n_vertices: int
+    probability: float
+    n_edges: int
+    milliseconds: Mapping[str, list[float]]
+
+    def median(self, name: str) -> float:
+        """Return the median of a contestant."""
+        return median(self.milliseconds[name])
+
+
+# ---------------------------------------------------------------------------- graphs
+
+
+def random_rows(n: int, probability: float, seed: int) -> clmst.Graph:
+    """Return a graph of n vertices in which each pair is an edge with a probability; symmetric."""
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(0, 1 << 30, (n, n), dtype=np.int32)
+    for u in range(n):  # row by row, lest a second matrix be needed
+        weights[u, :u] = weights[:u, u]
+    chosen = np.ones((n, n), bool)
+    if probability < 1:
+        for u in range(n):
+            chosen[u, u:] = rng.random(n - u, np.float32) < probability
+            chosen[u, :u] = chosen[:u, u]
+    np.fill_diagonal(chosen, False)
+    lengths = np.count_nonzero(chosen, axis=1)
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint32)
+    indices = np.concatenate([np.flatnonzero(row).astype(np.uint32) for row in chosen])
+    kept = weights[chosen]
+    return clmst.Graph(
+        indptr=indptr,
+        indices=indices,
+        weights=kept,
+        is_symmetric=True,
+        edge_ids=None,
+        n_input=indices.size,
+    )
+
+
+def matrix_of(graph: clmst.Graph) -> np.ndarray:
+    """Return the matrix of a complete graph; its diagonal is zero."""
+    n = graph.n_vertices
+    matrix = np.zeros((n, n), graph.weights.dtype)
+    matrix[graph.rows, graph.indices] = graph.weights
+    return matrix
+
+
+# ----------------------------------------------------------------------- measurement
+
+
+def by_edges(graph: DeviceGraph, algorithm: str) -> Callable[[], clmst.DeviceForest]:
+    """Return what solves a graph that is on the device."""
+    return lambda: clmst.minimum_spanning_forest(graph, algorithm=algorithm, keep_on_device=True)
+
+
+def by_fresh_matrix(graph: DeviceGraph) -> Callable[[], clmst.DeviceForest]:
+    """Return what solves it by a matrix that is built anew."""
+
+    def solve() -> clmst.DeviceForest:
+        for key in [key for key in graph.plans if key[0] == "dense"]:
+            del graph.plans[key]
+        return clmst.minimum_spanning_forest(graph, algorithm="dense", keep_on_device=True)
+
+    return solve
+
+
+def take_turns(contestants: Contestants, repetitions: int) -> dict[str, list[float]]:
+    """Return milliseconds of each contestant, after one more of each."""
+    taken: dict[str, list[float]] = {name: [] for name in contestants}
+    for _ in range(repetitions + 1):
+        for name, solve in contestants.items():
+            start = perf_counter()
+            solve()
+            taken[name].append(1e3 * (perf_counter() - start))
+    return {name: times[1:] for name, times in taken.items()}
+
+
+def check(forests: Mapping[str, clmst.DeviceForest]) -> None:
+    """Raise unless all forests have the same edges."""
+    edges = {name: forest.to_host().edges for name, forest in forests.items()}
+    first = edges[EDGES]
+    for name, found in edges.items():
+        if not np.array_equal(found, first):
+            raise click.ClickException(f"{name} and {EDGES} give different forests: a bug in clmst")
+
+
+def complete_points(device: clmst.Device, sizes: list[int], repetitions: int) -> Iterator[Point]:
+    """Yield what complete graphs take."""
+    for n in sizes:
+        graph = random_rows(n, 1.0, seed=n)
+        rows = clmst.to_device(graph, device)
+        stored = clmst.to_device(clmst.DenseGraph(matrix_of(graph)), device)
+        upper = sparse.triu(
+            sparse.csr_array(
+                (graph.weights + 1, graph.indices.view(np.int32), graph.indptr.view(np.int32))
+            ),
+            format="csr",
+        )  # SciPy takes zeros for no edge
+        solvers: dict[str, Callable[[], clmst.DeviceForest]] = {
+            MATRIX: lambda stored=stored: clmst.minimum_spanning_forest(  # type: ignore[misc]
+                stored, keep_on_device=True
+            ),
+            EDGES: by_edges(rows, EDGES),
+        }
+        forests = {name: solve() for name, solve in solvers.items()}
+        check(forests)
+        start = perf_counter()
+        tree = minimum_spanning_tree(upper)
+        seconds = perf_counter() - start
+        if int((tree.data.astype(np.int64) - 1).sum()) != forests[EDGES].to_host().total_weight:
+            raise click.ClickException("SciPy's tree has another weight: a bug in clmst")
+        times = take_turns(solvers, repetitions) | {SCIPY: [1e3 * seconds]}
+        yield Point(n_vertices=n, probability=1.0, n_edges=graph.n_slots // 2, milliseconds=times)
+        del rows, stored, solvers, forests
+        device.release_memory()
+
+
+def density_points(
+    device: clmst.Device, n: int, probabilities: tuple[float, ...], repetitions: int
+) -> Iterator[Point]:
+    """Yield what graphs of rising density take."""
+    for probability in probabilities:
+        graph = random_rows(n, probability, seed=round(1e6 * probability))
+        rows, other = clmst.to_device(graph, device), clmst.to_device(graph, device)
+        solvers = {
+            MATRIX: by_edges(rows, "dense"),
+            BUILT: by_fresh_matrix(other),
+            EDGES: by_edges(rows, EDGES),
+        }
+        check({name: solve() for name, solve in solvers.items()})
+        times = take_turns(solvers, repetitions)
+        yield Point(
+            n_vertices=n, probability=probability, n_edges=graph.n_slots // 2, milliseconds=times
+        )
+        del rows, other, solvers
+        device.release_memory()
+
+
+def crossover(points: list[Point], name: str) -> float | None:
+    """Return the density from which on a contestant is faster than filter-boruvka.
+
+    None if it is not, at the greatest density. Between two measured densities, the logarithm of the
+    ratio is taken to be linear; where it is faster at the least already, that one.
+    """
+    gains = [np.log(point.median(EDGES) / point.median(name)) for point in points]
+    slower = [k for k, gain in enumerate(gains) if gain <= 0]
+    if not slower:
+        return points[0].probability
+    last = slower[-1]
+    if last + 1 == len(points):
+        return None
+    share = gains[last] / (gains[last] - gains[last + 1])
+    low, high = points[last].probability, points[last + 1].probability
+    return float(low + share * (high - low))
+
+
+# --------------------------------------------------------------------------- telling
+
+
+def table_of(points: list[Point]) -> Table:
+    """Return medians and spreads, and how much faster than filter-boruvka the others are."""
+    names = [*points[0].milliseconds]
+    table = Table("n", "p", "edges", *names, f"{EDGES} / {MATRIX}")
+    for point in points:
+        cells = [
+            f"{digits(point.median(name))} ({digits(min(times))}-{digits(max(times))})"
+            for name, times in point.milliseconds.items()
+        ]
+        ratio = point.median(EDGES) / point.median(MATRIX)
+        sizes = f"{point.n_vertices:,}", f"{point.probability:g}", f"{point.n_edges:,}"
+        table.add_row(*sizes, *cells, f"{ratio:.2f}")
+    return table
+
+
+def write(device: clmst.Device, points: list[Point], file: Path | None, **more: Any) -> None:
+    """Write everything that was measured."""
+    if file is not None:
+        record = {**machine.facts(device), **more, "points": [asdict(point) for point in points]}
+        file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def draw(points: list[Point], file: Path) -> None:
+    """Draw times over densities, as the paper's Figure 8."""
+    with panels(file, 1, (7, 4.2)) as (panel,):
+        for number, name in enumerate(points[0].milliseconds):
+            panel.plot(
+                [point.probability for point in points],
+                [point.median(name) for point in points],
+                label=name,
+                **style(number),
+            )
+        panel.set_xlabel(f"edge probability, n = {points[0].n_vertices:,}")
+        panel.set_ylabel("milliseconds")
+        panel.set_ylim(bottom=0)
+        panel.grid(**GRID)
+        legend_below(panel)
+
+
+# --------------------------------------------------------------------------- commands
+
+_device = click.option("--device", default=None, help="As of clmst solve.")
+_repetitions = click.option(
+    "--repetitions", type=click.IntRange(min=1), default=9, show_default=True
+)
+_json = click.option(
+    "--json", "json_file", type=click.Path(path_type=Path), help="Write the figures here."
+)
+
+
+@click.group()
+def main() -> None:
+    """Time `dense` beside other ways."""
+
+
+@main.command()
+@_device
+@click.option("--largest", type=click.IntRange(min=512), default=16384, show_default=True)
+@_repetitions
+@_json
+def complete(device: str | None, largest: int, repetitions: int, json_file: Path | None) -> None:
+    """Time complete graphs of 512 vertices and more (Table 4)."""
+    on = clmst.get_device(device)
+    sizes = [512 << k for k in range((largest // 512).bit_length())]
+    points = list(complete_points(on, sizes, repetitions))
+    Console(width=_WIDTH).print(table_of(points))
+    write(on, points, json_file)
+
+
+@main.command()
+@_device
+@click.option("--vertices", type=click.IntRange(min=16), default=16384, show_default=True)
+@_repetitions
+@_json
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw them here.")
+def density(
+    device: str | None, vertices: int, repetitions: int, json_file: Path | None, plot: Path | None
+) -> None:
+    """Time graphs of rising density, and find where they cross (Table 5 and Figure 8)."""
+    on = clmst.get_device(device)
+    points = list(density_points(on, vertices, PROBABILITIES, repetitions))
+    console = Console(width=_WIDTH)
+    console.print(table_of(points))
+    found = {name: crossover(points, name) for name in (MATRIX, BUILT)}
+    for name, at in found.items():
+        said = "nowhere" if at is None else f"from p = {at:.2g} on"
+        console.print(f"{name} is faster than {EDGES} {said}")
+    write(on, points, json_file, crossover=found)
+    if plot is not None:
+        draw(points, plot)
+
+
+if __name__ == "__main__":
+    main()

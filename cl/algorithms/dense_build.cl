@@ -1,0 +1,68 @@
+// dense: from a graph in compressed sparse rows to a matrix of keys, and from edges back to slots.
+#include "device/lanes.cl"
+#include "device/rows.cl"
+#include "device/weight_key.cl"
+#include "device/work_group.cl"
+
+#if WEIGHT_BITS == 64
+typedef ulong build_key_t;
+#else
+typedef uint build_key_t;
+#endif
+
+// The least key among the parallel edges of which `slot` is the first.
+static inline build_key_t build_least(const global uint *indices, const global weight_t *weights,
+                                      uint slot, uint end) {
+  build_key_t least = weight_key(weights[slot]);
+  for (uint next = slot + 1; next < end && indices[next] == indices[slot]; ++next)
+    least = min(least, (build_key_t)weight_key(weights[next]));
+  return least;
+}
+
+// Put the key of every edge into some rows of the matrix; of parallel edges the least. Keys above
+// `gap`, a key that no edge has, move down by one, so that the greatest of all is free to stand for
+// no edge.
+//
+// In       indptr[n + 1], indices, weights: the graph; is_symmetric: whether it stores both
+//          directions of every edge; first_row, n_rows: of the matrix.
+// In-out   cells[n_rows * n]: all ones before; every cell has one writer.
+// Launch   any; lanes a row.
+kernel void dense_build_cells(const global uint *indptr, const global uint *indices,
+                              const global weight_t *weights, global build_key_t *cells,
+                              uint first_row, uint n_rows, uint n, ulong gap,
+                              uint is_symmetric) {
+  for (size_t row = get_global_id(0) / LANES; row < n; row += get_global_size(0) / LANES) {
+    const uint u = (uint)row, begin = indptr[u], end = indptr[u + 1];
+    const bool is_here = u - first_row < n_rows;
+    if (is_symmetric && !is_here) continue;
+    for (uint slot = begin + lanes_id(); slot < end; slot += LANES) {
+      const uint v = indices[slot];
+      if (v == u || (slot > begin && indices[slot - 1] == v)) continue;
+      const build_key_t key = build_least(indices, weights, slot, end);
+      const build_key_t stored = key - (key > gap);
+      if (is_here) cells[(size_t)(u - first_row) * n + v] = stored;
+      if (!is_symmetric && v - first_row < n_rows)
+        cells[(size_t)(v - first_row) * n + u] = stored;
+    }
+  }
+}
+
+// Mark the slots of the forest's edges; of parallel edges the least (key, slot) is meant.
+//
+// In       indptr[n + 1], indices, weights: the graph; edges[n]: lesser << bits | greater, or
+//          no_edge.
+// In-out   in_forest[n_slots]: 0 before.
+// Launch   any.
+kernel void dense_build_mark(const global uint *indptr, const global uint *indices,
+                             const global weight_t *weights, const global ulong *edges,
+                             global uchar *in_forest, uint n, uint bits, ulong no_edge) {
+  GRID_FOR(i, n) {
+    if (edges[i] == no_edge) continue;
+    const uint u = (uint)(edges[i] >> bits), v = (uint)(edges[i] & ((1ul << bits) - 1));
+    const uint end = indptr[u + 1], first = wi_find_column(indices, indptr[u], end, v);
+    const build_key_t least = build_least(indices, weights, first, end);
+    uint slot = first;
+    while ((build_key_t)weight_key(weights[slot]) != least) slot += 1;
+    in_forest[slot] = 1;
+  }
+}

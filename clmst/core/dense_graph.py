@@ -1,0 +1,163 @@
+"""Dense matrices as graphs: complete ones as they are, masked ones as the edges that they have."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clmst.core import pairs
+from clmst.core.cores import usable_cores
+from clmst.core.errors import InvalidGraphError
+from clmst.core.graph import Graph, check_shape, check_size
+from clmst.core.weight_keys import Array, as_weights
+
+_TILE = 128  # rows and columns that are compared at a time: two tiles stay in cache
+
+
+@dataclass(frozen=True, eq=False)
+class DenseGraph:
+    """A complete graph as the symmetric matrix of its weights.
+
+    Parameters
+    ----------
+    weights : array of any supported dtype, shape (n, n)
+        Every cell off the diagonal is an edge, zeros and infinities too; the diagonal is not looked
+        at, but must not be NaN either. Used as it is where its rows or columns are contiguous: do
+        not change it before the forest has been computed.
+
+    Raises
+    ------
+    InvalidGraphError
+        Not a matrix, not square, not symmetric, a weight that is NaN or of an unsupported dtype,
+        or more than 2**26 - 1 vertices.
+
+    Notes
+    -----
+    The edge (u, v), u < v, has for its id the place of its weight in SciPy's condensed form,
+    ``scipy.spatial.distance.squareform(weights)``. Checking takes one pass over the matrix, by all
+    cores. A masked array (``numpy.ma``) is no complete graph: :meth:`Graph.from_masked` takes it.
+    """
+
+    weights: Array
+
+    def __post_init__(self) -> None:
+        """Check everything."""
+        if isinstance(self.weights, np.ma.MaskedArray):
+            raise InvalidGraphError(
+                "the matrix is masked, so not every pair is an edge; Graph.from_masked takes such"
+            )
+        weights = check_square(self.weights)
+        pairs.check_count(weights.shape[0])
+        if not weights.flags.c_contiguous:
+            # The transpose of a symmetric matrix is the same matrix, its columns contiguous.
+            weights = weights.T if weights.flags.f_contiguous else np.ascontiguousarray(weights)
+        check_symmetric(weights)
+        object.__setattr__(self, "weights", weights)
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return int(self.weights.shape[0])
+
+    @property
+    def n_edges(self) -> int:
+        """Number of pairs of vertices."""
+        return pairs.count(self.n_vertices)
+
+    @property
+    def weight_dtype(self) -> np.dtype[Any]:
+        """Of the weights."""
+        return self.weights.dtype
+
+    def weights_of(self, u: Array, v: Array) -> Array:
+        """Return the weights of pairs of vertices."""
+        weights: Array = self.weights[u, v]
+        return weights
+
+    def to_graph(self) -> Graph:
+        """Return the graph with every pair stored, for algorithms that take edges. O(n**2).
+
+        Edge ids, and so forests, stay the same.
+        """
+        n = self.n_vertices
+        check_size(n, self.n_edges)
+        rows = [self.weights[u, u + 1 :] for u in range(n - 1)]
+        return Graph(
+            indptr=pairs.rows(n),
+            indices=pairs.columns(n),
+            weights=np.concatenate(rows) if rows else self.weights[:0].ravel(),
+            is_symmetric=False,
+            edge_ids=None,
+            n_input=self.n_edges,
+        )
+
+
+def graph_of_masked(matrix: Any) -> Graph:
+    """Return the graph of a symmetric masked array: what is masked is no edge.
+
+    Edge ids are places in the condensed form of the matrix. O(n**2) time.
+    """
+    mask = np.ma.getmaskarray(matrix)
+    weights = np.ma.filled(matrix, matrix.dtype.type(0))
+    weights = check_square(weights)
+    check_symmetric(weights)
+    one_sided = np.argwhere(mask != mask.T)
+    if one_sided.size:
+        i, j = one_sided[0].tolist()
+        if mask[i, j]:
+            i, j = j, i
+        raise InvalidGraphError(
+            f"cell ({j}, {i}) is masked but ({i}, {j}) is not; the mask must be symmetric"
+        )
+    u, v = np.nonzero(np.triu(~mask, 1))
+    check_size(weights.shape[0], u.size)
+    graph = Graph.from_edges(u, v, weights[u, v], n_vertices=weights.shape[0])
+    n = weights.shape[0]
+    return graph.replace(edge_ids=pairs.position(n, u, v), n_input=pairs.count(n))
+
+
+def check_square(matrix: Any) -> Array:
+    """Return `matrix` as an array of a supported dtype, or raise unless it is square."""
+    array = np.asarray(matrix)
+    if array.ndim != 2:
+        raise InvalidGraphError(f"the array has {array.ndim} dimensions; an adjacency matrix has 2")
+    check_shape(array.shape)
+    return as_weights(array)
+
+
+def check_symmetric(weights: Array) -> None:
+    """Raise on a NaN of a square matrix, and on a cell unlike its mirror image. O(n**2)."""
+    starts = range(0, weights.shape[0], _TILE)
+    with ThreadPoolExecutor(usable_cores()) as threads:
+        for fault in threads.map(lambda row: _fault(weights, row), starts):
+            if fault is not None:
+                _refuse(weights, *fault)
+
+
+def _fault(weights: Array, row: int) -> tuple[int, int] | None:
+    """Return a faulty cell of a row of tiles, the diagonal's and those right of it, or None."""
+    for column in range(row, weights.shape[0], _TILE):
+        upper = weights[row : row + _TILE, column : column + _TILE]
+        # Copied first: along columns of the whole matrix, cells contend for the same cache lines.
+        mirrored = weights[column : column + _TILE, row : row + _TILE].copy().T
+        faults = upper != mirrored  # NaN is unlike itself
+        if faults.any():
+            i, j = np.argwhere(faults)[0].tolist()
+            return row + i, column + j
+    return None
+
+
+def _refuse(weights: Array, i: int, j: int) -> None:
+    one, other = weights[i, j], weights[j, i]
+    for a, b, weight in ((i, j, one), (j, i, other)):
+        if weight != weight:  # noqa: PLR0124 - NaN is not itself
+            raise InvalidGraphError(
+                f"cell ({a}, {b}) of the matrix is NaN; weights must be ordered (a masked array "
+                "says where there is no edge)"
+            )
+    raise InvalidGraphError(
+        f"cell ({i}, {j}) of the matrix is {one} but ({j}, {i}) is {other}; it must be symmetric"
+    )

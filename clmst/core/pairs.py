@@ -1,0 +1,47 @@
+"""Pairs of vertices: the edges of a complete graph, and where they stand in canonical order."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.core.errors import InvalidGraphError
+from clmst.core.weight_keys import Array
+
+# The device counts rows times blocks of a row, of which there are up to 64, in 32 bits.
+MAX_VERTICES = 2**26 - 1
+
+
+def check_count(n: int) -> None:
+    """Raise unless a complete graph may have so many vertices."""
+    if n > MAX_VERTICES:
+        raise InvalidGraphError(
+            f"there are {n} vertices; a complete graph may have up to 2**26 - 1 = {MAX_VERTICES}"
+        )
+
+
+def count(n: int) -> int:
+    """Return how many pairs there are of n vertices."""
+    return n * (n - 1) // 2
+
+
+def position(n: int, u: Array, v: Array) -> npt.NDArray[np.int64]:
+    """Return the place of each pair (u, v), u < v, among all of n vertices, in canonical order.
+
+    It is also the place of its distance in SciPy's condensed form (``scipy.spatial.distance``).
+    """
+    u, v = u.astype(np.int64), v.astype(np.int64)
+    place: npt.NDArray[np.int64] = u * n - u * (u + 1) // 2 + v - u - 1
+    return place
+
+
+def rows(n: int) -> npt.NDArray[np.uint32]:
+    """Return the row offsets of the upper triangle of n x n cells, shape (n + 1,)."""
+    lengths = np.arange(n - 1, -1, -1, dtype=np.uint32)
+    return np.concatenate([np.zeros(1, np.uint32), np.cumsum(lengths, dtype=np.uint32)])
+
+
+def columns(n: int) -> npt.NDArray[np.uint32]:
+    """Return the column of each pair in canonical order, shape (n (n - 1) / 2,)."""
+    parts = [np.arange(u + 1, n, dtype=np.uint32) for u in range(n - 1)]
+    return np.concatenate(parts) if parts else np.zeros(0, np.uint32)

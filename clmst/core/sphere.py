@@ -1,0 +1,61 @@
+"""Great-circle distances in whole kilometres, as TSPLIB has them, the same bits everywhere.
+
+TSPLIB: coordinates are DDD.MM, degrees and minutes; the distance on a sphere of 6378.388 km is
+``int(6378.388 * acos(...) + 1)``. Cosines of two libraries differ in their last bits, so none is
+asked here. Points go on the unit sphere by polynomials, which take additions and multiplications
+only, and squared chords are compared with those at which the kilometres change. A distance differs
+from what TSPLIB's formula gives only where it is within some 1e-7 km of a whole number, where that
+formula itself depends on who computes the cosines.
+"""
+
+from __future__ import annotations
+
+from math import factorial
+
+import numpy as np
+import numpy.typing as npt
+
+RADIUS = 6378.388  # kilometres
+PI = 3.141592  # TSPLIB's
+# Half the circumference: GREAT_CIRCLE_STEPS of cl/algorithms/dense_cells.cl.
+STEPS = 20039
+
+Doubles = npt.NDArray[np.float64]
+
+# Half a right angle as two doubles: what the first one lacks is in the second.
+_HALF_PI, _HALF_PI_REST = 1.5707963267948966, 6.123233995736766e-17
+_TERMS = 10  # (pi / 4)**20 / 20! is below 2**-65
+
+
+def sine_and_cosine(angles: Doubles) -> tuple[Doubles, Doubles]:
+    """Return sines and cosines of angles in radians, of a few turns at most; exact to 2**-51."""
+    quadrant = np.rint(angles / _HALF_PI)
+    rest = (angles - quadrant * _HALF_PI) - quadrant * _HALF_PI_REST
+    square = rest * rest
+    sine, cosine = np.zeros_like(rest), np.zeros_like(rest)
+    for k in range(_TERMS, -1, -1):
+        sine = sine * square + (-1) ** k / factorial(2 * k + 1)
+        cosine = cosine * square + (-1) ** k / factorial(2 * k)
+    sine = sine * rest
+    turn = quadrant.astype(np.int64) % 4
+    sines = np.choose(turn, [sine, cosine, -sine, -cosine])
+    cosines = np.choose(turn, [cosine, -sine, -cosine, sine])
+    return sines, cosines
+
+
+def on_unit_sphere(coordinates: Doubles) -> Doubles:
+    """Return points (latitude, longitude) in DDD.MM as x, y and z, shape (3, n)."""
+    degrees = np.trunc(coordinates)
+    radians = PI * (degrees + 5.0 * (coordinates - degrees) / 3.0) / 180.0
+    (sine, sine_of_longitude), (cosine, cosine_of_longitude) = (
+        part.T for part in sine_and_cosine(radians)
+    )
+    return np.stack([cosine * cosine_of_longitude, cosine * sine_of_longitude, sine])
+
+
+def squared_chords() -> Doubles:
+    """Return the squared chord of each whole number of kilometres from 0 on, shape (STEPS,)."""
+    half_angles = np.arange(STEPS, dtype=np.float64) / (2.0 * RADIUS)
+    sines, _ = sine_and_cosine(half_angles)
+    chords: Doubles = 4.0 * (sines * sines)
+    return chords

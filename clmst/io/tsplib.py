@@ -1,0 +1,204 @@
+"""TSPLIB ``.tsp``: points, or a matrix, as the complete graph of their distances.
+
+A file is a specification, ``KEYWORD : value`` a line, and sections of numbers. Of the kinds of
+distances these are read: EUC_2D and EUC_3D, GEO, and EXPLICIT in each of its matrix formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from clmst.core.dense_graph import DenseGraph
+from clmst.core.errors import FileFormatError
+from clmst.core.graph import Graph
+from clmst.core.points import Metric, Points
+from clmst.core.weight_keys import Array
+from clmst.io.blocks import Block, blocks
+from clmst.io.files import Source
+from clmst.io.numbers import join, numbers
+from clmst.io.promises import Promise
+
+# Kinds of distances between points: the metric, and how many coordinates a point has.
+_POINTS: dict[str, tuple[Metric, int]] = {
+    "EUC_2D": ("rounded-euclidean", 2),
+    "EUC_3D": ("rounded-euclidean", 3),
+    "GEO": ("great-circle", 2),
+}
+_KINDS = (*_POINTS, "EXPLICIT")
+
+# What sections of numbers are called, and whether they are wanted.
+_SECTIONS = {
+    "NODE_COORD_SECTION": True,
+    "EDGE_WEIGHT_SECTION": True,
+    "DISPLAY_DATA_SECTION": False,
+    "FIXED_EDGES_SECTION": False,
+    "TOUR_SECTION": False,
+    "DEPOT_SECTION": False,
+    "DEMAND_SECTION": False,
+    "EDGE_DATA_SECTION": False,
+}
+
+
+def _row_wise(n: int, *, upper: bool, diagonal: int) -> tuple[Array, Array]:
+    """Return the cells of one triangle, row by row, with the diagonal or without it."""
+    return np.triu_indices(n, 1 - diagonal) if upper else np.tril_indices(n, diagonal - 1)
+
+
+def _full(n: int) -> tuple[Array, Array]:
+    rows, columns = np.indices((n, n))
+    return rows.ravel(), columns.ravel()
+
+
+# Which cells a section of weights lists, in order. A triangle by columns is the other one by rows.
+_LAYOUTS: dict[str, Callable[[int], tuple[Array, Array]]] = {
+    "FULL_MATRIX": _full,
+    "UPPER_ROW": lambda n: _row_wise(n, upper=True, diagonal=0),
+    "LOWER_ROW": lambda n: _row_wise(n, upper=False, diagonal=0),
+    "UPPER_DIAG_ROW": lambda n: _row_wise(n, upper=True, diagonal=1),
+    "LOWER_DIAG_ROW": lambda n: _row_wise(n, upper=False, diagonal=1),
+    "UPPER_COL": lambda n: _row_wise(n, upper=False, diagonal=0),
+    "LOWER_COL": lambda n: _row_wise(n, upper=True, diagonal=0),
+    "UPPER_DIAG_COL": lambda n: _row_wise(n, upper=False, diagonal=1),
+    "LOWER_DIAG_COL": lambda n: _row_wise(n, upper=True, diagonal=1),
+}
+
+
+def read(source: Source) -> Graph:
+    """Read a TSPLIB file as the graph of all pairs; see :func:`read_points`."""
+    return read_points(source).to_graph()
+
+
+def read_points(source: Source) -> Points | DenseGraph:
+    """Read a TSPLIB file as the complete graph that it describes; weights are int64.
+
+    Points are in the order in which the file lists them.
+
+    Raises
+    ------
+    FileFormatError
+        Distances of a kind that is not supported, which the message names; a line breaks the
+        format; or the file holds more or fewer numbers than it promises.
+    """
+    file = _File()
+    for block in blocks(source.stream):
+        file.take(block)
+    n = file.dimension()
+    kind = file.value("EDGE_WEIGHT_TYPE", _KINDS)
+    if kind == "EXPLICIT":
+        layout = file.value("EDGE_WEIGHT_FORMAT", _LAYOUTS)
+        return DenseGraph(_matrix(n, file.numbers("EDGE_WEIGHT_SECTION"), layout))
+    metric, dimensions = _POINTS[kind]
+    table = file.numbers("NODE_COORD_SECTION")
+    _check_count(table.size, n * (dimensions + 1), "NODE_COORD_SECTION")
+    rows = table.reshape(n, dimensions + 1)
+    _check_names(rows[:, 0])
+    return Points(rows[:, 1:], metric)
+
+
+def _check_count(found: int, expected: int, section: str) -> None:
+    if found != expected:
+        raise FileFormatError(
+            f"{section} holds {found} numbers; by the header it must hold {expected} (is the file "
+            "cut short?)"
+        )
+
+
+def _check_names(names: Array) -> None:
+    distinct, counts = np.unique(names, return_counts=True)
+    if distinct.size < names.size:
+        twice = distinct[counts > 1][0]
+        raise FileFormatError(f"there are two nodes {twice:g}; each must be there once")
+
+
+def _matrix(n: int, values: Array, layout: str) -> Array:
+    """Return the symmetric matrix of which `values` are the cells that a layout lists."""
+    rows, columns = _LAYOUTS[layout](n)
+    _check_count(values.size, rows.size, "EDGE_WEIGHT_SECTION")
+    matrix = np.zeros((n, n), values.dtype)
+    matrix[rows, columns] = values
+    if layout != "FULL_MATRIX":
+        matrix[columns, rows] = values
+    return matrix
+
+
+@dataclass(slots=True)
+class _File:
+    """What was read of a file so far."""
+
+    specified: dict[str, str] = field(default_factory=dict)
+    sections: dict[str, list[Array]] = field(default_factory=dict)
+    section: str = ""
+    ended: bool = False
+    line: int = 1  # that of the dimension
+
+    def take(self, block: Block) -> None:
+        """Take the lines of a block: words begin a line of their own, numbers fill sections."""
+        initials = block.initials()
+        is_word = (initials >= ord("A")) & (initials <= ord("z"))
+        start = 0
+        for line in [*np.flatnonzero(is_word).tolist(), block.n_lines]:
+            self._take_numbers(block, start, line)
+            if line < block.n_lines:
+                self._take_words(block, line, block.words(line))
+            start = line + 1
+
+    def _take_numbers(self, block: Block, start: int, stop: int) -> None:
+        """Take the tokens on lines [start, stop), all of them numbers."""
+        lines = np.arange(start, stop)[block.counts[start:stop] > 0]
+        if lines.size == 0 or self.ended:
+            return
+        tokens = np.arange(block.heads[lines[0]], block.heads[lines[-1]] + block.counts[lines[-1]])
+        if not self.section:
+            raise block.token_error(
+                int(tokens[0]), "is outside of a section; a line must be 'KEYWORD : value'"
+            )
+        if _SECTIONS[self.section]:
+            self.sections[self.section].append(numbers(block, tokens))
+
+    def _take_words(self, block: Block, line: int, words: list[str]) -> None:
+        """Take a line that begins with a word: a specification, a section, or the end."""
+        if self.ended:
+            return
+        key, _, value = " ".join(words).partition(":")
+        key = key.strip().upper()
+        if key == "EOF":
+            self.ended = True
+        elif key in _SECTIONS:
+            if key in self.sections:
+                raise block.error(line, f"there is a second {key}; a file holds one")
+            self.section = key
+            self.sections[key] = []
+        elif not value:
+            raise block.token_error(
+                int(block.heads[line]), "begins neither a section nor 'KEYWORD : value'"
+            )
+        else:
+            self.section = ""
+            self.specified[key] = value.strip()
+            if key == "DIMENSION":
+                self.line = block.first_line + line
+
+    def dimension(self) -> int:
+        """Return how many nodes the header promises."""
+        return Promise.parse(self.value("DIMENSION"), "0", line=self.line).n_vertices
+
+    def value(self, key: str, known: Iterable[str] = ()) -> str:
+        """Return what the header says of `key`, which must be one of those known if there are."""
+        if key not in self.specified:
+            raise FileFormatError(f"there is no line '{key} : ...'; it must be there")
+        value = self.specified[key]
+        if known and value.upper() not in known:
+            raise FileFormatError(
+                f"{key} is {value}, which is not supported; it must be one of {', '.join(known)}"
+            )
+        return value.upper() if known else value
+
+    def numbers(self, section: str) -> Array:
+        """Return the numbers of a section."""
+        if section not in self.sections:
+            raise FileFormatError(f"there is no {section}; it must be there")
+        parts = self.sections[section]
+        return join(parts) if parts else np.zeros(0, np.int64)

@@ -1,0 +1,167 @@
+"""A complete graph on a device: a matrix of weights, or points that weights are computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from clmst.core.dense_graph import DenseGraph
+from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
+from clmst.core.points import Points
+from clmst.core.weight_keys import Array, WeightKind, encode
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import weight_defines
+
+CompleteGraph: TypeAlias = DenseGraph | Points
+
+# METRIC of cl/algorithms/dense_cells.cl, and how it stores weights.
+METRICS: dict[str, tuple[int, int, WeightKind]] = {
+    "euclidean": (1, 64, "float"),
+    "rounded-euclidean": (2, 32, "unsigned"),
+    "great-circle": (3, 32, "unsigned"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """Consecutive rows of a matrix in one piece of memory.
+
+    Attributes
+    ----------
+    first, n_rows : int
+        Which rows.
+    cells : device buffer
+        Their cells, row by row; of points, the coordinates of all.
+    """
+
+    first: int
+    n_rows: int
+    cells: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DeviceMatrix:
+    """A complete graph on a device, for as many solves as one likes; made by :func:`to_device`.
+
+    Attributes
+    ----------
+    graph : DenseGraph or Points
+        The graph on the host.
+    device : Device
+    panels : tuple of Panel
+        The matrix; of points, one panel that holds the points.
+    bits, kind : int, str
+        Width of a weight, and how a key is made of it.
+    plans : dict
+        What algorithms keep with the graph for the next solve.
+    """
+
+    graph: CompleteGraph
+    device: Device
+    panels: tuple[Panel, ...]
+    bits: int
+    kind: WeightKind
+    plans: dict[Any, Any]
+
+    @classmethod
+    def upload(cls, graph: CompleteGraph, device: Device) -> DeviceMatrix:
+        """Put `graph` on `device`; without a copy where the device shares the host's memory.
+
+        Raises
+        ------
+        OutOfDeviceMemoryError
+            The matrix does not fit; says how much it needs and how much there is.
+        UnsupportedDeviceError
+            The graph is points, and the device has no arithmetic on doubles.
+        """
+        n = graph.n_vertices
+        if isinstance(graph, Points):
+            _, bits, kind = METRICS[graph.metric]
+            _check_doubles(device)
+            doubles = np.concatenate([graph.planes.ravel(), graph.steps])
+            panels: tuple[Panel, ...] = (Panel(first=0, n_rows=n, cells=device.upload(doubles)),)
+        else:
+            encoded = encode(graph.weights.ravel())
+            bits, kind = 8 * encoded.bits.dtype.itemsize, encoded.kind
+            panels = _upload(encoded.bits.reshape(n, n), device)
+        return cls(graph=graph, device=device, panels=panels, bits=bits, kind=kind, plans={})
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return self.graph.n_vertices
+
+    def defines(self, *, maximum: bool) -> dict[str, int]:
+        """Return the macros that tell kernels where weights come from."""
+        source = {"COMPLETE": 1}
+        if isinstance(self.graph, Points):
+            source |= {
+                "METRIC": METRICS[self.graph.metric][0],
+                "DIMENSIONS": self.graph.planes.shape[0],
+            }
+        return source | weight_defines(self.bits, self.kind, maximum=maximum)
+
+
+def make_panels(
+    n: int, item_bytes: int, device: Device, make: Callable[[int, int], Any]
+) -> tuple[Panel, ...]:
+    """Cut an n x n matrix into panels that the device can allocate; `make` fills (first, last).
+
+    Raises
+    ------
+    OutOfDeviceMemoryError
+        The matrix is larger than the device's memory, or a single row than it allocates.
+    """
+    row_bytes, has = n * item_bytes, device.capabilities
+    needed = n * row_bytes
+    if needed > has.global_memory or row_bytes > has.max_allocation:
+        raise OutOfDeviceMemoryError(
+            f"a matrix of {n} x {n} cells of {item_bytes} bytes needs {gigabytes(needed)}; "
+            f"{device.description} has {gigabytes(has.global_memory)} in all, so 'dense' takes at "
+            f"most {most_vertices(device, item_bytes)} vertices there"
+        )
+    at_once = max(min(n, has.max_allocation // max(row_bytes, 1)), 1)
+    bounds = [(first, min(first + at_once, n)) for first in range(0, n, at_once)]
+    return tuple(Panel(first=a, n_rows=b - a, cells=make(a, b)) for a, b in bounds)
+
+
+def most_vertices(device: Device, item_bytes: int = 4) -> int:
+    """Return of how many vertices a matrix fits the memory of a device."""
+    has = device.capabilities
+    most = int(np.sqrt(np.float64(has.global_memory // item_bytes)))
+    return min(most, has.max_allocation // item_bytes)
+
+
+def gigabytes(n_bytes: int) -> str:
+    """Return a number of bytes in words."""
+    return f"{n_bytes / 2**30:,.1f} GiB ({n_bytes} bytes)"
+
+
+def _upload(cells: Array, device: Device) -> tuple[Panel, ...]:
+    """Put a matrix on a device, in place where the device works in the host's memory."""
+    n = cells.shape[0]
+    if device.capabilities.host_arrays != "copied":
+        return (Panel(first=0, n_rows=n, cells=device.upload(cells.ravel())),)
+
+    def upload(first: int, last: int) -> Any:
+        return device.upload(cells[first:last].ravel())
+
+    return make_panels(n, cells.dtype.itemsize, device, upload)
+
+
+def _check_doubles(device: Device) -> None:
+    if not device.capabilities.doubles:
+        raise UnsupportedDeviceError(
+            f"{device.description} has no arithmetic on doubles, which distances of points take; "
+            "there solve clmst.DenseGraph(matrix of the distances), or points.to_graph()"
+        )
+
+
+def doubles_defines() -> Iterable[tuple[int, int, int, WeightKind]]:
+    """Yield (METRIC, DIMENSIONS, bits, kind) of all points that there can be."""
+    for name, (metric, bits, kind) in METRICS.items():
+        for dimensions in (3,) if name == "great-circle" else (2, 3):
+            yield metric, dimensions, bits, kind

@@ -1,0 +1,107 @@
+"""Matrices as graphs: complete ones, masked ones, and what is neither."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csgraph
+
+from clmst import DenseGraph, Graph, InvalidGraphError, kruskal
+
+
+def symmetric(n: int, dtype: Any = np.int32, *, seed: int = 2) -> np.ndarray:
+    upper = np.triu(np.random.default_rng(seed).integers(0, 100, (n, n)))
+    return (upper + upper.T).astype(dtype)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 9])
+def test_every_pair_is_an_edge(n: int) -> None:
+    """Zeros too; the diagonal is nothing. Ids are places in SciPy's condensed form."""
+    matrix = symmetric(n) // 50
+    graph = DenseGraph(matrix).to_graph()
+    assert graph.n_edges == DenseGraph(matrix).n_edges == n * (n - 1) // 2
+    np.testing.assert_array_equal(graph.weights, matrix[np.triu_indices(n, 1)])
+    assert graph.edge_ids is None
+
+
+def test_rows_or_columns_are_used_as_they_are() -> None:
+    matrix = symmetric(20)
+    assert DenseGraph(matrix).weights is matrix
+    assert np.shares_memory(DenseGraph(np.asfortranarray(matrix)).weights.base, matrix) is False
+    by_columns = np.asfortranarray(matrix)
+    assert np.shares_memory(DenseGraph(by_columns).weights, by_columns)
+    every_other = DenseGraph(matrix[::2, ::2]).weights
+    assert every_other.flags.c_contiguous
+    np.testing.assert_array_equal(every_other, matrix[::2, ::2])
+
+
+@pytest.mark.parametrize(("i", "j"), [(0, 1), (3, 700), (1100, 600), (1199, 1198)])
+def test_faults_are_found_and_named(i: int, j: int) -> None:
+    """In tiles on the diagonal and off it, above and below."""
+    matrix = symmetric(1200, np.float32)
+    matrix[i, j] = 200
+    low, high = sorted((i, j))
+    with pytest.raises(InvalidGraphError, match=rf"cell \(({i}|{j}), ({i}|{j})\).*symmetric"):
+        DenseGraph(matrix)
+    matrix[i, j] = math.nan
+    with pytest.raises(InvalidGraphError, match=rf"cell \({i}, {j}\) of the matrix is NaN"):
+        DenseGraph(matrix)
+    matrix[low, high] = matrix[high, low] = math.inf
+    assert DenseGraph(matrix).weights_of(np.array([low]), np.array([high]))[0] == math.inf
+
+
+def test_nan_on_the_diagonal() -> None:
+    matrix = symmetric(5, np.float64)
+    matrix[2, 2] = math.nan
+    with pytest.raises(InvalidGraphError, match=r"cell \(2, 2\) of the matrix is NaN"):
+        DenseGraph(matrix)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.zeros((3, 4)), "the matrix is 3 x 4; an adjacency matrix must be square"),
+        (np.zeros(3), "the array has 1 dimensions"),
+        (np.zeros((2, 2), complex), "dtype complex128"),
+        (np.ma.masked_equal(np.zeros((2, 2)), 1), "Graph.from_masked takes such"),
+    ],
+)
+def test_what_is_no_complete_graph(matrix: Any, message: str) -> None:
+    with pytest.raises(InvalidGraphError, match=message):
+        DenseGraph(matrix)
+
+
+def test_masked_cells_are_no_edges() -> None:
+    """As SciPy has it: csgraph_from_masked; a zero that is not masked is an edge."""
+    matrix = symmetric(30, np.float64)
+    matrix[matrix < 40] = 0
+    matrix[4, 7] = matrix[7, 4] = math.nan
+    masked = np.ma.masked_invalid(np.ma.masked_equal(matrix, 0))
+    masked.mask[1, 2] = masked.mask[2, 1] = False
+    graph = Graph.from_masked(masked)
+    u, v, weights, ids = graph.edges()
+    theirs = csgraph.csgraph_from_masked(masked)
+    assert graph.n_edges == np.count_nonzero(np.triu(~masked.mask, 1))
+    assert graph.n_edges <= theirs.nnz
+    np.testing.assert_array_equal(weights, matrix[u, v])
+    np.testing.assert_array_equal(matrix[np.triu_indices(30, 1)][ids], weights)
+    forest = kruskal(graph)
+    forest.verify(graph).raise_if_invalid()
+
+
+def test_one_sided_mask() -> None:
+    masked = np.ma.array(symmetric(4), mask=np.zeros((4, 4), bool))
+    masked.mask[3, 1] = True
+    with pytest.raises(InvalidGraphError, match="must be symmetric"):
+        Graph.from_masked(masked)
+
+
+def test_forest_is_verified_against_the_matrix() -> None:
+    graph = DenseGraph(symmetric(12))
+    forest = kruskal(graph.to_graph())
+    assert forest.verify(graph).ok
+    other = DenseGraph(symmetric(12, seed=3))
+    assert not forest.verify(other).ok

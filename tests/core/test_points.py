@@ -1,0 +1,124 @@
+"""Points: distances by definition, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist
+
+from clmst import InvalidArgumentError, InvalidGraphError, Points
+from clmst.core import pairs, sphere
+
+
+def random_points(n: int, d: int, *, seed: int = 5) -> np.ndarray:
+    return np.random.default_rng(seed).normal(0, 100, (n, d))
+
+
+def test_pairs_stand_in_canonical_order() -> None:
+    for n in (0, 1, 2, 7):
+        u, v = np.triu_indices(n, 1)
+        assert pairs.position(n, u, v).tolist() == list(range(pairs.count(n)))
+        np.testing.assert_array_equal(pairs.columns(n), v)
+        np.testing.assert_array_equal(np.repeat(np.arange(n), np.diff(pairs.rows(n))), u)
+
+
+def test_places_of_pairs_need_more_than_32_bits() -> None:
+    n = pairs.MAX_VERTICES
+    last = pairs.position(n, np.array([n - 2], np.uint32), np.array([n - 1], np.uint32))
+    assert last[0] == pairs.count(n) - 1 > 2**50
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_euclidean_distances(d: int) -> None:
+    """Ids are places in SciPy's condensed form."""
+    points = Points(random_points(40, d))
+    graph = points.to_graph()
+    assert graph.edge_ids is None
+    assert graph.weights.dtype == points.weight_dtype == np.float64
+    np.testing.assert_allclose(graph.weights, pdist(points.coordinates), rtol=1e-15)
+    by_python = [
+        math.sqrt(sum((a - b) * (a - b) for a, b in zip(p, q, strict=True)))
+        for p, q in combinations(points.coordinates.tolist(), 2)
+    ]
+    np.testing.assert_array_equal(graph.weights, by_python)
+
+
+def test_rounded_distances_round_halves_up() -> None:
+    points = Points([[0, 0], [0.5, 0], [1.5, 0], [4, 0]], "rounded-euclidean")
+    graph = points.to_graph()
+    assert graph.weights.dtype == np.int64
+    assert graph.weights.tolist() == [1, 2, 4, 1, 4, 3]
+
+
+def kilometres(one: np.ndarray, other: np.ndarray) -> float:
+    """Return TSPLIB's GEO distance before it is made an integer."""
+
+    def radians(x: float) -> float:
+        return sphere.PI * (int(x) + 5.0 * (x - int(x)) / 3.0) / 180.0
+
+    (a, b), (c, d) = (map(radians, point) for point in (one.tolist(), other.tolist()))
+    q1, q2, q3 = math.cos(b - d), math.cos(a - c), math.cos(a + c)
+    cosine = 0.5 * ((1.0 + q1) * q2 - (1.0 - q1) * q3)
+    return sphere.RADIUS * math.acos(min(cosine, 1.0)) + 1.0
+
+
+def test_great_circles_are_those_of_tsplib() -> None:
+    """Antipodes, poles and neighbours among them."""
+    rng = np.random.default_rng(8)
+    near = [[51.03, 12.30], [51.03, 12.31], [51.04, 12.31]]
+    special = [[90.0, 0], [-90.0, 0], [0, 0], [0, 180.0], [0, -180.0], [0, 0.01], *near]
+    random = rng.integers([-89, -179], [90, 180], (200, 2)) + rng.integers(0, 60, (200, 2)) / 100
+    coordinates = np.concatenate([special, random])
+    graph = Points(coordinates, "great-circle").to_graph()
+    u, v, weights, _ = graph.edges()
+    by_formula = [kilometres(coordinates[i], coordinates[j]) for i, j in zip(u, v, strict=True)]
+    clear = np.abs(np.array(by_formula) - np.rint(by_formula)) > 1e-6
+    assert clear.mean() > 0.99
+    np.testing.assert_array_equal(weights[clear], np.floor(by_formula)[clear])
+    assert np.abs(weights - by_formula).max() < 1.000001
+    assert weights.max() <= sphere.STEPS
+
+
+def test_great_circles_by_definition() -> None:
+    """Degrees and minutes, not decimals: 0.30 is half a degree."""
+    points = Points([[0, 0], [0.30, 0], [0, 0]], "great-circle")
+    half_a_degree = int(sphere.RADIUS * math.pi / 360 + 1)
+    assert points.to_graph().weights.tolist() == [half_a_degree, 1, half_a_degree]
+
+
+def test_sines_are_exact_to_the_last_bits() -> None:
+    angles = np.linspace(-7, 7, 10_001)
+    sine, cosine = sphere.sine_and_cosine(angles)
+    assert np.abs(sine - np.sin(angles)).max() <= 2.0**-51
+    assert np.abs(cosine - np.cos(angles)).max() <= 2.0**-51
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "metric", "message"),
+    [
+        ([[1.0, 2.0], [3.0, math.nan]], "euclidean", "coordinate 1 of point 1 is nan"),
+        ([[1.0, -math.inf]], "euclidean", "coordinate 1 of point 0 is -inf"),
+        ([1.0, 2.0], "euclidean", r"have shape \(2,\); euclidean takes \(n, 1\) or"),
+        (np.zeros((3, 4)), "euclidean", r"have shape \(3, 4\)"),
+        (np.zeros((3, 3)), "great-circle", r"have shape \(3, 3\); great-circle takes \(n, 2\)"),
+        ([["a", "b"]], "euclidean", "must be real numbers"),
+        ([[0, 0], [3e9, 0]], "rounded-euclidean", "must be below 2\\*\\*31"),
+    ],
+)
+def test_what_is_no_points(coordinates: Any, metric: Any, message: str) -> None:
+    with pytest.raises(InvalidGraphError, match=message):
+        Points(coordinates, metric)
+
+
+def test_unknown_metric() -> None:
+    with pytest.raises(InvalidArgumentError, match="metric is 'taxi'; it must be one of 'eucl"):
+        Points([[0, 0]], "taxi")  # type: ignore[arg-type]
+
+
+def test_too_many_points() -> None:
+    with pytest.raises(InvalidGraphError, match="a complete graph may have up to 2"):
+        pairs.check_count(2**26)
