@@ -190,7 +190,12 @@ def _solve(
     algorithms.choose(algorithm)  # a name that nothing has is refused before anything is uploaded
     resident = _resident(graph, device, wait=profile)  # a profile takes another queue
     device = resident.device
-    name, solve = algorithms.choose(algorithm, options=options, n_vertices=resident.n_vertices)
+    name, solve = algorithms.choose(
+        algorithm,
+        options=options,
+        n_vertices=resident.n_vertices,
+        lone=device.policy.work_group_size == 1,
+    )
     profiler = Profile() if profile else None
     with device.lock:
         launch = Launcher(device, device.profiling_queue if profile else device.queue, profiler)
