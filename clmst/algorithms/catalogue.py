@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from clmst.algorithms import adoption, boruvka, ecl, filter_boruvka_plan
+from clmst.algorithms import adoption, boruvka, ecl, filter_boruvka_plan, lone_boruvka
 from clmst.algorithms.ecl_options import (
     EclOptions,
     populate_defines,
@@ -42,8 +42,12 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         yield from _ecl(EclOptions(), weights, capabilities, tuning)
         if not maximum:
             yield specialise(adoption.SOURCE, capabilities, tuning, **weights)
+            if tuning.work_group_size == 1:
+                yield specialise(adoption.LONE_SOURCE, capabilities, tuning, **weights)
             defines = weights | boruvka.DEFINES  # one kernel of it looks at weights
             yield specialise(boruvka.SOURCE, capabilities, tuning, **defines)
+        lone = lone_boruvka.defines(weights)
+        yield specialise(lone_boruvka.SOURCE, capabilities, tuning, **lone)
         for symmetric in (False, True):
             yield from _filter_boruvka(weights, capabilities, tuning, symmetric=symmetric)
     weights = weight_defines(32, "unsigned", maximum=False)

@@ -36,8 +36,9 @@ _MAX_DEPTHS = 34
 # The layout of state[], as lone_boruvka_list.cl has it.
 _OVERFLOW, _COMPONENTS = 0, 1
 _COUNTS = 2
-# A window's edges are not spread evenly over segments: room for so many times the mean.
-_ROOM = 1.25
+# Room of a segment where there are several windows, as a share of its slots: the windows' edges, and
+# in the last one those that still join two components, are rarely more than a third.
+_ROOM = 0.5
 
 Window = tuple[np.uint64, np.uint32, np.uint64, np.uint32]
 
@@ -116,7 +117,7 @@ class _Run:
         if roomy or not self.ranks:
             return share
         largest = max(np.diff([0, *self.ranks])) / _SAMPLES
-        return min(share, int(_ROOM * largest * share) + _MIN_SEGMENT)
+        return min(share, int(max(_ROOM, 2 * largest) * share) + _MIN_SEGMENT)
 
     def _allocate(self) -> None:
         n, graph, device = self.n, self.graph, self.graph.device
