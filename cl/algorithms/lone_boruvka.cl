@@ -43,37 +43,50 @@ kernel void lone_boruvka_list_edges(const global uint *indptr, const global uint
                                     volatile global uint *state, uint counts, uint n,
                                     uint n_slots, uint stride, uint contracted, ulong low_key,
                                     uint low_slot, ulong high_key, uint high_slot) {
-  local uint entering[BLOCK];
+  local uint entering[2 * BLOCK], rows[BLOCK], columns[BLOCK], picked[BLOCK];
   const list_t list = {edges, listed};
   const window_t window = {low_key, high_key, low_slot, high_slot};
   const uint first = get_group_id(0) * stride, last = share_begin(n_slots, 1);
-  uint slot = share_begin(n_slots, 0), at = first, entered = first;
-  uint row = slot < last ? wi_find_row(indptr, 0, n, slot) : 0;
-  for (; slot < last; ++row) {
-    const uint row_end = min(indptr[row + 1], last), u = contracted ? links[row] & LINK_NUMBER : row;
-    if (slot < row_end && indices[slot] <= row)
-      slot = wi_find_column(indices, slot, row_end, row + 1);
-    while (slot < row_end) {
-      const uint end = min(row_end, slot + BLOCK);
-      if (at + (end - slot) > first + stride) {
-        state[STATE_OVERFLOW] = 1;
-        slot = last;
-        break;
-      }
-      for (; slot < end; ++slot) {
-        const uint column = indices[slot], v = contracted ? links[column] & LINK_NUMBER : column;
-        const weight_t weight = weights[slot];
-        edges[at] = (uint4)(u, v, weight_key_leading(weight), slot);
-#if WEIGHT_BITS == 64
-        listed[at] = weight;
-#endif
-        at += window_has(&window, weight_key(weight), slot) & (u != v);
-      }
-      for (; at - entered >= BLOCK; entered += BLOCK)
-        list_enter(&list, entered, entered + BLOCK, held, entering);
+  uint block = share_begin(n_slots, 0), at = first;
+  uint row = block < last ? wi_find_row(indptr, 0, n, block) : 0, next_row = row + 1;
+  for (; block < last; block += min(last - block, (uint)BLOCK)) {
+    const uint length = min(last - block, (uint)BLOCK), entered = at;
+    if (at + length > first + stride) {
+      state[STATE_OVERFLOW] = 1;
+      break;
     }
+    // Rows mark where they begin; of several that do so in one place the last has slots.
+    for (uint i = 0; i < length; ++i) rows[i] = 0;
+    for (; next_row < n && indptr[next_row] < block + length; ++next_row)
+      rows[indptr[next_row] - block] = next_row;
+    // One thing at a time, without branches, so that many trips to memory are under way at once.
+    uint n_picked = 0;
+    for (uint i = 0; i < length; ++i) {
+      rows[i] = row = max(row, rows[i]);
+      picked[n_picked] = i;
+      n_picked += (indices[block + i] > row) &
+                  window_has(&window, weight_key(weights[block + i]), block + i);
+    }
+    for (uint k = 0; k < n_picked; ++k) {  // k never gets ahead of picked[k]
+      const uint i = picked[k];
+      rows[k] = rows[i];
+      columns[k] = indices[block + i];
+    }
+    if (contracted)
+      for (uint k = 0; k < n_picked; ++k) {
+        rows[k] = links[rows[k]] & LINK_NUMBER;
+        columns[k] = links[columns[k]] & LINK_NUMBER;
+      }
+    for (uint k = 0; k < n_picked; ++k) {
+      const uint slot = block + picked[k];
+      edges[at] = (uint4)(rows[k], columns[k], weight_key_leading(weights[slot]), slot);
+#if WEIGHT_BITS == 64
+      listed[at] = weights[slot];
+#endif
+      at += rows[k] != columns[k];
+    }
+    list_enter(&list, entered, at, held, entering);
   }
-  list_enter(&list, entered, at, held, entering);
   lengths[get_group_id(0)] = at - first;
   atomic_add(state + counts + COUNT_EDGES, at - first);
 }
@@ -176,7 +189,7 @@ kernel void lone_boruvka_contract(const global uint *links, volatile global uint
                                   global uint *lengths, volatile global uint *state, uint here,
                                   uint counts, uint stride) {
   links += here;
-  local uint entering[BLOCK];
+  local uint entering[2 * BLOCK];
   const list_t list = {edges, listed};
   const uint first = get_group_id(0) * stride, last = first + lengths[get_group_id(0)];
   uint at = first;

@@ -65,21 +65,26 @@ static inline uint held_place(const global uint *held, uint stride, uint vertex)
 
 // Enter the edges in the places [from, to), at most BLOCK, for their ends.
 //
-// First those are found that lower anything, which are few: loads alone, many under way at once. An
-// atomic would wait for all of them. The reads race with the atomics of others; words only fall, so
-// an edge that lowers nothing now never will.
+// First those ends are found that an edge lowers, which are few: loads alone, without branches, many
+// under way at once. An atomic would wait for all of them. The reads race with the atomics of
+// others; words only fall, so what an edge does not lower now it never will.
 static inline void list_enter(const list_t *list, uint from, uint to, volatile global uint *held,
                               local uint *entering) {
+  const global reservation_word_t *words = (const global reservation_word_t *)held;
   uint n_entering = 0;
-  for (uint place = from; place < to; ++place) {
-    const edge_t edge = list_edge(list, place);
+  for (uint i = 0; i < to - from; ++i) {
+    const edge_t edge = list_edge(list, from + i);
     const reservation_word_t word = reservation_first_word(edge, list->weights);
-    const global reservation_word_t *words = (const global reservation_word_t *)held;
-    entering[n_entering] = place;
-    n_entering += (words[edge.u] > word) | (words[edge.v] > word);
+    entering[n_entering] = 2 * i;
+    n_entering += words[edge.u] > word;
+    entering[n_entering] = 2 * i + 1;
+    n_entering += words[edge.v] > word;
   }
-  for (uint k = 0; k < n_entering; ++k)
-    reservation_enter_first(held, list_edge(list, entering[k]), list->weights);
+  for (uint k = 0; k < n_entering; ++k) {
+    const edge_t edge = list_edge(list, from + entering[k] / 2);
+    const reservation_word_t word = reservation_first_word(edge, list->weights);
+    reservation_lower_first(held, entering[k] % 2 ? edge.v : edge.u, word);
+  }
 }
 
 // What of the total order of edges a phase takes: from one (key, slot) to another, both included.
