@@ -11,6 +11,30 @@
 // Slots of a row from which on the first of some columns is searched for, not walked to.
 #define FEW_SLOTS 16
 
+// Slots matched at a time, so that many trips to memory are under way at once.
+#ifndef BATCH
+#define BATCH 1024
+#endif
+
+// Whether all of a batch of slots, columns[k] in row rows[k], have their likes where cursors say.
+static inline uint batch_is_matched(const global uint *indices, const global weight_t *weights,
+                                    global uint *cursors, uint n_slots, uint length,
+                                    const local uint *rows, const local uint *slots,
+                                    local uint *likes) {
+  for (uint k = 0; k < length; ++k) {
+    const uint column = indices[slots[k]];
+    likes[k] = cursors[column];
+    cursors[column] = likes[k] + 1;
+  }
+  uint matched = 1;
+  for (uint k = 0; k < length; ++k) {
+    const uint like = min(likes[k], n_slots - 1);
+    matched &= (indices[like] == rows[k]) &
+               (weight_key(weights[like]) == weight_key(weights[slots[k]]));
+  }
+  return matched;
+}
+
 // Match every slot below the diagonal with the one above it in the other direction.
 //
 // A work-item does so for the columns from one bound to the next. Cursors that end where their rows
@@ -30,18 +54,24 @@ kernel void adoption_lone_match_slots(const global uint *indptr, const global ui
   const uint low = bounds[get_group_id(0)], high = bounds[get_group_id(0) + 1];
   for (uint v = low; v < high; ++v)
     cursors[v] = wi_find_column(indices, indptr[v], indptr[v + 1], v + 1);
-  uint matched = 1;
+  local uint rows[BATCH], slots[BATCH], likes[BATCH];
+  uint matched = 1, length = 0;
   for (uint u = low + 1; u < n && matched; ++u) {
     const uint end = indptr[u + 1], stop = min(high, u);
     uint slot = indptr[u];
     if (low > 0 && end - slot > FEW_SLOTS) slot = wi_find_column(indices, slot, end, low);
     while (slot < end && indices[slot] < low) ++slot;
     for (; slot < end && indices[slot] < stop; ++slot) {
-      const uint v = indices[slot], like = min(cursors[v], n_slots - 1);
-      cursors[v] += 1;
-      matched &= (indices[like] == u) & (weight_key(weights[like]) == weight_key(weights[slot]));
+      rows[length] = u;
+      slots[length] = slot;
+      length += 1;
+      if (length < BATCH) continue;
+      matched &=
+          batch_is_matched(indices, weights, cursors, n_slots, length, rows, slots, likes);
+      length = 0;
     }
   }
+  matched &= batch_is_matched(indices, weights, cursors, n_slots, length, rows, slots, likes);
   for (uint v = low; v < high; ++v) matched &= cursors[v] == indptr[v + 1];
   note_fault(verdict, matched ? 0 : FAULT_UNMATCHED);
 }
