@@ -134,5 +134,7 @@ def _column_bounds(graph: Graph, parts: int) -> Array:
     slots = np.random.default_rng(0).integers(graph.n_slots, size=_SAMPLES)
     rows = np.searchsorted(graph.indptr, slots, side="right") - 1
     columns = np.sort(graph.indices[slots[graph.indices[slots] < rows]])
-    within = columns[np.arange(1, parts) * columns.size // parts] if columns.size else [n] * (parts - 1)
-    return np.clip(np.concatenate([[0], within, [n]]), 0, n).astype(np.uint32)
+    inner = np.arange(1, parts)
+    within = columns[inner * columns.size // parts] if columns.size else np.full(parts - 1, n)
+    bounds: Array = np.concatenate([[0], within, [n]]).clip(0, n).astype(np.uint32)
+    return bounds

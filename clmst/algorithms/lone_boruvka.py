@@ -36,8 +36,8 @@ _MAX_DEPTHS = 34
 # The layout of state[], as lone_boruvka_list.cl has it.
 _OVERFLOW, _COMPONENTS = 0, 1
 _COUNTS = 2
-# Room of a segment where there are several windows, as a share of its slots: the windows' edges, and
-# in the last one those that still join two components, are rarely more than a third.
+# Room of a segment where there are several windows, as a share of its slots: the edges of a window,
+# and of the last those that still join two components, are rarely more than a third.
 _ROOM = 0.5
 
 Window = tuple[np.uint64, np.uint32, np.uint64, np.uint32]
