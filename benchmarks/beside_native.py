@@ -95,7 +95,7 @@ def _networkit(edges: Any) -> Call:
     last: list[Any] = []
 
     def solve() -> int:
-        forest = networkit.sparsification.RandomMaximumSpanningForest(graph, "")
+        forest = networkit.graph.RandomMaximumSpanningForest(graph)
         last[:] = [forest.run().getMSF(True)]
         return 0
 

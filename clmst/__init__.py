@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from clmst.algorithms.boruvka_options import BoruvkaOptions
     from clmst.algorithms.ecl_options import EclOptions
     from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
+    from clmst.algorithms.lone_boruvka_options import LoneBoruvkaOptions
     from clmst.algorithms.solution import DeviceForest
     from clmst.api import maximum_spanning_forest, minimum_spanning_forest, to_device
     from clmst.core.errors import (
@@ -42,6 +43,7 @@ _HOMES = {
     "clmst.algorithms.boruvka_options": ("BoruvkaOptions",),
     "clmst.algorithms.ecl_options": ("EclOptions",),
     "clmst.algorithms.filter_boruvka_options": ("FilterBoruvkaOptions",),
+    "clmst.algorithms.lone_boruvka_options": ("LoneBoruvkaOptions",),
     "clmst.algorithms.solution": ("DeviceForest",),
     "clmst.api": ("maximum_spanning_forest", "minimum_spanning_forest", "to_device"),
     "clmst.core.errors": (
@@ -84,6 +86,7 @@ __all__ = [
     "InvalidForestError",
     "InvalidGraphError",
     "KernelBuildError",
+    "LoneBoruvkaOptions",
     "MissingDependencyError",
     "OutOfDeviceMemoryError",
     "UnsupportedDeviceError",

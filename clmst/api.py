@@ -58,15 +58,16 @@ def minimum_spanning_forest(
     graph : Graph, DeviceGraph, scipy.sparse array or matrix, or networkx.Graph
         Weights may be bool, int8-64, uint8-64 or float16/32/64; infinities are ordinary weights.
     algorithm : str
-        "filter-boruvka" (Borůvka's rounds on ever smaller arrays, light edges first; the quickest),
-        "ecl" (ECL-MST), "boruvka" (made of primitives, no atomics on global memory), or "auto": the
-        one whose `options` are given, else "filter-boruvka", or "ecl" where a graph has more than
-        2**30 vertices.
+        "filter-boruvka" (Borůvka's rounds on ever smaller arrays, light edges first; the quickest
+        on GPUs), "lone-boruvka" (the same for lone work-items; the quickest on CPUs), "ecl"
+        (ECL-MST), "boruvka" (made of primitives, no atomics on global memory), or "auto": the one
+        whose `options` are given, else the quickest, or "ecl" where a graph has more than 2**30
+        vertices.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
     options : object, optional
-        The algorithm's own: :class:`clmst.FilterBoruvkaOptions`, :class:`clmst.EclOptions`,
-        :class:`clmst.BoruvkaOptions`.
+        The algorithm's own: :class:`clmst.FilterBoruvkaOptions`,
+        :class:`clmst.LoneBoruvkaOptions`, :class:`clmst.EclOptions`, :class:`clmst.BoruvkaOptions`.
     keep_on_device : bool
         Return a :class:`DeviceForest`, its edges still on the device.
     profile : bool

@@ -17,19 +17,27 @@ import numpy as np
 import pyopencl as cl
 
 import clmst
-from clmst import BoruvkaOptions, Device, EclOptions, FilterBoruvkaOptions, Graph
+from clmst import (
+    BoruvkaOptions,
+    Device,
+    EclOptions,
+    FilterBoruvkaOptions,
+    Graph,
+    LoneBoruvkaOptions,
+)
 from clmst.algorithms import filter_boruvka, filter_boruvka_plan
 from clmst.algorithms.filter_boruvka_options import Launches
 from clmst.runtime.launcher import Launcher
 from tests.conftest import SHARED_DATA
 from tests.oclgrind import POLICIES, allocate_exactly, only_device
 
-Options: TypeAlias = EclOptions | BoruvkaOptions | FilterBoruvkaOptions
+Options: TypeAlias = EclOptions | BoruvkaOptions | FilterBoruvkaOptions | LoneBoruvkaOptions
 
 ALGORITHM_OF: dict[type[Options], str] = {
     EclOptions: "ecl",
     BoruvkaOptions: "boruvka",
     FilterBoruvkaOptions: "filter-boruvka",
+    LoneBoruvkaOptions: "lone-boruvka",
 }
 
 
@@ -93,6 +101,16 @@ def filter_runs(shape: str) -> Iterator[tuple[str, Graph, FilterBoruvkaOptions, 
     yield "no edges by rows, resident", no_edge, by("resident"), False
 
 
+def lone_runs() -> Iterator[tuple[str, Graph, LoneBoruvkaOptions, bool]]:
+    """Yield what `lone-boruvka` is to solve: by one window, and by several."""
+    for dtype in (np.int32, np.float64):
+        graph = hub(np.dtype(dtype))
+        yield f"hub of {dtype.__name__} alone", graph, LoneBoruvkaOptions(), dtype is np.int32
+        windows = LoneBoruvkaOptions(targets=(0.5, 1.5))
+        yield f"hub of {dtype.__name__} by rows, alone", graph.symmetrised(), windows, False
+    yield "chain alone", chain(), LoneBoruvkaOptions(), False
+
+
 def give_up(device: Device) -> Iterator[str]:
     """Yield what goes wrong where resident work-groups give up at their first barrier."""
     graph = hub(np.dtype(np.int32)).symmetrised()
@@ -121,6 +139,8 @@ def runs(shape: str) -> Iterator[tuple[str, Graph, Options, bool]]:
     """
     yield from boruvka_runs(shape)
     yield from filter_runs(shape)
+    if shape == "cpu":  # its work-groups are of one work-item whatever the shape
+        yield from lone_runs()
     narrow = hub(np.dtype(np.int32))
     yield "chain", chain(), EclOptions(), False
     for dtype in (np.int32, np.float64, np.uint8):

@@ -25,12 +25,15 @@ RESERVING = {
     "reservation_lower_first",
     "reservation_is_beaten",
     "reservation_enter_later",
+    "held_is_lowered",
 }
 CLEARING = {"reservation_clear", "reservation_reset"}
 FINDING = {"wi_find_racing", "wi_find_halving", "wi_unite"}
 FOLLOWING = {"round_follow"}
+ALONE_FOLLOWING = {"lone_boruvka_follow"}
+MARKING = {"forest_mark"}
 SETTLING = {"filter_find_components", "link_of"}
-BY_DESIGN = (RESERVING, CLEARING, FINDING, FOLLOWING, SETTLING)
+BY_DESIGN = (RESERVING, CLEARING, FINDING, FOLLOWING, ALONE_FOLLOWING, MARKING, SETTLING)
 
 PLACE = re.compile(r"At line (\d+) \(column \d+\) of cl/(\S+):")
 

@@ -12,9 +12,7 @@
 #define FEW_SLOTS 16
 
 // Slots matched at a time, so that many trips to memory are under way at once.
-#ifndef BATCH
 #define BATCH 1024
-#endif
 
 // Whether all of a batch of slots, columns[k] in row rows[k], have their likes where cursors say.
 static inline uint batch_is_matched(const global uint *indices, const global weight_t *weights,

@@ -115,7 +115,7 @@ kernel void lone_boruvka_refine(volatile global uint *held, global uint4 *edges,
 //
 // In       held, edges.
 // Out      links[n_vertices] of this depth; next: no edge held by the roots; in_forest: 1 where an
-//          edge joins. Two that hold one edge store the same byte.
+//          edge joins.
 // In-out   counts of the next depth; state[components].
 // Launch   any.
 kernel void lone_boruvka_hook(const global uint *held, global uint *next,
@@ -139,7 +139,7 @@ kernel void lone_boruvka_hook(const global uint *held, global uint *next,
       const uint other = edge.x ^ edge.y ^ v;
       const bool is_root = (v < other) & (held_place(held, held_stride, other) == place);
       links[v] = is_root ? LINK_ROOT : other;
-      in_forest[edge.w] = 1;
+      forest_mark(in_forest, edge.w);
       n_roots += is_root;
     }
     uint root = n_roots ? atomic_add(state + counts + COUNT_VERTICES, n_roots) : 0;

@@ -12,9 +12,7 @@
 #include "device/work_group.cl"
 
 // Edges gone through at a time, so that what is touched twice is still in the nearest cache.
-#ifndef BLOCK
 #define BLOCK 1024
-#endif
 
 // A link is one of three: the number of the supervertex one depth further (known), the number of
 // the component that the phase leaves (known and final), or another vertex on the way (neither).
@@ -63,22 +61,32 @@ static inline uint held_place(const global uint *held, uint stride, uint vertex)
 #endif
 }
 
+// Whether an edge lowers what a supervertex holds, by its first word. The read races with the
+// atomics of others; words only fall, so what an edge does not lower now it never will.
+static inline uint held_is_lowered(const volatile global uint *held, uint vertex,
+                                   reservation_word_t word) {
+  return ((const volatile global reservation_word_t *)held)[vertex] > word;
+}
+
+// Put the edge in a slot into the forest. Two that hold one edge store the same byte.
+static inline void forest_mark(global uchar *in_forest, uint slot) {
+  in_forest[slot] = 1;
+}
+
 // Enter the edges in the places [from, to), at most BLOCK, for their ends.
 //
 // First those ends are found that an edge lowers, which are few: loads alone, without branches, many
-// under way at once. An atomic would wait for all of them. The reads race with the atomics of
-// others; words only fall, so what an edge does not lower now it never will.
+// under way at once. An atomic would wait for all of them.
 static inline void list_enter(const list_t *list, uint from, uint to, volatile global uint *held,
                               local uint *entering) {
-  const global reservation_word_t *words = (const global reservation_word_t *)held;
   uint n_entering = 0;
   for (uint i = 0; i < to - from; ++i) {
     const edge_t edge = list_edge(list, from + i);
     const reservation_word_t word = reservation_first_word(edge, list->weights);
     entering[n_entering] = 2 * i;
-    n_entering += words[edge.u] > word;
+    n_entering += held_is_lowered(held, edge.u, word);
     entering[n_entering] = 2 * i + 1;
-    n_entering += words[edge.v] > word;
+    n_entering += held_is_lowered(held, edge.v, word);
   }
   for (uint k = 0; k < n_entering; ++k) {
     const edge_t edge = list_edge(list, from + entering[k] / 2);
