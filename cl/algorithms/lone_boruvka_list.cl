@@ -103,8 +103,9 @@ typedef struct {
 
 static inline bool window_has(const window_t *window, weight_t key, uint slot) {
 #if WEIGHT_BITS == 64
-  return (key > window->low_key | (key == window->low_key & slot >= window->low_slot)) &
-         (key < window->high_key | (key == window->high_key & slot <= window->high_slot));
+  const uint low_ties = (key == window->low_key) & (slot >= window->low_slot);
+  const uint high_ties = (key == window->high_key) & (slot <= window->high_slot);
+  return ((key > window->low_key) | low_ties) & ((key < window->high_key) | high_ties);
 #else
   const ulong low = window->low_key << 32 | window->low_slot;
   const ulong high = window->high_key << 32 | window->high_slot;
