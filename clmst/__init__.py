@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from clmst.algorithms.boruvka_options import BoruvkaOptions
     from clmst.algorithms.ecl_options import EclOptions
     from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
+    from clmst.algorithms.lone_boruvka_options import LoneBoruvkaOptions
     from clmst.algorithms.pma_options import PmaOptions
     from clmst.algorithms.prim_boruvka_options import PrimBoruvkaOptions
     from clmst.algorithms.prim_options import PrimOptions
@@ -51,6 +52,7 @@ _HOMES = {
     "clmst.algorithms.pma_options": ("PmaOptions",),
     "clmst.algorithms.prim_boruvka_options": ("PrimBoruvkaOptions",),
     "clmst.algorithms.prim_options": ("PrimOptions",),
+    "clmst.algorithms.lone_boruvka_options": ("LoneBoruvkaOptions",),
     "clmst.algorithms.solution": ("DeviceForest",),
     "clmst.api": ("maximum_spanning_forest", "minimum_spanning_forest", "to_device"),
     "clmst.core.dense_graph": ("DenseGraph",),
@@ -98,6 +100,7 @@ __all__ = [
     "InvalidForestError",
     "InvalidGraphError",
     "KernelBuildError",
+    "LoneBoruvkaOptions",
     "MissingDependencyError",
     "OutOfDeviceMemoryError",
     "PmaOptions",

@@ -67,19 +67,21 @@ def minimum_spanning_forest(
         masked array masked cells are not (:meth:`Graph.from_masked`). Only "dense" takes those.
         Weights may be bool, int8-64, uint8-64 or float16/32/64; infinities are ordinary weights.
     algorithm : str
-        "filter-boruvka" (Borůvka's rounds on ever smaller arrays, light edges first; the quickest),
-        "ecl" (ECL-MST), "boruvka" (made of primitives, no atomics on global memory), "dense" (an
+        "filter-boruvka" (Borůvka's rounds on ever smaller arrays, light edges first; the quickest
+        on GPUs), "lone-boruvka" (the same for lone work-items; the quickest on CPUs), "ecl"
+        (ECL-MST), "boruvka" (made of primitives, no atomics on global memory), "dense" (an
         adjacency matrix on the device, for nearly complete graphs), "pma" (many trees grown at once
         by Prim's algorithm), "prim" (a tree that grows vertex by vertex, for small or dense
         graphs), "prim-boruvka" (Borůvka's first log log n rounds, then Prim), or "auto": the one
-        whose `options` are given, "dense" for complete graphs, else "filter-boruvka", or "ecl"
-        where a graph has more than 2**30 vertices.
+        whose `options` are given, "dense" for complete graphs, "ecl" where a graph has more than
+        2**30 vertices, else "lone-boruvka" where work-groups are of one work-item, as on CPUs, and
+        "filter-boruvka" elsewhere.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
     options : object, optional
-        The algorithm's own: :class:`clmst.FilterBoruvkaOptions`, :class:`clmst.EclOptions`,
-        :class:`clmst.BoruvkaOptions`, :class:`clmst.PmaOptions`, :class:`clmst.PrimOptions`,
-        :class:`clmst.PrimBoruvkaOptions`.
+        The algorithm's own: :class:`clmst.FilterBoruvkaOptions`,
+        :class:`clmst.LoneBoruvkaOptions`, :class:`clmst.EclOptions`, :class:`clmst.BoruvkaOptions`,
+        :class:`clmst.PmaOptions`, :class:`clmst.PrimOptions`, :class:`clmst.PrimBoruvkaOptions`.
     keep_on_device : bool
         Return a :class:`DeviceForest`, its edges still on the device.
     profile : bool
@@ -226,7 +228,10 @@ def _solve(
             forest = dense.solve_matrix(resident, launch, maximum=maximum, options=options)
         else:
             name, solve = algorithms.choose(
-                algorithm, options=options, n_vertices=resident.n_vertices
+                algorithm,
+                options=options,
+                n_vertices=resident.n_vertices,
+                lone=device.policy.work_group_size == 1,
             )
             solution = solve(resident, launch, maximum=maximum, options=options)
             forest = gather(solution, launch, maximum=maximum)

@@ -24,6 +24,7 @@ from clmst import (
     EclOptions,
     FilterBoruvkaOptions,
     Graph,
+    LoneBoruvkaOptions,
     PmaOptions,
     Points,
     PrimBoruvkaOptions,
@@ -39,6 +40,7 @@ Options: TypeAlias = (
     EclOptions
     | BoruvkaOptions
     | FilterBoruvkaOptions
+    | LoneBoruvkaOptions
     | PmaOptions
     | PrimOptions
     | PrimBoruvkaOptions
@@ -48,6 +50,7 @@ ALGORITHM_OF: dict[type[Options], str] = {
     EclOptions: "ecl",
     BoruvkaOptions: "boruvka",
     FilterBoruvkaOptions: "filter-boruvka",
+    LoneBoruvkaOptions: "lone-boruvka",
     PmaOptions: "pma",
     PrimOptions: "prim",
     PrimBoruvkaOptions: "prim-boruvka",
@@ -125,6 +128,16 @@ def filter_runs(shape: str) -> Iterator[tuple[str, Graph, FilterBoruvkaOptions, 
     yield "no edges by rows, resident", no_edge, by("resident"), False
 
 
+def lone_runs() -> Iterator[tuple[str, Graph, LoneBoruvkaOptions, bool]]:
+    """Yield what `lone-boruvka` is to solve: by one window, and by several."""
+    for dtype in (np.int32, np.float64):
+        graph = hub(np.dtype(dtype))
+        yield f"hub of {dtype.__name__} alone", graph, LoneBoruvkaOptions(), dtype is np.int32
+        windows = LoneBoruvkaOptions(targets=(0.5, 1.5))
+        yield f"hub of {dtype.__name__} by rows, alone", graph.symmetrised(), windows, False
+    yield "chain alone", chain(), LoneBoruvkaOptions(), False
+
+
 def prim_runs(shape: str) -> Iterator[tuple[str, Graph, Options, bool]]:
     """Yield what `prim` and `prim-boruvka` are to solve; their launches are cut short."""
     narrow, wide = (hub(np.dtype(dtype)) for dtype in (np.int32, np.float64))
@@ -197,6 +210,8 @@ def runs(shape: str, *without: str) -> Iterator[tuple[str, Graph, Options, bool]
         yield from boruvka_runs(shape)
         yield from pma_runs(shape)
     yield from filter_runs(shape)
+    if shape == "cpu":  # its work-groups are of one work-item whatever the shape
+        yield from lone_runs()
     yield from prim_runs(shape)
     narrow = hub(np.dtype(np.int32))
     yield "chain", chain(), EclOptions(), False

@@ -25,15 +25,29 @@ RESERVING = {
     "reservation_lower_first",
     "reservation_is_beaten",
     "reservation_enter_later",
+    "held_is_lowered",
 }
 CLEARING = {"reservation_clear", "reservation_reset"}
 FINDING = {"wi_find_racing", "wi_find_halving", "wi_unite"}
 FOLLOWING = {"round_follow"}
+ALONE_FOLLOWING = {"lone_boruvka_follow"}
+MARKING = {"forest_mark"}
 SETTLING = {"filter_find_components", "link_of"}
 CLAIMING = {"worker_claim", "wi_is_free", "wi_leads_out"}
 HOLDING = {"atomic_min_u32", "atomic_min_u64", "held_enter_first", "held_enter_later"}
 JUMPING = {"dense_follow_links"}
-BY_DESIGN = (RESERVING, CLEARING, FINDING, FOLLOWING, SETTLING, CLAIMING, HOLDING, JUMPING)
+BY_DESIGN = (
+    RESERVING,
+    CLEARING,
+    FINDING,
+    FOLLOWING,
+    ALONE_FOLLOWING,
+    MARKING,
+    SETTLING,
+    CLAIMING,
+    HOLDING,
+    JUMPING,
+)
 
 PLACE = re.compile(r"At line (\d+) \(column \d+\) of cl/(\S+):")
 

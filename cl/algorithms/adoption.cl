@@ -1,26 +1,12 @@
 // Whether a caller's CSR can be used as it is: well formed, rows rising, symmetric or upper
 // triangular.
+#include "algorithms/adoption_verdict.cl"
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Words of a verdict, all 0 at first.
-#define VERDICT_FAULTS 0      // bits as below
-#define VERDICT_NOT_RISING 1  // slots that do not exceed the one before in their row, modulo 2^32
-#define VERDICT_ONE_SIDED 2   // slots of one orientation less slots of the other, modulo 2^32
-
-#define FAULT_INDPTR 1u    // indptr falls
-#define FAULT_COLUMN 2u    // a column is no vertex
-#define FAULT_NAN 4u       // a weight is NaN
-#define FAULT_BELOW 8u     // a slot is below the diagonal; no fault where both directions are stored
-#define FAULT_UNMATCHED 16u  // a slot without its like in the other direction
-
 // Slots that a work-group takes at a time: for so many it searches once for the first row.
 #define MATCH_TILE (WG_SIZE == 1 ? 1024 : 8 * WG_SIZE)
-
-static inline void note_fault(volatile global uint *verdict, uint fault) {
-  if (fault) atomic_or(verdict + VERDICT_FAULTS, fault);
-}
 
 static inline bool is_nan(weight_t bits) {
 #if WEIGHT_KIND == WEIGHT_FLOAT && WEIGHT_BITS == 16

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from clmst.algorithms import boruvka, dense, ecl, filter_boruvka, pma, prim, prim_boruvka
+from clmst.algorithms import (
+    boruvka,
+    dense,
+    ecl,
+    filter_boruvka,
+    lone_boruvka,
+    pma,
+    prim,
+    prim_boruvka,
+)
 from clmst.algorithms.boruvka_options import BoruvkaOptions
 from clmst.algorithms.ecl_options import EclOptions
 from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
+from clmst.algorithms.lone_boruvka_options import LoneBoruvkaOptions
 from clmst.algorithms.pma_options import PmaOptions
 from clmst.algorithms.prim_boruvka_options import PrimBoruvkaOptions
 from clmst.algorithms.prim_options import PrimOptions
@@ -34,6 +44,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "dense": dense.solve,
     "ecl": ecl.solve,
     "filter-boruvka": filter_boruvka.solve,
+    "lone-boruvka": lone_boruvka.solve,
     "pma": pma.solve,
     "prim": prim.solve,
     "prim-boruvka": prim_boruvka.solve,
@@ -43,18 +54,22 @@ _BY_OPTIONS = {
     BoruvkaOptions: "boruvka",
     EclOptions: "ecl",
     FilterBoruvkaOptions: "filter-boruvka",
+    LoneBoruvkaOptions: "lone-boruvka",
     PmaOptions: "pma",
-    PrimOptions: "prim",
     PrimBoruvkaOptions: "prim-boruvka",
+    PrimOptions: "prim",
 }
 
 
-def choose(name: str, *, options: Any = None, n_vertices: int = 0) -> tuple[str, Algorithm]:
+def choose(
+    name: str, *, options: Any = None, n_vertices: int = 0, lone: bool = False
+) -> tuple[str, Algorithm]:
     """Return the algorithm that `name` means.
 
-    "auto" is the one whose options are given, else filter-boruvka, which was the quickest on every
-    graph and device measured (docs/performance.md); ecl where there are more vertices than that
-    takes.
+    "auto" is the one whose options are given, else what is the quickest on large sparse graphs
+    (docs/performance.md): lone-boruvka where work-groups are of one work-item, as on CPUs,
+    filter-boruvka elsewhere; ecl where there are more vertices than those take. Complete graphs,
+    which have no edges listed, do not come here: they are always solved by dense.
 
     Parameters
     ----------
@@ -64,6 +79,8 @@ def choose(name: str, *, options: Any = None, n_vertices: int = 0) -> tuple[str,
         The options of an algorithm.
     n_vertices : int
         Vertices of the graph.
+    lone : bool
+        Whether the device's work-groups are of one work-item.
 
     Raises
     ------
@@ -73,7 +90,8 @@ def choose(name: str, *, options: Any = None, n_vertices: int = 0) -> tuple[str,
     chosen = name
     if name == "auto":
         small = n_vertices <= filter_boruvka.MAX_VERTICES
-        chosen = _BY_OPTIONS.get(type(options), "filter-boruvka" if small else "ecl")
+        quickest = "lone-boruvka" if lone else "filter-boruvka"
+        chosen = _BY_OPTIONS.get(type(options), quickest if small else "ecl")
     if chosen not in ALGORITHMS:
         known = ", ".join(repr(known) for known in ("auto", *ALGORITHMS))
         raise InvalidArgumentError(f"no algorithm is called {name!r}; there are {known}")
@@ -87,4 +105,8 @@ def most_vertices(name: str, device: Device) -> int:
     """
     if name == "dense":
         return dense.most_vertices(device)
-    return filter_boruvka.MAX_VERTICES if name == "filter-boruvka" else MAX_VERTICES
+    limits = {
+        "filter-boruvka": filter_boruvka.MAX_VERTICES,
+        "lone-boruvka": lone_boruvka.MAX_VERTICES,
+    }
+    return limits.get(name, MAX_VERTICES)

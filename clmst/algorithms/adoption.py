@@ -1,8 +1,8 @@
 """Taking a caller's CSR onto a device, which itself finds out whether it can be used as it is.
 
 On the host the same is a matter of seconds for a large symmetric matrix: most of it is the
-transpose that the matrix is compared to. The device looks for every slot's like instead. That is
-for devices with memory of their own, where looking up is quick; the others leave it to the host.
+transpose that the matrix is compared to. The device looks for every slot's like instead, or, where
+work-items are alone and rows long, goes along with a cursor for every row.
 """
 
 from __future__ import annotations
@@ -21,11 +21,18 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/adoption.cl"
+LONE_SOURCE = "algorithms/adoption_lone.cl"
 
 # Below so many slots the host has checked a matrix before a device has built the kernels.
 FROM_SLOTS = 1 << 18
 
-# Of adoption.cl.
+# Slots a vertex from which on lone work-items go along with cursors: on two cores, in ms of both,
+# 14 for a search to 40 on a grid (4 slots a vertex), 57 to 20 at 8, 1606 to 190 at 56.
+_CURSORS_FROM = 6
+# Slots in the sample by which columns are shared out.
+_SAMPLES = 4096
+
+# Of adoption_verdict.cl.
 _VERDICT_WORDS = 3
 _BELOW = 8
 
@@ -42,14 +49,11 @@ def adopt(matrix: Any, device: Device) -> DeviceGraph | None:
     matrix : object
         A SciPy matrix or array in CSR form with 32-bit indices and many slots; None for all else.
     device : Device
-        With memory of its own; None for all others.
 
     Notes
     -----
     O(n + n_slots log n), on the device; waits for it.
     """
-    if device.capabilities.host_arrays != "copied":
-        return None
     graph = _as_it_is(matrix)
     if graph is None:
         return None
@@ -104,10 +108,33 @@ def _verdict(graph: DeviceGraph) -> list[int]:
     launch(
         program, "adoption_check_slots", slots, graph.indices, graph.weights, verdict, n, n_slots
     )
-    launch(
-        program, "adoption_match_slots", slots, graph.indptr, graph.indices, graph.weights,
-        verdict, n, n_slots,
-    )  # fmt: skip
+    arrays = (graph.indptr, graph.indices, graph.weights)
+    if program.work_group_size == 1 and graph.n_slots >= _CURSORS_FROM * graph.n_vertices:
+        bounds = _column_bounds(graph.graph, device.capabilities.compute_units)
+        on_device, cursors = device.allocate(bounds.nbytes), device.allocate(4 * graph.n_vertices)
+        launch.write(on_device, bounds)
+        program = device.program(LONE_SOURCE, **graph.weight_defines(maximum=False))
+        launch(
+            program, "adoption_lone_match_slots", bounds.size - 1, *arrays, on_device, cursors,
+            verdict, n, n_slots,
+        )  # fmt: skip
+    else:
+        launch(program, "adoption_match_slots", slots, *arrays, verdict, n, n_slots)
     words = np.empty(_VERDICT_WORDS, np.uint32)
     launch.read(verdict, words)
     return [int(word) for word in words]
+
+
+def _column_bounds(graph: Graph, parts: int) -> Array:
+    """Return vertices, from 0 to n, between which about as many slots are below the diagonal.
+
+    By a sample; of a faulty graph any vertices.
+    """
+    n = graph.n_vertices
+    slots = np.random.default_rng(0).integers(graph.n_slots, size=_SAMPLES)
+    rows = np.searchsorted(graph.indptr, slots, side="right") - 1
+    columns = np.sort(graph.indices[slots[graph.indices[slots] < rows]])
+    inner = np.arange(1, parts)
+    within = columns[inner * columns.size // parts] if columns.size else np.full(parts - 1, n)
+    bounds: Array = np.concatenate([[0], within, [n]]).clip(0, n).astype(np.uint32)
+    return bounds

@@ -12,6 +12,7 @@ from clmst.algorithms import (
     dense_plan,
     ecl,
     filter_boruvka_plan,
+    lone_boruvka,
     pma,
     prim_boruvka,
     prim_mirror,
@@ -64,10 +65,14 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         yield specialise(prim_trees.SOURCE, capabilities, tuning, **weights)
         if not maximum:
             yield specialise(adoption.SOURCE, capabilities, tuning, **weights)
+            if tuning.work_group_size == 1:
+                yield specialise(adoption.LONE_SOURCE, capabilities, tuning, **weights)
             # One kernel of it looks at weights.
             yield specialise(
                 contraction.SOURCE, capabilities, tuning, **weights, **contraction.DEFINES
             )
+        lone = lone_boruvka.defines(weights)
+        yield specialise(lone_boruvka.SOURCE, capabilities, tuning, **lone)
         yield specialise(dense_plan.BUILD_SOURCE, capabilities, tuning, **weights)
         yield specialise(dense_plan.SOURCE, capabilities, tuning, **weights, COMPLETE=1)
         for symmetric in (False, True):

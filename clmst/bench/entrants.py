@@ -70,7 +70,7 @@ def solving(
     resident: DeviceGraph, algorithm: str, contestant: str, options: Any = None, **parameters: Any
 ) -> Entrant:
     """Return the entrant that leaves the forest on the device as flags: what ECL-MST times."""
-    name, solve = algorithms.choose(algorithm)
+    name, solve = _chosen(algorithm, resident)
     device = resident.device
 
     def call() -> Outcome:
@@ -106,7 +106,7 @@ def finding_forest(resident: DeviceGraph, algorithm: str, contestant: str) -> En
 
         return Outcome(difference=difference, stats=forest.stats)
 
-    parameters = {"algorithm": algorithms.choose(algorithm)[0]}
+    parameters = {"algorithm": _chosen(algorithm, resident)[0]}
     return Entrant(contestant=contestant, scope="forest", call=call, parameters=parameters)
 
 
@@ -122,8 +122,17 @@ def with_transfers(source: Any, resident: DeviceGraph, algorithm: str, contestan
 
         return Outcome(difference=difference, stats=forest.stats)
 
-    parameters = {"algorithm": algorithms.choose(algorithm)[0], "source": type(source).__name__}
+    parameters = {
+        "algorithm": _chosen(algorithm, resident)[0],
+        "source": type(source).__name__,
+    }
     return Entrant(contestant=contestant, scope="transfers", call=call, parameters=parameters)
+
+
+def _chosen(algorithm: str, resident: DeviceGraph) -> tuple[str, algorithms.Algorithm]:
+    """Return the algorithm that a name means for a graph on its device."""
+    lone = resident.device.policy.work_group_size == 1
+    return algorithms.choose(algorithm, n_vertices=resident.n_vertices, lone=lone)
 
 
 def as_matrix(graph: Graph) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -109,13 +109,16 @@ def tune(
     from clmst.runtime import tuning_file
     from clmst.tune import graphs, search
 
-    name, _ = algorithms.choose(algorithm)
+    algorithms.choose(algorithm)  # a name that nothing has is refused first
     given = graphs.named(graph_names)
     path = None if dry_run or lists else (output or tuning_file.user_path())
     if path is not None:
         tuning_file.check_writable(path)
-    job = _Job(algorithm=name, stages=Stages(quiet=quiet or as_json), shows=not (quiet or as_json))
+    shows = not (quiet or as_json)
+    job = _Job(algorithm=algorithm, stages=Stages(quiet=not shows), shows=shows)
     device = job.open(device_name)
+    name, _ = algorithms.choose(algorithm, lone=device.policy.work_group_size == 1)
+    job = replace(job, algorithm=name)
     wanted = [part.strip() for part in parameters.split(",") if part.strip()]
     varied = search.chosen_parameters(wanted, name, device.policy)
     if lists:

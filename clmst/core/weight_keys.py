@@ -126,6 +126,12 @@ class EncodedWeights:
         """Whether keys need 64 bits."""
         return self.bits.dtype.itemsize == 8
 
+    def keys(self, at: Array, *, descending: bool = False) -> Array:
+        """Return the keys of the weights in some places; see :func:`order_keys`."""
+        code = {"unsigned": "u", "signed": "i", "float": "f"}[self.kind]
+        weights = self.bits[at].view(f"{code}{self.bits.dtype.itemsize}")
+        return order_keys(weights, descending=descending)
+
 
 def encode(weights: Array) -> EncodedWeights:
     """Encode `weights` for a device, in 32 bits a key wherever that is exact.

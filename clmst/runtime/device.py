@@ -10,7 +10,7 @@ import numpy as np
 
 from clmst.core.errors import KernelBuildError, OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.weight_keys import Array
-from clmst.runtime import program
+from clmst.runtime import huge_pages, program
 from clmst.runtime.capabilities import Capabilities, detect
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
@@ -51,6 +51,7 @@ class Device:
         self.lock = threading.RLock()
         self._caller_queue = queue
         self._programs: dict[tuple[Any, ...], Program] = {}
+        self._advised: set[int] = set()
 
     # ---------------------------------------------------------------- identity
 
@@ -158,12 +159,18 @@ class Device:
                 f"at most {limit} in one piece"
             )
         try:
-            return self._pool.allocate(max(n_bytes, 16))
+            buffer = self._pool.allocate(max(n_bytes, 16))
         except cl.MemoryError as error:
             raise OutOfDeviceMemoryError(
                 f"{self.description} could not allocate {n_bytes} bytes more; "
                 f"it has {self.capabilities.global_memory} in all"
             ) from error
+        if n_bytes >= huge_pages.ADVISED_FROM and self.capabilities.host_arrays != "copied":
+            with self.lock:
+                if buffer.int_ptr not in self._advised:  # else it has been in use before
+                    self._advised.add(buffer.int_ptr)
+                    huge_pages.advise(self.queue, buffer, n_bytes)
+        return buffer
 
     def upload(self, array: Array) -> Any:
         """Return what kernels take as a read-only buffer with the contents of `array`.
@@ -214,6 +221,7 @@ class Device:
     def release_memory(self) -> None:
         """Give buffers that the pool holds ready back to the device, and pinned memory too."""
         self._pool.free_held()
+        self._advised.clear()
         self.staging.free()
 
     # ----------------------------------------------------------------- kernels

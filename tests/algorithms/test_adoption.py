@@ -148,11 +148,8 @@ def test_what_is_left_to_the_host(copying: Device, monkeypatch: pytest.MonkeyPat
     assert adopt(wide, copying) is None
     monkeypatch.setattr(adoption, "FROM_SLOTS", A.nnz + 1)
     assert adopt(A, copying) is None
-    capabilities = replace(copying.capabilities, host_arrays="wrapped")
     monkeypatch.setattr(adoption, "FROM_SLOTS", A.nnz)
     assert adopt(A, copying) is not None
-    monkeypatch.setattr(copying, "capabilities", capabilities)
-    assert adopt(A, copying) is None
 
 
 def test_forests(copying: Device) -> None:

@@ -1,0 +1,20 @@
+// The verdict on a caller's CSR: what the kernels of adoption find out about it.
+#ifndef CLMST_ALGORITHMS_ADOPTION_VERDICT
+#define CLMST_ALGORITHMS_ADOPTION_VERDICT
+
+// Words of a verdict, all 0 at first.
+#define VERDICT_FAULTS 0      // bits as below
+#define VERDICT_NOT_RISING 1  // slots that do not exceed the one before in their row, modulo 2^32
+#define VERDICT_ONE_SIDED 2   // slots of one orientation less slots of the other, modulo 2^32
+
+#define FAULT_INDPTR 1u    // indptr falls
+#define FAULT_COLUMN 2u    // a column is no vertex
+#define FAULT_NAN 4u       // a weight is NaN
+#define FAULT_BELOW 8u     // a slot is below the diagonal; no fault where both directions are stored
+#define FAULT_UNMATCHED 16u  // a slot without its like in the other direction
+
+static inline void note_fault(volatile global uint *verdict, uint fault) {
+  if (fault) atomic_or(verdict + VERDICT_FAULTS, fault);
+}
+
+#endif

@@ -1,0 +1,282 @@
+"""lone-boruvka: Borůvka's rounds in the shape of a CPU, light edges first.
+
+Lone work-items have a long stretch of everything to themselves: a segment of the edge list, which
+they compact in place, and a share of the vertices. Nothing is shared out by atomics but numbers.
+
+Source: see ``cl/algorithms/lone_boruvka.cl``; ``docs/architecture.md`` tells the steps.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.lone_boruvka_options import LoneBoruvkaOptions
+from clmst.algorithms.solution import Solution, flag_words, new_flags
+from clmst.core.errors import InvalidArgumentError
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/lone_boruvka.cl"
+
+# Links hold 30 bits of a supervertex (LINK_NUMBER), of which there may be as many as vertices.
+MAX_VERTICES = 1 << 30
+
+# Slots in the sample that sets the ends of windows.
+_SAMPLES = 2048
+# A sample's share above which a window is not worth its own phase.
+_MAX_SHARE = 0.7
+# Slots of a segment, and vertices of a share, below which fewer work-items do.
+_MIN_SEGMENT = 4096
+_MIN_SHARE = 1024
+# Depths of a phase: more than 32, since each at least halves the supervertices.
+_MAX_DEPTHS = 34
+# The layout of state[], as lone_boruvka_list.cl has it.
+_OVERFLOW, _COMPONENTS = 0, 1
+_COUNTS = 2
+# Room of a segment where there are several windows, as a share of its slots: the edges of a window,
+# and of the last those that still join two components, are rarely more than a third.
+_ROOM = 0.5
+
+Window = tuple[np.uint64, np.uint32, np.uint64, np.uint32]
+
+
+def defines(weights: dict[str, int]) -> dict[str, int | bool]:
+    """Return the macros of SOURCE beside those of the device."""
+    return {**weights, "WG_SIZE": 1}
+
+
+def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
+    """Solve by lone-boruvka; see :class:`LoneBoruvkaOptions`.
+
+    Notes
+    -----
+    O((n + m) log n) work in O(log n) rounds.
+    """
+    options = LoneBoruvkaOptions() if options is None else options
+    if not isinstance(options, LoneBoruvkaOptions):
+        raise InvalidArgumentError(
+            f"options is a {type(options).__name__}; 'lone-boruvka' takes a LoneBoruvkaOptions"
+        )
+    if graph.n_vertices > MAX_VERTICES:
+        raise InvalidArgumentError(
+            f"the graph has {graph.n_vertices} vertices; 'lone-boruvka' takes at most "
+            f"{MAX_VERTICES}, 'ecl' more"
+        )
+    if graph.n_slots == 0:
+        stats = {"rounds": 0, "worklist_sizes": [], "device_bytes": 0}
+        return Solution(graph=graph, in_forest=new_flags(0, graph.device), stats=stats)
+    run = _Run(graph, launch, maximum=maximum, options=options, roomy=False)
+    if not run.solve():
+        run = _Run(graph, launch, maximum=maximum, options=options, roomy=True)
+        run.solve()
+    return Solution(graph=graph, in_forest=run.in_forest, stats=run.stats())
+
+
+class _Run:
+    """One solve.
+
+    Parameters
+    ----------
+    graph : DeviceGraph
+    launch : Launcher
+    maximum : bool
+    options : LoneBoruvkaOptions
+    roomy : bool
+        Give every segment room for all of its slots, rather than for what windows have as a rule.
+    """
+
+    def __init__(
+        self,
+        graph: DeviceGraph,
+        launch: Launcher,
+        *,
+        maximum: bool,
+        options: LoneBoruvkaOptions,
+        roomy: bool,
+    ) -> None:
+        self.graph, self.launch, self.n = graph, launch, graph.n_vertices
+        weights = graph.weight_defines(maximum=maximum)
+        self.program = graph.device.program(SOURCE, **defines(weights))
+        self.wide = weights["WEIGHT_BITS"] == 64
+        self.words = 3 if self.wide else 2  # of a reservation
+        self.passes = self.words - graph.device.capabilities.int64_atomics
+        self.ranks = _ranks(graph, options)
+        self.windows = _windows(graph, self.ranks, options.seed, maximum=maximum)
+        self.n_phases = len(self.windows)
+        self.segments = launch.groups_for(-(-graph.n_slots // _MIN_SEGMENT))
+        self.stride = self._stride(roomy=roomy)
+        self.held_stride = 0
+        self._allocate()
+
+    def _stride(self, *, roomy: bool) -> int:
+        """Return how many edges a segment has room for."""
+        share = -(-self.graph.n_slots // self.segments)
+        if roomy or not self.ranks:
+            return share
+        largest = max(np.diff([0, *self.ranks])) / _SAMPLES
+        return min(share, int(max(_ROOM, 2 * largest) * share) + _MIN_SEGMENT)
+
+    def _allocate(self) -> None:
+        n, graph, device = self.n, self.graph, self.graph.device
+        places, word = self.segments * self.stride, 4 * self.words
+        wide = 8 * places if self.wide else 0
+        sizes = (word * n, word * (n // 2), 12 * n, 16 * places, wide, 4 * self.segments)
+        buffers = [device.allocate(max(size, 16)) for size in sizes]
+        self.held, self.links = buffers[:2], buffers[2]
+        self.edges, self.listed, self.lengths = buffers[3:]
+        self.in_forest = new_flags(graph.n_slots, device)
+        self.state = np.zeros(1 + self.n_phases * (1 + _COUNTS * _MAX_DEPTHS), np.uint32)
+        self.on_device = device.allocate(self.state.nbytes)
+        self.device_bytes = sum(sizes) + self.state.nbytes + 4 * flag_words(graph.n_slots)
+        self.device_bytes += 4 * (n + 1 + graph.n_slots) + graph.encoded.bits.nbytes
+
+    # ------------------------------------------------------------------- solving
+
+    def solve(self) -> bool:
+        """Enqueue everything, and wait for the counts; return whether there was room enough."""
+        self.launch.fill(self.on_device, 0, self.state.size)
+        self._clear()
+        n_vertices = self.n
+        for phase, window in enumerate(self.windows):
+            self._begin(n_vertices)
+            self._list_edges(phase, window)
+            depths = self._rounds(phase, n_vertices)
+            if self.state[_OVERFLOW]:
+                return False
+            if phase + 1 < self.n_phases:
+                self._settle(phase, depths)
+                n_vertices = int(self.state[_COMPONENTS + phase])
+        return True
+
+    def _rounds(self, phase: int, n_vertices: int) -> list[tuple[int, int]]:
+        """Do rounds until no edge is left; return where links of depths begin, and how many."""
+        begin = 0 if phase == 0 else self.n
+        depths = []
+        edges = self.graph.n_slots
+        last = phase + 1 == self.n_phases
+        while n_vertices and (edges or not last):
+            depths.append((begin, n_vertices))
+            self._round(phase, len(depths) - 1, begin, n_vertices)
+            self.launch.read(self.on_device, self.state)
+            begin += n_vertices
+            n_vertices, edges = self._counts(phase, len(depths))
+        return depths
+
+    def stats(self) -> dict[str, Any]:
+        """Return what the solve tells about its work."""
+        sizes = []
+        for phase in range(self.n_phases):
+            edges = (self._counts(phase, depth)[1] for depth in range(_MAX_DEPTHS))
+            sizes.append([count for count in edges if count])
+        return {
+            "rounds": sum(map(len, sizes)),
+            "worklist_sizes": sizes,
+            "device_bytes": self.device_bytes,
+        }
+
+    def _counts_at(self, phase: int, depth: int) -> int:
+        return _COMPONENTS + self.n_phases + _COUNTS * (_MAX_DEPTHS * phase + depth)
+
+    def _counts(self, phase: int, depth: int) -> tuple[int, int]:
+        """Return the vertices and the edges of a depth, by what was read last."""
+        at = self._counts_at(phase, depth)
+        return int(self.state[at]), int(self.state[at + 1])
+
+    # --------------------------------------------------------------------- steps
+
+    def _step(self, name: str, groups: int, *arguments: Any) -> None:
+        """Enqueue a step; arguments that are Python's integers are words."""
+        words = (np.uint32(one) if isinstance(one, int) else one for one in arguments)
+        self.launch(self.program, f"lone_boruvka_{name}", groups, *words)
+
+    def _shares(self, n_items: int) -> int:
+        return self.launch.groups_for(-(-n_items // _MIN_SHARE))
+
+    def _clear(self) -> None:
+        words = flag_words(self.graph.n_slots)
+        self._step("clear", self._shares(words), self.in_forest.memory, words)
+
+    def _begin(self, n_vertices: int) -> None:
+        self.held_stride = n_vertices
+        words = self.words * n_vertices
+        self._step("begin", self._shares(words), self.held[0], n_vertices)
+
+    def _list_edges(self, phase: int, window: Window) -> None:
+        graph = self.graph
+        self._step(
+            "list_edges", self.segments, graph.indptr, graph.indices, graph.weights, self.links,
+            self.held[0], self.edges, self.listed, self.lengths, self.on_device,
+            self._counts_at(phase, 0), self.n, graph.n_slots, self.stride, int(phase > 0), *window,
+        )  # fmt: skip
+        self._refine(self.held[0])
+
+    def _refine(self, held: Any) -> None:
+        """Make the reservations of later passes."""
+        for later in range(1, self.passes):
+            self._step(
+                "refine", self.segments, held, self.edges, self.listed, self.lengths, self.stride,
+                self.held_stride, later,
+            )  # fmt: skip
+
+    def _round(self, phase: int, depth: int, begin: int, n_vertices: int) -> None:
+        """Enqueue a round: hook, follow, contract."""
+        held, following = self.held[depth % 2], self.held[1 - depth % 2]
+        shares, counts = self._shares(n_vertices), self._counts_at(phase, depth + 1)
+        stride = n_vertices // 2  # at most so many supervertices come of these
+        self._step(
+            "hook", shares, held, following, self.edges, self.links, self.in_forest.memory,
+            self.on_device, begin, counts, _COMPONENTS + phase, n_vertices, self.held_stride,
+            stride,
+        )  # fmt: skip
+        self._step("follow", shares, self.links, begin, n_vertices)
+        self._step(
+            "contract", self.segments, self.links, following, self.edges, self.listed,
+            self.lengths, self.on_device, begin, counts, self.stride,
+        )  # fmt: skip
+        self.held_stride = stride
+        self._refine(following)
+
+    def _settle(self, phase: int, depths: list[tuple[int, int]]) -> None:
+        """Let every vertex know the component that a phase left it in, from the deepest up."""
+        for (here, n_vertices), (there, _) in reversed(list(pairwise(depths))):
+            self._settle_depth(here, there, n_vertices, anew=False)
+        if phase > 0:
+            self._settle_depth(0, self.n, self.n, anew=True)
+
+    def _settle_depth(self, here: int, there: int, n_vertices: int, *, anew: bool) -> None:
+        shares = self._shares(n_vertices)
+        self._step("settle", shares, self.links, here, there, n_vertices, int(anew))
+
+
+def _ranks(graph: DeviceGraph, options: LoneBoruvkaOptions) -> list[int]:
+    """Return the ranks in the sample that end all windows but the last."""
+    targets, tuning = options.targets, graph.device.policy
+    if targets is None:
+        filters = graph.average_degree >= tuning.filter_degree
+        targets = (tuning.filter_target,) if filters else ()
+    shares = [t * graph.n_vertices / max(graph.edge_bound, 1) for t in targets]
+    return sorted({int(share * _SAMPLES) for share in shares if share < _MAX_SHARE})
+
+
+def _windows(graph: DeviceGraph, ranks: list[int], seed: int, *, maximum: bool) -> list[Window]:
+    """Return the first and the last (key, slot) of the windows, cut where the ranks say.
+
+    The sample has a random slot of each of so many equal parts of all slots.
+    """
+    ends = [(0, 0)]
+    if ranks:
+        parts = np.arange(_SAMPLES, dtype=np.float64) * (graph.n_slots / _SAMPLES)
+        offsets = np.random.default_rng(seed).random(_SAMPLES) * (graph.n_slots / _SAMPLES)
+        slots = np.minimum((parts + offsets).astype(np.int64), graph.n_slots - 1)
+        keys = graph.encoded.keys(slots, descending=maximum)
+        order = np.argsort(keys, kind="stable")  # slots rise, so this orders by (key, slot)
+        ends += [(int(keys[order[rank]]), int(slots[order[rank]])) for rank in ranks]
+    last = (np.iinfo(graph.encoded.bits.dtype).max, (1 << 32) - 1)
+    starts = [(key, slot + (place > 0)) for place, (key, slot) in enumerate(ends)]
+    return [
+        (np.uint64(low[0]), np.uint32(low[1]), np.uint64(high[0]), np.uint32(high[1]))
+        for low, high in zip(starts, [*ends[1:], last], strict=True)
+    ]
