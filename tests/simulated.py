@@ -167,7 +167,8 @@ def give_up(device: Device) -> Iterator[str]:
         if not np.array_equal(forest.edge_ids, expected):
             yield "hub by rows, given up" if len(ways) > 1 else "hub by rows, not given up"
         (plan,) = resident.plans.values()
-        arrivals = np.array([0, 1, 0], np.uint32)  # as grid_barrier of cl/device/resident.cl has it
+        # As grid_barrier of cl/device/resident.cl leaves it: GAVE_UP, and the word for the host.
+        arrivals = np.array([1 << 31, 1, 0], np.uint32)
         Launcher(device, device.queue).write(plan.state, arrivals)
     if ways != ["resident", "separate"]:
         yield f"launches went as {ways}"
