@@ -231,7 +231,7 @@ def _solve(
                 algorithm,
                 options=options,
                 n_vertices=resident.n_vertices,
-                lone=device.policy.work_group_size == 1,
+                device=device,
             )
             solution = solve(resident, launch, maximum=maximum, options=options)
             forest = gather(solution, launch, maximum=maximum)

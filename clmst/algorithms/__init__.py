@@ -62,7 +62,7 @@ _BY_OPTIONS = {
 
 
 def choose(
-    name: str, *, options: Any = None, n_vertices: int = 0, lone: bool = False
+    name: str, *, options: Any = None, n_vertices: int = 0, device: Device | None = None
 ) -> tuple[str, Algorithm]:
     """Return the algorithm that `name` means.
 
@@ -79,8 +79,8 @@ def choose(
         The options of an algorithm.
     n_vertices : int
         Vertices of the graph.
-    lone : bool
-        Whether the device's work-groups are of one work-item.
+    device : Device, optional
+        Where the graph is; without one, "auto" is what it is where work-groups are larger.
 
     Raises
     ------
@@ -90,6 +90,7 @@ def choose(
     chosen = name
     if name == "auto":
         small = n_vertices <= filter_boruvka.MAX_VERTICES
+        lone = device is not None and device.policy.work_group_size == 1
         quickest = "lone-boruvka" if lone else "filter-boruvka"
         chosen = _BY_OPTIONS.get(type(options), quickest if small else "ecl")
     if chosen not in ALGORITHMS:

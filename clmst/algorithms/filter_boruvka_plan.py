@@ -8,6 +8,7 @@ import numpy as np
 
 from clmst.algorithms.filter_boruvka_options import MAX_PHASES, FilterBoruvkaOptions
 from clmst.algorithms.solution import flag_words, new_flags
+from clmst.algorithms.windows import window_ranks
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
@@ -31,8 +32,6 @@ _STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 # within 40 bytes an edge and 40 a vertex. Where that is too little it is done again with room.
 _LIST_BYTES = {True: (21, 13), False: (31, 7)}  # both directions stored, or one
 _FEW_EDGES = 256  # room that the smallest graphs have beyond that
-# A sample's share above which a window is not worth its own phase.
-_MAX_SHARE = 0.7
 
 
 def defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
@@ -116,8 +115,9 @@ class Plan:
             dense = degree >= tuning.dense_degree
             target = tuning.dense_filter_target if dense else tuning.filter_target
             targets = (target,) if degree >= tuning.filter_degree else ()
-        shares = [t * self.n_vertices / max(self.edge_bound, 1) for t in targets]
-        return sorted({int(share * SAMPLES) for share in shares if share < _MAX_SHARE})
+        return window_ranks(
+            targets, n_vertices=self.n_vertices, edge_bound=self.edge_bound, samples=SAMPLES
+        )
 
     # -------------------------------------------------------------------- memory
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from clmst.algorithms.lone_boruvka_options import LoneBoruvkaOptions
 from clmst.algorithms.solution import Solution, flag_words, new_flags
+from clmst.algorithms.windows import window_ranks
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
@@ -26,8 +27,6 @@ MAX_VERTICES = 1 << 30
 
 # Slots in the sample that sets the ends of windows.
 _SAMPLES = 2048
-# A sample's share above which a window is not worth its own phase.
-_MAX_SHARE = 0.7
 # Slots of a segment, and vertices of a share, below which fewer work-items do.
 _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
@@ -257,8 +256,9 @@ def _ranks(graph: DeviceGraph, options: LoneBoruvkaOptions) -> list[int]:
     if targets is None:
         filters = graph.average_degree >= tuning.filter_degree
         targets = (tuning.filter_target,) if filters else ()
-    shares = [t * graph.n_vertices / max(graph.edge_bound, 1) for t in targets]
-    return sorted({int(share * _SAMPLES) for share in shares if share < _MAX_SHARE})
+    return window_ranks(
+        targets, n_vertices=graph.n_vertices, edge_bound=graph.edge_bound, samples=_SAMPLES
+    )
 
 
 def _windows(graph: DeviceGraph, ranks: list[int], seed: int, *, maximum: bool) -> list[Window]:

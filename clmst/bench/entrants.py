@@ -131,8 +131,7 @@ def with_transfers(source: Any, resident: DeviceGraph, algorithm: str, contestan
 
 def _chosen(algorithm: str, resident: DeviceGraph) -> tuple[str, algorithms.Algorithm]:
     """Return the algorithm that a name means for a graph on its device."""
-    lone = resident.device.policy.work_group_size == 1
-    return algorithms.choose(algorithm, n_vertices=resident.n_vertices, lone=lone)
+    return algorithms.choose(algorithm, n_vertices=resident.n_vertices, device=resident.device)
 
 
 def as_matrix(graph: Graph) -> Any:

@@ -171,7 +171,7 @@ class Suite:
         contestants: dict[str, str] = {}
         meanings = set()
         for name in self.settings.algorithms:
-            meaning = algorithms.choose(name)[0]
+            meaning = algorithms.choose(name, device=self.device)[0]
             if meaning not in meanings:
                 meanings.add(meaning)
                 contestants[f"clmst {name}"] = name

@@ -117,7 +117,7 @@ def tune(
     shows = not (quiet or as_json)
     job = _Job(algorithm=algorithm, stages=Stages(quiet=not shows), shows=shows)
     device = job.open(device_name)
-    name, _ = algorithms.choose(algorithm, lone=device.policy.work_group_size == 1)
+    name, _ = algorithms.choose(algorithm, device=device)
     job = replace(job, algorithm=name)
     wanted = [part.strip() for part in parameters.split(",") if part.strip()]
     varied = search.chosen_parameters(wanted, name, device.policy)

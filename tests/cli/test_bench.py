@@ -195,7 +195,7 @@ def test_options_that_contradict(run: Run, arguments: tuple[str, ...], complaint
     [
         (("rmat61",), "'rmat61'"),
         (("--device", "no such device"), "no device matches"),
-        (("--algorithm", "prim"), "no algorithm is called 'prim'"),
+        (("--algorithm", "kruskal"), "no algorithm is called 'kruskal'"),
         (("random-4-d2", "--what", "degree", "--degree-vertices", "1"), "must be"),
     ],
 )

@@ -18,7 +18,7 @@ from clmst.core.kruskal import kruskal
 from clmst.io import read_forest, read_graph, write_graph
 from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
 
-AUTO, _ = algorithms.choose("auto", lone=clmst.get_device().policy.work_group_size == 1)
+AUTO, _ = algorithms.choose("auto", device=clmst.get_device())
 
 
 def summary_of(run: Run, *arguments: object) -> dict[str, Any]:

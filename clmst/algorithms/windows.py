@@ -1,0 +1,26 @@
+"""Windows of the order of edges, light ones first: where the algorithms that filter cut it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+# A sample's share above which a window is not worth its own phase.
+_MAX_SHARE = 0.7
+
+
+def window_ranks(
+    targets: Iterable[float], *, n_vertices: int, edge_bound: int, samples: int
+) -> list[int]:
+    """Return the ranks in a sample of so many edges that end all windows but the last.
+
+    Parameters
+    ----------
+    targets : iterable of float
+        How many edges a vertex the windows up to each end are to have.
+    n_vertices : int
+    edge_bound : int
+        How many edges there are at most.
+    samples : int
+    """
+    shares = [target * n_vertices / max(edge_bound, 1) for target in targets]
+    return sorted({int(share * samples) for share in shares if share < _MAX_SHARE})
