@@ -88,6 +88,9 @@ SHIPPED: tuple[Entry, ...] = (
             "worklist_edges_per_item": 4,
             "max_registers": 40,
             "resident_groups_per_compute_unit": 2,
+            "resident_slots_per_item": 4,
+            "resident_slots": 1 << 23,
+            "separate_rounds": 1,
         },
         figures={
             "work_group_size": {"128": 1.076, "512": 1.071},
