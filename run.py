@@ -89,9 +89,10 @@ def test() -> None:
     run(BIN / "ruff", "check")
     run(BIN / "ruff", "format", "--check")
     run(BIN / "mypy")
-    # A process a core. Each begins with tests that follow one another, since these share programs;
-    # one that has finished takes from the others.
-    run(BIN / "python", "-m", "pytest", "--numprocesses", "auto", "--dist", "worksteal")
+    # A process a core, eight at most: one comes to 3 GB of programs and matrices. Each begins with
+    # tests that follow one another, since these share programs; who has finished takes from others.
+    processes = ("--numprocesses", "auto", "--maxprocesses", "8", "--dist", "worksteal")
+    run(BIN / "python", "-m", "pytest", *processes)
 
 
 def main(arguments: list[str]) -> None:
