@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from clmst.core.weight_keys import Array
 from clmst.runtime import huge_pages, program
 from clmst.runtime.capabilities import Capabilities, detect
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.made_once import MadeOnce
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
 from clmst.runtime.transfer import Staging, Transfer
@@ -98,21 +98,21 @@ class Device:
         other._pool, other.staging = self._pool, self.staging
         return other
 
-    @cached_property
+    @MadeOnce
     def tuning(self) -> Tuning:
         """The shape of its kernels, and where that comes from."""
         if self._tuning is not None:
             return Tuning(policy=self._tuning, source="given", title=self.name)
         return look_up(Identity.of(self.cl_device), self.capabilities)
 
-    @cached_property
+    @MadeOnce
     def policy(self) -> Policy:
         """The shape of its kernels."""
         return self.tuning.policy
 
     # --------------------------------------------------------------- resources
 
-    @cached_property
+    @MadeOnce
     def context(self) -> Any:
         """The ``pyopencl.Context`` of this device's queue."""
         import pyopencl as cl
@@ -121,14 +121,14 @@ class Device:
             return self._caller_queue.context
         return cl.Context([self.cl_device])
 
-    @cached_property
+    @MadeOnce
     def queue(self) -> Any:
         """The ``pyopencl.CommandQueue`` that the work goes to."""
         import pyopencl as cl
 
         return self._caller_queue or cl.CommandQueue(self.context)
 
-    @cached_property
+    @MadeOnce
     def profiling_queue(self) -> Any:
         """A queue of the same context that times what runs in it."""
         import pyopencl as cl
@@ -136,7 +136,7 @@ class Device:
         properties = cl.command_queue_properties.PROFILING_ENABLE
         return cl.CommandQueue(self.context, self.cl_device, properties=properties)
 
-    @cached_property
+    @MadeOnce
     def _pool(self) -> Any:
         from pyopencl.tools import ImmediateAllocator, MemoryPool
 
@@ -210,7 +210,7 @@ class Device:
             return cl.Buffer(self.context, flags, hostbuf=array)
         return None
 
-    @cached_property
+    @MadeOnce
     def staging(self) -> Staging:
         """Pinned memory for large transfers; none is taken before the first of those.
 
@@ -247,7 +247,7 @@ class Device:
                 self._programs[asked] = Program(built, key)
         return self._programs[asked]
 
-    @cached_property
+    @MadeOnce
     def trial_failure(self) -> str | None:
         """Why this device cannot be used, or None if it built and ran a kernel rightly."""
         import pyopencl as cl
