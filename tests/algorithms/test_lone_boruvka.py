@@ -108,7 +108,7 @@ def test_segments_that_turn_out_too_small(
 
 
 def _hardly_any_room(run: Any, *, roomy: bool) -> int:
-    return -(-run.graph.n_slots // run.segments) if roomy else 7
+    return -(-run.graph.n_slots // run.segments) if roomy else 1
 
 
 @pytest.mark.parametrize("weights", ["rising", "falling", "equal"])

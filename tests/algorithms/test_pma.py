@@ -88,9 +88,8 @@ def test_long_rows_are_for_lanes(any_device: Device) -> None:
         graph = clmst.generate(**kind)  # type: ignore[arg-type]
         assert solve(graph, shaped).stats["lanes"][0] == lanes
         assert solve(graph, shaped, workers="items").stats["lanes"][0] == 1
-        assert solve(graph, any_device).stats["lanes"][0] == lanes_for(
-            any_device.capabilities, any_device.policy
-        )
+        most = lanes_for(any_device.capabilities, any_device.policy)
+        assert solve(graph, any_device).stats["lanes"][0] == min(lanes, most)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -374,7 +374,7 @@ def test_results_have_no_room(given: DeviceArray, name: str, size: int) -> None:
     assert_equal(other.to_host(), VALUES[:size])
 
 
-@pytest.mark.parametrize(("read", "written"), [((0, 500), (320, 900)), ((320, 700), (0, 400))])
+@pytest.mark.parametrize(("read", "written"), [((0, 500), (384, 900)), ((384, 700), (0, 400))])
 def test_output_overlaps_input(
     given: DeviceArray, read: tuple[int, int], written: tuple[int, int]
 ) -> None:

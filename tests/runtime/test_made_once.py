@@ -67,7 +67,7 @@ def test_instances_have_their_own() -> None:
 
 
 def test_resources_of_a_new_device(any_device: Device) -> None:
-    """Memory of one context is none of another's: what threads allocate would be of different ones."""
+    """Memory of one context is none of another's; threads would allocate in different ones."""
     new, ready = Device(any_device.cl_device), threading.Barrier(THREADS)
 
     def ask(_: int) -> tuple[object, ...]:
