@@ -217,6 +217,7 @@ def sweep(
             "driver": on.driver,
             "points": [asdict(point) for point in measured],
         }
+        json_file.parent.mkdir(parents=True, exist_ok=True)
         json_file.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     if plot is not None:
         draw(measured, plot)

@@ -63,14 +63,14 @@ class Point:
 def random_rows(n: int, probability: float, seed: int) -> clmst.Graph:
     """Return a graph of n vertices in which each pair is an edge with a probability; symmetric."""
     rng = np.random.default_rng(seed)
-    weights = rng.integers(0, 1 << 30, (n, n), dtype=np.int32)
-    for u in range(n):  # row by row, lest a second matrix be needed
-        weights[u, :u] = weights[:u, u]
+    words = np.frombuffer(rng.bytes(4 * n * n), np.uint32) >> 2
+    weights = words.view(np.int32).reshape(n, n)
+    mirror(weights)
     chosen = np.ones((n, n), bool)
     if probability < 1:
-        for u in range(n):
-            chosen[u, u:] = rng.random(n - u, np.float32) < probability
-            chosen[u, :u] = chosen[:u, u]
+        for row in chosen:
+            np.less(rng.random(n, np.float32), probability, out=row)
+        mirror(chosen)
     np.fill_diagonal(chosen, False)
     lengths = np.count_nonzero(chosen, axis=1)
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint32)
@@ -86,11 +86,22 @@ def random_rows(n: int, probability: float, seed: int) -> clmst.Graph:
     )
 
 
+def mirror(matrix: np.ndarray) -> None:
+    """Copy what is above the diagonal below it, by blocks that stay in cache."""
+    n, side = len(matrix), 512
+    for low in range(0, n, side):
+        block = matrix[low : low + side, low : low + side]
+        block[...] = np.triu(block) + np.triu(block, 1).T
+        for high in range(low + side, n, side):
+            beyond = matrix[low : low + side, high : high + side]
+            matrix[high : high + side, low : low + side] = beyond.T
+
+
 def matrix_of(graph: clmst.Graph) -> np.ndarray:
     """Return the matrix of a complete graph; its diagonal is zero."""
     n = graph.n_vertices
     matrix = np.zeros((n, n), graph.weights.dtype)
-    matrix[graph.rows, graph.indices] = graph.weights
+    matrix[~np.eye(n, dtype=bool)] = graph.weights
     return matrix
 
 
@@ -221,9 +232,23 @@ def table_of(points: list[Point]) -> Table:
     return table
 
 
+def collect(points: Iterator[Point], device: clmst.Device, file: Path | None) -> list[Point]:
+    """Return all points; each is told and written as soon as it is there."""
+    found: list[Point] = []
+    for point in points:
+        found.append(point)
+        medians = (f"{name} {digits(point.median(name))} ms" for name in point.milliseconds)
+        click.echo(
+            f"n {point.n_vertices:,} p {point.probability:g}: {', '.join(medians)}", err=True
+        )
+        write(device, found, file)
+    return found
+
+
 def write(device: clmst.Device, points: list[Point], file: Path | None, **more: Any) -> None:
     """Write everything that was measured."""
     if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
         record = {**machine.facts(device), **more, "points": [asdict(point) for point in points]}
         file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
@@ -270,9 +295,8 @@ def complete(device: str | None, largest: int, repetitions: int, json_file: Path
     """Time complete graphs of 512 vertices and more (Table 4)."""
     on = clmst.get_device(device)
     sizes = [512 << k for k in range((largest // 512).bit_length())]
-    points = list(complete_points(on, sizes, repetitions))
+    points = collect(complete_points(on, sizes, repetitions), on, json_file)
     Console(width=_WIDTH).print(table_of(points))
-    write(on, points, json_file)
 
 
 @main.command()
@@ -286,7 +310,7 @@ def density(
 ) -> None:
     """Time graphs of rising density, and find where they cross (Table 5 and Figure 8)."""
     on = clmst.get_device(device)
-    points = list(density_points(on, vertices, PROBABILITIES, repetitions))
+    points = collect(density_points(on, vertices, PROBABILITIES, repetitions), on, json_file)
     console = Console(width=_WIDTH)
     console.print(table_of(points))
     found = {name: crossover(points, name) for name in (MATRIX, BUILT)}

@@ -262,6 +262,7 @@ def main(
             "unit": UNITS[clock],
             "points": [asdict(point) for point in points],
         }
+        json_file.parent.mkdir(parents=True, exist_ok=True)
         json_file.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     if plot is not None:
         draw(points, plot, on.description, UNITS[clock])

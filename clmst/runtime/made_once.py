@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 T = TypeVar("T")
 
@@ -23,7 +23,13 @@ class MadeOnce(Generic[T]):
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, instance: Any, owner: type | None = None) -> T:
+    @overload
+    def __get__(self, instance: None, owner: type) -> MadeOnce[T]: ...
+    @overload
+    def __get__(self, instance: Any, owner: type | None = None) -> T: ...
+    def __get__(self, instance: Any, owner: type | None = None) -> MadeOnce[T] | T:
+        if instance is None:
+            return self
         with instance.lock:
             made: dict[str, T] = instance.__dict__  # looked up before this is, from then on
             if self._name not in made:
