@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
+from clmst.algorithms.windows import check_windows
 from clmst.core.errors import InvalidArgumentError
 
 Launches: TypeAlias = Literal["auto", "resident", "mixed", "separate"]
@@ -48,7 +49,4 @@ class FilterBoruvkaOptions:
             raise InvalidArgumentError(
                 f"there are {len(targets)} targets; at most {MAX_PHASES - 1} can be given"
             )
-        if any(not low < high for low, high in zip((0.0, *targets), targets, strict=False)):
-            raise InvalidArgumentError(f"targets are {targets}; they must be positive and rise")
-        if not 0 <= self.seed < 1 << 32:
-            raise InvalidArgumentError(f"seed is {self.seed}; it must be from 0 to 2**32 - 1")
+        check_windows(targets, self.seed)

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from clmst.core.errors import InvalidArgumentError
+
 # A sample's share above which a window is not worth its own phase.
 _MAX_SHARE = 0.7
+
+
+def check_windows(targets: tuple[float, ...], seed: int) -> None:
+    """Raise unless windows can end at such targets, and a sample be drawn with the seed."""
+    if any(not low < high for low, high in zip((0.0, *targets), targets, strict=False)):
+        raise InvalidArgumentError(f"targets are {targets}; they must be positive and rise")
+    if not 0 <= seed < 1 << 32:
+        raise InvalidArgumentError(f"seed is {seed}; it must be from 0 to 2**32 - 1")
 
 
 def window_ranks(
