@@ -13,8 +13,8 @@ import numpy as np
 
 from clmst.algorithms.boruvka_options import BoruvkaOptions
 from clmst.algorithms.contraction import PAIR, Contraction, Level
+from clmst.algorithms.options import options_for
 from clmst.algorithms.solution import Solution
-from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import inclusive_scan, segmented_scan
 from clmst.primitives.split import split
@@ -44,11 +44,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     read-backs. Device memory beside the graph: about 85 bytes an edge while edge lists are sorted,
     or 20 a vertex, where that is more.
     """
-    options = BoruvkaOptions() if options is None else options
-    if not isinstance(options, BoruvkaOptions):
-        raise InvalidArgumentError(
-            f"options is a {type(options).__name__}; 'boruvka' takes a BoruvkaOptions"
-        )
+    options = options_for("boruvka", BoruvkaOptions, options)
     run = Rounds(Contraction(graph, launch, maximum=maximum), options)
     levels: list[tuple[int, int]] = []
     level = run.steps.first_level()

@@ -11,6 +11,7 @@ import numpy as np
 
 from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka_plan import SAMPLES, Plan
+from clmst.algorithms.options import options_for
 from clmst.algorithms.solution import Solution, flag_words, new_flags
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device_graph import DeviceGraph
@@ -33,11 +34,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     for the next: at most 24 bytes an edge and 34 a vertex for 32-bit weights (``stats`` has the
     sum), unless a worklist turns out too small, which is then made as large as the graph.
     """
-    options = FilterBoruvkaOptions() if options is None else options
-    if not isinstance(options, FilterBoruvkaOptions):
-        raise InvalidArgumentError(
-            f"options is a {type(options).__name__}; 'filter-boruvka' takes a FilterBoruvkaOptions"
-        )
+    options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
     if graph.n_vertices > MAX_VERTICES:
         raise InvalidArgumentError(
             f"the graph has {graph.n_vertices} vertices; 'filter-boruvka' takes at most "

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
+from clmst.algorithms.options import check_alternatives
 from clmst.algorithms.windows import check_windows
 from clmst.core.errors import InvalidArgumentError
 
@@ -39,11 +40,7 @@ class FilterBoruvkaOptions:
 
     def __post_init__(self) -> None:
         """Refuse what means nothing."""
-        if self.launches not in get_args(Launches):
-            raise InvalidArgumentError(
-                f"launches is {self.launches!r}; it must be one of "
-                f"{', '.join(map(repr, get_args(Launches)))}"
-            )
+        check_alternatives(self, launches=Launches)
         targets = self.targets or ()
         if len(targets) >= MAX_PHASES:
             raise InvalidArgumentError(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.lone_boruvka_options import LoneBoruvkaOptions
+from clmst.algorithms.options import options_for
 from clmst.algorithms.solution import Solution, flag_words, new_flags
 from clmst.algorithms.windows import window_ranks
 from clmst.core.errors import InvalidArgumentError
@@ -54,11 +55,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     -----
     O((n + m) log n) work in O(log n) rounds.
     """
-    options = LoneBoruvkaOptions() if options is None else options
-    if not isinstance(options, LoneBoruvkaOptions):
-        raise InvalidArgumentError(
-            f"options is a {type(options).__name__}; 'lone-boruvka' takes a LoneBoruvkaOptions"
-        )
+    options = options_for("lone-boruvka", LoneBoruvkaOptions, options)
     if graph.n_vertices > MAX_VERTICES:
         raise InvalidArgumentError(
             f"the graph has {graph.n_vertices} vertices; 'lone-boruvka' takes at most "

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.contraction import PAIR, Contraction, Level
+from clmst.algorithms.options import options_for
 from clmst.algorithms.pma_options import LEAST_GAMMA, PmaOptions
 from clmst.algorithms.solution import Solution
 from clmst.core.errors import InvalidArgumentError
@@ -54,11 +55,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     trees grow; 8 of those 28 are the lists of what trees are made of, gamma entries for each of
     n / gamma workers.
     """
-    options = PmaOptions() if options is None else options
-    if not isinstance(options, PmaOptions):
-        raise InvalidArgumentError(
-            f"options is a {type(options).__name__}; 'pma' takes a PmaOptions"
-        )
+    options = options_for("pma", PmaOptions, options)
     run = _Run(Contraction(graph, launch, maximum=maximum), options)
     level = run.steps.first_level()
     while level is not None:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.options import options_for
 from clmst.algorithms.prim_mirror import rows_of
 from clmst.algorithms.prim_options import PrimOptions
 from clmst.algorithms.prim_trees import SOURCE, grow
 from clmst.algorithms.solution import Solution, flag_words, new_flags
-from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
@@ -29,11 +29,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     of :func:`clmst.algorithms.prim_trees.grow`; where edges are stored once, also as of
     :func:`clmst.algorithms.prim_mirror.rows_of`.
     """
-    options = PrimOptions() if options is None else options
-    if not isinstance(options, PrimOptions):
-        raise InvalidArgumentError(
-            f"options is a {type(options).__name__}; 'prim' takes a PrimOptions"
-        )
+    options = options_for("prim", PrimOptions, options)
     in_forest = new_flags(graph.n_slots, graph.device)
     launch.fill(in_forest.memory, 0, flag_words(graph.n_slots))
     if graph.n_slots == 0:

@@ -15,10 +15,10 @@ import numpy as np
 from clmst.algorithms.boruvka import Rounds
 from clmst.algorithms.boruvka_options import BoruvkaOptions
 from clmst.algorithms.contraction import Contraction, Level
+from clmst.algorithms.options import options_for
 from clmst.algorithms.prim_boruvka_options import PrimBoruvkaOptions
 from clmst.algorithms.prim_trees import Rows, Trees, grow
 from clmst.algorithms.solution import Solution
-from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph, weight_defines
 from clmst.runtime.launcher import Launcher
@@ -37,11 +37,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     k rounds leave at most n / 2^k vertices: O((n + m) k) work by the whole device, then
     O(m log(n / 2^k)) by a work-item a component. Device memory as of ``boruvka``.
     """
-    options = PrimBoruvkaOptions() if options is None else options
-    if not isinstance(options, PrimBoruvkaOptions):
-        raise InvalidArgumentError(
-            f"options is a {type(options).__name__}; 'prim-boruvka' takes a PrimBoruvkaOptions"
-        )
+    options = options_for("prim-boruvka", PrimBoruvkaOptions, options)
     rounds = rounds_for(graph.n_vertices) if options.rounds is None else options.rounds
     steps = Contraction(graph, launch, maximum=maximum)
     boruvka = Rounds(steps, BoruvkaOptions())
