@@ -11,14 +11,12 @@ import numpy as np
 
 from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka_plan import SAMPLES, Plan
+from clmst.algorithms.links import check_vertices
 from clmst.algorithms.options import options_for
 from clmst.algorithms.solution import Solution, flag_words, new_flags
-from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-# Links hold 30 bits of a supervertex (LINK_NUMBER), of which there may be as many as vertices.
-MAX_VERTICES = 1 << 30
 # From so many vertices on, ways may be too long to follow at once: it is done twice then.
 _MANY_VERTICES = 1 << 18
 # Work-groups a compute unit for steps whose number of items is known on the device only, and small.
@@ -35,11 +33,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     sum), unless a worklist turns out too small, which is then made as large as the graph.
     """
     options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
-    if graph.n_vertices > MAX_VERTICES:
-        raise InvalidArgumentError(
-            f"the graph has {graph.n_vertices} vertices; 'filter-boruvka' takes at most "
-            f"{MAX_VERTICES}, 'ecl' more"
-        )
+    check_vertices("filter-boruvka", graph.n_vertices)
     if graph.n_slots == 0:
         stats = {"rounds": 0, "worklist_sizes": [], "launches_as": "separate", "device_bytes": 0}
         return Solution(graph=graph, in_forest=new_flags(0, graph.device), stats=stats)

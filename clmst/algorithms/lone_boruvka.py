@@ -13,18 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.links import check_vertices
 from clmst.algorithms.lone_boruvka_options import LoneBoruvkaOptions
 from clmst.algorithms.options import options_for
 from clmst.algorithms.solution import Solution, flag_words, new_flags
 from clmst.algorithms.windows import window_ranks
-from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/lone_boruvka.cl"
-
-# Links hold 30 bits of a supervertex (LINK_NUMBER), of which there may be as many as vertices.
-MAX_VERTICES = 1 << 30
 
 # Slots in the sample that sets the ends of windows.
 _SAMPLES = 2048
@@ -56,11 +53,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     O((n + m) log n) work in O(log n) rounds.
     """
     options = options_for("lone-boruvka", LoneBoruvkaOptions, options)
-    if graph.n_vertices > MAX_VERTICES:
-        raise InvalidArgumentError(
-            f"the graph has {graph.n_vertices} vertices; 'lone-boruvka' takes at most "
-            f"{MAX_VERTICES}, 'ecl' more"
-        )
+    check_vertices("lone-boruvka", graph.n_vertices)
     if graph.n_slots == 0:
         stats = {"rounds": 0, "worklist_sizes": [], "device_bytes": 0}
         return Solution(graph=graph, in_forest=new_flags(0, graph.device), stats=stats)
