@@ -92,7 +92,8 @@ class _Run:
         self.wide = weights["WEIGHT_BITS"] == 64
         self.words = 3 if self.wide else 2  # of a reservation
         self.passes = self.words - graph.device.capabilities.int64_atomics
-        self.ranks = _ranks(graph, options)
+        usual = graph.device.policy.filter_target
+        self.ranks = window_ranks(graph, options.targets, usual=usual, samples=_SAMPLES)
         self.windows = _windows(graph, self.ranks, options.seed, maximum=maximum)
         self.n_phases = len(self.windows)
         self.segments = launch.groups_for(-(-graph.n_slots // _MIN_SEGMENT))
@@ -238,17 +239,6 @@ class _Run:
     def _settle_depth(self, here: int, there: int, n_vertices: int, *, anew: bool) -> None:
         shares = self._shares(n_vertices)
         self._step("settle", shares, self.links, here, there, n_vertices, int(anew))
-
-
-def _ranks(graph: DeviceGraph, options: LoneBoruvkaOptions) -> list[int]:
-    """Return the ranks in the sample that end all windows but the last."""
-    targets, tuning = options.targets, graph.device.policy
-    if targets is None:
-        filters = graph.average_degree >= tuning.filter_degree
-        targets = (tuning.filter_target,) if filters else ()
-    return window_ranks(
-        targets, n_vertices=graph.n_vertices, edge_bound=graph.edge_bound, samples=_SAMPLES
-    )
 
 
 def _windows(graph: DeviceGraph, ranks: list[int], seed: int, *, maximum: bool) -> list[Window]:
