@@ -20,6 +20,7 @@ from clmst.primitives.scan import inclusive_scan, segmented_scan
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/boruvka.cl"
@@ -89,13 +90,12 @@ class Rounds:
         Ranks are distinct, so a cycle of choices has two vertices, and these have chosen the same
         edge: along a longer one ranks would fall for ever.
         """
-        launch, entries, bits = self.launch, level.entries, np.uint32(level.bits)
-        for_each, extent = self.steps.for_each, np.uint32(entries)
+        launch, entries, bits = self.launch, level.entries, level.bits
         appended = self.steps.new(entries, PAIR)
         with launch.phase("append"):
             for_each(
-                self.program, "boruvka_append", entries, level.pairs, level.ranks, appended,
-                extent, bits,
+                launch, self.program, "boruvka_append", entries, level.pairs, level.ranks,
+                appended, entries, bits,
             )  # fmt: skip
         with launch.phase("mark segments"):
             heads = self.steps.mark_segments(level, shift=level.bits)
@@ -104,8 +104,8 @@ class Rounds:
             chosen = self.steps.new(level.n, PAIR)
             launch.fill(chosen.memory, _NO_CHOICE, level.n, np.uint64)
             for_each(
-                self.program, "boruvka_choose_edges", entries, level.pairs, appended, chosen,
-                extent, bits,
+                launch, self.program, "boruvka_choose_edges", entries, level.pairs, appended,
+                chosen, entries, bits,
             )  # fmt: skip
         return chosen
 
@@ -113,16 +113,15 @@ class Rounds:
         self, level: Level, chosen: DeviceArray, representatives: DeviceArray
     ) -> tuple[DeviceArray, int]:
         """Do as :meth:`Contraction.number_supervertices`, by the paper's way."""
-        n, extent, launch, new = level.n, np.uint32(level.n), self.launch, self.steps.new
+        n, launch, new = level.n, self.launch, self.steps.new
         program = self.steps.device.program(SPLIT_SOURCE)
         pairs, counts = new(n, PAIR), new(n, np.uint32)
-        for_each = self.steps.for_each
-        for_each(program, "boruvka_split_append", n, representatives, pairs, extent)
+        for_each(launch, program, "boruvka_split_append", n, representatives, pairs, n)
         split(pairs, key_bits=level.bits, start_bit=32, out=pairs, launch=launch)
-        for_each(program, "boruvka_split_mark", n, pairs, chosen, counts, extent)
+        for_each(launch, program, "boruvka_split_mark", n, pairs, chosen, counts, n)
         total, supervertices = new(1, np.uint32), new(n, np.uint32)
         inclusive_scan(counts, out=counts, total=total, launch=launch)
-        for_each(program, "boruvka_split_number", n, pairs, counts, supervertices, extent)
+        for_each(launch, program, "boruvka_split_number", n, pairs, counts, supervertices, n)
         return supervertices, self.steps.read(total)
 
     def _remove_duplicates(self, level: Level) -> Level:

@@ -19,6 +19,7 @@ from clmst.algorithms.options import options_for
 from clmst.algorithms.solution import Solution, flag_words, new_flags
 from clmst.algorithms.windows import window_ranks
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.enqueue import enqueue
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/lone_boruvka.cl"
@@ -178,9 +179,7 @@ class _Run:
     # --------------------------------------------------------------------- steps
 
     def _step(self, name: str, groups: int, *arguments: Any) -> None:
-        """Enqueue a step; arguments that are Python's integers are words."""
-        words = (np.uint32(one) if isinstance(one, int) else one for one in arguments)
-        self.launch(self.program, f"lone_boruvka_{name}", groups, *words)
+        enqueue(self.launch, self.program, f"lone_boruvka_{name}", groups, *arguments)
 
     def _shares(self, n_items: int) -> int:
         return self.launch.groups_for(-(-n_items // _MIN_SHARE))

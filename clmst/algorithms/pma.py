@@ -22,6 +22,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.enqueue import enqueue, for_each
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 
@@ -166,9 +167,9 @@ class _Run:
         rows, edges = new(2 * n, np.uint32), new(level.entries, PAIR)
         with launch.phase("list rows"):
             launch.fill(rows.memory, 0, 2 * n)
-            self.steps.for_each(
-                program, "pma_list_rows", level.entries, level.pairs, level.ranks, rows, edges,
-                np.uint32(level.entries), np.uint32(level.bits),
+            for_each(
+                launch, program, "pma_list_rows", level.entries, level.pairs, level.ranks, rows,
+                edges, level.entries, level.bits,
             )  # fmt: skip
         n_workers = max(n // growth.gamma, 1)
         owners, chosen = new(n, np.uint32), new(n, PAIR)
@@ -176,9 +177,8 @@ class _Run:
         with launch.phase("grow trees"):
             launch.fill(owners.memory, _NO_OWNER, n)
             at_once = program.work_group_size // growth.lanes
-            launch(
-                program, "pma_grow_trees", launch.groups_for(-(-n_workers // at_once)),
-                rows.memory, edges.memory, owners.memory, members.memory, chosen.memory,
-                np.uint32(n), np.uint32(n_workers), np.uint32(growth.gamma),
+            enqueue(
+                launch, program, "pma_grow_trees", launch.groups_for(-(-n_workers // at_once)),
+                rows, edges, owners, members, chosen, n, n_workers, growth.gamma,
             )  # fmt: skip
         return chosen

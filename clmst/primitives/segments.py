@@ -21,6 +21,7 @@ from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import segmented_scan
 from clmst.primitives.shares import Strategy
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "primitives/segments.cl"
@@ -67,10 +68,9 @@ def head_flags(
         launch.fill(out.memory, 0, length, np.uint8)
     if length and n_segments:
         program = offsets.device.program(SOURCE, Monoid.sum(np.uint32).prelude)
-        launch(
-            program, "segments_mark_heads", launch.groups_for(-(-n_segments // program.grid_tile)),
-            offsets.memory, out.memory, np.uint32(n_segments), np.uint32(length),
-        )  # fmt: skip
+        for_each(
+            launch, program, "segments_mark_heads", n_segments, offsets, out, n_segments, length
+        )
     return out[:length]
 
 
@@ -99,10 +99,7 @@ def end_flags(
     launch = launcher_for(flags, launch)
     if flags.size:
         program = flags.device.program(SOURCE, Monoid.sum(np.uint32).prelude)
-        launch(
-            program, "segments_mark_ends", launch.groups_for(-(-flags.size // program.grid_tile)),
-            flags.memory, out.memory, np.uint32(flags.size),
-        )  # fmt: skip
+        for_each(launch, program, "segments_mark_ends", flags.size, flags, out, flags.size)
     return out[: flags.size]
 
 
@@ -221,9 +218,8 @@ def _reduce_rows(
     scanned = segmented_scan(values, flags, monoid=monoid, strategy=strategy, launch=launch)
     if n_segments:
         program = values.device.program(SOURCE, monoid.prelude)
-        launch(
-            program, "segments_take_last", launch.groups_for(-(-n_segments // program.grid_tile)),
-            offsets.memory, scanned.memory, out.memory, np.uint32(n_segments),
-            np.uint32(values.size),
+        for_each(
+            launch, program, "segments_take_last", n_segments, offsets, scanned, out, n_segments,
+            values.size,
         )  # fmt: skip
     return out[:n_segments]
