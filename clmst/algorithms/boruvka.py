@@ -122,7 +122,7 @@ class Rounds:
         total, supervertices = new(1, np.uint32), new(n, np.uint32)
         inclusive_scan(counts, out=counts, total=total, launch=launch)
         for_each(launch, program, "boruvka_split_number", n, pairs, counts, supervertices, n)
-        return supervertices, self.steps.read(total)
+        return supervertices, launch.read_word(total.memory)
 
     def _remove_duplicates(self, level: Level) -> Level:
         """Lines 12 and 13. Return the lightest edge of each pair, or all; sorted by source."""

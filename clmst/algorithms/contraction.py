@@ -107,12 +107,6 @@ class Contraction:
     def _for_each(self, kernel: str, n_items: int, *arguments: Any) -> None:
         for_each(self.launch, self._program, f"contraction_{kernel}", n_items, *arguments)
 
-    def read(self, count: DeviceArray) -> int:
-        """Return a number of the device's; waits for it."""
-        host = np.empty(1, np.uint32)
-        self.launch.read(count.memory, host)
-        return int(host[0])
-
     # --------------------------------------------------------- the first edge list
 
     def first_level(self) -> Level | None:
@@ -157,7 +151,7 @@ class Contraction:
         flags = self.new(n_slots, np.uint8)
         self._for_each("mark_upper", n_slots, rows, self.graph.indices, flags, n_slots)
         slots, count = positions(flags, launch=self.launch)
-        return slots[: self.read(count)]
+        return slots[: self.launch.read_word(count.memory)]
 
     def _sort_by_weight(self) -> None:
         """Sort the slots by weight; the sort is stable, so the ids of equals stay in order."""
@@ -231,7 +225,7 @@ class Contraction:
         exclusive_scan(numbers, out=numbers, total=total, launch=self.launch)
         supervertices = self.new(n, np.uint32)
         self._for_each("number_vertices", n, representatives, numbers, supervertices, n)
-        return supervertices, self.read(total)
+        return supervertices, self.launch.read_word(total.memory)
 
     def remove_loops(self, level: Level, supervertices: DeviceArray, n: int) -> Level:
         """Lines 10 and 11. Return the edges between supervertices, in no order yet.
@@ -250,7 +244,7 @@ class Contraction:
                 relabelled, predicate=_JOINS_TWO, values=level.ranks, out=level.pairs,
                 launch=launch,
             )  # fmt: skip
-            entries = self.read(count)
+            entries = self.launch.read_word(count.memory)
         return Level(n, pairs[:entries], ranks[:entries])
 
     def sort_rows(self, level: Level, *, by_rank: bool = False) -> Level:
@@ -284,5 +278,5 @@ class Contraction:
                 )
                 flags = end_flags(flags, launch=launch)
             pairs, ranks, count = compact(level.pairs, flags, values=level.ranks, launch=launch)
-            kept = self.read(count)
+            kept = self.launch.read_word(count.memory)
         return Level(level.n, pairs[:kept], ranks[:kept], is_simple=True)

@@ -169,7 +169,7 @@ class _Growing:
         heads = self._new(n, np.uint8)
         for_each(launch, program, "prim_components_mark_heads", n, roots, heads, n)
         offsets, count = positions(heads, launch=launch)
-        return _Patches(count=self._read(count), vertices=vertices, offsets=offsets)
+        return _Patches(count=launch.read_word(count.memory), vertices=vertices, offsets=offsets)
 
     def grow(self, patches: _Patches) -> int:
         """Let every worker grow the trees of its patches; return in how many launches."""
@@ -190,7 +190,7 @@ class _Growing:
                 launches,
             )  # fmt: skip
             launches += 1
-            if suffice or self._read(self.unfinished) < launches:
+            if suffice or self.launch.read_word(self.unfinished.memory) < launches:
                 return launches
 
     def _most_steps(self) -> int:
@@ -199,8 +199,3 @@ class _Growing:
         if self.queue == "heap":
             return n_slots + (_TAKE_STEPS + 1) * n
         return _CHOOSE_STEPS * n + (n * n + n_slots) // self.width
-
-    def _read(self, word: DeviceArray) -> int:
-        host = np.empty(1, np.uint32)
-        self.launch.read(word.memory, host)
-        return int(host[0])

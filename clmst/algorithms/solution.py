@@ -170,9 +170,7 @@ def gather(solution: Solution, launch: Launcher, *, maximum: bool) -> DeviceFore
     device = graph.device
     bound = min(max(graph.n_vertices - 1, 0), graph.edge_bound)
     slots, total = positions(solution.in_forest, at_most=bound, launch=launch)
-    count = np.empty(1, np.uint32)
-    launch.read(total.memory, count)
-    k = int(count[0])
+    k = launch.read_word(total.memory)
     edges = device.allocate(8 * k)
     if k:
         program = device.program(SOURCE, WEIGHT_BITS=32)  # whatever the weights
