@@ -29,7 +29,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     Notes
     -----
     O((n + m) log n) work in O(log n) rounds. What a solve needs beside the graph is kept with it
-    for the next: at most 24 bytes an edge and 34 a vertex for 32-bit weights (``stats`` has the
+    for the next: at most 24 bytes an edge and 35 a vertex for 32-bit weights (``stats`` has the
     sum), unless a worklist turns out too small, which is then made as large as the graph.
     """
     options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
