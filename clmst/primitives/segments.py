@@ -57,12 +57,9 @@ def head_flags(
     -----
     Reads s + 1 offsets, writes n bytes and one a segment; a fill and a launch.
     """
-    check_array("offsets", offsets, np.uint32)
-    if offsets.size == 0:
-        raise InvalidArgumentError("offsets are empty; there is one more than there are segments")
+    n_segments = _count_segments(offsets)
     out = room_for("out", out, np.uint8, length, like=offsets)
     check_apart("out", out, offsets=offsets)
-    n_segments = offsets.size - 1
     launch = launcher_for(offsets, launch)
     if length:
         launch.fill(out.memory, 0, length, np.uint8)
@@ -208,10 +205,7 @@ def _reduce_rows(
     launch: Launcher,
 ) -> DeviceArray:
     """Return one result a row of offsets."""
-    check_array("offsets", offsets, np.uint32, like=values)
-    if offsets.size == 0:
-        raise InvalidArgumentError("offsets are empty; there is one more than there are segments")
-    n_segments = offsets.size - 1
+    n_segments = _count_segments(offsets, like=values)
     out = room_for("out", out, values.dtype, n_segments, like=values)
     check_apart("out", out, values=values, offsets=offsets)
     flags = head_flags(offsets, values.size, launch=launch)
@@ -223,3 +217,11 @@ def _reduce_rows(
             values.size,
         )  # fmt: skip
     return out[:n_segments]
+
+
+def _count_segments(offsets: DeviceArray, *, like: DeviceArray | None = None) -> int:
+    """Return how many segments the offsets tell of, which are checked."""
+    check_array("offsets", offsets, np.uint32, like=like)
+    if offsets.size == 0:
+        raise InvalidArgumentError("offsets are empty; there is one more than there are segments")
+    return offsets.size - 1
