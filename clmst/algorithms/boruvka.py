@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.boruvka_options import BoruvkaOptions
-from clmst.algorithms.contraction import PAIR, Contraction, Level
+from clmst.algorithms.contraction import PAIR, Contraction, Level, check_progress
 from clmst.algorithms.options import options_for
 from clmst.algorithms.solution import Solution
 from clmst.primitives.monoid import Monoid
@@ -30,8 +30,6 @@ _NO_CHOICE = 2**64 - 1
 # Parallel edges are removed where at least this share of the entries are expected to go: the sort
 # by both endpoints has twice the passes of the sort by one.
 _WORTHWHILE_SHARE = 0.15
-# Every level at least halves the vertices that have an edge.
-_MAX_LEVELS = 33
 
 _MINIMUM_PAIR = Monoid.minimum(PAIR)
 
@@ -50,8 +48,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     levels: list[tuple[int, int]] = []
     level = run.steps.first_level()
     while level is not None:
-        if len(levels) > _MAX_LEVELS:
-            raise RuntimeError(f"no end after {_MAX_LEVELS} levels: a bug in clmst")
+        check_progress(len(levels))
         levels.append((level.n, level.entries))
         level = run.next_level(level)
     stats = {

@@ -33,6 +33,9 @@ SOURCE = "algorithms/contraction.cl"
 _JUMPS = 32
 DEFINES = {"POINTER_JUMPS": _JUMPS}  # of SOURCE, beside those of the weights
 
+# Every level at least halves the vertices that have an edge.
+_MAX_LEVELS = 33
+
 PAIR, RANK = np.dtype(np.uint64), np.dtype(np.uint32)
 _MINIMUM_RANK, _MAXIMUM_ROW = Monoid.minimum(RANK), Monoid.maximum(RANK)
 # CONTRACTION_LOOP of the kernels.
@@ -75,6 +78,12 @@ class Level:
 def bits_of(n: int) -> int:
     """Return how many bits hold numbers below n."""
     return max((n - 1).bit_length(), 1)
+
+
+def check_progress(levels: int) -> None:
+    """Raise if there have been more levels than there can be."""
+    if levels > _MAX_LEVELS:
+        raise RuntimeError(f"no end after {_MAX_LEVELS} levels: a bug in clmst")
 
 
 class Contraction:

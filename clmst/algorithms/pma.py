@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.contraction import PAIR, Contraction, Level
+from clmst.algorithms.contraction import PAIR, Contraction, Level, check_progress
 from clmst.algorithms.options import options_for
 from clmst.algorithms.pma_options import LEAST_GAMMA, PmaOptions
 from clmst.algorithms.solution import Solution
@@ -36,8 +36,6 @@ _LEAST_CHOSEN, _MOST_CHOSEN = 8, 128
 # Workers that a compute unit should have to itself: one, where work-groups are of one work-item;
 # elsewhere enough to hide that each waits for memory most of the time.
 _LONE_WORKERS, _WORKERS = 1, 16
-# Every level at least halves the vertices that have an edge.
-_MAX_LEVELS = 33
 
 
 def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
@@ -60,8 +58,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     run = _Run(Contraction(graph, launch, maximum=maximum), options)
     level = run.steps.first_level()
     while level is not None:
-        if len(run.history) > _MAX_LEVELS:
-            raise RuntimeError(f"no end after {_MAX_LEVELS} levels: a bug in clmst")
+        check_progress(len(run.history))
         level = run.next_level(level)
     return Solution(graph=graph, in_forest=run.steps.in_forest, stats=run.stats())
 
