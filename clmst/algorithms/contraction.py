@@ -21,7 +21,7 @@ from clmst.primitives.monoid import Monoid
 from clmst.primitives.predicate import Predicate
 from clmst.primitives.scan import exclusive_scan, inclusive_scan, segmented_scan
 from clmst.primitives.segments import end_flags
-from clmst.primitives.sort import sort_by_key
+from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.enqueue import for_each
@@ -73,11 +73,6 @@ class Level:
     def entries(self) -> int:
         """Length of the edge list: twice the number of edges."""
         return self.pairs.size
-
-
-def bits_of(n: int) -> int:
-    """Return how many bits hold numbers below n."""
-    return max((n - 1).bit_length(), 1)
 
 
 def check_progress(levels: int) -> None:

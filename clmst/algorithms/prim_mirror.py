@@ -6,7 +6,7 @@ import numpy as np
 
 from clmst.algorithms.prim_trees import Rows
 from clmst.core.graph import check_size
-from clmst.primitives.sort import sort_by_key
+from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.enqueue import for_each
@@ -61,8 +61,7 @@ def _mirror(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, DeviceAr
     images = DeviceArray.empty(n_slots, _PAIR if word.itemsize == 8 else np.uint64, device)
     arrays = (graph.indptr, graph.indices, graph.weights)
     for_each(launch, program, "prim_mirror_list", n_slots, *arrays, sources, images, n, n_slots)
-    key_bits = max((n - 1).bit_length(), 1)
-    sources, images = sort_by_key(sources, images, key_bits=key_bits, launch=launch)
+    sources, images = sort_by_key(sources, images, key_bits=bits_of(n), launch=launch)
     rows = DeviceArray.empty(n + 1, np.uint32, device)
     for_each(
         launch, program, "prim_mirror_find_rows", n + 1, graph.indptr, sources, rows, n, n_slots

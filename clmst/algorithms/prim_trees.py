@@ -13,7 +13,7 @@ import numpy as np
 
 from clmst.algorithms.prim_options import PrimOptions
 from clmst.primitives.compact import positions
-from clmst.primitives.sort import sort_by_key
+from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.enqueue import enqueue, for_each
@@ -163,9 +163,7 @@ class _Growing:
             sets, n, rows.n_slots,
         )  # fmt: skip
         for_each(launch, program, "prim_components_find_roots", n, sets, roots, n)
-        roots, vertices = sort_by_key(
-            roots, whole.vertices, key_bits=max((n - 1).bit_length(), 1), launch=launch
-        )
+        roots, vertices = sort_by_key(roots, whole.vertices, key_bits=bits_of(n), launch=launch)
         heads = self._new(n, np.uint8)
         for_each(launch, program, "prim_components_mark_heads", n, roots, heads, n)
         offsets, count = positions(heads, launch=launch)
