@@ -21,9 +21,9 @@ static inline size_t entry_at(uint vertex, uint block, uint n, uint n_blocks) {
   return WG_SIZE == 1 ? (size_t)vertex * n_blocks + block : (size_t)block * n + vertex;
 }
 
-// Let the component of a vertex hold the lightest cell of a block, if it is lighter than what it has.
-static inline void held_enter_block(volatile global uint *held, uint own, uint vertex,
-                                    const candidate_t *best, uint short_ids) {
+// Let the component of a vertex hold a cell of its row, if it is lighter than what it has.
+static inline void held_enter_candidate(volatile global uint *held, uint own, uint vertex,
+                                        const candidate_t *best, uint short_ids) {
   claim_t claim;
   claim_make(&claim, best->key, vertex, best->to);
   held_enter_first(held, own, &claim, short_ids);
@@ -87,21 +87,18 @@ kernel void dense_bound_rows(const global dense_key_t *keys, const global uint *
                              uint n_blocks, uint short_ids) {
   GRID_FOR(u, n) {
     const uint own = component[u];
-    dense_key_t key = DENSE_KEY_MAX;
-    uint to = NO_VERTEX;
+    candidate_t best;
+    candidate_clear(&best);
     for (uint block = 0; block < n_blocks; ++block) {
       const size_t at = entry_at((uint)u, block, n, n_blocks);
       const uint column = columns[at];
       if (column == NO_VERTEX || component[column] == own) continue;
-      if (to == NO_VERTEX || keys[at] < key) {
-        key = keys[at];
-        to = column;
+      if (best.to == NO_VERTEX || keys[at] < best.key) {
+        best.key = keys[at];
+        best.to = column;
       }
     }
-    if (to == NO_VERTEX) continue;
-    claim_t claim;
-    claim_make(&claim, key, (uint)u, to);
-    held_enter_first(held, own, &claim, short_ids);
+    if (best.to != NO_VERTEX) held_enter_candidate(held, own, (uint)u, &best, short_ids);
   }
 }
 
@@ -167,7 +164,7 @@ kernel void dense_rescan_blocks(const global cell_t *cells, global dense_key_t *
         const size_t at = entry_at(vertex, block, n, n_blocks);
         keys[at] = best.key;
         columns[at] = best.to;
-        if (best.to != NO_VERTEX) held_enter_block(held, own, vertex, &best, short_ids);
+        if (best.to != NO_VERTEX) held_enter_candidate(held, own, vertex, &best, short_ids);
       }
     }
   }

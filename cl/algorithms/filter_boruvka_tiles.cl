@@ -8,7 +8,6 @@
 #define CLMST_ALGORITHMS_FILTER_BORUVKA_TILES
 
 #include "algorithms/filter_boruvka_solve.cl"
-#include "device/lanes.cl"
 #include "device/rows.cl"
 
 // Slots of a tile that fall to a work-item, which are consecutive: 1 to 16; to a lone one 256 to

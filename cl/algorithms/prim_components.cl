@@ -3,9 +3,6 @@
 #include "device/union_find.cl"
 #include "device/work_group.cl"
 
-// Consecutive slots that a work-item takes at a time, having searched for the row of the first.
-#define COMPONENTS_RUN 32
-
 // Let every vertex be a set.
 //
 // Out  sets[n].  Launch  any. O(n).
@@ -20,12 +17,11 @@ kernel void prim_components_separate(global uint *sets, uint n) {
 // Launch   any. O(n_slots log n).
 kernel void prim_components_unite(const global uint *indptr, const global uint *indices,
                                   volatile global uint *sets, uint n, uint n_slots) {
-  GRID_FOR(run, ((ulong)n_slots + COMPONENTS_RUN - 1) / COMPONENTS_RUN) {
-    const uint begin = (uint)run * COMPONENTS_RUN;
-    const uint end = begin + min(n_slots - begin, (uint)COMPONENTS_RUN);
-    uint row = wi_find_row(indptr, 0, n, begin), row_end = indptr[row + 1];
-    for (uint slot = begin; slot < end; ++slot) {
-      while (slot == row_end) row_end = indptr[++row + 1];
+  GRID_FOR(number, SLOT_RUNS(n_slots)) {
+    slot_run_t run;
+    slot_run_open(&run, indptr, n, n_slots, (uint)number);
+    for (uint slot = run.begin; slot < run.end; ++slot) {
+      const uint row = slot_run_row(&run, indptr, slot);
       const uint column = indices[slot];
       if (column <= row) continue;
       wi_unite(sets, wi_find_halving(sets, row), wi_find_halving(sets, column));

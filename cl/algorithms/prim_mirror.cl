@@ -7,9 +7,6 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Consecutive slots that a work-item takes at a time, having searched for the row of the first.
-#define MIRROR_RUN 32
-
 // An image: the vertex that it leads to, and its weight, which goes along lest it be looked up.
 #if WEIGHT_BITS == 64
 typedef ulong2 image_t;
@@ -27,16 +24,15 @@ typedef ulong image_t;
 //
 // In       indptr, indices, weights[n_slots].
 // Out      sources, images[n_slots].
-// Launch   any. O(n_slots + n_slots log n / MIRROR_RUN).
+// Launch   any. O(n_slots + n_slots log n / SLOT_RUN).
 kernel void prim_mirror_list(const global uint *indptr, const global uint *indices,
                              const global weight_t *weights, global uint *sources,
                              global image_t *images, uint n, uint n_slots) {
-  GRID_FOR(run, ((ulong)n_slots + MIRROR_RUN - 1) / MIRROR_RUN) {
-    const uint begin = (uint)run * MIRROR_RUN;
-    const uint end = begin + min(n_slots - begin, (uint)MIRROR_RUN);
-    uint row = wi_find_row(indptr, 0, n, begin), row_end = indptr[row + 1];
-    for (uint slot = begin; slot < end; ++slot) {
-      while (slot == row_end) row_end = indptr[++row + 1];
+  GRID_FOR(number, SLOT_RUNS(n_slots)) {
+    slot_run_t run;
+    slot_run_open(&run, indptr, n, n_slots, (uint)number);
+    for (uint slot = run.begin; slot < run.end; ++slot) {
+      const uint row = slot_run_row(&run, indptr, slot);
       sources[slot] = indices[slot];
       images[slot] = IMAGE(row, weights[slot]);
     }
@@ -72,19 +68,18 @@ kernel void prim_mirror_put_images(const global uint *indptr, const global uint 
 //
 // In       indptr, indices, weights: the graph; rows[n + 1].
 // Out      both, both_weights[2 n_slots]: at the columns and weights of slots.
-// Launch   any. O(n_slots + n_slots log n / MIRROR_RUN).
+// Launch   any. O(n_slots + n_slots log n / SLOT_RUN).
 // Ensures  a slot stands behind all earlier ones and the images of its row and of earlier ones.
 kernel void prim_mirror_put_slots(const global uint *indptr, const global uint *indices,
                                   const global weight_t *weights, const global uint *rows,
                                   global uint *both, global weight_t *both_weights, uint n,
                                   uint n_slots) {
-  GRID_FOR(run, ((ulong)n_slots + MIRROR_RUN - 1) / MIRROR_RUN) {
-    const uint begin = (uint)run * MIRROR_RUN;
-    const uint end = begin + min(n_slots - begin, (uint)MIRROR_RUN);
-    uint row = wi_find_row(indptr, 0, n, begin), row_end = indptr[row + 1];
-    for (uint slot = begin; slot < end; ++slot) {
-      while (slot == row_end) row_end = indptr[++row + 1];
-      const uint at = slot + (rows[row + 1] - row_end);
+  GRID_FOR(number, SLOT_RUNS(n_slots)) {
+    slot_run_t run;
+    slot_run_open(&run, indptr, n, n_slots, (uint)number);
+    for (uint slot = run.begin; slot < run.end; ++slot) {
+      const uint row = slot_run_row(&run, indptr, slot);
+      const uint at = slot + (rows[row + 1] - run.row_end);
       both[at] = indices[slot];
       both_weights[at] = weights[slot];
     }

@@ -1,4 +1,4 @@
-// Searches in compressed sparse rows.
+// Searches in compressed sparse rows, and going through all of their slots.
 #ifndef CLMST_DEVICE_ROWS
 #define CLMST_DEVICE_ROWS
 
@@ -21,6 +21,30 @@ static inline uint wi_find_column(const global uint *indices, uint low, uint hig
     else high = middle;
   }
   return low;
+}
+
+// Consecutive slots that a work-item goes through, having searched for the row of the first; and
+// how many such runs slots are.
+#define SLOT_RUN 32
+#define SLOT_RUNS(n_slots) (((ulong)(n_slots) + SLOT_RUN - 1) / SLOT_RUN)
+
+// A run: the slots [begin, end), and the row that has been come to, which ends at slot row_end.
+typedef struct {
+  uint begin, end, row, row_end;
+} slot_run_t;
+
+static inline void slot_run_open(slot_run_t *run, const global uint *indptr, uint n, uint n_slots,
+                                 uint number) {
+  run->begin = number * SLOT_RUN;
+  run->end = run->begin + min(n_slots - run->begin, (uint)SLOT_RUN);
+  run->row = wi_find_row(indptr, 0, n, run->begin);
+  run->row_end = indptr[run->row + 1];
+}
+
+// The row of a slot of the run. Slots must be asked for one after the other, from the first on.
+static inline uint slot_run_row(slot_run_t *run, const global uint *indptr, uint slot) {
+  while (slot == run->row_end) run->row_end = indptr[++run->row + 1];
+  return run->row;
 }
 
 #endif

@@ -10,6 +10,7 @@ from clmst.algorithms import (
     dense,
     ecl,
     filter_boruvka,
+    links,
     lone_boruvka,
     pma,
     prim,
@@ -89,7 +90,7 @@ def choose(
     """
     chosen = name
     if name == "auto":
-        small = n_vertices <= filter_boruvka.MAX_VERTICES
+        small = n_vertices <= links.MAX_VERTICES
         lone = device is not None and device.policy.work_group_size == 1
         quickest = "lone-boruvka" if lone else "filter-boruvka"
         chosen = _BY_OPTIONS.get(type(options), quickest if small else "ecl")
@@ -106,8 +107,4 @@ def most_vertices(name: str, device: Device) -> int:
     """
     if name == "dense":
         return dense.most_vertices(device)
-    limits = {
-        "filter-boruvka": filter_boruvka.MAX_VERTICES,
-        "lone-boruvka": lone_boruvka.MAX_VERTICES,
-    }
-    return limits.get(name, MAX_VERTICES)
+    return links.MAX_VERTICES if name in links.LIMITED else MAX_VERTICES

@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.boruvka_options import BoruvkaOptions
-from clmst.algorithms.contraction import PAIR, Contraction, Level
+from clmst.algorithms.contraction import PAIR, Contraction, Level, check_progress
+from clmst.algorithms.options import options_for
 from clmst.algorithms.solution import Solution
-from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import inclusive_scan, segmented_scan
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/boruvka.cl"
@@ -29,8 +30,6 @@ _NO_CHOICE = 2**64 - 1
 # Parallel edges are removed where at least this share of the entries are expected to go: the sort
 # by both endpoints has twice the passes of the sort by one.
 _WORTHWHILE_SHARE = 0.15
-# Every level at least halves the vertices that have an edge.
-_MAX_LEVELS = 33
 
 _MINIMUM_PAIR = Monoid.minimum(PAIR)
 
@@ -44,17 +43,12 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     read-backs. Device memory beside the graph: about 85 bytes an edge while edge lists are sorted,
     or 20 a vertex, where that is more.
     """
-    options = BoruvkaOptions() if options is None else options
-    if not isinstance(options, BoruvkaOptions):
-        raise InvalidArgumentError(
-            f"options is a {type(options).__name__}; 'boruvka' takes a BoruvkaOptions"
-        )
+    options = options_for("boruvka", BoruvkaOptions, options)
     run = Rounds(Contraction(graph, launch, maximum=maximum), options)
     levels: list[tuple[int, int]] = []
     level = run.steps.first_level()
     while level is not None:
-        if len(levels) > _MAX_LEVELS:
-            raise RuntimeError(f"no end after {_MAX_LEVELS} levels: a bug in clmst")
+        check_progress(len(levels))
         levels.append((level.n, level.entries))
         level = run.next_level(level)
     stats = {
@@ -93,13 +87,12 @@ class Rounds:
         Ranks are distinct, so a cycle of choices has two vertices, and these have chosen the same
         edge: along a longer one ranks would fall for ever.
         """
-        launch, entries, bits = self.launch, level.entries, np.uint32(level.bits)
-        for_each, extent = self.steps.for_each, np.uint32(entries)
+        launch, entries, bits = self.launch, level.entries, level.bits
         appended = self.steps.new(entries, PAIR)
         with launch.phase("append"):
             for_each(
-                self.program, "boruvka_append", entries, level.pairs, level.ranks, appended,
-                extent, bits,
+                launch, self.program, "boruvka_append", entries, level.pairs, level.ranks,
+                appended, entries, bits,
             )  # fmt: skip
         with launch.phase("mark segments"):
             heads = self.steps.mark_segments(level, shift=level.bits)
@@ -108,8 +101,8 @@ class Rounds:
             chosen = self.steps.new(level.n, PAIR)
             launch.fill(chosen.memory, _NO_CHOICE, level.n, np.uint64)
             for_each(
-                self.program, "boruvka_choose_edges", entries, level.pairs, appended, chosen,
-                extent, bits,
+                launch, self.program, "boruvka_choose_edges", entries, level.pairs, appended,
+                chosen, entries, bits,
             )  # fmt: skip
         return chosen
 
@@ -117,17 +110,16 @@ class Rounds:
         self, level: Level, chosen: DeviceArray, representatives: DeviceArray
     ) -> tuple[DeviceArray, int]:
         """Do as :meth:`Contraction.number_supervertices`, by the paper's way."""
-        n, extent, launch, new = level.n, np.uint32(level.n), self.launch, self.steps.new
+        n, launch, new = level.n, self.launch, self.steps.new
         program = self.steps.device.program(SPLIT_SOURCE)
         pairs, counts = new(n, PAIR), new(n, np.uint32)
-        for_each = self.steps.for_each
-        for_each(program, "boruvka_split_append", n, representatives, pairs, extent)
+        for_each(launch, program, "boruvka_split_append", n, representatives, pairs, n)
         split(pairs, key_bits=level.bits, start_bit=32, out=pairs, launch=launch)
-        for_each(program, "boruvka_split_mark", n, pairs, chosen, counts, extent)
+        for_each(launch, program, "boruvka_split_mark", n, pairs, chosen, counts, n)
         total, supervertices = new(1, np.uint32), new(n, np.uint32)
         inclusive_scan(counts, out=counts, total=total, launch=launch)
-        for_each(program, "boruvka_split_number", n, pairs, counts, supervertices, extent)
-        return supervertices, self.steps.read(total)
+        for_each(launch, program, "boruvka_split_number", n, pairs, counts, supervertices, n)
+        return supervertices, launch.read_word(total.memory)
 
     def _remove_duplicates(self, level: Level) -> Level:
         """Lines 12 and 13. Return the lightest edge of each pair, or all; sorted by source."""

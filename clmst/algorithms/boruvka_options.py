@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
-from clmst.core.errors import InvalidArgumentError
+from clmst.algorithms.options import check_alternatives
 
 Duplicates: TypeAlias = Literal["auto", "minimum", "split", "keep"]
 Numbering: TypeAlias = Literal["scan", "split"]
@@ -32,10 +32,4 @@ class BoruvkaOptions:
 
     def __post_init__(self) -> None:
         """Refuse what is none of the alternatives."""
-        for name, known in (("numbering", Numbering), ("duplicates", Duplicates)):
-            value = getattr(self, name)
-            if value not in get_args(known):
-                raise InvalidArgumentError(
-                    f"{name} is {value!r}; it must be one of "
-                    f"{', '.join(map(repr, get_args(known)))}"
-                )
+        check_alternatives(self, numbering=Numbering, duplicates=Duplicates)

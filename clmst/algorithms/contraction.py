@@ -21,17 +21,20 @@ from clmst.primitives.monoid import Monoid
 from clmst.primitives.predicate import Predicate
 from clmst.primitives.scan import exclusive_scan, inclusive_scan, segmented_scan
 from clmst.primitives.segments import end_flags
-from clmst.primitives.sort import sort_by_key
+from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.program import Program
 
 SOURCE = "algorithms/contraction.cl"
 
 # Each launch of pointer doubling makes chains 33 times as short.
 _JUMPS = 32
 DEFINES = {"POINTER_JUMPS": _JUMPS}  # of SOURCE, beside those of the weights
+
+# Every level at least halves the vertices that have an edge.
+_MAX_LEVELS = 33
 
 PAIR, RANK = np.dtype(np.uint64), np.dtype(np.uint32)
 _MINIMUM_RANK, _MAXIMUM_ROW = Monoid.minimum(RANK), Monoid.maximum(RANK)
@@ -72,9 +75,10 @@ class Level:
         return self.pairs.size
 
 
-def bits_of(n: int) -> int:
-    """Return how many bits hold numbers below n."""
-    return max((n - 1).bit_length(), 1)
+def check_progress(levels: int) -> None:
+    """Raise if there have been more levels than there can be."""
+    if levels > _MAX_LEVELS:
+        raise RuntimeError(f"no end after {_MAX_LEVELS} levels: a bug in clmst")
 
 
 class Contraction:
@@ -104,22 +108,8 @@ class Contraction:
         """Return a new array; contents undefined."""
         return DeviceArray.empty(size, dtype, self.device)
 
-    def for_each(self, program: Program, kernel: str, n_items: int, *arguments: Any) -> None:
-        """Enqueue a kernel that shares `n_items` out; arrays stand for their memory."""
-        if n_items == 0:
-            return
-        groups = self.launch.groups_for(-(-n_items // program.grid_tile))
-        memory = [a.memory if isinstance(a, DeviceArray) else a for a in arguments]
-        self.launch(program, kernel, groups, *memory)
-
     def _for_each(self, kernel: str, n_items: int, *arguments: Any) -> None:
-        self.for_each(self._program, f"contraction_{kernel}", n_items, *arguments)
-
-    def read(self, count: DeviceArray) -> int:
-        """Return a number of the device's; waits for it."""
-        host = np.empty(1, np.uint32)
-        self.launch.read(count.memory, host)
-        return int(host[0])
+        for_each(self.launch, self._program, f"contraction_{kernel}", n_items, *arguments)
 
     # --------------------------------------------------------- the first edge list
 
@@ -146,7 +136,7 @@ class Contraction:
         with self.launch.phase("first edge list"):
             self._for_each(
                 "list_edges", m, rows, self.graph.indices, self.slots, level.pairs, level.ranks,
-                np.uint32(m), np.uint32(level.bits),
+                m, level.bits,
             )  # fmt: skip
             del rows  # makes room: nothing takes as much memory as this sort
             return self._sorted_by_source(level)
@@ -156,22 +146,22 @@ class Contraction:
         n, n_slots = self.graph.n_vertices, self.graph.n_slots
         rows = self.new(n_slots, np.uint32)
         self.launch.fill(rows.memory, 0, n_slots)
-        self._for_each("mark_rows", n, self.graph.indptr, rows, np.uint32(n))
+        self._for_each("mark_rows", n, self.graph.indptr, rows, n)
         return inclusive_scan(rows, monoid=_MAXIMUM_ROW, out=rows, launch=self.launch)
 
     def _upper_slots(self, rows: DeviceArray) -> DeviceArray:
         """Return the slots of the edges, rising."""
         n_slots = self.graph.n_slots
         flags = self.new(n_slots, np.uint8)
-        self._for_each("mark_upper", n_slots, rows, self.graph.indices, flags, np.uint32(n_slots))
+        self._for_each("mark_upper", n_slots, rows, self.graph.indices, flags, n_slots)
         slots, count = positions(flags, launch=self.launch)
-        return slots[: self.read(count)]
+        return slots[: self.launch.read_word(count.memory)]
 
     def _sort_by_weight(self) -> None:
         """Sort the slots by weight; the sort is stable, so the ids of equals stay in order."""
         m = self.slots.size
         keys = self.new(m, np.uint64 if self._weight_bits == 64 else np.uint32)
-        self._for_each("make_keys", m, self.graph.weights, self.slots, keys, np.uint32(m))
+        self._for_each("make_keys", m, self.graph.weights, self.slots, keys, m)
         _, self.slots = sort_by_key(
             keys, self.slots, key_bits=self._weight_bits, launch=self.launch
         )
@@ -196,10 +186,7 @@ class Contraction:
     def mark_segments(self, level: Level, *, shift: int) -> DeviceArray:
         """Line 2. Return the flags of entries where the pairs' bits from `shift` up change."""
         heads = self.new(level.entries, np.uint8)
-        self._for_each(
-            "mark_segments", level.entries, level.pairs, heads, np.uint32(level.entries),
-            np.uint32(shift),
-        )  # fmt: skip
+        self._for_each("mark_segments", level.entries, level.pairs, heads, level.entries, shift)
         return heads
 
     # ------------------------------------------------------------------ one level
@@ -214,19 +201,17 @@ class Contraction:
             Whoever follows choices comes to a vertex that is joined to none, or to two that have
             chosen each other by the same edge.
         """
-        launch, n, extent = self.launch, level.n, np.uint32(level.n)
+        launch, n = self.launch, level.n
         here, there = self.new(n, np.uint32), self.new(n, np.uint32)
         with launch.phase("find successors"):
-            self._for_each("find_successors", n, chosen, here, extent)
+            self._for_each("find_successors", n, chosen, here, n)
         with launch.phase("remove cycles"):
-            self._for_each(
-                "break_cycles", n, chosen, here, self.slots, there, self.in_forest, extent
-            )
+            self._for_each("break_cycles", n, chosen, here, self.slots, there, self.in_forest, n)
         with launch.phase("double pointers"):
             reach = 1
             while reach < n:  # a chain has fewer than n links
                 here, there = there, here
-                self._for_each("double_pointers", n, here, there, extent)
+                self._for_each("double_pointers", n, here, there, n)
                 reach *= _JUMPS + 1
         return there
 
@@ -238,13 +223,13 @@ class Contraction:
         Vertices that are joined to none and chose nothing get numbers too, of no meaning: no edge
         leads to them.
         """
-        n, extent = chosen.size, np.uint32(chosen.size)
+        n = chosen.size
         numbers, total = self.new(n, np.uint32), self.new(1, np.uint32)
-        self._for_each("mark_representatives", n, representatives, chosen, numbers, extent)
+        self._for_each("mark_representatives", n, representatives, chosen, numbers, n)
         exclusive_scan(numbers, out=numbers, total=total, launch=self.launch)
         supervertices = self.new(n, np.uint32)
-        self._for_each("number_vertices", n, representatives, numbers, supervertices, extent)
-        return supervertices, self.read(total)
+        self._for_each("number_vertices", n, representatives, numbers, supervertices, n)
+        return supervertices, self.launch.read_word(total.memory)
 
     def remove_loops(self, level: Level, supervertices: DeviceArray, n: int) -> Level:
         """Lines 10 and 11. Return the edges between supervertices, in no order yet.
@@ -255,15 +240,15 @@ class Contraction:
         relabelled = self.new(entries, PAIR)
         with launch.phase("relabel edges"):
             self._for_each(
-                "relabel_edges", entries, level.pairs, supervertices, relabelled,
-                np.uint32(entries), np.uint32(level.bits), np.uint32(bits_of(n)),
+                "relabel_edges", entries, level.pairs, supervertices, relabelled, entries,
+                level.bits, bits_of(n),
             )  # fmt: skip
         with launch.phase("remove self-edges"):
             pairs, ranks, count = compact(
                 relabelled, predicate=_JOINS_TWO, values=level.ranks, out=level.pairs,
                 launch=launch,
             )  # fmt: skip
-            entries = self.read(count)
+            entries = self.launch.read_word(count.memory)
         return Level(n, pairs[:entries], ranks[:entries])
 
     def sort_rows(self, level: Level, *, by_rank: bool = False) -> Level:
@@ -297,5 +282,5 @@ class Contraction:
                 )
                 flags = end_flags(flags, launch=launch)
             pairs, ranks, count = compact(level.pairs, flags, values=level.ranks, launch=launch)
-            kept = self.read(count)
+            kept = self.launch.read_word(count.memory)
         return Level(level.n, pairs[:kept], ranks[:kept], is_simple=True)

@@ -23,6 +23,7 @@ from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix, most_vertices
+from clmst.runtime.enqueue import enqueue, for_each
 from clmst.runtime.launcher import Launcher
 
 __all__ = ["most_vertices", "solve", "solve_matrix"]
@@ -57,11 +58,9 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     launch.fill(in_forest.memory, 0, flag_words(graph.n_slots))
     plan, device = run.plan, graph.device
     program = device.program(BUILD_SOURCE, **graph.weight_defines(maximum=maximum))
-    groups = launch.groups_for(-(-plan.n // program.grid_tile))
-    launch(
-        program, "dense_build_mark", groups, graph.indptr, graph.indices, graph.weights,
-        plan.edges.memory, in_forest.memory, np.uint32(plan.n), np.uint32(plan.vertex_bits),
-        np.uint64(plan.no_edge),
+    for_each(
+        launch, program, "dense_build_mark", plan.n, graph.indptr, graph.indices, graph.weights,
+        plan.edges, in_forest, plan.n, plan.vertex_bits, np.uint64(plan.no_edge),
     )  # fmt: skip
     return Solution(graph=graph, in_forest=in_forest, stats=run.stats())
 
@@ -123,16 +122,12 @@ class _Run:
         }
 
     def for_each(self, kernel: str, *arguments: Any, n_items: int | None = None) -> None:
-        """Enqueue a kernel over all vertices, or `n_items`; Python's integers are words."""
-        plan = self.plan
-        n_items = plan.n if n_items is None else n_items
-        groups = self.launch.groups_for(-(-n_items // plan.program.grid_tile))
-        self._enqueue(kernel, groups, *arguments)
+        """Enqueue a kernel over all vertices, or `n_items`."""
+        n_items = self.plan.n if n_items is None else n_items
+        for_each(self.launch, self.plan.program, kernel, n_items, *arguments)
 
     def _enqueue(self, kernel: str, groups: int, *arguments: Any) -> None:
-        words = [np.uint32(a) if isinstance(a, int) else a for a in arguments]
-        memory = [a.memory if isinstance(a, DeviceArray) else a for a in words]
-        self.launch(self.plan.program, kernel, groups, *memory)
+        enqueue(self.launch, self.plan.program, kernel, groups, *arguments)
 
     def _new_count(self) -> int:
         """Return the place of a count that nobody has written to."""

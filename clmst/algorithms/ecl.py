@@ -16,8 +16,8 @@ from clmst.algorithms.ecl_options import (
     round_defines,
     topology_defines,
 )
+from clmst.algorithms.options import options_for
 from clmst.algorithms.solution import Solution, flag_words, new_flags
-from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
@@ -47,11 +47,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     one more for 64-bit weights) and at most one read-back. Device memory beside the graph: 32 bytes
     an edge (two worklists), 20 a vertex (28 for 64-bit weights) and one a slot.
     """
-    options = EclOptions() if options is None else options
-    if not isinstance(options, EclOptions):
-        raise InvalidArgumentError(
-            f"options is a {type(options).__name__}; 'ecl' takes an EclOptions"
-        )
+    options = options_for("ecl", EclOptions, options)
     if not options.single_direction and not graph.graph.is_symmetric:
         graph = DeviceGraph.upload(graph.graph.symmetrised(), graph.device)
     run = _Run(graph, launch, maximum=maximum, options=options)

@@ -11,13 +11,12 @@ import numpy as np
 
 from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka_plan import SAMPLES, Plan
+from clmst.algorithms.links import check_vertices
+from clmst.algorithms.options import options_for
 from clmst.algorithms.solution import Solution, flag_words, new_flags
-from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-# Links hold 30 bits of a supervertex (LINK_NUMBER), of which there may be as many as vertices.
-MAX_VERTICES = 1 << 30
 # From so many vertices on, ways may be too long to follow at once: it is done twice then.
 _MANY_VERTICES = 1 << 18
 # Work-groups a compute unit for steps whose number of items is known on the device only, and small.
@@ -30,19 +29,11 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     Notes
     -----
     O((n + m) log n) work in O(log n) rounds. What a solve needs beside the graph is kept with it
-    for the next: at most 24 bytes an edge and 34 a vertex for 32-bit weights (``stats`` has the
+    for the next: at most 24 bytes an edge and 35 a vertex for 32-bit weights (``stats`` has the
     sum), unless a worklist turns out too small, which is then made as large as the graph.
     """
-    options = FilterBoruvkaOptions() if options is None else options
-    if not isinstance(options, FilterBoruvkaOptions):
-        raise InvalidArgumentError(
-            f"options is a {type(options).__name__}; 'filter-boruvka' takes a FilterBoruvkaOptions"
-        )
-    if graph.n_vertices > MAX_VERTICES:
-        raise InvalidArgumentError(
-            f"the graph has {graph.n_vertices} vertices; 'filter-boruvka' takes at most "
-            f"{MAX_VERTICES}, 'ecl' more"
-        )
+    options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
+    check_vertices("filter-boruvka", graph.n_vertices)
     if graph.n_slots == 0:
         stats = {"rounds": 0, "worklist_sizes": [], "launches_as": "separate", "device_bytes": 0}
         return Solution(graph=graph, in_forest=new_flags(0, graph.device), stats=stats)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
+from clmst.algorithms.options import check_alternatives
+from clmst.algorithms.windows import check_windows
 from clmst.core.errors import InvalidArgumentError
 
 Launches: TypeAlias = Literal["auto", "resident", "mixed", "separate"]
@@ -38,17 +40,10 @@ class FilterBoruvkaOptions:
 
     def __post_init__(self) -> None:
         """Refuse what means nothing."""
-        if self.launches not in get_args(Launches):
-            raise InvalidArgumentError(
-                f"launches is {self.launches!r}; it must be one of "
-                f"{', '.join(map(repr, get_args(Launches)))}"
-            )
+        check_alternatives(self, launches=Launches)
         targets = self.targets or ()
         if len(targets) >= MAX_PHASES:
             raise InvalidArgumentError(
                 f"there are {len(targets)} targets; at most {MAX_PHASES - 1} can be given"
             )
-        if any(not low < high for low, high in zip((0.0, *targets), targets, strict=False)):
-            raise InvalidArgumentError(f"targets are {targets}; they must be positive and rise")
-        if not 0 <= self.seed < 1 << 32:
-            raise InvalidArgumentError(f"seed is {self.seed}; it must be from 0 to 2**32 - 1")
+        check_windows(targets, self.seed)

@@ -77,14 +77,15 @@ class Plan:
         # Not the graph itself: it keeps its plans, and neither would go before a collection.
         self.device, self.options = graph.device, options
         self.n_vertices, self.n_slots = graph.n_vertices, graph.n_slots
-        self.edge_bound = graph.edge_bound
         device, tuning = graph.device, graph.device.policy
         self.symmetric = graph.graph.is_symmetric
         self.weights = graph.weight_defines(maximum=maximum)
         self.passes = (2 if self.weights["WEIGHT_BITS"] == 64 else 1) + (
             not device.capabilities.int64_atomics
         )
-        self.ranks = self._ranks(tuning, graph.average_degree)
+        dense = graph.average_degree >= tuning.dense_degree
+        usual = tuning.dense_filter_target if dense else tuning.filter_target
+        self.ranks = window_ranks(graph, options.targets, usual=usual, samples=SAMPLES)
         self.n_phases = 1 + len(self.ranks)
         # Seed and ranks, as kernels take them.
         ends = [*self.ranks, *[SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))]
@@ -105,19 +106,6 @@ class Plan:
         """The kernels for resident work-groups, which not every solve needs."""
         shape = resident_defines(self.device.policy, symmetric=self.symmetric)
         return self.device.program(RESIDENT_SOURCE, **self.weights, **shape)
-
-    # ------------------------------------------------------------------- windows
-
-    def _ranks(self, tuning: Policy, degree: float) -> list[int]:
-        """Return the ranks in the sample that end all windows but the last."""
-        targets = self.options.targets
-        if targets is None:
-            dense = degree >= tuning.dense_degree
-            target = tuning.dense_filter_target if dense else tuning.filter_target
-            targets = (target,) if degree >= tuning.filter_degree else ()
-        return window_ranks(
-            targets, n_vertices=self.n_vertices, edge_bound=self.edge_bound, samples=SAMPLES
-        )
 
     # -------------------------------------------------------------------- memory
 

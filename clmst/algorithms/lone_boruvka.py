@@ -13,17 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.links import check_vertices
 from clmst.algorithms.lone_boruvka_options import LoneBoruvkaOptions
+from clmst.algorithms.options import options_for
 from clmst.algorithms.solution import Solution, flag_words, new_flags
 from clmst.algorithms.windows import window_ranks
-from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.enqueue import enqueue
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/lone_boruvka.cl"
-
-# Links hold 30 bits of a supervertex (LINK_NUMBER), of which there may be as many as vertices.
-MAX_VERTICES = 1 << 30
 
 # Slots in the sample that sets the ends of windows.
 _SAMPLES = 2048
@@ -54,16 +53,8 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     -----
     O((n + m) log n) work in O(log n) rounds.
     """
-    options = LoneBoruvkaOptions() if options is None else options
-    if not isinstance(options, LoneBoruvkaOptions):
-        raise InvalidArgumentError(
-            f"options is a {type(options).__name__}; 'lone-boruvka' takes a LoneBoruvkaOptions"
-        )
-    if graph.n_vertices > MAX_VERTICES:
-        raise InvalidArgumentError(
-            f"the graph has {graph.n_vertices} vertices; 'lone-boruvka' takes at most "
-            f"{MAX_VERTICES}, 'ecl' more"
-        )
+    options = options_for("lone-boruvka", LoneBoruvkaOptions, options)
+    check_vertices("lone-boruvka", graph.n_vertices)
     if graph.n_slots == 0:
         stats = {"rounds": 0, "worklist_sizes": [], "device_bytes": 0}
         return Solution(graph=graph, in_forest=new_flags(0, graph.device), stats=stats)
@@ -102,7 +93,8 @@ class _Run:
         self.wide = weights["WEIGHT_BITS"] == 64
         self.words = 3 if self.wide else 2  # of a reservation
         self.passes = self.words - graph.device.capabilities.int64_atomics
-        self.ranks = _ranks(graph, options)
+        usual = graph.device.policy.filter_target
+        self.ranks = window_ranks(graph, options.targets, usual=usual, samples=_SAMPLES)
         self.windows = _windows(graph, self.ranks, options.seed, maximum=maximum)
         self.n_phases = len(self.windows)
         self.segments = launch.groups_for(-(-graph.n_slots // _MIN_SEGMENT))
@@ -187,9 +179,7 @@ class _Run:
     # --------------------------------------------------------------------- steps
 
     def _step(self, name: str, groups: int, *arguments: Any) -> None:
-        """Enqueue a step; arguments that are Python's integers are words."""
-        words = (np.uint32(one) if isinstance(one, int) else one for one in arguments)
-        self.launch(self.program, f"lone_boruvka_{name}", groups, *words)
+        enqueue(self.launch, self.program, f"lone_boruvka_{name}", groups, *arguments)
 
     def _shares(self, n_items: int) -> int:
         return self.launch.groups_for(-(-n_items // _MIN_SHARE))
@@ -248,17 +238,6 @@ class _Run:
     def _settle_depth(self, here: int, there: int, n_vertices: int, *, anew: bool) -> None:
         shares = self._shares(n_vertices)
         self._step("settle", shares, self.links, here, there, n_vertices, int(anew))
-
-
-def _ranks(graph: DeviceGraph, options: LoneBoruvkaOptions) -> list[int]:
-    """Return the ranks in the sample that end all windows but the last."""
-    targets, tuning = options.targets, graph.device.policy
-    if targets is None:
-        filters = graph.average_degree >= tuning.filter_degree
-        targets = (tuning.filter_target,) if filters else ()
-    return window_ranks(
-        targets, n_vertices=graph.n_vertices, edge_bound=graph.edge_bound, samples=_SAMPLES
-    )
 
 
 def _windows(graph: DeviceGraph, ranks: list[int], seed: int, *, maximum: bool) -> list[Window]:

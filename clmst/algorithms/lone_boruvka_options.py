@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clmst.core.errors import InvalidArgumentError
+from clmst.algorithms.windows import check_windows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +26,4 @@ class LoneBoruvkaOptions:
 
     def __post_init__(self) -> None:
         """Refuse what means nothing."""
-        targets = self.targets or ()
-        if any(not low < high for low, high in zip((0.0, *targets), targets, strict=False)):
-            raise InvalidArgumentError(f"targets are {targets}; they must be positive and rise")
-        if not 0 <= self.seed < 1 << 32:
-            raise InvalidArgumentError(f"seed is {self.seed}; it must be from 0 to 2**32 - 1")
+        check_windows(self.targets or (), self.seed)

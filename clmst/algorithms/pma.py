@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.contraction import PAIR, Contraction, Level
+from clmst.algorithms.contraction import PAIR, Contraction, Level, check_progress
+from clmst.algorithms.options import options_for
 from clmst.algorithms.pma_options import LEAST_GAMMA, PmaOptions
 from clmst.algorithms.solution import Solution
 from clmst.core.errors import InvalidArgumentError
@@ -21,6 +22,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.enqueue import enqueue, for_each
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 
@@ -34,8 +36,6 @@ _LEAST_CHOSEN, _MOST_CHOSEN = 8, 128
 # Workers that a compute unit should have to itself: one, where work-groups are of one work-item;
 # elsewhere enough to hide that each waits for memory most of the time.
 _LONE_WORKERS, _WORKERS = 1, 16
-# Every level at least halves the vertices that have an edge.
-_MAX_LEVELS = 33
 
 
 def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
@@ -54,16 +54,11 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     trees grow; 8 of those 28 are the lists of what trees are made of, gamma entries for each of
     n / gamma workers.
     """
-    options = PmaOptions() if options is None else options
-    if not isinstance(options, PmaOptions):
-        raise InvalidArgumentError(
-            f"options is a {type(options).__name__}; 'pma' takes a PmaOptions"
-        )
+    options = options_for("pma", PmaOptions, options)
     run = _Run(Contraction(graph, launch, maximum=maximum), options)
     level = run.steps.first_level()
     while level is not None:
-        if len(run.history) > _MAX_LEVELS:
-            raise RuntimeError(f"no end after {_MAX_LEVELS} levels: a bug in clmst")
+        check_progress(len(run.history))
         level = run.next_level(level)
     return Solution(graph=graph, in_forest=run.steps.in_forest, stats=run.stats())
 
@@ -169,9 +164,9 @@ class _Run:
         rows, edges = new(2 * n, np.uint32), new(level.entries, PAIR)
         with launch.phase("list rows"):
             launch.fill(rows.memory, 0, 2 * n)
-            self.steps.for_each(
-                program, "pma_list_rows", level.entries, level.pairs, level.ranks, rows, edges,
-                np.uint32(level.entries), np.uint32(level.bits),
+            for_each(
+                launch, program, "pma_list_rows", level.entries, level.pairs, level.ranks, rows,
+                edges, level.entries, level.bits,
             )  # fmt: skip
         n_workers = max(n // growth.gamma, 1)
         owners, chosen = new(n, np.uint32), new(n, PAIR)
@@ -179,9 +174,8 @@ class _Run:
         with launch.phase("grow trees"):
             launch.fill(owners.memory, _NO_OWNER, n)
             at_once = program.work_group_size // growth.lanes
-            launch(
-                program, "pma_grow_trees", launch.groups_for(-(-n_workers // at_once)),
-                rows.memory, edges.memory, owners.memory, members.memory, chosen.memory,
-                np.uint32(n), np.uint32(n_workers), np.uint32(growth.gamma),
+            enqueue(
+                launch, program, "pma_grow_trees", launch.groups_for(-(-n_workers // at_once)),
+                rows, edges, owners, members, chosen, n, n_workers, growth.gamma,
             )  # fmt: skip
         return chosen

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
+from clmst.algorithms.options import check_alternatives
 from clmst.core.errors import InvalidArgumentError
 
 Variant: TypeAlias = Literal["min", "sort", "hybrid"]
@@ -48,13 +49,7 @@ class PmaOptions:
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
-        for name, known in (("variant", Variant), ("workers", Workers)):
-            value = getattr(self, name)
-            if value not in get_args(known):
-                raise InvalidArgumentError(
-                    f"{name} is {value!r}; it must be one of "
-                    f"{', '.join(map(repr, get_args(known)))}"
-                )
+        check_alternatives(self, variant=Variant, workers=Workers)
         if self.gamma is not None:
             if not isinstance(self.gamma, Integral) or isinstance(self.gamma, bool):
                 raise InvalidArgumentError(f"gamma is {self.gamma!r}; it must be an integer")

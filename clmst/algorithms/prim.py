@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from clmst.algorithms.options import options_for
 from clmst.algorithms.prim_mirror import rows_of
 from clmst.algorithms.prim_options import PrimOptions
 from clmst.algorithms.prim_trees import SOURCE, grow
 from clmst.algorithms.solution import Solution, flag_words, new_flags
-from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
 
 
@@ -29,11 +28,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     of :func:`clmst.algorithms.prim_trees.grow`; where edges are stored once, also as of
     :func:`clmst.algorithms.prim_mirror.rows_of`.
     """
-    options = PrimOptions() if options is None else options
-    if not isinstance(options, PrimOptions):
-        raise InvalidArgumentError(
-            f"options is a {type(options).__name__}; 'prim' takes a PrimOptions"
-        )
+    options = options_for("prim", PrimOptions, options)
     in_forest = new_flags(graph.n_slots, graph.device)
     launch.fill(in_forest.memory, 0, flag_words(graph.n_slots))
     if graph.n_slots == 0:
@@ -43,9 +38,8 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     trees = grow(rows, launch, options)
     program = graph.device.program(SOURCE, **rows.defines)
     with launch.phase("mark edges"):
-        launch(
-            program, "prim_mark_edges", launch.groups_for(-(-rows.n // program.grid_tile)),
-            graph.indptr, graph.indices, graph.weights, trees.parents.memory, in_forest.memory,
-            np.uint32(rows.n),
+        for_each(
+            launch, program, "prim_mark_edges", rows.n, graph.indptr, graph.indices, graph.weights,
+            trees.parents, in_forest, rows.n,
         )  # fmt: skip
     return Solution(graph=graph, in_forest=in_forest, stats=trees.stats)

@@ -15,12 +15,13 @@ import numpy as np
 from clmst.algorithms.boruvka import Rounds
 from clmst.algorithms.boruvka_options import BoruvkaOptions
 from clmst.algorithms.contraction import Contraction, Level
+from clmst.algorithms.options import options_for
 from clmst.algorithms.prim_boruvka_options import PrimBoruvkaOptions
 from clmst.algorithms.prim_trees import Rows, Trees, grow
 from clmst.algorithms.solution import Solution
-from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph, weight_defines
+from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/prim_boruvka.cl"
@@ -37,11 +38,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     k rounds leave at most n / 2^k vertices: O((n + m) k) work by the whole device, then
     O(m log(n / 2^k)) by a work-item a component. Device memory as of ``boruvka``.
     """
-    options = PrimBoruvkaOptions() if options is None else options
-    if not isinstance(options, PrimBoruvkaOptions):
-        raise InvalidArgumentError(
-            f"options is a {type(options).__name__}; 'prim-boruvka' takes a PrimBoruvkaOptions"
-        )
+    options = options_for("prim-boruvka", PrimBoruvkaOptions, options)
     rounds = rounds_for(graph.n_vertices) if options.rounds is None else options.rounds
     steps = Contraction(graph, launch, maximum=maximum)
     boruvka = Rounds(steps, BoruvkaOptions())
@@ -70,18 +67,12 @@ def _rows_of(level: Level, launch: Launcher) -> Rows:
     device, n, n_entries = launch.device, level.n, level.entries
     program = device.program(SOURCE)
     indptr, indices = (DeviceArray.empty(k, np.uint32, device) for k in (n + 1, n_entries))
-    extent = (np.uint32(n_entries), np.uint32(level.bits))
+    extent = (n_entries, level.bits)
     with launch.phase("make rows"):
-        groups = launch.groups_for(-(-(n + 1) // program.grid_tile))
-        launch(
-            program, "prim_boruvka_find_rows", groups, level.pairs.memory, indptr.memory,
-            np.uint32(n), *extent,
-        )  # fmt: skip
-        groups = launch.groups_for(-(-n_entries // program.grid_tile))
-        launch(
-            program, "prim_boruvka_list_targets", groups, level.pairs.memory, indices.memory,
-            *extent,
-        )  # fmt: skip
+        for_each(launch, program, "prim_boruvka_find_rows", n + 1, level.pairs, indptr, n, *extent)
+        for_each(
+            launch, program, "prim_boruvka_list_targets", n_entries, level.pairs, indices, *extent
+        )
     return Rows(
         n=n, n_slots=n_entries, indptr=indptr.memory, indices=indices.memory,
         weights=level.ranks.memory, defines=RANKS,
@@ -92,8 +83,7 @@ def _mark_edges(rows: Rows, trees: Trees, steps: Contraction, launch: Launcher) 
     """Put the trees' edges into the forest."""
     program = launch.device.program(SOURCE)
     with launch.phase("mark edges"):
-        launch(
-            program, "prim_boruvka_mark_edges", launch.groups_for(-(-rows.n // program.grid_tile)),
-            rows.indptr, rows.indices, rows.weights, trees.parents.memory,
-            steps.slots.memory, steps.in_forest.memory, np.uint32(rows.n),
+        for_each(
+            launch, program, "prim_boruvka_mark_edges", rows.n, rows.indptr, rows.indices,
+            rows.weights, trees.parents, steps.slots, steps.in_forest, rows.n,
         )  # fmt: skip

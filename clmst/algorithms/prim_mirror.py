@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from clmst.algorithms.prim_trees import Rows
 from clmst.core.graph import check_size
-from clmst.primitives.sort import sort_by_key
+from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/prim_mirror.cl"
@@ -58,24 +57,22 @@ def _mirror(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, DeviceAr
     check_size(n, 2 * n_slots)
     word = graph.encoded.bits.dtype
     program = device.program(SOURCE, **defines(8 * word.itemsize))
-
-    def enqueue(kernel: str, n_items: int, *arguments: Any) -> None:
-        memory = [a.memory if isinstance(a, DeviceArray) else a for a in arguments]
-        launch(program, kernel, launch.groups_for(-(-n_items // program.grid_tile)), *memory)
-
     sources = DeviceArray.empty(n_slots, np.uint32, device)
     images = DeviceArray.empty(n_slots, _PAIR if word.itemsize == 8 else np.uint64, device)
-    extent = (np.uint32(n), np.uint32(n_slots))
     arrays = (graph.indptr, graph.indices, graph.weights)
-    enqueue("prim_mirror_list", n_slots, *arrays, sources, images, *extent)
-    key_bits = max((n - 1).bit_length(), 1)
-    sources, images = sort_by_key(sources, images, key_bits=key_bits, launch=launch)
+    for_each(launch, program, "prim_mirror_list", n_slots, *arrays, sources, images, n, n_slots)
+    sources, images = sort_by_key(sources, images, key_bits=bits_of(n), launch=launch)
     rows = DeviceArray.empty(n + 1, np.uint32, device)
-    enqueue("prim_mirror_find_rows", n + 1, graph.indptr, sources, rows, *extent)
+    for_each(
+        launch, program, "prim_mirror_find_rows", n + 1, graph.indptr, sources, rows, n, n_slots
+    )
     both = DeviceArray.empty(2 * n_slots, np.uint32, device)
     weights = DeviceArray.empty(2 * n_slots, word, device)
-    enqueue(
-        "prim_mirror_put_images", n_slots, graph.indptr, sources, images, both, weights, extent[1]
+    for_each(
+        launch, program, "prim_mirror_put_images", n_slots, graph.indptr, sources, images, both,
+        weights, n_slots,
+    )  # fmt: skip
+    for_each(
+        launch, program, "prim_mirror_put_slots", n_slots, *arrays, rows, both, weights, n, n_slots
     )
-    enqueue("prim_mirror_put_slots", n_slots, *arrays, rows, both, weights, *extent)
     return rows, both, weights

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
-from clmst.core.errors import InvalidArgumentError
+from clmst.algorithms.options import check_alternatives
 
 Queue: TypeAlias = Literal["auto", "heap", "array"]
 Components: TypeAlias = Literal["auto", "apart", "together"]
@@ -33,10 +33,4 @@ class PrimOptions:
 
     def __post_init__(self) -> None:
         """Refuse what is none of the alternatives."""
-        for name, known in (("queue", Queue), ("components", Components)):
-            value = getattr(self, name)
-            if value not in get_args(known):
-                raise InvalidArgumentError(
-                    f"{name} is {value!r}; it must be one of "
-                    f"{', '.join(map(repr, get_args(known)))}"
-                )
+        check_alternatives(self, queue=Queue, components=Components)

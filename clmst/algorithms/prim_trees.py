@@ -13,11 +13,11 @@ import numpy as np
 
 from clmst.algorithms.prim_options import PrimOptions
 from clmst.primitives.compact import positions
-from clmst.primitives.sort import sort_by_key
+from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
+from clmst.runtime.enqueue import enqueue, for_each
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.program import Program
 
 SOURCE = "algorithms/prim.cl"
 COMPONENTS_SOURCE = "algorithms/prim_components.cl"
@@ -142,41 +142,32 @@ class _Growing:
     def _new(self, size: int, dtype: Any = np.uint32) -> DeviceArray:
         return DeviceArray.empty(size, dtype, self.device)
 
-    def _for_each(self, program: Program, kernel: str, n_items: int, *arguments: Any) -> None:
-        """Enqueue a kernel that shares `n_items` out; arrays stand for their memory."""
-        groups = self.launch.groups_for(-(-n_items // program.grid_tile))
-        memory = [a.memory if isinstance(a, DeviceArray) else a for a in arguments]
-        self.launch(program, kernel, groups, *memory)
-
     def begin(self) -> _Patches:
         """Let no vertex be in a tree, and all be one patch."""
         n = self.rows.n
         vertices, offsets = self._new(n), self._new(1)
-        self._for_each(
-            self.program, "prim_initialise", n, vertices, offsets, self.parents, self.places,
-            self.held, self.unfinished, np.uint32(n),
+        for_each(
+            self.launch, self.program, "prim_initialise", n, vertices, offsets, self.parents,
+            self.places, self.held, self.unfinished, n,
         )  # fmt: skip
         return _Patches(count=1, vertices=vertices, offsets=offsets)
 
     def find_components(self, whole: _Patches) -> _Patches:
         """Make a patch of every component: its vertices stand together, rising."""
-        rows, n = self.rows, self.rows.n
-        program, extent = self.device.program(COMPONENTS_SOURCE), np.uint32(n)
+        rows, n, launch = self.rows, self.rows.n, self.launch
+        program = self.device.program(COMPONENTS_SOURCE)
         sets, roots = self._new(n), self._new(n)
-        self._for_each(program, "prim_components_separate", n, sets, extent)
-        if rows.n_slots:
-            self._for_each(
-                program, "prim_components_unite", rows.n_slots, rows.indptr, rows.indices, sets,
-                extent, np.uint32(rows.n_slots),
-            )  # fmt: skip
-        self._for_each(program, "prim_components_find_roots", n, sets, roots, extent)
-        roots, vertices = sort_by_key(
-            roots, whole.vertices, key_bits=max((n - 1).bit_length(), 1), launch=self.launch
-        )
+        for_each(launch, program, "prim_components_separate", n, sets, n)
+        for_each(
+            launch, program, "prim_components_unite", rows.n_slots, rows.indptr, rows.indices,
+            sets, n, rows.n_slots,
+        )  # fmt: skip
+        for_each(launch, program, "prim_components_find_roots", n, sets, roots, n)
+        roots, vertices = sort_by_key(roots, whole.vertices, key_bits=bits_of(n), launch=launch)
         heads = self._new(n, np.uint8)
-        self._for_each(program, "prim_components_mark_heads", n, roots, heads, extent)
-        offsets, count = positions(heads, launch=self.launch)
-        return _Patches(count=self._read(count), vertices=vertices, offsets=offsets)
+        for_each(launch, program, "prim_components_mark_heads", n, roots, heads, n)
+        offsets, count = positions(heads, launch=launch)
+        return _Patches(count=launch.read_word(count.memory), vertices=vertices, offsets=offsets)
 
     def grow(self, patches: _Patches) -> int:
         """Let every worker grow the trees of its patches; return in how many launches."""
@@ -186,19 +177,18 @@ class _Growing:
         workers = groups * width if lone else groups
         cursors = self._new(_CURSOR_WORDS[self.queue] * workers)
         arrays = (
-            self.parents, self.places, self.held, self.holders, self.keys, patches.vertices,
-            patches.offsets, cursors, self.unfinished,
+            rows.indptr, rows.indices, rows.weights, self.parents, self.places, self.held,
+            self.holders, self.keys, patches.vertices, patches.offsets, cursors, self.unfinished,
         )  # fmt: skip
-        memory = (rows.indptr, rows.indices, rows.weights, *(array.memory for array in arrays))
-        extent = (np.uint32(rows.n), np.uint32(patches.count), np.uint32(STEPS_A_LAUNCH))
+        extent = (rows.n, patches.count, STEPS_A_LAUNCH)
         launches, suffice = 0, self._most_steps() <= STEPS_A_LAUNCH
         while True:
-            self.launch(
-                self.program, f"prim_{self.queue}_grow", groups, *memory, *extent,
-                np.uint32(launches),
+            enqueue(
+                self.launch, self.program, f"prim_{self.queue}_grow", groups, *arrays, *extent,
+                launches,
             )  # fmt: skip
             launches += 1
-            if suffice or self._read(self.unfinished) < launches:
+            if suffice or self.launch.read_word(self.unfinished.memory) < launches:
                 return launches
 
     def _most_steps(self) -> int:
@@ -207,8 +197,3 @@ class _Growing:
         if self.queue == "heap":
             return n_slots + (_TAKE_STEPS + 1) * n
         return _CHOOSE_STEPS * n + (n * n + n_slots) // self.width
-
-    def _read(self, word: DeviceArray) -> int:
-        host = np.empty(1, np.uint32)
-        self.launch.read(word.memory, host)
-        return int(host[0])

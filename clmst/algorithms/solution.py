@@ -16,6 +16,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
 
@@ -127,17 +128,10 @@ class DeviceForest:
             return None
         gathered = device.allocate(self.n_edges * encoded.bits.dtype.itemsize)
         program = device.program(SOURCE, WEIGHT_BITS=8 * encoded.bits.dtype.itemsize)
-        groups = launch.groups_for(-(-self.n_edges // program.grid_tile))
-        count = np.uint32(self.n_edges)
-        launch(
-            program,
-            "forest_gather_weights",
-            groups,
-            graph.weights,
-            self.slots,
-            gathered,
-            count,
-        )
+        for_each(
+            launch, program, "forest_gather_weights", self.n_edges, graph.weights, self.slots,
+            gathered, self.n_edges,
+        )  # fmt: skip
         return gathered
 
     def _of_matrix(self, matrix: DeviceMatrix) -> Forest:
@@ -176,18 +170,13 @@ def gather(solution: Solution, launch: Launcher, *, maximum: bool) -> DeviceFore
     device = graph.device
     bound = min(max(graph.n_vertices - 1, 0), graph.edge_bound)
     slots, total = positions(solution.in_forest, at_most=bound, launch=launch)
-    count = np.empty(1, np.uint32)
-    launch.read(total.memory, count)
-    k = int(count[0])
+    k = launch.read_word(total.memory)
     edges = device.allocate(8 * k)
     if k:
         program = device.program(SOURCE, WEIGHT_BITS=32)  # whatever the weights
-        launch(
-            program,
-            "forest_gather_edges",
-            launch.groups_for(-(-k // program.grid_tile)),
-            graph.indptr, graph.indices, slots.memory, edges, np.uint32(graph.n_vertices),
-            np.uint32(k),
+        for_each(
+            launch, program, "forest_gather_edges", k, graph.indptr, graph.indices, slots, edges,
+            graph.n_vertices, k,
         )  # fmt: skip
     launch.queue.finish()
     return DeviceForest(

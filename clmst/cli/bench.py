@@ -20,7 +20,7 @@ from clmst.bench.settings import (
 from clmst.cli.bench_options import EPILOG, Numbers, PeerCommand, Words
 from clmst.cli.bench_tables import list_of_graphs, show
 from clmst.cli.failure import Failure
-from clmst.cli.terminal import quiet_option
+from clmst.cli.terminal import device_option, quiet_option
 
 if TYPE_CHECKING:
     from clmst.bench.peers import Peer
@@ -30,12 +30,7 @@ if TYPE_CHECKING:
 @click.command(epilog=EPILOG)
 @click.argument("graphs", metavar="[GRAPH]...", nargs=-1)
 @click.option("--list", "listed", is_flag=True, help="List the named graphs, and do nothing else.")
-@click.option(
-    "--device",
-    "device_name",
-    metavar="NAME",
-    help='"gpu", "cpu" or part of a name that `clmst devices` shows; the best one when left out.',
-)
+@device_option
 @click.option(
     "--what",
     "experiments",

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from clmst.cli.summary import Summary
-from clmst.cli.terminal import Stages, console, json_option, print_json, quiet_option
+from clmst.cli.terminal import (
+    Stages,
+    console,
+    device_option,
+    json_option,
+    print_json,
+    quiet_option,
+)
 from clmst.cli.verify import wrong_forest
 
 if TYPE_CHECKING:
@@ -38,12 +45,7 @@ _STDOUT = Path("-")
     show_default=True,
     help="How to solve; the forest is the same.",
 )
-@click.option(
-    "--device",
-    "device_name",
-    metavar="NAME",
-    help='"gpu", "cpu" or part of a name that `clmst devices` shows; the best one when left out.',
-)
+@device_option
 @click.option(
     "--without",
     metavar="CAPABILITY",

@@ -24,6 +24,12 @@ _SINGULARS = {"vertices": "vertex", "edges": "edge", "components": "component"}
 _PIPED_WIDTH = 1 << 15  # columns: nothing is folded where nobody sees the borders of a window
 _PATIENCE = 1.0  # seconds before a stage shows that it is at work
 
+device_option: Callable[[_Command], _Command] = click.option(
+    "--device",
+    "device_name",
+    metavar="NAME",
+    help='"gpu", "cpu" or part of a name that `clmst devices` shows; the best one when left out.',
+)
 quiet_option: Callable[[_Command], _Command] = click.option(
     "-q", "--quiet", is_flag=True, help="No summary and no progress; the exit status tells."
 )

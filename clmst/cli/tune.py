@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clmst.cli.failure import Failure, Interruption
-from clmst.cli.terminal import Stages, console, json_option, print_json, quiet_option
+from clmst.cli.terminal import (
+    Stages,
+    console,
+    device_option,
+    json_option,
+    print_json,
+    quiet_option,
+)
 from clmst.cli.tune_report import Report, parameters_table
 
 if TYPE_CHECKING:
@@ -25,12 +32,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option(
-    "--device",
-    "device_name",
-    metavar="NAME",
-    help='"gpu", "cpu" or part of a name that `clmst devices` shows; the best one when left out.',
-)
+@device_option
 @click.option(
     "--graph",
     "graph_names",

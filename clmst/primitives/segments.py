@@ -21,6 +21,7 @@ from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import segmented_scan
 from clmst.primitives.shares import Strategy
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "primitives/segments.cl"
@@ -56,21 +57,17 @@ def head_flags(
     -----
     Reads s + 1 offsets, writes n bytes and one a segment; a fill and a launch.
     """
-    check_array("offsets", offsets, np.uint32)
-    if offsets.size == 0:
-        raise InvalidArgumentError("offsets are empty; there is one more than there are segments")
+    n_segments = _count_segments(offsets)
     out = room_for("out", out, np.uint8, length, like=offsets)
     check_apart("out", out, offsets=offsets)
-    n_segments = offsets.size - 1
     launch = launcher_for(offsets, launch)
     if length:
         launch.fill(out.memory, 0, length, np.uint8)
     if length and n_segments:
         program = offsets.device.program(SOURCE, Monoid.sum(np.uint32).prelude)
-        launch(
-            program, "segments_mark_heads", launch.groups_for(-(-n_segments // program.grid_tile)),
-            offsets.memory, out.memory, np.uint32(n_segments), np.uint32(length),
-        )  # fmt: skip
+        for_each(
+            launch, program, "segments_mark_heads", n_segments, offsets, out, n_segments, length
+        )
     return out[:length]
 
 
@@ -99,10 +96,7 @@ def end_flags(
     launch = launcher_for(flags, launch)
     if flags.size:
         program = flags.device.program(SOURCE, Monoid.sum(np.uint32).prelude)
-        launch(
-            program, "segments_mark_ends", launch.groups_for(-(-flags.size // program.grid_tile)),
-            flags.memory, out.memory, np.uint32(flags.size),
-        )  # fmt: skip
+        for_each(launch, program, "segments_mark_ends", flags.size, flags, out, flags.size)
     return out[: flags.size]
 
 
@@ -211,19 +205,23 @@ def _reduce_rows(
     launch: Launcher,
 ) -> DeviceArray:
     """Return one result a row of offsets."""
-    check_array("offsets", offsets, np.uint32, like=values)
-    if offsets.size == 0:
-        raise InvalidArgumentError("offsets are empty; there is one more than there are segments")
-    n_segments = offsets.size - 1
+    n_segments = _count_segments(offsets, like=values)
     out = room_for("out", out, values.dtype, n_segments, like=values)
     check_apart("out", out, values=values, offsets=offsets)
     flags = head_flags(offsets, values.size, launch=launch)
     scanned = segmented_scan(values, flags, monoid=monoid, strategy=strategy, launch=launch)
     if n_segments:
         program = values.device.program(SOURCE, monoid.prelude)
-        launch(
-            program, "segments_take_last", launch.groups_for(-(-n_segments // program.grid_tile)),
-            offsets.memory, scanned.memory, out.memory, np.uint32(n_segments),
-            np.uint32(values.size),
+        for_each(
+            launch, program, "segments_take_last", n_segments, offsets, scanned, out, n_segments,
+            values.size,
         )  # fmt: skip
     return out[:n_segments]
+
+
+def _count_segments(offsets: DeviceArray, *, like: DeviceArray | None = None) -> int:
+    """Return how many segments the offsets tell of, which are checked."""
+    check_array("offsets", offsets, np.uint32, like=like)
+    if offsets.size == 0:
+        raise InvalidArgumentError("offsets are empty; there is one more than there are segments")
+    return offsets.size - 1

@@ -115,6 +115,11 @@ def sort_by_key(
     return moved.result, moved_values.result
 
 
+def bits_of(n: int) -> int:
+    """Return how many bits hold numbers below n: the `key_bits` to sort them by."""
+    return max((n - 1).bit_length(), 1)
+
+
 def _whole_key(keys: DeviceArray, *, descending: bool) -> Key:
     """Return the key that is all of a number, after checking that `keys` are numbers."""
     check_array("keys", keys)

@@ -72,6 +72,12 @@ class Launcher:
         event = cl.enqueue_copy(self.queue, out, buffer, src_offset=offset, is_blocking=True)
         self._note("(read back)", event)
 
+    def read_word(self, buffer: Any) -> int:
+        """Return the first integer of 32 bits in `buffer`, and wait."""
+        word = np.empty(1, np.uint32)
+        self.read(buffer, word)
+        return int(word[0])
+
     def read_all(self, *transfers: Transfer) -> None:
         """Copy from the device into several host arrays, and wait."""
         self.device.staging.fetch(

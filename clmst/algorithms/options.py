@@ -1,0 +1,46 @@
+"""What the algorithms check of options, their own and those they are given."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, get_args
+
+from clmst.core.errors import InvalidArgumentError
+
+Options = TypeVar("Options")
+
+
+def options_for(algorithm: str, kind: type[Options], options: Any) -> Options:
+    """Return the options of a solve: those given, or what holds where none are.
+
+    Parameters
+    ----------
+    algorithm : str
+        Its name.
+    kind : type
+        The class of its options.
+    options : object
+        What the caller gives.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `options` are of another kind.
+    """
+    if options is None:
+        return kind()
+    if not isinstance(options, kind):
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise InvalidArgumentError(
+            f"options is a {type(options).__name__}; {algorithm!r} takes {article} {kind.__name__}"
+        )
+    return options
+
+
+def check_alternatives(options: Any, **alternatives: Any) -> None:
+    """Raise unless each field named is one of its alternatives, the arguments of a ``Literal``."""
+    for name, known in alternatives.items():
+        value = getattr(options, name)
+        if value not in get_args(known):
+            raise InvalidArgumentError(
+                f"{name} is {value!r}; it must be one of {', '.join(map(repr, get_args(known)))}"
+            )
