@@ -154,13 +154,14 @@ def build(context: Any, device: Any, specialisation: Specialisation) -> Any:
     """
     import pyopencl as cl
 
-    program = cl.Program(context, specialisation.text)
+    text = specialisation.text
+    program = cl.Program(context, text)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cl.CompilerWarning)
             return program.build(options=specialisation.options, devices=[device])
     except cl.Error as error:
-        log = "\n".join((*_numbered(specialisation.prelude), str(error)))
+        log = "\n".join((*_numbered(specialisation.prelude), source.name_places(str(error), text)))
         raise KernelBuildError(specialisation.label, device.name.strip(), log) from error
 
 

@@ -10,6 +10,9 @@ from functools import cache
 from pathlib import Path
 
 _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$')
+_LINE = re.compile(r'^#line (\d+) "([^"]+)"$')
+# How a compiler that takes no notice of #line, as NVIDIA's, calls a place of the whole text.
+_NAMELESS = re.compile(r"<kernel>:(\d+)")
 
 
 @cache
@@ -43,3 +46,22 @@ def _expand(name: str, seen: set[str]) -> list[str]:
         else:
             lines.append(line)
     return lines
+
+
+def name_places(log: str, text: str) -> str:
+    """Return a compiler's log about a composed text, its places named by file and line.
+
+    Compilers that go by ``#line`` have named them already.
+    """
+    lines = text.splitlines()
+
+    def place(found: re.Match[str]) -> str:
+        file, number = "<kernel>", 0
+        for line in lines[: int(found[1])]:
+            directive = _LINE.match(line)
+            file, number = (
+                (directive[2], int(directive[1]) - 1) if directive else (file, number + 1)
+            )
+        return f"{file}:{number}"
+
+    return _NAMELESS.sub(place, log)

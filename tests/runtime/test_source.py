@@ -108,6 +108,17 @@ def test_compilers_name_the_real_line(tree: Path, guise: Variant, place: str) ->
     assert "undeclared_thing" in caught.value.log
 
 
+def test_places_of_a_compiler_that_counts_the_whole_text() -> None:
+    """NVIDIA's calls all of it <kernel>, and takes no notice of #line."""
+    top, deep = '#line {} "cl/top.cl"'.format, '#line 1 "cl/deep.cl"'
+    text = "\n".join(['#line 1 "mine"', "// a", top(1), "", deep, "x", top(3), "y"])
+    log = "<kernel>:2:1: error: a\n<kernel>:6:2: error: x\n  ^\n<kernel>:8:3: error: y"
+    assert source.name_places(log, text) == (
+        "mine:1:1: error: a\ncl/deep.cl:1:2: error: x\n  ^\ncl/top.cl:3:3: error: y"
+    )
+    assert source.name_places("<kernel>:1:9: what", "what") == "<kernel>:1:9: what"
+
+
 @pytest.mark.parametrize("places", [["cl"], ["clmst/cl"], ["cl", "clmst/cl"]])
 def test_root_in_a_clone_and_in_an_installed_package(
     places: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
