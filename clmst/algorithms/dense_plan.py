@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -10,6 +11,8 @@ import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array, EncodedWeights, order_keys
+from clmst.primitives.monoid import Monoid
+from clmst.primitives.scan import reduce
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -166,7 +169,7 @@ def _build(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> tuple[Pane
     device, n = graph.device, graph.n_vertices
     item_bytes = 8 if graph.encoded.is_wide else 4
     program = device.program(BUILD_SOURCE, **graph.weight_defines(maximum=maximum))
-    gap = np.uint64(free_key(graph.encoded, maximum=maximum))
+    gap = np.uint64(free_key(graph.encoded, lambda: _ends(graph, launch), maximum=maximum))
 
     def build(first: int, last: int) -> Any:
         size = (last - first) * n
@@ -184,24 +187,36 @@ def _build(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> tuple[Pane
     return make_panels(n, item_bytes, device, build)
 
 
-def free_key(encoded: EncodedWeights, *, maximum: bool) -> int:
+def _ends(graph: DeviceGraph, launch: Launcher) -> Array:
+    """Return the least and the greatest weight of a graph of integers, found on its device."""
+    bits = graph.encoded.bits
+    dtype = np.dtype(f"{'i' if graph.encoded.kind == 'signed' else 'u'}{bits.dtype.itemsize}")
+    weights = DeviceArray(
+        device=graph.device, dtype=dtype, size=bits.size, memory=graph.weights, base=graph.weights
+    )
+    ends = np.empty(2, dtype)
+    for end, monoid in zip((ends[:1], ends[1:]), (Monoid.minimum, Monoid.maximum), strict=True):
+        launch.read(reduce(weights, monoid=monoid(dtype), launch=launch).memory, end)
+    return ends
+
+
+def free_key(encoded: EncodedWeights, ends: Callable[[], Array], *, maximum: bool) -> int:
     """Return a key that no weight has, or one above all keys; the matrix leaves it out.
 
     Keys above it move down by one, so that the greatest of all means that there is no edge. There
-    are fewer weights than keys, so one is always free. O(m) as a rule; O(m log m) for integers that
-    take both the least and the greatest value of 32 or 64 bits.
+    are fewer weights than keys, so one is always free. O(1) but for `ends`, the least and the
+    greatest weight; O(m log m) for integers that take both ends of 32 or 64 bits.
     """
     greatest = 2**64 - 1 if encoded.is_wide else 2**32 - 1
     bits = encoded.bits
     if encoded.kind == "float" or bits.dtype.itemsize < 4 or bits.size == 0:
         return greatest  # keys of floats leave out those of NaN; short ones never get there
-    weights: Array = bits.view(f"i{bits.dtype.itemsize}") if encoded.kind == "signed" else bits
-    ends = np.array([weights.min(), weights.max()])
-    low, high = sorted(order_keys(ends, descending=maximum).tolist())
+    low, high = sorted(order_keys(ends(), descending=maximum).tolist())
     if high < greatest:
         return greatest
     if low > 0:
         return 0
+    weights: Array = bits.view(f"i{bits.dtype.itemsize}") if encoded.kind == "signed" else bits
     keys = np.unique(order_keys(weights, descending=maximum))
     jumps = np.flatnonzero(keys[1:] - keys[:-1] > 1)
     return int(keys[jumps[0]]) + 1

@@ -190,7 +190,8 @@ def test_keys_that_leave_none_free(any_device: Device, dtype: str) -> None:
     ends = np.array([info.min, info.min + 1, info.max - 1, info.max], dtype)
     for weights in (ends, ends[1:], ends[:-1], ends[::3], ends[1:3]):
         for maximum in (False, True):
-            key = dense_plan.free_key(encoded := encode(weights), maximum=maximum)
+            encoded, found = encode(weights), np.sort(weights)[[0, -1]]
+            key = dense_plan.free_key(encoded, lambda found=found: found, maximum=maximum)  # type: ignore[misc]
             raw = encoded.bits.view(f"i{encoded.bits.dtype.itemsize}")
             keys = order_keys(raw if encoded.kind == "signed" else encoded.bits, descending=maximum)
             greatest = np.iinfo(keys.dtype).max
