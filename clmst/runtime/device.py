@@ -193,9 +193,10 @@ class Device:
                 found[k] = self.allocate(array.nbytes)
                 transfers += [Transfer(buffer=found[k], array=array)] if array.nbytes else []
         if transfers:
-            self.staging.send(self.queue, transfers)
-            if wait:
-                self.queue.finish()
+            with self.lock:  # see Launcher
+                self.staging.send(self.queue, transfers)
+                if wait:
+                    self.queue.finish()
         return found
 
     def _in_place(self, array: Array) -> Any:

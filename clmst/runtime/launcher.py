@@ -20,7 +20,11 @@ _MAX_DRIVER_FILL = 1 << 30
 
 
 class Launcher:
-    """Enqueues kernels on a queue, and notes their events if a profile is wanted."""
+    """Enqueues kernels on a queue, and notes their events if a profile is wanted.
+
+    One thread at a time has to do with a queue, waiting included: NVIDIA's driver 580 does not
+    survive a thread that enqueues a kernel while another waits for a copy.
+    """
 
     def __init__(self, device: Device, queue: Any, profile: Profile | None = None) -> None:
         self.device = device
@@ -69,8 +73,9 @@ class Launcher:
         if out.nbytes >= STAGED_FROM:
             self.read_all(Transfer(buffer=buffer, array=out, offset=offset))
             return
-        event = cl.enqueue_copy(self.queue, out, buffer, src_offset=offset, is_blocking=True)
-        self._note("(read back)", event)
+        with self.device.lock:
+            event = cl.enqueue_copy(self.queue, out, buffer, src_offset=offset, is_blocking=True)
+            self._note("(read back)", event)
 
     def read_word(self, buffer: Any) -> int:
         """Return the first integer of 32 bits in `buffer`, and wait."""
@@ -80,9 +85,10 @@ class Launcher:
 
     def read_all(self, *transfers: Transfer) -> None:
         """Copy from the device into several host arrays, and wait."""
-        self.device.staging.fetch(
-            self.queue, transfers, lambda event: self._note("(read back)", event)
-        )
+        with self.device.lock:
+            self.device.staging.fetch(
+                self.queue, transfers, lambda event: self._note("(read back)", event)
+            )
 
     def fill(self, buffer: Any, value: int, count: int, dtype: Any = np.uint32) -> None:
         """Set the first `count` integers of `buffer`, of 1, 2, 4 or 8 bytes, to `value`.
@@ -100,11 +106,13 @@ class Launcher:
             groups = self.groups_for(-(-n_bytes // (8 * program.grid_tile)))
             self(program, "fill_bytes", groups, buffer, eight_bytes, np.uint64(n_bytes))
         elif n_bytes:
-            event = cl.enqueue_fill_buffer(self.queue, buffer, pattern, 0, n_bytes)
-            self._note("(fill)", event)
+            with self.device.lock:
+                event = cl.enqueue_fill_buffer(self.queue, buffer, pattern, 0, n_bytes)
+                self._note("(fill)", event)
 
     def write(self, buffer: Any, array: Array) -> Any:
         """Copy the host array into `buffer`, and wait."""
         import pyopencl as cl
 
-        return cl.enqueue_copy(self.queue, buffer, array, is_blocking=True)
+        with self.device.lock:
+            return cl.enqueue_copy(self.queue, buffer, array, is_blocking=True)
