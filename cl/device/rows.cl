@@ -14,11 +14,15 @@ static inline uint wi_find_row(const global uint *indptr, uint low, uint high, u
 }
 
 // The first of the slots [low, high) of a row whose column is not less than `column`, or `high`.
+// Three looks at a time, all on their way at once, take half the trips to memory of one.
 static inline uint wi_find_column(const global uint *indices, uint low, uint high, uint column) {
   while (low < high) {
-    const uint middle = low + (high - low) / 2;
-    if (indices[middle] < column) low = middle + 1;
-    else high = middle;
+    const uint length = high - low;
+    const uint first = low + length / 4, second = low + length / 2, third = second + length / 4;
+    const bool behind_first = indices[first] < column, behind_second = indices[second] < column,
+               behind_third = indices[third] < column;
+    high = !behind_first ? first : !behind_second ? second : !behind_third ? third : high;
+    low = behind_third ? third + 1 : behind_second ? second + 1 : behind_first ? first + 1 : low;
   }
   return low;
 }
