@@ -107,10 +107,7 @@ class _Run:
     def stats(self) -> dict[str, Any]:
         """Return what the solve tells about its work."""
         plan = self.plan
-        sizes = []
-        for phase in range(plan.n_phases):
-            edges = plan.counts(phase)[:, 0]
-            sizes.append(edges[edges > 0].tolist())
+        sizes = plan.worklist_sizes()
         return {
             "rounds": sum(map(len, sizes)) + (plan.symmetric and not plan.ranks),
             "worklist_sizes": sizes,

@@ -169,6 +169,15 @@ class Plan:
         """Whether a worklist had too little room, by what was read last."""
         return bool(self.host_state[_OVERFLOW])
 
+    def worklist_sizes(self) -> list[list[int]]:
+        """Return how many edges each depth of each phase had that had any, by what was read last.
+
+        Plain lists from one conversion: a small solve notices microseconds.
+        """
+        edges = self.host_state[_COUNTS::3].tolist()
+        phases = range(0, self.n_phases * _MAX_DEPTHS, _MAX_DEPTHS)
+        return [[size for size in edges[at : at + _MAX_DEPTHS] if size] for at in phases]
+
     def counts(self, phase: int) -> Array:
         """Return (edges, vertices, pending) of each depth of a phase, by what was read last."""
         table: Array = self.host_state[_COUNTS:].reshape(MAX_PHASES, _MAX_DEPTHS, 3)
