@@ -250,7 +250,13 @@ DEFAULT = re.compile(r"((?:^//.*\n)*)^#ifndef (\w+)\n#define \2(?:\([^)]*\))?( .
 # Macros that files of cl/ define for those that they include.
 INTERNAL = {"SHORT_ROW", "SEGMENTED"}
 # Macros that no policy or option sets: one value is right for all devices.
-FIXED = {"RESIDENT_PATIENCE", "FEW_VERTICES"}
+FIXED = {
+    "RESIDENT_PATIENCE",
+    "FEW_CROWD",
+    "FEW_EDGES_PER_ITEM",
+    "FEW_SUPERVERTICES",
+    "FEW_VERTICES",
+}
 
 kernel_files = pytest.mark.parametrize(
     "path", KERNEL_FILES, ids=[str(p.relative_to(source.root())) for p in KERNEL_FILES]

@@ -78,7 +78,7 @@ LANES_ATTRIBUTE
 kernel void filter_boruvka_choose_edges(SOLVE_PARAMETERS) {
   local uint scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
-  first_choose_edges(&solve, scratch, &base);
+  first_choose_edges(&solve, VERTICES_PER_ITEM, scratch, &base);
 }
 
 // Let every vertex know its supervertex, or point CHASE steps ahead.

@@ -6,9 +6,8 @@
 
 #include "algorithms/filter_boruvka_minima.cl"
 
-// Vertices that a work-item takes at a time when roots are numbered.
+// Vertices that a work-item takes at a time when roots are numbered, at most.
 #define VERTICES_PER_ITEM (WG_SIZE == 1 ? 1024 : 4)
-#define TILE_VERTICES (WG_SIZE * VERTICES_PER_ITEM)
 
 // The upper slot of the edge in a lower slot of `vertex`, which leads to `other` < vertex. Among
 // parallel edges it is the least (weight, slot), since the lower one was that in its own row.
@@ -31,11 +30,21 @@ static inline bool first_choose_edge(const solve_t *solve, uint vertex, uint slo
   return is_mutual && vertex < other;
 }
 
-// Every vertex's lightest edge belongs to the forest; the roots become supervertices.
-static inline void first_choose_edges(const solve_t *solve, local uint *scratch, local uint *base) {
+// So few vertices a work-item at a time that all work-groups of the launch have some: loads of
+// several are on their way at once, but searches for mirrors come one after the other.
+static inline uint first_spread(const solve_t *solve) {
+  const size_t n_items = get_global_size(0);
+  return (uint)min((solve->n + n_items - 1) / n_items, (size_t)VERTICES_PER_ITEM);
+}
+
+// Every vertex's lightest edge belongs to the forest; the roots become supervertices. A work-item
+// takes `per_item` vertices at a time: up to VERTICES_PER_ITEM.
+static inline void first_choose_edges(const solve_t *solve, uint per_item, local uint *scratch,
+                                      local uint *base) {
   volatile global uint *count = solve_count(solve, 0, 1, COUNT_VERTICES);
-  for (size_t tile = (size_t)get_group_id(0) * TILE_VERTICES; tile < solve->n;
-       tile += (size_t)get_num_groups(0) * TILE_VERTICES) {
+  const size_t n_tile = (size_t)WG_SIZE * per_item;
+  for (size_t tile = (size_t)get_group_id(0) * n_tile; tile < solve->n;
+       tile += (size_t)get_num_groups(0) * n_tile) {
     uint slots[VERTICES_PER_ITEM], others[VERTICES_PER_ITEM], backs[VERTICES_PER_ITEM];
     uint n_roots = 0, number;
     bool is_root[VERTICES_PER_ITEM];
@@ -43,7 +52,7 @@ static inline void first_choose_edges(const solve_t *solve, local uint *scratch,
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_PER_ITEM; ++k) {
       const size_t v = tile + k * WG_SIZE + get_local_id(0);
-      slots[k] = v < solve->n ? solve->chosen[v] : NO_SLOT;
+      slots[k] = k < per_item && v < solve->n ? solve->chosen[v] : NO_SLOT;
       others[k] = slots[k] != NO_SLOT ? solve->target[v] : 0;
     }
     SOLVE_UNROLL

@@ -1,5 +1,6 @@
 // filter-boruvka in one launch of work-groups that wait for one another (device/resident.cl): the
 // whole solve, or the rounds that are left of a phase.
+#include "algorithms/filter_boruvka_few.cl"
 #include "algorithms/filter_boruvka_filter.cl"
 #include "algorithms/filter_boruvka_first.cl"
 #include "algorithms/filter_boruvka_rounds.cl"
@@ -17,10 +18,21 @@ typedef struct {
   tile_t tile;
   local uint *scratch, *base;
   uint passed;  // barriers of the launch
+  few_t few;
 } room_t;
 
 static inline bool solve_wait(const solve_t *solve, room_t *room) {
   return grid_barrier(solve->state + STATE_ARRIVALS, &room->passed, room->base);
+}
+
+static inline void resident_contract(const solve_t *solve, uint phase, uint depth, room_t *room) {
+#if HAS_FEW
+  if (few_applies(solve, phase, depth)) {
+    few_contract(solve, phase, depth, &room->few, room->scratch, room->base);
+    return;
+  }
+#endif
+  round_contract(solve, phase, depth, room->scratch, room->base);
 }
 
 // Do the rounds of a phase from `depth` on, until no edge is left; returns whether it could.
@@ -38,7 +50,7 @@ static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
       round_follow(solve, phase, depth);
       if (!solve_wait(solve, room)) return false;
     }
-    round_contract(solve, phase, depth, room->scratch, room->base);
+    resident_contract(solve, phase, depth, room);
     if (!solve_wait(solve, room)) return false;
     depth += 1;
   }
@@ -52,7 +64,7 @@ static inline bool resident_first_round(const solve_t *solve, uint n_phases, roo
   if (!solve_wait(solve, room)) return false;
   minima_join_rows(solve);
   if (!solve_wait(solve, room)) return false;
-  first_choose_edges(solve, room->scratch, room->base);
+  first_choose_edges(solve, first_spread(solve), room->scratch, room->base);
   if (!solve_wait(solve, room)) return false;
   first_follow_choices(solve);
   if (!solve_wait(solve, room)) return false;
@@ -90,8 +102,10 @@ kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_fore
   local full_key_t keys[SAMPLES];
   local uint2 pairs[TILE_PAIRS];
   local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE], base;
+  local uint few_keys[FEW_SUPERVERTICES], few_ids[FEW_SUPERVERTICES];
   const solve_t solve = SOLVE_ARGUMENTS;
-  room_t room = {{rows, heads, pairs, scratch, 0, 0, 0, 0, 0}, scratch, &base, 0};
+  room_t room = {{rows, heads, pairs, scratch, 0, 0, 0, 0, 0}, scratch, &base, 0,
+                 {few_keys, few_ids}};
   solve_prepare(&solve);
   if (n_phases > 1) filter_set_windows(&solve, seed, rank_a, rank_b, rank_c, keys);
   // Without a list of light edges the first pass over the graph needs nothing of these.
@@ -121,8 +135,9 @@ LANES_ATTRIBUTE
 kernel void filter_boruvka_resident_finish_phase(SOLVE_PARAMETERS, uint phase, uint depth,
                                                  uint first_depth, uint settles) {
   local uint scratch[WG_SIZE], base;
+  local uint few_keys[FEW_SUPERVERTICES], few_ids[FEW_SUPERVERTICES];
   const solve_t solve = SOLVE_ARGUMENTS;
-  room_t room = {{0}, scratch, &base, 0};
+  room_t room = {{0}, scratch, &base, 0, {few_keys, few_ids}};
   if (solve.state[STATE_GAVE_UP]) return;  // a launch before this one did not finish
   if (resident_rounds(&solve, phase, depth, &room) && settles)
     resident_settle(&solve, phase, first_depth, &room);

@@ -149,26 +149,32 @@ static inline uint link_number(const global uint *links, uint vertex) {
   return link_of(links, vertex) & LINK_NUMBER;
 }
 
+// The edge at a place of the worklist of a depth, between the supervertices that its ends are in;
+// returns whether they differ. Behind the end of the list is an edge of which they do not.
+static inline bool round_load_contracted(const solve_t *solve, uint depth, size_t at,
+                                         uint n_edges, edge_t *edge) {
+  const global uint *links = (const global uint *)solve_links(solve, depth);
+  edge->u = edge->v = 0;
+  if (at >= n_edges) return false;
+  round_load(solve, depth, at, edge);
+  edge->u = link_number(links, edge->u);
+  edge->v = link_number(links, edge->v);
+  return edge->u != edge->v;
+}
+
 // Contract the worklist of a depth to that of the next.
 static inline void round_contract(const solve_t *solve, uint phase, uint depth,
                                   local uint *scratch, local uint *base) {
   const uint n_edges = round_edges(solve, phase, depth);
-  const global uint *links = (const global uint *)solve_links(solve, depth);
   volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_EDGES);
   edge_t edges[EDGES_PER_ITEM];
   for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_edges;
        tile += (size_t)get_num_groups(0) * TILE_EDGES) {
     uint n_kept = 0, next;
     SOLVE_UNROLL
-    for (uint i = 0; i < EDGES_PER_ITEM; ++i) {
-      const size_t at = tile + i * WG_SIZE + get_local_id(0);
-      edges[i].u = edges[i].v = 0;
-      if (at >= n_edges) continue;
-      round_load(solve, depth, at, &edges[i]);
-      edges[i].u = link_number(links, edges[i].u);
-      edges[i].v = link_number(links, edges[i].v);
-      n_kept += edges[i].u != edges[i].v;
-    }
+    for (uint i = 0; i < EDGES_PER_ITEM; ++i)
+      n_kept += round_load_contracted(solve, depth, tile + i * WG_SIZE + get_local_id(0), n_edges,
+                                      &edges[i]);
     wg_claim(count, n_kept, &next, scratch, base);
     SOLVE_UNROLL
     for (uint i = 0; i < EDGES_PER_ITEM; ++i)
