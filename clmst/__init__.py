@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from clmst.algorithms.prim_boruvka_options import PrimBoruvkaOptions
     from clmst.algorithms.prim_options import PrimOptions
     from clmst.algorithms.solution import DeviceForest
-    from clmst.api import maximum_spanning_forest, minimum_spanning_forest, to_device
+    from clmst.api import (
+        core_numbers,
+        maximum_spanning_forest,
+        minimum_spanning_forest,
+        to_device,
+    )
     from clmst.core.dense_graph import DenseGraph
     from clmst.core.errors import (
         ClmstError,
@@ -54,7 +59,12 @@ _HOMES = {
     "clmst.algorithms.prim_options": ("PrimOptions",),
     "clmst.algorithms.lone_boruvka_options": ("LoneBoruvkaOptions",),
     "clmst.algorithms.solution": ("DeviceForest",),
-    "clmst.api": ("maximum_spanning_forest", "minimum_spanning_forest", "to_device"),
+    "clmst.api": (
+        "core_numbers",
+        "maximum_spanning_forest",
+        "minimum_spanning_forest",
+        "to_device",
+    ),
     "clmst.core.dense_graph": ("DenseGraph",),
     "clmst.core.errors": (
         "ClmstError",
@@ -110,6 +120,7 @@ __all__ = [
     "UnsupportedDeviceError",
     "Verification",
     "__version__",
+    "core_numbers",
     "devices",
     "generate",
     "get_device",

@@ -1,4 +1,4 @@
-"""The public face: a graph in, its minimum or maximum spanning forest out."""
+"""The public face: a graph in, its minimum or maximum spanning forest out, or its core numbers."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Literal, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from clmst import algorithms
-from clmst.algorithms import dense
+from clmst.algorithms import dense, k_core
 from clmst.algorithms.adoption import adopt
 from clmst.algorithms.solution import DeviceForest, gather
 from clmst.core.dense_graph import DenseGraph
@@ -184,6 +185,64 @@ def to_device(graph: Any, device: Any = None) -> DeviceGraph | DeviceMatrix:
     DeviceGraph, or DeviceMatrix for complete graphs
     """
     return _put(graph, get_device(device), wait=True)
+
+
+def core_numbers(graph: Any, *, device: Any = None) -> npt.NDArray[np.uint32]:
+    """Compute the core number of every vertex of an undirected graph; weights mean nothing.
+
+    The k-core is the largest subgraph in which every vertex has k edges or more; the core number
+    of a vertex is the greatest k whose core it is in.
+
+    Parameters
+    ----------
+    graph : Graph, DeviceGraph, scipy.sparse array or matrix, networkx.Graph, or a complete graph
+        As of :func:`minimum_spanning_forest`. Self-loops do not count. Every stored parallel edge
+        does: edges of a NetworkX multigraph, entries of edge arrays that name the same pair. A
+        SciPy matrix that stores both ``A[i, j]`` and ``A[j, i]`` has one edge there.
+    device : None, str, Device or pyopencl.CommandQueue
+        See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
+
+    Returns
+    -------
+    ndarray of uint32, shape (n,)
+        Of a simple graph what ``networkx.core_number`` has, in the order of vertex numbers; n - 1
+        everywhere for a complete graph.
+
+    Raises
+    ------
+    InvalidGraphError
+        The graph is malformed, or stores more than 2**31 - 1 edges in one direction only.
+    InvalidArgumentError
+        Nothing has the name given as `device`.
+    UnsupportedDeviceError
+        There is no usable device.
+    OutOfDeviceMemoryError
+        The device cannot hold what peeling needs.
+
+    Notes
+    -----
+    Peeling level by level, O(n_slots + n * levels) work at most: PKC (Kabir, Madduri 2017) with
+    differences that ``cl/algorithms/k_core.cl`` states.
+
+    Examples
+    --------
+    >>> import clmst, scipy.sparse
+    >>> A = scipy.sparse.csr_array([[0, 1, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]])
+    >>> clmst.core_numbers(A)
+    array([2, 2, 2, 1], dtype=uint32)
+    """
+    if isinstance(graph, np.ndarray):
+        graph = as_graph(graph)
+    if isinstance(graph, DenseGraph | Points | DeviceMatrix):  # nothing to peel, nor to upload
+        if device is not None:
+            get_device(device)
+        return np.full(graph.n_vertices, max(graph.n_vertices - 1, 0), np.uint32)
+    resident = _resident(graph, device, wait=False)
+    assert isinstance(resident, DeviceGraph)
+    device = resident.device
+    with device.lock:
+        cores = k_core.core_numbers(resident, Launcher(device, device.queue))
+        return cores.numbers.to_host()
 
 
 def as_graph(graph: Any) -> Graph | DenseGraph | Points:

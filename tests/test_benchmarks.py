@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import clmst
-from benchmarks import dense, pma, small_graphs
+from benchmarks import cores, dense, pma, small_graphs
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.contest import Case, Contestant, CopyLimit, Outcome, Work, run_case
 from benchmarks.peers import Peer
@@ -336,6 +336,30 @@ def test_dense_graphs(tmp_path: Path) -> None:
     assert [point["probability"] for point in record["points"]] == [*dense.PROBABILITIES]
     assert record["crossover"].keys() == {dense.MATRIX, dense.BUILT}
     assert figure.stat().st_size > 1000
+
+
+def test_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Complete, random and read graphs, in both ways of storing them; wrong numbers end it."""
+    record, graph = tmp_path / "cores.json", tmp_path / "grid.gr"
+    clmst.write_graph(generate("grid", rows=5, columns=10), graph)
+    few = ["--repetitions", "2", "--json", str(record)]
+    wanted = {
+        ("complete", "--largest", "1024"): ([512, 1024], 511),
+        ("random", "--vertices", "900"): ([900], 5),
+        ("files", str(graph)): ([50], 2),
+    }
+    for arguments, (sizes, least) in wanted.items():
+        result = CliRunner().invoke(cores.main, [*arguments, *few])
+        assert result.exit_code == 0, result.output
+        points = json.loads(record.read_text())["points"]
+        assert [point["n_vertices"] for point in points] == sizes
+        assert points[0]["greatest"] >= least
+        assert len(points[0]["milliseconds"][cores.ONCE]) == 2
+        assert (cores.NETWORKX in points[0]["milliseconds"]) == (arguments[0] == "files")
+    monkeypatch.setattr(clmst, "core_numbers", lambda *_: np.zeros(512), raising=False)
+    result = CliRunner().invoke(cores.main, ["complete", "--largest", "512"])
+    assert result.exit_code == 1
+    assert "core numbers are wrong" in result.output
 
 
 def test_crossover_of_dense_graphs() -> None:

@@ -36,6 +36,7 @@ SETTLING = {"filter_find_components", "link_of"}
 CLAIMING = {"worker_claim", "wi_is_free", "wi_leads_out"}
 HOLDING = {"atomic_min_u32", "atomic_min_u64", "held_enter_first", "held_enter_later"}
 JUMPING = {"dense_follow_links"}
+PEELING = {"degree_is_above", "degree_lower"}
 BY_DESIGN = (
     RESERVING,
     CLEARING,
@@ -47,6 +48,7 @@ BY_DESIGN = (
     CLAIMING,
     HOLDING,
     JUMPING,
+    PEELING,
 )
 
 PLACE = re.compile(r"At line (\d+) \(column \d+\) of cl/(\S+):")

@@ -12,6 +12,7 @@ from clmst.algorithms import (
     dense_plan,
     ecl,
     filter_boruvka_plan,
+    k_core,
     lone_boruvka,
     pma,
     prim_boruvka,
@@ -49,6 +50,9 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         "device/fill.cl",
         boruvka.SOURCE,
         boruvka.SPLIT_SOURCE,
+        k_core.SOURCE,
+        k_core.MIRROR_SOURCE,
+        k_core.LONE_SOURCE if tuning.work_group_size == 1 else k_core.PEEL_SOURCE,
         prim_boruvka.SOURCE,
         prim_trees.COMPONENTS_SOURCE,
     ):

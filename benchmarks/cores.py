@@ -1,0 +1,204 @@
+"""`core_numbers` of complete graphs, of random ones, and of files beside NetworkX.
+
+    python -m benchmarks.cores complete [--device NAME] [--largest N] [--json FILE]
+    python -m benchmarks.cores random [--device NAME] [--vertices N] [--degree D] [--json FILE]
+    python -m benchmarks.cores files FILE... [--device NAME] [--json FILE]
+
+``complete`` does Table 6 of Ma and Wan. A graph is on the device before anything is timed, with
+both directions of its edges or with one, and times end with the numbers on the host. They are
+checked first: n - 1 everywhere for complete graphs; those of the other way of storing the graph for
+random ones; those of NetworkX, which is timed once, for files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import clmst
+from clmst.bench import machine
+from clmst.bench.tables import digits
+from clmst.core import pairs
+
+BOTH, ONCE, NETWORKX = "both directions", "one direction", "NetworkX"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """What one graph took: milliseconds of every repetition, by contestant."""
+
+    name: str
+    n_vertices: int
+    n_edges: int
+    greatest: int
+    milliseconds: Mapping[str, list[float]]
+
+
+def complete_graph(n: int, *, both: bool) -> clmst.Graph:
+    """Return a complete graph as rows; its weights take little room."""
+    indptr, indices = pairs.rows(n), pairs.columns(n)
+    if both:
+        indptr = np.arange(n + 1, dtype=np.uint32) * np.uint32(n - 1)
+        rows = np.tile(np.arange(n - 1, dtype=np.uint32), (n, 1))
+        for u in range(n):
+            rows[u, u:] += 1
+        indices = rows.ravel()
+    return clmst.Graph(
+        indptr=indptr,
+        indices=indices,
+        weights=np.ones(indices.size, np.uint8),
+        is_symmetric=both,
+        edge_ids=None,
+        n_input=indices.size,
+    )
+
+
+def time_cores(
+    graph: clmst.Graph, device: clmst.Device, expected: np.ndarray, repetitions: int
+) -> list[float]:
+    """Return milliseconds of each repetition, after one whose result is checked."""
+    resident = clmst.to_device(graph, device)
+    if not np.array_equal(clmst.core_numbers(resident), expected):
+        raise click.ClickException("core numbers are wrong: a bug in clmst")
+    taken = []
+    for _ in range(repetitions):
+        start = perf_counter()
+        clmst.core_numbers(resident)
+        taken.append(1e3 * (perf_counter() - start))
+    device.release_memory()
+    return taken
+
+
+def by_networkx(graph: clmst.Graph) -> tuple[np.ndarray, float]:
+    """Return the core numbers, and in how many milliseconds NetworkX found them."""
+    import networkx as nx
+
+    u, v, _, _ = graph.edges()
+    peer = nx.empty_graph(graph.n_vertices)
+    peer.add_edges_from(zip(u.tolist(), v.tolist(), strict=True))
+    start = perf_counter()
+    cores = nx.core_number(peer)
+    taken = 1e3 * (perf_counter() - start)
+    return np.array([cores[vertex] for vertex in range(graph.n_vertices)]), taken
+
+
+def complete_points(device: clmst.Device, sizes: list[int], repetitions: int) -> Iterator[Point]:
+    """Yield what complete graphs take."""
+    for n in sizes:
+        expected = np.full(n, n - 1)
+        times = {
+            name: time_cores(complete_graph(n, both=name == BOTH), device, expected, repetitions)
+            for name in (BOTH, ONCE)
+        }
+        yield Point(
+            name="complete", n_vertices=n, n_edges=pairs.count(n), greatest=n - 1,
+            milliseconds=times,
+        )  # fmt: skip
+
+
+def graph_point(
+    name: str, graph: clmst.Graph, device: clmst.Device, repetitions: int, *, beside: bool
+) -> Point:
+    """Return what a graph takes, beside NetworkX if asked for."""
+    if beside:
+        expected, taken = by_networkx(graph)
+        others = {NETWORKX: [taken]}
+    else:
+        expected, others = clmst.core_numbers(graph, device=device), {}
+    ways = {BOTH: graph.symmetrised()} | ({} if graph.is_symmetric else {ONCE: graph})
+    times = {way: time_cores(one, device, expected, repetitions) for way, one in ways.items()}
+    return Point(
+        name=name,
+        n_vertices=graph.n_vertices,
+        n_edges=graph.n_edges,
+        greatest=int(expected.max(initial=0)),
+        milliseconds=times | others,
+    )
+
+
+def tell(device: clmst.Device, points: list[Point], file: Path | None) -> None:
+    """Print medians and spreads; write everything that was measured."""
+    names = list(dict.fromkeys(name for point in points for name in point.milliseconds))
+    table = Table("graph", "n", "edges", "greatest", *(f"{name} ms" for name in names))
+    for point in points:
+        cells = []
+        for times in (point.milliseconds.get(name, []) for name in names):
+            spread = f" ({digits(min(times))}-{digits(max(times))})" if len(times) > 1 else ""
+            cells.append(f"{digits(median(times))}{spread}" if times else "")
+        sizes = f"{point.n_vertices:,}", f"{point.n_edges:,}", f"{point.greatest:,}"
+        table.add_row(point.name, *sizes, *cells)
+    Console(width=150).print(table)
+    if file is not None:
+        record = {**machine.facts(device), "points": [asdict(point) for point in points]}
+        file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+_device = click.option("--device", default=None, help="As of clmst solve.")
+_repetitions = click.option(
+    "--repetitions", type=click.IntRange(min=1), default=9, show_default=True
+)
+_json = click.option(
+    "--json", "json_file", type=click.Path(path_type=Path), help="Write the figures here."
+)
+
+
+@click.group()
+def main() -> None:
+    """Time `core_numbers`."""
+
+
+@main.command()
+@_device
+@click.option("--largest", type=click.IntRange(min=512), default=16384, show_default=True)
+@_repetitions
+@_json
+def complete(device: str | None, largest: int, repetitions: int, json_file: Path | None) -> None:
+    """Time complete graphs of 512 vertices and more (Table 6)."""
+    on = clmst.get_device(device)
+    sizes = [512 << k for k in range((largest // 512).bit_length())]
+    tell(on, list(complete_points(on, sizes, repetitions)), json_file)
+
+
+@main.command()
+@_device
+@click.option("--vertices", type=click.IntRange(min=16), default=3_800_000, show_default=True)
+@click.option("--degree", type=click.IntRange(min=1), default=8, show_default=True)
+@_repetitions
+@_json
+def random(
+    device: str | None, vertices: int, degree: int, repetitions: int, json_file: Path | None
+) -> None:
+    """Time a random graph."""
+    on = clmst.get_device(device)
+    graph = clmst.generate("random", n=vertices, average_degree=degree, weights="equal")
+    tell(on, [graph_point("random", graph, on, repetitions, beside=False)], json_file)
+
+
+@main.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@_device
+@_repetitions
+@_json
+def files(
+    files: tuple[Path, ...], device: str | None, repetitions: int, json_file: Path | None
+) -> None:
+    """Time simple graphs in files, beside NetworkX."""
+    on = clmst.get_device(device)
+    points = [
+        graph_point(file.name, clmst.Graph.read(file), on, repetitions, beside=True)
+        for file in files
+    ]
+    tell(on, points, json_file)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+"""Core numbers by definition, parallel edges counted: what the device's are compared to."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst import Graph
+
+
+def peel(graph: Graph) -> npt.NDArray[np.uint32]:
+    """Return core numbers by taking a vertex of the least degree, one after the other."""
+    u, v, _, _ = graph.edges()
+    neighbours: list[list[int]] = [[] for _ in range(graph.n_vertices)]
+    for a, b in zip(u.tolist(), v.tolist(), strict=True):
+        neighbours[a].append(b)
+        neighbours[b].append(a)
+    degrees = [len(row) for row in neighbours]
+    queue = [(degree, vertex) for vertex, degree in enumerate(degrees)]
+    heapq.heapify(queue)
+    cores, level = np.zeros(graph.n_vertices, np.uint32), 0
+    gone = [False] * graph.n_vertices
+    while queue:
+        degree, vertex = heapq.heappop(queue)
+        if gone[vertex] or degree > degrees[vertex]:
+            continue
+        gone[vertex] = True
+        cores[vertex] = level = max(level, degree)
+        for other in neighbours[vertex]:
+            degrees[other] -= 1
+            if not gone[other]:
+                heapq.heappush(queue, (degrees[other], other))
+    return cores
