@@ -52,8 +52,9 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_PER_ITEM; ++k) {
       const size_t v = tile + k * WG_SIZE + get_local_id(0);
-      slots[k] = k < per_item && v < solve->n ? solve->chosen[v] : NO_SLOT;
-      others[k] = slots[k] != NO_SLOT ? solve->target[v] : 0;
+      const bool is_here = k < per_item && v < solve->n;
+      slots[k] = is_here ? solve->chosen[v] : NO_SLOT;
+      others[k] = is_here ? solve->target[v] : 0;
     }
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_PER_ITEM; ++k) backs[k] = solve->target[others[k]];
@@ -81,11 +82,12 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
 static inline void first_follow_choices(const solve_t *solve) {
   uint pending = 0;
   GRID_FOR(v, solve->n) {
-    if (solve->chosen[v] == NO_SLOT) {
+    const uint slot = solve->chosen[v];
+    uint here = (uint)v, next = solve->target[here], over = solve->target[next];
+    if (slot == NO_SLOT) {
       solve->links[v] = LINK_FINISHED;
       continue;
     }
-    uint here = (uint)v, next = solve->target[here], over = solve->target[next];
     for (uint steps = 0; over != here && steps < CHASE; ++steps) {
       here = next;
       next = over;

@@ -108,7 +108,10 @@ static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) 
     uint begin, end;
     bool parted;
     if (!tile_has_row(solve, tile, row, &begin, &end, &parted)) {
-      if (solve->indptr[row] == solve->indptr[row + 1]) solve->chosen[row] = NO_SLOT;
+      if (solve->indptr[row] == solve->indptr[row + 1]) {
+        solve->chosen[row] = NO_SLOT;
+        solve->target[row] = row;  // so that it can be loaded before the choice is known
+      }
       continue;
     }
     lightest_t best = {FULL_KEY_MAX, NO_SLOT, row};

@@ -35,7 +35,8 @@ static inline void resident_contract(const solve_t *solve, uint phase, uint dept
   round_contract(solve, phase, depth, room->scratch, room->base);
 }
 
-// Do the rounds of a phase from `depth` on, until no edge is left; returns whether it could.
+// Do the rounds of a phase from `depth` on, until no edge can be left: where all supervertices with
+// edges have become one, none is looked for. Returns whether it could.
 static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth, room_t *room) {
   while (round_edges(solve, phase, depth) > 0 && depth + 1 < MAX_DEPTHS) {
 #if RESERVATION_PASSES > 1
@@ -50,6 +51,7 @@ static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
       round_follow(solve, phase, depth);
       if (!solve_wait(solve, room)) return false;
     }
+    if (*solve_count(solve, phase, depth + 1, COUNT_VERTICES) <= 1) return true;
     resident_contract(solve, phase, depth, room);
     if (!solve_wait(solve, room)) return false;
     depth += 1;

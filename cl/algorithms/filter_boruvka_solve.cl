@@ -66,7 +66,7 @@ typedef struct {
   const global uint *indices;      // [n_slots]
   const global weight_t *weights;  // [n_slots]
   global uint *tiles;              // [2 * n_tiles + 1]: see filter_boruvka_tiles.cl
-  global uint *target;             // [n]: the other end of each vertex's lightest edge
+  global uint *target;             // [n]: the other end of each vertex's lightest edge, or itself
   global uint *chosen;             // [n]: its slot in the vertex's own row, or NO_SLOT
   volatile global uint *links;     // of all depths
   volatile global uint *held_even, *held_odd;  // reservations of even and of odd depths
