@@ -21,6 +21,9 @@ from clmst.runtime.launcher import Launcher
 _MANY_VERTICES = 1 << 18
 # Work-groups a compute unit for steps whose number of items is known on the device only, and small.
 _FEW_GROUPS = 8
+# Solves of a graph before its kernel gets arguments for good: that takes as long as setting them
+# thirty times, and who solves three times will again.
+_SOLVES_BEFORE_PRESET = 2
 
 
 def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
@@ -85,9 +88,7 @@ class _Run:
         """Enqueue everything, and wait for the counts."""
         self._find_rows()
         if self.launches == "resident":
-            phases = np.uint32(self.plan.n_phases)
-            windows = self.plan.window_arguments
-            self._launch_resident("solve", self.plan.in_forest.memory, phases, *windows)
+            self._solve_at_once()
         else:
             self._first_worklist()
             for phase in range(self.plan.n_phases):
@@ -130,6 +131,18 @@ class _Run:
             groups = min(groups, _FEW_GROUPS * self.plan.device.capabilities.compute_units)
         words = (np.uint32(one) if isinstance(one, int) else one for one in arguments)
         self.launch(program, f"filter_boruvka_{name}", groups, *self.plan.arguments, *words)
+
+    def _solve_at_once(self) -> None:
+        """Enqueue the one launch; in the end by a kernel whose arguments are set."""
+        plan, groups = self.plan, self.resident_groups
+        program, name = plan.resident_program, "filter_boruvka_resident_solve"
+        plan.solves_at_once += 1
+        if plan.solves_at_once <= _SOLVES_BEFORE_PRESET:
+            self.launch(program, name, groups, *plan.solve_arguments)
+            return
+        if plan.solve_kernel is None:
+            plan.solve_kernel = program.preset(name, plan.solve_arguments)
+        self.launch.preset(plan.solve_kernel, name, groups, program.work_group_size)
 
     def _launch_resident(self, name: str, *arguments: Any) -> None:
         """Enqueue work-groups that wait for one another."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -97,9 +98,17 @@ class Plan:
         self.resident_groups_per_compute_unit = resident
         self.waits_for_others = True  # until resident work-groups have given up
         self.tile_slots = 0  # of the tiles whose rows are known
+        self.solves_at_once = 0  # launches of the whole solve so far
+        self.solve_kernel: Any = None  # for that launch, its arguments set
         self.program = device.program(
             SOURCE, **self.weights, **defines(tuning, symmetric=self.symmetric)
         )
+
+    @property
+    def solve_arguments(self) -> tuple[Any, ...]:
+        """What the one launch of a whole solve takes."""
+        phases = np.uint32(self.n_phases)
+        return (*self.arguments, self.in_forest.memory, phases, *self.window_arguments)
 
     @cached_property
     def resident_program(self) -> Program:

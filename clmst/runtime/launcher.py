@@ -56,6 +56,15 @@ class Launcher:
         self.launches += 1
         return self._note(name, event)
 
+    def preset(self, kernel: Any, name: str, groups: int, local: int) -> Any:
+        """Enqueue a kernel of the caller's own, whose arguments are set (``Program.preset``)."""
+        import pyopencl as cl
+
+        with self.device.lock:
+            event = cl.enqueue_nd_range_kernel(self.queue, kernel, (groups * local,), (local,))
+        self.launches += 1
+        return self._note(name, event)
+
     def groups_for(self, n_items: int) -> int:
         """Return how many work-groups share `n_items` tiles or items: few enough to be resident."""
         tuning = self.device.policy

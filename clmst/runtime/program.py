@@ -110,6 +110,16 @@ class Program:
             self._kernels[name] = kernel
         return self._kernels[name]
 
+    def preset(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        """Return a kernel of its own, its arguments set for as many launches as one likes.
+
+        Setting them again and again takes a small solve longer; making the kernel takes as long as
+        ten times that.
+        """
+        kernel = self.new_kernel(name)
+        kernel.set_args(*arguments)
+        return kernel
+
     def new_kernel(self, name: str) -> Any:
         """Return a ``pyopencl.Kernel`` of this name that nobody else sets arguments of."""
         import pyopencl as cl

@@ -397,6 +397,18 @@ def test_memory_is_bounded(guise: Variant, family: str) -> None:
 # ---------------------------------------------------------------- stats, and bad input
 
 
+def test_arguments_that_are_set_once(any_device: Device) -> None:
+    """From the third solve on a kernel has its arguments; other graphs must not get them."""
+    options = FilterBoruvkaOptions(launches="resident", targets=(1.0,))
+    graphs = [crowd().symmetrised(), crowd(n=700), crowd("f8").symmetrised()]
+    expected = [clmst.kruskal(graph) for graph in graphs]
+    resident = [clmst.to_device(graph, any_device) for graph in graphs]
+    for turn in range(5):
+        for graph, right in zip(resident, expected, strict=True):
+            assert_same_forest(solve(graph, None, options, profile=turn == 4), right)
+    assert all(plan.solve_kernel for graph in resident for plan in plans_of(graph))
+
+
 def test_stats(device: Device) -> None:
     """What a solve tells must fit together."""
     graph = crowd()
