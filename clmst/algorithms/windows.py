@@ -13,8 +13,8 @@ from clmst.runtime.device_graph import DeviceGraph
 
 # A sample's share above which a window is not worth its own phase.
 _MAX_SHARE = 0.7
-# A share below which a sample of a thousand keys has too few of the window's: the number of edges
-# up to the k-th least key of a sample spreads by 1 / sqrt(k) of itself, a quarter at k = 16.
+# A share below which a sample has too few of the window's keys: of 1024 it has 16. The number of
+# edges up to the k-th least key spreads by 1 / sqrt(k) of itself, so by a quarter there.
 _SMALL_SHARE = 1 / 64
 # Slots that a sample is the least of, at most; they are read one by one.
 _MAX_DRAW_BITS = 4
@@ -84,14 +84,15 @@ def ends_of(shares: list[float], samples: int) -> Ends:
 
     Notes
     -----
-    Of as many draws as the least share needs to be `_SMALL_SHARE` of them, if the greatest share
-    stays below half a draw's: beyond that, the least of several says ever less about it.
+    Draws are doubled until the least share, times the draws, is `_SMALL_SHARE`; but not where the
+    greatest share would come above a half that way, since nearly all keys would lie in it then, and
+    those beyond it would say little about where it ends.
 
-    With `expected` keys in a window, their number in a sample is Poisson's, as good as. A small
-    share's rank is ``expected + 3 sqrt(expected + 1)``: so the window has fewer edges than its
-    share for one seed in 200 at most, whatever is expected, and never ends at less than the 4th
-    least key, whose number of edges spreads by half of itself. With 16 keys expected, it has 1.8
-    times its share on average, and spreads by a fifth.
+    A sample with `expected` keys in a window has as many as Poisson's distribution says. A small
+    share's rank is ``expected + 3 sqrt(expected + 1)``: the window has fewer edges than its share
+    for one seed in 250 at most, whatever is expected. It ends at the 4th least key or above, which
+    spreads by a half where next to none is expected. Where 16 are, it is the 29th: the window has
+    1.8 times its share on average, and spreads by a fifth.
     """
     draw_bits = 0
     while (
