@@ -32,14 +32,15 @@ kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
 
 // Set the upper ends of the first windows by a sample of weights.
 //
-// In       the graph; seed; rank_a, rank_b, rank_c: rising ranks in the sample, SAMPLES for none.
+// In       the graph; seed; draw_bits: the logarithm (base 2) of the slots that each sample is the
+//          least of, 0 to 16; rank_a, rank_b, rank_c: rising ranks in the sample, SAMPLES for none.
 // Out      ends of windows.
 // Launch   any.
-kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint rank_a, uint rank_b,
-                                       uint rank_c) {
+kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bits, uint rank_a,
+                                       uint rank_b, uint rank_c) {
   local full_key_t keys[SAMPLES];
   const solve_t solve = SOLVE_ARGUMENTS;
-  filter_set_windows(&solve, seed, rank_a, rank_b, rank_c, keys);
+  filter_set_windows(&solve, seed, draw_bits, rank_a, rank_b, rank_c, keys);
 }
 
 #if SYMMETRIC

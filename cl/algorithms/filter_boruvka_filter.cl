@@ -6,26 +6,50 @@
 #include "algorithms/filter_boruvka_rounds.cl"
 #include "algorithms/filter_boruvka_tiles.cl"
 
-// Slots in the sample that sets the ends of windows: a multiple of WG_SIZE up to 2048.
+// Keys in the sample that sets the ends of windows: a multiple of WG_SIZE up to 2048.
 #ifndef SAMPLES
 #define SAMPLES 1024
 #endif
 
-// A random slot of the i-th of SAMPLES equal parts of all slots.
-static inline uint sample_slot(uint n_slots, uint i, uint seed) {
-  uint hash = (seed * SAMPLES + i) * 0x9e3779b9u;
+// A random slot of the i-th of SAMPLES << draw_bits equal parts of all slots.
+static inline uint sample_slot(uint n_slots, uint i, uint seed, uint draw_bits) {
+  uint hash = (seed * (SAMPLES << draw_bits) + i) * 0x9e3779b9u;
   hash = (hash ^ hash >> 16) * 0x7feb352du;
   hash = (hash ^ hash >> 15) * 0x846ca68bu;
-  return (uint)(((ulong)i * n_slots + mul_hi(hash ^ hash >> 16, n_slots)) / SAMPLES);
+  const ulong place = (ulong)i * n_slots + mul_hi(hash ^ hash >> 16, n_slots);
+  return (uint)(place / SAMPLES >> draw_bits);
+}
+
+// Draw a sample: the least keys of 1 << draw_bits random slots in each of SAMPLES equal parts. Loops
+// are nested so that a work-item's reads do not wait for one another, least of all of one draw.
+static inline void sample_draw(const solve_t *solve, uint seed, uint draw_bits,
+                               local full_key_t *keys) {
+  for (uint draw = 0; draw < 1u << draw_bits; ++draw) {
+    for (uint i = get_local_id(0); i < SAMPLES; i += WG_SIZE) {
+      const uint slot = sample_slot(solve->n_slots, (i << draw_bits) + draw, seed, draw_bits);
+      const full_key_t key = weight_key(solve->weights[slot]);
+      keys[i] = draw == 0 ? key : min(keys[i], key);
+    }
+  }
+}
+
+// The slot of the i-th key in a sample: the first of those drawn that has it.
+static inline uint sample_find(const solve_t *solve, uint i, uint seed, uint draw_bits,
+                               full_key_t key) {
+  uint k = i << draw_bits;
+  const uint last = k + (1u << draw_bits) - 1;
+  uint slot = sample_slot(solve->n_slots, k, seed, draw_bits);
+  while (k < last && weight_key(solve->weights[slot]) != key)
+    slot = sample_slot(solve->n_slots, ++k, seed, draw_bits);
+  return slot;
 }
 
 // Set the upper ends of the first windows to the edges of given ranks in a sample; a rank of
 // SAMPLES or more is none. Every work-group ranks WG_SIZE of the samples, SAMPLES at least in all.
-static inline void filter_set_windows(const solve_t *solve, uint seed, uint rank_a, uint rank_b,
-                                      uint rank_c, local full_key_t *keys) {
+static inline void filter_set_windows(const solve_t *solve, uint seed, uint draw_bits, uint rank_a,
+                                      uint rank_b, uint rank_c, local full_key_t *keys) {
   const uint n_parts = (SAMPLES + WG_SIZE - 1) / WG_SIZE;
-  for (uint i = get_local_id(0); i < SAMPLES && get_group_id(0) < n_parts; i += WG_SIZE)
-    keys[i] = weight_key(solve->weights[sample_slot(solve->n_slots, i, seed)]);
+  if (get_group_id(0) < n_parts) sample_draw(solve, seed, draw_bits, keys);
   wg_barrier_local();
   for (uint part = get_group_id(0); part < n_parts; part += get_num_groups(0)) {
     const uint i = min(part * WG_SIZE + (uint)get_local_id(0), (uint)SAMPLES - 1);
@@ -41,7 +65,7 @@ static inline void filter_set_windows(const solve_t *solve, uint seed, uint rank
 #if WEIGHT_BITS == 64
       words[1] = (uint)(key >> 32);
 #endif
-      words[2] = sample_slot(solve->n_slots, i, seed);
+      words[2] = sample_find(solve, i, seed, draw_bits, key);
     }
   }
   wg_barrier_local();  // the keys' memory is free from here on

@@ -100,7 +100,8 @@ static inline bool resident_settle(const solve_t *solve, uint phase, uint depth,
 // Needs    arrivals zero, which the kernel leaves behind as well unless it gave up.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_forest, uint n_phases,
-                                          uint seed, uint rank_a, uint rank_b, uint rank_c) {
+                                          uint seed, uint draw_bits, uint rank_a, uint rank_b,
+                                          uint rank_c) {
   local full_key_t keys[SAMPLES];
   local uint2 pairs[TILE_PAIRS];
   local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE], base;
@@ -109,7 +110,7 @@ kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_fore
   room_t room = {{rows, heads, pairs, scratch, 0, 0, 0, 0, 0}, scratch, &base, 0,
                  {few_keys, few_ids}};
   solve_prepare(&solve);
-  if (n_phases > 1) filter_set_windows(&solve, seed, rank_a, rank_b, rank_c, keys);
+  if (n_phases > 1) filter_set_windows(&solve, seed, draw_bits, rank_a, rank_b, rank_c, keys);
   // Without a list of light edges the first pass over the graph needs nothing of these.
   bool goes_on = (SYMMETRIC && n_phases == 1) || solve_wait(&solve, &room);
   goes_on = goes_on && resident_first_round(&solve, n_phases, &room) &&

@@ -18,6 +18,7 @@ from clmst.algorithms.ecl_options import (
 )
 from clmst.algorithms.options import options_for
 from clmst.algorithms.solution import Solution, flag_words, new_flags
+from clmst.algorithms.windows import ends_of, least_of_draws
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
@@ -114,17 +115,20 @@ class _Run:
         if not options.filter or graph.average_degree < FILTER_DEGREE:
             return everything
         share = FILTER_TARGET * graph.n_vertices / graph.edge_bound
-        rank = int(share * options.samples)
-        if rank >= options.samples:
+        if share >= 1:
             return everything
-        threshold = int(np.sort(self._sample_keys())[rank])
+        ends = ends_of([share], options.samples)
+        threshold = int(np.sort(self._sample_keys(ends.draw_bits))[ends.ranks[0]])
         if threshold == _MAX_KEY:
             return everything
         return [(0, threshold), (threshold + 1, _MAX_KEY)]
 
-    def _sample_keys(self) -> Array:
-        """Read the leading key words of random slots; mirror images and loops do no harm."""
-        device, samples = self.graph.device, self.options.samples
+    def _sample_keys(self, draw_bits: int) -> Array:
+        """Read the leading key words of random slots; mirror images and loops do no harm.
+
+        Each is the least of ``1 << draw_bits`` slots.
+        """
+        device, samples = self.graph.device, self.options.samples << draw_bits
         generator = np.random.default_rng(self.options.seed)
         slots = generator.integers(self.graph.n_slots, size=samples, dtype=np.uint32)
         keys = np.empty(samples, np.uint32)
@@ -135,7 +139,7 @@ class _Run:
             sampled, np.uint32(samples),
         )  # fmt: skip
         self.launch.read(sampled, keys)
-        return keys
+        return least_of_draws(keys, draw_bits)[0]
 
     def phase(self, lightest: int, heaviest: int, *, contracted: bool) -> list[int]:
         """Join all sets that edges of the window join; return how many edges each round had."""

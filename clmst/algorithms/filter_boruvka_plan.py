@@ -9,7 +9,7 @@ import numpy as np
 
 from clmst.algorithms.filter_boruvka_options import MAX_PHASES, FilterBoruvkaOptions
 from clmst.algorithms.solution import flag_words, new_flags
-from clmst.algorithms.windows import window_ranks
+from clmst.algorithms.windows import window_ends
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
@@ -86,11 +86,13 @@ class Plan:
         )
         dense = graph.average_degree >= tuning.dense_degree
         usual = tuning.dense_filter_target if dense else tuning.filter_target
-        self.ranks = window_ranks(graph, options.targets, usual=usual, samples=SAMPLES)
+        ends = window_ends(graph, options.targets, usual=usual, samples=SAMPLES)
+        self.ranks = ends.ranks
         self.n_phases = 1 + len(self.ranks)
-        # Seed and ranks, as kernels take them.
-        ends = [*self.ranks, *[SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))]
-        self.window_arguments = tuple(np.uint32(word) for word in (options.seed, *ends))
+        # Seed, draws and ranks, as kernels take them.
+        none = [SAMPLES] * (MAX_PHASES - self.n_phases)
+        words = (options.seed, ends.draw_bits, *self.ranks, *none)
+        self.window_arguments = tuple(np.uint32(word) for word in words)
         self._allocate(graph, roomy=roomy)
         # A fence across the device is known for devices with these lanes only (device/resident.cl).
         has_fence = device.capabilities.lanes == "ptx"

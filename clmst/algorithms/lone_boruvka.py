@@ -17,14 +17,14 @@ from clmst.algorithms.links import check_vertices
 from clmst.algorithms.lone_boruvka_options import LoneBoruvkaOptions
 from clmst.algorithms.options import options_for
 from clmst.algorithms.solution import Solution, flag_words, new_flags
-from clmst.algorithms.windows import window_ranks
+from clmst.algorithms.windows import Ends, least_of_draws, window_ends
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.enqueue import enqueue
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/lone_boruvka.cl"
 
-# Slots in the sample that sets the ends of windows.
+# Keys in the sample that sets the ends of windows.
 _SAMPLES = 2048
 # Slots of a segment, and vertices of a share, below which fewer work-items do.
 _MIN_SEGMENT = 4096
@@ -94,8 +94,8 @@ class _Run:
         self.words = 3 if self.wide else 2  # of a reservation
         self.passes = self.words - graph.device.capabilities.int64_atomics
         usual = graph.device.policy.filter_target
-        self.ranks = window_ranks(graph, options.targets, usual=usual, samples=_SAMPLES)
-        self.windows = _windows(graph, self.ranks, options.seed, maximum=maximum)
+        self.ends = window_ends(graph, options.targets, usual=usual, samples=_SAMPLES)
+        self.windows = _windows(graph, self.ends, options.seed, maximum=maximum)
         self.n_phases = len(self.windows)
         self.segments = launch.groups_for(-(-graph.n_slots // _MIN_SEGMENT))
         self.stride = self._stride(roomy=roomy)
@@ -105,10 +105,9 @@ class _Run:
     def _stride(self, *, roomy: bool) -> int:
         """Return how many edges a segment has room for."""
         share = -(-self.graph.n_slots // self.segments)
-        if roomy or not self.ranks:
+        if roomy or not self.ends.ranks:
             return share
-        largest = max(np.diff([0, *self.ranks])) / _SAMPLES
-        return min(share, int(max(_ROOM, 2 * largest) * share) + _MIN_SEGMENT)
+        return min(share, int(max(_ROOM, 2 * self.ends.largest_share) * share) + _MIN_SEGMENT)
 
     def _allocate(self) -> None:
         n, graph, device = self.n, self.graph, self.graph.device
@@ -240,22 +239,24 @@ class _Run:
         self._step("settle", shares, self.links, here, there, n_vertices, int(anew))
 
 
-def _windows(graph: DeviceGraph, ranks: list[int], seed: int, *, maximum: bool) -> list[Window]:
+def _windows(graph: DeviceGraph, ends: Ends, seed: int, *, maximum: bool) -> list[Window]:
     """Return the first and the last (key, slot) of the windows, cut where the ranks say.
 
-    The sample has a random slot of each of so many equal parts of all slots.
+    Slots are drawn one from each of so many equal parts of all slots.
     """
-    ends = [(0, 0)]
-    if ranks:
-        parts = np.arange(_SAMPLES, dtype=np.float64) * (graph.n_slots / _SAMPLES)
-        offsets = np.random.default_rng(seed).random(_SAMPLES) * (graph.n_slots / _SAMPLES)
+    cuts = [(0, 0)]
+    if ends.ranks:
+        n_draws = ends.samples << ends.draw_bits
+        parts = np.arange(n_draws, dtype=np.float64) * (graph.n_slots / n_draws)
+        offsets = np.random.default_rng(seed).random(n_draws) * (graph.n_slots / n_draws)
         slots = np.minimum((parts + offsets).astype(np.int64), graph.n_slots - 1)
-        keys = graph.encoded.keys(slots, descending=maximum)
+        drawn = graph.encoded.keys(slots, descending=maximum)
+        keys, places = least_of_draws(drawn, ends.draw_bits)
         order = np.argsort(keys, kind="stable")  # slots rise, so this orders by (key, slot)
-        ends += [(int(keys[order[rank]]), int(slots[order[rank]])) for rank in ranks]
+        cuts += [(int(keys[at]), int(slots[places[at]])) for at in order[list(ends.ranks)]]
     last = (np.iinfo(graph.encoded.bits.dtype).max, (1 << 32) - 1)
-    starts = [(key, slot + (place > 0)) for place, (key, slot) in enumerate(ends)]
+    starts = [(key, slot + (place > 0)) for place, (key, slot) in enumerate(cuts)]
     return [
         (np.uint64(low[0]), np.uint32(low[1]), np.uint64(high[0]), np.uint32(high[1]))
-        for low, high in zip(starts, [*ends[1:], last], strict=True)
+        for low, high in zip(starts, [*cuts[1:], last], strict=True)
     ]

@@ -2,11 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
 from clmst.core.errors import InvalidArgumentError
+from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
 
 # A sample's share above which a window is not worth its own phase.
 _MAX_SHARE = 0.7
+# A share below which a sample has too few of the window's keys: of 1024 it has 16. The number of
+# edges up to the k-th least key spreads by 1 / sqrt(k) of itself, so by a quarter there.
+_SMALL_SHARE = 1 / 64
+# Slots that a sample is the least of, at most; they are read one by one.
+_MAX_DRAW_BITS = 4
+# How many spreads above its small share a window's rank lies. One that is too large costs what its
+# few edges cost; one that is too small leaves hardly any component, and floods the next.
+_SPREADS = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ends:
+    """Where windows end: at ranks in a sample of keys.
+
+    Each key of the sample is the least of ``1 << draw_bits`` random slots of its own equal part of
+    all slots: so a sample of the same size tells smaller shares apart.
+
+    Attributes
+    ----------
+    samples : int
+        Keys in the sample.
+    draw_bits : int
+    ranks : tuple of int
+        Of all windows but the last, rising; 0 is the least key.
+    """
+
+    samples: int
+    draw_bits: int
+    ranks: tuple[int, ...]
+
+    @property
+    def largest_share(self) -> float:
+        """The largest window's share of all edges, as the sample has it; the last left out."""
+        above = 1 - np.array([0, *self.ranks]) / self.samples
+        return float(np.max(-np.diff(above ** (1 / (1 << self.draw_bits)))))
 
 
 def check_windows(targets: tuple[float, ...], seed: int) -> None:
@@ -17,10 +58,10 @@ def check_windows(targets: tuple[float, ...], seed: int) -> None:
         raise InvalidArgumentError(f"seed is {seed}; it must be from 0 to 2**32 - 1")
 
 
-def window_ranks(
+def window_ends(
     graph: DeviceGraph, targets: tuple[float, ...] | None, *, usual: float, samples: int
-) -> list[int]:
-    """Return the ranks in a sample of so many edges that end all windows but the last.
+) -> Ends:
+    """Return the ends in a sample of so many keys of all windows but the last.
 
     Parameters
     ----------
@@ -35,4 +76,53 @@ def window_ranks(
         filters = graph.average_degree >= graph.device.policy.filter_degree
         targets = (usual,) if filters else ()
     shares = [target * graph.n_vertices / max(graph.edge_bound, 1) for target in targets]
-    return sorted({int(share * samples) for share in shares if share < _MAX_SHARE})
+    return ends_of([share for share in shares if share < _MAX_SHARE], samples)
+
+
+def ends_of(shares: list[float], samples: int) -> Ends:
+    """Return the ends of windows that have rising shares of all edges up to them.
+
+    Notes
+    -----
+    Draws are doubled until the least share, times the draws, is `_SMALL_SHARE`; but not where the
+    greatest share would come above a half that way, since nearly all keys would lie in it then, and
+    those beyond it would say little about where it ends.
+
+    A sample with `expected` keys in a window has as many as Poisson's distribution says. A small
+    share's rank is ``expected + 3 sqrt(expected + 1)``: the window has fewer edges than its share
+    for one seed in 250 at most, whatever is expected. It ends at the 4th least key or above, which
+    spreads by a half where next to none is expected. Where 16 are, it is the 29th: the window has
+    1.8 times its share on average, and spreads by a fifth.
+    """
+    draw_bits = 0
+    while (
+        shares
+        and draw_bits < _MAX_DRAW_BITS
+        and shares[0] * (1 << draw_bits) < _SMALL_SHARE
+        and shares[-1] * (1 << draw_bits) <= 1 / 4
+    ):
+        draw_bits += 1
+    ranks = {_rank(share, samples, draw_bits) for share in shares}
+    return Ends(samples=samples, draw_bits=draw_bits, ranks=tuple(sorted(ranks)))
+
+
+def _rank(share: float, samples: int, draw_bits: int) -> int:
+    """Return the rank that a window of such a share ends at."""
+    drawn = 1 - (1 - share) ** (1 << draw_bits) if draw_bits else share
+    expected = drawn * samples
+    if share < _SMALL_SHARE:
+        expected += _SPREADS * sqrt(expected + 1)
+    return min(int(expected), samples - 1)
+
+
+def least_of_draws(keys: Array, draw_bits: int) -> tuple[Array, Array]:
+    """Return the keys of a sample, and the place of each: the first of its draws that has it.
+
+    Parameters
+    ----------
+    keys : array of shape (samples << draw_bits,)
+        Of the slots drawn, those of a sample side by side.
+    """
+    draws = keys.reshape(-1, 1 << draw_bits)
+    places = np.argmin(draws, axis=1) + (np.arange(len(draws)) << draw_bits)
+    return keys[places], places
