@@ -274,7 +274,9 @@ def _solve(
     profile: bool,
     maximum: bool,
 ) -> Forest | DeviceForest:
-    algorithms.choose(algorithm)  # a name that nothing has is refused before anything is uploaded
+    algorithms.check_name(
+        algorithm
+    )  # a name that nothing has is refused before anything is uploaded
     if algorithm not in ("auto", "dense"):
         _refuse_complete(graph, algorithm)
     resident = _resident(graph, device, wait=profile)  # a profile takes another queue
@@ -286,12 +288,7 @@ def _solve(
             name = "dense"
             forest = dense.solve_matrix(resident, launch, maximum=maximum, options=options)
         else:
-            name, solve = algorithms.choose(
-                algorithm,
-                options=options,
-                n_vertices=resident.n_vertices,
-                device=device,
-            )
+            name, solve = algorithms.choose(algorithm, device, resident, options=options)
             solution = solve(resident, launch, maximum=maximum, options=options)
             forest = gather(solution, launch, maximum=maximum)
     stats: Mapping[str, Any] = {

@@ -43,6 +43,8 @@ GPU_SHAPE = Policy(
     resident_edges_per_item=2,
     resident_slots=1 << 20,
     separate_rounds=1,
+    prim_vertices=0,
+    prim_edges=0,
 )
 
 

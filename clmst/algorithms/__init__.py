@@ -16,6 +16,7 @@ from clmst.algorithms import (
     prim,
     prim_boruvka,
 )
+from clmst.algorithms.auto import quickest
 from clmst.algorithms.boruvka_options import BoruvkaOptions
 from clmst.algorithms.ecl_options import EclOptions
 from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
@@ -62,42 +63,38 @@ _BY_OPTIONS = {
 }
 
 
-def choose(
-    name: str, *, options: Any = None, n_vertices: int = 0, device: Device | None = None
-) -> tuple[str, Algorithm]:
-    """Return the algorithm that `name` means.
+def check_name(name: str) -> None:
+    """Raise :class:`InvalidArgumentError` unless an algorithm has that name; "auto" is one."""
+    if name != "auto" and name not in ALGORITHMS:
+        known = ", ".join(repr(known) for known in ("auto", *ALGORITHMS))
+        raise InvalidArgumentError(f"no algorithm is called {name!r}; there are {known}")
 
-    "auto" is the one whose options are given, else what is the quickest on large sparse graphs
-    (docs/performance.md): lone-boruvka where work-groups are of one work-item, as on CPUs,
-    filter-boruvka elsewhere; ecl where there are more vertices than those take. Complete graphs,
-    which have no edges listed, do not come here: they are always solved by dense.
+
+def choose(
+    name: str, device: Device, graph: DeviceGraph | None = None, *, options: Any = None
+) -> tuple[str, Algorithm]:
+    """Return the algorithm that `name` means, by its own name, and what solves by it.
 
     Parameters
     ----------
     name : str
-        "auto" or a name in `ALGORITHMS`.
+        A name in `ALGORITHMS`, or "auto": the one whose options are given, else the quickest
+        (:mod:`clmst.algorithms.auto`).
+    device : Device
+    graph : DeviceGraph, optional
+        What is to be solved; a large sparse graph when left out.
     options : object, optional
         The options of an algorithm.
-    n_vertices : int
-        Vertices of the graph.
-    device : Device, optional
-        Where the graph is; without one, "auto" is what it is where work-groups are larger.
 
     Raises
     ------
     InvalidArgumentError
         Nothing has that name; lists the names there are.
     """
-    chosen = name
+    check_name(name)
     if name == "auto":
-        small = n_vertices <= links.MAX_VERTICES
-        lone = device is not None and device.policy.work_group_size == 1
-        quickest = "lone-boruvka" if lone else "filter-boruvka"
-        chosen = _BY_OPTIONS.get(type(options), quickest if small else "ecl")
-    if chosen not in ALGORITHMS:
-        known = ", ".join(repr(known) for known in ("auto", *ALGORITHMS))
-        raise InvalidArgumentError(f"no algorithm is called {name!r}; there are {known}")
-    return chosen, ALGORITHMS[chosen]
+        name = _BY_OPTIONS.get(type(options)) or quickest(device, graph)
+    return name, ALGORITHMS[name]
 
 
 def most_vertices(name: str, device: Device) -> int:

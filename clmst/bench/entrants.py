@@ -131,7 +131,7 @@ def with_transfers(source: Any, resident: DeviceGraph, algorithm: str, contestan
 
 def _chosen(algorithm: str, resident: DeviceGraph) -> tuple[str, algorithms.Algorithm]:
     """Return the algorithm that a name means for a graph on its device."""
-    return algorithms.choose(algorithm, n_vertices=resident.n_vertices, device=resident.device)
+    return algorithms.choose(algorithm, resident.device, resident)
 
 
 def as_matrix(graph: Graph) -> Any:

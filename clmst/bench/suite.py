@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clmst import algorithms
 from clmst.algorithms.ecl_options import EclOptions
 from clmst.bench import inputs, machine
 from clmst.bench.contest import Contest, Rivals, release
@@ -167,15 +166,8 @@ class Suite:
         return entrants
 
     def _contestants(self) -> dict[str, str]:
-        """Return the algorithms by the names of contestants, those that mean the same once."""
-        contestants: dict[str, str] = {}
-        meanings = set()
-        for name in self.settings.algorithms:
-            meaning = algorithms.choose(name, device=self.device)[0]
-            if meaning not in meanings:
-                meanings.add(meaning)
-                contestants[f"clmst {name}"] = name
-        return contestants
+        """Return the algorithms by the names of contestants, each once."""
+        return {f"clmst {name}": name for name in self.settings.algorithms}
 
     def _variants(self, experiment: str) -> list[tuple[str, EclOptions, dict[str, Any]]]:
         """Return the variants of `ecl` that an experiment compares, with their parameters."""

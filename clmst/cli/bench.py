@@ -196,7 +196,7 @@ def _refuse_early(algorithm_names: tuple[str, ...], folder: Path | None) -> None
     from clmst.core.optional import optional_import
 
     for name in algorithm_names:
-        algorithms.choose(name)
+        algorithms.check_name(name)
     if folder is not None:
         optional_import("matplotlib", extra="plot")
 

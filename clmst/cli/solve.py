@@ -128,7 +128,7 @@ def _refuse_early(algorithm: str, outputs: tuple[Path, ...], plot: Path | None) 
     from clmst.core.optional import optional_import
     from clmst.io import registry
 
-    algorithms.choose(algorithm)
+    algorithms.check_name(algorithm)
     for path in outputs:
         if path != _STDOUT:
             registry.find(path, None)

@@ -111,7 +111,7 @@ def tune(
     from clmst.runtime import tuning_file
     from clmst.tune import graphs, search
 
-    algorithms.choose(algorithm)  # a name that nothing has is refused first
+    algorithms.check_name(algorithm)  # a name that nothing has is refused first
     given = graphs.named(graph_names)
     path = None if dry_run or lists else (output or tuning_file.user_path())
     if path is not None:
@@ -119,7 +119,7 @@ def tune(
     shows = not (quiet or as_json)
     job = _Job(algorithm=algorithm, stages=Stages(quiet=not shows), shows=shows)
     device = job.open(device_name)
-    name, _ = algorithms.choose(algorithm, device=device)
+    name, _ = algorithms.choose(algorithm, device)
     job = replace(job, algorithm=name)
     wanted = [part.strip() for part in parameters.split(",") if part.strip()]
     varied = search.chosen_parameters(wanted, name, device.policy)

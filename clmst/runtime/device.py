@@ -18,6 +18,8 @@ from clmst.runtime.program import Program
 from clmst.runtime.transfer import Staging, Transfer
 from clmst.runtime.tuning import Identity, Tuning, look_up
 
+_INVALID_BUFFER_SIZE = -61  # of OpenCL's header
+
 
 class Device:
     """An OpenCL device as clmst uses it.
@@ -160,7 +162,10 @@ class Device:
             )
         try:
             buffer = self._pool.allocate(max(n_bytes, 16))
-        except cl.MemoryError as error:
+        except (cl.MemoryError, cl.LogicError) as error:
+            # Intel's runtime says of what it has no room for that the size is invalid.
+            if isinstance(error, cl.LogicError) and error.code != _INVALID_BUFFER_SIZE:
+                raise
             raise OutOfDeviceMemoryError(
                 f"{self.description} could not allocate {n_bytes} bytes more; "
                 f"it has {self.capabilities.global_memory} in all"

@@ -81,6 +81,10 @@ class Policy:
     separate_rounds : int
         Rounds of larger graphs that are launched by themselves before resident work-groups do the
         rest.
+    prim_vertices : int
+        Vertices up to which "auto" is prim on graphs that store both directions of edges.
+    prim_edges : int
+        Edges up to which "auto" is prim on graphs that store each once: it then needs their mirror.
     """
 
     work_group_size: int
@@ -111,6 +115,8 @@ class Policy:
     resident_edges_per_item: int
     resident_slots: int
     separate_rounds: int
+    prim_vertices: int
+    prim_edges: int
 
 
 # What a device gets that no table knows. Those of GPUs are the H200's: no other is measured yet.
@@ -144,6 +150,8 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         resident_edges_per_item=1,
         resident_slots=1 << 23,
         separate_rounds=1,
+        prim_vertices=0,
+        prim_edges=0,
     ),
     "cpu": Policy(
         work_group_size=1,
@@ -174,6 +182,11 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         resident_edges_per_item=256,
         resident_slots=0,
         separate_rounds=0,
+        # On two cores, Intel's runtime and PoCL alike (docs/algorithms.md): of random graphs of
+        # degree 8 lone-boruvka is the quicker from 16,384 vertices on, of edges stored once from
+        # 16,384 on.
+        prim_vertices=8192,
+        prim_edges=16384,
     ),
 }
 _DEFAULTS["accelerator"] = _DEFAULTS["gpu"]

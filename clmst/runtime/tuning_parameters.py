@@ -34,7 +34,8 @@ class Parameter:
     tries : tuple of int or float
         The values that a search steps through, rising.
     algorithms : tuple of str
-        Which algorithms it has an effect on; none: all.
+        Which algorithms it has an effect on; none: all. "auto": on which algorithm is chosen, which
+        no search varies.
     shape : {"any", "lone", "groups"}
         Whether it has one everywhere, only where work-groups are of one work-item, or only where
         they are of more.
@@ -177,6 +178,14 @@ _DECLARED = (
     Parameter(
         name="separate_rounds", unit="rounds", least=0, most=32, tries=(0, 1, 2, 3, 4, 5, 6),
         algorithms=_FILTERING, shape="groups", needs=_RESIDENT,
+    ),
+    Parameter(
+        name="prim_vertices", unit="vertices", least=0, most=(1 << 32) - 1,
+        tries=(0, *_doubling(1 << 8, 1 << 16)), algorithms=("auto",),
+    ),
+    Parameter(
+        name="prim_edges", unit="edges", least=0, most=(1 << 32) - 1,
+        tries=(0, *_doubling(1 << 10, 1 << 20)), algorithms=("auto",),
     ),
     Parameter(
         name="compact_shares_per_compute_unit", unit="work-groups", least=1, most=4096,

@@ -1,4 +1,4 @@
-"""lone-boruvka beyond the contract: windows, segments, room, long chains, and what auto means."""
+"""lone-boruvka beyond the contract: windows, segments, room, and long chains."""
 
 from __future__ import annotations
 
@@ -136,17 +136,6 @@ def test_rows_over_several_segments(device: Device) -> None:
     )
     check(graph, device)
     check(graph, device, targets=(0.5,))
-
-
-def test_auto_is_for_lone_work_items(any_device: Device) -> None:
-    """Where work-groups are of one work-item it is the quickest, and elsewhere it is not."""
-    lone = any_device.policy.work_group_size == 1
-    forest = clmst.minimum_spanning_forest(crowd(), device=any_device)
-    assert forest.stats["algorithm"] == ("lone-boruvka" if lone else "filter-boruvka")
-    forest = clmst.minimum_spanning_forest(
-        crowd(), device=any_device, options=LoneBoruvkaOptions(seed=3)
-    )
-    assert forest.stats["algorithm"] == "lone-boruvka"
 
 
 def test_no_slots_and_no_edges(any_device: Device) -> None:

@@ -25,7 +25,7 @@ def test_declaration_is_sound(parameter: Parameter) -> None:
     assert list(parameter.tries) == sorted(set(parameter.tries))
     assert len(parameter.tries) > 1
     assert all(map(parameter.allows, parameter.tries))
-    assert set(parameter.algorithms) <= set(algorithms.ALGORITHMS)
+    assert set(parameter.algorithms) <= {"auto", *algorithms.ALGORITHMS}
     assert parameter.unit
     assert parameter.help.endswith("."), "the docstring of Policy does not describe it"
 

@@ -1,0 +1,84 @@
+"""What "auto" means: the quickest algorithm of a graph's size and layout on a device's shape."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst import Graph
+from clmst.algorithms import check_name, choose, links
+from clmst.core.errors import InvalidArgumentError
+from clmst.runtime.device import Device
+from tests.forests import assert_same_forest
+from tests.variants import GPU_SHAPE
+
+OPTIONS = {
+    "ecl": clmst.EclOptions(),
+    "boruvka": clmst.BoruvkaOptions(),
+    "filter-boruvka": clmst.FilterBoruvkaOptions(),
+    "lone-boruvka": clmst.LoneBoruvkaOptions(),
+    "pma": clmst.PmaOptions(),
+    "prim": clmst.PrimOptions(),
+    "prim-boruvka": clmst.PrimBoruvkaOptions(),
+}
+
+
+def ring(n: int) -> Graph:
+    """Return a ring of n vertices and n edges."""
+    return Graph.from_edges(np.arange(n), (np.arange(n) + 1) % n, np.arange(n))
+
+
+@pytest.mark.parametrize(("n", "is_small"), [(63, True), (64, True), (65, False)])
+@pytest.mark.parametrize("bound", ["prim_vertices", "prim_edges"])
+def test_small_graphs_are_for_one_work_item(
+    any_device: Device, n: int, is_small: bool, bound: str
+) -> None:
+    """By vertices where both directions are stored, by edges where prim must make the other."""
+    zero = replace(any_device.policy, prim_vertices=0, prim_edges=0)
+    device = any_device.with_policy(replace(zero, **{bound: 64}))
+    graph = ring(n).symmetrised() if bound == "prim_vertices" else ring(n)
+    forest = clmst.minimum_spanning_forest(graph, device=device)
+    assert (forest.stats["algorithm"] == "prim") == is_small
+    assert_same_forest(forest, clmst.kruskal(graph))
+    other = ring(n) if bound == "prim_vertices" else ring(n).symmetrised()
+    assert clmst.minimum_spanning_forest(other, device=device).stats["algorithm"] != "prim"
+
+
+def test_large_graphs(any_device: Device) -> None:
+    """What is quickest there goes by the shape of kernels, not by who made the device."""
+    alone = any_device.with_policy(
+        replace(any_device.policy, prim_edges=0)
+        if any_device.policy.work_group_size == 1
+        else replace(GPU_SHAPE, prim_edges=0)
+    )
+    expected = "lone-boruvka" if alone.policy.work_group_size == 1 else "filter-boruvka"
+    assert clmst.minimum_spanning_forest(ring(9), device=alone).stats["algorithm"] == expected
+    assert choose("auto", alone)[0] == expected
+    shaped = any_device.with_policy(replace(GPU_SHAPE, prim_vertices=0, prim_edges=0))
+    assert clmst.minimum_spanning_forest(ring(9), device=shaped).stats["algorithm"] == (
+        "filter-boruvka"
+    )
+
+
+def test_graphs_that_links_are_too_short_for(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(links, "MAX_VERTICES", 8)
+    for n, is_ecl in ((8, False), (9, True)):
+        chosen = clmst.minimum_spanning_forest(ring(n), device=any_device).stats["algorithm"]
+        assert (chosen == "ecl") == is_ecl
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options_say_which(any_device: Device, name: str) -> None:
+    """Whoever sets options of an algorithm wants that one, whatever is quickest."""
+    forest = clmst.minimum_spanning_forest(ring(5), device=any_device, options=OPTIONS[name])
+    assert forest.stats["algorithm"] == name
+
+
+def test_unknown_name() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"no algorithm is called 'best'; there are 'au"):
+        check_name("best")
