@@ -30,4 +30,4 @@ def _is_for_one(graph: DeviceGraph, tuning: Policy) -> bool:
     """Whether one work-item is done with a graph before several have begun."""
     if graph.graph.is_symmetric:
         return graph.n_vertices <= tuning.prim_vertices
-    return max(graph.n_vertices, graph.n_slots) <= tuning.prim_edges
+    return 2 * graph.n_vertices <= tuning.prim_vertices and graph.n_slots <= tuning.prim_edges

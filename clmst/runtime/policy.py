@@ -82,9 +82,10 @@ class Policy:
         Rounds of larger graphs that are launched by themselves before resident work-groups do the
         rest.
     prim_vertices : int
-        Vertices up to which "auto" is prim on graphs that store both directions of edges.
+        Vertices up to which "auto" is prim on graphs that store both directions of edges; half as
+        many where each is stored once, since prim then needs their mirror.
     prim_edges : int
-        Edges up to which "auto" is prim on graphs that store each once: it then needs their mirror.
+        Edges up to which "auto" is prim on those.
     """
 
     work_group_size: int
@@ -182,11 +183,11 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         resident_edges_per_item=256,
         resident_slots=0,
         separate_rounds=0,
-        # On two cores, Intel's runtime and PoCL alike (docs/algorithms.md): of random graphs of
-        # degree 8 lone-boruvka is the quicker from 16,384 vertices on, of edges stored once from
-        # 16,384 on.
+        # On two cores, Intel's runtime and PoCL alike (docs/performance.md): prim is twice as quick
+        # on 4,096 vertices, lone-boruvka half as quick again on 16,384; where edges are stored once
+        # both take the same time on 4,096 vertices and 16,384 edges.
         prim_vertices=8192,
-        prim_edges=16384,
+        prim_edges=32768,
     ),
 }
 _DEFAULTS["accelerator"] = _DEFAULTS["gpu"]

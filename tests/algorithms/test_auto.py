@@ -36,15 +36,20 @@ def ring(n: int) -> Graph:
 def test_small_graphs_are_for_one_work_item(
     any_device: Device, n: int, is_small: bool, bound: str
 ) -> None:
-    """By vertices where both directions are stored, by edges where prim must make the other."""
-    zero = replace(any_device.policy, prim_vertices=0, prim_edges=0)
-    device = any_device.with_policy(replace(zero, **{bound: 64}))
-    graph = ring(n).symmetrised() if bound == "prim_vertices" else ring(n)
-    forest = clmst.minimum_spanning_forest(graph, device=device)
+    """Where both directions are stored, vertices count; else half of them, and edges too."""
+    bounds = {"prim_vertices": 1 << 20, "prim_edges": 1 << 20} | {bound: 64}
+    device = any_device.with_policy(replace(any_device.policy, **bounds))
+    graph, both = ring(n), ring(n).symmetrised()
+    counts = {"prim_vertices": both, "prim_edges": graph}
+    forest = clmst.minimum_spanning_forest(counts[bound], device=device)
     assert (forest.stats["algorithm"] == "prim") == is_small
-    assert_same_forest(forest, clmst.kruskal(graph))
-    other = ring(n) if bound == "prim_vertices" else ring(n).symmetrised()
-    assert clmst.minimum_spanning_forest(other, device=device).stats["algorithm"] != "prim"
+    assert_same_forest(forest, clmst.kruskal(counts[bound]))
+    if bound == "prim_vertices":
+        assert clmst.minimum_spanning_forest(graph, device=device).stats["algorithm"] != "prim"
+        half = clmst.minimum_spanning_forest(ring((n + 1) // 2), device=device)
+        assert (half.stats["algorithm"] == "prim") == is_small
+    else:
+        assert clmst.minimum_spanning_forest(both, device=device).stats["algorithm"] == "prim"
 
 
 def test_large_graphs(any_device: Device) -> None:
