@@ -115,7 +115,7 @@ kernel void filter_boruvka_admit_edges(SOLVE_PARAMETERS, uint phase, uint n_phas
 // Launch   any.
 kernel void filter_boruvka_refine(SOLVE_PARAMETERS, uint phase, uint depth, uint pass) {
   const solve_t solve = SOLVE_ARGUMENTS;
-  round_refine(&solve, phase, depth, pass);
+  round_refine(&solve, depth, round_edges(&solve, phase, depth), pass);
 }
 #endif
 
@@ -128,7 +128,7 @@ LANES_ATTRIBUTE
 kernel void filter_boruvka_hook(SOLVE_PARAMETERS, uint phase, uint depth) {
   local uint scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
-  round_hook(&solve, phase, depth, scratch, &base);
+  round_hook(&solve, phase, depth, round_edges(&solve, phase, depth), scratch, &base);
 }
 
 // Let every vertex of a depth know its supervertex, or point further ahead.
@@ -139,7 +139,7 @@ kernel void filter_boruvka_hook(SOLVE_PARAMETERS, uint phase, uint depth) {
 kernel void filter_boruvka_follow(SOLVE_PARAMETERS, uint phase, uint depth, uint again) {
   const solve_t solve = SOLVE_ARGUMENTS;
   if (again && *solve_count(&solve, phase, depth, COUNT_PENDING) == 0) return;
-  round_follow(&solve, phase, depth);
+  round_follow(&solve, phase, depth, round_vertices(&solve, phase, depth));
 }
 
 // Make the worklist of depth + 1 of that of `depth`, or of the list of (row, slot).
@@ -150,7 +150,7 @@ LANES_ATTRIBUTE
 kernel void filter_boruvka_contract(SOLVE_PARAMETERS, uint phase, uint depth) {
   local uint scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
-  round_contract(&solve, phase, depth, scratch, &base);
+  round_contract(&solve, phase, depth, round_edges(&solve, phase, depth), scratch, &base);
 }
 
 // Number the components that a phase leaves.

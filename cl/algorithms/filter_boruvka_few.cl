@@ -37,20 +37,17 @@ typedef struct {
 #if HAS_FEW
 // Whether many edges are to be contracted to few supervertices, and the work-groups of the launch
 // can hold all of them.
-static inline bool few_applies(const solve_t *solve, uint phase, uint depth) {
-  const uint n_edges = round_edges(solve, phase, depth);
-  const uint n_vertices = *solve_count(solve, phase, depth + 1, COUNT_VERTICES);
+static inline bool few_applies(uint n_edges, uint n_vertices) {
   return n_vertices <= FEW_SUPERVERTICES && n_vertices * FEW_CROWD <= n_edges &&
          n_edges <= (size_t)get_num_groups(0) * FEW_EDGES;
 }
 
-// Contract the worklist of a depth to that of the next, as round_contract does. Must be reached by
-// the whole work-group.
-static inline void few_contract(const solve_t *solve, uint phase, uint depth, const few_t *few,
-                                local uint *scratch, local uint *base) {
-  const uint n_edges = round_edges(solve, phase, depth), me = get_local_id(0);
-  const uint n_vertices = *solve_count(solve, phase, depth + 1, COUNT_VERTICES);
-  const uint room = solve_list_capacity(solve, depth + 1);
+// Contract the worklist of a depth to that of the next, which has so many supervertices, as
+// round_contract does. Must be reached by the whole work-group.
+static inline void few_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
+                                uint n_vertices, const few_t *few, local uint *scratch,
+                                local uint *base) {
+  const uint room = solve_list_capacity(solve, depth + 1), me = get_local_id(0);
   const size_t tile = (size_t)get_group_id(0) * FEW_EDGES;
   if (tile >= n_edges) return;
   for (uint v = me; v < n_vertices; v += WG_SIZE) few->keys[v] = few->ids[v] = UINT_MAX;

@@ -77,7 +77,7 @@ static inline void filter_number_components(const solve_t *solve, uint phase, ui
                                             local uint *scratch, local uint *base) {
   volatile global uint *count = solve_count(solve, phase + 1, 1, COUNT_VERTICES);
   volatile global uint *links = solve_links(solve, depth);
-  uint n_vertices = depth == 0 ? solve->n : *solve_count(solve, phase, depth, COUNT_VERTICES);
+  uint n_vertices = round_vertices(solve, phase, depth);
   while (n_vertices > 0) {
     for (size_t tile = (size_t)get_group_id(0) * GRID_TILE; tile < n_vertices;
          tile += (size_t)get_num_groups(0) * GRID_TILE) {
@@ -93,7 +93,7 @@ static inline void filter_number_components(const solve_t *solve, uint phase, ui
     }
     links += solve_capacity(solve, depth);
     depth += 1;
-    n_vertices = *solve_count(solve, phase, depth, COUNT_VERTICES);
+    n_vertices = round_vertices(solve, phase, depth);
   }
 }
 
@@ -101,8 +101,7 @@ static inline void filter_number_components(const solve_t *solve, uint phase, ui
 // up, each finds it in one step. A final link that is met on the way may be what another work-item
 // has just found, which is as good.
 static inline void filter_find_components(const solve_t *solve, uint phase, uint depth) {
-  const uint n_vertices =
-      depth == 0 ? solve->n : *solve_count(solve, phase, depth, COUNT_VERTICES);
+  const uint n_vertices = round_vertices(solve, phase, depth);
   GRID_FOR(v, n_vertices) {
     const global uint *links = (const global uint *)solve_links(solve, depth);
     const uint own = links[v];
@@ -120,7 +119,7 @@ static inline void filter_find_components(const solve_t *solve, uint phase, uint
 
 // Let the supervertices of depth 1 begin, which are the components that the phase before left.
 static inline void filter_begin_components(const solve_t *solve, uint phase) {
-  GRID_FOR(c, *solve_count(solve, phase, 1, COUNT_VERTICES)) solve_begin_vertex(solve, 1, (uint)c);
+  GRID_FOR(c, round_vertices(solve, phase, 1)) solve_begin_vertex(solve, 1, (uint)c);
 }
 
 // The supervertex or component of a vertex when a phase's window is admitted at `depth`.

@@ -25,36 +25,42 @@ static inline bool solve_wait(const solve_t *solve, room_t *room) {
   return grid_barrier(solve->state + STATE_ARRIVALS, &room->passed, room->base);
 }
 
-static inline void resident_contract(const solve_t *solve, uint phase, uint depth, room_t *room) {
+// Contract a worklist to that of the next depth, which has `n_next` supervertices.
+static inline void resident_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
+                                     uint n_next, room_t *room) {
 #if HAS_FEW
-  if (few_applies(solve, phase, depth)) {
-    few_contract(solve, phase, depth, &room->few, room->scratch, room->base);
+  if (few_applies(n_edges, n_next)) {
+    few_contract(solve, phase, depth, n_edges, n_next, &room->few, room->scratch, room->base);
     return;
   }
 #endif
-  round_contract(solve, phase, depth, room->scratch, room->base);
+  round_contract(solve, phase, depth, n_edges, room->scratch, room->base);
 }
 
 // Do the rounds of a phase from `depth` on, until no edge can be left: where all supervertices with
 // edges have become one, none is looked for. Returns whether it could.
 static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth, room_t *room) {
-  while (round_edges(solve, phase, depth) > 0 && depth + 1 < MAX_DEPTHS) {
+  uint n_edges = round_edges(solve, phase, depth), n_vertices = round_vertices(solve, phase, depth);
+  while (n_edges > 0 && depth + 1 < MAX_DEPTHS) {
 #if RESERVATION_PASSES > 1
     for (uint pass = 1; pass < RESERVATION_PASSES; ++pass) {
-      round_refine(solve, phase, depth, pass);
+      round_refine(solve, depth, n_edges, pass);
       if (!solve_wait(solve, room)) return false;
     }
 #endif
-    round_hook(solve, phase, depth, room->scratch, room->base);
+    round_hook(solve, phase, depth, n_edges, room->scratch, room->base);
     if (!solve_wait(solve, room)) return false;
-    if (*solve_count(solve, phase, depth, COUNT_VERTICES) > FEW_VERTICES) {
-      round_follow(solve, phase, depth);
+    const uint n_next = round_vertices(solve, phase, depth + 1);
+    if (n_vertices > FEW_VERTICES) {
+      round_follow(solve, phase, depth, n_vertices);
       if (!solve_wait(solve, room)) return false;
     }
-    if (*solve_count(solve, phase, depth + 1, COUNT_VERTICES) <= 1) return true;
-    resident_contract(solve, phase, depth, room);
+    if (n_next <= 1) return true;
+    resident_contract(solve, phase, depth, n_edges, n_next, room);
     if (!solve_wait(solve, room)) return false;
     depth += 1;
+    n_vertices = n_next;
+    n_edges = round_edges(solve, phase, depth);
   }
   return true;
 }
@@ -70,7 +76,8 @@ static inline bool resident_first_round(const solve_t *solve, uint n_phases, roo
   if (!solve_wait(solve, room)) return false;
   first_follow_choices(solve);
   if (!solve_wait(solve, room)) return false;
-  if (n_phases > 1) round_contract(solve, 0, 0, room->scratch, room->base);
+  if (n_phases > 1)
+    round_contract(solve, 0, 0, round_edges(solve, 0, 0), room->scratch, room->base);
   else filter_admit_edges(solve, 0, n_phases, 1, &room->tile, room->base);
 #else
   filter_admit_edges(solve, 0, n_phases, 0, &room->tile, room->base);
@@ -84,7 +91,7 @@ static inline bool resident_settle(const solve_t *solve, uint phase, uint depth,
   filter_number_components(solve, phase, depth, room->scratch, room->base);
   if (!solve_wait(solve, room)) return false;
   uint deepest = 1;
-  while (*solve_count(solve, phase, deepest + 1, COUNT_VERTICES) > 0) deepest += 1;
+  while (round_vertices(solve, phase, deepest + 1) > 0) deepest += 1;
   for (uint d = deepest + 1; d-- > 0;) {
     filter_find_components(solve, phase, d);
     if (!solve_wait(solve, room)) return false;

@@ -27,6 +27,14 @@ static inline uint round_edges(const solve_t *solve, uint phase, uint depth) {
              round_is_listed(depth) ? 2 * room : room);
 }
 
+// How many supervertices a depth has.
+static inline uint round_vertices(const solve_t *solve, uint phase, uint depth) {
+  return depth == 0 ? solve->n : *solve_count(solve, phase, depth, COUNT_VERTICES);
+}
+
+// The steps of a round are told both counts: each look at one takes a trip to memory, which a step
+// of a small solve would wait for.
+
 // The edge at a place of the worklist of a depth.
 static inline void round_load(const solve_t *solve, uint depth, size_t at, edge_t *edge) {
   const global uint *list = solve_list(solve, depth);
@@ -55,8 +63,8 @@ static inline void round_put(const solve_t *solve, uint depth, uint at, edge_t e
 
 #if RESERVATION_PASSES > 1
 // Make the reservations of a later pass: the words before it are settled.
-static inline void round_refine(const solve_t *solve, uint phase, uint depth, uint pass) {
-  const uint n_edges = round_edges(solve, phase, depth), stride = solve_stride(solve, depth);
+static inline void round_refine(const solve_t *solve, uint depth, uint n_edges, uint pass) {
+  const uint stride = solve_stride(solve, depth);
   GRID_FOR(at, n_edges) {
     edge_t edge;
     round_load(solve, depth, at, &edge);
@@ -83,9 +91,8 @@ static inline uint round_hook_edge(const solve_t *solve, uint depth, edge_t edge
 }
 
 // Hook all supervertices of a depth; the roots become supervertices of the next.
-static inline void round_hook(const solve_t *solve, uint phase, uint depth, local uint *scratch,
-                              local uint *base) {
-  const uint n_edges = round_edges(solve, phase, depth);
+static inline void round_hook(const solve_t *solve, uint phase, uint depth, uint n_edges,
+                              local uint *scratch, local uint *base) {
   volatile global uint *links = solve_links(solve, depth);
   volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_VERTICES);
   for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_edges;
@@ -116,9 +123,7 @@ static inline void round_hook(const solve_t *solve, uint phase, uint depth, loca
 // Let every vertex of a depth know its supervertex, if CHASE steps lead there; else let it point as
 // far ahead as they do, so that the next time takes steps CHASE times as long. Others follow and
 // store at once: a link read is the old one or the new one, and both lead to the same root.
-static inline void round_follow(const solve_t *solve, uint phase, uint depth) {
-  const uint n_vertices =
-      depth == 0 ? solve->n : *solve_count(solve, phase, depth, COUNT_VERTICES);
+static inline void round_follow(const solve_t *solve, uint phase, uint depth, uint n_vertices) {
   volatile global uint *links = solve_links(solve, depth);
   uint pending = 0;
   GRID_FOR(v, n_vertices) {
@@ -163,9 +168,8 @@ static inline bool round_load_contracted(const solve_t *solve, uint depth, size_
 }
 
 // Contract the worklist of a depth to that of the next.
-static inline void round_contract(const solve_t *solve, uint phase, uint depth,
+static inline void round_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                   local uint *scratch, local uint *base) {
-  const uint n_edges = round_edges(solve, phase, depth);
   volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_EDGES);
   edge_t edges[EDGES_PER_ITEM];
   for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_edges;
