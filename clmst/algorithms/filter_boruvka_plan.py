@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -152,6 +153,10 @@ class Plan:
         half = min(m, (an_edge * m + a_vertex * n) // 32 + _FEW_EDGES)
         at_least = -(-m // 2) if self.symmetric and self.ranks else 0
         return max(at_least, half), half
+
+    def look_at(self, weights: Any) -> None:
+        """Take the weights of the next solve from another buffer, of words of the same kind."""
+        self.arguments = (*self.arguments[:2], weights, *self.arguments[3:])
 
     # --------------------------------------------------------------------- state
 
