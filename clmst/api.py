@@ -224,29 +224,48 @@ def _solve(
     with device.lock:
         launch = Launcher(device, device.profiling_queue if profile else device.queue, profiler)
         if isinstance(resident, DeviceMatrix):
-            name = "dense"
             forest = dense.solve_matrix(resident, launch, maximum=maximum, options=options)
+            forest = _with_stats(forest, launch, "dense")
         else:
-            name, solve = algorithms.choose(
-                algorithm,
-                options=options,
-                n_vertices=resident.n_vertices,
-                device=device,
+            forest = solve_resident(
+                resident, launch, algorithm=algorithm, options=options, maximum=maximum
             )
-            solution = solve(resident, launch, maximum=maximum, options=options)
-            forest = gather(solution, launch, maximum=maximum)
+    return forest if keep_on_device else forest.to_host()
+
+
+def solve_resident(
+    graph: DeviceGraph, launch: Launcher, *, algorithm: str, options: Any, maximum: bool
+) -> DeviceForest:
+    """Solve a graph that is on a device, whose lock the caller has; waits for it.
+
+    Parameters
+    ----------
+    graph : DeviceGraph
+    launch : Launcher
+        Its profile, if it has one, goes into the forest's ``stats``.
+    algorithm, options, maximum
+        As of :func:`minimum_spanning_forest`.
+    """
+    name, solve = algorithms.choose(
+        algorithm, options=options, n_vertices=graph.n_vertices, device=graph.device
+    )
+    solution = solve(graph, launch, maximum=maximum, options=options)
+    return _with_stats(gather(solution, launch, maximum=maximum), launch, name)
+
+
+def _with_stats(forest: DeviceForest, launch: Launcher, algorithm: str) -> DeviceForest:
+    """Return a forest that tells how it was come by."""
     stats: Mapping[str, Any] = {
-        "algorithm": name,
-        "device": device.description,
+        "algorithm": algorithm,
+        "device": launch.device.description,
         "launches": launch.launches,
         **forest.stats,
     }
-    if profiler is not None:
-        stats = {**stats, "profile": profiler.summary()}
-        if phases := profiler.phases():
+    if launch.profile is not None:
+        stats = {**stats, "profile": launch.profile.summary()}
+        if phases := launch.profile.phases():
             stats = {**stats, "phases": phases}
-    forest = forest.with_stats(stats)
-    return forest if keep_on_device else forest.to_host()
+    return forest.with_stats(stats)
 
 
 def _refuse_complete(graph: Any, algorithm: str) -> None:

@@ -93,6 +93,14 @@ class DeviceForest:
         """Number of trees, isolated vertices counted."""
         return self.graph.n_vertices - self.n_edges
 
+    def with_own_weights(self, launch: Launcher) -> DeviceForest:
+        """Return the same forest with weights of its own, of a graph that gets others; waits."""
+        assert isinstance(self.graph, DeviceGraph)
+        encoding, weights = self.graph.encoded.encoding, self.graph.weights
+        words = gather_words(weights, encoding.word, self.slots, self.n_edges, launch)
+        launch.queue.finish()
+        return replace(self, weights=ForestWeights(words=words, encoding=encoding))
+
     def with_stats(self, stats: Mapping[str, Any]) -> DeviceForest:
         """Return the same forest with other `stats`."""
         return replace(self, stats=stats)
@@ -144,7 +152,8 @@ class DeviceForest:
         same = encoded.encoding.word.itemsize == graph.graph.weights.dtype.itemsize
         if device.capabilities.host_arrays != "copied" or not same or not self.n_edges:
             return None
-        return gather_words(graph, self.slots, self.n_edges, launch).memory
+        word = encoded.encoding.word
+        return gather_words(graph.weights, word, self.slots, self.n_edges, launch).memory
 
     def _of_matrix(self, matrix: DeviceMatrix) -> Forest:
         """Copy the endpoints; the rest follows from them."""
@@ -163,12 +172,13 @@ class DeviceForest:
         )
 
 
-def gather_words(graph: DeviceGraph, slots: Any, count: int, launch: Launcher) -> DeviceArray:
-    """Return the words of the weights in some slots; not waited for. O(count)."""
-    word = graph.encoded.encoding.word
-    gathered = DeviceArray.empty(count, word, graph.device)
-    program = graph.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
-    for_each(launch, program, "forest_gather_weights", count, graph.weights, slots, gathered, count)
+def gather_words(
+    words: Any, word: np.dtype[Any], slots: Any, count: int, launch: Launcher
+) -> DeviceArray:
+    """Return the words in some slots of a buffer; not waited for. O(count)."""
+    gathered = DeviceArray.empty(count, word, launch.device)
+    program = launch.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
+    for_each(launch, program, "forest_gather_weights", count, words, slots, gathered, count)
     return gathered
 
 

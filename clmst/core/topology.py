@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from clmst.core import csr, from_scipy
+from clmst.core import csr
 from clmst.core.errors import InvalidGraphError
-from clmst.core.graph import Graph, check_shape, check_size
+from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 
 

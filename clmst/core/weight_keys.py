@@ -79,6 +79,29 @@ def first_nan(weights: Array) -> int | None:
     return int(np.flatnonzero(np.isnan(weights))[0])
 
 
+def convert(values: Array, dtype: np.dtype[Any]) -> tuple[Array, int | None]:
+    """Convert weights, none of them NaN, to another supported dtype.
+
+    Returns
+    -------
+    converted : ndarray of `dtype`
+    changed : int or None
+        The position of the first weight that `dtype` does not hold exactly; None if it holds all.
+    """
+    if values.dtype == dtype:
+        return values, None
+    with np.errstate(over="ignore", invalid="ignore"):
+        converted = values.astype(dtype)
+        back = converted.astype(values.dtype)
+    zero = values.dtype.type(0)  # integers that wrap round come back, but not with their sign
+    same = (back == values) & ((converted < dtype.type(0)) == (values < zero))
+    for integers, floats in ((values, converted), (converted, values)):
+        if integers.dtype.kind in "iu" and floats.dtype.kind == "f":
+            # 2**63 becomes what the processor likes, and may come back.
+            same &= floats.astype(np.float64) < float(np.iinfo(integers.dtype).max) + 1
+    return converted, None if same.all() else int(np.argmin(same))
+
+
 def order_keys(weights: Array, *, descending: bool = False) -> Array:
     """Return the order-preserving keys of `weights`.
 

@@ -136,6 +136,12 @@ class Device:
         properties = cl.command_queue_properties.PROFILING_ENABLE
         return cl.CommandQueue(self.context, self.cl_device, properties=properties)
 
+    def new_queue(self) -> Any:
+        """Return another queue of the same context, for transfers beside a solve."""
+        import pyopencl as cl
+
+        return cl.CommandQueue(self.context, self.cl_device)
+
     @MadeOnce
     def _pool(self) -> Any:
         from pyopencl.tools import ImmediateAllocator, MemoryPool
