@@ -116,7 +116,9 @@ class Rounds:
         self.edges, self.device = edges, device
         self._plans: dict[Hashable, Any] = {}
         self._planned_for: tuple[int, str] | None = None
-        self._free: list[Any] = []  # stages that nothing is under way to or from
+        # Stages: those that nothing is under way to or from, and the others by what they are.
+        self._free: list[Any] = []
+        self._busy: dict[int, Any] = {}
         self._free_lock = threading.Lock()
         self._own: Any = None  # a buffer for weights by slot
         self.present: Given | None = None  # the weights of the last round, by slot
@@ -129,7 +131,7 @@ class Rounds:
         self._indptr, self._indices, *order = device.upload_all(*uploaded)
         self._order = order[0] if order else None
         self._faults = device.allocate(4 * _FAULT_WORDS)
-        self._clear_faults(Launcher(device, device.queue))
+        self.clear_faults(Launcher(device, device.queue))
 
     # ------------------------------------------------------------------- weights
 
@@ -193,10 +195,15 @@ class Rounds:
         )
 
     def put_back(self, given: Given) -> None:
-        """Take back the stage of weights that nothing is under way to or from, if it has one."""
-        if given.stage is not None and (self.present is None or given is not self.present):
+        """Take back the stage of weights, which nothing is under way to or from, if it has one.
+
+        Not yet if they are the present weights; and only once.
+        """
+        if self.present is None or given.stage is not self.present.stage:
             with self._free_lock:
-                self._free.append(given.stage)
+                stage = self._busy.pop(id(given.stage), None)
+                if stage is not None:
+                    self._free.append(stage)
 
     def forget(self) -> None:
         """Forget the present weights."""
@@ -206,20 +213,20 @@ class Rounds:
 
     # ------------------------------------------------------------------- changes
 
-    def change(self, edges: Any, words: Any, count: int, launch: Launcher) -> DeviceGraph:
+    def change(self, edges: DeviceArray, words: DeviceArray, launch: Launcher) -> DeviceGraph:
         """Enqueue the change of some of the present weights, the last of an edge's places winning.
 
         Nothing is changed if there is a fault.
 
         Parameters
         ----------
-        edges : DeviceArray of uint32, shape (count,)
-        words : DeviceArray of the present words, shape (count,)
-        count : int
+        edges : DeviceArray of uint32, shape (k,)
+        words : DeviceArray of words like the present ones, shape (k,)
         launch : Launcher
         """
         assert self.present is not None
         n_edges, program = self.edges.n_input, self._program(self.present.encoding)
+        count = edges.size
         weights = self._own_weights(program, launch)
         base = self._claim(count, launch)
         slots = self._slots_of_edges()
@@ -241,8 +248,12 @@ class Rounds:
         nan, unknown = (None if word == _NONE else word for word in words.tolist())
         faults = Faults(nan=nan, unknown=unknown)
         if faults:
-            self._clear_faults(launch)
+            self.clear_faults(launch)
         return faults
+
+    def clear_faults(self, launch: Launcher) -> None:
+        """Enqueue that nothing has been found wrong."""
+        launch.fill(self._faults, _NONE, _FAULT_WORDS)
 
     def widen(self, launch: Launcher) -> Encoding:
         """Let the present words be the weights themselves, and wait; return their encoding. O(m).
@@ -315,10 +326,11 @@ class Rounds:
             while self._free:
                 stage = self._free.pop()
                 if stage.size >= n_bytes:
+                    self._busy[id(stage)] = stage
                     return stage
         with self.device.lock:
             self.device.queue.finish()
-            return self.device.allocate(n_bytes)
-
-    def _clear_faults(self, launch: Launcher) -> None:
-        launch.fill(self._faults, _NONE, _FAULT_WORDS)
+            stage = self.device.allocate(n_bytes)
+        with self._free_lock:
+            self._busy[id(stage)] = stage
+        return stage

@@ -96,10 +96,12 @@ class DeviceForest:
     def with_own_weights(self, launch: Launcher) -> DeviceForest:
         """Return the same forest with weights of its own, of a graph that gets others; waits."""
         assert isinstance(self.graph, DeviceGraph)
-        encoding, weights = self.graph.encoded.encoding, self.graph.weights
-        words = gather_words(weights, encoding.word, self.slots, self.n_edges, launch)
+        encoding = self.graph.encoded.encoding
+        words = gather_words(self.graph.weights, encoding.word, self.slots, self.n_edges, launch)
         launch.queue.finish()
-        return replace(self, weights=ForestWeights(words=words, encoding=encoding))
+        graph = replace(self.graph, plans={}, derived={})  # which are not the forest's to keep
+        weights = ForestWeights(words=words, encoding=encoding)
+        return replace(self, graph=graph, weights=weights)
 
     def with_stats(self, stats: Mapping[str, Any]) -> DeviceForest:
         """Return the same forest with other `stats`."""

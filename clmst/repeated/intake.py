@@ -26,16 +26,27 @@ DEVICE_CHECKS_FROM = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ids:
-    """The edges that a change names; those from the host are known to be some."""
+class Change:
+    """New weights of some edges, on the device.
 
-    on_device: DeviceArray
-    on_host: Array | None
+    Attributes
+    ----------
+    ids : DeviceArray of uint32, shape (k,)
+    words : DeviceArray of words like the present ones, shape (k,)
+    ids_on_host : ndarray of int, shape (k,), or None
+        The edges as they were given, if from the host.
+    is_checked : bool
+        Whether all of these are edges, and no weight is NaN.
+    """
 
-    def name(self, place: int) -> int:
-        """Return the edge named in a place."""
-        named = self.on_device.to_host() if self.on_host is None else self.on_host
-        return int(named[place])
+    ids: DeviceArray
+    words: DeviceArray
+    ids_on_host: Array | None
+    is_checked: bool
+
+    def edge_in(self, place: int) -> int:
+        """Return the edge that is named in a place."""
+        return _edge_in(place, self.ids, self.ids_on_host)
 
 
 def give(weights: Any, rounds: Rounds, queue: Any, *, keeps: bool = False) -> Given:
@@ -68,48 +79,32 @@ def give(weights: Any, rounds: Rounds, queue: Any, *, keeps: bool = False) -> Gi
     return rounds.bring(words, encoded.encoding, queue, is_checked=is_checked)
 
 
-def ids_of(edge_ids: Any, rounds: Rounds) -> Ids:
-    """Return the edges that a change names, on the device."""
-    n_edges = rounds.edges.n_input
-    array = DeviceArray.in_context(edge_ids, rounds.device)
-    if array is not None:
-        if array.dtype not in (np.uint32, np.int32):
-            raise InvalidArgumentError(
-                f"edge_ids have dtype {array.dtype}; on the device they must be (u)int32"
-            )
-        return Ids(on_device=array.view(np.uint32), on_host=None)
-    ids = np.asarray(edge_ids)
-    if ids.size == 0:
-        ids = ids.astype(np.uint32)  # an empty list has no dtype of its own
-    if ids.ndim != 1 or ids.dtype.kind not in "iu":
-        raise InvalidArgumentError(
-            f"edge_ids are {ids.ndim}-dimensional of dtype {ids.dtype}; they must be "
-            "one-dimensional of an integer dtype"
-        )
-    unknown = (ids < 0) | (ids >= n_edges)
-    if unknown.any():
-        place = int(np.argmax(unknown))
-        raise unknown_error(int(ids[place]), place, n_edges)
-    words = DeviceArray.from_host(ids.astype(np.uint32), rounds.device)
-    return Ids(on_device=words, on_host=ids)
+def change_of(edge_ids: Any, weights: Any, rounds: Rounds, launch: Launcher) -> Change:
+    """Check new weights of some edges, and let the device have them.
 
+    What is on the host is checked here; what is on the device, when the change is made.
 
-def words_of(weights: Any, ids: Ids, rounds: Rounds, launch: Launcher) -> DeviceArray:
-    """Return new weights of some edges as words like the present ones, on the device."""
-    assert rounds.present is not None
-    dtype = rounds.present.encoding.dtype
+    Parameters
+    ----------
+    edge_ids : array of int, DeviceArray or pyopencl.array.Array of (u)int32
+    weights : array, DeviceArray or pyopencl.array.Array
+    rounds : Rounds
+        With present weights.
+    launch : Launcher
+    """
+    ids, on_host = _ids(edge_ids, rounds)
     array = DeviceArray.in_context(weights, rounds.device)
     if array is None:
         values = as_weights(weights)
         _check_one_each(values.shape, ids)
-        return _words_of_host(_in_dtype(values, dtype, ids), rounds, launch)
-    _check_one_each((array.size,), ids)
-    if array.dtype != dtype:
-        raise InvalidArgumentError(
-            f"weights have dtype {array.dtype} where the present ones have {dtype}; "
-            "on the device they must be of the same"
-        )
-    return array.view(rounds.widen(launch).word)
+        if (nan := first_nan(values)) is not None:
+            raise nan_error(_edge_in(nan, ids, on_host))
+        words = _words_of_host(values, rounds, launch)
+    else:
+        _check_one_each((array.size,), ids)
+        words = _words_of_device(array, rounds, launch)
+    is_checked = on_host is not None and array is None
+    return Change(ids=ids, words=words, ids_on_host=on_host, is_checked=is_checked)
 
 
 def nan_error(edge: int) -> InvalidGraphError:
@@ -131,6 +126,10 @@ def unknown_error(edge: int, place: int, n_edges: int) -> InvalidArgumentError:
 def _check_count(dtype: np.dtype[Any], shape: tuple[int, ...], n_edges: int) -> None:
     """Raise unless there is one weight an edge, of a dtype that kernels know."""
     check_dtype(dtype)
+    if not dtype.isnative:
+        raise InvalidGraphError(
+            f"weights on the device have dtype {dtype}; they must be in native byte order"
+        )
     if shape != (n_edges,):
         raise InvalidArgumentError(
             f"weights have shape {shape} for {n_edges} edges; there must be one for each row of "
@@ -138,32 +137,66 @@ def _check_count(dtype: np.dtype[Any], shape: tuple[int, ...], n_edges: int) -> 
         )
 
 
-def _check_one_each(shape: tuple[int, ...], ids: Ids) -> None:
-    if shape != (ids.on_device.size,):
+def _check_one_each(shape: tuple[int, ...], ids: DeviceArray) -> None:
+    if shape != (ids.size,):
         raise InvalidArgumentError(
-            f"weights have shape {shape} for {ids.on_device.size} edge_ids; there must be one for "
-            "each"
+            f"weights have shape {shape} for {ids.size} edge_ids; there must be one for each"
         )
+
+
+def _edge_in(place: int, ids: DeviceArray, on_host: Array | None) -> int:
+    """Return the edge that is named in a place."""
+    return int((ids.to_host() if on_host is None else on_host)[place])
+
+
+def _ids(edge_ids: Any, rounds: Rounds) -> tuple[DeviceArray, Array | None]:
+    """Return edges on the device, and on the host if they are from there."""
+    array, n_edges = DeviceArray.in_context(edge_ids, rounds.device), rounds.edges.n_input
+    if array is not None:
+        if array.dtype not in (np.uint32, np.int32):
+            raise InvalidArgumentError(
+                f"edge_ids have dtype {array.dtype}; on the device they must be (u)int32"
+            )
+        return array.view(np.uint32), None
+    ids = np.asarray(edge_ids)
+    if ids.size == 0:
+        ids = ids.astype(np.uint32)  # an empty list has no dtype of its own
+    if ids.ndim != 1 or ids.dtype.kind not in "iu":
+        raise InvalidArgumentError(
+            f"edge_ids are {ids.ndim}-dimensional of dtype {ids.dtype}; they must be "
+            "one-dimensional of an integer dtype"
+        )
+    unknown = (ids < 0) | (ids >= n_edges)
+    if unknown.any():
+        place = int(np.argmax(unknown))
+        raise unknown_error(int(ids[place]), place, n_edges)
+    return DeviceArray.from_host(ids.astype(np.uint32), rounds.device), ids
 
 
 def _words_of_host(values: Array, rounds: Rounds, launch: Launcher) -> DeviceArray:
     """Return weights as words like the present ones, which are widened if there is no room."""
     assert rounds.present is not None
-    words = rounds.present.encoding.encode(values)
+    encoding = rounds.present.encoding
+    converted, changed = convert(values, encoding.dtype)
+    if changed is not None:
+        raise InvalidArgumentError(
+            f"weights[{changed}] is {values[changed]}, which {encoding.dtype}, the dtype of the "
+            "present weights, does not hold exactly; solve() takes all weights in another one"
+        )
+    words = encoding.encode(converted)
     if words is None:
-        words = rounds.widen(launch).encode(values)
+        words = rounds.widen(launch).encode(converted)
     assert words is not None, "wide words hold all weights"
     return DeviceArray.from_host(words, rounds.device)
 
 
-def _in_dtype(values: Array, dtype: np.dtype[Any], ids: Ids) -> Array:
-    """Return weights in another dtype, or raise if that would change one."""
-    if (nan := first_nan(values)) is not None:
-        raise nan_error(ids.name(nan))
-    converted, changed = convert(values, dtype)
-    if changed is not None:
+def _words_of_device(array: DeviceArray, rounds: Rounds, launch: Launcher) -> DeviceArray:
+    """Return weights of the present dtype as words."""
+    assert rounds.present is not None
+    dtype = rounds.present.encoding.dtype
+    if array.dtype != dtype:
         raise InvalidArgumentError(
-            f"weights[{changed}] is {values[changed]}, which {dtype}, the dtype of the present "
-            "weights, does not hold exactly; solve() takes all weights in another one"
+            f"weights have dtype {array.dtype} where the present ones have {dtype}; "
+            "on the device they must be of the same"
         )
-    return converted
+    return array.view(rounds.widen(launch).word)

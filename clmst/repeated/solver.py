@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from functools import cached_property
@@ -10,21 +9,15 @@ from typing import Any, Literal, overload
 
 from clmst import algorithms
 from clmst.algorithms.ecl_options import EclOptions
-from clmst.algorithms.repeated import Given, Rounds
 from clmst.algorithms.solution import DeviceForest
-from clmst.api import solve_resident
 from clmst.core import topology
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.repeated.ahead import Steps, solve_ahead
-from clmst.repeated.intake import Ids, give, ids_of, nan_error, unknown_error, words_of
+from clmst.repeated.ahead import solve_ahead
 from clmst.repeated.source import edges_of, graph_of
-from clmst.runtime.array import DeviceArray
-from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.launcher import Launcher
-from clmst.runtime.profile import Profile
+from clmst.repeated.turns import Turns
 
 
 class RepeatedSolver:
@@ -85,22 +78,24 @@ class RepeatedSolver:
         options: Any = None,
     ) -> None:
         began = time.perf_counter()
-        algorithms.choose(algorithm)
+        algorithms.choose(algorithm)  # what nothing has the name of is refused at once
         if isinstance(options, EclOptions) and not options.single_direction:
             raise InvalidArgumentError(
-                "EclOptions(single_direction=False) has both directions of every edge stored; a "
-                "RepeatedSolver stores each once"
+                "EclOptions(single_direction=False) is for both directions of edges; a "
+                "RepeatedSolver stores each edge once"
             )
         self.device, self._graph = edges_of(graph, device)
-        self.maximum = maximum
-        self._algorithm, self._options = algorithm, options
-        self._lock = threading.RLock()
-        with self.device.lock:
-            self._rounds: Rounds | None = Rounds(self._graph, self.device)
-            self.device.queue.finish()
-        self._prepare_ms = 1e3 * (time.perf_counter() - began)
+        self._turns = Turns(
+            self._graph, self.device, algorithm=algorithm, options=options, maximum=maximum
+        )
+        self._turns.prepare_ms = 1e3 * (time.perf_counter() - began)
 
     # ------------------------------------------------------------------- what it is
+
+    @property
+    def maximum(self) -> bool:
+        """Whether forests are maximum spanning forests."""
+        return self._turns.maximum
 
     @property
     def n_vertices(self) -> int:
@@ -124,7 +119,7 @@ class RepeatedSolver:
         return topology.endpoints(self._graph)
 
     def __repr__(self) -> str:
-        state = "closed" if self._rounds is None else f"on {self.device.description}"
+        state = "closed" if self._turns.is_closed else f"on {self.device.description}"
         return f"RepeatedSolver(n_vertices={self.n_vertices}, n_edges={self.n_edges}, {state})"
 
     def weights_of(self, matrix: Any) -> Array:
@@ -205,14 +200,7 @@ class RepeatedSolver:
         O(m) beside what the algorithm takes. Weights of 64 bits are narrowed to 32 on the host
         where that is exact, those on the device are not.
         """
-        with self._lock:
-            began = time.perf_counter()
-            launch = self._launcher(profile=profile)
-            with self.device.lock:
-                given = give(weights, self._opened(), launch.queue)
-            uploaded = self._finished(launch)
-            forest = self._round(given, launch)
-            forest = self._with_times(forest, launch, began, uploaded)
+        forest = self._turns.solve(weights, profile=profile)
         return forest if keep_on_device else forest.to_host()
 
     @overload
@@ -263,18 +251,7 @@ class RepeatedSolver:
         Uploads what changes, O(k), and copies weights that are the caller's once. Weights that were
         narrowed to 32 bits become 64 bits wide, O(m), when one comes that has no room in 32.
         """
-        with self._lock:
-            began = time.perf_counter()
-            launch = self._launcher(profile=profile)
-            rounds = self._opened()
-            if rounds.present is None:
-                raise InvalidArgumentError("there are no weights to change; solve() gives them")
-            with self.device.lock:
-                ids = ids_of(edge_ids, rounds)
-                words = words_of(weights, ids, rounds, launch)
-                uploaded = self._finished(launch)
-                forest = self._changed_round(ids, words, launch)
-            forest = self._with_times(forest, launch, began, uploaded)
+        forest = self._turns.update(edge_ids, weights, profile=profile)
         return forest if keep_on_device else forest.to_host()
 
     @overload
@@ -328,29 +305,14 @@ class RepeatedSolver:
             As :meth:`solve`, after the forests of all weights before have been yielded; as whatever
             the iterable itself raises. The solver can be used again.
         """
-        self._opened()
+        self._turns.opened()
         total = len(weights) if isinstance(weights, Sized) else None
-        queue = self.device.new_queue()
-
-        def bring(next_weights: Any) -> Given:
-            given = give(next_weights, self._opened(), queue, keeps=True)
-            queue.finish()
-            return given
-
-        def solve(given: Given) -> Forest | DeviceForest:
-            with self._lock:
-                forest = self._round(given, self._launcher(profile=False))
-            return forest if keep_on_device else forest.to_host()
-
-        def put_back(given: Given) -> None:
-            if self._rounds is not None:
-                self._rounds.put_back(given)
 
         def told(done: int) -> None:
             if progress is not None:
                 progress(done, total)
 
-        steps = Steps(give=bring, solve=solve, put_back=put_back)
+        steps = self._turns.steps(keep_on_device=keep_on_device)
         return solve_ahead(iter(weights), steps, told)
 
     # ------------------------------------------------------------------------ closing
@@ -361,89 +323,11 @@ class RepeatedSolver:
         ``solver.device.release_memory()`` then gives it back to the device. Closing twice is no
         error; anything else that needs the device is one from then on.
         """
-        with self._lock:
-            self._rounds = None
+        self._turns.close()
 
     def __enter__(self) -> RepeatedSolver:
-        self._opened()
+        self._turns.opened()
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-    def _opened(self) -> Rounds:
-        if self._rounds is None:
-            raise InvalidArgumentError("the solver is closed; make another one to solve again")
-        return self._rounds
-
-    # ------------------------------------------------------------------------- rounds
-
-    def _launcher(self, *, profile: bool) -> Launcher:
-        """Return a launcher; what the device's own queue does is done, if it is for another."""
-        if not profile:
-            return Launcher(self.device, self.device.queue)
-        with self.device.lock:
-            self.device.queue.finish()
-        return Launcher(self.device, self.device.profiling_queue, Profile())
-
-    def _round(self, given: Given, launch: Launcher) -> DeviceForest:
-        """Solve with weights by edge; they are done with when it returns."""
-        rounds = self._opened()
-        with self.device.lock:
-            try:
-                graph = rounds.take(given, launch)
-                forest = self._solved(graph, launch)
-                if given.may_hold_nan and (nan := rounds.read_faults(launch).nan) is not None:
-                    raise nan_error(nan)  # noqa: TRY301
-            except BaseException:
-                launch.queue.finish()  # nothing is under way to or from what is put back
-                rounds.forget()
-                raise
-            finally:
-                rounds.put_back(given)
-        return forest
-
-    def _changed_round(self, ids: Ids, words: DeviceArray, launch: Launcher) -> DeviceForest:
-        rounds = self._opened()
-        graph = rounds.change(ids.on_device, words, words.size, launch)
-        forest = self._solved(graph, launch)
-        if ids.on_host is not None:  # then the weights are from there as a rule
-            return forest
-        faults = rounds.read_faults(launch)
-        if faults.unknown is not None:
-            raise unknown_error(ids.name(faults.unknown), faults.unknown, self.n_edges)
-        if faults.nan is not None:
-            raise nan_error(ids.name(faults.nan))
-        return forest
-
-    def _solved(self, graph: DeviceGraph, launch: Launcher) -> DeviceForest:
-        forest = solve_resident(
-            graph,
-            launch,
-            algorithm=self._algorithm,
-            options=self._options,
-            maximum=self.maximum,
-        )
-        return forest.with_own_weights(launch)
-
-    # --------------------------------------------------------------------------- times
-
-    def _finished(self, launch: Launcher) -> float:
-        """Return the time, at which all is finished if times are asked for."""
-        if launch.profile is not None:
-            with self.device.lock:
-                launch.queue.finish()
-        return time.perf_counter()
-
-    def _with_times(
-        self, forest: DeviceForest, launch: Launcher, began: float, uploaded: float
-    ) -> DeviceForest:
-        """Return a forest that tells how long its steps took, if that was asked for."""
-        if launch.profile is None:
-            return forest
-        times = {
-            "prepare": self._prepare_ms,
-            "upload": 1e3 * (uploaded - began),
-            "solve": 1e3 * (time.perf_counter() - uploaded),
-        }
-        return forest.with_stats({**forest.stats, "times": times})
