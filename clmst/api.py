@@ -234,7 +234,13 @@ def _solve(
 
 
 def solve_resident(
-    graph: DeviceGraph, launch: Launcher, *, algorithm: str, options: Any, maximum: bool
+    graph: DeviceGraph,
+    launch: Launcher,
+    *,
+    algorithm: str,
+    options: Any,
+    maximum: bool,
+    own_weights: bool = False,
 ) -> DeviceForest:
     """Solve a graph that is on a device, whose lock the caller has; waits for it.
 
@@ -245,12 +251,15 @@ def solve_resident(
         Its profile, if it has one, goes into the forest's ``stats``.
     algorithm, options, maximum
         As of :func:`minimum_spanning_forest`.
+    own_weights : bool
+        Give the forest weights of its own, since the graph will get others.
     """
     name, solve = algorithms.choose(
         algorithm, options=options, n_vertices=graph.n_vertices, device=graph.device
     )
     solution = solve(graph, launch, maximum=maximum, options=options)
-    return _with_stats(gather(solution, launch, maximum=maximum), launch, name)
+    forest = gather(solution, launch, maximum=maximum)
+    return _with_stats(forest.with_own_weights(launch) if own_weights else forest, launch, name)
 
 
 def _with_stats(forest: DeviceForest, launch: Launcher, algorithm: str) -> DeviceForest:

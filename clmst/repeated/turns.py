@@ -156,14 +156,14 @@ class Turns:
     ) -> DeviceForest:
         """Solve a graph that is made of new weights; if that fails, nothing of it stays."""
         try:
-            forest = solve_resident(
+            return solve_resident(
                 graph(),
                 launch,
                 algorithm=self._algorithm,
                 options=self._options,
                 maximum=self.maximum,
+                own_weights=True,
             )
-            return forest.with_own_weights(launch)
         except BaseException:
             rounds.clear_faults(launch)
             launch.queue.finish()  # before memory that it works on is anybody else's
