@@ -9,8 +9,17 @@ from typing import Any
 
 from clmst.algorithms.repeated import Given
 
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """An error in the place of weights: the source's own, or what is wrong with them."""
+
+    error: Exception
+    is_refusal: bool
+
+
 # What a source of weights gives: the next ones, an error in their place, or nothing more.
-_Next = Given | Exception | None
+_Next = Given | _Failure | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +34,14 @@ class Steps:
         Return the forest under weights given.
     put_back : callable
         Let go of weights given that nobody will solve.
+    forget : callable
+        Have no weights, as after any others that cannot be solved.
     """
 
     give: Callable[[Any], Given]
     solve: Callable[[Given], Any]
     put_back: Callable[[Given], None]
+    forget: Callable[[], None]
 
 
 def solve_ahead(
@@ -68,15 +80,21 @@ def solve_ahead(
             del forest, solve  # or they would keep its memory during the next solve
             if present.is_on_device:
                 ahead = _next(source, steps)
-    if isinstance(ahead, Exception):
-        raise ahead
+    if isinstance(ahead, _Failure):
+        if ahead.is_refusal:
+            steps.forget()
+        raise ahead.error
 
 
 def _next(source: Iterator[Any], steps: Steps) -> _Next:
     """Return what comes next; errors are kept, to be raised in their turn."""
     try:
-        return steps.give(next(source))
+        weights = next(source)
     except StopIteration:
         return None
     except Exception as error:
-        return error
+        return _Failure(error, is_refusal=False)
+    try:
+        return steps.give(weights)
+    except Exception as error:
+        return _Failure(error, is_refusal=True)

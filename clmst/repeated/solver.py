@@ -238,7 +238,7 @@ class RepeatedSolver:
         Raises
         ------
         InvalidArgumentError
-            No weights have been solved yet, or the last :meth:`solve` failed; an edge that there is
+            No weights have been solved yet, or the last ones could not be; an edge that there is
             not, the first one being named; not one weight an edge; a weight that the present dtype
             does not hold; the solver is closed. All weights are as before then.
         InvalidGraphError

@@ -77,7 +77,11 @@ class Turns:
             began = time.perf_counter()
             launch = self._launcher(profile=profile)
             with self.device.lock:
-                given = give(weights, self.opened(), launch.queue)
+                try:
+                    given = give(weights, self.opened(), launch.queue)
+                except BaseException:
+                    self._forget()
+                    raise
             uploaded = self._time(launch)
             return self._timed(self._round(given, launch), launch, began, uploaded)
 
@@ -117,7 +121,13 @@ class Turns:
             if rounds is not None:
                 rounds.put_back(given)
 
-        return Steps(give=bring, solve=solve, put_back=put_back)
+        return Steps(give=bring, solve=solve, put_back=put_back, forget=self._forget)
+
+    def _forget(self) -> None:
+        """Have no weights, as after any that cannot be solved, whoever found that out."""
+        with self._lock:
+            if self._rounds is not None:
+                self._rounds.forget()
 
     def _round(self, given: Given, launch: Launcher) -> DeviceForest:
         """Solve with weights by edge; they are done with when it returns."""
