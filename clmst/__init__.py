@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from clmst.core.verify import Verification, verify
     from clmst.generators import generate
     from clmst.io import read_graph, read_points, write_forest, write_graph
+    from clmst.repeated.solver import RepeatedSolver
     from clmst.runtime.array import DeviceArray
     from clmst.runtime.device import Device
     from clmst.runtime.device_graph import DeviceGraph
@@ -84,6 +85,7 @@ _HOMES = {
     "clmst.core.verify": ("Verification", "verify"),
     "clmst.generators": ("generate",),
     "clmst.io": ("read_graph", "read_points", "write_forest", "write_graph"),
+    "clmst.repeated.solver": ("RepeatedSolver",),
     "clmst.runtime.array": ("DeviceArray",),
     "clmst.runtime.device": ("Device",),
     "clmst.runtime.device_graph": ("DeviceGraph",),
@@ -117,6 +119,7 @@ __all__ = [
     "Points",
     "PrimBoruvkaOptions",
     "PrimOptions",
+    "RepeatedSolver",
     "UnsupportedDeviceError",
     "Verification",
     "__version__",

@@ -285,24 +285,55 @@ def _solve(
     with device.lock:
         launch = Launcher(device, device.profiling_queue if profile else device.queue, profiler)
         if isinstance(resident, DeviceMatrix):
-            name = "dense"
             forest = dense.solve_matrix(resident, launch, maximum=maximum, options=options)
+            forest = _with_stats(forest, launch, "dense")
         else:
-            name, solve = algorithms.choose(algorithm, device, resident, options=options)
-            solution = solve(resident, launch, maximum=maximum, options=options)
-            forest = gather(solution, launch, maximum=maximum)
+            forest = solve_resident(
+                resident, launch, algorithm=algorithm, options=options, maximum=maximum
+            )
+    return forest if keep_on_device else forest.to_host()
+
+
+def solve_resident(
+    graph: DeviceGraph,
+    launch: Launcher,
+    *,
+    algorithm: str,
+    options: Any,
+    maximum: bool,
+    own_weights: bool = False,
+) -> DeviceForest:
+    """Solve a graph that is on a device, whose lock the caller has; waits for it.
+
+    Parameters
+    ----------
+    graph : DeviceGraph
+    launch : Launcher
+        Its profile, if it has one, goes into the forest's ``stats``.
+    algorithm, options, maximum
+        As of :func:`minimum_spanning_forest`.
+    own_weights : bool
+        Give the forest weights of its own, since the graph will get others.
+    """
+    name, solve = algorithms.choose(algorithm, graph.device, graph, options=options)
+    solution = solve(graph, launch, maximum=maximum, options=options)
+    forest = gather(solution, launch, maximum=maximum)
+    return _with_stats(forest.with_own_weights(launch) if own_weights else forest, launch, name)
+
+
+def _with_stats(forest: DeviceForest, launch: Launcher, algorithm: str) -> DeviceForest:
+    """Return a forest that tells how it was come by."""
     stats: Mapping[str, Any] = {
-        "algorithm": name,
-        "device": device.description,
+        "algorithm": algorithm,
+        "device": launch.device.description,
         "launches": launch.launches,
         **forest.stats,
     }
-    if profiler is not None:
-        stats = {**stats, "profile": profiler.summary()}
-        if phases := profiler.phases():
+    if launch.profile is not None:
+        stats = {**stats, "profile": launch.profile.summary()}
+        if phases := launch.profile.phases():
             stats = {**stats, "phases": phases}
-    forest = forest.with_stats(stats)
-    return forest if keep_on_device else forest.to_host()
+    return forest.with_stats(stats)
 
 
 def _refuse_complete(graph: Any, algorithm: str) -> None:

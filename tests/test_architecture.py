@@ -29,13 +29,14 @@ BASE = {"core"}
 RUNTIME = BASE | {"runtime"}
 PRIMITIVES = RUNTIME | {"primitives"}
 ALGORITHMS = PRIMITIVES | {"algorithms"}
-API = ALGORITHMS | {"api"}
+API = ALGORITHMS | {"api", "repeated"}
 MAY_IMPORT = {
     "core": set[str](),
     "runtime": BASE,
     "primitives": RUNTIME,
     "algorithms": PRIMITIVES,
     "api": ALGORITHMS,
+    "repeated": ALGORITHMS | {"api"},
     "io": BASE,
     "generators": BASE | {"io"},  # stand-ins are kept as files: building one takes long
     "drawing": BASE,

@@ -8,18 +8,6 @@
 // Slots that a work-group takes at a time: for so many it searches once for the first row.
 #define MATCH_TILE (WG_SIZE == 1 ? 1024 : 8 * WG_SIZE)
 
-static inline bool is_nan(weight_t bits) {
-#if WEIGHT_KIND == WEIGHT_FLOAT && WEIGHT_BITS == 16
-  return (bits & 0x7FFF) > 0x7C00;
-#elif WEIGHT_KIND == WEIGHT_FLOAT && WEIGHT_BITS == 32
-  return (bits & 0x7FFFFFFFu) > 0x7F800000u;
-#elif WEIGHT_KIND == WEIGHT_FLOAT
-  return (bits & 0x7FFFFFFFFFFFFFFFul) > 0x7FF0000000000000ul;
-#else
-  return false;
-#endif
-}
-
 // Check where rows begin.
 //
 // In       indptr[n + 1], of which the first is 0 and the last n_slots; indices[n_slots].
@@ -52,7 +40,7 @@ kernel void adoption_check_slots(const global uint *indices, const global weight
   GRID_FOR(slot, n_slots) {
     const uint column = indices[slot];
     if (column >= n) fault |= FAULT_COLUMN;
-    if (is_nan(weights[slot])) fault |= FAULT_NAN;
+    if (weight_is_nan(weights[slot])) fault |= FAULT_NAN;
     not_rising += slot > 0 && column <= indices[slot - 1];
   }
   note_fault(verdict, fault);

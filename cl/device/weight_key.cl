@@ -36,6 +36,19 @@ typedef ulong weight_t;
 
 #define WEIGHT_SIGN ((weight_t)1 << (WEIGHT_BITS - 1))
 
+// Whether a weight is no number, and so has no place in the order.
+static inline bool weight_is_nan(weight_t bits) {
+#if WEIGHT_KIND == WEIGHT_FLOAT && WEIGHT_BITS == 16
+  return (bits & 0x7FFF) > 0x7C00;
+#elif WEIGHT_KIND == WEIGHT_FLOAT && WEIGHT_BITS == 32
+  return (bits & 0x7FFFFFFFu) > 0x7F800000u;
+#elif WEIGHT_KIND == WEIGHT_FLOAT
+  return (bits & 0x7FFFFFFFFFFFFFFFul) > 0x7FF0000000000000ul;
+#else
+  return false;
+#endif
+}
+
 // The key of a weight, in as many bits as the weight has.
 static inline weight_t weight_key(weight_t bits) {
 #if WEIGHT_KIND == WEIGHT_SIGNED

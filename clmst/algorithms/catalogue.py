@@ -18,6 +18,7 @@ from clmst.algorithms import (
     prim_boruvka,
     prim_mirror,
     prim_trees,
+    repeated,
     solution,
 )
 from clmst.algorithms.ecl_options import (
@@ -69,6 +70,7 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         yield specialise(prim_trees.SOURCE, capabilities, tuning, **weights)
         if not maximum:
             yield specialise(adoption.SOURCE, capabilities, tuning, **weights)
+            yield specialise(repeated.SOURCE, capabilities, tuning, **weights)
             if tuning.work_group_size == 1:
                 yield specialise(adoption.LONE_SOURCE, capabilities, tuning, **weights)
             # One kernel of it looks at weights.

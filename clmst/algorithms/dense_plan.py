@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
-from clmst.core.weight_keys import Array, EncodedWeights, order_keys
+from clmst.core.weight_keys import Array, KeyedWeights, order_keys
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import reduce
 from clmst.runtime.array import DeviceArray
@@ -143,14 +143,14 @@ def plan_of_matrix(matrix: DeviceMatrix, *, maximum: bool) -> Plan:
 def plan_of_graph(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> Plan:
     """Return the plan of any graph, its matrix built unless the solve before has done that."""
     key = ("dense", maximum)
-    if key not in graph.plans:
-        graph.plans.pop(("dense", not maximum), None)  # there may be no room for two matrices
+    if key not in graph.derived:
+        graph.derived.pop(("dense", not maximum), None)  # there may be no room for two matrices
         wide = graph.encoded.is_wide
         with launch.phase("build"):
             panels = _build(graph, launch, maximum=maximum)
         defines = key_defines(wide=wide)
-        graph.plans[key] = Plan.make(graph.device, graph.n_vertices, panels, defines)
-    plan: Plan = graph.plans[key]
+        graph.derived[key] = Plan.make(graph.device, graph.n_vertices, panels, defines)
+    plan: Plan = graph.derived[key]
     return plan
 
 
@@ -189,18 +189,23 @@ def _build(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> tuple[Pane
 
 def _ends(graph: DeviceGraph, launch: Launcher) -> Array:
     """Return the least and the greatest weight of a graph of integers, found on its device."""
-    bits = graph.encoded.bits
-    dtype = np.dtype(f"{'i' if graph.encoded.kind == 'signed' else 'u'}{bits.dtype.itemsize}")
+    dtype = _integers(graph.encoded)
     weights = DeviceArray(
-        device=graph.device, dtype=dtype, size=bits.size, memory=graph.weights, base=graph.weights
-    )
+        device=graph.device, dtype=dtype, size=graph.n_slots, memory=graph.weights,
+        base=graph.weights,
+    )  # fmt: skip
     ends = np.empty(2, dtype)
     for end, monoid in zip((ends[:1], ends[1:]), (Monoid.minimum, Monoid.maximum), strict=True):
         launch.read(reduce(weights, monoid=monoid(dtype), launch=launch).memory, end)
     return ends
 
 
-def free_key(encoded: EncodedWeights, ends: Callable[[], Array], *, maximum: bool) -> int:
+def _integers(encoded: KeyedWeights) -> np.dtype[Any]:
+    """Return the dtype of the words of integers: 8-bit bools are such, too."""
+    return np.dtype(f"{'i' if encoded.kind == 'signed' else 'u'}{encoded.encoding.word.itemsize}")
+
+
+def free_key(encoded: KeyedWeights, ends: Callable[[], Array], *, maximum: bool) -> int:
     """Return a key that no weight has, or one above all keys; the matrix leaves it out.
 
     Keys above it move down by one, so that the greatest of all means that there is no edge. There
@@ -208,16 +213,14 @@ def free_key(encoded: EncodedWeights, ends: Callable[[], Array], *, maximum: boo
     greatest weight; O(m log m) for integers that take both ends of 32 or 64 bits.
     """
     greatest = 2**64 - 1 if encoded.is_wide else 2**32 - 1
-    bits = encoded.bits
-    if encoded.kind == "float" or bits.dtype.itemsize < 4 or bits.size == 0:
+    if encoded.kind == "float" or encoded.encoding.word.itemsize < 4:
         return greatest  # keys of floats leave out those of NaN; short ones never get there
     low, high = sorted(order_keys(ends(), descending=maximum).tolist())
     if high < greatest:
         return greatest
     if low > 0:
         return 0
-    weights: Array = bits.view(f"i{bits.dtype.itemsize}") if encoded.kind == "signed" else bits
-    keys = np.unique(order_keys(weights, descending=maximum))
+    keys = np.unique(order_keys(encoded.words().view(_integers(encoded)), descending=maximum))
     jumps = np.flatnonzero(keys[1:] - keys[:-1] > 1)
     return int(keys[jumps[0]]) + 1
 

@@ -44,6 +44,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     plan = graph.plans.get(key)
     if plan is None:
         plan = graph.plans[key] = Plan(graph, maximum=maximum, options=options, roomy=False)
+    plan.look_at(graph.weights)
     run = _Run(plan, launch)
     run.solve()
     if plan.gave_up:

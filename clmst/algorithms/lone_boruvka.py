@@ -121,7 +121,8 @@ class _Run:
         self.state = np.zeros(1 + self.n_phases * (1 + _COUNTS * _MAX_DEPTHS), np.uint32)
         self.on_device = device.allocate(self.state.nbytes)
         self.device_bytes = sum(sizes) + self.state.nbytes + 4 * flag_words(graph.n_slots)
-        self.device_bytes += 4 * (n + 1 + graph.n_slots) + graph.encoded.bits.nbytes
+        self.device_bytes += 4 * (n + 1 + graph.n_slots)
+        self.device_bytes += graph.n_slots * graph.encoded.encoding.word.itemsize
 
     # ------------------------------------------------------------------- solving
 
@@ -254,7 +255,7 @@ def _windows(graph: DeviceGraph, ends: Ends, seed: int, *, maximum: bool) -> lis
         keys, places = least_of_draws(drawn, ends.draw_bits)
         order = np.argsort(keys, kind="stable")  # slots rise, so this orders by (key, slot)
         cuts += [(int(keys[at]), int(slots[places[at]])) for at in order[list(ends.ranks)]]
-    last = (np.iinfo(graph.encoded.bits.dtype).max, (1 << 32) - 1)
+    last = (np.iinfo(graph.encoded.encoding.word).max, (1 << 32) - 1)
     starts = [(key, slot + (place > 0)) for place, (key, slot) in enumerate(cuts)]
     return [
         (np.uint64(low[0]), np.uint32(low[1]), np.uint64(high[0]), np.uint32(high[1]))

@@ -31,10 +31,10 @@ def rows_of(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> Rows:
     if graph.graph.is_symmetric:
         arrays = (graph.indptr, graph.indices, graph.weights)
     else:
-        if _KEPT not in graph.plans:
+        if _KEPT not in graph.derived:
             with launch.phase("mirror rows"):
-                graph.plans[_KEPT] = _mirror(graph, launch)
-        arrays = tuple(array.memory for array in graph.plans[_KEPT])
+                graph.derived[_KEPT] = _mirror(graph, launch)
+        arrays = tuple(array.memory for array in graph.derived[_KEPT])
     indptr, indices, weights = arrays
     return Rows(
         n=graph.n_vertices,
@@ -55,7 +55,7 @@ def _mirror(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, DeviceAr
     """Return row offsets, columns and weights of both directions."""
     n, n_slots, device = graph.n_vertices, graph.n_slots, graph.device
     check_size(n, 2 * n_slots)
-    word = graph.encoded.bits.dtype
+    word = graph.encoded.encoding.word
     program = device.program(SOURCE, **defines(8 * word.itemsize))
     sources = DeviceArray.empty(n_slots, np.uint32, device)
     images = DeviceArray.empty(n_slots, _PAIR if word.itemsize == 8 else np.uint64, device)

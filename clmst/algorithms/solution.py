@@ -10,7 +10,7 @@ import numpy as np
 
 from clmst.core import pairs
 from clmst.core.forest import Forest
-from clmst.core.weight_keys import Array
+from clmst.core.weight_keys import Array, Encoding
 from clmst.primitives.compact import positions
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -43,6 +43,21 @@ class Solution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ForestWeights:
+    """The weights of a forest's edges, in a device's memory.
+
+    Attributes
+    ----------
+    words : DeviceArray of `encoding.word`, shape (k,)
+    encoding : Encoding
+        What the words stand for.
+    """
+
+    words: DeviceArray
+    encoding: Encoding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DeviceForest:
     """A forest whose edges are on the device, in the graph's canonical order.
 
@@ -61,6 +76,8 @@ class DeviceForest:
         Whether it is a maximum spanning forest.
     stats : mapping
         As of :class:`clmst.Forest`.
+    weights : ForestWeights, optional
+        The weights of its edges, where the graph gets others in the next solve.
     """
 
     graph: DeviceGraph | DeviceMatrix
@@ -69,11 +86,22 @@ class DeviceForest:
     edges: Any
     maximum: bool
     stats: Mapping[str, Any] = field(default_factory=dict)
+    weights: ForestWeights | None = None
 
     @property
     def n_components(self) -> int:
         """Number of trees, isolated vertices counted."""
         return self.graph.n_vertices - self.n_edges
+
+    def with_own_weights(self, launch: Launcher) -> DeviceForest:
+        """Return the same forest with weights of its own, of a graph that gets others; waits."""
+        assert isinstance(self.graph, DeviceGraph)
+        encoding = self.graph.encoded.encoding
+        words = gather_words(self.graph.weights, encoding.word, self.slots, self.n_edges, launch)
+        launch.queue.finish()
+        graph = replace(self.graph, plans={}, derived={})  # which are not the forest's to keep
+        weights = ForestWeights(words=words, encoding=encoding)
+        return replace(self, graph=graph, weights=weights)
 
     def with_stats(self, stats: Mapping[str, Any]) -> DeviceForest:
         """Return the same forest with other `stats`."""
@@ -86,10 +114,10 @@ class DeviceForest:
         device, graph = self.graph.device, self.graph.graph
         slots = np.empty(self.n_edges, np.uint32)
         edges = np.empty((self.n_edges, 2), np.uint32)
-        weights = np.empty(self.n_edges, graph.weights.dtype)
+        own, launch = self.weights, Launcher(device, device.queue)
+        weights = np.empty(self.n_edges, own.words.dtype if own else graph.weights.dtype)
+        gathered = own.words.memory if own else self._gather_weights(self.graph, launch)
         ids = None if graph.edge_ids is None else np.empty(self.n_edges, graph.edge_ids.dtype)
-        launch = Launcher(device, device.queue)
-        gathered = self._gather_weights(self.graph, launch)
 
         def look_up(begin: int, end: int) -> None:
             """Take from the host's graph what belongs to slots that have come."""
@@ -110,7 +138,7 @@ class DeviceForest:
         return Forest(
             n_vertices=graph.n_vertices,
             edges=_signed(edges, graph.n_vertices),
-            weights=weights,
+            weights=own.encoding.decode(weights) if own else weights,
             edge_ids=_signed(slots, graph.n_slots) if ids is None else ids,
             maximum=self.maximum,
             stats=self.stats,
@@ -123,16 +151,11 @@ class DeviceForest:
         It does where a device works in its memory, and where the device's weights are narrower.
         """
         device, encoded = graph.device, graph.encoded
-        same = encoded.bits.dtype.itemsize == graph.graph.weights.dtype.itemsize
+        same = encoded.encoding.word.itemsize == graph.graph.weights.dtype.itemsize
         if device.capabilities.host_arrays != "copied" or not same or not self.n_edges:
             return None
-        gathered = device.allocate(self.n_edges * encoded.bits.dtype.itemsize)
-        program = device.program(SOURCE, WEIGHT_BITS=8 * encoded.bits.dtype.itemsize)
-        for_each(
-            launch, program, "forest_gather_weights", self.n_edges, graph.weights, self.slots,
-            gathered, self.n_edges,
-        )  # fmt: skip
-        return gathered
+        word = encoded.encoding.word
+        return gather_words(graph.weights, word, self.slots, self.n_edges, launch).memory
 
     def _of_matrix(self, matrix: DeviceMatrix) -> Forest:
         """Copy the endpoints; the rest follows from them."""
@@ -149,6 +172,16 @@ class DeviceForest:
             maximum=self.maximum,
             stats=self.stats,
         )
+
+
+def gather_words(
+    words: Any, word: np.dtype[Any], slots: Any, count: int, launch: Launcher
+) -> DeviceArray:
+    """Return the words in some slots of a buffer; not waited for. O(count)."""
+    gathered = DeviceArray.empty(count, word, launch.device)
+    program = launch.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
+    for_each(launch, program, "forest_gather_weights", count, words, slots, gathered, count)
+    return gathered
 
 
 def new_flags(n_slots: int, device: Device) -> DeviceArray:

@@ -11,6 +11,7 @@ Comparing keys is comparing weights: nothing is rounded and nothing is perturbed
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal, TypeAlias
@@ -78,6 +79,29 @@ def first_nan(weights: Array) -> int | None:
     return int(np.flatnonzero(np.isnan(weights))[0])
 
 
+def convert(values: Array, dtype: np.dtype[Any]) -> tuple[Array, int | None]:
+    """Convert weights, none of them NaN, to another supported dtype.
+
+    Returns
+    -------
+    converted : ndarray of `dtype`
+    changed : int or None
+        The position of the first weight that `dtype` does not hold exactly; None if it holds all.
+    """
+    if values.dtype == dtype:
+        return values, None
+    with np.errstate(over="ignore", invalid="ignore"):
+        converted = values.astype(dtype)
+        back = converted.astype(values.dtype)
+    zero = values.dtype.type(0)  # integers that wrap round come back, but not with their sign
+    same = (back == values) & ((converted < dtype.type(0)) == (values < zero))
+    for integers, floats in ((values, converted), (converted, values)):
+        if integers.dtype.kind in "iu" and floats.dtype.kind == "f":
+            # 2**63 becomes what the processor likes, and may come back.
+            same &= floats.astype(np.float64) < float(np.iinfo(integers.dtype).max) + 1
+    return converted, None if same.all() else int(np.argmin(same))
+
+
 def order_keys(weights: Array, *, descending: bool = False) -> Array:
     """Return the order-preserving keys of `weights`.
 
@@ -107,30 +131,110 @@ def order_keys(weights: Array, *, descending: bool = False) -> Array:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EncodedWeights:
+class Encoding:
+    """How words of a device stand for weights.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        Of the weights.
+    stored : numpy.dtype
+        What the words are, read as numbers: `dtype` itself, or a narrower type of 32 bits that
+        holds all these weights less `offset` exactly.
+    offset : int
+        What was subtracted from the weights; 0 unless `stored` is narrower.
+    """
+
+    dtype: np.dtype[Any]
+    stored: np.dtype[Any]
+    offset: int = 0
+
+    @property
+    def word(self) -> np.dtype[Any]:
+        """The unsigned integers that a device has."""
+        return np.dtype(f"u{self.stored.itemsize}")
+
+    @property
+    def kind(self) -> WeightKind:
+        """How a key is made of a word."""
+        kind = weight_kind_or_none(self.stored)
+        assert kind is not None, "dtypes are checked when a graph is made"
+        return kind
+
+    def encode(self, weights: Array) -> Array | None:
+        """Return weights of `dtype`, none of them NaN, as words; None if some have none. O(m)."""
+        if self.stored == self.dtype:
+            return np.ascontiguousarray(weights).view(self.word)
+        if self.dtype.kind == "f":
+            stored = _cast_exactly(weights, self.stored, offset=float(self.offset))
+            return None if stored is None else stored.view(self.word)
+        if weights.size == 0:
+            return weights.astype(self.word)
+        if int(weights.min()) < self.offset or int(weights.max()) - self.offset >= 1 << 32:
+            return None
+        offsets: Array = weights - weights.dtype.type(self.offset)
+        return offsets.astype(self.word)
+
+    def decode(self, words: Array) -> Array:
+        """Return the weights that words stand for; up to the sign of zeros. O(m)."""
+        stored = words.view(self.stored)
+        if self.stored == self.dtype:
+            return stored
+        weights: Array = stored.astype(self.dtype)
+        return weights + self.dtype.type(self.offset) if self.offset else weights
+
+
+class KeyedWeights(ABC):
+    """Weights that a device has, one a slot, and what the host may ask of them.
+
+    Attributes
+    ----------
+    encoding : Encoding
+        What their words stand for.
+    """
+
+    __slots__ = ()
+
+    encoding: Encoding
+
+    @abstractmethod
+    def words(self, at: Array | None = None) -> Array:
+        """Return the words of some slots, or of all."""
+
+    @property
+    def kind(self) -> WeightKind:
+        """How a key is made of a word."""
+        return self.encoding.kind
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether keys need 64 bits."""
+        return self.encoding.stored.itemsize == 8
+
+    def keys(self, at: Array, *, descending: bool = False) -> Array:
+        """Return the keys of the weights in some places; see :func:`order_keys`."""
+        return order_keys(self.words(at).view(self.encoding.stored), descending=descending)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedWeights(KeyedWeights):
     """Weights as a device reads them: raw bits, and how to make keys of them.
 
     Attributes
     ----------
     bits : ndarray of uint8, uint16, uint32 or uint64
         One word a slot. A view of the caller's array wherever that is possible.
-    kind : {"unsigned", "signed", "float"}
-        How a key is made of the bits.
+    encoding : Encoding
+        What the words stand for.
     """
 
     bits: Array
-    kind: WeightKind
+    encoding: Encoding
 
-    @property
-    def is_wide(self) -> bool:
-        """Whether keys need 64 bits."""
-        return self.bits.dtype.itemsize == 8
-
-    def keys(self, at: Array, *, descending: bool = False) -> Array:
-        """Return the keys of the weights in some places; see :func:`order_keys`."""
-        code = {"unsigned": "u", "signed": "i", "float": "f"}[self.kind]
-        weights = self.bits[at].view(f"{code}{self.bits.dtype.itemsize}")
-        return order_keys(weights, descending=descending)
+    def words(self, at: Array | None = None) -> Array:
+        """Return the words of some slots, or of all."""
+        words: Array = self.bits if at is None else self.bits[at]
+        return words
 
 
 def encode(weights: Array) -> EncodedWeights:
@@ -149,37 +253,36 @@ def encode(weights: Array) -> EncodedWeights:
     -----
     O(m); a narrowing that fails is found out within the first million elements as a rule.
     """
-    kind = weight_kind_or_none(weights.dtype)
-    assert kind is not None, "dtypes are checked when a graph is made"
     weights = np.ascontiguousarray(weights)
-    if weights.dtype.itemsize == 8:
-        narrowed = _narrow_float(weights) if kind == "float" else _narrow_integer(weights)
-        if narrowed is not None:
-            weights = narrowed
-            kind = weight_kind_or_none(weights.dtype) or kind
-    return EncodedWeights(bits=weights.view(f"u{weights.dtype.itemsize}"), kind=kind)
+    dtype, stored, offset = weights.dtype, weights, 0
+    if dtype.itemsize == 8:
+        narrow = _narrow_float if dtype.kind == "f" else _narrow_integer
+        stored, offset = narrow(weights) or (weights, 0)
+    encoding = Encoding(dtype=dtype, stored=stored.dtype, offset=offset)
+    return EncodedWeights(bits=stored.view(encoding.word), encoding=encoding)
 
 
-def _narrow_integer(weights: Array) -> Array | None:
-    """Return 64-bit integers less their minimum as uint32, or None if their range is too wide."""
+def _narrow_integer(weights: Array) -> tuple[Array, int] | None:
+    """Return 64-bit integers less their minimum as uint32, and that; None if the range is wide."""
     if weights.size == 0:
-        return weights.astype(np.uint32)
+        return weights.astype(np.uint32), 0
     low, high = int(weights.min()), int(weights.max())
     if high - low >= 1 << 32:
         return None
     offsets: Array = weights - weights.dtype.type(low)
-    return offsets.astype(np.uint32)
+    return offsets.astype(np.uint32), low
 
 
-def _narrow_float(weights: Array) -> Array | None:
-    """Return doubles as float32 or uint32 of the same order, or None if neither is exact."""
+def _narrow_float(weights: Array) -> tuple[Array, int] | None:
+    """Return doubles as float32, or less an integer as uint32; None if neither is exact."""
     single = _cast_exactly(weights, np.dtype(np.float32))
     if single is not None:
-        return single
+        return single, 0
     low, high = float(weights.min()), float(weights.max())
     if not (low > -(2.0**52) and high < 2.0**52 and high - low < 2.0**32):
         return None
-    return _cast_exactly(weights, np.dtype(np.uint32), offset=low)
+    offsets = _cast_exactly(weights, np.dtype(np.uint32), offset=low)
+    return None if offsets is None else (offsets, int(low))
 
 
 def _cast_exactly(weights: Array, dtype: np.dtype[Any], *, offset: float = 0.0) -> Array | None:

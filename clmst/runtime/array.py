@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,6 +118,41 @@ class DeviceArray:
             base=base,
             offset=offset,
         )
+
+    @classmethod
+    def in_context(cls, values: Any, device: Device) -> DeviceArray | None:
+        """Return what is a device's already, as it is; None for whatever is on the host.
+
+        Parameters
+        ----------
+        values : object
+            A DeviceArray or ``pyopencl.array.Array`` of the device's context, in whatever queue: of
+            another one than the device's own, what is enqueued is waited for.
+        device : Device
+
+        Raises
+        ------
+        InvalidArgumentError
+            It is of another context.
+        """
+        array_module = sys.modules.get("pyopencl.array")  # nobody has an array without
+        if isinstance(values, cls):
+            if values.device.context != device.context:
+                raise InvalidArgumentError(
+                    f"the array is on {values.device!r}, another context than that of {device!r}; "
+                    "one solve takes place in one context"
+                )
+            if values.device.queue != device.queue:
+                values.device.queue.finish()
+            return values
+        if array_module is None or not isinstance(values, array_module.Array):
+            return None
+        view = cls.from_pyopencl(values, device)
+        for event in values.events:
+            event.wait()
+        if values.queue is not None and values.queue != device.queue:
+            values.queue.finish()
+        return view
 
     # ------------------------------------------------------------------ transfer
 

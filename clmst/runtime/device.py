@@ -138,6 +138,12 @@ class Device:
         properties = cl.command_queue_properties.PROFILING_ENABLE
         return cl.CommandQueue(self.context, self.cl_device, properties=properties)
 
+    def new_queue(self) -> Any:
+        """Return another queue of the same context, for transfers beside a solve."""
+        import pyopencl as cl
+
+        return cl.CommandQueue(self.context, self.cl_device)
+
     @MadeOnce
     def _pool(self) -> Any:
         from pyopencl.tools import ImmediateAllocator, MemoryPool
@@ -210,7 +216,7 @@ class Device:
 
         access = self.capabilities.host_arrays if array.nbytes else "copied"
         if access == "shared":
-            return cl.SVM(array)
+            return cl.SVM(array if array.flags.writeable else np.asarray(_ReadAlone(array)))
         if access == "wrapped":
             flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
             return cl.Buffer(self.context, flags, hostbuf=array)
@@ -281,3 +287,15 @@ class Device:
         """Raise :class:`UnsupportedDeviceError` unless this device passed its trial."""
         if self.trial_failure is not None:
             raise UnsupportedDeviceError(f"{self.description} {self.trial_failure}")
+
+
+class _ReadAlone:
+    """The memory of a read-only array, for PyOpenCL, which has SVM that is read and written only.
+
+    Kernels take what is uploaded as ``const``.
+    """
+
+    def __init__(self, array: Array) -> None:
+        self._array = array  # whatever holds the memory
+        address = array.__array_interface__["data"][0]
+        self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}

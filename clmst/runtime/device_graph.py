@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clmst.core.graph import Graph
-from clmst.core.weight_keys import EncodedWeights, WeightKind, encode
+from clmst.core.weight_keys import KeyedWeights, WeightKind, encode
 from clmst.runtime.device import Device
 
 _KINDS = {"unsigned": 0, "signed": 1, "float": 2}
@@ -25,11 +25,14 @@ class DeviceGraph:
     indptr, indices : device buffer of uint32
         The graph's arrays.
     weights : device buffer
-        One word of `encoded.bits.dtype` a slot.
-    encoded : EncodedWeights
+        One word of `encoded.encoding.word` a slot.
+    encoded : KeyedWeights
         How keys are made of the words.
     plans : dict
-        What algorithms keep with the graph for the next solve, by what asked for it.
+        What algorithms keep with the graph for the next solve, by what asked for it: memory, and
+        what follows from where edges are. It serves other weights in words of the same kind, too.
+    derived : dict
+        Likewise, what they have made of the weights.
     """
 
     graph: Graph
@@ -37,8 +40,9 @@ class DeviceGraph:
     indptr: Any
     indices: Any
     weights: Any
-    encoded: EncodedWeights
+    encoded: KeyedWeights
     plans: dict[Hashable, Any] = field(default_factory=dict)
+    derived: dict[Hashable, Any] = field(default_factory=dict)
 
     @classmethod
     def upload(cls, graph: Graph, device: Device, *, wait: bool = True) -> DeviceGraph:
@@ -82,7 +86,7 @@ class DeviceGraph:
 
     def weight_defines(self, *, maximum: bool) -> dict[str, int]:
         """Return the macros that tell kernels how to read this graph's weights."""
-        bits = 8 * self.encoded.bits.dtype.itemsize
+        bits = 8 * self.encoded.encoding.word.itemsize
         return weight_defines(bits, self.encoded.kind, maximum=maximum)
 
 

@@ -102,7 +102,7 @@ class Stand:
             resident = forest.graph
             assert isinstance(resident, DeviceGraph)
             self._graphs[name] = resident.graph
-            self._resident[name] = replace(resident, device=self._base, plans={})
+            self._resident[name] = replace(resident, device=self._base, plans={}, derived={})
             forest.to_host().verify(self._graphs[name]).raise_if_invalid()
             self._slots[name] = _slots_of(forest)
         self._shaped.clear()
@@ -166,7 +166,7 @@ class Stand:
         if policy not in self._shaped:
             device = self._base.beside(policy)
             self._shaped[policy] = {
-                name: replace(graph, device=device, plans={})
+                name: replace(graph, device=device, plans={}, derived={})
                 for name, graph in self._resident.items()
             }
         graph = self._shaped[policy][name]

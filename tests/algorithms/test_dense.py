@@ -232,7 +232,7 @@ def test_matrix_stays_with_the_graph(any_device: Device) -> None:
     assert "dense_build_cells" not in again.stats["profile"]
     assert "dense_build_cells" in most.stats["profile"]
     assert [*first.stats["phases"]] == ["build", "read all blocks", "minimum edges", "merge"]
-    assert [key for key in resident.plans if key[0] == "dense"] == [("dense", True)]
+    assert [key for key in resident.derived if key[0] == "dense"] == [("dense", True)]
 
 
 @pytest.mark.parametrize("host_arrays", ["shared", "copied"])
@@ -253,7 +253,7 @@ def test_panels(any_device: Device, host_arrays: Any) -> None:
     for stored in (graph, graph.symmetrised()):
         on_device = clmst.to_device(stored, small)
         forest = clmst.minimum_spanning_forest(on_device, algorithm="dense")
-        assert len(on_device.plans["dense", False].panels) == 4
+        assert len(on_device.derived["dense", False].panels) == 4
         assert_same_forest(forest, clmst.kruskal(stored))
 
 

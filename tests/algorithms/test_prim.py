@@ -234,7 +234,7 @@ def test_mirrored_rows_are_those_of_the_host(device: Device, dtype: type) -> Non
     resident = clmst.to_device(graph, device)
     with device.lock:
         rows_of(resident, Launcher(device, device.queue), maximum=False)
-        (kept,) = resident.plans.values()
+        (kept,) = resident.derived.values()
         indptr, indices, weights = (array.to_host() for array in kept)
     expected = graph.symmetrised()
     np.testing.assert_array_equal(indptr, expected.indptr)

@@ -121,6 +121,15 @@ def test_upload(device: Device) -> None:
         assert not isinstance(other.upload(array[:0]), cl.SVM)
 
 
+def test_upload_of_what_may_not_be_written(device: Device) -> None:
+    """A memory map, or an array of another library: kernels only read it."""
+    graph = clmst.generate("random", n=700, seed=4)
+    for array in (graph.indptr, graph.indices, graph.weights):
+        array.flags.writeable = False
+    forest = clmst.minimum_spanning_forest(graph, device=device)
+    assert_same_forest(forest, clmst.kruskal(graph))
+
+
 def test_upload_in_place_is_no_copy(device: Device) -> None:
     array = np.arange(1 << 16, dtype=np.uint32)
     uploaded = device.upload(array)

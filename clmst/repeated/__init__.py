@@ -1,0 +1,1 @@
+"""Solves of one graph whose weights change; public as :class:`clmst.RepeatedSolver`."""

@@ -1,0 +1,202 @@
+"""What callers give to a solver: checked, and brought to the device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.repeated import Given, Rounds
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.weight_keys import (
+    Array,
+    Encoding,
+    as_weights,
+    check_dtype,
+    convert,
+    encode,
+    first_nan,
+)
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.launcher import Launcher
+
+# Host arrays of fewer weights are looked through for NaN by the host, before the device has them.
+DEVICE_CHECKS_FROM = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """New weights of some edges, on the device.
+
+    Attributes
+    ----------
+    ids : DeviceArray of uint32, shape (k,)
+    words : DeviceArray of words like the present ones, shape (k,)
+    ids_on_host : ndarray of int, shape (k,), or None
+        The edges as they were given, if from the host.
+    is_checked : bool
+        Whether all of these are edges, and no weight is NaN.
+    """
+
+    ids: DeviceArray
+    words: DeviceArray
+    ids_on_host: Array | None
+    is_checked: bool
+
+    def edge_in(self, place: int) -> int:
+        """Return the edge that is named in a place."""
+        return _edge_in(place, self.ids, self.ids_on_host)
+
+
+def give(weights: Any, rounds: Rounds, queue: Any, *, keeps: bool = False) -> Given:
+    """Check weights by edge, and let the device have them.
+
+    Parameters
+    ----------
+    weights : array, DeviceArray or pyopencl.array.Array
+    rounds : Rounds
+    queue : pyopencl.CommandQueue
+        What an upload goes to.
+    keeps : bool
+        Whether a host array may change before the solve is done.
+    """
+    array = DeviceArray.in_context(weights, rounds.device)
+    if array is not None:
+        _check_count(array.dtype, (array.size,), rounds.edges.n_input)
+        encoding = Encoding(dtype=array.dtype, stored=array.dtype)
+        return Given(memory=array.memory, encoding=encoding, is_checked=False)
+    values = as_weights(weights)
+    _check_count(values.dtype, values.shape, rounds.edges.n_input)
+    # What narrows 64-bit weights takes no NaN.
+    is_checked = values.size < DEVICE_CHECKS_FROM or values.dtype.itemsize == 8
+    if is_checked and (nan := first_nan(values)) is not None:
+        raise nan_error(nan)
+    encoded = encode(values)
+    words = encoded.bits
+    if keeps and rounds.works_in_place and np.may_share_memory(words, values):
+        words = words.copy()
+    return rounds.bring(words, encoded.encoding, queue, is_checked=is_checked)
+
+
+def change_of(edge_ids: Any, weights: Any, rounds: Rounds, launch: Launcher) -> Change:
+    """Check new weights of some edges, and let the device have them.
+
+    What is on the host is checked here; what is on the device, when the change is made.
+
+    Parameters
+    ----------
+    edge_ids : array of int, DeviceArray or pyopencl.array.Array of (u)int32
+    weights : array, DeviceArray or pyopencl.array.Array
+    rounds : Rounds
+        With present weights.
+    launch : Launcher
+    """
+    ids, on_host = _ids(edge_ids, rounds)
+    array = DeviceArray.in_context(weights, rounds.device)
+    if array is None:
+        values = as_weights(weights)
+        _check_one_each(values.shape, ids)
+        if (nan := first_nan(values)) is not None:
+            raise nan_error(_edge_in(nan, ids, on_host))
+        words = _words_of_host(values, rounds, launch)
+    else:
+        _check_one_each((array.size,), ids)
+        words = _words_of_device(array, rounds, launch)
+    is_checked = on_host is not None and array is None
+    return Change(ids=ids, words=words, ids_on_host=on_host, is_checked=is_checked)
+
+
+def nan_error(edge: int) -> InvalidGraphError:
+    """Return the error that says which weight is NaN."""
+    return InvalidGraphError(
+        f"the weight of edge {edge} is NaN; weights must be ordered, "
+        "and infinities are the only special values allowed"
+    )
+
+
+def unknown_error(edge: int, place: int, n_edges: int) -> InvalidArgumentError:
+    """Return the error that says which edge there is not."""
+    return InvalidArgumentError(
+        f"edge_ids[{place}] is {edge} where there are {n_edges} edges; "
+        f"edge ids are rows of solver.edges, so they must be from 0 to below {n_edges}"
+    )
+
+
+def _check_count(dtype: np.dtype[Any], shape: tuple[int, ...], n_edges: int) -> None:
+    """Raise unless there is one weight an edge, of a dtype that kernels know."""
+    check_dtype(dtype)
+    if not dtype.isnative:
+        raise InvalidGraphError(
+            f"weights on the device have dtype {dtype}; they must be in native byte order"
+        )
+    if shape != (n_edges,):
+        raise InvalidArgumentError(
+            f"weights have shape {shape} for {n_edges} edges; there must be one for each row of "
+            "solver.edges"
+        )
+
+
+def _check_one_each(shape: tuple[int, ...], ids: DeviceArray) -> None:
+    if shape != (ids.size,):
+        raise InvalidArgumentError(
+            f"weights have shape {shape} for {ids.size} edge_ids; there must be one for each"
+        )
+
+
+def _edge_in(place: int, ids: DeviceArray, on_host: Array | None) -> int:
+    """Return the edge that is named in a place."""
+    return int((ids.to_host() if on_host is None else on_host)[place])
+
+
+def _ids(edge_ids: Any, rounds: Rounds) -> tuple[DeviceArray, Array | None]:
+    """Return edges on the device, and on the host if they are from there."""
+    array, n_edges = DeviceArray.in_context(edge_ids, rounds.device), rounds.edges.n_input
+    if array is not None:
+        if array.dtype not in (np.uint32, np.int32):
+            raise InvalidArgumentError(
+                f"edge_ids have dtype {array.dtype}; on the device they must be (u)int32"
+            )
+        return array.view(np.uint32), None
+    ids = np.asarray(edge_ids)
+    if ids.size == 0:
+        ids = ids.astype(np.uint32)  # an empty list has no dtype of its own
+    if ids.ndim != 1 or ids.dtype.kind not in "iu":
+        raise InvalidArgumentError(
+            f"edge_ids are {ids.ndim}-dimensional of dtype {ids.dtype}; they must be "
+            "one-dimensional of an integer dtype"
+        )
+    unknown = (ids < 0) | (ids >= n_edges)
+    if unknown.any():
+        place = int(np.argmax(unknown))
+        raise unknown_error(int(ids[place]), place, n_edges)
+    return DeviceArray.from_host(ids.astype(np.uint32), rounds.device), ids
+
+
+def _words_of_host(values: Array, rounds: Rounds, launch: Launcher) -> DeviceArray:
+    """Return weights as words like the present ones, which are widened if there is no room."""
+    assert rounds.present is not None
+    encoding = rounds.present.encoding
+    converted, changed = convert(values, encoding.dtype)
+    if changed is not None:
+        raise InvalidArgumentError(
+            f"weights[{changed}] is {values[changed]}, which {encoding.dtype}, the dtype of the "
+            "present weights, does not hold exactly; solve() takes all weights in another one"
+        )
+    words = encoding.encode(converted)
+    if words is None:
+        words = rounds.widen(launch).encode(converted)
+    assert words is not None, "wide words hold all weights"
+    return DeviceArray.from_host(words, rounds.device)
+
+
+def _words_of_device(array: DeviceArray, rounds: Rounds, launch: Launcher) -> DeviceArray:
+    """Return weights of the present dtype as words."""
+    assert rounds.present is not None
+    dtype = rounds.present.encoding.dtype
+    if array.dtype != dtype:
+        raise InvalidArgumentError(
+            f"weights have dtype {array.dtype} where the present ones have {dtype}; "
+            "on the device they must be of the same"
+        )
+    return array.view(rounds.widen(launch).word)

@@ -1,0 +1,333 @@
+"""The same graph again and again, with other weights each time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sized
+from functools import cached_property
+from typing import Any, Literal, overload
+
+from clmst import algorithms
+from clmst.algorithms.ecl_options import EclOptions
+from clmst.algorithms.solution import DeviceForest
+from clmst.core import topology
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array
+from clmst.repeated.ahead import solve_ahead
+from clmst.repeated.source import edges_of, graph_of
+from clmst.repeated.turns import Turns
+
+
+class RepeatedSolver:
+    """Minimum spanning forests of one graph whose weights change.
+
+    What depends on the edges alone is prepared once: each edge is stored once, on the device, with
+    all memory and kernels that solves need. A solve then takes one weight an edge.
+
+    Parameters
+    ----------
+    graph : Graph, DeviceGraph, scipy.sparse array or matrix, or networkx.Graph
+        Its weights are not used. :attr:`edges` tells which edge each weight belongs to.
+    device : None, str, Device or pyopencl.CommandQueue
+        See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
+    maximum : bool
+        Whether maximum spanning forests are wanted.
+    algorithm : str
+        As of :func:`clmst.minimum_spanning_forest`.
+    options : object, optional
+        As of :func:`clmst.minimum_spanning_forest`.
+
+    Raises
+    ------
+    InvalidGraphError
+        The graph is malformed.
+    InvalidArgumentError
+        The graph is complete and has no edges listed; nothing has the name given as `algorithm` or
+        `device`; the options are those of an algorithm that needs edges stored twice.
+    UnsupportedDeviceError
+        There is no usable device.
+    OutOfDeviceMemoryError
+        The device cannot hold the graph.
+
+    Notes
+    -----
+    O(n + n_slots) to prepare. On the device 4 bytes an edge and a vertex, 4 more an edge whose
+    place is not its weight's, and what the algorithm keeps; two buffers of weights.
+
+    Several threads may use a solver; their solves take turns. After any error but a failure of the
+    device itself it is as usable as before.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 0, 1], [1, 2, 2], [2, 3, 4])
+    >>> with clmst.RepeatedSolver(graph) as solver:
+    ...     [forest.total_weight for forest in solver.solve_many([[2, 3, 4], [9, 3, 4]])]
+    [5, 7]
+    """
+
+    def __init__(
+        self,
+        graph: Any,
+        *,
+        device: Any = None,
+        maximum: bool = False,
+        algorithm: str = "auto",
+        options: Any = None,
+    ) -> None:
+        began = time.perf_counter()
+        algorithms.check_name(algorithm)  # what nothing has the name of is refused at once
+        if isinstance(options, EclOptions) and not options.single_direction:
+            raise InvalidArgumentError(
+                "EclOptions(single_direction=False) is for both directions of edges; a "
+                "RepeatedSolver stores each edge once"
+            )
+        self.device, self._graph = edges_of(graph, device)
+        self._turns = Turns(
+            self._graph, self.device, algorithm=algorithm, options=options, maximum=maximum
+        )
+        self._turns.prepare_ms = 1e3 * (time.perf_counter() - began)
+
+    # ------------------------------------------------------------------- what it is
+
+    @property
+    def maximum(self) -> bool:
+        """Whether forests are maximum spanning forests."""
+        return self._turns.maximum
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return self._graph.n_vertices
+
+    @property
+    def n_edges(self) -> int:
+        """Number of weights that a solve takes, m."""
+        return self._graph.n_input
+
+    @cached_property
+    def edges(self) -> Array:
+        """The edge that each weight belongs to, shape (m, 2), the lesser endpoint first.
+
+        For a graph from lists of edges, or from NetworkX, in the order of those lists; a weight
+        whose row is (-1, -1) belongs to none (a self-loop, or an edge that was merged into a
+        parallel one) and is never looked at. For any other graph in canonical order: by lesser
+        endpoint, then by greater one. O(m) the first time.
+        """
+        return topology.endpoints(self._graph)
+
+    def __repr__(self) -> str:
+        state = "closed" if self._turns.is_closed else f"on {self.device.description}"
+        return f"RepeatedSolver(n_vertices={self.n_vertices}, n_edges={self.n_edges}, {state})"
+
+    def weights_of(self, matrix: Any) -> Array:
+        """Return the weights of a SciPy matrix in the order of :attr:`edges`.
+
+        Parameters
+        ----------
+        matrix : scipy.sparse array or matrix, or Graph, shape (n, n)
+            Its entries must be those of the matrix that the solver was made of, or their mirror
+            images. Where both ``A[i, j]`` and ``A[j, i]`` are stored, the lesser is the weight.
+
+        Returns
+        -------
+        ndarray, shape (m,)
+
+        Raises
+        ------
+        InvalidGraphError
+            It is malformed, or its pattern is another one.
+        InvalidArgumentError
+            The solver was made of a list of edges, whose order no matrix has.
+
+        Notes
+        -----
+        O(n + n_slots).
+        """
+        if self._graph.edge_ids is not None:
+            raise InvalidArgumentError(
+                "the solver was made of a list of edges, whose order a matrix does not have; "
+                "give weights in the order of that list"
+            )
+        graph = matrix if isinstance(matrix, Graph) else graph_of(matrix, self.device)
+        return topology.weights_in_order(graph, self._graph)
+
+    # ----------------------------------------------------------------------- solving
+
+    @overload
+    def solve(
+        self, weights: Any, *, keep_on_device: Literal[False] = ..., profile: bool = ...
+    ) -> Forest: ...
+    @overload
+    def solve(
+        self, weights: Any, *, keep_on_device: Literal[True], profile: bool = ...
+    ) -> DeviceForest: ...
+    def solve(
+        self, weights: Any, *, keep_on_device: bool = False, profile: bool = False
+    ) -> Forest | DeviceForest:
+        """Compute the forest under other weights.
+
+        Parameters
+        ----------
+        weights : array, DeviceArray or pyopencl.array.Array, shape (m,)
+            One an edge, in the order of :attr:`edges`, of any supported dtype, whatever that of the
+            round before. An array on the device's context is not copied; do not change it while
+            the solve runs, nor before an :meth:`update` of it.
+        keep_on_device : bool
+            Return a :class:`DeviceForest`.
+        profile : bool
+            As of :func:`clmst.minimum_spanning_forest`; and ``stats["times"]`` has the milliseconds
+            that preparing the solver, uploading weights, and solving took on the host's clock.
+
+        Returns
+        -------
+        Forest or DeviceForest
+            As :func:`clmst.minimum_spanning_forest` gives; ``edge_ids`` index :attr:`edges`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            Not one weight an edge; an array of another context; the solver is closed.
+        InvalidGraphError
+            A dtype that is not supported; a weight that is NaN, the first one being named.
+        OutOfDeviceMemoryError
+            The device cannot hold what the algorithm needs.
+
+        Notes
+        -----
+        O(m) beside what the algorithm takes. Weights of 64 bits are narrowed to 32 on the host
+        where that is exact, those on the device are not.
+        """
+        forest = self._turns.solve(weights, profile=profile)
+        return forest if keep_on_device else forest.to_host()
+
+    @overload
+    def update(
+        self,
+        edge_ids: Any,
+        weights: Any,
+        *,
+        keep_on_device: Literal[False] = ...,
+        profile: bool = ...,
+    ) -> Forest: ...
+    @overload
+    def update(
+        self, edge_ids: Any, weights: Any, *, keep_on_device: Literal[True], profile: bool = ...
+    ) -> DeviceForest: ...
+    def update(
+        self, edge_ids: Any, weights: Any, *, keep_on_device: bool = False, profile: bool = False
+    ) -> Forest | DeviceForest:
+        """Change the weights of some edges, and compute the forest.
+
+        Parameters
+        ----------
+        edge_ids : array of int, DeviceArray or pyopencl.array.Array of (u)int32, shape (k,)
+            Rows of :attr:`edges`. Of an edge that is named several times the last weight counts.
+        weights : array, DeviceArray or pyopencl.array.Array, shape (k,)
+            Their weights from now on. On the host of any dtype, if the dtype of the present weights
+            holds them exactly; on the device of that dtype.
+        keep_on_device, profile
+            As of :meth:`solve`.
+
+        Returns
+        -------
+        Forest or DeviceForest
+
+        Raises
+        ------
+        InvalidArgumentError
+            No weights have been solved yet, or the last ones could not be; an edge that there is
+            not, the first one being named; not one weight an edge; a weight that the present dtype
+            does not hold; the solver is closed. All weights are as before then.
+        InvalidGraphError
+            A weight is NaN. All weights are as before then.
+        OutOfDeviceMemoryError
+            The device cannot hold what the change or the algorithm needs.
+
+        Notes
+        -----
+        Uploads what changes, O(k), and copies weights that are the caller's once. Weights that were
+        narrowed to 32 bits become 64 bits wide, O(m), when one comes that has no room in 32.
+        """
+        forest = self._turns.update(edge_ids, weights, profile=profile)
+        return forest if keep_on_device else forest.to_host()
+
+    @overload
+    def solve_many(
+        self,
+        weights: Iterable[Any],
+        *,
+        keep_on_device: Literal[False] = ...,
+        progress: Callable[[int, int | None], object] | None = ...,
+    ) -> Iterator[Forest]: ...
+    @overload
+    def solve_many(
+        self,
+        weights: Iterable[Any],
+        *,
+        keep_on_device: Literal[True],
+        progress: Callable[[int, int | None], object] | None = ...,
+    ) -> Iterator[DeviceForest]: ...
+    def solve_many(
+        self,
+        weights: Iterable[Any],
+        *,
+        keep_on_device: bool = False,
+        progress: Callable[[int, int | None], object] | None = None,
+    ) -> Iterator[Any]:
+        """Compute the forests under several weights, one after the other.
+
+        While one solve runs, in a thread of its own, the next weights are asked for and uploaded:
+        the iterable is one ahead of the forests, if weights are host arrays. Weights on the device
+        need no upload, and the next ones are asked for when they are done with.
+
+        Parameters
+        ----------
+        weights : iterable of arrays
+            Each as of :meth:`solve`. Host arrays are copied: the iterable may fill one array again
+            and again.
+        keep_on_device : bool
+            Yield :class:`DeviceForest`.
+        progress : callable, optional
+            Called with the number of forests so far, and of all if the iterable has a length, else
+            None, before each is yielded.
+
+        Yields
+        ------
+        Forest or DeviceForest
+            In the order of the weights.
+
+        Raises
+        ------
+        ClmstError
+            As :meth:`solve`, after the forests of all weights before have been yielded; as whatever
+            the iterable itself raises. The solver can be used again.
+        """
+        self._turns.opened()
+        total = len(weights) if isinstance(weights, Sized) else None
+
+        def told(done: int) -> None:
+            if progress is not None:
+                progress(done, total)
+
+        steps = self._turns.steps(keep_on_device=keep_on_device)
+        return solve_ahead(iter(weights), steps, told)
+
+    # ------------------------------------------------------------------------ closing
+
+    def close(self) -> None:
+        """Give all memory back to the device's pool; forests kept on the device stay theirs.
+
+        ``solver.device.release_memory()`` then gives it back to the device. Closing twice is no
+        error; anything else that needs the device is one from then on.
+        """
+        self._turns.close()
+
+    def __enter__(self) -> RepeatedSolver:
+        self._turns.opened()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()

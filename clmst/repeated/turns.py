@@ -1,0 +1,210 @@
+"""Whose turn it is: solves of one solver, one at a time, whatever threads ask for them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from clmst.algorithms.repeated import Given, Rounds
+from clmst.algorithms.solution import DeviceForest
+from clmst.api import solve_resident
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.graph import Graph
+from clmst.repeated.ahead import Steps
+from clmst.repeated.intake import Change, change_of, give, nan_error, unknown_error
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.profile import Profile
+
+
+class Turns:
+    """Solves of a prepared graph, until it is closed.
+
+    A turn has the solver's lock, and the device's from the first launch until the forest is on the
+    device.
+
+    Parameters
+    ----------
+    edges : Graph
+        As of :func:`clmst.core.topology.edges_once`.
+    device : Device
+    algorithm, options, maximum
+        As of :func:`clmst.minimum_spanning_forest`.
+
+    Attributes
+    ----------
+    prepare_ms : float
+        How long it took to prepare all this, for ``stats["times"]``.
+    """
+
+    def __init__(
+        self, edges: Graph, device: Device, *, algorithm: str, options: Any, maximum: bool
+    ) -> None:
+        self.device, self.maximum = device, maximum
+        self.prepare_ms = 0.0
+        self._algorithm, self._options = algorithm, options
+        self._lock = threading.RLock()
+        with device.lock:
+            self._rounds: Rounds | None = Rounds(edges, device)
+            device.queue.finish()
+
+    # ------------------------------------------------------------------- open or closed
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing can be solved any more."""
+        return self._rounds is None
+
+    def opened(self) -> Rounds:
+        """Return the prepared graph, or raise if it is closed."""
+        if self._rounds is None:
+            raise InvalidArgumentError("the solver is closed; make another one to solve again")
+        return self._rounds
+
+    def close(self) -> None:
+        """Let go of all memory, once the present turn is over."""
+        with self._lock:
+            self._rounds = None
+
+    # --------------------------------------------------------------------------- turns
+
+    def solve(self, weights: Any, *, profile: bool) -> DeviceForest:
+        """Solve under weights by edge."""
+        with self._lock:
+            began = time.perf_counter()
+            launch = self._launcher(profile=profile)
+            with self.device.lock:
+                try:
+                    given = give(weights, self.opened(), launch.queue)
+                except BaseException:
+                    self._forget()
+                    raise
+            uploaded = self._time(launch)
+            return self._timed(self._round(given, launch), launch, began, uploaded)
+
+    def update(self, edge_ids: Any, weights: Any, *, profile: bool) -> DeviceForest:
+        """Change some of the present weights, and solve."""
+        with self._lock:
+            rounds = self.opened()
+            if rounds.present is None:
+                raise InvalidArgumentError("there are no weights to change; solve() gives them")
+            began = time.perf_counter()
+            launch = self._launcher(profile=profile)
+            with self.device.lock:
+                change = change_of(edge_ids, weights, rounds, launch)
+                uploaded = self._time(launch)
+                forest = self._changed_round(rounds, change, launch)
+            return self._timed(forest, launch, began, uploaded)
+
+    def steps(self, *, keep_on_device: bool) -> Steps:
+        """Return how weights are solved while the next ones are on their way.
+
+        These go by a queue of their own, with which only the thread that gives them has to do.
+        """
+        queue = self.device.new_queue()
+
+        def bring(weights: Any) -> Given:
+            given = give(weights, self.opened(), queue, keeps=True)
+            queue.finish()
+            return given
+
+        def solve(given: Given) -> Any:
+            with self._lock:
+                forest = self._round(given, self._launcher(profile=False))
+            return forest if keep_on_device else forest.to_host()
+
+        def put_back(given: Given) -> None:
+            rounds = self._rounds
+            if rounds is not None:
+                rounds.put_back(given)
+
+        return Steps(give=bring, solve=solve, put_back=put_back, forget=self._forget)
+
+    def _forget(self) -> None:
+        """Have no weights, as after any that cannot be solved, whoever found that out."""
+        with self._lock:
+            if self._rounds is not None:
+                self._rounds.forget()
+
+    def _round(self, given: Given, launch: Launcher) -> DeviceForest:
+        """Solve with weights by edge; they are done with when it returns."""
+        rounds = self.opened()
+        with self.device.lock:
+            try:
+                forest = self._solve(rounds, lambda: rounds.take(given, launch), launch)
+                nan = rounds.read_faults(launch).nan if given.may_hold_nan else None
+            except BaseException:
+                rounds.forget()
+                raise
+            finally:
+                rounds.put_back(given)
+            if nan is not None:
+                rounds.forget()
+                raise nan_error(nan)
+        return forest
+
+    def _changed_round(self, rounds: Rounds, change: Change, launch: Launcher) -> DeviceForest:
+        """Solve with some weights changed, or raise if they cannot be."""
+        forest = self._solve(
+            rounds, lambda: rounds.change(change.ids, change.words, launch), launch
+        )
+        if change.is_checked:
+            return forest
+        faults = rounds.read_faults(launch)
+        if faults.unknown is not None:
+            edge = change.edge_in(faults.unknown)
+            raise unknown_error(edge, faults.unknown, rounds.edges.n_input)
+        if faults.nan is not None:
+            raise nan_error(change.edge_in(faults.nan))
+        return forest
+
+    def _solve(
+        self, rounds: Rounds, graph: Callable[[], DeviceGraph], launch: Launcher
+    ) -> DeviceForest:
+        """Solve a graph that is made of new weights; if that fails, nothing of it stays."""
+        try:
+            return solve_resident(
+                graph(),
+                launch,
+                algorithm=self._algorithm,
+                options=self._options,
+                maximum=self.maximum,
+                own_weights=True,
+            )
+        except BaseException:
+            rounds.clear_faults(launch)
+            launch.queue.finish()  # before memory that it works on is anybody else's
+            raise
+
+    # ------------------------------------------------------------------ launching, timing
+
+    def _launcher(self, *, profile: bool) -> Launcher:
+        """Return a launcher; what the device's own queue does is done, if it is for another."""
+        if not profile:
+            return Launcher(self.device, self.device.queue)
+        with self.device.lock:
+            self.device.queue.finish()
+        return Launcher(self.device, self.device.profiling_queue, Profile())
+
+    def _time(self, launch: Launcher) -> float:
+        """Return the time, at which all is finished if times are asked for."""
+        if launch.profile is not None:
+            with self.device.lock:
+                launch.queue.finish()
+        return time.perf_counter()
+
+    def _timed(
+        self, forest: DeviceForest, launch: Launcher, began: float, uploaded: float
+    ) -> DeviceForest:
+        """Return a forest that tells how long its steps took, if that was asked for."""
+        if launch.profile is None:
+            return forest
+        times = {
+            "prepare": self.prepare_ms,
+            "upload": 1e3 * (uploaded - began),
+            "solve": 1e3 * (time.perf_counter() - uploaded),
+        }
+        return forest.with_stats({**forest.stats, "times": times})

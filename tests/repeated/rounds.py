@@ -1,0 +1,61 @@
+"""What the tests of repeated solves have in common."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst import Device, Forest, RepeatedSolver
+from clmst.core.graph import Graph
+from tests.forests import assert_same_forest
+from tests.variants import variants
+
+Array = Any
+
+
+def copying(device: Device) -> Device:
+    """Return a device that takes host arrays as GPUs do, whatever it could do in place."""
+    other = Device(device.cl_device, tuning=device.policy)
+    other.capabilities = replace(device.capabilities, host_arrays="copied")
+    return other
+
+
+def every_device() -> list[Any]:
+    """Return all guises of all devices, and one that copies host arrays, as parameters."""
+    guises = [(one.name, one.device) for one in variants()]
+    guises += [(f"{name}-copying", copying(device)) for name, device in guises[:1]]
+    return [pytest.param(device, id=name) for name, device in guises]
+
+
+def expected(solver: RepeatedSolver, weights: Array) -> Forest:
+    """Return what the oracle makes of a solver's edges under other weights.
+
+    Weights that belong to no edge are given to loops, which the oracle leaves out.
+    """
+    u, v = np.where(solver.edges < 0, 0, solver.edges).T
+    graph = Graph.from_edges(u, v, weights, n_vertices=max(solver.n_vertices, 1))
+    forest = clmst.kruskal(graph, maximum=solver.maximum)
+    return forest if solver.n_vertices else replace(forest, n_vertices=0)
+
+
+def check(solver: RepeatedSolver, weights: Array, forest: Forest | None = None) -> Forest:
+    """Solve, unless it has been done, and compare with the oracle."""
+    forest = solver.solve(weights) if forest is None else forest
+    assert_same_forest(forest, expected(solver, np.asarray(weights)))
+    return forest
+
+
+def random_graph(n: int = 300, m: int = 1500, seed: int = 0) -> Graph:
+    """Return a graph with loops, parallel edges and isolated vertices, in a caller's order."""
+    u, v = np.random.default_rng(seed).integers(0, n, (2, m))
+    return Graph.from_edges(u, v, n_vertices=n + 5)
+
+
+def sorted_graph(n: int = 300, m: int = 1500, seed: int = 0) -> Graph:
+    """Return a graph whose caller's order is the canonical one."""
+    graph = random_graph(n, m, seed)
+    return Graph.from_edges(graph.rows, graph.indices, n_vertices=graph.n_vertices)

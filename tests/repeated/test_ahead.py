@@ -1,0 +1,197 @@
+"""Many weights one after the other: in order, one ahead, and usable whatever goes wrong."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from clmst import (
+    Device,
+    DeviceArray,
+    Forest,
+    InvalidArgumentError,
+    InvalidGraphError,
+    RepeatedSolver,
+)
+from clmst.runtime.transfer import STAGED_FROM
+from tests.repeated.rounds import check, every_device, random_graph, sorted_graph
+
+on_every_device = pytest.mark.parametrize("guise", every_device())
+every_order = pytest.mark.parametrize("make", [random_graph, sorted_graph])
+
+
+def rounds_for(solver: RepeatedSolver, count: int, dtype: Any = np.float32) -> list[Any]:
+    rng = np.random.default_rng(9)
+    return [rng.integers(0, 500, solver.n_edges).astype(dtype) for _ in range(count)]
+
+
+@on_every_device
+@every_order
+@pytest.mark.parametrize("dtype", ["u1", "f4", "f8"])
+def test_forests_in_order(guise: Device, make: Any, dtype: str) -> None:
+    solver = RepeatedSolver(make(), device=guise)
+    rounds = rounds_for(solver, 6, dtype)
+    told: list[tuple[int, int | None]] = []
+    forests = solver.solve_many(rounds, progress=lambda *done: told.append(done))
+    for k, (weights, forest) in enumerate(zip(rounds, forests, strict=True), 1):
+        check(solver, weights, forest)
+        assert told[-1] == (k, 6)
+    assert list(solver.solve_many([])) == []
+    kept = list(solver.solve_many(iter(rounds), keep_on_device=True))
+    for weights, on_device in zip(rounds, kept, strict=True):
+        check(solver, weights, on_device.to_host())
+
+
+def test_progress_of_what_has_no_length(any_device: Device) -> None:
+    solver = RepeatedSolver(random_graph(), device=any_device)
+    told: list[Any] = []
+    list(solver.solve_many(iter(rounds_for(solver, 2)), progress=lambda *done: told.append(done)))
+    assert told == [(1, None), (2, None)]
+
+
+@on_every_device
+@every_order
+def test_one_array_for_all(guise: Device, make: Any) -> None:
+    """A generator may fill the same array, or the same buffer, for every round."""
+    solver = RepeatedSolver(make(), device=guise)
+    rounds = rounds_for(solver, 5)
+    same = np.empty_like(rounds[0])
+    buffer = DeviceArray.from_host(same, guise)
+
+    def filled() -> Iterator[Any]:
+        for weights in rounds:
+            same[:] = weights
+            yield same
+
+    def written() -> Iterator[Any]:
+        for weights in rounds:
+            buffer.write(weights)
+            yield buffer
+
+    for source in (filled(), written()):
+        for weights, forest in zip(rounds, solver.solve_many(source), strict=True):
+            check(solver, weights, forest)
+
+
+@on_every_device
+def test_large_weights_by_staging(guise: Device) -> None:
+    """Transfers large enough for pinned memory, where a device copies."""
+    graph = sorted_graph(1000, STAGED_FROM // 8 + 2000)
+    solver = RepeatedSolver(graph, device=guise)
+    rng = np.random.default_rng(4)
+    rounds = [rng.random(solver.n_edges) for _ in range(3)]
+    assert rounds[0].nbytes > STAGED_FROM
+    for weights, forest in zip(rounds, solver.solve_many(rounds), strict=True):
+        check(solver, weights, forest)
+
+
+class OutOfWeightsError(Exception):
+    pass
+
+
+@on_every_device
+@every_order
+def test_a_source_that_fails(guise: Device, make: Any) -> None:
+    """All that came before is solved and yielded; the solver is as good as new."""
+    solver = RepeatedSolver(make(), device=guise)
+    rounds = rounds_for(solver, 3)
+
+    def failing() -> Iterator[Any]:
+        yield from rounds
+        raise OutOfWeightsError
+
+    found: list[Forest] = []
+    with pytest.raises(OutOfWeightsError):
+        found.extend(solver.solve_many(failing()))
+    for weights, forest in zip(rounds, found, strict=True):
+        check(solver, weights, forest)
+    check(solver, rounds[0])
+
+
+@on_every_device
+@every_order
+@pytest.mark.parametrize("where", ["host", "device"])
+@pytest.mark.parametrize("large", [False, True])
+def test_weights_that_are_wrong(
+    guise: Device, make: Any, where: str, large: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NaN and wrong lengths stop it in their turn, whoever finds them."""
+    if large:
+        monkeypatch.setattr("clmst.repeated.intake.DEVICE_CHECKS_FROM", 0)
+    solver = RepeatedSolver(make(), device=guise)
+    rounds = rounds_for(solver, 4)
+    nan = rounds[2].copy()
+    place = int(np.flatnonzero(solver.edges[:, 0] >= 0)[7])
+    nan[place] = np.nan
+    for wrong, rule in ((nan, f"edge {place} is NaN"), (rounds[0][:-1], "must be one for each")):
+        given = [*rounds[:2], wrong, rounds[3]]
+        if where == "device":
+            given = [DeviceArray.from_host(weights, guise) for weights in given]
+        found: list[Forest] = []
+        with pytest.raises((InvalidGraphError, InvalidArgumentError), match=rule):
+            found.extend(solver.solve_many(given))
+        for weights, forest in zip(rounds[:2], found, strict=True):
+            check(solver, weights, forest)
+        check(solver, rounds[3])
+
+
+@on_every_device
+def test_whoever_has_enough_stops(guise: Device) -> None:
+    """Weights that were on their way give their memory back, and no thread stays."""
+    solver = RepeatedSolver(sorted_graph(), device=guise)
+    rounds = rounds_for(solver, 10)
+    before = threading.active_count()
+    for _ in range(5):
+        forests = solver.solve_many(rounds)
+        check(solver, rounds[0], next(forests))
+        forests.close()
+        for weights in rounds[:3]:
+            check(solver, weights)
+    assert threading.active_count() <= before
+    stages = solver._turns.opened()
+    assert len(stages._free) + len(stages._busy) <= 2
+
+
+def test_solves_between(any_device: Device) -> None:
+    """Whoever iterates may solve something else with what comes of it."""
+    for make in (random_graph, sorted_graph):
+        solver = RepeatedSolver(make(), device=any_device)
+        rounds = rounds_for(solver, 4)
+        for weights, forest in zip(rounds, solver.solve_many(rounds), strict=True):
+            check(solver, weights, forest)
+            check(solver, weights[::-1].copy())
+
+
+def test_the_next_is_asked_for_while_one_is_solved(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The source's own work is hidden behind the solve: one ahead, and no more."""
+    solver = RepeatedSolver(random_graph(), device=any_device)
+    rounds = rounds_for(solver, 4)
+    turns = solver._turns
+    inner, log = turns._round, []
+
+    def slow(*arguments: Any) -> Any:
+        log.append("solve")
+        time.sleep(0.2)
+        forest = inner(*arguments)
+        log.append("solved")
+        return forest
+
+    def source() -> Iterator[Any]:
+        for weights in rounds:
+            log.append("asked")
+            yield weights
+
+    monkeypatch.setattr(turns, "_round", slow)
+    assert len(list(solver.solve_many(source()))) == 4
+    inner_turns = ["solve", "asked", "solved"]
+    assert [sorted(log[k : k + 3]) for k in (1, 4, 7)] == [sorted(inner_turns)] * 3
+    assert log[0] == "asked"
+    assert log.count("asked") == 4
+    assert log.index("solved") > [k for k, word in enumerate(log) if word == "asked"][1]

@@ -1,0 +1,424 @@
+"""Repeated solves: the forest of each round is the oracle's, whatever the round before was."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pyopencl as cl
+import pyopencl.array as cl_array
+import pytest
+from hypothesis import given, settings
+from scipy import sparse
+
+import clmst
+from clmst import (
+    Device,
+    DeviceArray,
+    EclOptions,
+    Graph,
+    InvalidArgumentError,
+    InvalidGraphError,
+    RepeatedSolver,
+)
+from clmst.algorithms import ALGORITHMS
+from clmst.repeated import intake
+from clmst.runtime import program
+from tests.forests import assert_same_forest
+from tests.repeated.rounds import (
+    check,
+    copying,
+    every_device,
+    expected,
+    random_graph,
+    sorted_graph,
+)
+from tests.strategies import LAYOUTS, WEIGHT_DTYPES, edge_arrays, weight_arrays
+from tests.test_contract import weights_of
+from tests.variants import is_native
+
+on_every_device = pytest.mark.parametrize("guise", every_device())
+
+
+def refused(function: Any, *arguments: Any, **options: Any) -> str:
+    with pytest.raises((InvalidArgumentError, InvalidGraphError)) as caught:
+        function(*arguments, **options)
+    return str(caught.value)
+
+
+# ------------------------------------------------------------------------- the forest
+
+
+@on_every_device
+@settings(max_examples=30)
+@given(data=st.data())
+def test_any_graph_under_any_weights(guise: Device, data: st.DataObject) -> None:
+    """Every layout, loops, parallel edges, nothing at all; a dtype of its own in every round."""
+    edges = data.draw(edge_arrays())
+    layout = data.draw(st.sampled_from(LAYOUTS))
+    pairs = [(u, v) for u, v, _ in edges.canonical()]
+    maximum = data.draw(st.booleans()) if is_native(guise) else False
+    dtypes = sorted({dtype.name for dtype, _ in weights_of(guise)})
+    with RepeatedSolver(edges.graph(layout), device=guise, maximum=maximum) as solver:
+        if layout in ("edges", "symmetrised"):
+            loops = edges.u == edges.v
+            assert solver.n_edges == edges.u.size
+            ends = np.sort(np.column_stack((edges.u, edges.v)), axis=1)
+            np.testing.assert_array_equal(solver.edges, np.where(loops[:, None], -1, ends))
+        else:
+            assert [tuple(pair) for pair in solver.edges.tolist()] == pairs
+        for _ in range(3):
+            dtype = np.dtype(data.draw(st.sampled_from(dtypes)))
+            check(solver, data.draw(weight_arrays(solver.n_edges, [dtype])))
+
+
+@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+@pytest.mark.parametrize("maximum", [False, True])
+def test_every_algorithm(device: Device, algorithm: str, maximum: bool) -> None:
+    """What an algorithm has made of the weights of a round must not be there in the next."""
+    rng = np.random.default_rng(1)
+    solver = RepeatedSolver(random_graph(), device=device, algorithm=algorithm, maximum=maximum)
+    for dtype in ("u4", "u4", "f8", "u4"):
+        forest = check(solver, rng.integers(0, 1000, solver.n_edges).astype(dtype))
+        assert forest.stats["algorithm"] == algorithm
+
+
+def test_same_as_one_solve(device: Device) -> None:
+    """Attributes and all, where the canonical order is the caller's."""
+    graph, rng = sorted_graph(3000, 20000), np.random.default_rng(2)
+    solver = RepeatedSolver(graph, device=device)
+    for dtype in ("f4", "i8"):
+        weights = rng.integers(-500, 500, solver.n_edges).astype(dtype)
+        again = graph.replace(weights=weights[graph.edge_ids])
+        once = clmst.minimum_spanning_forest(again, device=device)
+        assert_same_forest(solver.solve(weights), once)
+        assert solver.solve(weights).edges.dtype == once.edges.dtype
+
+
+@pytest.mark.parametrize("dtype", WEIGHT_DTYPES, ids=str)
+def test_weights_come_back_as_they_were(any_device: Device, dtype: np.dtype) -> None:
+    """Narrowed or not, every weight of the forest is the caller's own, bit by bit."""
+    u = np.arange(40)
+    for device in (any_device, copying(any_device)):
+        solver = RepeatedSolver(Graph.from_edges(u, u + 1), device=device)
+        weights = np.resize(np.array([3, 0, 1, 7, 100]), 40).astype(dtype)
+        wide = weights.copy()
+        if dtype.itemsize == 8:
+            wide[7] = np.iinfo(dtype).max if dtype.kind in "iu" else 0.1
+        for given_weights in (weights, wide, weights):
+            found = solver.solve(given_weights).weights
+            assert found.dtype == dtype
+            assert found.tobytes() == given_weights.tobytes()
+
+
+def test_labels_and_coordinates_of_the_graph(any_device: Device) -> None:
+    graph = random_graph(4, 9).replace(vertex_labels=tuple("abcdefghi"))
+    solver = RepeatedSolver(graph, device=any_device)
+    assert solver.solve(np.ones(9)).vertex_labels == tuple("abcdefghi")
+
+
+# -------------------------------------------------------------------------- matrices
+
+
+def matrix_of(pairs: Any, weights: Any, n: int) -> Any:
+    u, v = np.array(pairs).T
+    return sparse.csr_array((weights, (u, v)), shape=(n, n))
+
+
+@pytest.mark.parametrize("shape", ["upper", "symmetric", "loops", "lower", "both, unlike", "coo"])
+@pytest.mark.parametrize("maximum", [False, True])
+def test_weights_of_a_matrix(any_device: Device, shape: str, maximum: bool) -> None:
+    """The edges do not depend on what the matrix weighs; what is stored twice is the lesser."""
+    rng = np.random.default_rng(3)
+
+    def matrix(seed: int) -> Any:
+        values = np.random.default_rng(seed).integers(1, 99, (50, 50))
+        full = np.where(present, values, 0)
+        upper = np.triu(full, 1)
+        return {
+            "upper": lambda: sparse.csr_array(upper),
+            "symmetric": lambda: sparse.csr_array(upper + upper.T),
+            "loops": lambda: sparse.csr_array(upper + upper.T + np.eye(50, dtype=int)),
+            "lower": lambda: sparse.csr_array(upper.T),
+            "both, unlike": lambda: sparse.csr_array(full),
+            "coo": lambda: sparse.coo_array(upper),
+        }[shape]()
+
+    present = rng.random((50, 50)) < 0.2
+    solver = RepeatedSolver(matrix(0), device=any_device, maximum=maximum)
+    assert (solver.edges[:, 0] < solver.edges[:, 1]).all()
+    solve_once = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+    for seed in (0, 1, 2):
+        A = matrix(seed)
+        forest = check(solver, solver.weights_of(A))
+        np.testing.assert_array_equal(forest.edges, solve_once(A, device=any_device).edges)
+
+
+def test_large_matrix_is_adopted(any_device: Device) -> None:
+    """A matrix that the device has checked gives the same edges as one that the host has."""
+    side = 300
+    grid = sparse.kron(sparse.eye_array(side), sparse.diags_array([1.0, 1.0], offsets=[-1, 1],
+                       shape=(side, side)))  # fmt: skip
+    A = sparse.csr_array(grid + grid.T + sparse.kron(sparse.diags_array(
+        [1.0, 1.0], offsets=[-1, 1], shape=(side, side)), sparse.eye_array(side)))  # fmt: skip
+    assert A.nnz > 1 << 18
+    solver = RepeatedSolver(A, device=any_device)
+    assert solver.n_edges == A.nnz // 2
+    rng = np.random.default_rng(4)
+    weights = rng.random(solver.n_edges)
+    u, v = solver.edges.T
+    B = sparse.csr_array(sparse.coo_array((weights, (u, v)), shape=A.shape))
+    B = sparse.csr_array(B + B.T)
+    np.testing.assert_array_equal(solver.weights_of(B), weights)
+    once = clmst.minimum_spanning_forest(B, device=any_device)
+    np.testing.assert_array_equal(solver.solve(weights).edges, once.edges)
+
+
+def test_matrix_of_another_pattern(any_device: Device) -> None:
+    ring = [(0, 1), (1, 2), (2, 3)]
+    solver = RepeatedSolver(matrix_of(ring, [1, 2, 3], 4), device=any_device)
+    for pairs, fact in (
+        ([(0, 1), (1, 2)], "no entry for edge 2 (2, 3)"),
+        ([(0, 1), (2, 3)], "no entry for edge 1 (1, 2)"),
+        ([*ring, (0, 3)], "an entry for the edge (0, 3), which the solver does not know"),
+        ([*ring, (3, 3)], None),
+        ([(1, 0), (2, 1), (3, 2)], None),
+    ):
+        A = matrix_of(pairs, np.arange(len(pairs)) + 1, 4)
+        if fact is None:
+            assert solver.weights_of(A).tolist() == [1, 2, 3]
+        else:
+            assert fact in refused(solver.weights_of, A)
+            assert "must have the pattern" in refused(solver.weights_of, A)
+    assert "5 rows for 4 vertices" in refused(solver.weights_of, matrix_of(ring, [1, 2, 3], 5))
+    of_lists = RepeatedSolver(Graph.from_edges([1, 0], [2, 1]), device=any_device)
+    assert "made of a list of edges" in refused(of_lists.weights_of, matrix_of(ring, [1, 2, 3], 4))
+
+
+# ------------------------------------------------------------------- weights on the device
+
+
+@on_every_device
+@pytest.mark.parametrize("make", [random_graph, sorted_graph])
+@pytest.mark.parametrize("dtype", ["u1", "f4", "i8"])
+def test_weights_on_the_device(guise: Device, make: Any, dtype: str) -> None:
+    """Whatever they are made with; of another queue too. They stay what they are."""
+    rng = np.random.default_rng(5)
+    solver = RepeatedSolver(make(), device=guise)
+    other = clmst.get_device(cl.CommandQueue(guise.context))
+    for _ in range(2):
+        weights = rng.integers(0, 99, solver.n_edges).astype(dtype)
+        queue = cl.CommandQueue(guise.context)
+        for array in (
+            DeviceArray.from_host(weights, guise),
+            DeviceArray.from_host(weights, other),
+            cl_array.to_device(queue, weights),
+            cl_array.to_device(queue, weights, async_=True),
+            cl_array.to_device(queue, np.concatenate([weights, weights]))[: weights.size],
+        ):
+            assert_same_forest(solver.solve(array), expected(solver, weights))
+            found = array.to_host() if isinstance(array, DeviceArray) else array.get()
+            np.testing.assert_array_equal(found, weights)
+
+
+def test_weights_on_the_device_are_not_copied(any_device: Device) -> None:
+    solver = RepeatedSolver(sorted_graph(), device=any_device)
+    weights = DeviceArray.from_host(np.ones(solver.n_edges, np.float32), any_device)
+    solver.solve(weights)
+    present = solver._turns.opened().present
+    assert present is not None
+    assert present.memory is weights.memory
+
+
+def test_weights_of_another_context(any_device: Device) -> None:
+    solver = RepeatedSolver(random_graph(), device=any_device)
+    elsewhere = DeviceArray.from_host(np.ones(solver.n_edges), copying(any_device))
+    assert "another context" in refused(solver.solve, elsewhere)
+    swapped = np.dtype("f8").newbyteorder()
+    foreign = DeviceArray.from_host(np.ones(solver.n_edges, swapped), any_device)
+    assert "native byte order" in refused(solver.solve, foreign)
+
+
+# -------------------------------------------------------------------------- bad input
+
+
+def test_not_one_weight_an_edge(any_device: Device) -> None:
+    solver = RepeatedSolver(random_graph(), device=any_device)
+    for weights in ([], np.ones(1499), np.ones((1500, 1)), np.float32(1)):
+        message = refused(solver.solve, weights)
+        assert f"shape {np.shape(weights)} for 1500 edges" in message
+    array = DeviceArray.from_host(np.ones(3), any_device)
+    assert "shape (3,) for 1500 edges" in refused(solver.solve, array)
+    check(solver, np.arange(1500))
+
+
+@pytest.mark.parametrize("dtype", ["c8", "M8[s]", "O", "S3"])
+def test_dtypes_that_nobody_knows(any_device: Device, dtype: str) -> None:
+    solver = RepeatedSolver(Graph.from_edges([0], [1]), device=any_device)
+    assert "must be one of bool" in refused(solver.solve, np.zeros(1, dtype))
+
+
+@on_every_device
+@pytest.mark.parametrize("make", [random_graph, sorted_graph])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("checks_from", [0, 1 << 30])
+def test_first_nan_is_named(
+    guise: Device, make: Any, dtype: str, checks_from: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By host and device alike, in the caller's numbers; the next round is as good as ever."""
+    monkeypatch.setattr(intake, "DEVICE_CHECKS_FROM", checks_from)
+    solver = RepeatedSolver(make(), device=guise)
+    rng = np.random.default_rng(6)
+    right = rng.integers(0, 50, solver.n_edges).astype(dtype)
+    for sign in (1, -1):
+        wrong = right.copy()
+        places = np.flatnonzero(solver.edges[:, 0] >= 0)[[77, 500, 1200]]
+        wrong[places] = np.copysign(np.nan, sign)
+        rule = f"the weight of edge {places[0]} is NaN; weights must be ordered"
+        assert rule in refused(solver.solve, wrong)
+        assert rule in refused(solver.solve, DeviceArray.from_host(wrong, guise))
+        check(solver, right)
+        check(solver, right, solver.solve(DeviceArray.from_host(right, guise)))
+
+
+def test_what_cannot_be_solved_again(any_device: Device) -> None:
+    points = clmst.Points(np.random.default_rng(0).random((5, 2)))
+    assert "a Points is a complete graph" in refused(RepeatedSolver, points, device=any_device)
+    message = refused(RepeatedSolver, np.zeros((3, 3)), device=any_device)
+    assert "a ndarray is a complete graph" in message
+    options = EclOptions(single_direction=False)
+    message = refused(RepeatedSolver, random_graph(), device=any_device, options=options)
+    assert "stores each edge once" in message
+    message = refused(RepeatedSolver, random_graph(), device=any_device, algorithm="guess")
+    assert "no algorithm is called 'guess'" in message
+
+
+def test_graph_on_a_device_brings_it(any_device: Device) -> None:
+    resident = clmst.to_device(random_graph(), any_device)
+    solver = RepeatedSolver(resident)
+    assert solver.device is any_device
+    check(solver, np.arange(1500)[::-1])
+    elsewhere = any_device.forcing_off("lanes")
+    assert "leave device out" in refused(RepeatedSolver, resident, device=elsewhere)
+
+
+def test_closed(any_device: Device) -> None:
+    """Forests outlive the solver; asking it for more is an error that says so."""
+    graph = random_graph()
+    with RepeatedSolver(graph, device=any_device) as solver:
+        kept = solver.solve(np.arange(1500), keep_on_device=True)
+        many = solver.solve_many([np.ones(1500)] * 3)
+        next(many)
+    assert_same_forest(kept.to_host(), expected(solver, np.arange(1500)))
+    solver.close()
+    assert "closed" in repr(solver)
+    for call in (
+        lambda: solver.solve(np.ones(1500)),
+        lambda: solver.update([0], [1]),
+        lambda: solver.solve_many([]),
+        lambda: next(many),
+        solver.__enter__,
+    ):
+        assert "the solver is closed" in refused(call)
+
+
+# -------------------------------------------------------------------- kept on the device
+
+
+@on_every_device
+@pytest.mark.parametrize("make", [random_graph, sorted_graph])
+@pytest.mark.parametrize("dtype", ["u1", "f4", "i8", "f8"])
+def test_forests_kept_on_the_device(guise: Device, make: Any, dtype: str) -> None:
+    """A forest has weights of its own, which the next round leaves alone."""
+    solver = RepeatedSolver(make(), device=guise)
+    rng = np.random.default_rng(7)
+    rounds = [rng.integers(0, 200, solver.n_edges).astype(dtype) for _ in range(4)]
+    kept = [solver.solve(weights, keep_on_device=True) for weights in rounds]
+    for weights, forest in zip(rounds, kept, strict=True):
+        assert forest.n_edges == forest.to_host().n_edges
+        check(solver, weights, forest.to_host())
+
+
+# --------------------------------------------------------------- many rounds, many threads
+
+
+def resident_bytes() -> int:
+    with open("/proc/self/statm", encoding="ascii") as statm:
+        return int(statm.read().split()[1]) * 4096
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [random_graph, sorted_graph])
+@pytest.mark.parametrize("copies", [False, True])
+def test_a_thousand_rounds_take_no_more_memory(
+    any_device: Device, make: Any, copies: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither on the host nor on the device; nothing is built; updates are rounds, too."""
+    device = copying(any_device)
+    if not copies:
+        device.capabilities = any_device.capabilities
+    solver = RepeatedSolver(make(2000, 20000), device=device)
+    rng = np.random.default_rng(8)
+    rounds = [rng.random(solver.n_edges, dtype=np.float32) for _ in range(3)]
+    ids = np.arange(0, solver.n_edges, 7)
+
+    def turn(k: int) -> None:
+        if k % 3 == 2:
+            solver.update(ids, rounds[k % 2][ids])
+        else:
+            solver.solve(rounds[k % 3])
+
+    for k in range(100):
+        turn(k)
+    monkeypatch.setattr(program, "build", lambda *_: pytest.fail("a program is built"))
+    pool = device._pool
+    managed, active, before = pool.managed_bytes, pool.active_bytes, resident_bytes()
+    for k in range(1000):
+        turn(k)
+    assert (pool.managed_bytes, pool.active_bytes) == (managed, active)
+    assert resident_bytes() - before < 4 << 20
+
+
+def test_threads_take_turns(device: Device) -> None:
+    """Each gets the forest of its own weights; others solve on the device at the same time."""
+    solver = RepeatedSolver(random_graph(), device=device)
+    aside = random_graph(seed=1)
+    weights = [np.random.default_rng(k).integers(0, 99, solver.n_edges) for k in range(4)]
+    right = [expected(solver, one) for one in weights]
+    start = threading.Barrier(4)
+
+    def work(k: int) -> None:
+        start.wait()
+        for _ in range(10):
+            assert_same_forest(solver.solve(weights[k]), right[k])
+            if k == 0:
+                clmst.minimum_spanning_forest(aside, device=device)
+        for forest in solver.solve_many([weights[k]] * 5):
+            assert_same_forest(forest, right[k])
+
+    with ThreadPoolExecutor(4) as threads:
+        for done in [threads.submit(work, k) for k in range(4)]:
+            done.result()
+
+
+# ------------------------------------------------------------------------------- stats
+
+
+@on_every_device
+def test_times_and_profile(guise: Device) -> None:
+    solver = RepeatedSolver(random_graph(), device=guise)
+    weights = np.arange(1500, dtype=np.float32)[::-1].copy()
+    array = DeviceArray.from_host(weights, guise)
+    for forest in (
+        solver.solve(weights, profile=True),
+        solver.solve(array, profile=True),
+        solver.update([0, 1], [weights[0], weights[1]], profile=True),
+    ):
+        check(solver, weights, forest)
+        assert set(forest.stats["times"]) == {"prepare", "upload", "solve"}
+        assert min(forest.stats["times"].values()) > 0
+        assert forest.stats["profile"]["forest_gather_weights"].launches >= 1
+    assert "profile" not in check(solver, weights).stats

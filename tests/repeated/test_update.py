@@ -1,0 +1,208 @@
+"""Changes of some weights: as good as a solve from scratch; a wrong one changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pyopencl as cl
+import pyopencl.array as cl_array
+import pytest
+from hypothesis import given, settings
+
+from clmst import Device, DeviceArray, InvalidArgumentError, InvalidGraphError, RepeatedSolver
+from clmst.algorithms import repeated
+from tests.repeated.rounds import (
+    check,
+    every_device,
+    expected,
+    random_graph,
+    sorted_graph,
+)
+from tests.strategies import edge_arrays, weight_arrays
+from tests.test_contract import weights_of
+
+on_every_device = pytest.mark.parametrize("guise", every_device())
+every_order = pytest.mark.parametrize("make", [random_graph, sorted_graph])
+
+
+def refused(function: Any, *arguments: Any) -> str:
+    with pytest.raises((InvalidArgumentError, InvalidGraphError)) as caught:
+        function(*arguments)
+    return str(caught.value)
+
+
+@on_every_device
+@settings(max_examples=30)
+@given(data=st.data())
+def test_update_is_a_solve_from_scratch(guise: Device, data: st.DataObject) -> None:
+    """Any change of any weights, loops' and edges named again and again among them."""
+    edges = data.draw(edge_arrays())
+    m = edges.u.size
+    dtype, maximum = data.draw(st.sampled_from(weights_of(guise)))
+    solver = RepeatedSolver(edges.graph(), device=guise, maximum=maximum)
+    weights = data.draw(weight_arrays(m, [dtype])).copy()
+    check(solver, weights)
+    for _ in range(3):
+        ids = np.array(data.draw(st.lists(st.integers(0, m - 1), max_size=2 * m) if m else
+                                 st.just([])), int)  # fmt: skip
+        new = data.draw(weight_arrays(ids.size, [dtype]))
+        forest = solver.update(ids, new)
+        for edge, weight in zip(ids, new, strict=True):
+            weights[edge] = weight
+        check(solver, weights, forest)
+
+
+@on_every_device
+@every_order
+@pytest.mark.parametrize("dtype", ["u1", "f4", "i8"])
+def test_changes_on_the_device(guise: Device, make: Any, dtype: str) -> None:
+    """Edges and weights from wherever they are; the caller's first weights stay the caller's."""
+    rng = np.random.default_rng(1)
+    solver = RepeatedSolver(make(), device=guise)
+    first = rng.integers(0, 99, solver.n_edges).astype(dtype)
+    array = DeviceArray.from_host(first, guise)
+    solver.solve(array)
+    weights, queue = first.copy(), cl.CommandQueue(guise.context)
+    for put in (
+        lambda values: DeviceArray.from_host(values, guise),
+        lambda values: cl_array.to_device(queue, values),
+        lambda values: values,
+    ):
+        for kind in ("u4", "i4"):
+            ids = rng.choice(solver.n_edges, 200, replace=False).astype(kind)
+            new = rng.integers(0, 99, 200).astype(dtype)
+            weights[ids] = new
+            check(solver, weights, solver.update(put(ids), put(new)))
+            check(solver, weights, solver.update(put(ids), new))
+            check(solver, weights, solver.update(ids.tolist(), put(new)))
+    np.testing.assert_array_equal(array.to_host(), first)
+
+
+def test_a_host_array_is_the_callers_again(any_device: Device) -> None:
+    """A change builds on the weights that were solved, whatever their array holds by then."""
+    for make in (random_graph, sorted_graph):
+        solver = RepeatedSolver(make(), device=any_device)
+        weights = np.arange(solver.n_edges, dtype=np.float32)
+        solved = weights.copy()
+        solver.solve(weights)
+        weights[:] = 0
+        solved[5] = -1
+        check(solver, solved, solver.update([5], [-1]))
+
+
+@on_every_device
+@every_order
+@pytest.mark.parametrize("from_host", [True, False])
+def test_a_wrong_change_changes_nothing(guise: Device, make: Any, from_host: bool) -> None:
+    solver = RepeatedSolver(make(), device=guise)
+    weights = np.random.default_rng(2).random(solver.n_edges, np.float32)
+    check(solver, weights)
+
+    def put(values: Any, dtype: str) -> Any:
+        array = np.array(values, dtype)
+        return array if from_host else DeviceArray.from_host(array, guise)
+
+    m = solver.n_edges
+    ids, new = put([3, m, 4, m + 1], "u4"), put([1, 2, 3, 4], "f4")
+    rule = f"edge_ids[1] is {m} where there are {m} edges; edge ids are rows of solver.edges"
+    assert rule in refused(solver.update, ids, new)
+    negative = refused(solver.update, put([3, -1], "i4"), put([1, 2], "f4"))
+    assert f"edge_ids[1] is {-1 if from_host else 2**32 - 1}" in negative
+    nan = put([1, np.nan, np.nan], "f4")
+    assert "the weight of edge 8 is NaN" in refused(solver.update, put([7, 8, 9], "u4"), nan)
+    check(solver, weights, solver.update([], []))
+    weights[7] = -1
+    check(solver, weights, solver.update([7], [-1]))
+
+
+def test_a_change_that_makes_no_sense(any_device: Device) -> None:
+    solver = RepeatedSolver(random_graph(), device=any_device)
+    assert "no weights to change; solve() gives them" in refused(solver.update, [0], [1])
+    solver.solve(np.ones(solver.n_edges, np.int16))
+    for ids, weights, rule in (
+        ([0, 1], [1], "shape (1,) for 2 edge_ids"),
+        ([0], 1, "shape () for 1 edge_ids"),
+        ([0.5], [1], "of dtype float64; they must be one-dimensional of an integer dtype"),
+        ([[0]], [1], "2-dimensional of dtype int64"),
+        (["a"], [1], "one-dimensional of an integer dtype"),
+        ([0, 1], [7, 1 << 15], "weights[1] is 32768, which int16, the dtype of the present"),
+        ([0], [0.5], "weights[0] is 0.5, which int16"),
+        ([0], [np.inf], "weights[0] is inf, which int16"),
+        ([0], [1j], "must be one of bool"),
+    ):
+        assert rule in refused(solver.update, ids, weights)
+    double = DeviceArray.from_host(np.ones(1), any_device)
+    assert "dtype float64 where the present ones have int16" in refused(solver.update, [0], double)
+    assert "on the device they must be (u)int32" in refused(solver.update, double, [1])
+
+
+@pytest.mark.parametrize("checks_from", [0, 1 << 30])
+def test_no_weights_after_wrong_ones(
+    any_device: Device, checks_from: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever found them wrong, and whether they were one of many."""
+    monkeypatch.setattr("clmst.repeated.intake.DEVICE_CHECKS_FROM", checks_from)
+    solver = RepeatedSolver(sorted_graph(), device=any_device)
+    right = np.ones(solver.n_edges, np.float32)
+    for wrong in (right * np.nan, right[1:]):
+        for failing in (solver.solve, lambda weights: list(solver.solve_many([right, weights]))):
+            solver.solve(right)
+            refused(failing, wrong)
+            assert "no weights to change" in refused(solver.update, [0], [1])
+
+
+@on_every_device
+@every_order
+@pytest.mark.parametrize("dtype", ["i8", "u8", "f8"])
+def test_narrowed_weights_and_one_that_is_too_wide(guise: Device, make: Any, dtype: str) -> None:
+    """64-bit weights of 32 bits stay so while they can, and are exact whatever comes."""
+    solver = RepeatedSolver(make(), device=guise)
+    rng = np.random.default_rng(3)
+    base = 1 << 40
+    weights = (rng.integers(0, 50, solver.n_edges) + base).astype(dtype)
+    check(solver, weights)
+    present = solver._turns.opened().present
+    assert present is not None
+    assert present.encoding.stored.itemsize == 4
+    wide = [base + 51, 3, 2**53 - 1, base + 7]
+    sizes = []
+    for edge, weight in enumerate(wide, 20):
+        weights[edge] = weight
+        check(solver, weights, solver.update([edge], np.array([weight], dtype)))
+        present = solver._turns.opened().present
+        assert present is not None
+        sizes.append(present.encoding.stored.itemsize)
+    assert sizes[0] == 4
+    assert sizes[-1] == 8
+    weights[5] = base
+    on_device = DeviceArray.from_host(weights[5:6], guise)
+    check(solver, weights, solver.update([5], on_device))
+    check(solver, weights)
+
+
+def test_numbers_of_claims_begin_anew(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After 2**32 changes an old claim must not look like a new one."""
+    solver = RepeatedSolver(random_graph(), device=any_device)
+    weights = np.arange(solver.n_edges, dtype=np.uint32)
+    solver.solve(weights)
+    solver.update([1, 2, 3], [5, 5, 5])
+    weights[1:4] = 5
+    rounds = solver._turns.opened()
+    rounds._next_claim = repeated._NONE - 2
+    for k in range(4):
+        weights[[3, 4]] = k, k + 9
+        check(solver, weights, solver.update([3, 4, 3], [77, k + 9, k]))
+    assert rounds._next_claim < 20
+
+
+def test_update_after_many(any_device: Device) -> None:
+    """What is changed are the weights of the last forest that was yielded."""
+    solver = RepeatedSolver(sorted_graph(), device=any_device)
+    rounds = [np.random.default_rng(k).random(solver.n_edges) for k in range(3)]
+    list(solver.solve_many(rounds))
+    rounds[2][:9] = 2
+    forest = solver.update(np.arange(9), np.full(9, 2))
+    check(solver, rounds[2], forest)
+    assert expected(solver, rounds[2]).total_weight == forest.total_weight
