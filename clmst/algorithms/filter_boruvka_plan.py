@@ -23,6 +23,7 @@ SAMPLES = 1024
 _MAX_DEPTHS = 40
 # Of 32 bits, of a compute unit of NVIDIA's: what resident work-groups share.
 _REGISTERS = 65536
+_WEIGHTS = 2  # the place of the weights among the arguments of all kernels
 # The layout of state[], as filter_boruvka_solve.cl has it.
 _WINDOWS = 3
 _OVERFLOW = _WINDOWS + 3 * MAX_PHASES
@@ -166,7 +167,11 @@ class Plan:
 
     def look_at(self, weights: Any) -> None:
         """Take the weights of the next solve from another buffer, of words of the same kind."""
-        self.arguments = (*self.arguments[:2], weights, *self.arguments[3:])
+        if weights is self.arguments[_WEIGHTS]:
+            return
+        self.arguments = (*self.arguments[:_WEIGHTS], weights, *self.arguments[_WEIGHTS + 1 :])
+        if self.solve_kernel is not None:
+            self.solve_kernel.set_arg(_WEIGHTS, weights)
 
     # --------------------------------------------------------------------- state
 

@@ -23,6 +23,7 @@ from clmst import Device, EclOptions, FilterBoruvkaOptions, Forest, Graph, Inval
 from clmst.algorithms import filter_boruvka
 from clmst.algorithms.filter_boruvka_plan import Plan
 from clmst.core.weight_keys import encode
+from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
@@ -407,6 +408,21 @@ def test_arguments_that_are_set_once(any_device: Device) -> None:
         for graph, right in zip(resident, expected, strict=True):
             assert_same_forest(solve(graph, None, options, profile=turn == 4), right)
     assert all(plan.solve_kernel for graph in resident for plan in plans_of(graph))
+
+
+def test_arguments_that_are_set_follow_the_weights(any_device: Device) -> None:
+    """Weights of the round before may be gone when a kernel still has them."""
+    options, graph = (
+        FilterBoruvkaOptions(launches="resident"),
+        clmst.generate("grid", rows=30, columns=30),
+    )
+    rng = np.random.default_rng(5)
+    with clmst.RepeatedSolver(graph, device=any_device, options=options) as solver:
+        for turn in range(6):
+            weights = rng.integers(0, 99, solver.n_edges).astype("i4")
+            given = DeviceArray.from_host(weights, any_device) if turn % 2 else weights
+            other = Graph.from_edges(*solver.edges.T, weights, n_vertices=graph.n_vertices)
+            assert solver.solve(given).total_weight == clmst.kruskal(other).total_weight
 
 
 def test_stats(device: Device) -> None:
