@@ -117,8 +117,8 @@ def by_fresh_matrix(graph: DeviceGraph) -> Callable[[], clmst.DeviceForest]:
     """Return what solves it by a matrix that is built anew."""
 
     def solve() -> clmst.DeviceForest:
-        for key in [key for key in graph.plans if key[0] == "dense"]:
-            del graph.plans[key]
+        for key in [key for key in graph.derived if key[0] == "dense"]:
+            del graph.derived[key]
         return clmst.minimum_spanning_forest(graph, algorithm="dense", keep_on_device=True)
 
     return solve
