@@ -105,6 +105,7 @@ class _Run:
         self.segments = launch.groups_for(-(-graph.n_slots // _MIN_SEGMENT))
         self.stride = self._stride(roomy=roomy)
         self.held_stride = 0
+        # Where light edges go first, most of what vertices would look at is not listed at all.
         self.incident = _incident_slots(graph) if self.n_phases == 1 else None
         self._allocate()
 
