@@ -207,6 +207,10 @@ class Rounds:
                 if stage is not None:
                     self._free.append(stage)
 
+    def drop_plans(self) -> None:
+        """Make plans anew in the next round: of one that was broken off nobody knows the state."""
+        self._plans.clear()
+
     def forget(self) -> None:
         """Forget the present weights."""
         before, self.present = self.present, None
