@@ -32,6 +32,7 @@ from clmst import (
 )
 from clmst.algorithms import dense_plan, filter_boruvka, filter_boruvka_plan, k_core, prim_trees
 from clmst.algorithms.filter_boruvka_options import Launches
+from clmst.repeated import intake
 from clmst.runtime.launcher import Launcher
 from tests.conftest import SHARED_DATA
 from tests.cores import peel
@@ -215,6 +216,35 @@ def core_wrongs(device: Device, shape: str) -> Iterator[str]:
                 yield f"cores of {name}{', both directions stored' * stored.is_symmetric}"
 
 
+def repeated_wrongs(device: Device) -> Iterator[str]:
+    """Yield what is wrong with repeated solves: in both orders, weights from host and device."""
+    intake.DEVICE_CHECKS_FROM = 0
+    for dtype in (np.float32, np.float64):
+        graph = hub(np.dtype(dtype))
+        u, v, w, ids = graph.edges()
+        for name, order in (("in order", np.arange(ids.size)), ("in disorder", np.argsort(ids))):
+            weights, first, second = w[order], u[order], v[order]
+            listed = Graph.from_edges(first, second, weights, n_vertices=graph.n_vertices)
+            solver = clmst.RepeatedSolver(listed, device=device)
+            for given in (weights, clmst.DeviceArray.from_host(weights, device)):
+                if not np.array_equal(solver.solve(given).edge_ids, clmst.kruskal(listed).edge_ids):
+                    yield f"repeated {name}"
+            changed = weights.copy()
+            changed[[5, 9, 7]] = 0.125, 0.25, 0.375
+            new = listed.replace(weights=changed[listed.edge_ids])
+            expected = clmst.kruskal(new).edge_ids
+            forest = solver.update([9, 5, 7, 9], [55.5, 0.125, 0.375, 0.25])
+            if not np.array_equal(forest.edge_ids, expected):
+                yield f"changed {name}"
+            changed[[11, 13]] = np.nan
+            try:
+                solver.solve(clmst.DeviceArray.from_host(changed, device))
+                yield f"NaN {name} is not found"
+            except clmst.InvalidGraphError as error:
+                if "edge 11 is NaN" not in str(error):
+                    yield f"another NaN {name} is found"
+
+
 def runs(shape: str, *without: str) -> Iterator[tuple[str, Graph, Options, bool]]:
     """Yield what to solve: a name, a graph, options, and whether the maximum is wanted.
 
@@ -272,6 +302,7 @@ def main(shape: str, *without: str) -> None:
     wrong += dense_wrongs(device, shape)
     if "int64-atomics" not in without:  # which no kernel of these looks at
         wrong += core_wrongs(device, shape)
+    wrong += repeated_wrongs(device)
     for name, graph, options, maximum in runs(shape, *without):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
         algorithm = ALGORITHM_OF[type(options)]

@@ -9,20 +9,21 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[1] / "docs" / "primitives.md"
+DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PRINTED = re.compile(r"^print\(.*\) +# (.*)$", re.MULTILINE)
+PRINTED = re.compile(r"^ *print\(.*\) +# (.*)$", re.MULTILINE)
 
 
-@pytest.mark.skipif(not PAGE.exists(), reason="installed without the pages")
-def test_examples_print_what_they_say() -> None:
+@pytest.mark.parametrize("page", ["primitives.md", "repeated.md"])
+@pytest.mark.skipif(not DOCS.exists(), reason="installed without the pages")
+def test_examples_print_what_they_say(page: str) -> None:
     """The blocks of the page run one after the other, as a reader would."""
     names: dict[str, object] = {}
-    blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
-    assert len(blocks) > 5
+    blocks = BLOCK.findall((DOCS / page).read_text(encoding="utf-8"))
+    assert len(blocks) >= 5
     for block in blocks:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(block, str(PAGE), "exec"), names)
+            exec(compile(block, page, "exec"), names)
         said = [re.sub(r": .*$", "", words) for words in PRINTED.findall(block)]
         assert printed.getvalue().splitlines() == said

@@ -31,6 +31,19 @@ kernel void forest_gather_edges(const global uint *indptr, const global uint *in
   }
 }
 
+// The same where the row of each slot is known.
+//
+// In       rows[n_slots], indices[n_slots]: the graph; slots[k].
+// Out      edges[k]: (row, column), the lesser first.
+// Launch   any. O(k).
+kernel void forest_look_up_edges(const global uint *rows, const global uint *indices,
+                                 const global uint *slots, global uint2 *edges, uint k) {
+  GRID_FOR(i, k) {
+    const uint slot = slots[i];
+    edges[i] = (uint2)(rows[slot], indices[slot]);
+  }
+}
+
 // Weights of each edge, as the graph has them.
 //
 // In       weights[n_slots]; slots[k].

@@ -142,18 +142,8 @@ kernel void lone_boruvka_hook(const global uint *held, global uint *next,
       forest_mark(in_forest, edge.w);
       n_roots += is_root;
     }
-    uint root = n_roots ? atomic_add(state + counts + COUNT_VERTICES, n_roots) : 0;
-    uint component = n_finished ? atomic_add(state + components, n_finished) : 0;
-    for (uint k = 0; k < n_roots; ++k) reservation_reset(next, next_stride, root + k);
-    for (uint v = tile; v < tile_end; ++v) {
-      const uint link = links[v];
-      const bool is_root = link == LINK_ROOT, is_finished = link == LINK_FINISHED;
-      links[v] = is_root       ? LINK_KNOWN | root
-                 : is_finished ? LINK_KNOWN | LINK_FINAL | component
-                               : link;
-      root += is_root;
-      component += is_finished;
-    }
+    hook_number(links, next, state, tile, tile_end, n_roots, n_finished, counts, components,
+                next_stride);
   }
 }
 

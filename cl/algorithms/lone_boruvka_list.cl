@@ -73,6 +73,25 @@ static inline void forest_mark(global uchar *in_forest, uint slot) {
   in_forest[slot] = 1;
 }
 
+// Give numbers to the roots and to the finished of a tile of links, and have no edge held by the
+// roots at the next depth.
+static inline void hook_number(global uint *links, global uint *next, volatile global uint *state,
+                               uint tile, uint tile_end, uint n_roots, uint n_finished, uint counts,
+                               uint components, uint next_stride) {
+  uint root = n_roots ? atomic_add(state + counts + COUNT_VERTICES, n_roots) : 0;
+  uint component = n_finished ? atomic_add(state + components, n_finished) : 0;
+  for (uint k = 0; k < n_roots; ++k) reservation_reset(next, next_stride, root + k);
+  for (uint v = tile; v < tile_end; ++v) {
+    const uint link = links[v];
+    const bool is_root = link == LINK_ROOT, is_finished = link == LINK_FINISHED;
+    links[v] = is_root       ? LINK_KNOWN | root
+               : is_finished ? LINK_KNOWN | LINK_FINAL | component
+                             : link;
+    root += is_root;
+    component += is_finished;
+  }
+}
+
 // Enter the edges in the places [from, to), at most BLOCK, for their ends.
 //
 // First those ends are found that an edge lowers, which are few: loads alone, without branches, many

@@ -79,6 +79,7 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
             )
         lone = lone_boruvka.defines(weights)
         yield specialise(lone_boruvka.SOURCE, capabilities, tuning, **lone)
+        yield specialise(lone_boruvka.FIRST_SOURCE, capabilities, tuning, **lone)
         yield specialise(dense_plan.BUILD_SOURCE, capabilities, tuning, **weights)
         yield specialise(dense_plan.SOURCE, capabilities, tuning, **weights, COMPLETE=1)
         for symmetric in (False, True):

@@ -44,17 +44,19 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     plan = graph.plans.get(key)
     if plan is None:
         plan = graph.plans[key] = Plan(graph, maximum=maximum, options=options, roomy=False)
+        plan.clear_state(launch)
     plan.look_at(graph.weights)
     run = _Run(plan, launch)
     run.solve()
     if plan.gave_up:
-        launch.fill(plan.state, 0, plan.host_state.size)
+        plan.clear_state(launch)
         plan.waits_for_others = False
         run = _Run(plan, launch)
         run.solve()
     if plan.overflowed:
         waits = plan.waits_for_others
         plan = graph.plans[key] = Plan(graph, maximum=maximum, options=options, roomy=True)
+        plan.clear_state(launch)
         plan.waits_for_others = waits
         run = _Run(plan, launch)
         run.solve()

@@ -153,7 +153,6 @@ class Plan:
         self.device_bytes += 4 * (n + 1 + graph.n_slots)
         self.device_bytes += graph.n_slots * self.weights["WEIGHT_BITS"] // 8
         self.host_state = np.zeros(_STATE_WORDS, np.uint32)
-        Launcher(device, device.queue).fill(self.state, 0, _STATE_WORDS)
 
     def _capacities(self, n: int, m: int) -> tuple[int, int]:
         """Return how many edges of 16 bytes the worklists of even and odd depths hold.
@@ -174,6 +173,10 @@ class Plan:
             self.solve_kernel.set_arg(_WEIGHTS, weights)
 
     # --------------------------------------------------------------------- state
+
+    def clear_state(self, launch: Launcher) -> None:
+        """Enqueue what each solve begins with, and leaves behind unless it gives up."""
+        launch.fill(self.state, 0, _STATE_WORDS)
 
     def read_state(self, launch: Launcher) -> None:
         """Read the counts back; waits for everything enqueued."""

@@ -18,11 +18,13 @@ from clmst.algorithms.lone_boruvka_options import LoneBoruvkaOptions
 from clmst.algorithms.options import options_for
 from clmst.algorithms.solution import Solution, flag_words, new_flags
 from clmst.algorithms.windows import Ends, least_of_draws, window_ends
+from clmst.core.csr import as_uint32, mirror
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.enqueue import enqueue
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/lone_boruvka.cl"
+FIRST_SOURCE = "algorithms/lone_boruvka_first.cl"
 
 # Keys in the sample that sets the ends of windows.
 _SAMPLES = 2048
@@ -37,6 +39,8 @@ _COUNTS = 2
 # Room of a segment where there are several windows, as a share of its slots: the edges of a window,
 # and of the last those that still join two components, are rarely more than a third.
 _ROOM = 0.5
+
+_KEPT = "slots of vertices"  # with a graph, for the next solve
 
 Window = tuple[np.uint64, np.uint32, np.uint64, np.uint32]
 
@@ -89,7 +93,8 @@ class _Run:
     ) -> None:
         self.graph, self.launch, self.n = graph, launch, graph.n_vertices
         weights = graph.weight_defines(maximum=maximum)
-        self.program = graph.device.program(SOURCE, **defines(weights))
+        self.defines = defines(weights)
+        self.program = graph.device.program(SOURCE, **self.defines)
         self.wide = weights["WEIGHT_BITS"] == 64
         self.words = 3 if self.wide else 2  # of a reservation
         self.passes = self.words - graph.device.capabilities.int64_atomics
@@ -100,6 +105,8 @@ class _Run:
         self.segments = launch.groups_for(-(-graph.n_slots // _MIN_SEGMENT))
         self.stride = self._stride(roomy=roomy)
         self.held_stride = 0
+        # Where light edges go first, most of what vertices would look at is not listed at all.
+        self.incident = _incident_slots(graph) if self.n_phases == 1 else None
         self._allocate()
 
     def _stride(self, *, roomy: bool) -> int:
@@ -132,9 +139,13 @@ class _Run:
         self._clear()
         n_vertices = self.n
         for phase, window in enumerate(self.windows):
-            self._begin(n_vertices)
-            self._list_edges(phase, window)
-            depths = self._rounds(phase, n_vertices)
+            if self.incident is not None:
+                depths = self._first_round(window, *self.incident)
+            else:
+                self._begin(n_vertices)
+                self._list_edges(phase, window)
+                depths = []
+            self._rounds(phase, n_vertices, depths)
             if self.state[_OVERFLOW]:
                 return False
             if phase + 1 < self.n_phases:
@@ -142,19 +153,19 @@ class _Run:
                 n_vertices = int(self.state[_COMPONENTS + phase])
         return True
 
-    def _rounds(self, phase: int, n_vertices: int) -> list[tuple[int, int]]:
-        """Do rounds until no edge is left; return where links of depths begin, and how many."""
+    def _rounds(self, phase: int, n_vertices: int, depths: list[tuple[int, int]]) -> None:
+        """Do rounds until no edge is left; note where links of depths begin, and how many."""
         begin = 0 if phase == 0 else self.n
-        depths = []
         edges = self.graph.n_slots
         last = phase + 1 == self.n_phases
+        if depths:  # a first round has been done
+            begin, (n_vertices, edges) = self.n, self._counts(phase, 1)
         while n_vertices and (edges or not last):
             depths.append((begin, n_vertices))
             self._round(phase, len(depths) - 1, begin, n_vertices)
             self.launch.read(self.on_device, self.state)
             begin += n_vertices
             n_vertices, edges = self._counts(phase, len(depths))
-        return depths
 
     def stats(self) -> dict[str, Any]:
         """Return what the solve tells about its work."""
@@ -163,7 +174,7 @@ class _Run:
             edges = (self._counts(phase, depth)[1] for depth in range(_MAX_DEPTHS))
             sizes.append([count for count in edges if count])
         return {
-            "rounds": sum(map(len, sizes)),
+            "rounds": sum(map(len, sizes)) + (self.incident is not None),
             "worklist_sizes": sizes,
             "device_bytes": self.device_bytes,
         }
@@ -193,14 +204,34 @@ class _Run:
         words = self.words * n_vertices
         self._step("begin", self._shares(words), self.held[0], n_vertices)
 
-    def _list_edges(self, phase: int, window: Window) -> None:
-        graph = self.graph
+    def _list_edges(self, phase: int, window: Window, *, depth: int = 0) -> None:
+        graph, held, contracted = self.graph, self.held[depth], phase > 0 or depth > 0
         self._step(
             "list_edges", self.segments, graph.indptr, graph.indices, graph.weights, self.links,
-            self.held[0], self.edges, self.listed, self.lengths, self.on_device,
-            self._counts_at(phase, 0), self.n, graph.n_slots, self.stride, int(phase > 0), *window,
+            held, self.edges, self.listed, self.lengths, self.on_device,
+            self._counts_at(phase, depth), self.n, graph.n_slots, self.stride, int(contracted),
+            *window,
         )  # fmt: skip
-        self._refine(self.held[0])
+        self._refine(held)
+
+    def _first_round(self, window: Window, starts: Any, incident: Any) -> list[tuple[int, int]]:
+        """Let vertices choose among their own edges, and list what is left; return its depth."""
+        graph, n, counts = self.graph, self.n, self._counts_at(0, 1)
+        shares, chosen, following = self._shares(n), *self.held
+        program = graph.device.program(FIRST_SOURCE, **self.defines)
+        enqueue(
+            self.launch, program, "lone_boruvka_first_choose", shares, graph.rows, graph.indices,
+            graph.weights, starts, incident, chosen, n,
+        )  # fmt: skip
+        enqueue(
+            self.launch, program, "lone_boruvka_first_hook", shares, chosen, following, self.links,
+            self.in_forest.memory, self.on_device, counts, _COMPONENTS, n, n // 2,
+        )  # fmt: skip
+        self._step("follow", shares, self.links, 0, n)
+        self.held_stride = n // 2
+        self._list_edges(0, window, depth=1)
+        self.launch.read(self.on_device, self.state)
+        return [(0, n)]
 
     def _refine(self, held: Any) -> None:
         """Make the reservations of later passes."""
@@ -238,6 +269,21 @@ class _Run:
     def _settle_depth(self, here: int, there: int, n_vertices: int, *, anew: bool) -> None:
         shares = self._shares(n_vertices)
         self._step("settle", shares, self.links, here, there, n_vertices, int(anew))
+
+
+def _incident_slots(graph: DeviceGraph) -> tuple[Any, Any] | None:
+    """Return where the slots of each vertex's edges are, and the slots.
+
+    For a graph that is solved again and again, of which this is kept; None for any other.
+    """
+    if graph.rows is None:
+        return None
+    if _KEPT not in graph.plans:
+        both = mirror(graph.n_vertices, graph.graph.rows, graph.graph.indices)
+        arrays = (both.indptr, as_uint32(both.positions))
+        graph.plans[_KEPT] = (*graph.device.upload_all(*arrays), arrays)
+    starts, incident, _ = graph.plans[_KEPT]
+    return starts, incident
 
 
 def _windows(graph: DeviceGraph, ends: Ends, seed: int, *, maximum: bool) -> list[Window]:

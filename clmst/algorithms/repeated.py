@@ -127,8 +127,9 @@ class Rounds:
         self._next_claim = 1
         self._slots: Any = None
         self._ids = None if edges.edge_ids is None else as_uint32(edges.edge_ids)
-        uploaded = [edges.indptr, edges.indices, *([] if self._ids is None else [self._ids])]
-        self._indptr, self._indices, *order = device.upload_all(*uploaded)
+        uploaded = [edges.indptr, edges.indices, edges.rows]
+        uploaded += [] if self._ids is None else [self._ids]
+        self._indptr, self._indices, self._rows, *order = device.upload_all(*uploaded)
         self._order = order[0] if order else None
         self._faults = device.allocate(4 * _FAULT_WORDS)
         self.clear_faults(Launcher(device, device.queue))
@@ -191,6 +192,7 @@ class Rounds:
             indices=self._indices,
             weights=memory,
             encoded=OnDevice(memory, encoding, self.edges.n_slots, launch),
+            rows=self._rows,
             plans=self._plans,
         )
 
@@ -204,6 +206,10 @@ class Rounds:
                 stage = self._busy.pop(id(given.stage), None)
                 if stage is not None:
                     self._free.append(stage)
+
+    def drop_plans(self) -> None:
+        """Make plans anew in the next round: of one that was broken off nobody knows the state."""
+        self._plans.clear()
 
     def forget(self) -> None:
         """Forget the present weights."""

@@ -207,10 +207,16 @@ def gather(solution: Solution, launch: Launcher, *, maximum: bool) -> DeviceFore
     edges = device.allocate(8 * k)
     if k:
         program = device.program(SOURCE, WEIGHT_BITS=32)  # whatever the weights
-        for_each(
-            launch, program, "forest_gather_edges", k, graph.indptr, graph.indices, slots, edges,
-            graph.n_vertices, k,
-        )  # fmt: skip
+        if graph.rows is None:
+            for_each(
+                launch, program, "forest_gather_edges", k, graph.indptr, graph.indices, slots,
+                edges, graph.n_vertices, k,
+            )  # fmt: skip
+        else:
+            for_each(
+                launch, program, "forest_look_up_edges", k, graph.rows, graph.indices, slots,
+                edges, k,
+            )  # fmt: skip
     launch.queue.finish()
     return DeviceForest(
         graph=graph,

@@ -97,8 +97,9 @@ def convert(values: Array, dtype: np.dtype[Any]) -> tuple[Array, int | None]:
     same = (back == values) & ((converted < dtype.type(0)) == (values < zero))
     for integers, floats in ((values, converted), (converted, values)):
         if integers.dtype.kind in "iu" and floats.dtype.kind == "f":
-            # 2**63 becomes what the processor likes, and may come back.
-            same &= floats.astype(np.float64) < float(np.iinfo(integers.dtype).max) + 1
+            # 2**63 and infinities become what the processor likes, and may come back.
+            wide, info = floats.astype(np.float64), np.iinfo(integers.dtype)
+            same &= (wide >= float(info.min)) & (wide < float(info.max) + 1)
     return converted, None if same.all() else int(np.argmin(same))
 
 

@@ -53,8 +53,9 @@ class RepeatedSolver:
 
     Notes
     -----
-    O(n + n_slots) to prepare. On the device 4 bytes an edge and a vertex, 4 more an edge whose
-    place is not its weight's, and what the algorithm keeps; two buffers of weights.
+    O(n + n_slots) to prepare. On the device 8 bytes an edge and 4 a vertex, 4 more an edge if the
+    order of weights is not the canonical one, two buffers of weights, and what the algorithm keeps
+    (``lone-boruvka`` 8 bytes an edge and 4 a vertex of sparse graphs).
 
     Several threads may use a solver; their solves take turns. After any error but a failure of the
     device itself it is as usable as before.

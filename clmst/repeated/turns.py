@@ -175,6 +175,7 @@ class Turns:
                 own_weights=True,
             )
         except BaseException:
+            rounds.drop_plans()
             rounds.clear_faults(launch)
             launch.queue.finish()  # before memory that it works on is anybody else's
             raise

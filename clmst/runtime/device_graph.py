@@ -28,6 +28,8 @@ class DeviceGraph:
         One word of `encoded.encoding.word` a slot.
     encoded : KeyedWeights
         How keys are made of the words.
+    rows : device buffer of uint32, optional
+        The row of each slot, where it pays to have it ready.
     plans : dict
         What algorithms keep with the graph for the next solve, by what asked for it: memory, and
         what follows from where edges are. It serves other weights in words of the same kind, too.
@@ -41,6 +43,7 @@ class DeviceGraph:
     indices: Any
     weights: Any
     encoded: KeyedWeights
+    rows: Any = None
     plans: dict[Hashable, Any] = field(default_factory=dict)
     derived: dict[Hashable, Any] = field(default_factory=dict)
 

@@ -14,6 +14,7 @@ from clmst.core.weight_keys import (
     EncodedWeights,
     as_weights,
     check_dtype,
+    convert,
     encode,
     first_nan,
     order_keys,
@@ -167,6 +168,75 @@ def test_int64_of_any_span_keep_their_order(values: list[int], span: int) -> Non
     encoded = encode(weights)
     assert encoded.is_wide == (int(weights.max()) - int(weights.min()) >= 2**32)
     assert dense(device_keys(encoded)) == dense(weights)
+
+
+@given(data=st.data())
+def test_words_stand_for_the_weights_they_were_made_of(data: st.DataObject) -> None:
+    """Back and forth, narrowed or not; and so do those of other weights in the same encoding."""
+    weights = data.draw(weight_arrays(30))
+    if weights.dtype.kind == "f" and data.draw(st.booleans()):
+        weights = np.trunc(np.clip(weights, -(2.0**25), 2.0**25)).astype(weights.dtype)
+    encoded = encode(weights)
+    encoding = encoded.encoding
+    assert encoding.dtype == weights.dtype
+    assert encoding.word == encoded.bits.dtype
+    decoded = encoding.decode(encoded.bits)
+    assert decoded.dtype == weights.dtype
+    np.testing.assert_array_equal(decoded, weights)
+    np.testing.assert_array_equal(encoding.encode(weights), encoded.bits)
+    others = data.draw(weight_arrays(30, [weights.dtype]))
+    words = encoding.encode(others)
+    if words is not None:
+        both = order_keys(np.concatenate([encoded.bits, words]).view(encoding.stored))
+        assert dense(both) == dense(np.concatenate([weights, others]))
+    else:
+        assert encoding.stored != encoding.dtype
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_encodings_refuse_what_they_have_no_word_for(name: str) -> None:
+    weights = NARROW[name][0]
+    weights = weights.astype("f8") if weights.dtype == "f4" else weights
+    encoding = encode(weights).encoding
+    one = weights.dtype.type(1)
+    if weights.dtype.kind == "f":
+        assert encoding.encode(np.array([0.1])) is None
+        assert encoding.encode(np.array([1e300])) is None
+    else:
+        low = weights.min(initial=0) if weights.size == 0 else weights.min()
+        if low > np.iinfo(weights.dtype).min:
+            assert encoding.encode(np.array([low - one])) is None
+        if int(low) + (1 << 32) <= np.iinfo(weights.dtype).max:
+            assert encoding.encode(np.array([int(low) + (1 << 32)], weights.dtype)) is None
+    assert encoding.encode(weights[:0]).size == 0  # type: ignore[union-attr]
+
+
+@every_dtype
+@pytest.mark.parametrize("other", WEIGHT_DTYPES, ids=str)
+def test_conversions_that_change_nothing(dtype: np.dtype[Any], other: np.dtype[Any]) -> None:
+    """By Python's own numbers, which compare exactly."""
+    for weight in special_weights(dtype):
+        one = np.array([weight])
+        converted, changed = convert(one, other)
+        assert converted.dtype == other
+        value = weight.item()
+        if other.kind == "f":
+            with np.errstate(over="ignore"):
+                fits = float(np.array(weight).astype(other)) == value
+        elif other.kind == "b":
+            fits = value in (0, 1)
+        else:
+            info = np.iinfo(other)
+            fits = np.isfinite(value) and value == int(value) and info.min <= value <= info.max
+        assert (changed is None) == fits, (value, other)
+        if fits:
+            assert converted[0].item() == value
+    both = np.array([0, 1, 0], dtype)
+    assert convert(both, other)[1] is None
+
+
+def test_the_first_that_changes_is_named() -> None:
+    assert convert(np.array([1, 300, 2, -1]), np.dtype("u1"))[1] == 1
 
 
 def test_strided_weights_are_encoded_in_order() -> None:

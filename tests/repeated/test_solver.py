@@ -27,6 +27,7 @@ from clmst import (
 from clmst.algorithms import ALGORITHMS
 from clmst.repeated import intake
 from clmst.runtime import program
+from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 from tests.repeated.rounds import (
     check,
@@ -340,6 +341,30 @@ def test_forests_kept_on_the_device(guise: Device, make: Any, dtype: str) -> Non
     for weights, forest in zip(rounds, kept, strict=True):
         assert forest.n_edges == forest.to_host().n_edges
         check(solver, weights, forest.to_host())
+
+
+@on_every_device
+def test_usable_after_a_solve_that_was_broken_off(
+    guise: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By Ctrl-C, say, in the middle: what a plan holds by then must not be built upon."""
+    solver = RepeatedSolver(random_graph(), device=guise)
+    weights = np.random.default_rng(8).random(solver.n_edges, np.float32)
+    check(solver, weights)
+    read = Launcher.read
+    for after in (1, 3):
+        reads = iter([False] * after)
+
+        def breaking(launch: Launcher, *arguments: Any, **options: Any) -> None:
+            if next(reads, True):  # noqa: B023
+                raise KeyboardInterrupt
+            read(launch, *arguments, **options)
+
+        monkeypatch.setattr(Launcher, "read", breaking)
+        with pytest.raises(KeyboardInterrupt):
+            solver.solve(weights)
+        monkeypatch.undo()
+        check(solver, weights)
 
 
 # --------------------------------------------------------------- many rounds, many threads

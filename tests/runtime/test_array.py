@@ -277,6 +277,24 @@ def test_pyopencl_arrays_that_are_none_of_ours(any_device: Device, foreign: ClAr
     assert message.endswith(f"must be a multiple of {alignment}")
 
 
+def test_what_is_on_the_device_already(any_device: Device) -> None:
+    """As it is, whoever made it, once it has been written; host arrays are not."""
+    own = DeviceArray.from_host(VALUES, any_device)
+    assert DeviceArray.in_context(own, any_device) is own
+    queue = cl.CommandQueue(any_device.context)
+    beside = DeviceArray.from_host(VALUES, get_device(queue))
+    assert DeviceArray.in_context(beside, any_device) is beside
+    foreign = cl.array.to_device(queue, VALUES, async_=True)
+    view = DeviceArray.in_context(foreign, any_device)
+    assert view is not None
+    assert view.to_host().tolist() == VALUES.tolist()
+    for values in (VALUES, VALUES.tolist(), 5, None):
+        assert DeviceArray.in_context(values, any_device) is None
+    other = Device(any_device.cl_device)
+    assert "another context" in refused(DeviceArray.in_context, own, other)
+    assert "another context" in refused(DeviceArray.in_context, foreign, other)
+
+
 def test_queue_of_the_callers_own(any_device: Device) -> None:
     """The way in for whoever has arrays in a context of their own."""
     context = cl.Context([any_device.cl_device])
