@@ -10,14 +10,11 @@ import numpy.typing as npt
 
 from clmst import algorithms
 from clmst.algorithms import dense, k_core
-from clmst.algorithms.adoption import adopt
 from clmst.algorithms.solution import DeviceForest, gather
 from clmst.core.dense_graph import DenseGraph
-from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.forest import Forest
-from clmst.core.graph import Graph
 from clmst.core.points import Points
-from clmst.runtime.device import Device
+from clmst.intake import as_graph, put, refuse_complete, resident
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device
@@ -184,7 +181,7 @@ def to_device(graph: Any, device: Any = None) -> DeviceGraph | DeviceMatrix:
     -------
     DeviceGraph, or DeviceMatrix for complete graphs
     """
-    return _put(graph, get_device(device), wait=True)
+    return put(graph, get_device(device), wait=True)
 
 
 def core_numbers(graph: Any, *, device: Any = None) -> npt.NDArray[np.uint32]:
@@ -237,31 +234,12 @@ def core_numbers(graph: Any, *, device: Any = None) -> npt.NDArray[np.uint32]:
         if device is not None:
             get_device(device)
         return np.full(graph.n_vertices, max(graph.n_vertices - 1, 0), np.uint32)
-    resident = _resident(graph, device, wait=False)
-    assert isinstance(resident, DeviceGraph)
-    device = resident.device
+    stored = resident(graph, device, wait=False)
+    assert isinstance(stored, DeviceGraph)
+    device = stored.device
     with device.lock:
-        cores = k_core.core_numbers(resident, Launcher(device, device.queue))
+        cores = k_core.core_numbers(stored, Launcher(device, device.queue))
         return cores.numbers.to_host()
-
-
-def as_graph(graph: Any) -> Graph | DenseGraph | Points:
-    """Return `graph` as one of clmst's own, whatever it comes as."""
-    if isinstance(graph, Graph | DenseGraph | Points):
-        return graph
-    if isinstance(graph, np.ma.MaskedArray):
-        return Graph.from_masked(graph)
-    if isinstance(graph, np.ndarray):
-        return DenseGraph(graph)
-    if hasattr(graph, "is_directed") and hasattr(graph, "edges"):
-        return Graph.from_networkx(graph)
-    if hasattr(graph, "tocsr"):
-        return Graph.from_scipy(graph)
-    raise InvalidGraphError(
-        f"a {type(graph).__name__} is no graph that clmst knows; it takes a clmst.Graph, "
-        "DenseGraph or Points, a scipy.sparse array or matrix, a networkx.Graph, or a symmetric "
-        "NumPy array"
-    )
 
 
 def _solve(
@@ -274,22 +252,20 @@ def _solve(
     profile: bool,
     maximum: bool,
 ) -> Forest | DeviceForest:
-    algorithms.check_name(
-        algorithm
-    )  # a name that nothing has is refused before anything is uploaded
+    algorithms.check_name(algorithm)  # before anything is uploaded
     if algorithm not in ("auto", "dense"):
-        _refuse_complete(graph, algorithm)
-    resident = _resident(graph, device, wait=profile)  # a profile takes another queue
-    device = resident.device
+        refuse_complete(graph, algorithm)
+    stored = resident(graph, device, wait=profile)  # a profile takes another queue
+    device = stored.device
     profiler = Profile() if profile else None
     with device.lock:
         launch = Launcher(device, device.profiling_queue if profile else device.queue, profiler)
-        if isinstance(resident, DeviceMatrix):
-            forest = dense.solve_matrix(resident, launch, maximum=maximum, options=options)
+        if isinstance(stored, DeviceMatrix):
+            forest = dense.solve_matrix(stored, launch, maximum=maximum, options=options)
             forest = _with_stats(forest, launch, "dense")
         else:
             forest = solve_resident(
-                resident, launch, algorithm=algorithm, options=options, maximum=maximum
+                stored, launch, algorithm=algorithm, options=options, maximum=maximum
             )
     return forest if keep_on_device else forest.to_host()
 
@@ -334,36 +310,3 @@ def _with_stats(forest: DeviceForest, launch: Launcher, algorithm: str) -> Devic
         if phases := launch.profile.phases():
             stats = {**stats, "phases": phases}
     return forest.with_stats(stats)
-
-
-def _refuse_complete(graph: Any, algorithm: str) -> None:
-    """Raise if a graph has no edges to list, and an algorithm takes nothing else."""
-    complete = DenseGraph | Points | DeviceMatrix | np.ndarray
-    if isinstance(graph, complete) and not isinstance(graph, np.ma.MaskedArray):
-        raise InvalidArgumentError(
-            f"a {type(graph).__name__} is a complete graph, which only 'dense' takes as it is; "
-            f"{algorithm!r} takes edges: to_graph() of a DenseGraph or of Points lists them"
-        )
-
-
-def _resident(graph: Any, device: Any, *, wait: bool) -> DeviceGraph | DeviceMatrix:
-    """Return the graph on the device that is meant."""
-    if not isinstance(graph, DeviceGraph | DeviceMatrix):
-        return _put(graph, get_device(device), wait=wait)
-    if device is not None and device is not graph.device:
-        raise InvalidArgumentError(
-            f"the graph is on {graph.device.description} already; leave device out, or give the "
-            "graph itself"
-        )
-    return graph
-
-
-def _put(graph: Any, device: Device, *, wait: bool) -> DeviceGraph | DeviceMatrix:
-    """Put a graph on a device: as it is if the device finds that it can be, else by the host."""
-    adopted = adopt(graph, device)
-    if adopted is not None:
-        return adopted
-    own = as_graph(graph)
-    if isinstance(own, Graph):
-        return DeviceGraph.upload(own, device, wait=wait)
-    return DeviceMatrix.upload(own, device)

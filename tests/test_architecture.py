@@ -29,14 +29,15 @@ BASE = {"core"}
 RUNTIME = BASE | {"runtime"}
 PRIMITIVES = RUNTIME | {"primitives"}
 ALGORITHMS = PRIMITIVES | {"algorithms"}
-API = ALGORITHMS | {"api", "repeated"}
+API = ALGORITHMS | {"intake", "api", "repeated"}
 MAY_IMPORT = {
     "core": set[str](),
     "runtime": BASE,
     "primitives": RUNTIME,
     "algorithms": PRIMITIVES,
-    "api": ALGORITHMS,
-    "repeated": ALGORITHMS | {"api"},
+    "intake": ALGORITHMS,
+    "api": ALGORITHMS | {"intake"},
+    "repeated": ALGORITHMS | {"intake", "api"},
     "io": BASE,
     "generators": BASE | {"io"},  # stand-ins are kept as files: building one takes long
     "drawing": BASE,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from clmst.algorithms.adoption import adopt
-from clmst.api import as_graph
 from clmst.core import topology
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
+from clmst.intake import as_graph
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.discovery import get_device

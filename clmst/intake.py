@@ -1,0 +1,69 @@
+"""What a caller may pass in for a graph: as one of clmst's own, and on a device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.adoption import adopt
+from clmst.core.dense_graph import DenseGraph
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.graph import Graph
+from clmst.core.points import Points
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.discovery import get_device
+
+
+def as_graph(graph: Any) -> Graph | DenseGraph | Points:
+    """Return `graph` as one of clmst's own, whatever it comes as."""
+    if isinstance(graph, Graph | DenseGraph | Points):
+        return graph
+    if isinstance(graph, np.ma.MaskedArray):
+        return Graph.from_masked(graph)
+    if isinstance(graph, np.ndarray):
+        return DenseGraph(graph)
+    if hasattr(graph, "is_directed") and hasattr(graph, "edges"):
+        return Graph.from_networkx(graph)
+    if hasattr(graph, "tocsr"):
+        return Graph.from_scipy(graph)
+    raise InvalidGraphError(
+        f"a {type(graph).__name__} is no graph that clmst knows; it takes a clmst.Graph, "
+        "DenseGraph or Points, a scipy.sparse array or matrix, a networkx.Graph, or a symmetric "
+        "NumPy array"
+    )
+
+
+def refuse_complete(graph: Any, algorithm: str) -> None:
+    """Raise if a graph has no edges to list, and an algorithm takes nothing else."""
+    complete = DenseGraph | Points | DeviceMatrix | np.ndarray
+    if isinstance(graph, complete) and not isinstance(graph, np.ma.MaskedArray):
+        raise InvalidArgumentError(
+            f"a {type(graph).__name__} is a complete graph, which only 'dense' takes as it is; "
+            f"{algorithm!r} takes edges: to_graph() of a DenseGraph or of Points lists them"
+        )
+
+
+def resident(graph: Any, device: Any, *, wait: bool) -> DeviceGraph | DeviceMatrix:
+    """Return the graph on the device that is meant."""
+    if not isinstance(graph, DeviceGraph | DeviceMatrix):
+        return put(graph, get_device(device), wait=wait)
+    if device is not None and device is not graph.device:
+        raise InvalidArgumentError(
+            f"the graph is on {graph.device.description} already; leave device out, or give the "
+            "graph itself"
+        )
+    return graph
+
+
+def put(graph: Any, device: Device, *, wait: bool) -> DeviceGraph | DeviceMatrix:
+    """Put a graph on a device: as it is if the device finds that it can be, else by the host."""
+    adopted = adopt(graph, device)
+    if adopted is not None:
+        return adopted
+    own = as_graph(graph)
+    if isinstance(own, Graph):
+        return DeviceGraph.upload(own, device, wait=wait)
+    return DeviceMatrix.upload(own, device)
