@@ -219,8 +219,7 @@ def core_wrongs(device: Device, shape: str) -> Iterator[str]:
 def repeated_wrongs(device: Device) -> Iterator[str]:
     """Yield what is wrong with repeated solves: in both orders, weights from host and device."""
     intake.DEVICE_CHECKS_FROM = 0
-    for dtype in (np.float32, np.float64):
-        graph = hub(np.dtype(dtype))
+    for graph in (hub(np.dtype(np.float32)), hub(np.dtype(np.float64)), hub(np.dtype("f4"), n=400)):
         u, v, w, ids = graph.edges()
         for name, order in (("in order", np.arange(ids.size)), ("in disorder", np.argsort(ids))):
             weights, first, second = w[order], u[order], v[order]
