@@ -359,8 +359,10 @@ def test_usable_after_a_solve_that_was_broken_off(
         read(launch, *arguments, **options)
 
     monkeypatch.setattr(Launcher, "read", breaking)
-    solver.solve(weights)
-    for place in {0, reads[0] // 2, reads[0] - 1}:  # whatever solves waits for the device often
+    for _ in range(2):  # a plan's first solve may wait for the device more often
+        reads[0] = 0
+        solver.solve(weights)
+    for place in {0, reads[0] // 2}:
         reads[0], broken_at[0] = 0, place
         with pytest.raises(KeyboardInterrupt):
             solver.solve(weights)
