@@ -25,6 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 import clmst
+from benchmarks.options import device_option, json_option, repetitions_option
 from clmst.bench import machine
 from clmst.bench.tables import digits
 from clmst.core import pairs
@@ -142,25 +143,16 @@ def tell(device: clmst.Device, points: list[Point], file: Path | None) -> None:
         file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
-_device = click.option("--device", default=None, help="As of clmst solve.")
-_repetitions = click.option(
-    "--repetitions", type=click.IntRange(min=1), default=9, show_default=True
-)
-_json = click.option(
-    "--json", "json_file", type=click.Path(path_type=Path), help="Write the figures here."
-)
-
-
 @click.group()
 def main() -> None:
     """Time `core_numbers`."""
 
 
 @main.command()
-@_device
+@device_option
 @click.option("--largest", type=click.IntRange(min=512), default=16384, show_default=True)
-@_repetitions
-@_json
+@repetitions_option
+@json_option
 def complete(device: str | None, largest: int, repetitions: int, json_file: Path | None) -> None:
     """Time complete graphs of 512 vertices and more (Table 6)."""
     on = clmst.get_device(device)
@@ -169,11 +161,11 @@ def complete(device: str | None, largest: int, repetitions: int, json_file: Path
 
 
 @main.command()
-@_device
+@device_option
 @click.option("--vertices", type=click.IntRange(min=16), default=3_800_000, show_default=True)
 @click.option("--degree", type=click.IntRange(min=1), default=8, show_default=True)
-@_repetitions
-@_json
+@repetitions_option
+@json_option
 def random(
     device: str | None, vertices: int, degree: int, repetitions: int, json_file: Path | None
 ) -> None:
@@ -185,9 +177,9 @@ def random(
 
 @main.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@_device
-@_repetitions
-@_json
+@device_option
+@repetitions_option
+@json_option
 def files(
     files: tuple[Path, ...], device: str | None, repetitions: int, json_file: Path | None
 ) -> None:

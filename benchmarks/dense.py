@@ -30,6 +30,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clmst
+from benchmarks.options import device_option, json_option, repetitions_option
 from clmst.bench import machine
 from clmst.bench.canvas import GRID, legend_below, panels, style
 from clmst.bench.tables import digits
@@ -272,14 +273,6 @@ def draw(points: list[Point], file: Path) -> None:
 
 # --------------------------------------------------------------------------- commands
 
-_device = click.option("--device", default=None, help="As of clmst solve.")
-_repetitions = click.option(
-    "--repetitions", type=click.IntRange(min=1), default=9, show_default=True
-)
-_json = click.option(
-    "--json", "json_file", type=click.Path(path_type=Path), help="Write the figures here."
-)
-
 
 @click.group()
 def main() -> None:
@@ -287,10 +280,10 @@ def main() -> None:
 
 
 @main.command()
-@_device
+@device_option
 @click.option("--largest", type=click.IntRange(min=512), default=16384, show_default=True)
-@_repetitions
-@_json
+@repetitions_option
+@json_option
 def complete(device: str | None, largest: int, repetitions: int, json_file: Path | None) -> None:
     """Time complete graphs of 512 vertices and more (Table 4)."""
     on = clmst.get_device(device)
@@ -300,10 +293,10 @@ def complete(device: str | None, largest: int, repetitions: int, json_file: Path
 
 
 @main.command()
-@_device
+@device_option
 @click.option("--vertices", type=click.IntRange(min=16), default=16384, show_default=True)
-@_repetitions
-@_json
+@repetitions_option
+@json_option
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw them here.")
 def density(
     device: str | None, vertices: int, repetitions: int, json_file: Path | None, plot: Path | None

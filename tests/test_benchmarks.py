@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from scipy import sparse
 
 import clmst
-from benchmarks import cores, dense, pma, small_graphs
+from benchmarks import cores, dense, pma, repeated, small_graphs
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.contest import Case, Contestant, CopyLimit, Outcome, Work, run_case
 from benchmarks.peers import Peer
@@ -336,6 +337,22 @@ def test_dense_graphs(tmp_path: Path) -> None:
     assert [point["probability"] for point in record["points"]] == [*dense.PROBABILITIES]
     assert record["crossover"].keys() == {dense.MATRIX, dense.BUILT}
     assert figure.stat().st_size > 1000
+
+
+def test_repeated(tmp_path: Path) -> None:
+    """A ratio is of the one-shot solve of the same kind, and every round's forest is compared."""
+    record, graph = tmp_path / "new" / "repeated.json", tmp_path / "random.egr"
+    clmst.io.write_graph(generate("random", n=300, average_degree=6, seed=2).symmetrised(), graph)
+    few = ["--repetitions", "2", "--share", "0.1", "--json", str(record)]
+    result = CliRunner().invoke(repeated.main, [str(graph), *few])
+    assert result.exit_code == 0, result.output
+    (point,) = json.loads(record.read_text())["points"]
+    assert point["n_vertices"] == 300
+    assert {len(times) for times in point["milliseconds"].values()} == {2}
+    assert set(repeated.BESIDE) | set(repeated.BESIDE.values()) == set(point["milliseconds"])
+    wrong = repeated.with_weights(clmst.Graph.read(graph), np.arange(point["n_edges"]))
+    twins = sparse.csr_array((wrong.weights, wrong.indices.view("i4"), wrong.indptr.view("i4")))
+    assert (twins != twins.T).nnz == 0
 
 
 def test_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

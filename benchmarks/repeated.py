@@ -1,0 +1,156 @@
+"""A graph under weights that change: `RepeatedSolver` beside one-shot solves.
+
+    python -m benchmarks.repeated GRAPH... [--device NAME] [--share 0.05] [--json FILE]
+
+GRAPH is a stand-in by name, or a file. Rounds have random permutations of the graph's weights, in
+turn. From host to host, `minimum_spanning_forest` of a SciPy matrix that has them already is timed
+beside `solve` of an array of them, and beside `update` of a share of them. On the device the public
+call for the graph as it is, with the weights it came with, beside `solve` of arrays on the device;
+forests stay there. Every round's forest is compared with the one-shot one's before anything is
+timed; contestants take turns. Preparing is timed once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import clmst
+from benchmarks.options import device_option, json_option, repetitions_option
+from clmst.bench import machine
+from clmst.bench.entrants import as_matrix
+from clmst.bench.tables import digits
+from clmst.generators.stand_ins import STAND_INS
+
+ROUNDS = 3
+ONE_SHOT, SOLVE, UPDATE = "one-shot", "solve", "update"
+RESIDENT, ON_DEVICE = "one-shot, resident", "solve, on the device"
+BESIDE = {SOLVE: ONE_SHOT, UPDATE: ONE_SHOT, ON_DEVICE: RESIDENT}
+
+Round = Callable[[int], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """What one graph took: milliseconds of every repetition, by contestant."""
+
+    name: str
+    n_vertices: int
+    n_edges: int
+    prepare: float
+    milliseconds: Mapping[str, list[float]]
+
+    def ratio(self, name: str) -> float:
+        """Return the median of a contestant over that of the one-shot solve beside it."""
+        return median(self.milliseconds[name]) / median(self.milliseconds[BESIDE[name]])
+
+
+def with_weights(graph: clmst.Graph, weights: np.ndarray) -> clmst.Graph:
+    """Return a symmetric graph under other weights, one an edge in canonical order."""
+    is_upper = graph.indices > graph.rows
+    slots = np.empty(graph.n_slots, weights.dtype)
+    slots[is_upper] = weights
+    # The lower slots in order of (column, row) are the upper ones in order of (row, column).
+    lower = np.flatnonzero(~is_upper)
+    slots[lower[np.lexsort((graph.rows[lower], graph.indices[lower]))]] = weights
+    return graph.replace(weights=slots)
+
+
+def measure(
+    name: str, graph: clmst.Graph, device: clmst.Device, share: float, repetitions: int
+) -> Point:
+    """Return what a graph takes."""
+    graph = graph.symmetrised()
+    start = perf_counter()
+    solver = clmst.RepeatedSolver(graph, device=device)
+    prepare = 1e3 * (perf_counter() - start)
+    rng = np.random.default_rng(0)
+    own = solver.weights_of(graph)
+    given = [rng.permutation(own) for _ in range(ROUNDS)]
+    resident = clmst.to_device(graph, device)
+    matrices = [as_matrix(with_weights(graph, weights)) for weights in given]
+    stored = [clmst.DeviceArray.from_host(weights, device) for weights in given]
+    some = np.sort(rng.choice(own.size, int(share * own.size), replace=False))
+
+    contestants: dict[str, Round] = {
+        ONE_SHOT: lambda k: clmst.minimum_spanning_forest(matrices[k], device=device),
+        SOLVE: lambda k: solver.solve(given[k]),
+        UPDATE: lambda k: solver.update(some, given[k][some]),
+        RESIDENT: lambda k: clmst.minimum_spanning_forest(resident, keep_on_device=True),
+        ON_DEVICE: lambda k: solver.solve(stored[k], keep_on_device=True),
+    }
+    for k in range(ROUNDS):
+        expected = clmst.minimum_spanning_forest(matrices[k], device=device).edges
+        found = solver.solve(given[k]).edges, solver.solve(stored[k]).edges
+        if not all(np.array_equal(edges, expected) for edges in found):
+            raise click.ClickException(f"{name}: forests differ: a bug in clmst")
+    times: dict[str, list[float]] = {contestant: [] for contestant in contestants}
+    for k in range(repetitions + 1):
+        for contestant, solve in contestants.items():
+            start = perf_counter()
+            solve(k % ROUNDS)
+            device.queue.finish()
+            times[contestant].append(1e3 * (perf_counter() - start))
+    solver.close()
+    device.release_memory()
+    return Point(
+        name=name,
+        n_vertices=graph.n_vertices,
+        n_edges=solver.n_edges,
+        prepare=prepare,
+        milliseconds={contestant: taken[1:] for contestant, taken in times.items()},
+    )
+
+
+def table_of(points: list[Point]) -> Table:
+    """Return medians, and what they are of the one-shot solve beside them."""
+    names = [*points[0].milliseconds]
+    table = Table("graph", "n", "edges", "prepare ms", *(f"{name} ms" for name in names))
+    for point in points:
+        cells = []
+        for name in names:
+            times = point.milliseconds[name]
+            ratio = f", {point.ratio(name):.2f}" if name in BESIDE else ""
+            cells.append(f"{digits(median(times))} ({digits(min(times))}{ratio})")
+        sizes = f"{point.n_vertices:,}", f"{point.n_edges:,}", digits(point.prepare)
+        table.add_row(point.name, *sizes, *cells)
+    return table
+
+
+@click.command()
+@click.argument("graphs", nargs=-1, required=True)
+@device_option
+@click.option(
+    "--share", type=click.FloatRange(0, 1), default=0.05, show_default=True,
+    help="Of the edges, that an update changes.",
+)  # fmt: skip
+@repetitions_option
+@json_option
+def main(
+    graphs: tuple[str, ...], device: str | None, share: float, repetitions: int,
+    json_file: Path | None,
+) -> None:  # fmt: skip
+    """Time solves of graphs whose weights change: medians, in brackets least and ratio."""
+    on = clmst.get_device(device)
+    points = []
+    for name in graphs:
+        graph = STAND_INS[name].load() if name in STAND_INS else clmst.Graph.read(name)
+        points.append(measure(Path(name).name, graph, on, share, repetitions))
+        if json_file is not None:
+            record = {**machine.facts(on), "points": [asdict(point) for point in points]}
+            json_file.parent.mkdir(parents=True, exist_ok=True)
+            json_file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    Console(width=190).print(table_of(points))
+
+
+if __name__ == "__main__":
+    main()
