@@ -16,8 +16,8 @@ from clmst.core.graph import check_size
 from clmst.primitives.scan import exclusive_scan, inclusive_scan
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.enqueue import enqueue, for_each
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.program import Program
 
 SOURCE = "algorithms/k_core.cl"
 MIRROR_SOURCE = "algorithms/k_core_mirror.cl"
@@ -98,7 +98,7 @@ class _Peeling:
         self.program = device.program(SOURCE)
         self.width = self.program.work_group_size
         most = device.capabilities.compute_units * _GROUPS
-        self.lists = min(most, self._groups(self.n))
+        self.lists = min(most, launch.groups_for(-(-self.n // self.program.grid_tile)))
         self.shares = min(most, self.n)
         self.room = LONE_ROOM if self.width == 1 else self.width
         self.budget = LONE_CHASE if self.width == 1 else GROUP_CHASE * self.width
@@ -113,23 +113,14 @@ class _Peeling:
     def _new(self, size: int) -> DeviceArray:
         return DeviceArray.empty(size, np.uint32, self.graph.device)
 
-    def _groups(self, n_items: int) -> int:
-        return self.launch.groups_for(-(-n_items // self.program.grid_tile))
-
-    def _enqueue(self, program: Program, kernel: str, groups: int, *arguments: Any) -> None:
-        """Enqueue a kernel; Python's integers are words, arrays stand for their memory."""
-        words = [np.uint32(a) if isinstance(a, int) else a for a in arguments]
-        memory = [a.memory if isinstance(a, DeviceArray) else a for a in words]
-        self.launch(program, kernel, groups, *memory)
-
     def count_degrees(self) -> None:
         """Count the edges at every vertex; find the least count."""
         graph, one_sided = self.graph, not self.graph.graph.is_symmetric
         runs = self.degree  # nobody looks at them
         if one_sided:
             runs = self._count_columns()
-        self._enqueue(
-            self.program, "k_core_count_rows", self._groups(self.n), graph.indptr, graph.indices,
+        for_each(
+            self.launch, self.program, "k_core_count_rows", self.n, graph.indptr, graph.indices,
             runs, self.degree, self.state, self.n, int(one_sided),
         )  # fmt: skip
 
@@ -138,11 +129,10 @@ class _Peeling:
         graph, runs = self.graph, self.list  # which is not in use yet
         for array in (self.degree, runs):
             self.launch.fill(array.memory, 0, array.size)
-        if graph.n_slots:
-            self._enqueue(
-                self.program, "k_core_count_columns", self._groups(graph.n_slots), graph.indices,
-                self.degree, runs, self.n, graph.n_slots,
-            )  # fmt: skip
+        for_each(
+            self.launch, self.program, "k_core_count_columns", graph.n_slots, graph.indices,
+            self.degree, runs, self.n, graph.n_slots,
+        )  # fmt: skip
         return inclusive_scan(runs, out=runs, launch=self.launch)
 
     def rows(self) -> tuple[Any, Any]:
@@ -153,17 +143,17 @@ class _Peeling:
         check_size(self.n, 2 * graph.n_slots)
         rows, cursor = (exclusive_scan(self.degree, launch=self.launch) for _ in range(2))
         both = self._new(2 * graph.n_slots)
-        self._enqueue(
-            device.program(MIRROR_SOURCE), "k_core_mirror_put", self._groups(graph.n_slots),
+        for_each(
+            self.launch, device.program(MIRROR_SOURCE), "k_core_mirror_put", graph.n_slots,
             graph.indptr, graph.indices, rows, cursor, both, self.n, graph.n_slots,
         )  # fmt: skip
         return rows.memory, both.memory
 
     def take_level(self, number: int) -> None:
         """Begin a round: find the vertices at the next level."""
-        self._enqueue(
-            self.program, "k_core_take_level", self.lists, self.degree, self.list, self.lengths,
-            self.frontier, self.state, self.n, number,
+        enqueue(
+            self.launch, self.program, "k_core_take_level", self.lists, self.degree, self.list,
+            self.lengths, self.frontier, self.state, self.n, number,
         )  # fmt: skip
 
     def peel(self, indptr: Any, indices: Any) -> None:
@@ -174,9 +164,9 @@ class _Peeling:
         number, batch = 0, _FIRST_BATCH
         while True:
             for _ in range(batch):
-                self._enqueue(
-                    program, kernel, self.shares, indptr, indices,
-                    self.degree, self.frontier, self.state, self.n, number, self.room, self.budget,
+                enqueue(
+                    self.launch, program, kernel, self.shares, indptr, indices, self.degree,
+                    self.frontier, self.state, self.n, number, self.room, self.budget,
                 )  # fmt: skip
                 number += 1
                 self.take_level(number)
