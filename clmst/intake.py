@@ -50,12 +50,17 @@ def resident(graph: Any, device: Any, *, wait: bool) -> DeviceGraph | DeviceMatr
     """Return the graph on the device that is meant."""
     if not isinstance(graph, DeviceGraph | DeviceMatrix):
         return put(graph, get_device(device), wait=wait)
+    check_place(graph, device)
+    return graph
+
+
+def check_place(graph: DeviceGraph | DeviceMatrix, device: Any) -> None:
+    """Raise if a graph that is on a device is wanted on another one."""
     if device is not None and device is not graph.device:
         raise InvalidArgumentError(
             f"the graph is on {graph.device.description} already; leave device out, or give the "
             "graph itself"
         )
-    return graph
 
 
 def put(graph: Any, device: Device, *, wait: bool) -> DeviceGraph | DeviceMatrix:

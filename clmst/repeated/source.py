@@ -8,7 +8,7 @@ from clmst.algorithms.adoption import adopt
 from clmst.core import topology
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
-from clmst.intake import as_graph
+from clmst.intake import as_graph, check_place
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.discovery import get_device
@@ -17,11 +17,7 @@ from clmst.runtime.discovery import get_device
 def edges_of(graph: Any, device: Any) -> tuple[Device, Graph]:
     """Return the device that is meant, and the graph's edges, each once."""
     if isinstance(graph, DeviceGraph):
-        if device is not None and device is not graph.device:
-            raise InvalidArgumentError(
-                f"the graph is on {graph.device.description} already; leave device out, or give "
-                "the graph itself"
-            )
+        check_place(graph, device)
         return graph.device, topology.edges_once(graph.graph)
     device = get_device(device)
     return device, topology.edges_once(graph_of(graph, device))

@@ -114,7 +114,7 @@ class Program:
         """Return a kernel of its own, its arguments set for as many launches as one likes.
 
         Setting them again and again takes a small solve longer; making the kernel takes as long as
-        ten times that.
+        thirty times that.
         """
         kernel = self.new_kernel(name)
         kernel.set_args(*arguments)

@@ -58,10 +58,9 @@ def name_places(log: str, text: str) -> str:
     def place(found: re.Match[str]) -> str:
         file, number = "<kernel>", 0
         for line in lines[: int(found[1])]:
-            directive = _LINE.match(line)
-            file, number = (
-                (directive[2], int(directive[1]) - 1) if directive else (file, number + 1)
-            )
+            number += 1
+            if directive := _LINE.match(line):
+                file, number = directive[2], int(directive[1]) - 1
         return f"{file}:{number}"
 
     return _NAMELESS.sub(place, log)
