@@ -12,9 +12,8 @@ random ones; those of NetworkX, which is timed once, for files.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -25,8 +24,14 @@ from rich.console import Console
 from rich.table import Table
 
 import clmst
-from benchmarks.options import device_option, json_option, repetitions_option
-from clmst.bench import machine
+from benchmarks.options import (
+    complete_sizes,
+    device_option,
+    json_option,
+    largest_option,
+    repetitions_option,
+)
+from benchmarks.record import write_record
 from clmst.bench.tables import digits
 from clmst.core import pairs
 
@@ -138,9 +143,7 @@ def tell(device: clmst.Device, points: list[Point], file: Path | None) -> None:
         sizes = f"{point.n_vertices:,}", f"{point.n_edges:,}", f"{point.greatest:,}"
         table.add_row(point.name, *sizes, *cells)
     Console(width=150).print(table)
-    if file is not None:
-        record = {**machine.facts(device), "points": [asdict(point) for point in points]}
-        file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_record(device, points, file)
 
 
 @click.group()
@@ -150,13 +153,13 @@ def main() -> None:
 
 @main.command()
 @device_option
-@click.option("--largest", type=click.IntRange(min=512), default=16384, show_default=True)
+@largest_option
 @repetitions_option
 @json_option
 def complete(device: str | None, largest: int, repetitions: int, json_file: Path | None) -> None:
     """Time complete graphs of 512 vertices and more (Table 6)."""
     on = clmst.get_device(device)
-    sizes = [512 << k for k in range((largest // 512).bit_length())]
+    sizes = complete_sizes(largest)
     tell(on, list(complete_points(on, sizes, repetitions)), json_file)
 
 

@@ -14,13 +14,11 @@ the upper triangle is timed once.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Any
 
 import click
 import numpy as np
@@ -30,8 +28,14 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clmst
-from benchmarks.options import device_option, json_option, repetitions_option
-from clmst.bench import machine
+from benchmarks.options import (
+    complete_sizes,
+    device_option,
+    json_option,
+    largest_option,
+    repetitions_option,
+)
+from benchmarks.record import write_record
 from clmst.bench.canvas import GRID, legend_below, panels, style
 from clmst.bench.tables import digits
 from clmst.runtime.device_graph import DeviceGraph
@@ -238,20 +242,10 @@ def collect(points: Iterator[Point], device: clmst.Device, file: Path | None) ->
     found: list[Point] = []
     for point in points:
         found.append(point)
-        medians = (f"{name} {digits(point.median(name))} ms" for name in point.milliseconds)
-        click.echo(
-            f"n {point.n_vertices:,} p {point.probability:g}: {', '.join(medians)}", err=True
-        )
-        write(device, found, file)
+        medians = ", ".join(f"{name} {digits(point.median(name))}" for name in point.milliseconds)
+        click.echo(f"n {point.n_vertices:,}, p {point.probability:g}, ms: {medians}", err=True)
+        write_record(device, found, file)
     return found
-
-
-def write(device: clmst.Device, points: list[Point], file: Path | None, **more: Any) -> None:
-    """Write everything that was measured."""
-    if file is not None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        record = {**machine.facts(device), **more, "points": [asdict(point) for point in points]}
-        file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def draw(points: list[Point], file: Path) -> None:
@@ -281,13 +275,13 @@ def main() -> None:
 
 @main.command()
 @device_option
-@click.option("--largest", type=click.IntRange(min=512), default=16384, show_default=True)
+@largest_option
 @repetitions_option
 @json_option
 def complete(device: str | None, largest: int, repetitions: int, json_file: Path | None) -> None:
     """Time complete graphs of 512 vertices and more (Table 4)."""
     on = clmst.get_device(device)
-    sizes = [512 << k for k in range((largest // 512).bit_length())]
+    sizes = complete_sizes(largest)
     points = collect(complete_points(on, sizes, repetitions), on, json_file)
     Console(width=_WIDTH).print(table_of(points))
 
@@ -310,7 +304,7 @@ def density(
     for name, at in found.items():
         said = "nowhere" if at is None else f"from p = {at:.2g} on"
         console.print(f"{name} is faster than {EDGES} {said}")
-    write(on, points, json_file, crossover=found)
+    write_record(on, points, json_file, crossover=found)
     if plot is not None:
         draw(points, plot)
 

@@ -1,4 +1,4 @@
-"""Options that several benchmarks have."""
+"""Options that several benchmarks have, and what they mean."""
 
 from __future__ import annotations
 
@@ -10,6 +10,14 @@ device_option = click.option("--device", default=None, help="As of clmst solve."
 repetitions_option = click.option(
     "--repetitions", type=click.IntRange(min=1), default=9, show_default=True
 )
+largest_option = click.option(
+    "--largest", type=click.IntRange(min=512), default=16384, show_default=True
+)
 json_option = click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the figures here."
 )
+
+
+def complete_sizes(largest: int) -> list[int]:
+    """Return the numbers of vertices that complete graphs are timed with: 512, doubled."""
+    return [512 << k for k in range((largest // 512).bit_length())]

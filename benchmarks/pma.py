@@ -18,9 +18,8 @@ time of all threads instead of wall time: for CPU devices of a machine that othe
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -35,11 +34,11 @@ from rich.table import Table
 import clmst
 from benchmarks.pma_graphs import EXPERIMENTS, OF_THE_PAPER, Make
 from benchmarks.pma_plots import FIRST_LEVEL, draw
+from benchmarks.record import write_record
 from clmst import DeviceForest, DeviceGraph, PmaOptions
 from clmst.algorithms.contraction import Contraction
 from clmst.algorithms.pma import chosen_gamma
 from clmst.algorithms.pma_options import Variant
-from clmst.bench import machine
 from clmst.generators.stand_ins import STAND_INS
 from clmst.runtime.launcher import Launcher
 
@@ -257,13 +256,7 @@ def main(
             graphs |= {name: STAND_INS[name].load for name in names}
         points += getattr(run, experiment)(graphs)
         show([point for point in points if point.experiment == experiment], UNITS[clock])
-    if json_file is not None:
-        document = machine.facts(on) | {
-            "unit": UNITS[clock],
-            "points": [asdict(point) for point in points],
-        }
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    write_record(on, points, json_file, unit=UNITS[clock])
     if plot is not None:
         draw(points, plot, on.description, UNITS[clock])
 

@@ -12,9 +12,8 @@ timed; contestants take turns. Preparing is timed once.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -26,7 +25,7 @@ from rich.table import Table
 
 import clmst
 from benchmarks.options import device_option, json_option, repetitions_option
-from clmst.bench import machine
+from benchmarks.record import write_record
 from clmst.bench.entrants import as_matrix
 from clmst.bench.tables import digits
 from clmst.generators.stand_ins import STAND_INS
@@ -145,10 +144,7 @@ def main(
     for name in graphs:
         graph = STAND_INS[name].load() if name in STAND_INS else clmst.Graph.read(name)
         points.append(measure(Path(name).name, graph, on, share, repetitions))
-        if json_file is not None:
-            record = {**machine.facts(on), "points": [asdict(point) for point in points]}
-            json_file.parent.mkdir(parents=True, exist_ok=True)
-            json_file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        write_record(on, points, json_file)
     Console(width=190).print(table_of(points))
 
 
