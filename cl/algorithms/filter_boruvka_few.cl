@@ -47,7 +47,7 @@ static inline bool few_applies(uint n_edges, uint n_vertices) {
 static inline void few_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                 uint n_vertices, const few_t *few, local uint *scratch,
                                 local uint *base) {
-  const uint room = solve_list_capacity(solve, depth + 1), me = get_local_id(0);
+  const uint me = get_local_id(0);
   const size_t tile = (size_t)get_group_id(0) * FEW_EDGES;
   if (tile >= n_edges) return;
   for (uint v = me; v < n_vertices; v += WG_SIZE) few->keys[v] = few->ids[v] = UINT_MAX;
@@ -60,12 +60,10 @@ static inline void few_contract(const solve_t *solve, uint phase, uint depth, ui
   SOLVE_UNROLL
   for (uint i = 0; i < FEW_EDGES_PER_ITEM; ++i) {
     if (edges[i].u == edges[i].v) continue;
-    if (next >= room) {  // what is not on the worklist must not be held: see round_put
-      solve->state[STATE_OVERFLOW] = 1;
+    if (!round_list(solve, depth + 1, next++, edges[i])) {
       edges[i].u = edges[i].v;
       continue;
     }
-    ((global uint4 *)solve_list(solve, depth + 1))[next++] = edge_pack(edges[i]);
     atomic_min(&few->keys[edges[i].u], edges[i].key);
     atomic_min(&few->keys[edges[i].v], edges[i].key);
   }

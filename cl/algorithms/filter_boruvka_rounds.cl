@@ -49,16 +49,19 @@ static inline void round_load(const solve_t *solve, uint depth, size_t at, edge_
   }
 }
 
-// Put an edge at a place of the worklist of `depth`, and enter it for both of its supervertices,
-// unless there is no room: what is not on the worklist must not be held, since its holder would
-// never be linked.
+// Put an edge at a place of the worklist of `depth`; returns whether there was room. What is not on
+// the worklist must not be held, since its holder would never be linked.
+static inline bool round_list(const solve_t *solve, uint depth, uint at, edge_t edge) {
+  const bool has_room = at < solve_list_capacity(solve, depth);
+  if (has_room) ((global uint4 *)solve_list(solve, depth))[at] = edge_pack(edge);
+  else solve->state[STATE_OVERFLOW] = 1;
+  return has_room;
+}
+
+// The same, and enter the edge for both of its supervertices.
 static inline void round_put(const solve_t *solve, uint depth, uint at, edge_t edge) {
-  if (at < solve_list_capacity(solve, depth)) {
-    ((global uint4 *)solve_list(solve, depth))[at] = edge_pack(edge);
+  if (round_list(solve, depth, at, edge))
     reservation_enter_first(solve_held(solve, depth), edge, solve->weights);
-  } else {
-    solve->state[STATE_OVERFLOW] = 1;
-  }
 }
 
 #if RESERVATION_PASSES > 1

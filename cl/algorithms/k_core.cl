@@ -41,7 +41,7 @@ static inline void count_run(volatile global uint *single, volatile global uint 
 // Launch   any. Rows of a dense graph are runs, which take two atomics however long they are.
 kernel void k_core_count_columns(const global uint *indices, volatile global uint *single,
                                  volatile global uint *ends, uint n, uint n_slots) {
-  GRID_FOR(run, ((ulong)n_slots + COLUMN_RUN - 1) / COLUMN_RUN) {
+  GRID_FOR(run, SLOT_RUNS(n_slots, COLUMN_RUN)) {
     const uint first = (uint)run * COLUMN_RUN;
     const uint last = first + min(n_slots - first, (uint)COLUMN_RUN);
     uint begin = indices[first], end = begin + 1;

@@ -22,18 +22,16 @@ kernel void k_core_mirror_put(const global uint *indptr, const global uint *indi
                               const global uint *rows, volatile global uint *cursor,
                               global uint *both, uint n, uint n_slots) {
   uint sources[MIRROR_BLOCK], places[MIRROR_BLOCK];
-  GRID_FOR(run, ((ulong)n_slots + MIRROR_RUN - 1) / MIRROR_RUN) {
-    const uint begin = (uint)run * MIRROR_RUN;
-    const uint end = begin + min(n_slots - begin, MIRROR_RUN);
-    uint row = wi_find_row(indptr, 0, n, begin), row_end = indptr[row + 1];
-    for (uint block = begin; block < end; block += min(end - block, MIRROR_BLOCK)) {
-      const uint length = min(end - block, MIRROR_BLOCK);
+  GRID_FOR(number, SLOT_RUNS(n_slots, MIRROR_RUN)) {
+    slot_run_t run;
+    slot_run_open(&run, indptr, n, n_slots, MIRROR_RUN, (uint)number);
+    for (uint block = run.begin; block < run.end; block += min(run.end - block, MIRROR_BLOCK)) {
+      const uint length = min(run.end - block, MIRROR_BLOCK);
       uint n_put = 0;
       for (uint slot = block; slot < block + length; ++slot) {
-        while (slot == row_end) row_end = indptr[++row + 1];
-        const uint column = indices[slot];
+        const uint row = slot_run_row(&run, indptr, slot), column = indices[slot];
         if (column == row) continue;
-        both[rows[row + 1] - (row_end - slot)] = column;
+        both[rows[row + 1] - (run.row_end - slot)] = column;
         sources[n_put] = row;
         places[n_put++] = column;
       }

@@ -17,9 +17,9 @@ kernel void prim_components_separate(global uint *sets, uint n) {
 // Launch   any. O(n_slots log n).
 kernel void prim_components_unite(const global uint *indptr, const global uint *indices,
                                   volatile global uint *sets, uint n, uint n_slots) {
-  GRID_FOR(number, SLOT_RUNS(n_slots)) {
+  GRID_FOR(number, SLOT_RUNS(n_slots, SLOT_RUN)) {
     slot_run_t run;
-    slot_run_open(&run, indptr, n, n_slots, (uint)number);
+    slot_run_open(&run, indptr, n, n_slots, SLOT_RUN, (uint)number);
     for (uint slot = run.begin; slot < run.end; ++slot) {
       const uint row = slot_run_row(&run, indptr, slot);
       const uint column = indices[slot];

@@ -28,9 +28,9 @@ typedef ulong image_t;
 kernel void prim_mirror_list(const global uint *indptr, const global uint *indices,
                              const global weight_t *weights, global uint *sources,
                              global image_t *images, uint n, uint n_slots) {
-  GRID_FOR(number, SLOT_RUNS(n_slots)) {
+  GRID_FOR(number, SLOT_RUNS(n_slots, SLOT_RUN)) {
     slot_run_t run;
-    slot_run_open(&run, indptr, n, n_slots, (uint)number);
+    slot_run_open(&run, indptr, n, n_slots, SLOT_RUN, (uint)number);
     for (uint slot = run.begin; slot < run.end; ++slot) {
       const uint row = slot_run_row(&run, indptr, slot);
       sources[slot] = indices[slot];
@@ -74,9 +74,9 @@ kernel void prim_mirror_put_slots(const global uint *indptr, const global uint *
                                   const global weight_t *weights, const global uint *rows,
                                   global uint *both, global weight_t *both_weights, uint n,
                                   uint n_slots) {
-  GRID_FOR(number, SLOT_RUNS(n_slots)) {
+  GRID_FOR(number, SLOT_RUNS(n_slots, SLOT_RUN)) {
     slot_run_t run;
-    slot_run_open(&run, indptr, n, n_slots, (uint)number);
+    slot_run_open(&run, indptr, n, n_slots, SLOT_RUN, (uint)number);
     for (uint slot = run.begin; slot < run.end; ++slot) {
       const uint row = slot_run_row(&run, indptr, slot);
       const uint at = slot + (rows[row + 1] - run.row_end);

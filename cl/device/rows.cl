@@ -27,10 +27,10 @@ static inline uint wi_find_column(const global uint *indices, uint low, uint hig
   return low;
 }
 
-// Consecutive slots that a work-item goes through, having searched for the row of the first; and
-// how many such runs slots are.
+// Consecutive slots that a work-item goes through as a rule, having searched for the row of the
+// first; and how many runs of some length slots are.
 #define SLOT_RUN 32
-#define SLOT_RUNS(n_slots) (((ulong)(n_slots) + SLOT_RUN - 1) / SLOT_RUN)
+#define SLOT_RUNS(n_slots, length) (((ulong)(n_slots) + (length) - 1) / (length))
 
 // A run: the slots [begin, end), and the row that has been come to, which ends at slot row_end.
 typedef struct {
@@ -38,9 +38,9 @@ typedef struct {
 } slot_run_t;
 
 static inline void slot_run_open(slot_run_t *run, const global uint *indptr, uint n, uint n_slots,
-                                 uint number) {
-  run->begin = number * SLOT_RUN;
-  run->end = run->begin + min(n_slots - run->begin, (uint)SLOT_RUN);
+                                 uint length, uint number) {
+  run->begin = number * length;
+  run->end = run->begin + min(n_slots - run->begin, length);
   run->row = wi_find_row(indptr, 0, n, run->begin);
   run->row_end = indptr[run->row + 1];
 }
