@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from clmst import algorithms
 from clmst.algorithms import dense, k_core
-from clmst.algorithms.solution import DeviceForest, gather
+from clmst.algorithms.solution import DeviceForest, Solution, gather
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest
 from clmst.core.points import Points
@@ -277,7 +277,6 @@ def solve_resident(
     algorithm: str,
     options: Any,
     maximum: bool,
-    own_weights: bool = False,
 ) -> DeviceForest:
     """Solve a graph that is on a device, whose lock the caller has; waits for it.
 
@@ -288,13 +287,35 @@ def solve_resident(
         Its profile, if it has one, goes into the forest's ``stats``.
     algorithm, options, maximum
         As of :func:`minimum_spanning_forest`.
-    own_weights : bool
-        Give the forest weights of its own, since the graph will get others.
     """
     name, solve = algorithms.choose(algorithm, graph.device, graph, options=options)
     solution = solve(graph, launch, maximum=maximum, options=options)
-    forest = gather(solution, launch, maximum=maximum)
-    return _with_stats(forest.with_own_weights(launch) if own_weights else forest, launch, name)
+    return forest_of(solution, launch, algorithm=name, maximum=maximum)
+
+
+def forest_of(
+    solution: Solution,
+    launch: Launcher,
+    *,
+    algorithm: str,
+    maximum: bool,
+    own_weights: bool = False,
+) -> DeviceForest:
+    """Return the forest of a solution; waits for it.
+
+    Parameters
+    ----------
+    solution : Solution
+    launch : Launcher
+        Its profile, if it has one, goes into the forest's ``stats``.
+    algorithm : str
+        The name of what solved it.
+    maximum : bool
+    own_weights : bool
+        Give the forest weights of its own, since the graph will get others.
+    """
+    forest = gather(solution, launch, maximum=maximum, own_weights=own_weights)
+    return _with_stats(forest, launch, algorithm)
 
 
 def _with_stats(forest: DeviceForest, launch: Launcher, algorithm: str) -> DeviceForest:

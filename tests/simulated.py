@@ -30,7 +30,14 @@ from clmst import (
     PrimBoruvkaOptions,
     PrimOptions,
 )
-from clmst.algorithms import dense_plan, filter_boruvka, filter_boruvka_plan, k_core, prim_trees
+from clmst.algorithms import (
+    dense_plan,
+    filter_boruvka,
+    filter_boruvka_plan,
+    k_core,
+    prim_trees,
+    warm_start,
+)
 from clmst.algorithms.filter_boruvka_options import Launches
 from clmst.repeated import intake
 from clmst.runtime.launcher import Launcher
@@ -244,6 +251,23 @@ def repeated_wrongs(device: Device) -> Iterator[str]:
                     yield f"another NaN {name} is found"
 
 
+def warm_wrongs(device: Device) -> Iterator[str]:
+    """Yield what is wrong with solves that begin with what earlier ones have settled."""
+    warm_start._LEAST_EDGES, warm_start._MOST_LEFT = 1, 1.0
+    rng = np.random.default_rng(0)
+    for kind in ("f4", "f8"):
+        graph = hub(np.dtype(kind))
+        with clmst.RepeatedSolver(graph, device=device) as solver:
+            weights = np.exp2(rng.uniform(0, 8, solver.n_edges)).astype(kind)
+            for share in (0.01, 0.01, 0.01, 0.3):
+                weights *= (1 + share * rng.random(solver.n_edges)).astype(kind)
+                u, v = np.maximum(solver.edges, 0).T
+                listed = Graph.from_edges(u, v, weights, n_vertices=graph.n_vertices)
+                forest = solver.solve(weights)
+                if not np.array_equal(forest.edge_ids, clmst.kruskal(listed).edge_ids):
+                    yield f"warm start, {kind}, moved by {share}"
+
+
 def runs(shape: str, *without: str) -> Iterator[tuple[str, Graph, Options, bool]]:
     """Yield what to solve: a name, a graph, options, and whether the maximum is wanted.
 
@@ -302,6 +326,7 @@ def main(shape: str, *without: str) -> None:
     if "int64-atomics" not in without:  # which no kernel of these looks at
         wrong += core_wrongs(device, shape)
     wrong += repeated_wrongs(device)
+    wrong += warm_wrongs(device)
     for name, graph, options, maximum in runs(shape, *without):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
         algorithm = ALGORITHM_OF[type(options)]

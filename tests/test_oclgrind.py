@@ -37,6 +37,8 @@ CLAIMING = {"worker_claim", "wi_is_free", "wi_leads_out"}
 HOLDING = {"atomic_min_u32", "atomic_min_u64", "held_enter_first", "held_enter_later"}
 JUMPING = {"dense_follow_links"}
 PEELING = {"degree_is_above", "degree_lower"}
+STRAYING = {"band_note_farthest"}
+ALIKE = {"band_note_stray"}, {"band_flag_component"}
 BY_DESIGN = (
     RESERVING,
     CLEARING,
@@ -49,6 +51,8 @@ BY_DESIGN = (
     HOLDING,
     JUMPING,
     PEELING,
+    STRAYING,
+    *ALIKE,
 )
 
 PLACE = re.compile(r"At line (\d+) \(column \d+\) of cl/(\S+):")

@@ -91,6 +91,35 @@ kernel void filter_boruvka_follow_choices(SOLVE_PARAMETERS) {
   first_follow_choices(&solve);
 }
 
+#else
+
+// Begin with candidates (clmst/algorithms/band.py): what is in the forest anyway is marked.
+//
+// In       kept: a bit a slot.
+// Out      marks, counts; links and reservations of depth 0.
+// Launch   any.
+kernel void filter_boruvka_prepare_candidates(SOLVE_PARAMETERS, const global uint *kept) {
+  const solve_t solve = SOLVE_ARGUMENTS;
+  solve_prepare(&solve);
+  GRID_FOR(i, solve_mark_words(&solve)) marks[i] = kept[i];
+}
+
+// Make the worklist of depth 0 of candidates, under the weights that they have now.
+//
+// In       weights; ends[n_candidates]: numbers below n; slots[n_candidates]: rising.
+// Out      the worklist, with its pass-0 reservations.
+// Launch   any.
+kernel void filter_boruvka_enter_candidates(SOLVE_PARAMETERS, const global uint2 *ends,
+                                            const global uint *slots, uint n_candidates) {
+  const solve_t solve = SOLVE_ARGUMENTS;
+  GRID_FOR(i, n_candidates) {
+    const uint2 pair = ends[i];
+    const edge_t edge = {pair.x, pair.y, weight_key_leading(weights[slots[i]]), slots[i]};
+    round_put(&solve, 0, (uint)i, edge);
+  }
+  if (get_global_id(0) == 0) *solve_count(&solve, 0, 0, COUNT_EDGES) = n_candidates;
+}
+
 #endif
 
 // Make the worklist of `depth` of the edges of a phase's window that join two components.

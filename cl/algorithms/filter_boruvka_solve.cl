@@ -163,9 +163,14 @@ static inline void wg_claim(volatile global uint *count, uint wanted, uint *firs
   wg_barrier_local();
 }
 
+// How many words marks take.
+static inline uint solve_mark_words(const solve_t *solve) {
+  return solve->n_slots / 32 + (solve->n_slots % 32 != 0);
+}
+
 // Clear marks and counts; where edges are stored once, let the vertices themselves begin.
 static inline void solve_prepare(const solve_t *solve) {
-  GRID_FOR(i, solve->n_slots / 32 + (solve->n_slots % 32 != 0)) solve->marks[i] = 0;
+  GRID_FOR(i, solve_mark_words(solve)) solve->marks[i] = 0;
   GRID_FOR(i, STATE_WORDS - STATE_OVERFLOW) solve->state[STATE_OVERFLOW + i] = 0;
 #if !SYMMETRIC
   GRID_FOR(v, solve->n) solve_begin_vertex(solve, 0, (uint)v);

@@ -7,6 +7,7 @@ from itertools import product
 
 from clmst.algorithms import (
     adoption,
+    band,
     boruvka,
     contraction,
     dense_plan,
@@ -68,6 +69,7 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         weights = weight_defines(bits, kind, maximum=maximum)
         yield from _ecl(EclOptions(), weights, capabilities, tuning)
         yield specialise(prim_trees.SOURCE, capabilities, tuning, **weights)
+        yield specialise(band.SOURCE, capabilities, tuning, **weights)
         if not maximum:
             yield specialise(adoption.SOURCE, capabilities, tuning, **weights)
             yield specialise(repeated.SOURCE, capabilities, tuning, **weights)

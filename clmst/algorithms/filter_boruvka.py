@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.band import Candidates
 from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka_plan import SAMPLES, Plan
 from clmst.algorithms.links import check_vertices
@@ -16,12 +17,13 @@ from clmst.algorithms.options import options_for
 from clmst.algorithms.solution import Solution, flag_words, new_flags
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.program import Program
 
 # From so many vertices on, ways may be too long to follow at once: it is done twice then.
 _MANY_VERTICES = 1 << 18
 # Work-groups a compute unit for steps whose number of items is known on the device only, and small.
 _FEW_GROUPS = 8
-# Solves of a graph before its kernel gets arguments for good: that takes as long as setting them
+# Solves by a plan before kernels get their arguments for good: that takes as long as setting them
 # thirty times, and who solves three times will again.
 _SOLVES_BEFORE_PRESET = 2
 
@@ -46,6 +48,69 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
         plan = graph.plans[key] = Plan(graph, maximum=maximum, options=options, roomy=False)
         plan.clear_state(launch)
     plan.look_at(graph.weights)
+    run = _run(plan, launch)
+    if plan.overflowed:
+        waits = plan.waits_for_others
+        plan = graph.plans[key] = Plan(graph, maximum=maximum, options=options, roomy=True)
+        plan.clear_state(launch)
+        plan.waits_for_others = waits
+        run = _run(plan, launch)
+    return Solution(graph=graph, in_forest=plan.in_forest, stats=run.stats())
+
+
+def plan_candidates(
+    graph: DeviceGraph, candidates: Candidates, launch: Launcher, *, maximum: bool
+) -> Plan:
+    """Prepare solves of what is left of a graph that stores each edge once."""
+    options = FilterBoruvkaOptions()
+    plan = Plan(graph, maximum=maximum, options=options, roomy=True, candidates=candidates)
+    plan.clear_state(launch)
+    return plan
+
+
+class CandidateRun:
+    """A solve of a graph by what is left of it, which goes on until somebody asks how it went.
+
+    Parameters
+    ----------
+    graph : DeviceGraph
+        With the weights to solve under.
+    plan : Plan
+        By :func:`plan_candidates`.
+    launch : Launcher
+
+    Attributes
+    ----------
+    candidates : Candidates
+        What is left.
+    solution : Solution
+        Not waited for.
+    """
+
+    def __init__(self, graph: DeviceGraph, plan: Plan, launch: Launcher) -> None:
+        assert plan.candidates is not None, "the plan is for candidates"
+        plan.look_at(graph.weights)
+        self.candidates = plan.candidates
+        self._run = _Run(plan, launch)
+        self._run.enqueue()
+        self.solution = Solution(graph=graph, in_forest=plan.in_forest, stats={})
+
+    def is_done(self) -> bool:
+        """Return whether it was solved, which it is not if work-groups gave up; waits."""
+        plan = self._run.plan
+        plan.read_state(self._run.launch)
+        if plan.gave_up:
+            plan.clear_state(self._run.launch)
+            plan.waits_for_others = False
+        return not plan.gave_up
+
+    def stats(self) -> dict[str, Any]:
+        """Return what it tells about its work, once it is done."""
+        return self._run.stats()
+
+
+def _run(plan: Plan, launch: Launcher) -> _Run:
+    """Solve; again without waiting for others if that was given up."""
     run = _Run(plan, launch)
     run.solve()
     if plan.gave_up:
@@ -53,14 +118,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
         plan.waits_for_others = False
         run = _Run(plan, launch)
         run.solve()
-    if plan.overflowed:
-        waits = plan.waits_for_others
-        plan = graph.plans[key] = Plan(graph, maximum=maximum, options=options, roomy=True)
-        plan.clear_state(launch)
-        plan.waits_for_others = waits
-        run = _Run(plan, launch)
-        run.solve()
-    return Solution(graph=graph, in_forest=plan.in_forest, stats=run.stats())
+    return run
 
 
 class _Run:
@@ -85,12 +143,20 @@ class _Run:
             return plan.options.launches
         if plan.resident_groups_per_compute_unit == 0:
             return "separate"
+        if plan.candidates is not None:
+            return "mixed"
         return "resident" if plan.n_slots <= tuning.resident_slots else "mixed"
 
     def solve(self) -> None:
         """Enqueue everything, and wait for the counts."""
-        self._find_rows()
+        self.enqueue()
+        self.plan.read_state(self.launch)
+
+    def enqueue(self) -> None:
+        """Enqueue everything; separate launches wait for counts in between."""
+        self.plan.solves += 1
         if self.launches == "resident":
+            self._find_rows()
             self._solve_at_once()
         else:
             self._first_worklist()
@@ -106,7 +172,6 @@ class _Run:
                     if settles:
                         self._settle(phase, first)
             self._step("show", flag_words(self.plan.n_slots), self.plan.in_forest.memory)
-        self.plan.read_state(self.launch)
 
     def stats(self) -> dict[str, Any]:
         """Return what the solve tells about its work."""
@@ -133,24 +198,30 @@ class _Run:
         if few:
             groups = min(groups, _FEW_GROUPS * self.plan.device.capabilities.compute_units)
         words = (np.uint32(one) if isinstance(one, int) else one for one in arguments)
-        self.launch(program, f"filter_boruvka_{name}", groups, *self.plan.arguments, *words)
+        self._enqueue(program, f"filter_boruvka_{name}", groups, *words)
+
+    def _enqueue(self, program: Program, name: str, groups: int, *arguments: Any) -> None:
+        """Enqueue a kernel; where launches are what solves wait for, one with its arguments set."""
+        plan = self.plan
+        few_launches = self.launches == "resident" or plan.candidates is not None
+        if few_launches and plan.solves > _SOLVES_BEFORE_PRESET:
+            kernel = plan.preset(program, name, arguments)
+            self.launch.preset(kernel, name, groups, program.work_group_size)
+        else:
+            self.launch(program, name, groups, *plan.arguments, *arguments)
 
     def _solve_at_once(self) -> None:
-        """Enqueue the one launch; in the end by a kernel whose arguments are set."""
-        plan, groups = self.plan, self.resident_groups
-        program, name = plan.resident_program, "filter_boruvka_resident_solve"
-        plan.solves_at_once += 1
-        if plan.solves_at_once <= _SOLVES_BEFORE_PRESET:
-            self.launch(program, name, groups, *plan.solve_arguments)
-            return
-        if plan.solve_kernel is None:
-            plan.solve_kernel = program.preset(name, plan.solve_arguments)
-        self.launch.preset(plan.solve_kernel, name, groups, program.work_group_size)
+        """Enqueue the one launch."""
+        plan = self.plan
+        self._enqueue(
+            plan.resident_program, "filter_boruvka_resident_solve", self.resident_groups,
+            plan.in_forest.memory, np.uint32(plan.n_phases), *plan.window_arguments,
+        )  # fmt: skip
 
     def _launch_resident(self, name: str, *arguments: Any) -> None:
         """Enqueue work-groups that wait for one another."""
-        program, name = self.plan.resident_program, f"filter_boruvka_resident_{name}"
-        self.launch(program, name, self.resident_groups, *self.plan.arguments, *arguments)
+        name = f"filter_boruvka_resident_{name}"
+        self._enqueue(self.plan.resident_program, name, self.resident_groups, *arguments)
 
     def _edge_step(self, name: str, phase: int, depth: int) -> None:
         bound = self.plan.capacities[depth % 2]
@@ -173,8 +244,18 @@ class _Run:
             self._step("find_rows", -(-self.plan.n_slots // tile) + 1, tile)
             self.plan.tile_slots = tile
 
+    def _enter_candidates(self, candidates: Candidates) -> None:
+        k = candidates.n_edges
+        self._step("prepare_candidates", max(self.n, self.plan.n_slots // 32), candidates.kept)
+        if k:
+            self._step("enter_candidates", k, candidates.ends.memory, candidates.slots.memory, k)
+
     def _first_worklist(self) -> None:
         plan, n = self.plan, self.n
+        if plan.candidates is not None:
+            self._enter_candidates(plan.candidates)
+            return
+        self._find_rows()
         self._step("prepare", plan.n_slots // 32 if plan.symmetric else max(n, plan.n_slots // 32))
         if plan.ranks:
             self._step("set_windows", SAMPLES, *plan.window_arguments)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.band import Candidates
 from clmst.algorithms.filter_boruvka_options import MAX_PHASES, FilterBoruvkaOptions
 from clmst.algorithms.solution import flag_words, new_flags
 from clmst.algorithms.windows import window_ends
@@ -71,29 +72,33 @@ class Plan:
     options : FilterBoruvkaOptions
     roomy : bool
         Have worklists that no graph can overflow, rather than such as graphs hardly ever do.
+    candidates : Candidates, optional
+        What is left of the graph, if it is not all of it; each edge is stored once then.
     """
 
     def __init__(
-        self, graph: DeviceGraph, *, maximum: bool, options: FilterBoruvkaOptions, roomy: bool
+        self,
+        graph: DeviceGraph,
+        *,
+        maximum: bool,
+        options: FilterBoruvkaOptions,
+        roomy: bool,
+        candidates: Candidates | None = None,
     ) -> None:
         # Not the graph itself: it keeps its plans, and neither would go before a collection.
-        self.device, self.options = graph.device, options
-        self.n_vertices, self.n_slots = graph.n_vertices, graph.n_slots
+        self.device, self.options, self.candidates = graph.device, options, candidates
+        self.n_vertices = graph.n_vertices if candidates is None else candidates.n_vertices
+        self.n_slots = graph.n_slots
         device, tuning = graph.device, graph.device.policy
         self.symmetric = graph.graph.is_symmetric
         self.weights = graph.weight_defines(maximum=maximum)
         self.passes = (2 if self.weights["WEIGHT_BITS"] == 64 else 1) + (
             not device.capabilities.int64_atomics
         )
-        dense = graph.average_degree >= tuning.dense_degree
-        usual = tuning.dense_filter_target if dense else tuning.filter_target
-        ends = window_ends(graph, options.targets, usual=usual, samples=SAMPLES)
-        self.ranks = ends.ranks
+        self.ranks: tuple[int, ...] = ()
+        if candidates is None:
+            self._set_windows(graph, tuning)
         self.n_phases = 1 + len(self.ranks)
-        # Seed, draws and ranks, as kernels take them.
-        none = [SAMPLES] * (MAX_PHASES - self.n_phases)
-        words = (options.seed, ends.draw_bits, *self.ranks, *none)
-        self.window_arguments = tuple(np.uint32(word) for word in words)
         self._allocate(graph, roomy=roomy)
         # A fence across the device is known for devices with these lanes only (device/resident.cl).
         has_fence = device.capabilities.lanes == "ptx"
@@ -101,17 +106,21 @@ class Plan:
         self.resident_groups_per_compute_unit = resident
         self.waits_for_others = True  # until resident work-groups have given up
         self.tile_slots = 0  # of the tiles whose rows are known
-        self.solves_at_once = 0  # launches of the whole solve so far
-        self.solve_kernel: Any = None  # for that launch, its arguments set
+        self.solves = 0  # so far
+        self._presets: dict[tuple[Any, ...], Any] = {}  # kernels, their arguments set
         self.program = device.program(
             SOURCE, **self.weights, **defines(tuning, symmetric=self.symmetric)
         )
 
-    @property
-    def solve_arguments(self) -> tuple[Any, ...]:
-        """What the one launch of a whole solve takes."""
-        phases = np.uint32(self.n_phases)
-        return (*self.arguments, self.in_forest.memory, phases, *self.window_arguments)
+    def _set_windows(self, graph: DeviceGraph, tuning: Policy) -> None:
+        dense = graph.average_degree >= tuning.dense_degree
+        usual = tuning.dense_filter_target if dense else tuning.filter_target
+        ends = window_ends(graph, self.options.targets, usual=usual, samples=SAMPLES)
+        self.ranks = ends.ranks
+        # Seed, draws and ranks, as kernels take them.
+        none = [SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))
+        words = (self.options.seed, ends.draw_bits, *self.ranks, *none)
+        self.window_arguments = tuple(np.uint32(word) for word in words)
 
     @cached_property
     def resident_program(self) -> Program:
@@ -122,10 +131,11 @@ class Plan:
     # -------------------------------------------------------------------- memory
 
     def _allocate(self, graph: DeviceGraph, *, roomy: bool) -> None:
-        device = graph.device
-        n, m = graph.n_vertices, graph.edge_bound
+        device, few = graph.device, self.candidates
+        n, m = self.n_vertices, graph.edge_bound if few is None else few.n_edges
         wide = self.weights["WEIGHT_BITS"] == 64
-        even, odd = self.capacities = (m, m) if roomy else self._capacities(n, m)
+        has_room_for_all = roomy or few is not None
+        even, odd = self.capacities = (m, m) if has_room_for_all else self._capacities(n, m)
         tile = min(
             size * items
             for size, items in (
@@ -133,7 +143,7 @@ class Plan:
                 (device.policy.resident_work_group_size, device.policy.resident_slots_per_item),
             )
         )
-        n_tiles = -(-graph.n_slots // tile)
+        n_tiles = -(-graph.n_slots // tile) if few is None else 0
         word = 12 if wide else 8
         held_even, held_odd = (n >> 2, n >> 1) if self.symmetric else (n, n)
         first = n if self.symmetric else 0
@@ -143,14 +153,14 @@ class Plan:
         self.buffers = [device.allocate(max(size, 16)) for size in sizes]
         self.in_forest = new_flags(graph.n_slots, device)
         self.state = device.allocate(4 * _STATE_WORDS)
-        numbers = (graph.n_vertices, graph.n_slots, even, odd)
+        numbers = (n, graph.n_slots, even, odd)
         # The arrays of the solve, as all kernels take them (filter_boruvka_solve.cl).
         self.arguments = (
             graph.indptr, graph.indices, graph.weights, *self.buffers, self.state,
             *(np.uint32(number) for number in numbers),
         )  # fmt: skip
         self.device_bytes = sum(sizes) + 4 * flag_words(graph.n_slots) + 4 * _STATE_WORDS
-        self.device_bytes += 4 * (n + 1 + graph.n_slots)
+        self.device_bytes += 4 * (graph.n_vertices + 1 + graph.n_slots)
         self.device_bytes += graph.n_slots * self.weights["WEIGHT_BITS"] // 8
         self.host_state = np.zeros(_STATE_WORDS, np.uint32)
 
@@ -169,8 +179,16 @@ class Plan:
         if weights is self.arguments[_WEIGHTS]:
             return
         self.arguments = (*self.arguments[:_WEIGHTS], weights, *self.arguments[_WEIGHTS + 1 :])
-        if self.solve_kernel is not None:
-            self.solve_kernel.set_arg(_WEIGHTS, weights)
+        for kernel in self._presets.values():
+            kernel.set_arg(_WEIGHTS, weights)
+
+    def preset(self, program: Program, name: str, arguments: tuple[Any, ...]) -> Any:
+        """Return a kernel that takes the plan's own arguments and these, which are set."""
+        kernel = self._presets.get((name, arguments))
+        if kernel is None:
+            kernel = program.preset(name, (*self.arguments, *arguments))
+            self._presets[name, arguments] = kernel
+        return kernel
 
     # --------------------------------------------------------------------- state
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from clmst.core import pairs
+from clmst.core.deferred import Deferred
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array, Encoding
 from clmst.primitives.compact import positions
@@ -21,6 +24,8 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
 
 SOURCE = "algorithms/forest.cl"
+
+_FOREST_EDGES = "edges of a forest"  # among a graph's plans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +62,7 @@ class ForestWeights:
     encoding: Encoding
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class DeviceForest:
     """A forest whose edges are on the device, in the graph's canonical order.
 
@@ -71,7 +76,7 @@ class DeviceForest:
         Where each edge stands in the graph's CSR; rising. None where the graph is a matrix or
         points, which have no slots.
     edges : device buffer of uint32, shape (k, 2)
-        Endpoints, the lesser first.
+        Endpoints, the lesser first. Of a prepared graph they are looked up when first asked for.
     maximum : bool
         Whether it is a maximum spanning forest.
     stats : mapping
@@ -83,7 +88,7 @@ class DeviceForest:
     graph: DeviceGraph | DeviceMatrix
     n_edges: int
     slots: Any
-    edges: Any
+    edges: Deferred[Any] = Deferred()
     maximum: bool
     stats: Mapping[str, Any] = field(default_factory=dict)
     weights: ForestWeights | None = None
@@ -93,19 +98,11 @@ class DeviceForest:
         """Number of trees, isolated vertices counted."""
         return self.graph.n_vertices - self.n_edges
 
-    def with_own_weights(self, launch: Launcher) -> DeviceForest:
-        """Return the same forest with weights of its own, of a graph that gets others; waits."""
-        assert isinstance(self.graph, DeviceGraph)
-        encoding = self.graph.encoded.encoding
-        words = gather_words(self.graph.weights, encoding.word, self.slots, self.n_edges, launch)
-        launch.queue.finish()
-        graph = replace(self.graph, plans={}, derived={})  # which are not the forest's to keep
-        weights = ForestWeights(words=words, encoding=encoding)
-        return replace(self, graph=graph, weights=weights)
-
     def with_stats(self, stats: Mapping[str, Any]) -> DeviceForest:
-        """Return the same forest with other `stats`."""
-        return replace(self, stats=stats)
+        """Return the same forest with other `stats`; what is deferred stays so."""
+        other = copy(self)
+        object.__setattr__(other, "stats", stats)
+        return other
 
     def to_host(self) -> Forest:
         """Copy the forest to the host. O(k)."""
@@ -113,11 +110,16 @@ class DeviceForest:
             return self._of_matrix(self.graph)
         device, graph = self.graph.device, self.graph.graph
         slots = np.empty(self.n_edges, np.uint32)
-        edges = np.empty((self.n_edges, 2), np.uint32)
         own, launch = self.weights, Launcher(device, device.queue)
         weights = np.empty(self.n_edges, own.words.dtype if own else graph.weights.dtype)
         gathered = own.words.memory if own else self._gather_weights(self.graph, launch)
         ids = None if graph.edge_ids is None else np.empty(self.n_edges, graph.edge_ids.dtype)
+        knows_rows = self.graph.rows is not None  # then the host does, too
+        edges = None if knows_rows else np.empty((self.n_edges, 2), np.uint32)
+
+        def endpoints() -> Array:
+            pairs = np.column_stack((graph.rows[slots], graph.indices[slots]))
+            return _signed(pairs, graph.n_vertices)
 
         def look_up(begin: int, end: int) -> None:
             """Take from the host's graph what belongs to slots that have come."""
@@ -128,16 +130,15 @@ class DeviceForest:
                 np.take(graph.edge_ids, slots[part], out=ids[part], mode="clip")
 
         if self.n_edges:
-            transfers = [  # slots first: there is most to do with them
-                Transfer(buffer=self.slots, array=slots, then=look_up),
-                Transfer(buffer=self.edges, array=edges),
-            ]
+            transfers = [Transfer(buffer=self.slots, array=slots, then=look_up)]
+            if edges is not None:  # behind slots: there is most to do with them
+                transfers.append(Transfer(buffer=self.edges, array=edges))
             if gathered is not None:
                 transfers.append(Transfer(buffer=gathered, array=weights.view(np.uint8)))
             launch.read_all(*transfers)
         return Forest(
             n_vertices=graph.n_vertices,
-            edges=_signed(edges, graph.n_vertices),
+            edges=endpoints if edges is None else _signed(edges, graph.n_vertices),
             weights=own.encoding.decode(weights) if own else weights,
             edge_ids=_signed(slots, graph.n_slots) if ids is None else ids,
             maximum=self.maximum,
@@ -197,26 +198,34 @@ def flag_words(n_slots: int) -> int:
     return -(-n_slots // 4)
 
 
-def gather(solution: Solution, launch: Launcher, *, maximum: bool) -> DeviceForest:
-    """Compact the flags of a solution into slots and endpoints; waits for it. O(n_slots)."""
+def gather(
+    solution: Solution, launch: Launcher, *, maximum: bool, own_weights: bool = False
+) -> DeviceForest:
+    """Compact the flags of a solution into slots; waits for it. O(n_slots).
+
+    With `own_weights` the forest gets weights of its own, since the graph will get others. How many
+    edges a graph's forests have does not depend on weights, and is read once.
+    """
     graph = solution.graph
-    device = graph.device
     bound = min(max(graph.n_vertices - 1, 0), graph.edge_bound)
     slots, total = positions(solution.in_forest, at_most=bound, launch=launch)
-    k = launch.read_word(total.memory)
-    edges = device.allocate(8 * k)
-    if k:
-        program = device.program(SOURCE, WEIGHT_BITS=32)  # whatever the weights
-        if graph.rows is None:
-            for_each(
-                launch, program, "forest_gather_edges", k, graph.indptr, graph.indices, slots,
-                edges, graph.n_vertices, k,
-            )  # fmt: skip
-        else:
-            for_each(
-                launch, program, "forest_look_up_edges", k, graph.rows, graph.indices, slots,
-                edges, k,
-            )  # fmt: skip
+    k = graph.plans.get(_FOREST_EDGES)
+    if k is None:
+        k = graph.plans[_FOREST_EDGES] = launch.read_word(total.memory)
+    edges: Any = partial(_look_up_edges, graph, slots.memory, k)
+    if graph.rows is None:
+        edges = graph.device.allocate(8 * k)
+        program = graph.device.program(SOURCE, WEIGHT_BITS=32)  # whatever the weights
+        for_each(
+            launch, program, "forest_gather_edges", k, graph.indptr, graph.indices, slots, edges,
+            graph.n_vertices, k,
+        )  # fmt: skip
+    weights = None
+    if own_weights:
+        encoding = graph.encoded.encoding
+        words = gather_words(graph.weights, encoding.word, slots, k, launch)
+        weights = ForestWeights(words=words, encoding=encoding)
+        graph = replace(graph, plans={}, derived={})  # which are not the forest's to keep
     launch.queue.finish()
     return DeviceForest(
         graph=graph,
@@ -225,7 +234,22 @@ def gather(solution: Solution, launch: Launcher, *, maximum: bool) -> DeviceFore
         edges=edges,
         maximum=maximum,
         stats=solution.stats,
+        weights=weights,
     )
+
+
+def _look_up_edges(graph: DeviceGraph, slots: Any, k: int) -> Any:
+    """Return a buffer with the endpoints of some slots of a graph that knows their rows; waits."""
+    device = graph.device
+    edges = device.allocate(8 * k)
+    program = device.program(SOURCE, WEIGHT_BITS=32)  # whatever the weights
+    with device.lock:
+        launch = Launcher(device, device.queue)
+        for_each(
+            launch, program, "forest_look_up_edges", k, graph.rows, graph.indices, slots, edges, k
+        )
+        device.queue.finish()
+    return edges
 
 
 def _signed(numbers: Array, bound: int) -> Array:

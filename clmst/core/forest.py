@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from clmst.core.deferred import Deferred
 from clmst.core.weight_keys import Array
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Forest:
     """
 
     n_vertices: int
-    edges: Array
+    edges: Deferred[Array] = Deferred()
     weights: Array
     edge_ids: Array
     maximum: bool = False
@@ -54,7 +55,11 @@ class Forest:
     @property
     def n_edges(self) -> int:
         """Number of edges of the forest."""
-        return int(self.edges.shape[0])
+        return self.edge_ids.size
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Have endpoints looked up: how to do so cannot be pickled."""
+        return {**self.__dict__, "_edges": self.edges}
 
     @property
     def n_components(self) -> int:

@@ -38,6 +38,9 @@ class RepeatedSolver:
         As of :func:`clmst.minimum_spanning_forest`.
     options : object, optional
         As of :func:`clmst.minimum_spanning_forest`.
+    warm_start : bool
+        Whether a solve may begin with what earlier ones have settled, if weights turn out to have
+        hardly moved since. Forests are the same either way.
 
     Raises
     ------
@@ -77,6 +80,7 @@ class RepeatedSolver:
         maximum: bool = False,
         algorithm: str = "auto",
         options: Any = None,
+        warm_start: bool = True,
     ) -> None:
         began = time.perf_counter()
         algorithms.check_name(algorithm)  # what nothing has the name of is refused at once
@@ -87,7 +91,12 @@ class RepeatedSolver:
             )
         self.device, self._graph = edges_of(graph, device)
         self._turns = Turns(
-            self._graph, self.device, algorithm=algorithm, options=options, maximum=maximum
+            self._graph,
+            self.device,
+            algorithm=algorithm,
+            options=options,
+            maximum=maximum,
+            warm_start=warm_start,
         )
         self._turns.prepare_ms = 1e3 * (time.perf_counter() - began)
 

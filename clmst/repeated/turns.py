@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from clmst import algorithms
 from clmst.algorithms.repeated import Given, Rounds
 from clmst.algorithms.solution import DeviceForest
-from clmst.api import solve_resident
+from clmst.algorithms.warm_start import WarmStart
+from clmst.api import forest_of
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.repeated.ahead import Steps
@@ -33,6 +35,8 @@ class Turns:
     device : Device
     algorithm, options, maximum
         As of :func:`clmst.minimum_spanning_forest`.
+    warm_start : bool
+        Whether solves may begin with what earlier ones have settled.
 
     Attributes
     ----------
@@ -41,11 +45,19 @@ class Turns:
     """
 
     def __init__(
-        self, edges: Graph, device: Device, *, algorithm: str, options: Any, maximum: bool
+        self,
+        edges: Graph,
+        device: Device,
+        *,
+        algorithm: str,
+        options: Any,
+        maximum: bool,
+        warm_start: bool,
     ) -> None:
         self.device, self.maximum = device, maximum
         self.prepare_ms = 0.0
         self._algorithm, self._options = algorithm, options
+        self._warm = WarmStart(maximum=maximum) if warm_start else None
         self._lock = threading.RLock()
         with device.lock:
             self._rounds: Rounds | None = Rounds(edges, device)
@@ -67,7 +79,7 @@ class Turns:
     def close(self) -> None:
         """Let go of all memory, once the present turn is over."""
         with self._lock:
-            self._rounds = None
+            self._rounds = self._warm = None
 
     # --------------------------------------------------------------------------- turns
 
@@ -166,19 +178,27 @@ class Turns:
     ) -> DeviceForest:
         """Solve a graph that is made of new weights; if that fails, nothing of it stays."""
         try:
-            return solve_resident(
-                graph(),
-                launch,
-                algorithm=self._algorithm,
-                options=self._options,
-                maximum=self.maximum,
-                own_weights=True,
-            )
+            return self._forest(graph(), launch)
         except BaseException:
             rounds.drop_plans()
+            if self._warm is not None:
+                self._warm.forget()
             rounds.clear_faults(launch)
             launch.queue.finish()  # before memory that it works on is anybody else's
             raise
+
+    def _forest(self, graph: DeviceGraph, launch: Launcher) -> DeviceForest:
+        """Solve by what earlier rounds have settled, or anew."""
+        of_round = {"maximum": self.maximum, "own_weights": True}
+        if self._warm is not None and (run := self._warm.begin(graph, launch)) is not None:
+            forest = forest_of(run.solution, launch, algorithm="filter-boruvka", **of_round)
+            if (stats := self._warm.end(run, launch)) is not None:
+                return forest.with_stats({**forest.stats, **stats})
+        name, solve = algorithms.choose(self._algorithm, self.device, graph, options=self._options)
+        solution = solve(graph, launch, maximum=self.maximum, options=self._options)
+        if self._warm is not None:
+            self._warm.learn(graph, solution, launch)
+        return forest_of(solution, launch, algorithm=name, **of_round)
 
     # ------------------------------------------------------------------ launching, timing
 

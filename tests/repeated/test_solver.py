@@ -350,20 +350,20 @@ def test_usable_after_a_solve_that_was_broken_off(
     """By Ctrl-C, say, in the middle: what a plan holds by then must not be built upon."""
     solver = RepeatedSolver(random_graph(), device=guise)
     weights = np.random.default_rng(8).random(solver.n_edges, np.float32)
-    read, reads, broken_at = Launcher.read, [0], [-1]
+    call, calls, broken_at = Launcher.__call__, [0], [-1]
 
-    def breaking(launch: Launcher, *arguments: Any, **options: Any) -> None:
-        if reads[0] == broken_at[0]:
+    def breaking(launch: Launcher, *arguments: Any) -> Any:
+        if calls[0] == broken_at[0]:
             raise KeyboardInterrupt
-        reads[0] += 1
-        read(launch, *arguments, **options)
+        calls[0] += 1
+        return call(launch, *arguments)
 
-    monkeypatch.setattr(Launcher, "read", breaking)
-    for _ in range(2):  # a plan's first solve may wait for the device more often
-        reads[0] = 0
+    monkeypatch.setattr(Launcher, "__call__", breaking)
+    for _ in range(2):  # a plan's first solve may take more launches
+        calls[0] = 0
         solver.solve(weights)
-    for place in {0, reads[0] // 2}:
-        reads[0], broken_at[0] = 0, place
+    for place in {0, calls[0] // 2}:
+        calls[0], broken_at[0] = 0, place
         with pytest.raises(KeyboardInterrupt):
             solver.solve(weights)
         broken_at[0] = -1

@@ -1,0 +1,269 @@
+"""Rounds whose weights hardly move: settled edges, what strays, and when it is not worth while."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clmst import Device, DeviceArray, InvalidGraphError, RepeatedSolver
+from clmst.algorithms import warm_start
+from clmst.algorithms.band import NotedWeights
+from clmst.core.graph import Graph
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
+from tests.repeated.rounds import check, every_device, random_graph, sorted_graph
+
+Array = Any
+
+on_every_device = pytest.mark.parametrize("guise", every_device())
+DTYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8"]
+
+
+@pytest.fixture
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let small graphs be settled as large ones are, however much is left."""
+    monkeypatch.setattr(warm_start, "_LEAST_EDGES", 1)
+    monkeypatch.setattr(warm_start, "_MOST_LEFT", 1.0)
+
+
+def near(weights: Array, rng: np.random.Generator, share: float = 0.05) -> Array:
+    """Return weights that differ from others by a share of them at most, in their dtype."""
+    moved = weights.astype(np.float64) * (1 + rng.uniform(-share, share, weights.size))
+    return moved.astype(weights.dtype)
+
+
+def spread(dtype: str, size: int, rng: np.random.Generator) -> Array:
+    """Return weights of both signs, where there are two, of many magnitudes."""
+    kind = np.dtype(dtype)
+    if kind.kind == "f":
+        values = np.exp2(rng.uniform(-8, 8, size)) * rng.choice([-1, 1], size)
+    else:
+        values = np.exp2(rng.uniform(4, 8 * kind.itemsize - 2, size))
+        values *= rng.choice([-1, 1], size) if kind.kind == "i" else 1
+    return values.astype(kind)
+
+
+def is_warm(forest: Any) -> bool:
+    return "warm_start" in forest.stats
+
+
+# ------------------------------------------------------------------------- the same forests
+
+
+@pytest.mark.usefixtures("eager")
+@on_every_device
+@pytest.mark.parametrize("maximum", [False, True])
+def test_the_same_forests(guise: Device, maximum: bool) -> None:
+    rng = np.random.default_rng(1)
+    solver = RepeatedSolver(random_graph(), device=guise, maximum=maximum)
+    for dtype in DTYPES:
+        weights = spread(dtype, solver.n_edges, rng)
+        served = [is_warm(check(solver, near(weights, rng, 0.02))) for _ in range(6)]
+        assert not any(served[:2])  # the first is noted, the second finds that it is near
+        assert dtype[1] == "1" or any(served[2:]), dtype  # bytes move by steps of octaves
+
+
+@pytest.mark.usefixtures("eager")
+@on_every_device
+def test_on_the_device_by_update_and_many(guise: Device) -> None:
+    rng = np.random.default_rng(2)
+    solver = RepeatedSolver(sorted_graph(), device=guise)
+    weights = rng.random(solver.n_edges, np.float32) + 1
+    for _ in range(3):
+        given = near(weights, rng)
+        check(solver, given, solver.solve(DeviceArray.from_host(given, guise)))
+    few = rng.choice(solver.n_edges, 40, replace=False)
+    given[few] = near(weights[few], rng)
+    changed = check(solver, given, solver.update(few, given[few]))
+    assert is_warm(changed)
+    rounds = [near(weights, rng) for _ in range(4)]
+    for given, forest in zip(rounds, solver.solve_many(rounds), strict=True):
+        assert is_warm(check(solver, given, forest))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    size=st.tuples(st.integers(1, 60), st.integers(0, 400)),
+    dtype=st.sampled_from(["i4", "f4", "f8"]),
+    share=st.sampled_from([0.0, 0.01, 0.2]),
+)
+def test_any_graph_any_moves(seed: int, size: tuple[int, int], dtype: str, share: float) -> None:
+    """Whatever is settled, a round's forest is that of its weights."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(warm_start, "_LEAST_EDGES", 1)
+        patch.setattr(warm_start, "_MOST_LEFT", 1.0)
+        rng = np.random.default_rng(seed)
+        n, m = size
+        graph = Graph.from_edges(*rng.integers(0, n, (2, m)), n_vertices=n)
+        solver = RepeatedSolver(graph)
+        weights = spread(dtype, m, rng)
+        for _ in range(5):
+            check(solver, near(weights, rng, share))
+            if rng.random() < 0.3 and m:  # some edges go anywhere
+                far = rng.integers(0, m, 3)
+                weights[far] = spread(dtype, 3, rng)
+
+
+# ------------------------------------------------------------------------------- strays
+
+
+def settled(device: Device, **options: Any) -> tuple[RepeatedSolver, Array, Any]:
+    """Return a solver that has settled edges, weights that it solves by them, and their forest."""
+    rng = np.random.default_rng(3)
+    solver = RepeatedSolver(random_graph(), device=device, **options)
+    weights = np.exp2(rng.uniform(0, 8, solver.n_edges)).astype(np.float32)
+    for _ in range(3):
+        forest = check(solver, near(weights, rng))
+    assert is_warm(forest)
+    return solver, weights, check(solver, weights)
+
+
+@pytest.mark.usefixtures("eager")
+@on_every_device
+def test_moves_that_cannot_matter(guise: Device) -> None:
+    """What is far too heavy may become heavier, and what is far too light may become lighter."""
+    solver, weights, forest = settled(guise)
+    given = weights.copy()
+    given[np.argsort(-weights)[:50]] = np.inf
+    given[forest.edge_ids[np.argsort(forest.weights)[:20]]] = 0
+    assert is_warm(check(solver, given))
+
+
+@pytest.mark.usefixtures("eager")
+@on_every_device
+@pytest.mark.parametrize("weight", [0.0, np.inf])
+def test_strays(guise: Device, weight: float) -> None:
+    """One weight that goes where it matters: solved anew, and later rounds by the old ones."""
+    solver, weights, forest = settled(guise)
+    ids = (
+        np.setdiff1d(np.arange(solver.n_edges), forest.edge_ids)
+        if weight == 0
+        else (forest.edge_ids)
+    )
+    alone = [k for k in ids if solver.edges[k, 0] >= 0]
+    given = weights.copy()
+    given[alone[len(alone) // 2]] = weight
+    assert not is_warm(check(solver, given))
+    check(solver, weights)
+
+
+@pytest.mark.usefixtures("eager")
+@on_every_device
+def test_nan_among_settled(guise: Device) -> None:
+    solver, weights, _ = settled(guise)
+    given = weights.copy()
+    given[77] = np.nan
+    with pytest.raises(InvalidGraphError, match="edge 77 is NaN"):
+        solver.solve(DeviceArray.from_host(given, guise))
+    for _ in range(4):
+        check(solver, weights)
+
+
+@pytest.mark.usefixtures("eager")
+def test_another_dtype_forgets(any_device: Device) -> None:
+    solver, weights, _ = settled(any_device)
+    assert not is_warm(check(solver, weights.astype(np.int32)))
+    assert not is_warm(check(solver, weights))
+
+
+@pytest.mark.usefixtures("eager")
+def test_switched_off(any_device: Device) -> None:
+    rng = np.random.default_rng(4)
+    solver = RepeatedSolver(random_graph(), device=any_device, warm_start=False)
+    weights = rng.random(solver.n_edges, np.float32)
+    assert not any(is_warm(check(solver, weights)) for _ in range(4))
+
+
+# ----------------------------------------------------------------------- when it is worth while
+
+
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list that gets an entry whenever somebody looks how far weights have moved."""
+    found: list[int] = []
+    farthest = NotedWeights.farthest
+
+    def noting(noted: NotedWeights, weights: Any, launch: Launcher) -> int:
+        found.append(farthest(noted, weights, launch))
+        return found[-1]
+
+    monkeypatch.setattr(NotedWeights, "farthest", noting)
+    return found
+
+
+@pytest.mark.usefixtures("eager")
+def test_looks_seldom_where_weights_are_new(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = looks(monkeypatch)
+    rng = np.random.default_rng(5)
+    solver = RepeatedSolver(random_graph(), device=any_device)
+    for _ in range(70):
+        assert not is_warm(solver.solve(rng.random(solver.n_edges, np.float32)))
+    assert 4 <= len(found) <= 7  # after pauses of 1, 2, 4, 8, 16, ... rounds
+    weights = rng.random(solver.n_edges, np.float32) + 1
+    assert any(is_warm(check(solver, weights)) for _ in range(140))  # and finds out again
+
+
+def test_not_where_too_much_is_left(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All weights nearly alike: any edge may come to be in the forest."""
+    monkeypatch.setattr(warm_start, "_LEAST_EDGES", 1)
+    rng = np.random.default_rng(6)
+    solver = RepeatedSolver(random_graph(), device=any_device)
+    for _ in range(6):
+        weights = 1 + 0.1 * rng.random(solver.n_edges)
+        assert not is_warm(check(solver, weights))
+
+
+def test_not_for_small_graphs(any_device: Device) -> None:
+    solver = RepeatedSolver(random_graph(), device=any_device)
+    weights = np.ones(solver.n_edges)
+    assert not any(is_warm(solver.solve(weights)) for _ in range(4))
+
+
+@pytest.mark.usefixtures("eager")
+def test_wider_if_it_did_not_last(any_device: Device) -> None:
+    """Weights that go on moving: settled for wider and wider moves, as long as they are small."""
+    rng = np.random.default_rng(7)
+    solver = RepeatedSolver(sorted_graph(400, 4000), device=any_device)
+    weights = np.exp2(rng.uniform(0, 12, solver.n_edges)).astype(np.float32)
+    served = [is_warm(check(solver, weights * np.float32(1 + 0.01 * k))) for k in range(24)]
+    assert 8 <= sum(served) < 22
+
+
+# ------------------------------------------------------------------------------- the scale
+
+
+@on_every_device
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("maximum", [False, True])
+def test_places_rise_with_keys(guise: Device, dtype: str, maximum: bool) -> None:
+    """An order of weights is never turned round, and a double is an octave away."""
+    kind = np.dtype(dtype)
+    rng = np.random.default_rng(8)
+    bits = rng.integers(0, 256, (4000, kind.itemsize), np.uint8)
+    weights = bits.reshape(-1).view(kind)
+    weights = np.concatenate([weights, spread(dtype, 500, rng), np.zeros(1, kind)])
+    weights = np.sort(weights[~np.isnan(weights)] if kind.kind == "f" else weights)
+    m = weights.size
+    ends = np.arange(m, dtype=np.uint32)
+    graph = DeviceGraph.upload(Graph.from_edges(ends, ends + 1, weights), guise)
+    forest = DeviceArray.from_host(np.zeros(m, np.uint8), guise)
+    launch = Launcher(guise, guise.queue)
+    memory = DeviceArray.empty(m, np.uint32, guise)
+    noted = NotedWeights(graph, forest, launch, maximum=maximum, noted=memory)
+    places = (memory.to_host() >> 2).astype(np.int64)
+    if graph.encoded.encoding.word.itemsize == kind.itemsize:
+        steps = np.diff(places if not maximum else places[::-1])
+        assert (steps >= 0).all()
+        assert places.max() < 1 << 30
+    if kind.kind == "f":
+        exact = (np.abs(weights) >= 1) & (np.abs(weights) < 100)
+        doubles = np.searchsorted(weights, 2 * weights[exact])
+        found = (doubles < m) & (weights[np.minimum(doubles, m - 1)] == 2 * weights[exact])
+        octaves = places[doubles[found]] - places[exact][found]
+        assert (np.abs(octaves) == noted.octave).all()
