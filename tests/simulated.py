@@ -31,6 +31,7 @@ from clmst import (
     PrimOptions,
 )
 from clmst.algorithms import (
+    band,
     dense_plan,
     filter_boruvka,
     filter_boruvka_plan,
@@ -253,7 +254,7 @@ def repeated_wrongs(device: Device) -> Iterator[str]:
 
 def warm_wrongs(device: Device) -> Iterator[str]:
     """Yield what is wrong with solves that begin with what earlier ones have settled."""
-    warm_start._LEAST_EDGES, warm_start._MOST_LEFT = 1, 1.0
+    warm_start._LEAST_EDGES, warm_start._MOST_LEFT, band._CUTS = 1, 1.0, 3
     rng = np.random.default_rng(0)
     for kind in ("f4", "f8"):
         graph = hub(np.dtype(kind))

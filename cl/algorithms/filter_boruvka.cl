@@ -120,6 +120,37 @@ kernel void filter_boruvka_enter_candidates(SOLVE_PARAMETERS, const global uint2
   if (get_global_id(0) == 0) *solve_count(&solve, 0, 0, COUNT_EDGES) = n_candidates;
 }
 
+// The same for chains of edges, of which the heaviest is entered and the others are in the forest.
+//
+// In       weights; starts[n_chains + 1]: where in `slots` chains begin; ends[n_chains].
+// In-out   marks: set for the edges of chains of several.
+// Out      the worklist, with its pass-0 reservations.
+// Launch   any.
+kernel void filter_boruvka_enter_chains(SOLVE_PARAMETERS, const global uint2 *ends,
+                                        const global uint *slots, const global uint *starts,
+                                        uint n_chains) {
+  const solve_t solve = SOLVE_ARGUMENTS;
+  GRID_FOR(c, n_chains) {
+    const uint begin = starts[c], end = starts[c + 1];
+    uint heaviest = slots[begin];
+    weight_t key = weight_key(weights[heaviest]);
+    for (uint i = begin + 1; i < end; ++i) {
+      const uint slot = slots[i];
+      const weight_t other = weight_key(weights[slot]);
+      if (other < key || (other == key && slot < heaviest)) continue;
+      heaviest = slot;
+      key = other;
+    }
+    if (end - begin > 1) atomic_and(&marks[heaviest / 32], ~(1u << heaviest % 32));
+    const uint2 pair = ends[c];
+    const edge_t edge = {pair.x, pair.y, weight_key_leading(weights[heaviest]), heaviest};
+    // A chain that ends where it began is listed, but never held.
+    if (pair.x == pair.y) round_list(&solve, 0, (uint)c, edge);
+    else round_put(&solve, 0, (uint)c, edge);
+  }
+  if (get_global_id(0) == 0) *solve_count(&solve, 0, 0, COUNT_EDGES) = n_chains;
+}
+
 #endif
 
 // Make the worklist of `depth` of the edges of a phase's window that join two components.

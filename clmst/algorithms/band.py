@@ -1,4 +1,6 @@
-"""What is known of a forest as long as weights stay near; host side of ``cl/algorithms/band.cl``.
+"""What is known of a forest as long as weights stay near.
+
+Host side of ``cl/algorithms/band.cl`` and ``band_settle.cl``.
 
 Most edges of a graph are so much lighter or heavier than whatever they compete with that small
 changes do not matter to them. They are settled once; what is left is a small graph of candidates.
@@ -6,11 +8,11 @@ changes do not matter to them. They are settled once; what is left is a small gr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.candidates import Candidates
 from clmst.core.weight_keys import Array
 from clmst.primitives.compact import compact, positions
 from clmst.primitives.sort import sort_by_key
@@ -20,6 +22,7 @@ from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/band.cl"
+SETTLE_SOURCE = "algorithms/band_settle.cl"
 
 _NONE = 0xFFFFFFFF  # what no weight is as heavy as; NO_HOLDER
 # Places at which paths of forest edges are cut, and edges that they are chosen by: an edge is
@@ -31,33 +34,6 @@ _TREE = 1  # EDGE_IS_TREE
 # Rounds of contraction, at most, and the share of the list that has to go in one for another.
 _MOST_ROUNDS, _LEAST_GAIN = 12, 1 / 64
 _PAIR = np.dtype(np.uint64)  # two words
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidates:
-    """A graph that is left of a larger one, of which some edges are in the forest for certain.
-
-    Attributes
-    ----------
-    n_vertices : int
-        Components of edges that are in for certain which other candidates lead to.
-    ends : DeviceArray of uint64, shape (k,)
-        Two words each: the components that a candidate joins.
-    slots : DeviceArray of uint32, shape (k,)
-        The candidates' slots in the larger graph; rising.
-    kept : device buffer of uint32
-        A bit a slot of the larger graph, set for edges that are in for certain.
-    """
-
-    n_vertices: int
-    ends: DeviceArray
-    slots: DeviceArray
-    kept: Any
-
-    @property
-    def n_edges(self) -> int:
-        """Number of candidates, k."""
-        return self.slots.size
 
 
 class NotedWeights:
@@ -170,7 +146,7 @@ class _Settling:
         self, noted: NotedWeights, graph: DeviceGraph, slack: int, launch: Launcher
     ) -> None:
         self.graph, self.weights = graph, noted
-        self.noted, self.program = noted.noted, noted.program
+        self.noted, self.program = noted.noted, graph.device.program(SETTLE_SOURCE)
         self.slack, self.launch = slack, launch
         self.m, self.n = self.graph.n_slots, self.graph.n_vertices
         self.parent = self._new(self.n)
@@ -179,7 +155,7 @@ class _Settling:
         return DeviceArray.empty(size, dtype, self.graph.device)
 
     def _each(self, kernel: str, n_items: int, *arguments: Any) -> None:
-        for_each(self.launch, self.program, f"band_{kernel}", n_items, *arguments)
+        for_each(self.launch, self.program, f"band_settle_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
         """Do all steps."""

@@ -9,6 +9,7 @@ from clmst.algorithms import (
     adoption,
     band,
     boruvka,
+    chains,
     contraction,
     dense_plan,
     ecl,
@@ -50,8 +51,10 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
     for source in (
         "device/trial.cl",
         "device/fill.cl",
+        band.SETTLE_SOURCE,
         boruvka.SOURCE,
         boruvka.SPLIT_SOURCE,
+        chains.SOURCE,
         k_core.SOURCE,
         k_core.MIRROR_SOURCE,
         k_core.LONE_SOURCE if tuning.work_group_size == 1 else k_core.PEEL_SOURCE,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.band import Candidates
+from clmst.algorithms.candidates import Candidates
 from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka_plan import SAMPLES, Plan
 from clmst.algorithms.links import check_vertices
@@ -247,8 +247,11 @@ class _Run:
     def _enter_candidates(self, candidates: Candidates) -> None:
         k = candidates.n_edges
         self._step("prepare_candidates", max(self.n, self.plan.n_slots // 32), candidates.kept)
-        if k:
-            self._step("enter_candidates", k, candidates.ends.memory, candidates.slots.memory, k)
+        ends, slots, starts = candidates.ends.memory, candidates.slots.memory, candidates.starts
+        if k and starts is None:
+            self._step("enter_candidates", k, ends, slots, k)
+        elif k and starts is not None:
+            self._step("enter_chains", k, ends, slots, starts.memory, k)
 
     def _first_worklist(self) -> None:
         plan, n = self.plan, self.n

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.band import Candidates
+from clmst.algorithms.candidates import Candidates
 from clmst.algorithms.filter_boruvka_options import MAX_PHASES, FilterBoruvkaOptions
 from clmst.algorithms.solution import flag_words, new_flags
 from clmst.algorithms.windows import window_ends

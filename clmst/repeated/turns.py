@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clmst import algorithms
+from clmst.algorithms.chains import Chains
 from clmst.algorithms.repeated import Given, Rounds
 from clmst.algorithms.solution import DeviceForest
 from clmst.algorithms.warm_start import WarmStart
@@ -58,6 +59,7 @@ class Turns:
         self.prepare_ms = 0.0
         self._algorithm, self._options = algorithm, options
         self._warm = WarmStart(maximum=maximum) if warm_start else None
+        self._chains = Chains(maximum=maximum)
         self._lock = threading.RLock()
         with device.lock:
             self._rounds: Rounds | None = Rounds(edges, device)
@@ -80,6 +82,7 @@ class Turns:
         """Let go of all memory, once the present turn is over."""
         with self._lock:
             self._rounds = self._warm = None
+            self._chains = Chains(maximum=self.maximum)
 
     # --------------------------------------------------------------------------- turns
 
@@ -181,6 +184,7 @@ class Turns:
             return self._forest(graph(), launch)
         except BaseException:
             rounds.drop_plans()
+            self._chains.forget()
             if self._warm is not None:
                 self._warm.forget()
             rounds.clear_faults(launch)
@@ -195,7 +199,11 @@ class Turns:
             if (stats := self._warm.end(run, launch)) is not None:
                 return forest.with_stats({**forest.stats, **stats})
         name, solve = algorithms.choose(self._algorithm, self.device, graph, options=self._options)
-        solution = solve(graph, launch, maximum=self.maximum, options=self._options)
+        solution = None
+        if name == "filter-boruvka" and self._options is None:
+            solution = self._chains.solve(graph, launch)
+        if solution is None:
+            solution = solve(graph, launch, maximum=self.maximum, options=self._options)
         if self._warm is not None:
             self._warm.learn(graph, solution, launch)
         return forest_of(solution, launch, algorithm=name, **of_round)

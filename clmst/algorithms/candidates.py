@@ -1,0 +1,39 @@
+"""What is left of a graph of which some edges are settled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from clmst.runtime.array import DeviceArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """A graph that is left of a larger one, of which some edges are in the forest for certain.
+
+    Attributes
+    ----------
+    n_vertices : int
+        What candidates join: vertices of the larger graph, or components of what is in for certain.
+    ends : DeviceArray of uint64, shape (k,)
+        Two words each: the numbers of what a candidate joins, the same one if it is never chosen.
+    slots : DeviceArray of uint32
+        The candidates' slots in the larger graph; rising, if each is one edge.
+    kept : device buffer of uint32
+        A bit a slot of the larger graph, set for edges that are in for certain, and in chains.
+    starts : DeviceArray of uint32, shape (k + 1,), optional
+        Where among `slots` each candidate's chain of edges begins, all of which but the heaviest
+        are in the forest for certain; None where each is one edge.
+    """
+
+    n_vertices: int
+    ends: DeviceArray
+    slots: DeviceArray
+    kept: Any
+    starts: DeviceArray | None = None
+
+    @property
+    def n_edges(self) -> int:
+        """Number of candidates, k."""
+        return self.ends.size
