@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from clmst import primitives
     from clmst.algorithms.boruvka_options import BoruvkaOptions
     from clmst.algorithms.ecl_options import EclOptions
+    from clmst.algorithms.edge_parallel_options import EdgeParallelOptions
     from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
     from clmst.algorithms.lone_boruvka_options import LoneBoruvkaOptions
     from clmst.algorithms.pma_options import PmaOptions
@@ -54,6 +55,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "clmst.algorithms.boruvka_options": ("BoruvkaOptions",),
     "clmst.algorithms.ecl_options": ("EclOptions",),
+    "clmst.algorithms.edge_parallel_options": ("EdgeParallelOptions",),
     "clmst.algorithms.filter_boruvka_options": ("FilterBoruvkaOptions",),
     "clmst.algorithms.pma_options": ("PmaOptions",),
     "clmst.algorithms.prim_boruvka_options": ("PrimBoruvkaOptions",),
@@ -104,6 +106,7 @@ __all__ = [
     "DeviceGraph",
     "DeviceMatrix",
     "EclOptions",
+    "EdgeParallelOptions",
     "FileFormatError",
     "FilterBoruvkaOptions",
     "Forest",
