@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from clmst import primitives
     from clmst.algorithms.boruvka_options import BoruvkaOptions
+    from clmst.algorithms.dense_options import DenseOptions
     from clmst.algorithms.ecl_options import EclOptions
     from clmst.algorithms.edge_parallel_options import EdgeParallelOptions
     from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
@@ -54,6 +55,7 @@ __version__ = "0.1.0"
 # `import clmst` is quick and needs no OpenCL.
 _HOMES = {
     "clmst.algorithms.boruvka_options": ("BoruvkaOptions",),
+    "clmst.algorithms.dense_options": ("DenseOptions",),
     "clmst.algorithms.ecl_options": ("EclOptions",),
     "clmst.algorithms.edge_parallel_options": ("EdgeParallelOptions",),
     "clmst.algorithms.filter_boruvka_options": ("FilterBoruvkaOptions",),
@@ -100,6 +102,7 @@ __all__ = [
     "BoruvkaOptions",
     "ClmstError",
     "DenseGraph",
+    "DenseOptions",
     "Device",
     "DeviceArray",
     "DeviceForest",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import pyopencl as cl
@@ -20,8 +20,10 @@ import clmst
 from clmst import (
     BoruvkaOptions,
     DenseGraph,
+    DenseOptions,
     Device,
     EclOptions,
+    EdgeParallelOptions,
     FilterBoruvkaOptions,
     Graph,
     LoneBoruvkaOptions,
@@ -31,6 +33,8 @@ from clmst import (
     PrimOptions,
 )
 from clmst.algorithms import dense_plan, filter_boruvka, filter_boruvka_plan, k_core, prim_trees
+from clmst.algorithms.dense_options import Reread
+from clmst.algorithms.edge_parallel_options import UnionFind
 from clmst.algorithms.filter_boruvka_options import Launches
 from clmst.repeated import intake
 from clmst.runtime.launcher import Launcher
@@ -40,6 +44,7 @@ from tests.oclgrind import POLICIES, allocate_exactly, only_device
 
 Options: TypeAlias = (
     EclOptions
+    | EdgeParallelOptions
     | BoruvkaOptions
     | FilterBoruvkaOptions
     | LoneBoruvkaOptions
@@ -50,6 +55,7 @@ Options: TypeAlias = (
 
 ALGORITHM_OF: dict[type[Options], str] = {
     EclOptions: "ecl",
+    EdgeParallelOptions: "edge-parallel",
     BoruvkaOptions: "boruvka",
     FilterBoruvkaOptions: "filter-boruvka",
     LoneBoruvkaOptions: "lone-boruvka",
@@ -142,6 +148,17 @@ def lone_runs() -> Iterator[tuple[str, Graph, LoneBoruvkaOptions, bool]]:
     yield "chain alone", chain(), LoneBoruvkaOptions(), False
 
 
+def edge_parallel_runs(shape: str) -> Iterator[tuple[str, Graph, EdgeParallelOptions, bool]]:
+    """Yield what `edge-parallel` is to solve: by all of its disjoint sets."""
+    for union_find in get_args(UnionFind):
+        options = EdgeParallelOptions(union_find=union_find)
+        yield f"hub by {union_find} sets", hub(np.dtype(np.int32)), options, True
+        if shape != "gpu":
+            wide = hub(np.dtype(np.float64)).symmetrised()
+            yield f"hub of doubles by {union_find} sets", wide, options, False
+            yield f"chain by {union_find} sets", chain(), options, False
+
+
 def prim_runs(shape: str) -> Iterator[tuple[str, Graph, Options, bool]]:
     """Yield what `prim` and `prim-boruvka` are to solve; their launches are cut short."""
     narrow, wide = (hub(np.dtype(dtype)) for dtype in (np.int32, np.float64))
@@ -200,10 +217,12 @@ def dense_wrongs(device: Device, shape: str) -> Iterator[str]:
     """Yield what `dense` solves wrongly."""
     for name, graph, short_ids in dense_graphs(shape):
         dense_plan._SHORT_IDS = short_ids
-        forest = clmst.minimum_spanning_forest(graph, algorithm="dense", device=device)
         listed = graph if isinstance(graph, Graph) else graph.to_graph()
-        if not np.array_equal(forest.edge_ids, clmst.kruskal(listed).edge_ids):
-            yield name
+        for reread in get_args(Reread) if name == "matrix" else ("stale",):
+            options = DenseOptions(reread=reread)
+            forest = clmst.minimum_spanning_forest(graph, device=device, options=options)
+            if not np.array_equal(forest.edge_ids, clmst.kruskal(listed).edge_ids):
+                yield f"{name}, {reread} blocks again"
 
 
 def core_wrongs(device: Device, shape: str) -> Iterator[str]:
@@ -256,6 +275,7 @@ def runs(shape: str, *without: str) -> Iterator[tuple[str, Graph, Options, bool]
     if shape == "cpu":  # its work-groups are of one work-item whatever the shape
         yield from lone_runs()
     yield from prim_runs(shape)
+    yield from edge_parallel_runs(shape)
     narrow = hub(np.dtype(np.int32))
     yield "chain", chain(), EclOptions(), False
     for dtype in (np.int32, np.float64, np.uint8):

@@ -19,6 +19,7 @@ from clmst.algorithms import (
 )
 from clmst.algorithms.auto import quickest
 from clmst.algorithms.boruvka_options import BoruvkaOptions
+from clmst.algorithms.dense_options import DenseOptions
 from clmst.algorithms.ecl_options import EclOptions
 from clmst.algorithms.edge_parallel_options import EdgeParallelOptions
 from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
@@ -57,6 +58,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
 
 _BY_OPTIONS = {
     BoruvkaOptions: "boruvka",
+    DenseOptions: "dense",
     EclOptions: "ecl",
     EdgeParallelOptions: "edge-parallel",
     FilterBoruvkaOptions: "filter-boruvka",
