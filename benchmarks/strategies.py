@@ -7,27 +7,23 @@
 
 MP is `edge-parallel`, CU is `dense` with ``DenseOptions(reread="all")``. ``sets`` does the paper's
 Table 2: the union-finds of MP on a complete graph, by compute units where the device can be
-divided, and the share of each step. ``families`` does Table 3 and Figure 6: circulant graphs of 8
-offsets, grids, and R-MAT graphs of 8 edges a vertex, beside the oracle, `clmst.kruskal`.
-``complete`` does Table 4 and ``density`` Table 5, on the graphs of benchmarks.dense. All of them
-take ``--device NAME``, ``--repetitions K`` and ``--json FILE``. Everything is on the device before
-a solve begins, matrices too, each edge once for MP; a solve is timed until the endpoints of the
-forest are there. Forests are compared before anything is timed; contestants take turns; Kruskal is
-timed once.
+divided, and the share of each step and of synchronising (benchmarks/union_finds.py). ``families``
+does Table 3 and Figure 6: circulant graphs of 8 offsets, grids, and R-MAT graphs of 8 edges a
+vertex, beside the oracle, `clmst.kruskal`. ``complete`` does Table 4 and ``density`` Table 5, on
+the graphs of benchmarks.dense. All of them take ``--device NAME``, ``--repetitions K`` and ``--json
+FILE``. Everything is on the device before a solve begins, matrices too, each edge once for MP; a
+solve is timed until the endpoints of the forest are there. Forests are compared before anything is
+timed; contestants take turns; Kruskal is timed once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 from time import perf_counter
-from typing import get_args
 
 import click
 import numpy as np
-import pyopencl as cl
 from rich.console import Console
 from rich.table import Table
 
@@ -44,7 +40,7 @@ from benchmarks.dense import (
     table_of,
     take_turns,
 )
-from benchmarks.dense_graphs import complete_graphs, density_graphs, edges_once, random_rows
+from benchmarks.dense_graphs import complete_graphs, density_graphs, edges_once
 from benchmarks.options import (
     complete_sizes,
     device_option,
@@ -54,42 +50,13 @@ from benchmarks.options import (
     vertices_option,
 )
 from benchmarks.record import write_record
+from benchmarks.union_finds import UNION_FINDS, Timing, by_sets, cell, sets_table, sets_timings
 from clmst.algorithms import choose
 from clmst.algorithms.edge_parallel_options import UnionFind
 from clmst.bench.tables import digits
-from clmst.runtime.device_graph import DeviceGraph
 
 MP, CU, KRUSKAL = "MP", "CU", "Kruskal"
-UNION_FINDS = get_args(UnionFind)
-STEPS = ("reset", "find", "contract")
 _WIDTH = 150  # letters of a line
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timing:
-    """What one graph took on so many compute units.
-
-    Attributes
-    ----------
-    name : str
-        The graph's.
-    n_vertices, n_edges, units : int
-    milliseconds : mapping
-        Of every repetition, by contestant.
-    steps : mapping
-        Milliseconds of each step of MP, by contestant; medians, by the device's own clock.
-    """
-
-    name: str
-    n_vertices: int
-    n_edges: int
-    units: int
-    milliseconds: Mapping[str, list[float]]
-    steps: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-
-    def median(self, name: str) -> float:
-        """Return the median of a contestant."""
-        return median(self.milliseconds[name])
 
 
 # ----------------------------------------------------------------------- contestants
@@ -107,14 +74,6 @@ def strategies(graph: clmst.Graph, device: clmst.Device) -> Contestants:
     }
 
 
-def by_sets(graph: DeviceGraph, *union_finds: UnionFind) -> Contestants:
-    """Return MP with some of its union-finds."""
-    return {
-        name: by_edges(graph, "edge-parallel", clmst.EdgeParallelOptions(union_find=name))
-        for name in union_finds
-    }
-
-
 def kruskal_milliseconds(graph: clmst.Graph, forest: clmst.Forest) -> float:
     """Return how long Kruskal's algorithm takes; raise if it finds another forest."""
     start = perf_counter()
@@ -126,49 +85,6 @@ def kruskal_milliseconds(graph: clmst.Graph, forest: clmst.Forest) -> float:
 
 
 # ----------------------------------------------------------------------- measurement
-
-
-def divisions(device: clmst.Device) -> Iterator[clmst.Device]:
-    """Yield a device of 1, 2, 4, ... compute units of a device, and the whole; or that alone."""
-    whole, by_counts = device.cl_device, cl.device_partition_property.BY_COUNTS
-    units = 1
-    if by_counts in whole.partition_properties:
-        while units < whole.max_compute_units:
-            counts = [by_counts, units, cl.device_partition_property.BY_COUNTS_LIST_END]
-            yield clmst.Device(whole.create_sub_devices(counts)[0], without=device.without)
-            units *= 2
-    yield device
-
-
-def step_milliseconds(
-    graph: DeviceGraph, union_find: UnionFind, repetitions: int
-) -> dict[str, float]:
-    """Return what each step of MP takes."""
-    options = clmst.EdgeParallelOptions(union_find=union_find)
-    taken = [
-        clmst.minimum_spanning_forest(graph, options=options, profile=True).stats["phases"]
-        for _ in range(repetitions)
-    ]
-    return {step: median(phases[step].milliseconds for phases in taken) for step in STEPS}
-
-
-def sets_timings(
-    device: clmst.Device, n: int, union_finds: tuple[UnionFind, ...], repetitions: int
-) -> Iterator[Timing]:
-    """Yield what a complete graph takes, by compute units."""
-    graph = edges_once(random_rows(n, 1.0, seed=n))
-    for part in divisions(device):
-        resident = clmst.to_device(graph, part)
-        contestants = by_sets(resident, *union_finds)
-        agreed(contestants)
-        yield Timing(
-            name="complete",
-            n_vertices=n,
-            n_edges=graph.n_slots,
-            units=part.capabilities.compute_units,
-            milliseconds=take_turns(contestants, repetitions),
-            steps={name: step_milliseconds(resident, name, repetitions) for name in union_finds},
-        )
 
 
 def families(scale: int) -> Iterator[tuple[str, clmst.Graph]]:
@@ -213,22 +129,6 @@ def kept(timings: Iterator[Timing], device: clmst.Device, file: Path | None) -> 
         click.echo(f"{timing.name}, {timing.n_vertices:,}, {timing.units} units", err=True)
         write_record(device, found, file)
     return found
-
-
-def cell(times: list[float]) -> str:
-    """Return a median, and in brackets least and most."""
-    return f"{digits(median(times))} ({digits(min(times))}-{digits(max(times))})"
-
-
-def sets_table(timings: list[Timing]) -> Table:
-    """Return totals and shares of steps, as the paper's Table 2."""
-    table = Table("union-find", "units", "total ms", *(f"{step} %" for step in STEPS))
-    for name in timings[0].milliseconds:
-        for timing in timings:
-            steps = timing.steps[name]
-            shares = (f"{100 * steps[step] / sum(steps.values()):.1f}" for step in STEPS)
-            table.add_row(name, str(timing.units), cell(timing.milliseconds[name]), *shares)
-    return table
 
 
 def family_table(timings: list[Timing]) -> Table:

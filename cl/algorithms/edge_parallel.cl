@@ -11,7 +11,7 @@
 #include "device/rows.cl"
 #include "device/work_group.cl"
 
-// state[]: the lock of SETS_LOCKED, and how many supervertices each round has merged into others.
+// state[]: the lock of SETS_LOCKED, and how many merges each round has done.
 #define STATE_LOCK 0
 #define STATE_MERGED 1
 
@@ -86,14 +86,14 @@ kernel void edge_parallel_find_minima(const global uint *rows, const global uint
 //
 // Source   section 3.1.1, "Contraction"; flags stand for the lists of the threads.
 // In       rows, indices[n_slots]; reservations[n], all passes done.
-// In-out   parent[n]; in_forest[n_slots]; state[merged]: 0 before; the lock.
+// In-out   parent[n]; in_forest[n_slots]; state: the round's merges, 0 before; the lock.
 // Launch   any.
 // Ensures  an edge that two supervertices hold joins the forest once: edges held close no cycle, so
 //          the second merge alone finds one set.
 kernel void edge_parallel_contract(const global uint *rows, const global uint *indices,
                                    const global uint *reservations, global uint *parent,
                                    global uchar *in_forest, volatile global uint *state, uint n,
-                                   uint merged) {
+                                   uint round) {
   uint n_merged = 0;
   GRID_FOR(v, n) {
     const uint slot = reservation_id(reservations, n, (uint)v);
@@ -102,5 +102,5 @@ kernel void edge_parallel_contract(const global uint *rows, const global uint *i
     in_forest[slot] = 1;
     n_merged += 1;
   }
-  if (n_merged > 0) atomic_add(state + merged, n_merged);
+  if (n_merged > 0) atomic_add(state + STATE_MERGED + round, n_merged);
 }

@@ -71,9 +71,10 @@ static inline uint wi_find_halving_exchanging(volatile global uint *parent, uint
 // The root of `vertex`; lets every vertex on the way point to it, by exchanges. Others may have let
 // a vertex point beyond that root, which has been linked then: from there on there is nothing to do.
 static inline uint wi_find_compressing_exchanging(volatile global uint *parent, uint vertex) {
-  const uint root = wi_find_racing(parent, vertex), top = union_find_priority(root);
-  if (vertex == root) return root;
   uint next = parent[vertex];
+  const uint root = wi_find_racing(parent, next);
+  if (next == root) return root;
+  const uint top = union_find_priority(root);
   while (union_find_priority(next) < top) {
     atomic_cmpxchg(&parent[vertex], next, root);
     vertex = next;

@@ -51,7 +51,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
         Sets are "locked", and whoever had the lock did not run on.
     """
     options = options_for("edge-parallel", EdgeParallelOptions, options)
-    run = _Run(graph, launch, maximum=maximum, options=options)
+    run = Run(graph, launch, maximum=maximum, options=options)
     merged = run.rounds() if graph.n_slots else []
     stats = {"rounds": len(merged), "merged": merged}
     return Solution(graph=graph, in_forest=run.in_forest, stats=stats)
@@ -63,7 +63,7 @@ def defines(union_find: UnionFind, kind: DeviceKind) -> dict[str, int]:
     return macros | {"LOCK_PATIENCE": _PATIENCE[kind]} if union_find == "locked" else macros
 
 
-class _Run:
+class Run:
     """One solve: its program, its buffers, its rounds."""
 
     def __init__(
@@ -93,7 +93,7 @@ class _Run:
     def _by_sets(self, kernel: str, n_items: int, *arguments: Any) -> None:
         """Enqueue a kernel that finds or merges.
 
-        Whoever is in want of the lock keeps it from others by looking at it, so there are few.
+        Each work-item that tries to get the lock slows down the one that has it, so there are few.
         """
         launch, program = self.launch, self.program
         groups = launch.groups_for(-(-n_items // program.grid_tile))
@@ -108,7 +108,14 @@ class _Run:
         while not merged or merged[-1]:
             if len(merged) == _MAX_ROUNDS:
                 raise RuntimeError(f"no end after {_MAX_ROUNDS} rounds: a bug in clmst")
-            merged.append(self.round(len(merged)))
+            number = len(merged)
+            with self.launch.phase("reset"):
+                self.reset()
+            with self.launch.phase("find"):
+                self.find()
+            with self.launch.phase("contract"):
+                self.contract(number)
+            merged.append(self.read_merged(number))
         return merged
 
     def begin(self) -> None:
@@ -126,31 +133,37 @@ class _Run:
             n_state, n_flag_words,
         )  # fmt: skip
 
-    def round(self, number: int) -> int:
-        """Enqueue a round, and wait; return how many supervertices it merged into others."""
-        graph, n = self.graph, self.graph.n_vertices
-        edges = self.rows, graph.indices
-        with self.launch.phase("reset"):
-            self._for_each("reset", n, self.reservations, n)
-        with self.launch.phase("find"):
-            for pass_ in range(self.passes):
-                self._by_sets(
-                    "find_minima", graph.n_slots, *edges, graph.weights, self.parent,
-                    self.reservations, self.state, n, graph.n_slots, pass_,
-                )  # fmt: skip
-        with self.launch.phase("contract"):
+    def reset(self) -> None:
+        """Enqueue the first step of a round: no supervertex has a candidate."""
+        n = self.graph.n_vertices
+        self._for_each("reset", n, self.reservations, n)
+
+    def find(self) -> None:
+        """Enqueue the second: every edge is entered at both of its supervertices."""
+        graph = self.graph
+        for pass_ in range(self.passes):
             self._by_sets(
-                "contract", n, *edges, self.reservations, self.parent, self.in_forest, self.state,
-                n, 1 + number,
+                "find_minima", graph.n_slots, self.rows, graph.indices, graph.weights, self.parent,
+                self.reservations, self.state, graph.n_vertices, graph.n_slots, pass_,
             )  # fmt: skip
-        found = np.empty(self.state.size, np.uint32)
+
+    def contract(self, number: int) -> None:
+        """Enqueue the third, of round `number`: every supervertex merges along what it holds."""
+        graph, n = self.graph, self.graph.n_vertices
+        self._by_sets(
+            "contract", n, self.rows, graph.indices, self.reservations, self.parent,
+            self.in_forest, self.state, n, number,
+        )  # fmt: skip
+
+    def read_merged(self, number: int) -> int:
+        """Return how many supervertices a round has merged into others; waits for it."""
+        found, device = np.empty(self.state.size, np.uint32), self.graph.device
         self.launch.read(self.state.memory, found)
-        if found[0] == _LOCK_LOST:
-            device = self.graph.device
+        if found[0] == _LOCK_LOST:  # STATE_LOCK
             raise UnsupportedDeviceError(
                 f"a work-item looked {_PATIENCE[device.capabilities.kind]} times at a lock that "
                 f"did not move on; union_find='locked' needs a device that lets whoever has the "
                 f"lock run on, which {device.description} does not: 'atomic-half' and "
                 "'atomic-full' have no locks"
             )
-        return int(found[1 + number])
+        return int(found[1 + number])  # STATE_MERGED
