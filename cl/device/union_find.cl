@@ -84,9 +84,8 @@ static inline uint wi_find_compressing_exchanging(volatile global uint *parent, 
 }
 
 // Join the sets of a and b; returns whether they were two. Lock-free: a failed exchange means that
-// somebody else linked that root.
-// Only the vertex that is linked need be a root; the other one has the higher priority, so no
-// cycle can close.
+// somebody else linked that root. Only the vertex that is linked need be a root; the other one has
+// the higher priority, so no cycle can close.
 static inline bool wi_unite(volatile global uint *parent, uint a, uint b) {
   while (a != b) {
     if (union_find_priority(a) > union_find_priority(b)) {
