@@ -14,7 +14,7 @@ the upper triangle is timed once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -28,12 +28,14 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clmst
+from benchmarks.dense_graphs import OfDensity, complete_graphs, density_graphs, matrix_of
 from benchmarks.options import (
     complete_sizes,
     device_option,
     json_option,
     largest_option,
     repetitions_option,
+    vertices_option,
 )
 from benchmarks.record import write_record
 from clmst.bench.canvas import GRID, legend_below, panels, style
@@ -45,7 +47,11 @@ SCIPY = "SciPy"
 _WIDTH = 150  # letters of a line
 PROBABILITIES = (0.01, 0.02, 0.05, *(k / 10 for k in range(1, 11)))
 
-Contestants = Mapping[str, Callable[[], object]]
+Solve = Callable[[], clmst.DeviceForest]
+Contestants = Mapping[str, Solve]
+Solvers = Callable[[clmst.Graph, clmst.Device], Contestants]
+# What is given a graph and its forest, which it is to find, and returns milliseconds.
+Once = Callable[[clmst.Graph, clmst.Forest], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,63 +68,17 @@ class Point:
         return median(self.milliseconds[name])
 
 
-# ---------------------------------------------------------------------------- graphs
-
-
-def random_rows(n: int, probability: float, seed: int) -> clmst.Graph:
-    """Return a graph of n vertices in which each pair is an edge with a probability; symmetric."""
-    rng = np.random.default_rng(seed)
-    words = np.frombuffer(rng.bytes(4 * n * n), np.uint32) >> 2
-    weights = words.view(np.int32).reshape(n, n)
-    mirror(weights)
-    chosen = np.ones((n, n), bool)
-    if probability < 1:
-        for row in chosen:
-            np.less(rng.random(n, np.float32), probability, out=row)
-        mirror(chosen)
-    np.fill_diagonal(chosen, False)
-    lengths = np.count_nonzero(chosen, axis=1)
-    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.uint32)
-    indices = np.concatenate([np.flatnonzero(row).astype(np.uint32) for row in chosen])
-    kept = weights[chosen]
-    return clmst.Graph(
-        indptr=indptr,
-        indices=indices,
-        weights=kept,
-        is_symmetric=True,
-        edge_ids=None,
-        n_input=indices.size,
-    )
-
-
-def mirror(matrix: np.ndarray) -> None:
-    """Copy what is above the diagonal below it, by blocks that stay in cache."""
-    n, side = len(matrix), 512
-    for low in range(0, n, side):
-        block = matrix[low : low + side, low : low + side]
-        block[...] = np.triu(block) + np.triu(block, 1).T
-        for high in range(low + side, n, side):
-            beyond = matrix[low : low + side, high : high + side]
-            matrix[high : high + side, low : low + side] = beyond.T
-
-
-def matrix_of(graph: clmst.Graph) -> np.ndarray:
-    """Return the matrix of a complete graph; its diagonal is zero."""
-    n = graph.n_vertices
-    matrix = np.zeros((n, n), graph.weights.dtype)
-    matrix[~np.eye(n, dtype=bool)] = graph.weights
-    return matrix
-
-
 # ----------------------------------------------------------------------- measurement
 
 
-def by_edges(graph: DeviceGraph, algorithm: str) -> Callable[[], clmst.DeviceForest]:
+def by_edges(graph: DeviceGraph, algorithm: str, options: object = None) -> Solve:
     """Return what solves a graph that is on the device."""
-    return lambda: clmst.minimum_spanning_forest(graph, algorithm=algorithm, keep_on_device=True)
+    return lambda: clmst.minimum_spanning_forest(
+        graph, algorithm=algorithm, options=options, keep_on_device=True
+    )
 
 
-def by_fresh_matrix(graph: DeviceGraph) -> Callable[[], clmst.DeviceForest]:
+def by_fresh_matrix(graph: DeviceGraph) -> Solve:
     """Return what solves it by a matrix that is built anew."""
 
     def solve() -> clmst.DeviceForest:
@@ -140,74 +100,82 @@ def take_turns(contestants: Contestants, repetitions: int) -> dict[str, list[flo
     return {name: times[1:] for name, times in taken.items()}
 
 
-def check(forests: Mapping[str, clmst.DeviceForest]) -> None:
-    """Raise unless all forests have the same edges."""
-    edges = {name: forest.to_host().edges for name, forest in forests.items()}
-    first = edges[EDGES]
-    for name, found in edges.items():
-        if not np.array_equal(found, first):
-            raise click.ClickException(f"{name} and {EDGES} give different forests: a bug in clmst")
+def agreed(contestants: Contestants) -> clmst.Forest:
+    """Return the forest that all contestants give; raise if they differ in an edge."""
+    forests = {name: solve().to_host() for name, solve in contestants.items()}
+    (known, forest), *others = forests.items()
+    for name, found in others:
+        if not np.array_equal(found.edges, forest.edges):
+            raise click.ClickException(f"{name} and {known} give different forests: a bug in clmst")
+    return forest
 
 
-def complete_points(device: clmst.Device, sizes: list[int], repetitions: int) -> Iterator[Point]:
-    """Yield what complete graphs take."""
-    for n in sizes:
-        graph = random_rows(n, 1.0, seed=n)
-        rows = clmst.to_device(graph, device)
-        stored = clmst.to_device(clmst.DenseGraph(matrix_of(graph)), device)
-        upper = sparse.triu(
-            sparse.csr_array(
-                (graph.weights + 1, graph.indices.view(np.int32), graph.indptr.view(np.int32))
-            ),
-            format="csr",
-        )  # SciPy takes zeros for no edge
-        solvers: dict[str, Callable[[], clmst.DeviceForest]] = {
-            MATRIX: lambda stored=stored: clmst.minimum_spanning_forest(  # type: ignore[misc]
-                stored, keep_on_device=True
-            ),
-            EDGES: by_edges(rows, EDGES),
-        }
-        forests = {name: solve() for name, solve in solvers.items()}
-        check(forests)
-        start = perf_counter()
-        tree = minimum_spanning_tree(upper)
-        seconds = perf_counter() - start
-        if int((tree.data.astype(np.int64) - 1).sum()) != forests[EDGES].to_host().total_weight:
-            raise click.ClickException("SciPy's tree has another weight: a bug in clmst")
-        times = take_turns(solvers, repetitions) | {SCIPY: [1e3 * seconds]}
-        yield Point(n_vertices=n, probability=1.0, n_edges=graph.n_slots // 2, milliseconds=times)
-        del rows, stored, solvers, forests
-        device.release_memory()
-
-
-def density_points(
-    device: clmst.Device, n: int, probabilities: tuple[float, ...], repetitions: int
+def measure(
+    device: clmst.Device,
+    graphs: Iterable[OfDensity],
+    solvers: Solvers,
+    repetitions: int,
+    once: Mapping[str, Once] | None = None,
 ) -> Iterator[Point]:
-    """Yield what graphs of rising density take."""
-    for probability in probabilities:
-        graph = random_rows(n, probability, seed=round(1e6 * probability))
-        rows, other = clmst.to_device(graph, device), clmst.to_device(graph, device)
-        solvers = {
-            MATRIX: by_edges(rows, "dense"),
-            BUILT: by_fresh_matrix(other),
-            EDGES: by_edges(rows, EDGES),
-        }
-        check({name: solve() for name, solve in solvers.items()})
-        times = take_turns(solvers, repetitions)
+    """Yield what graphs take: by solvers in turn, and by some that are timed once."""
+    for probability, graph in graphs:
+        contestants = solvers(graph, device)
+        forest = agreed(contestants)
+        slow = {name: [run(graph, forest)] for name, run in (once or {}).items()}
+        times = take_turns(contestants, repetitions) | slow
         yield Point(
-            n_vertices=n, probability=probability, n_edges=graph.n_slots // 2, milliseconds=times
+            n_vertices=graph.n_vertices,
+            probability=probability,
+            n_edges=graph.n_slots // 2,
+            milliseconds=times,
         )
-        del rows, other, solvers
+        del contestants, forest
         device.release_memory()
 
 
-def crossover(points: list[Point], name: str) -> float | None:
-    """Return the density from which on a contestant is faster than filter-boruvka.
+def scipy_milliseconds(graph: clmst.Graph, forest: clmst.Forest) -> float:
+    """Return how long SciPy takes for the upper triangle; raise if its tree weighs less or more."""
+    upper = sparse.triu(
+        sparse.csr_array(
+            (graph.weights + 1, graph.indices.view(np.int32), graph.indptr.view(np.int32))
+        ),
+        format="csr",
+    )  # SciPy takes zeros for no edge
+    start = perf_counter()
+    tree = minimum_spanning_tree(upper)
+    seconds = perf_counter() - start
+    if int((tree.data.astype(np.int64) - 1).sum()) != forest.total_weight:
+        raise click.ClickException("SciPy's tree has another weight: a bug in clmst")
+    return 1e3 * seconds
+
+
+def stored_or_listed(graph: clmst.Graph, device: clmst.Device) -> Contestants:
+    """Return who solves a complete graph."""
+    rows = clmst.to_device(graph, device)
+    stored = clmst.to_device(clmst.DenseGraph(matrix_of(graph)), device)
+    return {
+        EDGES: by_edges(rows, EDGES),
+        MATRIX: lambda: clmst.minimum_spanning_forest(stored, keep_on_device=True),
+    }
+
+
+def kept_or_built(graph: clmst.Graph, device: clmst.Device) -> Contestants:
+    """Return who solves a graph of any density."""
+    rows, other = clmst.to_device(graph, device), clmst.to_device(graph, device)
+    return {
+        MATRIX: by_edges(rows, "dense"),
+        BUILT: by_fresh_matrix(other),
+        EDGES: by_edges(rows, EDGES),
+    }
+
+
+def crossover(points: list[Point], name: str, beside: str = EDGES) -> float | None:
+    """Return the density from which on a contestant is faster than another.
 
     None if it is not, at the greatest density. Between two measured densities, the logarithm of the
     ratio is taken to be linear; where it is faster at the least already, that one.
     """
-    gains = [np.log(point.median(EDGES) / point.median(name)) for point in points]
+    gains = [np.log(point.median(beside) / point.median(name)) for point in points]
     slower = [k for k, gain in enumerate(gains) if gain <= 0]
     if not slower:
         return points[0].probability
@@ -222,16 +190,16 @@ def crossover(points: list[Point], name: str) -> float | None:
 # --------------------------------------------------------------------------- telling
 
 
-def table_of(points: list[Point]) -> Table:
-    """Return medians and spreads, and how much faster than filter-boruvka the others are."""
+def table_of(points: list[Point], slower: str = EDGES, faster: str = MATRIX) -> Table:
+    """Return medians and spreads, and how much faster one contestant is than another."""
     names = [*points[0].milliseconds]
-    table = Table("n", "p", "edges", *names, f"{EDGES} / {MATRIX}")
+    table = Table("n", "p", "edges", *names, f"{slower} / {faster}")
     for point in points:
         cells = [
             f"{digits(point.median(name))} ({digits(min(times))}-{digits(max(times))})"
             for name, times in point.milliseconds.items()
         ]
-        ratio = point.median(EDGES) / point.median(MATRIX)
+        ratio = point.median(slower) / point.median(faster)
         sizes = f"{point.n_vertices:,}", f"{point.probability:g}", f"{point.n_edges:,}"
         table.add_row(*sizes, *cells, f"{ratio:.2f}")
     return table
@@ -281,14 +249,15 @@ def main() -> None:
 def complete(device: str | None, largest: int, repetitions: int, json_file: Path | None) -> None:
     """Time complete graphs of 512 vertices and more (Table 4)."""
     on = clmst.get_device(device)
-    sizes = complete_sizes(largest)
-    points = collect(complete_points(on, sizes, repetitions), on, json_file)
+    graphs = complete_graphs(complete_sizes(largest))
+    once = {SCIPY: scipy_milliseconds}
+    points = collect(measure(on, graphs, stored_or_listed, repetitions, once), on, json_file)
     Console(width=_WIDTH).print(table_of(points))
 
 
 @main.command()
 @device_option
-@click.option("--vertices", type=click.IntRange(min=16), default=16384, show_default=True)
+@vertices_option
 @repetitions_option
 @json_option
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw them here.")
@@ -297,7 +266,8 @@ def density(
 ) -> None:
     """Time graphs of rising density, and find where they cross (Table 5 and Figure 8)."""
     on = clmst.get_device(device)
-    points = collect(density_points(on, vertices, PROBABILITIES, repetitions), on, json_file)
+    graphs = density_graphs(vertices, PROBABILITIES)
+    points = collect(measure(on, graphs, kept_or_built, repetitions), on, json_file)
     console = Console(width=_WIDTH)
     console.print(table_of(points))
     found = {name: crossover(points, name) for name in (MATRIX, BUILT)}

@@ -13,6 +13,9 @@ repetitions_option = click.option(
 largest_option = click.option(
     "--largest", type=click.IntRange(min=512), default=16384, show_default=True
 )
+vertices_option = click.option(
+    "--vertices", type=click.IntRange(min=16), default=16384, show_default=True
+)
 json_option = click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write the figures here."
 )

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from clmst import primitives
     from clmst.algorithms.boruvka_options import BoruvkaOptions
+    from clmst.algorithms.dense_options import DenseOptions
     from clmst.algorithms.ecl_options import EclOptions
+    from clmst.algorithms.edge_parallel_options import EdgeParallelOptions
     from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
     from clmst.algorithms.lone_boruvka_options import LoneBoruvkaOptions
     from clmst.algorithms.pma_options import PmaOptions
@@ -53,7 +55,9 @@ __version__ = "0.1.0"
 # `import clmst` is quick and needs no OpenCL.
 _HOMES = {
     "clmst.algorithms.boruvka_options": ("BoruvkaOptions",),
+    "clmst.algorithms.dense_options": ("DenseOptions",),
     "clmst.algorithms.ecl_options": ("EclOptions",),
+    "clmst.algorithms.edge_parallel_options": ("EdgeParallelOptions",),
     "clmst.algorithms.filter_boruvka_options": ("FilterBoruvkaOptions",),
     "clmst.algorithms.pma_options": ("PmaOptions",),
     "clmst.algorithms.prim_boruvka_options": ("PrimBoruvkaOptions",),
@@ -98,12 +102,14 @@ __all__ = [
     "BoruvkaOptions",
     "ClmstError",
     "DenseGraph",
+    "DenseOptions",
     "Device",
     "DeviceArray",
     "DeviceForest",
     "DeviceGraph",
     "DeviceMatrix",
     "EclOptions",
+    "EdgeParallelOptions",
     "FileFormatError",
     "FilterBoruvkaOptions",
     "Forest",

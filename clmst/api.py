@@ -70,16 +70,18 @@ def minimum_spanning_forest(
         (ECL-MST), "boruvka" (made of primitives, no atomics on global memory), "dense" (an
         adjacency matrix on the device, for nearly complete graphs), "pma" (many trees grown at once
         by Prim's algorithm), "prim" (a tree that grows vertex by vertex, for small or dense
-        graphs), "prim-boruvka" (Borůvka's first log log n rounds, then Prim), or "auto": the one
-        whose `options` are given, "dense" for complete graphs, "ecl" where a graph has more than
-        2**30 vertices, else "lone-boruvka" where work-groups are of one work-item, as on CPUs, and
-        "filter-boruvka" elsewhere.
+        graphs), "prim-boruvka" (Borůvka's first log log n rounds, then Prim), "edge-parallel"
+        (every round over all edges, to compare), or "auto": the one whose `options` are given,
+        "dense" for complete graphs, "ecl" where a graph has more than 2**30 vertices, else
+        "lone-boruvka" where work-groups are of one work-item, as on CPUs, and "filter-boruvka"
+        elsewhere.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
     options : object, optional
         The algorithm's own: :class:`clmst.FilterBoruvkaOptions`,
         :class:`clmst.LoneBoruvkaOptions`, :class:`clmst.EclOptions`, :class:`clmst.BoruvkaOptions`,
-        :class:`clmst.PmaOptions`, :class:`clmst.PrimOptions`, :class:`clmst.PrimBoruvkaOptions`.
+        :class:`clmst.PmaOptions`, :class:`clmst.PrimOptions`, :class:`clmst.PrimBoruvkaOptions`,
+        :class:`clmst.EdgeParallelOptions`, :class:`clmst.DenseOptions`.
     keep_on_device : bool
         Return a :class:`DeviceForest`, its edges still on the device.
     profile : bool

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import pyopencl as cl
@@ -20,8 +21,10 @@ import clmst
 from clmst import (
     BoruvkaOptions,
     DenseGraph,
+    DenseOptions,
     Device,
     EclOptions,
+    EdgeParallelOptions,
     FilterBoruvkaOptions,
     Graph,
     LoneBoruvkaOptions,
@@ -39,8 +42,12 @@ from clmst.algorithms import (
     prim_trees,
     warm_start,
 )
+from clmst.algorithms.chains import contract_chains
+from clmst.algorithms.dense_options import Reread
+from clmst.algorithms.edge_parallel_options import UnionFind
 from clmst.algorithms.filter_boruvka_options import Launches
 from clmst.repeated import intake
+from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 from tests.conftest import SHARED_DATA
 from tests.cores import peel
@@ -48,6 +55,7 @@ from tests.oclgrind import POLICIES, allocate_exactly, only_device
 
 Options: TypeAlias = (
     EclOptions
+    | EdgeParallelOptions
     | BoruvkaOptions
     | FilterBoruvkaOptions
     | LoneBoruvkaOptions
@@ -58,6 +66,7 @@ Options: TypeAlias = (
 
 ALGORITHM_OF: dict[type[Options], str] = {
     EclOptions: "ecl",
+    EdgeParallelOptions: "edge-parallel",
     BoruvkaOptions: "boruvka",
     FilterBoruvkaOptions: "filter-boruvka",
     LoneBoruvkaOptions: "lone-boruvka",
@@ -150,6 +159,17 @@ def lone_runs() -> Iterator[tuple[str, Graph, LoneBoruvkaOptions, bool]]:
     yield "chain alone", chain(), LoneBoruvkaOptions(), False
 
 
+def edge_parallel_runs(shape: str) -> Iterator[tuple[str, Graph, EdgeParallelOptions, bool]]:
+    """Yield what `edge-parallel` is to solve: by all of its disjoint sets."""
+    for union_find in get_args(UnionFind):
+        options = EdgeParallelOptions(union_find=union_find)
+        yield f"hub by {union_find} sets", hub(np.dtype(np.int32)), options, True
+        if shape != "gpu":
+            wide = hub(np.dtype(np.float64)).symmetrised()
+            yield f"hub of doubles by {union_find} sets", wide, options, False
+            yield f"chain by {union_find} sets", chain(), options, False
+
+
 def prim_runs(shape: str) -> Iterator[tuple[str, Graph, Options, bool]]:
     """Yield what `prim` and `prim-boruvka` are to solve; their launches are cut short."""
     narrow, wide = (hub(np.dtype(dtype)) for dtype in (np.int32, np.float64))
@@ -208,10 +228,12 @@ def dense_wrongs(device: Device, shape: str) -> Iterator[str]:
     """Yield what `dense` solves wrongly."""
     for name, graph, short_ids in dense_graphs(shape):
         dense_plan._SHORT_IDS = short_ids
-        forest = clmst.minimum_spanning_forest(graph, algorithm="dense", device=device)
         listed = graph if isinstance(graph, Graph) else graph.to_graph()
-        if not np.array_equal(forest.edge_ids, clmst.kruskal(listed).edge_ids):
-            yield name
+        for reread in get_args(Reread) if name == "matrix" else ("stale",):
+            options = DenseOptions(reread=reread)
+            forest = clmst.minimum_spanning_forest(graph, device=device, options=options)
+            if not np.array_equal(forest.edge_ids, clmst.kruskal(listed).edge_ids):
+                yield f"{name}, {reread} blocks again"
 
 
 def core_wrongs(device: Device, shape: str) -> Iterator[str]:
@@ -256,17 +278,33 @@ def warm_wrongs(device: Device) -> Iterator[str]:
     """Yield what is wrong with solves that begin with what earlier ones have settled."""
     warm_start._LEAST_EDGES, warm_start._MOST_LEFT, band._CUTS = 1, 1.0, 3
     rng = np.random.default_rng(0)
-    for kind in ("f4", "f8"):
-        graph = hub(np.dtype(kind))
-        with clmst.RepeatedSolver(graph, device=device) as solver:
-            weights = np.exp2(rng.uniform(0, 8, solver.n_edges)).astype(kind)
-            for share in (0.01, 0.01, 0.01, 0.3):
-                weights *= (1 + share * rng.random(solver.n_edges)).astype(kind)
-                u, v = np.maximum(solver.edges, 0).T
-                listed = Graph.from_edges(u, v, weights, n_vertices=graph.n_vertices)
-                forest = solver.solve(weights)
-                if not np.array_equal(forest.edge_ids, clmst.kruskal(listed).edge_ids):
-                    yield f"warm start, {kind}, moved by {share}"
+    graph = hub(np.dtype("f8"), n=40, spokes=90, m=150)
+    with clmst.RepeatedSolver(graph, device=device) as solver:
+        weights = np.exp2(rng.uniform(0, 8, solver.n_edges))
+        for share in (0.01, 0.01, 0.01, 0.3):
+            weights *= 1 + share * rng.random(solver.n_edges)
+            u, v = np.maximum(solver.edges, 0).T
+            listed = Graph.from_edges(u, v, weights, n_vertices=graph.n_vertices)
+            if not np.array_equal(solver.solve(weights).edge_ids, clmst.kruskal(listed).edge_ids):
+                yield f"warm start, moved by {share}"
+
+
+def chain_wrongs(device: Device) -> Iterator[str]:
+    """Yield what is wrong with solves by chains."""
+    rng = np.random.default_rng(1)
+    launch = Launcher(device, device.queue)
+    for n, m in ((60, 30), (60, 70)):
+        pairs = rng.integers(0, n, (2, m))
+        graph = Graph.from_edges(*pairs, rng.integers(0, 9, m).astype("f4"), n_vertices=n)
+        resident = replace(DeviceGraph.upload(graph, device), rows=device.upload(graph.rows))
+        candidates = contract_chains(resident, launch)
+        plan = filter_boruvka.plan_candidates(resident, candidates, launch, maximum=False)
+        run = filter_boruvka.CandidateRun(resident, plan, launch)
+        slots = np.flatnonzero(run.solution.in_forest.to_host())
+        if not run.is_done() or not np.array_equal(
+            graph.edge_ids[slots], clmst.kruskal(graph).edge_ids
+        ):
+            yield f"chains of {n} vertices, {m} edges"
 
 
 def runs(shape: str, *without: str) -> Iterator[tuple[str, Graph, Options, bool]]:
@@ -281,6 +319,7 @@ def runs(shape: str, *without: str) -> Iterator[tuple[str, Graph, Options, bool]
     if shape == "cpu":  # its work-groups are of one work-item whatever the shape
         yield from lone_runs()
     yield from prim_runs(shape)
+    yield from edge_parallel_runs(shape)
     narrow = hub(np.dtype(np.int32))
     yield "chain", chain(), EclOptions(), False
     for dtype in (np.int32, np.float64, np.uint8):
@@ -328,6 +367,7 @@ def main(shape: str, *without: str) -> None:
         wrong += core_wrongs(device, shape)
     wrong += repeated_wrongs(device)
     wrong += warm_wrongs(device)
+    wrong += chain_wrongs(device)
     for name, graph, options, maximum in runs(shape, *without):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
         algorithm = ALGORITHM_OF[type(options)]

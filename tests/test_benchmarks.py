@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyopencl as cl
 import pytest
 from click.testing import CliRunner, Result
 from scipy import sparse
 
 import clmst
-from benchmarks import cores, dense, pma, repeated, small_graphs
+from benchmarks import cores, dense, pma, repeated, small_graphs, strategies
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.contest import Case, Contestant, CopyLimit, Outcome, Work, run_case
 from benchmarks.peers import Peer
@@ -337,6 +338,66 @@ def test_dense_graphs(tmp_path: Path) -> None:
     assert [point["probability"] for point in record["points"]] == [*dense.PROBABILITIES]
     assert record["crossover"].keys() == {dense.MATRIX, dense.BUILT}
     assert figure.stat().st_size > 1000
+
+
+def run_strategies(file: Path, *arguments: str) -> list[dict[str, Any]]:
+    """Return the points of a run of two repetitions."""
+    few = ["--repetitions", "2", "--json", str(file)]
+    result = CliRunner().invoke(strategies.main, [*arguments, *few])
+    assert result.exit_code == 0, result.output
+    points: list[dict[str, Any]] = json.loads(file.read_text())["points"]
+    return points
+
+
+def test_union_finds_of_strategies(tmp_path: Path, any_device: Device) -> None:
+    """Each of them on as many compute units as there are, and on half as many."""
+    file = tmp_path / "sets.json"
+    points = run_strategies(file, "sets", "--vertices", "100")
+    units = [point["units"] for point in points]
+    assert units == sorted(set(units))
+    assert units[-1] == any_device.capabilities.compute_units
+    if cl.device_partition_property.BY_COUNTS in any_device.cl_device.partition_properties:
+        assert units[:-1] == [1 << k for k in range(len(units) - 1)]
+        assert units[0] == 1
+    else:
+        assert len(units) == 1
+    for point in points:
+        assert point["n_edges"] == 4950
+        assert [*point["milliseconds"]] == [*point["steps"]] == [*strategies.UNION_FINDS]
+        assert {len(times) for times in point["milliseconds"].values()} == {2}
+        assert all(0 < ms < 1e4 for steps in point["steps"].values() for ms in steps.values())
+    (point, *_) = run_strategies(file, "sets", "--vertices", "50", "--union-find", "atomic-full")
+    assert [*point["steps"]] == ["atomic-full"]
+
+
+def test_graphs_of_strategies(tmp_path: Path) -> None:
+    """Sparse, complete and ever denser graphs, beside the oracle and clmst's own algorithms."""
+    file = tmp_path / "graphs.json"
+    points = run_strategies(file, "families", "--scale", "7", "--scale", "8")
+    assert [point["n_vertices"] for point in points] == [128] * 3 + [256] * 3
+    assert [point["n_edges"] for point in points[:2]] == [8 * 128, 7 * 16 + 8 * 15]
+    own, _ = algorithms.choose("auto", clmst.get_device())
+    sparse_graphs = {"atomic-half", "atomic-full", own, strategies.KRUSKAL}
+    assert {frozenset(point["milliseconds"]) for point in points} == {frozenset(sparse_graphs)}
+    points = run_strategies(file, "complete", "--largest", "512")
+    dense_graphs = [strategies.MP, strategies.CU, dense.MATRIX, own]
+    assert [[*point["milliseconds"]] for point in points] == [[*dense_graphs, strategies.KRUSKAL]]
+    points = run_strategies(file, "density", "--vertices", "60")
+    assert [point["probability"] for point in points] == [*dense.PROBABILITIES]
+    assert [*points[0]["milliseconds"]] == dense_graphs
+
+
+def test_strategy_that_is_wrong_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    solve = algorithms.ALGORITHMS["edge-parallel"]
+
+    def turned(*args: Any, maximum: bool, **kwargs: Any) -> Any:
+        return solve(*args, maximum=not maximum, **kwargs)
+
+    monkeypatch.setitem(algorithms.ALGORITHMS, "edge-parallel", turned)  # type: ignore[arg-type]
+    for command in (("complete", "--largest", "512"), ("families", "--scale", "6")):
+        result = CliRunner().invoke(strategies.main, [*command, "--repetitions", "1"])
+        assert result.exit_code == 1
+        assert "give different forests" in result.output
 
 
 def test_repeated(tmp_path: Path) -> None:

@@ -27,8 +27,16 @@ RESERVING = {
     "reservation_enter_later",
     "held_is_lowered",
 }
-CLEARING = {"reservation_clear", "reservation_reset"}
-FINDING = {"wi_find_racing", "wi_find_halving", "wi_unite"}
+CLEARING = {"reservation_clear", "reservation_id", "reservation_reset"}
+FINDING = {
+    "wi_find_racing",
+    "wi_find_halving",
+    "wi_find_halving_exchanging",
+    "wi_find_compressing_exchanging",
+    "wi_unite",
+}
+LOCKING = {"lock_try", "lock_release"}
+LOCKED = {"wi_find_halving", "wi_unite_alone"}
 FOLLOWING = {"round_follow"}
 ALONE_FOLLOWING = {"lone_boruvka_follow"}
 MARKING = {"forest_mark"}
@@ -43,6 +51,8 @@ BY_DESIGN = (
     RESERVING,
     CLEARING,
     FINDING,
+    LOCKING,
+    LOCKED,
     FOLLOWING,
     ALONE_FOLLOWING,
     MARKING,

@@ -6,7 +6,8 @@
 // into blocks, and the first round leaves the lightest cell of each block behind (a tournament).
 // Later rounds read a block again only if its lightest cell has come to lie within a component, and
 // only if it may still hold the lightest edge of that component: what leaves a component gets less
-// and less, so a stale entry bounds what is left from below. Most of the matrix is read once.
+// and less, so a stale entry bounds what is left from below. Most of the matrix is read once. CU's
+// own way is there too, for comparison: every round lists all blocks.
 // Hooking takes no compare-and-swap: a component is one work-item's.
 #include "algorithms/dense_held.cl"
 
@@ -129,6 +130,14 @@ kernel void dense_list_blocks(const global dense_key_t *keys, const global uint 
         list[place++] = (uint)u * n_blocks + block;
     }
   }
+}
+
+// List all blocks: what every round reads where nothing that was found before is to serve it.
+//
+// Out  list; state[count]: its length.  Launch  any.
+kernel void dense_list_all_blocks(global uint *list, global uint *state, uint count, uint n_tasks) {
+  GRID_FOR(i, n_tasks) list[i] = (uint)i;
+  if (get_global_id(0) == 0) state[count] = n_tasks;
 }
 
 // Find the lightest cell of every block listed that leaves the component of its row, and enter it.

@@ -129,7 +129,7 @@ kernel void lone_boruvka_hook(const global uint *held, global uint *next,
     const uint tile_end = min(tile + BLOCK, end);
     uint n_roots = 0, n_finished = 0;
     for (uint v = tile; v < tile_end; ++v) {
-      const uint place = held_place(held, held_stride, v);
+      const uint place = reservation_id(held, held_stride, v);
       if (place == NO_PLACE) {
         links[v] = LINK_FINISHED;
         n_finished += 1;
@@ -137,7 +137,7 @@ kernel void lone_boruvka_hook(const global uint *held, global uint *next,
       }
       const uint4 edge = edges[place];
       const uint other = edge.x ^ edge.y ^ v;
-      const bool is_root = (v < other) & (held_place(held, held_stride, other) == place);
+      const bool is_root = (v < other) & (reservation_id(held, held_stride, other) == place);
       links[v] = is_root ? LINK_ROOT : other;
       forest_mark(in_forest, edge.w);
       n_roots += is_root;

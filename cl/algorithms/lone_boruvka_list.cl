@@ -23,6 +23,7 @@
 #define LINK_ROOT 0xffffffffu
 #define LINK_FINISHED 0xfffffffeu
 
+// Of who holds no edge: reservation_id where there is none.
 #define NO_PLACE 0xffffffffu
 
 // state[]: whether a segment had too little room, the components that each phase leaves, and the
@@ -48,17 +49,6 @@ static inline edge_t list_edge(const list_t *list, uint place) {
   const uint4 words = list->edges[place];
   const edge_t edge = {words.x, words.y, words.z, place};
   return edge;
-}
-
-// The place of the edge that a supervertex holds, or NO_PLACE.
-static inline uint held_place(const global uint *held, uint stride, uint vertex) {
-#if WEIGHT_BITS == 64
-  return held[(size_t)2 * stride + vertex];
-#elif ATOMIC64
-  return (uint)((const global ulong *)held)[vertex];
-#else
-  return held[(size_t)stride + vertex];
-#endif
 }
 
 // Whether an edge lowers what a supervertex holds, by its first word. The read races with the

@@ -130,16 +130,20 @@ static inline void reservation_enter_later(volatile global uint *reservations, u
 }
 #endif
 
-// Whether `edge` is what component c holds, all passes done. Ids are unique, so where an id is
-// held next to words that the edge matches, it alone decides.
-static inline bool reservation_holds(const global uint *reservations, uint n, uint c, edge_t edge) {
+// The id of the edge that component c holds, all passes done; UINT_MAX if it holds none.
+static inline uint reservation_id(const global uint *reservations, uint n, uint c) {
 #if WEIGHT_BITS == 64
-  return reservations[(size_t)2 * n + c] == edge.id;
+  return reservations[(size_t)2 * n + c];
 #elif ATOMIC64
-  return ((const global ulong *)reservations)[c] == ((ulong)edge.key << 32 | edge.id);
+  return (uint)((const global ulong *)reservations)[c];
 #else
-  return reservations[(size_t)n + c] == edge.id;
+  return reservations[(size_t)n + c];
 #endif
+}
+
+// Whether `edge` is what component c holds, all passes done: ids are unique.
+static inline bool reservation_holds(const global uint *reservations, uint n, uint c, edge_t edge) {
+  return reservation_id(reservations, n, c) == edge.id;
 }
 
 // Let component c hold nothing, whatever was there.
@@ -159,14 +163,7 @@ static inline void reservation_reset(global uint *reservations, uint n, uint c) 
 // and a store that changes nothing still makes its trip to memory. Work-items that clear the same
 // component at once store the same words.
 static inline void reservation_clear(global uint *reservations, uint n, uint c) {
-#if WEIGHT_BITS == 64
-  const bool is_clear = reservations[(size_t)2 * n + c] == UINT_MAX;
-#elif ATOMIC64
-  const bool is_clear = ((global ulong *)reservations)[c] == ULONG_MAX;
-#else
-  const bool is_clear = reservations[(size_t)n + c] == UINT_MAX;
-#endif
-  if (!is_clear) reservation_reset(reservations, n, c);
+  if (reservation_id(reservations, n, c) != UINT_MAX) reservation_reset(reservations, n, c);
 }
 
 #endif

@@ -7,22 +7,13 @@
 #ifndef CLMST_DEVICE_RESIDENT
 #define CLMST_DEVICE_RESIDENT
 
-#include "device/lanes.cl"
+#include "device/fence.cl"
 #include "device/work_group.cl"
 
 // Looks at the count of arrivals before a work-group gives up; each takes about a microsecond.
 #ifndef RESIDENT_PATIENCE
 #define RESIDENT_PATIENCE (1u << 20)
 #endif
-
-// Make what this work-item wrote visible to the device, and what others wrote visible to it.
-static inline void device_fence(void) {
-#if LANES_IMPL == LANES_PTX
-  __asm__ volatile("fence.acq_rel.gpu;" : : : "memory");
-#else
-  mem_fence(CLK_GLOBAL_MEM_FENCE);
-#endif
-}
 
 // What is added to the count of arrivals by who gives up: more than work-groups ever come to.
 #define GAVE_UP 0x80000000u

@@ -55,10 +55,38 @@ static inline uint wi_find_halving(volatile global uint *parent, uint vertex) {
   return vertex;
 }
 
-// Join the sets of a and b. Lock-free: a failed exchange means that somebody else linked that root.
-// Only the vertex that is linked need be a root; the other one has the higher priority, so no
-// cycle can close.
-static inline void wi_unite(volatile global uint *parent, uint a, uint b) {
+// As wi_find_halving, by exchanges: whoever comes too late changes nothing.
+static inline uint wi_find_halving_exchanging(volatile global uint *parent, uint vertex) {
+  uint next = parent[vertex];
+  while (next != vertex) {
+    const uint over = parent[next];
+    if (over == next) return next;
+    atomic_cmpxchg(&parent[vertex], next, over);
+    vertex = over;
+    next = parent[vertex];
+  }
+  return vertex;
+}
+
+// The root of `vertex`; lets every vertex on the way point to it, by exchanges. Others may have let
+// a vertex point beyond that root, which has been linked then: from there on there is nothing to do.
+static inline uint wi_find_compressing_exchanging(volatile global uint *parent, uint vertex) {
+  uint next = parent[vertex];
+  const uint root = wi_find_racing(parent, next);
+  if (next == root) return root;
+  const uint top = union_find_priority(root);
+  while (union_find_priority(next) < top) {
+    atomic_cmpxchg(&parent[vertex], next, root);
+    vertex = next;
+    next = parent[vertex];
+  }
+  return root;
+}
+
+// Join the sets of a and b; returns whether they were two. Lock-free: a failed exchange means that
+// somebody else linked that root. Only the vertex that is linked need be a root; the other one has
+// the higher priority, so no cycle can close.
+static inline bool wi_unite(volatile global uint *parent, uint a, uint b) {
   while (a != b) {
     if (union_find_priority(a) > union_find_priority(b)) {
       const uint swap = a;
@@ -66,9 +94,19 @@ static inline void wi_unite(volatile global uint *parent, uint a, uint b) {
       b = swap;
     }
     const uint seen = atomic_cmpxchg(&parent[a], a, b);
-    if (seen == a) return;
+    if (seen == a) return true;
     a = wi_find_racing(parent, seen);
   }
+  return false;
+}
+
+// The same, where no other work-item has to do with the sets meanwhile.
+static inline bool wi_unite_alone(volatile global uint *parent, uint a, uint b) {
+  a = wi_find_halving(parent, a);
+  b = wi_find_halving(parent, b);
+  const bool is_lower = union_find_priority(a) < union_find_priority(b);
+  parent[is_lower ? a : b] = is_lower ? b : a;  // stays as it is where both are one
+  return a != b;
 }
 
 #endif

@@ -9,6 +9,7 @@ from clmst.algorithms import (
     boruvka,
     dense,
     ecl,
+    edge_parallel,
     filter_boruvka,
     links,
     lone_boruvka,
@@ -18,7 +19,9 @@ from clmst.algorithms import (
 )
 from clmst.algorithms.auto import quickest
 from clmst.algorithms.boruvka_options import BoruvkaOptions
+from clmst.algorithms.dense_options import DenseOptions
 from clmst.algorithms.ecl_options import EclOptions
+from clmst.algorithms.edge_parallel_options import EdgeParallelOptions
 from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
 from clmst.algorithms.lone_boruvka_options import LoneBoruvkaOptions
 from clmst.algorithms.pma_options import PmaOptions
@@ -45,6 +48,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "boruvka": boruvka.solve,
     "dense": dense.solve,
     "ecl": ecl.solve,
+    "edge-parallel": edge_parallel.solve,
     "filter-boruvka": filter_boruvka.solve,
     "lone-boruvka": lone_boruvka.solve,
     "pma": pma.solve,
@@ -54,7 +58,9 @@ ALGORITHMS: Mapping[str, Algorithm] = {
 
 _BY_OPTIONS = {
     BoruvkaOptions: "boruvka",
+    DenseOptions: "dense",
     EclOptions: "ecl",
+    EdgeParallelOptions: "edge-parallel",
     FilterBoruvkaOptions: "filter-boruvka",
     LoneBoruvkaOptions: "lone-boruvka",
     PmaOptions: "pma",

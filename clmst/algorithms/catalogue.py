@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from typing import get_args
 
 from clmst.algorithms import (
     adoption,
@@ -13,6 +14,7 @@ from clmst.algorithms import (
     contraction,
     dense_plan,
     ecl,
+    edge_parallel,
     filter_boruvka_plan,
     k_core,
     lone_boruvka,
@@ -29,6 +31,7 @@ from clmst.algorithms.ecl_options import (
     round_defines,
     topology_defines,
 )
+from clmst.algorithms.edge_parallel_options import EdgeParallelOptions, UnionFind
 from clmst.core.weight_keys import WeightKind
 from clmst.primitives import catalogue
 from clmst.runtime.capabilities import Capabilities
@@ -90,6 +93,7 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         for symmetric in (False, True):
             yield from _filter_boruvka(weights, capabilities, tuning, symmetric=symmetric)
     yield from _dense(capabilities, tuning)
+    yield from _edge_parallel(capabilities, tuning)
     weights = weight_defines(32, "unsigned", maximum=False)
     told = set(_ecl(EclOptions(), weights, capabilities, tuning))
     for _, options in EclOptions.ablation()[1:]:  # some differ only where lanes combine
@@ -120,6 +124,18 @@ def _filter_boruvka(
     if tuning.resident_groups_per_compute_unit > 0:  # else only where somebody asks for it by name
         defines = weights | filter_boruvka_plan.resident_defines(tuning, symmetric=symmetric)
         yield specialise(filter_boruvka_plan.RESIDENT_SOURCE, capabilities, tuning, **defines)
+
+
+def _edge_parallel(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
+    """Yield all weights by the usual sets, and the other sets on one of each width of words."""
+    for (bits, kind), maximum in product(WEIGHTS, (False, True)):
+        for union_find in get_args(UnionFind):
+            if union_find == EdgeParallelOptions().union_find or (
+                (bits, kind, maximum) in ((32, "unsigned", False), (64, "unsigned", False))
+            ):
+                defines = weight_defines(bits, kind, maximum=maximum)
+                defines |= edge_parallel.defines(union_find, capabilities.kind)
+                yield specialise(edge_parallel.SOURCE, capabilities, tuning, **defines)
 
 
 def _dense(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:

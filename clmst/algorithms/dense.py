@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.dense_options import DenseOptions
 from clmst.algorithms.dense_plan import (
     BUILD_SOURCE,
     N_COUNTS,
     Plan,
-    check_options,
     plan_of_graph,
     plan_of_matrix,
 )
+from clmst.algorithms.options import options_for
 from clmst.algorithms.solution import DeviceForest, Solution, flag_words, new_flags
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
@@ -35,7 +36,7 @@ _FEW_GROUPS = 16
 
 
 def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
-    """Solve any graph by way of its adjacency matrix; there are no options.
+    """Solve any graph by way of its adjacency matrix; see :class:`DenseOptions`.
 
     Notes
     -----
@@ -48,12 +49,12 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     OutOfDeviceMemoryError
         The matrix does not fit; says how much it needs and how much there is.
     """
-    check_options(options)
+    options = options_for("dense", DenseOptions, options)
     in_forest = new_flags(graph.n_slots, graph.device)
     if graph.n_slots == 0:
         stats = {"rounds": 0, "components": [graph.n_vertices], "blocks_again": []}
         return Solution(graph=graph, in_forest=in_forest, stats=stats)
-    run = _Run(plan_of_graph(graph, launch, maximum=maximum), launch)
+    run = _Run(plan_of_graph(graph, launch, maximum=maximum), launch, options)
     run.solve()
     launch.fill(in_forest.memory, 0, flag_words(graph.n_slots))
     plan, device = run.plan, graph.device
@@ -75,7 +76,7 @@ def solve_matrix(
     As :func:`solve`, but the matrix is there, or never stored: points take O(n) memory, up to 1.1
     kilobytes each.
     """
-    check_options(options)
+    options = options_for("dense", DenseOptions, options)
     n = matrix.n_vertices
     if n == 0:
         stats: dict[str, Any] = {"rounds": 0, "components": [0], "blocks_again": []}
@@ -83,7 +84,7 @@ def solve_matrix(
         return DeviceForest(
             graph=matrix, n_edges=0, slots=None, edges=edges, maximum=maximum, stats=stats
         )
-    run = _Run(plan_of_matrix(matrix, maximum=maximum), launch)
+    run = _Run(plan_of_matrix(matrix, maximum=maximum), launch, options)
     run.solve()
     plan, k = run.plan, run.n_linked
     ordered = split(plan.edges, key_bits=2 * plan.vertex_bits, launch=launch)
@@ -104,8 +105,8 @@ def solve_matrix(
 class _Run:
     """One solve: which launches, in which order."""
 
-    def __init__(self, plan: Plan, launch: Launcher) -> None:
-        self.plan, self.launch = plan, launch
+    def __init__(self, plan: Plan, launch: Launcher, options: DenseOptions) -> None:
+        self.plan, self.launch, self.options = plan, launch, options
         self.counts = np.zeros(N_COUNTS, np.uint32)
         self._next_count = 0
         self.n_linked = 0
@@ -197,22 +198,36 @@ class _Run:
         entries = plan.keys, plan.columns, component
         sizes = plan.n, plan.n_blocks
         short_ids = int(plan.short_ids)
-        self.for_each("dense_bound_rows", *entries, plan.held, *sizes, short_ids)
+        if not again or self.options.reread == "stale":
+            self.for_each("dense_bound_rows", *entries, plan.held, *sizes, short_ids)
         if again:
-            listed = self._new_count()
-            self.for_each(
-                "dense_list_blocks", *entries, plan.held, plan.blocks, plan.counts, listed, *sizes
-            )
-            few = plan.device.capabilities.compute_units * _FEW_GROUPS
-            groups = min(few, self._groups_for_blocks(plan.n * plan.n_blocks))
-            for panel in plan.panels:
-                self._enqueue(
-                    "dense_rescan_blocks", groups, panel.cells, *entries, plan.held, plan.blocks,
-                    plan.counts, listed, panel.first, panel.n_rows, plan.n, plan.width,
-                    plan.n_blocks, short_ids,
-                )  # fmt: skip
+            listed = self._read_again(component)
         for word in range(plan.first_words, plan.held_words):
             self.for_each("dense_settle_word", *entries, plan.held, *sizes, short_ids, word)
+        return listed
+
+    def _read_again(self, component: DeviceArray) -> int:
+        """Read blocks again, and enter what they have; return where they are counted."""
+        plan, listed, n_blocks = self.plan, self._new_count(), self.plan.n * self.plan.n_blocks
+        entries = plan.keys, plan.columns, component
+        groups = self._groups_for_blocks(n_blocks)
+        if self.options.reread == "all":
+            self.for_each(
+                "dense_list_all_blocks", plan.blocks, plan.counts, listed, n_blocks,
+                n_items=n_blocks,
+            )  # fmt: skip
+        else:
+            self.for_each(
+                "dense_list_blocks", *entries, plan.held, plan.blocks, plan.counts, listed, plan.n,
+                plan.n_blocks,
+            )  # fmt: skip
+            groups = min(groups, plan.device.capabilities.compute_units * _FEW_GROUPS)
+        for panel in plan.panels:
+            self._enqueue(
+                "dense_rescan_blocks", groups, panel.cells, *entries, plan.held, plan.blocks,
+                plan.counts, listed, panel.first, panel.n_rows, plan.n, plan.width,
+                plan.n_blocks, int(plan.short_ids),
+            )  # fmt: skip
         return listed
 
     def _merge(self, component: DeviceArray, links: DeviceArray) -> tuple[int, int]:

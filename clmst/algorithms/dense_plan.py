@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array, KeyedWeights, order_keys
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import reduce
@@ -223,11 +222,3 @@ def free_key(encoded: KeyedWeights, ends: Callable[[], Array], *, maximum: bool)
     keys = np.unique(order_keys(encoded.words().view(_integers(encoded)), descending=maximum))
     jumps = np.flatnonzero(keys[1:] - keys[:-1] > 1)
     return int(keys[jumps[0]]) + 1
-
-
-def check_options(options: Any) -> None:
-    """Raise unless there are none."""
-    if options is not None:
-        raise InvalidArgumentError(
-            f"options is a {type(options).__name__}; 'dense' takes no options"
-        )

@@ -23,6 +23,8 @@ OPTIONS = {
     "pma": clmst.PmaOptions(),
     "prim": clmst.PrimOptions(),
     "prim-boruvka": clmst.PrimBoruvkaOptions(),
+    "dense": clmst.DenseOptions(),
+    "edge-parallel": clmst.EdgeParallelOptions(),
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial import Delaunay
 
 import clmst
-from clmst import DenseGraph, Device, DeviceMatrix, EclOptions, Graph, Points
+from clmst import DenseGraph, DenseOptions, Device, DeviceMatrix, EclOptions, Graph, Points
 from clmst.algorithms import dense_plan, most_vertices
 from clmst.core.errors import (
     InvalidArgumentError,
@@ -137,6 +137,25 @@ def test_most_blocks_are_read_once(device: Device) -> None:
     assert stats["rounds"] == len(stats["components"]) - 1 == len(stats["blocks_again"]) + 1 > 3
     assert stats["blocks"] == 3000 * 12
     assert sum(stats["blocks_again"]) < stats["blocks"] / 4
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+def test_everything_is_read_again(device: Device, dtype: Any) -> None:
+    """As CU does: the same forest, and all blocks in each round after the first."""
+    rng = np.random.default_rng(7)
+    weights = rng.integers(0, 500, (600, 600)) / (1 if dtype is np.int32 else 7)
+    complete = DenseGraph(np.maximum(weights, weights.T).astype(dtype))
+    u, v = rng.integers(0, 500, (2, 3000))
+    sparse = Graph.from_edges(u, v, rng.integers(0, 30, 3000).astype(dtype), n_vertices=520)
+    for graph in (complete, sparse):
+        listed = graph if isinstance(graph, Graph) else graph.to_graph()
+        options = DenseOptions(reread="all")
+        forest = clmst.minimum_spanning_forest(graph, device=device, options=options)
+        assert_same_forest(forest, clmst.kruskal(listed))
+        stats = forest.stats
+        assert stats["algorithm"] == "dense"
+        assert stats["blocks_again"]
+        assert set(stats["blocks_again"]) == {stats["blocks"]}
 
 
 # ---------------------------------------------------------------------------- points
@@ -292,12 +311,14 @@ def test_other_algorithms_take_edges(any_device: Device) -> None:
             clmst.minimum_spanning_forest(graph, algorithm="ecl", device=any_device)
 
 
-def test_there_are_no_options(any_device: Device) -> None:
+def test_options_of_others(any_device: Device) -> None:
     for graph in (np.ones((3, 3)), Graph.from_edges([0], [1])):
-        with pytest.raises(InvalidArgumentError, match="'dense' takes no options"):
+        with pytest.raises(InvalidArgumentError, match="'dense' takes a DenseOptions"):
             clmst.minimum_spanning_forest(
                 graph, algorithm="dense", device=any_device, options=EclOptions()
             )
+    with pytest.raises(InvalidArgumentError, match="reread is 'none'; it must be one of 'stale'"):
+        DenseOptions(reread="none")  # type: ignore[arg-type]
 
 
 def test_what_is_no_matrix(any_device: Device) -> None:
