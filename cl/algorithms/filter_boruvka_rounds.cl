@@ -71,6 +71,7 @@ static inline void round_refine(const solve_t *solve, uint depth, uint n_edges, 
   GRID_FOR(at, n_edges) {
     edge_t edge;
     round_load(solve, depth, at, &edge);
+    if (edge.u == edge.v) continue;  // listed, but never held
     reservation_enter_later(solve_held(solve, depth), stride, edge.u, edge, solve->weights, pass);
     reservation_enter_later(solve_held(solve, depth), stride, edge.v, edge, solve->weights, pass);
   }

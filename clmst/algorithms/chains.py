@@ -128,6 +128,7 @@ class _Contraction:
         self._each("flag_heads", m + 1, firsts, slots, heads, kept, m)
         starts, total = positions(heads, launch=self.launch)
         k = self.launch.read_word(total.memory) - 1
+        starts = starts[: k + 1]
         numbers, n_ends = self._number_ends()
         ends = self._new(k, _PAIR)
         rows, indices = self.graph.rows, self.graph.indices
