@@ -1,0 +1,229 @@
+"""Several devices at one solve: each its parts, one of them the union of their forests."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clmst import algorithms
+from clmst.algorithms.repeated import Given
+from clmst.algorithms.solution import DeviceForest, gather
+from clmst.algorithms.union import Union
+from clmst.core.weight_keys import Array, Encoding
+from clmst.repeated.failure import DeviceLostError, failures_of
+from clmst.repeated.intake import HostChange, nan_error
+from clmst.repeated.member import Member, Work
+from clmst.repeated.plan import Plan
+from clmst.repeated.timeline import round_stats
+from clmst.repeated.whole import Whole, whole_of
+from clmst.runtime.launcher import Launcher
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brought:
+    """Weights where devices get at them.
+
+    Attributes
+    ----------
+    whole : Whole
+    givens : list of list of Given
+        By device and part.
+    """
+
+    whole: Whole
+    givens: list[list[Given]]
+
+    @property
+    def is_on_device(self) -> bool:
+        """Whether they are in a buffer of the caller's."""
+        return self.whole.array is not None
+
+
+class Together:
+    """Devices, their parts, and the threads in which they work; for one round at a time.
+
+    Parameters
+    ----------
+    plan : Plan
+        Of two or more devices.
+    maximum : bool
+    """
+
+    def __init__(self, plan: Plan, *, maximum: bool) -> None:
+        self.plan, self.maximum = plan, maximum
+        self.encoding: Encoding | None = None  # of the present weights
+        rooms = [task.part.room for one in plan.assignments for task in one.tasks]
+        with failures_of(plan.device), plan.device.lock:
+            self._union = Union(plan.edges, rooms, plan.device)
+        self.members: list[Member] = []
+        for assignment in plan.assignments:
+            begin = sum(len(member.pieces) for member in self.members)
+            numbers = range(begin, begin + len(assignment.tasks))
+            with failures_of(assignment.device):
+                self.members.append(Member(assignment, numbers, self._union, maximum=maximum))
+        n = len(self.members)
+        self._workers = ThreadPoolExecutor(n, thread_name_prefix="clmst-device")
+        self._carriers = ThreadPoolExecutor(n, thread_name_prefix="clmst-upload")
+
+    def close(self) -> None:
+        """Let the threads go."""
+        self._workers.shutdown(wait=False)
+        self._carriers.shutdown(wait=False)
+
+    # ------------------------------------------------------------------- weights
+
+    def whole(self, weights: Any, *, keeps: bool = False) -> Whole:
+        """Check weights by edge; see :func:`clmst.repeated.whole.whole_of`."""
+        needs = [(member.device, member.spans) for member in self.members]
+        return whole_of(weights, self.plan.edges.n_input, needs, keeps=keeps)
+
+    def bring(self, whole: Whole, queues: Sequence[Any]) -> Brought:
+        """Bring weights to all devices at once, each by a queue of its own; waits."""
+
+        def carry(place: int) -> list[Given]:
+            givens = self.members[place].give(whole, queues[place])
+            queues[place].finish()
+            return givens
+
+        return Brought(whole=whole, givens=self._each(self._carriers, carry))
+
+    def new_queues(self) -> list[Any]:
+        """Return a queue of every device, to bring weights by."""
+        return [member.device.new_queue() for member in self.members]
+
+    def put_back(self, brought: Brought) -> None:
+        """Let go of weights that nobody will solve."""
+        for member, givens in zip(self.members, brought.givens, strict=True):
+            member.put_back(givens)
+
+    def forget(self) -> None:
+        """Have no weights."""
+        self.encoding = None
+        for member in self.members:
+            member.forget()
+
+    def present_weights(self) -> Array:
+        """Read the weights of the last round from all devices; 0 where none has any."""
+        assert self.encoding is not None
+        weights = np.zeros(self.plan.edges.n_input, self.encoding.dtype)
+        for member in self.members:
+            with failures_of(member.device), member.device.lock:
+                for piece in member.pieces:
+                    present, part = piece.rounds.present, piece.part
+                    assert present is not None
+                    launch = Launcher(member.device, member.device.queue)
+                    words = piece.rounds.graph(launch).encoded.words()
+                    ids = part.graph.edge_ids
+                    places = slice(part.first, part.last) if ids is None else ids + part.first
+                    weights[places] = present.encoding.decode(words)
+        return weights
+
+    # --------------------------------------------------------------------- rounds
+
+    def solve(self, weights: Whole | Brought, *, profile: bool) -> DeviceForest:
+        """Solve with other weights."""
+        brought = weights if isinstance(weights, Brought) else None
+        whole = weights.whole if isinstance(weights, Brought) else weights
+        self.forget()
+
+        def work(place: int) -> Work:
+            givens = None if brought is None else brought.givens[place]
+            return self.members[place].solve(whole, givens, profile=profile)
+
+        forest = self._round(work, whole.encoding)
+        self.encoding = whole.encoding
+        return forest
+
+    def update(self, change: HostChange, *, profile: bool) -> DeviceForest:
+        """Solve with some of the present weights changed."""
+        assert self.encoding is not None
+        converted = change.converted(self.encoding.dtype)
+        words, encoding = self.encoding.encode(converted), self.encoding
+        if words is None:
+            encoding = self._widen()
+            words = encoding.encode(converted)
+        assert words is not None, "wide words hold all weights"
+        last = _last_places(change.ids)
+        ids, words = change.ids[last], words[last]
+
+        def work(place: int) -> Work:
+            return self.members[place].change(ids, words, encoding, profile=profile)
+
+        return self._round(work, encoding)
+
+    def _widen(self) -> Encoding:
+        """Let the present words be the weights themselves, everywhere."""
+        for member in self.members:
+            with failures_of(member.device), member.device.lock:
+                for piece in member.pieces:
+                    launch = Launcher(member.device, member.device.queue)
+                    self.encoding = piece.rounds.widen(launch)
+        assert self.encoding is not None
+        return self.encoding
+
+    def _round(self, work: Callable[[int], Work], encoding: Encoding) -> DeviceForest:
+        """Let all devices work at once, then one at the union of what they find."""
+        began = time.perf_counter()
+        with failures_of(self.plan.device), self.plan.device.lock:
+            self._union.lists.make_room(encoding.word)
+        try:
+            works = self._each(self._workers, work)
+            _check_found(works)
+            return self._last_pass(works, encoding, began)
+        except BaseException:
+            if self.encoding is None:
+                self.forget()
+            raise
+
+    def _last_pass(self, works: list[Work], encoding: Encoding, began: float) -> DeviceForest:
+        """Solve the union of the forests; waits for it."""
+        task, device, launch = self.plan.last, self.plan.device, works[0].launch
+        lengths = [found.n_edges for one in works for found in one.found]
+        entered = time.perf_counter()
+        with failures_of(device), device.lock:
+            try:
+                graph = self._union.merge(lengths, encoding, launch)
+                name, solve = algorithms.choose(task.algorithm, device, graph, options=task.options)
+                solution = solve(graph, launch, maximum=self.maximum, options=task.options)
+                found = gather(solution, launch, maximum=self.maximum)
+                forest = self._union.forest(found, launch)
+            except BaseException:
+                launch.queue.finish()  # before memory that it works on is anybody else's
+                raise
+        stats = round_stats(
+            self.plan, works, name, began=began, entered=entered, ended=time.perf_counter()
+        )
+        return forest.with_stats({**forest.stats, **stats})
+
+    def _each(self, pool: ThreadPoolExecutor, work: Callable[[int], Any]) -> list[Any]:
+        """Let a thread for each device work; wait for all, whatever becomes of one."""
+
+        def guarded(place: int) -> Any:
+            with failures_of(self.members[place].device):
+                return work(place)
+
+        futures = [pool.submit(guarded, place) for place in range(len(self.members))]
+        wait(futures)
+        errors = [error for future in futures if (error := future.exception()) is not None]
+        for error in sorted(errors, key=lambda error: not isinstance(error, DeviceLostError)):
+            raise error
+        return [future.result() for future in futures]
+
+
+def _check_found(works: Sequence[Work]) -> None:
+    """Raise if a weight was found to be NaN; names the first."""
+    nans = [found.nan for work in works for found in work.found if found.nan is not None]
+    if nans:
+        raise nan_error(min(nans))
+
+
+def _last_places(ids: Array) -> Array:
+    """Return the last place of every edge that is named, so that none is named twice."""
+    _, from_the_end = np.unique(ids[::-1], return_index=True)
+    places: Array = ids.size - 1 - from_the_end
+    return places
