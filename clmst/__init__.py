@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from clmst.core.dense_graph import DenseGraph
     from clmst.core.errors import (
         ClmstError,
+        DeviceWarning,
         FileFormatError,
         InvalidArgumentError,
         InvalidForestError,
@@ -69,6 +70,7 @@ _HOMES = {
     "clmst.core.dense_graph": ("DenseGraph",),
     "clmst.core.errors": (
         "ClmstError",
+        "DeviceWarning",
         "FileFormatError",
         "InvalidArgumentError",
         "InvalidForestError",
@@ -103,6 +105,7 @@ __all__ = [
     "DeviceForest",
     "DeviceGraph",
     "DeviceMatrix",
+    "DeviceWarning",
     "EclOptions",
     "FileFormatError",
     "FilterBoruvkaOptions",

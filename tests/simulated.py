@@ -224,7 +224,7 @@ def repeated_wrongs(device: Device) -> Iterator[str]:
         for name, order in (("in order", np.arange(ids.size)), ("in disorder", np.argsort(ids))):
             weights, first, second = w[order], u[order], v[order]
             listed = Graph.from_edges(first, second, weights, n_vertices=graph.n_vertices)
-            solver = clmst.RepeatedSolver(listed, device=device)
+            solver = clmst.RepeatedSolver(listed, devices=device)
             for given in (weights, clmst.DeviceArray.from_host(weights, device)):
                 if not np.array_equal(solver.solve(given).edge_ids, clmst.kruskal(listed).edge_ids):
                     yield f"repeated {name}"

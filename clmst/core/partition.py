@@ -20,6 +20,10 @@ from clmst.core.weight_keys import Array
 # A part whose edges touch fewer of the vertices than this share has vertex numbers of its own.
 _RENUMBERED_BELOW = 0.75
 
+# Ranges of weights begin at multiples of so many, so that whatever a weight's width, a part of a
+# buffer or of a host array begins where devices want it.
+RANGE_STEP = 512
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
@@ -85,8 +89,109 @@ def by_ranges(edges: Graph, bounds: Sequence[int]) -> list[Part]:
     return parts
 
 
-def part_of(edges: Graph, slots: Array | slice, first: int, last: int) -> Part:
-    """Return some slots of a graph as a part that takes the weights from `first` to `last`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clusters:
+    """Components of a core.
+
+    Attributes
+    ----------
+    labels : ndarray of int32, shape (n,)
+        The cluster of each vertex; -1 outside of the core.
+    sizes, edges : ndarray of int, shape (n_clusters,)
+        Their vertices, and the edges with both ends in them.
+    """
+
+    labels: Array
+    sizes: Array
+    edges: Array
+
+    def chosen(self, places: Array) -> Clusters:
+        """Return some of them, numbered anew."""
+        numbers = np.full(self.sizes.size + 1, -1, np.int32)
+        numbers[places] = np.arange(places.size)
+        return Clusters(
+            labels=numbers[self.labels], sizes=self.sizes[places], edges=self.edges[places]
+        )
+
+
+def clusters(edges: Graph, cores: Array, least: int) -> Clusters:
+    """Return the components of the core of a graph that has the edges given.
+
+    Parameters
+    ----------
+    edges : Graph
+        As of :func:`clmst.core.topology.edges_once`.
+    cores : ndarray of int, shape (n,)
+        The core number of each vertex.
+    least : int
+        The core number from which on vertices are in the core.
+
+    Notes
+    -----
+    O(n + m).
+    """
+    from scipy import sparse
+
+    inside = cores >= least
+    both = inside[edges.rows] & inside[edges.indices]
+    rows, columns = edges.rows[both], edges.indices[both]
+    numbers = np.cumsum(inside) - 1
+    n_inside = int(np.count_nonzero(inside))
+    ones = np.ones(rows.size, bool)
+    ends = (numbers[rows], numbers[columns])
+    core = sparse.coo_array((ones, ends), shape=(n_inside, n_inside))
+    count, found = sparse.csgraph.connected_components(core, directed=False)
+    labels = np.full(edges.n_vertices, -1, np.int32)
+    labels[inside] = found
+    return Clusters(
+        labels=labels,
+        sizes=np.bincount(found, minlength=count),
+        edges=np.bincount(labels[rows], minlength=count),
+    )
+
+
+def by_clusters(edges: Graph, dense: Clusters, groups: Sequence[Sequence[int]]) -> list[Part]:
+    """Return a part for each group of clusters, and one of all other edges, the last.
+
+    Notes
+    -----
+    O(n + m) a part.
+    """
+    group_of = np.full(dense.sizes.size + 1, -1, np.int32)  # and of no cluster
+    for number, group in enumerate(groups):
+        group_of[np.asarray(group)] = number
+    cluster = dense.labels[edges.rows]
+    inside = (cluster >= 0) & (cluster == dense.labels[edges.indices])
+    groups_of_edges = np.where(inside, group_of[cluster], -1)
+    slots = [np.flatnonzero(groups_of_edges == number) for number in (*range(len(groups)), -1)]
+    return [
+        part_of(edges, chosen, *_range(edges, chosen), always=number < len(groups))
+        for number, chosen in enumerate(slots)
+    ]
+
+
+def _range(edges: Graph, slots: Array) -> tuple[int, int]:
+    """Return the range of weights that some slots take, from a place that devices like."""
+    if not slots.size:
+        return 0, 0
+    ids = slots if edges.edge_ids is None else edges.edge_ids[slots]
+    return int(ids.min()) // RANGE_STEP * RANGE_STEP, int(ids.max()) + 1
+
+
+def range_bounds(shares: Sequence[float], n_input: int) -> list[int]:
+    """Return the bounds for :func:`by_ranges` of ranges with shares of all, which add to 1."""
+    ends = np.cumsum(shares) * n_input / RANGE_STEP
+    inner = [min(round(end) * RANGE_STEP, n_input) for end in ends[:-1].tolist()]
+    return [0, *inner, n_input]
+
+
+def part_of(
+    edges: Graph, slots: Array | slice, first: int, last: int, *, always: bool = False
+) -> Part:
+    """Return some slots of a graph as a part that takes the weights from `first` to `last`.
+
+    Vertices without an edge in the part have no number there if they are many, or `always`.
+    """
     rows, columns = edges.rows[slots], edges.indices[slots]
     ids = None if edges.edge_ids is None else edges.edge_ids[slots]
     if isinstance(slots, slice):
@@ -94,7 +199,8 @@ def part_of(edges: Graph, slots: Array | slice, first: int, last: int) -> Part:
     else:
         numbers, first_slot = slots.astype(np.uint32), 0
         ids = numbers if ids is None else ids
-    n, rows, columns = _renumbered(edges.n_vertices, rows, columns)
+    below = 1.0 if always else _RENUMBERED_BELOW
+    n, rows, columns = _renumbered(edges.n_vertices, rows, columns, below)
     relative = None if ids is None else (ids.astype(np.int64) - first)
     if relative is not None and np.array_equal(relative, np.arange(last - first)):
         relative = None
@@ -109,13 +215,13 @@ def part_of(edges: Graph, slots: Array | slice, first: int, last: int) -> Part:
     return Part(graph=graph, slots=numbers, first_slot=first_slot, first=first, last=last)
 
 
-def _renumbered(n: int, rows: Array, columns: Array) -> tuple[int, Array, Array]:
-    """Return edges with numbers for their own vertices alone, where that is fewer by far."""
+def _renumbered(n: int, rows: Array, columns: Array, below: float) -> tuple[int, Array, Array]:
+    """Return edges with numbers for their own vertices alone, if those are below a share of all."""
     touched = np.zeros(n, bool)
     touched[rows] = True
     touched[columns] = True
     n_touched = int(np.count_nonzero(touched))
-    if n_touched >= _RENUMBERED_BELOW * n:
+    if n_touched >= below * n:
         return n, rows, columns
     numbers: Any = np.cumsum(touched, dtype=np.uint32) - np.uint32(1)
     return n_touched, numbers[rows], numbers[columns]

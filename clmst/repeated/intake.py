@@ -172,6 +172,23 @@ def change_of(edge_ids: Any, weights: Any, rounds: Rounds, launch: Launcher) -> 
     return Change(ids=ids, words=words, ids_on_host=on_host, is_checked=is_checked)
 
 
+def check_ids_dtype(ids: DeviceArray) -> None:
+    """Raise unless edges on a device are integers of 32 bits."""
+    if ids.dtype not in (np.uint32, np.int32):
+        raise InvalidArgumentError(
+            f"edge_ids have dtype {ids.dtype}; on the device they must be (u)int32"
+        )
+
+
+def check_present_dtype(array: DeviceArray, dtype: np.dtype[Any]) -> None:
+    """Raise unless new weights on a device are of the dtype of the present ones."""
+    if array.dtype != dtype:
+        raise InvalidArgumentError(
+            f"weights have dtype {array.dtype} where the present ones have {dtype}; "
+            "on the device they must be of the same"
+        )
+
+
 def nan_error(edge: int) -> InvalidGraphError:
     """Return the error that says which weight is NaN."""
     return InvalidGraphError(
@@ -218,10 +235,7 @@ def _ids(edge_ids: Any, rounds: Rounds) -> tuple[DeviceArray, Array | None]:
     """Return edges on the device, and on the host if they are from there."""
     array, n_edges = DeviceArray.in_context(edge_ids, rounds.device), rounds.edges.n_input
     if array is not None:
-        if array.dtype not in (np.uint32, np.int32):
-            raise InvalidArgumentError(
-                f"edge_ids have dtype {array.dtype}; on the device they must be (u)int32"
-            )
+        check_ids_dtype(array)
         return array.view(np.uint32), None
     ids = _host_ids(edge_ids, n_edges)
     return DeviceArray.from_host(ids.astype(np.uint32), rounds.device), ids
@@ -271,9 +285,5 @@ def _words_of_device(array: DeviceArray, rounds: Rounds, launch: Launcher) -> De
     """Return weights of the present dtype as words."""
     assert rounds.present is not None
     dtype = rounds.present.encoding.dtype
-    if array.dtype != dtype:
-        raise InvalidArgumentError(
-            f"weights have dtype {array.dtype} where the present ones have {dtype}; "
-            "on the device they must be of the same"
-        )
+    check_present_dtype(array, dtype)
     return array.view(rounds.widen(launch).word)

@@ -16,7 +16,7 @@ from clmst.algorithms.union import Lists, Union
 from clmst.core.weight_keys import Array, Encoding
 from clmst.primitives.compact import positions
 from clmst.repeated.plan import Assignment, Task
-from clmst.repeated.whole import Whole
+from clmst.repeated.whole import Whole, give_part
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -160,16 +160,8 @@ class Member:
         found: dict[tuple[int, int], Given] = {}
         for piece in self.pieces:
             if piece.span not in found:
-                found[piece.span] = self._give(piece, whole, queue)
+                found[piece.span] = give_part(whole, piece.span, piece.rounds, queue)
         return [found[piece.span] for piece in self.pieces]
-
-    def _give(self, piece: Piece, whole: Whole, queue: Any) -> Given:
-        first, last = piece.span
-        if whole.array is not None and whole.array.device is self.device:
-            part = whole.array[first:last]
-            return Given(memory=part.memory, encoding=whole.encoding, is_checked=False)
-        words = whole.words[first:last]
-        return piece.rounds.bring(words, whole.encoding, queue, is_checked=whole.is_checked)
 
     def put_back(self, givens: Sequence[Given]) -> None:
         """Let go of weights that are done with, or will not be solved."""

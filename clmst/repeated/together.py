@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,28 +19,9 @@ from clmst.repeated.intake import HostChange, nan_error
 from clmst.repeated.member import Member, Work
 from clmst.repeated.plan import Plan
 from clmst.repeated.timeline import round_stats
-from clmst.repeated.whole import Whole, whole_of
+from clmst.repeated.whole import Brought, Needs, Whole, whole_of
+from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Brought:
-    """Weights where devices get at them.
-
-    Attributes
-    ----------
-    whole : Whole
-    givens : list of list of Given
-        By device and part.
-    """
-
-    whole: Whole
-    givens: list[list[Given]]
-
-    @property
-    def is_on_device(self) -> bool:
-        """Whether they are in a buffer of the caller's."""
-        return self.whole.array is not None
 
 
 class Together:
@@ -70,6 +50,11 @@ class Together:
         self._workers = ThreadPoolExecutor(n, thread_name_prefix="clmst-device")
         self._carriers = ThreadPoolExecutor(n, thread_name_prefix="clmst-upload")
 
+    @property
+    def device(self) -> Device:
+        """The device of the last pass, where forests are kept."""
+        return self.plan.device
+
     def close(self) -> None:
         """Let the threads go."""
         self._workers.shutdown(wait=False)
@@ -77,13 +62,22 @@ class Together:
 
     # ------------------------------------------------------------------- weights
 
-    def whole(self, weights: Any, *, keeps: bool = False) -> Whole:
-        """Check weights by edge; see :func:`clmst.repeated.whole.whole_of`."""
-        needs = [(member.device, member.spans) for member in self.members]
-        return whole_of(weights, self.plan.edges.n_input, needs, keeps=keeps)
+    @property
+    def needs(self) -> Needs:
+        """Which weights each device takes."""
+        return [(member.device, member.spans) for member in self.members]
 
-    def bring(self, whole: Whole, queues: Sequence[Any]) -> Brought:
-        """Bring weights to all devices at once, each by a queue of its own; waits."""
+    def bring(self, weights: Any, queues: Sequence[Any]) -> Brought:
+        """Check weights by edge, and bring them to all devices at once; waits.
+
+        Parameters
+        ----------
+        weights : array, DeviceArray or pyopencl.array.Array
+            The caller's again when it returns.
+        queues : sequence of pyopencl.CommandQueue
+            Of :meth:`new_queues`.
+        """
+        whole = whole_of(weights, self.plan.edges.n_input, self.needs, keeps=True)
 
         def carry(place: int) -> list[Given]:
             givens = self.members[place].give(whole, queues[place])
@@ -125,15 +119,23 @@ class Together:
 
     # --------------------------------------------------------------------- rounds
 
-    def solve(self, weights: Whole | Brought, *, profile: bool) -> DeviceForest:
-        """Solve with other weights."""
-        brought = weights if isinstance(weights, Brought) else None
-        whole = weights.whole if isinstance(weights, Brought) else weights
+    def solve(self, weights: Any, *, profile: bool) -> DeviceForest:
+        """Solve under weights by edge."""
         self.forget()
+        whole = whole_of(weights, self.plan.edges.n_input, self.needs)
+        return self._solve(whole, None, profile=profile)
 
+    def solve_brought(self, brought: Brought) -> DeviceForest:
+        """Solve under weights that have been brought, and let go of them."""
+        self.forget()
+        return self._solve(brought.whole, brought.givens, profile=False)
+
+    def _solve(
+        self, whole: Whole, givens: list[list[Given]] | None, *, profile: bool
+    ) -> DeviceForest:
         def work(place: int) -> Work:
-            givens = None if brought is None else brought.givens[place]
-            return self.members[place].solve(whole, givens, profile=profile)
+            mine = None if givens is None else givens[place]
+            return self.members[place].solve(whole, mine, profile=profile)
 
         forest = self._round(work, whole.encoding)
         self.encoding = whole.encoding

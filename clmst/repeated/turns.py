@@ -11,6 +11,7 @@ from clmst.algorithms.repeated import Given, Rounds
 from clmst.algorithms.solution import DeviceForest
 from clmst.api import solve_resident
 from clmst.core.errors import InvalidArgumentError
+from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.repeated.ahead import Steps
 from clmst.repeated.intake import Change, change_of, give, nan_error, unknown_error
@@ -71,7 +72,7 @@ class Turns:
 
     # --------------------------------------------------------------------------- turns
 
-    def solve(self, weights: Any, *, profile: bool) -> DeviceForest:
+    def solve(self, weights: Any, *, profile: bool, keep_on_device: bool) -> DeviceForest | Forest:
         """Solve under weights by edge."""
         with self._lock:
             began = time.perf_counter()
@@ -83,9 +84,12 @@ class Turns:
                     self._forget()
                     raise
             uploaded = self._time(launch)
-            return self._timed(self._round(given, launch), launch, began, uploaded)
+            forest = self._timed(self._round(given, launch), launch, began, uploaded)
+        return forest if keep_on_device else forest.to_host()
 
-    def update(self, edge_ids: Any, weights: Any, *, profile: bool) -> DeviceForest:
+    def update(
+        self, edge_ids: Any, weights: Any, *, profile: bool, keep_on_device: bool
+    ) -> DeviceForest | Forest:
         """Change some of the present weights, and solve."""
         with self._lock:
             rounds = self.opened()
@@ -97,7 +101,8 @@ class Turns:
                 change = change_of(edge_ids, weights, rounds, launch)
                 uploaded = self._time(launch)
                 forest = self._changed_round(rounds, change, launch)
-            return self._timed(forest, launch, began, uploaded)
+            forest = self._timed(forest, launch, began, uploaded)
+        return forest if keep_on_device else forest.to_host()
 
     def steps(self, *, keep_on_device: bool) -> Steps:
         """Return how weights are solved while the next ones are on their way.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from clmst.algorithms.repeated import Given, Rounds
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array, Encoding
 from clmst.repeated.failure import failures_of
@@ -15,6 +16,9 @@ from clmst.repeated.intake import check_count, words_of_host
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
+
+# Devices, and the ranges of weights that each takes.
+Needs: TypeAlias = Sequence[tuple[Device, Sequence[tuple[int, int]]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,13 +70,7 @@ def device_array(values: Any, devices: Sequence[Device]) -> DeviceArray | None:
     return None
 
 
-def whole_of(
-    weights: Any,
-    n_edges: int,
-    needs: Sequence[tuple[Device, Sequence[tuple[int, int]]]],
-    *,
-    keeps: bool = False,
-) -> Whole:
+def whole_of(weights: Any, n_edges: int, needs: Needs, *, keeps: bool = False) -> Whole:
     """Check weights, and have on the host what has to go through it.
 
     Parameters
@@ -110,3 +108,56 @@ def whole_of(
             if first < last:
                 launch.read(array.memory, words[first:last], offset=first * words.itemsize)
     return Whole(encoding=encoding, words=words, is_checked=False, array=array)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brought:
+    """Weights where devices get at them.
+
+    Attributes
+    ----------
+    whole : Whole
+    givens : list of list of Given
+        By device and part.
+    """
+
+    whole: Whole
+    givens: list[list[Given]]
+
+    @property
+    def is_on_device(self) -> bool:
+        """Whether they are in a buffer of the caller's."""
+        return self.whole.array is not None
+
+    def rescued(self, needs: Needs) -> Array:
+        """Return the weights on the host, wherever they can still be had; 0 where nobody looks.
+
+        Parameters
+        ----------
+        needs : as of :func:`whole_of`
+            Where they were brought to.
+        """
+        whole = self.whole
+        if whole.array is not None:
+            with failures_of(whole.array.device):
+                return whole.array.to_host()
+        words = whole.words
+        if whole.is_callers:  # who may have changed it since
+            words = np.zeros_like(words)
+            for (device, spans), givens in zip(needs, self.givens, strict=True):
+                launch = Launcher(device, device.queue)
+                with failures_of(device), device.lock:
+                    for (first, last), given in zip(spans, givens, strict=True):
+                        if first < last:
+                            launch.read(given.memory, words[first:last])
+        return whole.encoding.decode(words)
+
+
+def give_part(whole: Whole, span: tuple[int, int], rounds: Rounds, queue: Any) -> Given:
+    """Let a part of a graph have its range of the weights."""
+    first, last = span
+    if whole.array is not None and whole.array.device is rounds.device:
+        part = whole.array[first:last]
+        return Given(memory=part.memory, encoding=whole.encoding, is_checked=False)
+    words = whole.words[first:last]
+    return rounds.bring(words, whole.encoding, queue, is_checked=whole.is_checked)
