@@ -10,6 +10,7 @@ import numpy as np
 from clmst.algorithms.solution import DeviceForest
 from clmst.core.weight_keys import Array, Encoding
 from clmst.repeated.failure import failures_of
+from clmst.repeated.held import HeldRounds
 from clmst.repeated.intake import HostChange
 from clmst.repeated.plan import Plan
 from clmst.repeated.turns import Turns
@@ -37,6 +38,7 @@ class Alone:
                 algorithm=task.algorithm,
                 options=task.options,
                 maximum=maximum,
+                make=HeldRounds,
             )
         self._edges = plan.edges
         self._steps = self.turns.steps(keep_on_device=True)
@@ -65,13 +67,19 @@ class Alone:
         whole = whole_of(weights, self._edges.n_input, self.needs, keeps=True)
         with failures_of(self.device):
             span = (0, self._edges.n_input)
-            given = give_part(whole, span, self.turns.opened(), queues[0])
+            rounds = self.turns.opened()
+            assert isinstance(rounds, HeldRounds)
+            given = give_part(whole, span, rounds, queues[0])
+            rounds.hold(given)
             queues[0].finish()
         return Brought(whole=whole, givens=[[given]])
 
-    def put_back(self, brought: Brought) -> None:
-        """Let go of weights that nobody will solve."""
-        self._steps.put_back(brought.givens[0][0])
+    def let_go(self, brought: Brought) -> None:
+        """Let go of weights that were brought: nobody will solve or read them any more."""
+        if not self.turns.is_closed:
+            rounds = self.turns.opened()
+            assert isinstance(rounds, HeldRounds)
+            rounds.let_go(brought.givens[0][0])
 
     def forget(self) -> None:
         """Have no weights."""
@@ -95,7 +103,7 @@ class Alone:
             return self._told(self.turns.solve(weights, profile=profile, keep_on_device=True))
 
     def solve_brought(self, brought: Brought) -> DeviceForest:
-        """Solve under weights that have been brought, and let go of them."""
+        """Solve under weights that have been brought."""
         with failures_of(self.device):
             return self._told(self._steps.solve(brought.givens[0][0]))
 

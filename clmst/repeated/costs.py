@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 
 # A slot and a word of weight, for each edge of a forest that is sent to another device.
@@ -68,9 +71,13 @@ class Costs:
         return self.edge_ns + _WORD_BYTES * self.upload_ns
 
     @property
-    def dense_density(self) -> float:
-        """From which share of all pairs on `dense` is quicker; more than 1: never."""
-        return 2 * self.cell_ns / self.edge_ns
+    def has_dense_parts(self) -> bool:
+        """Whether `dense` can be quicker at all: where all pairs are edges."""
+        return 2 * self.cell_ns < self.edge_ns
+
+    def is_dense(self, sizes: Array, edges: Array) -> Array:
+        """Return whether `dense` is quicker for parts of so many vertices and edges."""
+        return edges * self.edge_ns > sizes.astype(np.float64) ** 2 * self.cell_ns
 
     def sparse(self, n: int, m: int) -> float:
         """Return what a sparse graph of n vertices and m edges takes that is on the device."""

@@ -201,27 +201,48 @@ class Crew:
         queues: list[tuple[Formation, list[Any]]] = []
 
         def bring(weights: Any) -> Carried:
-            formation = self.opened()
-            if not queues or queues[-1][0] is not formation:
-                queues[:] = [(formation, formation.new_queues())]
-            try:
-                given = self._for(formation, weights)
-                brought = formation.bring(given, queues[-1][1])
-                return Carried(formation=formation, brought=brought)
-            except DeviceLostError as lost:
-                array = self._array(weights)
-                values = np.array(weights) if array is None else on_host(array)
-                return Carried(formation=formation, brought=None, weights=values, lost=lost)
+            while True:
+                formation = self._settled()
+                try:
+                    if not queues or queues[-1][0] is not formation:
+                        queues[:] = [(formation, formation.new_queues())]
+                    given = self._for(formation, weights)
+                    brought = formation.bring(given, queues[-1][1])
+                    return Carried(formation=formation, brought=brought)
+                except DeviceLostError as lost:
+                    if self._is_current(formation):
+                        return self._kept(formation, weights, lost)
+                except Exception:
+                    if self._is_current(formation):
+                        raise
 
         def solve(carried: Carried) -> Any:
             with self._lock:
                 return self._solve_carried(carried, keep_on_device=keep_on_device)
 
         def put_back(carried: Carried) -> None:
-            if carried.brought is not None and carried.formation is self._formation:
-                carried.formation.put_back(carried.brought)
+            if carried.brought is not None:
+                carried.formation.let_go(carried.brought)
 
         return Steps(give=bring, solve=solve, put_back=put_back, forget=self._forget)
+
+    def _settled(self) -> Formation:
+        """Return who works, once it is clear who that is."""
+        if self._formation is None:
+            with self._lock:
+                return self.opened()
+        return self._formation
+
+    def _is_current(self, formation: Formation) -> bool:
+        """Return whether nobody else works by now."""
+        with self._lock:
+            return formation is self._formation
+
+    def _kept(self, formation: Formation, weights: Any, lost: DeviceLostError) -> Carried:
+        """Return weights that a device failed to take, on the host."""
+        array = self._array(weights)
+        values = np.array(weights) if array is None else on_host(array)
+        return Carried(formation=formation, brought=None, weights=values, lost=lost)
 
     def _solve_carried(self, carried: Carried, *, keep_on_device: bool) -> DeviceForest | Forest:
         """Solve under weights that have been brought, unless a device has failed since."""
@@ -236,11 +257,12 @@ class Crew:
             if current:
                 forest = formation.solve_brought(brought)
                 return self._handed_over(forest, profile=False, keep=keep_on_device)
+            weights = self._rescue(partial(brought.rescued, formation.needs), None)
         except DeviceLostError as error:
-            lost = error
-        weights = self._rescue(partial(brought.rescued, formation.needs), lost)
-        if lost is not None:
-            self._do_without(lost)
+            weights = self._rescue(partial(brought.rescued, formation.needs), error)
+            self._do_without(error)
+        finally:
+            formation.let_go(brought)
         return self.solve(weights, profile=False, keep_on_device=keep_on_device)
 
     def _forget(self) -> None:

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from clmst import algorithms
-from clmst.algorithms.repeated import Given, Rounds
+from clmst.algorithms.repeated import Given
 from clmst.algorithms.union import Lists, Union
 from clmst.core.weight_keys import Array, Encoding
 from clmst.primitives.compact import positions
+from clmst.repeated.held import HeldRounds
 from clmst.repeated.plan import Assignment, Task
 from clmst.repeated.whole import Whole, give_part
 from clmst.runtime.array import DeviceArray
@@ -81,7 +82,7 @@ class Piece:
 
     def __init__(self, task: Task, number: int, device: Device) -> None:
         self.task, self.part, self.number = task, task.part, number
-        self.rounds = Rounds(task.part.graph, device)
+        self.rounds = HeldRounds(task.part.graph, device)
         slots = task.part.slots
         self._numbers = None if slots is None else device.upload(slots)
 
@@ -163,8 +164,18 @@ class Member:
                 found[piece.span] = give_part(whole, piece.span, piece.rounds, queue)
         return [found[piece.span] for piece in self.pieces]
 
+    def hold(self, givens: Sequence[Given]) -> None:
+        """Keep weights until :meth:`let_go`."""
+        for piece, given in zip(self.pieces, givens, strict=True):
+            piece.rounds.hold(given)
+
+    def let_go(self, givens: Sequence[Given]) -> None:
+        """Let go of weights that were held."""
+        for piece, given in zip(self.pieces, givens, strict=True):
+            piece.rounds.let_go(given)
+
     def put_back(self, givens: Sequence[Given]) -> None:
-        """Let go of weights that are done with, or will not be solved."""
+        """Let go of weights that are done with, unless they are held."""
         for piece, given in zip(self.pieces, givens, strict=True):
             piece.rounds.put_back(given)
 

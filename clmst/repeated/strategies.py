@@ -180,7 +180,7 @@ class Choice:
             The milliseconds that it must stay below. Core numbers are only found where degrees do
             not rule that out.
         """
-        tried = [pair for pair in pairs if self.costs[pair[0]].dense_density < 1]
+        tried = [pair for pair in pairs if self.costs[pair[0]].has_dense_parts]
         if below is not None:
             degrees = self._degrees()
             tried = [pair for pair in tried if self._lower_bound(pair, degrees) < below]
@@ -194,12 +194,9 @@ class Choice:
     def _cuts(self, cores: Array, least: int, pairs: Sequence[tuple[int, int]]) -> Iterator[Cut]:
         """Yield the cuts at a core number."""
         found = partition.clusters(self.edges, cores, least)
-        pairs_of_vertices = np.maximum(found.sizes * (found.sizes - 1.0) / 2, 1)
         for dense, sparse in pairs:
             costs, limit = self.costs[dense], algorithms.most_vertices("dense", self.devices[dense])
-            is_dense = (found.edges / pairs_of_vertices > costs.dense_density) & (
-                found.sizes <= limit
-            )
+            is_dense = costs.is_dense(found.sizes, found.edges) & (found.sizes <= limit)
             if not is_dense.any():
                 continue
             chosen = found.chosen(np.flatnonzero(is_dense))

@@ -46,7 +46,7 @@ class Together:
             numbers = range(begin, begin + len(assignment.tasks))
             with failures_of(assignment.device):
                 self.members.append(Member(assignment, numbers, self._union, maximum=maximum))
-        n = len(self.members)
+        n = len(self.members) - 1
         self._workers = ThreadPoolExecutor(n, thread_name_prefix="clmst-device")
         self._carriers = ThreadPoolExecutor(n, thread_name_prefix="clmst-upload")
 
@@ -73,7 +73,7 @@ class Together:
         Parameters
         ----------
         weights : array, DeviceArray or pyopencl.array.Array
-            The caller's again when it returns.
+            The caller's again when it returns; what was brought stays until :meth:`let_go`.
         queues : sequence of pyopencl.CommandQueue
             Of :meth:`new_queues`.
         """
@@ -81,6 +81,7 @@ class Together:
 
         def carry(place: int) -> list[Given]:
             givens = self.members[place].give(whole, queues[place])
+            self.members[place].hold(givens)
             queues[place].finish()
             return givens
 
@@ -90,10 +91,10 @@ class Together:
         """Return a queue of every device, to bring weights by."""
         return [member.device.new_queue() for member in self.members]
 
-    def put_back(self, brought: Brought) -> None:
-        """Let go of weights that nobody will solve."""
+    def let_go(self, brought: Brought) -> None:
+        """Let go of weights that were brought: nobody will solve or read them any more."""
         for member, givens in zip(self.members, brought.givens, strict=True):
-            member.put_back(givens)
+            member.let_go(givens)
 
     def forget(self) -> None:
         """Have no weights."""
@@ -126,7 +127,7 @@ class Together:
         return self._solve(whole, None, profile=profile)
 
     def solve_brought(self, brought: Brought) -> DeviceForest:
-        """Solve under weights that have been brought, and let go of them."""
+        """Solve under weights that have been brought."""
         self.forget()
         return self._solve(brought.whole, brought.givens, profile=False)
 
@@ -177,9 +178,10 @@ class Together:
             works = self._each(self._workers, work)
             _check_found(works)
             return self._last_pass(works, encoding, began)
+        except DeviceLostError:
+            raise  # somebody may want what the others have
         except BaseException:
-            if self.encoding is None:
-                self.forget()
+            self.forget()
             raise
 
     def _last_pass(self, works: list[Work], encoding: Encoding, began: float) -> DeviceForest:
@@ -203,18 +205,34 @@ class Together:
         return forest.with_stats({**forest.stats, **stats})
 
     def _each(self, pool: ThreadPoolExecutor, work: Callable[[int], Any]) -> list[Any]:
-        """Let a thread for each device work; wait for all, whatever becomes of one."""
+        """Let each device work, the first one in this thread; wait for all of them.
+
+        A failure of a device is raised rather than what is wrong with the weights: whoever solves
+        again without it will come across that.
+        """
 
         def guarded(place: int) -> Any:
             with failures_of(self.members[place].device):
                 return work(place)
 
-        futures = [pool.submit(guarded, place) for place in range(len(self.members))]
+        futures = [pool.submit(guarded, place) for place in range(1, len(self.members))]
+        first, errors = None, list[BaseException]()
+        try:
+            first = guarded(0)
+        except BaseException as wrong:
+            errors.append(wrong)
         wait(futures)
-        errors = [error for future in futures if (error := future.exception()) is not None]
-        for error in sorted(errors, key=lambda error: not isinstance(error, DeviceLostError)):
-            raise error
-        return [future.result() for future in futures]
+        errors += [error for future in futures if (error := future.exception()) is not None]
+        if errors:
+            raise min(errors, key=_rank)
+        return [first, *(future.result() for future in futures)]
+
+
+def _rank(error: BaseException) -> int:
+    """Return which error comes first: what breaks a round off, then failures of devices."""
+    if not isinstance(error, Exception):
+        return 0
+    return 1 if isinstance(error, DeviceLostError) else 2
 
 
 def _check_found(works: Sequence[Work]) -> None:

@@ -34,6 +34,8 @@ class Turns:
     device : Device
     algorithm, options, maximum
         As of :func:`clmst.minimum_spanning_forest`.
+    make : type
+        What prepares the graph.
 
     Attributes
     ----------
@@ -42,14 +44,21 @@ class Turns:
     """
 
     def __init__(
-        self, edges: Graph, device: Device, *, algorithm: str, options: Any, maximum: bool
+        self,
+        edges: Graph,
+        device: Device,
+        *,
+        algorithm: str,
+        options: Any,
+        maximum: bool,
+        make: type[Rounds] = Rounds,
     ) -> None:
         self.device, self.maximum = device, maximum
         self.prepare_ms = 0.0
         self._algorithm, self._options = algorithm, options
         self._lock = threading.RLock()
         with device.lock:
-            self._rounds: Rounds | None = Rounds(edges, device)
+            self._rounds: Rounds | None = make(edges, device)
             device.queue.finish()
 
     # ------------------------------------------------------------------- open or closed
