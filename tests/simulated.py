@@ -32,7 +32,11 @@ from clmst import (
 )
 from clmst.algorithms import dense_plan, filter_boruvka, filter_boruvka_plan, k_core, prim_trees
 from clmst.algorithms.filter_boruvka_options import Launches
+from clmst.algorithms.union import Lists
+from clmst.core import partition
+from clmst.core.weight_keys import Array
 from clmst.repeated import intake
+from clmst.repeated.together import Together
 from clmst.runtime.launcher import Launcher
 from tests.conftest import SHARED_DATA
 from tests.cores import peel
@@ -244,6 +248,36 @@ def repeated_wrongs(device: Device) -> Iterator[str]:
                     yield f"another NaN {name} is found"
 
 
+def receive_whole(lists: Lists, number: int, slots: Array, words: Array, queue: Any) -> None:
+    """Do as `Lists.receive`: Oclgrind takes what is written behind an offset for uninitialised."""
+    launch, begin = Launcher(lists.device, queue), lists.begins[number]
+    for buffer, values in ((lists.slots, slots), (lists.words, words)):
+        every = np.empty(lists.room, values.dtype)
+        launch.read(buffer, every)
+        every[begin : begin + values.size] = values
+        launch.write(buffer, every)
+
+
+def work_in_turn(together: Together, _pool: Any, work: Any) -> list[Any]:
+    """Do as `Together._each`, in one thread: Oclgrind does not survive two."""
+    return [work(place) for place in range(len(together.members))]
+
+
+def several_wrongs(device: Device) -> Iterator[str]:
+    """Yield what is wrong where the device is two: lists of several work-items, merged."""
+    Together._each = work_in_turn  # type: ignore[method-assign]
+    Lists.receive = receive_whole  # type: ignore[method-assign]
+    partition.RANGE_STEP = 16
+    graph = hub(np.dtype(np.float32), n=120)
+    u, v, w, ids = graph.edges()
+    twins = [device, device.forcing_off("lanes")]
+    for name, order in (("in order", np.arange(ids.size)), ("in disorder", np.argsort(ids))):
+        listed = Graph.from_edges(u[order], v[order], w[order], n_vertices=graph.n_vertices)
+        with clmst.RepeatedSolver(listed, devices=twins, strategy="split") as solver:
+            if not np.array_equal(solver.solve(w[order]).edge_ids, clmst.kruskal(listed).edge_ids):
+                yield f"several devices {name}"
+
+
 def runs(shape: str, *without: str) -> Iterator[tuple[str, Graph, Options, bool]]:
     """Yield what to solve: a name, a graph, options, and whether the maximum is wanted.
 
@@ -302,6 +336,7 @@ def main(shape: str, *without: str) -> None:
     if "int64-atomics" not in without:  # which no kernel of these looks at
         wrong += core_wrongs(device, shape)
     wrong += repeated_wrongs(device)
+    wrong += several_wrongs(device)
     for name, graph, options, maximum in runs(shape, *without):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
         algorithm = ALGORITHM_OF[type(options)]
