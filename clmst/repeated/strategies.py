@@ -25,6 +25,8 @@ from clmst.runtime.device import Device
 
 # Several devices must be predicted to take less than this share of the time of one alone.
 _WORTH_IT = 0.9
+# What core numbers are found for where edges are stored once.
+_MOST_PEELED = (1 << 31) - 1
 # Core numbers that are tried as the least of a dense part.
 _THRESHOLDS = 16
 
@@ -184,38 +186,51 @@ class Choice:
         if below is not None:
             degrees = self._degrees()
             tried = [pair for pair in tried if self._lower_bound(pair, degrees) < below]
-        if not tried or not self._m:
+        if not tried or not 0 < self._m <= _MOST_PEELED:
             return None
         cores = api.core_numbers(self.edges, device=self.quickest)
-        cuts = [cut for least in _thresholds(cores) for cut in self._cuts(cores, least, tried)]
+        every = partition.clusters(self.edges, cores, _thresholds(cores))
+        cuts = [cut for found in every for cut in self._cuts(found, tried)]
         best = min(cuts, key=lambda cut: cut.ms, default=None)
         return None if best is None or (below is not None and best.ms >= below) else best
 
-    def _cuts(self, cores: Array, least: int, pairs: Sequence[tuple[int, int]]) -> Iterator[Cut]:
-        """Yield the cuts at a core number."""
-        found = partition.clusters(self.edges, cores, least)
+    def _cuts(self, found: Clusters, pairs: Sequence[tuple[int, int]]) -> Iterator[Cut]:
+        """Yield the cuts by clusters: the largest dense one is taken, or two, or four, or all."""
         for dense, sparse in pairs:
             costs, limit = self.costs[dense], algorithms.most_vertices("dense", self.devices[dense])
             is_dense = costs.is_dense(found.sizes, found.edges) & (found.sizes <= limit)
-            if not is_dense.any():
-                continue
-            chosen = found.chosen(np.flatnonzero(is_dense))
-            groups = [
-                part
-                for group in model.grouped(chosen.sizes.tolist(), costs)
-                for part in _within(group, chosen.sizes, limit)
-            ]
-            parts = [
-                (int(chosen.sizes[group].sum()), int(chosen.edges[group].sum())) for group in groups
-            ]
-            for dense_is_last in (False, True):
-                ms = model.cores(
-                    costs, self.costs[sparse], self._n, self._m, parts, dense_is_last=dense_is_last
-                )
-                yield Cut(
-                    dense=dense, sparse=sparse, dense_is_last=dense_is_last, clusters=chosen,
-                    groups=groups, ms=ms,
-                )  # fmt: skip
+            places = np.flatnonzero(is_dense)
+            places = places[np.argsort(-found.sizes[places], kind="stable")]
+            counts = {1 << k for k in range(places.size.bit_length())} | {places.size}
+            for count in sorted(counts) if places.size else ():
+                yield self._cut(found.chosen(places[:count]), dense, sparse, limit)
+
+    def _cut(self, chosen: Clusters, dense: int, sparse: int, limit: int) -> Cut:
+        """Return the cut by clusters of which no matrix takes more than `limit` vertices."""
+        costs = self.costs[dense]
+        groups = [
+            part
+            for group in model.grouped(chosen.sizes.tolist(), costs)
+            for part in _within(group, chosen.sizes, limit)
+        ]
+        parts = [(int(chosen.sizes[one].sum()), int(chosen.edges[one].sum())) for one in groups]
+        ms, dense_is_last = min(
+            (
+                model.cores(
+                    costs, self.costs[sparse], self._n, self._m, parts, dense_is_last=is_last
+                ),
+                is_last,
+            )
+            for is_last in (False, True)
+        )
+        return Cut(
+            dense=dense,
+            sparse=sparse,
+            dense_is_last=dense_is_last,
+            clusters=chosen,
+            groups=groups,
+            ms=ms,
+        )
 
     def _degrees(self) -> Array:
         """Return the degrees of all vertices, falling. O(n log n + m)."""
