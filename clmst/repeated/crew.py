@@ -142,22 +142,24 @@ class Crew:
         return Alone(plan, maximum=self.maximum)
 
     def _do_without(self, lost: DeviceLostError) -> None:
-        """Go on with the other devices, or raise if there is none."""
-        told: DeviceLostError | None = lost
-        while told is not None:
-            self._let_go()
-            self._devices = [device for device in self._devices if device is not told.device]
+        """Go on with the other devices, and tell; or raise if there is none."""
+        told = [lost]
+        self._let_go()
+        while self._formation is None:
+            gone = told[-1]
+            self._devices = [device for device in self._devices if device is not gone.device]
             if not self._devices:
-                self._end = f"{told}; it was the solver's last device, and one must work"
-                raise UnsupportedDeviceError(self._end) from told.error
-            others = ", ".join(device.description for device in self._devices)
-            warnings.warn(
-                f"{told}; the solver goes on without it, on {others}", DeviceWarning, stacklevel=5
-            )
+                self._end = f"{gone}; it was the solver's last device, and one must work"
+                raise UnsupportedDeviceError(self._end) from gone.error
             try:
-                self._formation, told = self._form(), None
+                self._formation = self._form()
             except DeviceLostError as another:
-                told = another
+                told.append(another)
+        others = ", ".join(device.description for device in self._devices)
+        for one in told:
+            warnings.warn(
+                f"{one}; the solver goes on without it, on {others}", DeviceWarning, stacklevel=4
+            )
 
     # --------------------------------------------------------------------------- turns
 
@@ -186,7 +188,10 @@ class Crew:
             formation = self.opened()
             if formation.encoding is None:
                 raise InvalidArgumentError("there are no weights to change; solve() gives them")
-            change = self._change(edge_ids, weights, formation.encoding.dtype)
+            try:
+                change = self._change(edge_ids, weights, formation.encoding.dtype)
+            except DeviceLostError as lost:  # of what the caller has there, nothing is changed
+                raise lost.error from lost
             try:
                 forest = formation.update(change, profile=profile)
                 return self._handed_over(forest, profile=profile, keep=keep_on_device)
@@ -241,7 +246,7 @@ class Crew:
     def _kept(self, formation: Formation, weights: Any, lost: DeviceLostError) -> Carried:
         """Return weights that a device failed to take, on the host."""
         array = self._array(weights)
-        values = np.array(weights) if array is None else on_host(array)
+        values = np.array(weights) if array is None else self._rescue(partial(on_host, array), None)
         return Carried(formation=formation, brought=None, weights=values, lost=lost)
 
     def _solve_carried(self, carried: Carried, *, keep_on_device: bool) -> DeviceForest | Forest:

@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from clmst.repeated.member import Work
 from clmst.repeated.plan import Assignment, Plan
+from clmst.runtime.launcher import Launcher
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastPass:
+    """The solve of the union.
+
+    Attributes
+    ----------
+    launch : Launcher
+    algorithm : str
+    began, ended : float
+        By the host's clock, in seconds.
+    """
+
+    launch: Launcher
+    algorithm: str
+    began: float
+    ended: float
 
 
 def round_stats(
-    plan: Plan, works: Sequence[Work], last: str, *, began: float, entered: float, ended: float
+    plan: Plan, works: Sequence[Work], last: LastPass, began: float
 ) -> Mapping[str, Any]:
     """Return ``stats`` of a forest.
 
@@ -19,30 +39,32 @@ def round_stats(
     plan : Plan
     works : sequence of Work
         By device.
-    last : str
-        The algorithm of the last pass.
-    began, entered, ended : float
-        When the round began, and the last pass began and ended, by the host's clock in seconds.
+    last : LastPass
+    began : float
+        When the round began, by the host's clock, in seconds.
     """
     parts = [
-        _part(assignment, work, began, entered)
+        _part(assignment, work, began, last.began)
         for assignment, work in zip(plan.assignments, works, strict=True)
     ]
-    stats: dict[str, Any] = {
-        "algorithm": last,
+    union: dict[str, Any] = {
+        "device": plan.device.description,
+        "edges": sum(part["forest_edges"] for part in parts),
+        "algorithm": last.algorithm,
+        "began_ms": 1e3 * (last.began - began),
+        "ms": 1e3 * (last.ended - last.began),
+    }
+    if last.launch.profile is not None:
+        union["profile"] = last.launch.profile.summary()
+    launches = [work.launch.launches for work in works]
+    return {
+        "algorithm": last.algorithm,
         "device": plan.device.description,
         "strategy": plan.strategy,
-        "launches": sum(work.launch.launches for work in works),
+        "launches": sum(launches) + last.launch.launches,
         "devices": parts,
-        "last_pass": {
-            "device": plan.device.description,
-            "edges": sum(part["forest_edges"] for part in parts),
-            "algorithm": last,
-            "began_ms": 1e3 * (entered - began),
-            "ms": 1e3 * (ended - entered),
-        },
+        "last_pass": union,
     }
-    return stats
 
 
 def _part(assignment: Assignment, work: Work, began: float, entered: float) -> dict[str, Any]:

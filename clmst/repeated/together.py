@@ -18,7 +18,7 @@ from clmst.repeated.failure import DeviceLostError, failures_of
 from clmst.repeated.intake import HostChange, nan_error
 from clmst.repeated.member import Member, Work
 from clmst.repeated.plan import Plan
-from clmst.repeated.timeline import round_stats
+from clmst.repeated.timeline import LastPass, round_stats
 from clmst.repeated.whole import Brought, Needs, Whole, whole_of
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
@@ -186,7 +186,8 @@ class Together:
 
     def _last_pass(self, works: list[Work], encoding: Encoding, began: float) -> DeviceForest:
         """Solve the union of the forests; waits for it."""
-        task, device, launch = self.plan.last, self.plan.device, works[0].launch
+        task, device = self.plan.last, self.plan.device
+        launch = self.members[0].launcher(profile=works[0].launch.profile is not None)
         lengths = [found.n_edges for one in works for found in one.found]
         entered = time.perf_counter()
         with failures_of(device), device.lock:
@@ -199,9 +200,8 @@ class Together:
             except BaseException:
                 launch.queue.finish()  # before memory that it works on is anybody else's
                 raise
-        stats = round_stats(
-            self.plan, works, name, began=began, entered=entered, ended=time.perf_counter()
-        )
+        last = LastPass(launch=launch, algorithm=name, began=entered, ended=time.perf_counter())
+        stats = round_stats(self.plan, works, last, began)
         return forest.with_stats({**forest.stats, **stats})
 
     def _each(self, pool: ThreadPoolExecutor, work: Callable[[int], Any]) -> list[Any]:

@@ -132,6 +132,21 @@ def test_two_of_three_are_left(crew: list[Device], injury: Injury) -> None:
         solver.update([0], [1])
 
 
+@every_crew("two")
+def test_warnings_that_are_errors(crew: list[Device], injury: Injury) -> None:
+    """Whoever wants no round without all devices gets none; the next one is as the others are."""
+    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy="split")
+    weights = weights_for(solver)
+    check(solver, weights[0])
+    injury.strike(crew[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DeviceWarning, match="goes on without it"):
+            solver.solve(weights[1])
+        check(solver, weights[2])
+    assert solver.device is crew[1]
+
+
 @every_crew("two", "copying")
 @both
 @pytest.mark.parametrize("lost", [False, True])
