@@ -221,7 +221,11 @@ class Together:
             first = guarded(0)
         except BaseException as wrong:
             errors.append(wrong)
-        wait(futures)
+        while any(not future.done() for future in futures):
+            try:
+                wait(futures)
+            except BaseException as wrong:  # Ctrl-C; nobody may be at work when this returns
+                errors.append(wrong)
         errors += [error for future in futures if (error := future.exception()) is not None]
         if errors:
             raise min(errors, key=_rank)

@@ -19,6 +19,7 @@ from clmst import (
     UnsupportedDeviceError,
 )
 from clmst.core import partition
+from clmst.repeated import together
 from clmst.repeated.together import Together
 from clmst.runtime.launcher import Launcher
 from tests.repeated.crews import clustered_graph, every_crew
@@ -256,6 +257,15 @@ def test_what_breaks_a_round_off_is_no_failure(
         return inner(launch, buffer)
 
     monkeypatch.setattr(Launcher, "read_word", breaking)
+    waited, waiting = together.wait, [False]
+
+    def interrupted(futures: Any) -> Any:
+        if waiting[0]:
+            waiting[0] = False
+            raise KeyboardInterrupt
+        return waited(futures)
+
+    monkeypatch.setattr(together, "wait", interrupted)
     for call in (lambda: solver.solve(weights[1]), lambda: solver.update([3], [0])):
         check(solver, weights[0])
         armed[0] = True
@@ -264,4 +274,14 @@ def test_what_breaks_a_round_off_is_no_failure(
         with pytest.raises(ValueError, match="no weights to change"):
             solver.update([0], [1])
         check(solver, weights[2])
+    for _ in range(9):  # as long as it takes to be the first to wait
+        waiting[0] = True
+        try:
+            solver.solve(weights[0])
+        except KeyboardInterrupt:
+            break
+    else:
+        assert waiting[0], "it waited, and was not interrupted"
+    waiting[0] = False
+    check(solver, weights[2])
     assert len(members_of(solver)) == 2
