@@ -22,6 +22,7 @@ from clmst.repeated.failure import DeviceLostError, failures_of
 from clmst.repeated.intake import HostChange, check_ids_dtype, check_present_dtype
 from clmst.repeated.strategies import Choice
 from clmst.repeated.together import Together
+from clmst.repeated.turns import Turns
 from clmst.repeated.whole import Brought, device_array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -54,6 +55,23 @@ class Carried:
     def is_on_device(self) -> bool:
         """Whether they are in a buffer of the caller's."""
         return self.brought is not None and self.brought.is_on_device
+
+
+def turns_of(
+    edges: Graph, devices: Sequence[Device], strategy: str, **of_solves: Any
+) -> Turns | Crew:
+    """Return what solves a graph in turns: one device, or several.
+
+    Parameters
+    ----------
+    edges, devices, strategy
+        As of :class:`Crew`, but that there may be one device.
+    of_solves : Any
+        As of :class:`clmst.repeated.turns.Turns`.
+    """
+    if len(devices) == 1:
+        return Turns(edges, devices[0], **of_solves)
+    return Crew(edges, devices, strategy=strategy, **of_solves)
 
 
 class Crew:

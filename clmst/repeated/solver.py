@@ -13,9 +13,8 @@ from clmst.core import topology
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
 from clmst.repeated.ahead import solve_ahead
-from clmst.repeated.crew import Crew
+from clmst.repeated.crew import turns_of
 from clmst.repeated.source import check_options, devices_of, edges_of, weights_of
-from clmst.repeated.turns import Turns
 from clmst.runtime.device import Device
 
 
@@ -96,16 +95,9 @@ class RepeatedSolver:
         check_options(options)
         found = devices_of(graph, devices, strategy)
         self._graph = edges_of(graph, found[0])
-        self._turns: Turns | Crew
-        if len(found) == 1:
-            self._turns = Turns(
-                self._graph, found[0], algorithm=algorithm, options=options, maximum=maximum
-            )
-        else:
-            self._turns = Crew(
-                self._graph, found, strategy=strategy, algorithm=algorithm, options=options,
-                maximum=maximum,
-            )  # fmt: skip
+        self._turns = turns_of(
+            self._graph, found, strategy, algorithm=algorithm, options=options, maximum=maximum
+        )
         self._turns.prepare_ms = 1e3 * (time.perf_counter() - began)
 
     # ------------------------------------------------------------------- what it is
