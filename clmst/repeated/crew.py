@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -18,43 +17,15 @@ from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.repeated.ahead import Steps
 from clmst.repeated.alone import Alone, on_host
+from clmst.repeated.carried import Carried, Formation
 from clmst.repeated.failure import DeviceLostError, failures_of
 from clmst.repeated.intake import HostChange, check_ids_dtype, check_present_dtype
 from clmst.repeated.strategies import Choice
 from clmst.repeated.together import Together
 from clmst.repeated.turns import Turns
-from clmst.repeated.whole import Brought, device_array
+from clmst.repeated.whole import device_array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
-
-Formation: TypeAlias = Alone | Together
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Carried:
-    """Weights on their way to a solve, in which there may be a device less.
-
-    Attributes
-    ----------
-    formation : Alone or Together
-        Whose they are.
-    brought : Brought or None
-        None if a device failed on the way.
-    weights : ndarray, optional
-        The weights on the host, in that case.
-    lost : DeviceLostError, optional
-        Which device that was.
-    """
-
-    formation: Formation
-    brought: Brought | None
-    weights: Array | None = None
-    lost: DeviceLostError | None = None
-
-    @property
-    def is_on_device(self) -> bool:
-        """Whether they are in a buffer of the caller's."""
-        return self.brought is not None and self.brought.is_on_device
 
 
 def turns_of(

@@ -63,10 +63,10 @@ class RepeatedSolver:
     order of weights is not the canonical one, two buffers of weights, and what the algorithm keeps
     (``lone-boruvka`` 8 bytes an edge and 4 a vertex of sparse graphs).
 
-    Several devices: each has its part of that, that of the last pass also 4 bytes an edge of the
-    whole graph, 8 a vertex, and some 24 an edge of the parts' forests. One that fails in the middle of a
-    round is left out from then on, which a :class:`clmst.DeviceWarning` tells; others finish the
-    round.
+    Several devices: each has its part of that; that of the last pass also 4 bytes an edge of the
+    whole graph, 8 a vertex, and some 24 an edge of the parts' forests. One that fails in the middle
+    of a round is left out from then on, which a :class:`clmst.DeviceWarning` tells; others finish
+    the round.
 
     Several threads may use a solver; their solves take turns. After any error but a failure of the
     device itself it is as usable as before.
