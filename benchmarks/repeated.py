@@ -70,7 +70,7 @@ def measure(
     """Return what a graph takes."""
     graph = graph.symmetrised()
     start = perf_counter()
-    solver = clmst.RepeatedSolver(graph, device=device)
+    solver = clmst.RepeatedSolver(graph, devices=device)
     prepare = 1e3 * (perf_counter() - start)
     rng = np.random.default_rng(0)
     own = solver.weights_of(graph)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from clmst.core.dense_graph import DenseGraph
     from clmst.core.errors import (
         ClmstError,
+        DeviceWarning,
         FileFormatError,
         InvalidArgumentError,
         InvalidForestError,
@@ -73,6 +74,7 @@ _HOMES = {
     "clmst.core.dense_graph": ("DenseGraph",),
     "clmst.core.errors": (
         "ClmstError",
+        "DeviceWarning",
         "FileFormatError",
         "InvalidArgumentError",
         "InvalidForestError",
@@ -108,6 +110,7 @@ __all__ = [
     "DeviceForest",
     "DeviceGraph",
     "DeviceMatrix",
+    "DeviceWarning",
     "EclOptions",
     "EdgeParallelOptions",
     "FileFormatError",

@@ -46,7 +46,11 @@ from clmst.algorithms.chains import contract_chains
 from clmst.algorithms.dense_options import Reread
 from clmst.algorithms.edge_parallel_options import UnionFind
 from clmst.algorithms.filter_boruvka_options import Launches
+from clmst.algorithms.union import Lists
+from clmst.core import partition
+from clmst.core.weight_keys import Array
 from clmst.repeated import intake
+from clmst.repeated.together import Together
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 from tests.conftest import SHARED_DATA
@@ -254,7 +258,7 @@ def repeated_wrongs(device: Device) -> Iterator[str]:
         for name, order in (("in order", np.arange(ids.size)), ("in disorder", np.argsort(ids))):
             weights, first, second = w[order], u[order], v[order]
             listed = Graph.from_edges(first, second, weights, n_vertices=graph.n_vertices)
-            solver = clmst.RepeatedSolver(listed, device=device)
+            solver = clmst.RepeatedSolver(listed, devices=device)
             for given in (weights, clmst.DeviceArray.from_host(weights, device)):
                 if not np.array_equal(solver.solve(given).edge_ids, clmst.kruskal(listed).edge_ids):
                     yield f"repeated {name}"
@@ -279,7 +283,7 @@ def warm_wrongs(device: Device) -> Iterator[str]:
     warm_start._LEAST_EDGES, warm_start._MOST_LEFT, band._CUTS = 1, 1.0, 3
     rng = np.random.default_rng(0)
     graph = hub(np.dtype("f8"), n=40, spokes=90, m=150)
-    with clmst.RepeatedSolver(graph, device=device) as solver:
+    with clmst.RepeatedSolver(graph, devices=device) as solver:
         weights = np.exp2(rng.uniform(0, 8, solver.n_edges))
         for share in (0.01, 0.01, 0.01, 0.3):
             weights *= 1 + share * rng.random(solver.n_edges)
@@ -305,6 +309,36 @@ def chain_wrongs(device: Device) -> Iterator[str]:
             graph.edge_ids[slots], clmst.kruskal(graph).edge_ids
         ):
             yield f"chains of {n} vertices, {m} edges"
+
+
+def receive_whole(lists: Lists, number: int, slots: Array, words: Array, queue: Any) -> None:
+    """Do as `Lists.receive`: Oclgrind takes what is written behind an offset for uninitialised."""
+    launch, begin = Launcher(lists.device, queue), lists.begins[number]
+    for buffer, values in ((lists.slots, slots), (lists.words, words)):
+        every = np.empty(lists.room, values.dtype)
+        launch.read(buffer, every)
+        every[begin : begin + values.size] = values
+        launch.write(buffer, every)
+
+
+def work_in_turn(together: Together, _pool: Any, work: Any) -> list[Any]:
+    """Do as `Together._each`, in one thread: Oclgrind does not survive two."""
+    return [work(place) for place in range(len(together.members))]
+
+
+def several_wrongs(device: Device) -> Iterator[str]:
+    """Yield what is wrong where the device is two: lists of several work-items, merged."""
+    Together._each = work_in_turn  # type: ignore[method-assign]
+    Lists.receive = receive_whole  # type: ignore[method-assign]
+    partition.RANGE_STEP = 16
+    graph = hub(np.dtype(np.float32), n=120)
+    u, v, w, ids = graph.edges()
+    twins = [device, device.forcing_off("lanes")]
+    for name, order in (("in order", np.arange(ids.size)), ("in disorder", np.argsort(ids))):
+        listed = Graph.from_edges(u[order], v[order], w[order], n_vertices=graph.n_vertices)
+        with clmst.RepeatedSolver(listed, devices=twins, strategy="split") as solver:
+            if not np.array_equal(solver.solve(w[order]).edge_ids, clmst.kruskal(listed).edge_ids):
+                yield f"several devices {name}"
 
 
 def runs(shape: str, *without: str) -> Iterator[tuple[str, Graph, Options, bool]]:
@@ -368,6 +402,7 @@ def main(shape: str, *without: str) -> None:
     wrong += repeated_wrongs(device)
     wrong += warm_wrongs(device)
     wrong += chain_wrongs(device)
+    wrong += several_wrongs(device)
     for name, graph, options, maximum in runs(shape, *without):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
         algorithm = ALGORITHM_OF[type(options)]

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from scipy import sparse
 
 import clmst
-from benchmarks import cores, dense, pma, repeated, small_graphs, strategies
+from benchmarks import cores, dense, devices, pma, repeated, small_graphs, strategies
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.contest import Case, Contestant, CopyLimit, Outcome, Work, run_case
 from benchmarks.peers import Peer
@@ -26,6 +26,7 @@ from benchmarks.stand import Stand
 from clmst import Device, algorithms, generate
 from clmst.algorithms.pma import lanes_for
 from clmst.core.errors import InvalidArgumentError
+from clmst.repeated.crew import Crew
 from tests.variants import GPU_SHAPE
 
 SIZE = 5000
@@ -414,6 +415,36 @@ def test_repeated(tmp_path: Path) -> None:
     wrong = repeated.with_weights(clmst.Graph.read(graph), np.arange(point["n_edges"]))
     twins = sparse.csr_array((wrong.weights, wrong.indices.view("i4"), wrong.indptr.view("i4")))
     assert (twins != twins.T).nnz == 0
+
+
+def test_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each device alone and every strategy, forests compared; who did what, when."""
+    names = [entry.device for entry in clmst.devices() if entry.usable]
+    if len(names) < 2:
+        pytest.skip("there are not two usable devices")
+    record = tmp_path / "new" / "devices.json"
+    arguments = ["random:n=2000,average_degree=16.0", "--repetitions", "2", "--json", str(record)]
+    arguments += [word for one in names[:2] for word in ("--device", f"{one.platform}")]
+    result = CliRunner().invoke(devices.main, arguments)
+    assert result.exit_code == 0, result.output
+    (point,) = json.loads(record.read_text())["points"]
+    contestants = [f"{k}: {one.name}" for k, one in enumerate(names[:2])]
+    assert list(point["milliseconds"]) == [*contestants, *devices.STRATEGIES]
+    assert {len(times) for times in point["ahead"].values()} == {2}
+    parts = point["told"]["split"]["devices"]
+    assert {part["device"] for part in parts} == {one.description for one in names[:2]}
+    assert "geometric mean: split" in result.output
+    one = CliRunner().invoke(devices.main, arguments[:-2])
+    assert "strategies are for two or more" in one.output
+    inner = Crew.solve
+
+    def turned(crew: Crew, weights: Any, **options: Any) -> Any:
+        return inner(crew, -weights, **options)
+
+    monkeypatch.setattr(Crew, "solve", turned)
+    wrong = CliRunner().invoke(devices.main, arguments)
+    assert wrong.exit_code == 1
+    assert "split differs: a bug in clmst" in wrong.output
 
 
 def test_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

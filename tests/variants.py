@@ -45,6 +45,12 @@ GPU_SHAPE = Policy(
     separate_rounds=1,
     prim_vertices=0,
     prim_edges=0,
+    solve_us=1.0,
+    edge_ns=1.0,
+    vertex_ns=1.0,
+    cell_ns=1.0,
+    upload_gb_s=1.0,
+    download_gb_s=1.0,
 )
 
 

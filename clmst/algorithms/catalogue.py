@@ -24,6 +24,7 @@ from clmst.algorithms import (
     prim_trees,
     repeated,
     solution,
+    union,
 )
 from clmst.algorithms.ecl_options import (
     EclOptions,
@@ -67,6 +68,7 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         yield specialise(source, capabilities, tuning)
     for bits in sorted({bits for bits, _ in WEIGHTS}):
         yield specialise(solution.SOURCE, capabilities, tuning, WEIGHT_BITS=bits)
+        yield specialise(union.SOURCE, capabilities, tuning, WEIGHT_BITS=bits)
         yield specialise(prim_mirror.SOURCE, capabilities, tuning, **prim_mirror.defines(bits))
     for lanes, rows_rise in product({1, pma.lanes_for(capabilities, tuning)}, (False, True)):
         defines = pma.defines(lanes=lanes, rows_rise=rows_rise)

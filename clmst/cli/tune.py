@@ -20,7 +20,7 @@ from clmst.cli.terminal import (
     print_json,
     quiet_option,
 )
-from clmst.cli.tune_report import Report, parameters_table
+from clmst.cli.tune_report import CostsReport, Report, parameters_table
 
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
@@ -75,6 +75,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="By how much a candidate must be quicker; more where the device's times vary more.",
 )
+@click.option(
+    "--costs",
+    "is_for_costs",
+    is_flag=True,
+    help="Measure what solves and transfers cost, by which several devices of a RepeatedSolver "
+    "share work out; search nothing.",
+)
 @click.option("--list", "lists", is_flag=True, help="Show what can be varied, and do nothing.")
 @click.option("--dry-run", is_flag=True, help="Search, but write nothing.")
 @click.option(
@@ -94,6 +101,7 @@ def tune(
     budget: float,
     repetitions: int,
     margin: float,
+    is_for_costs: bool,
     lists: bool,
     dry_run: bool,
     output: Path | None,
@@ -119,6 +127,14 @@ def tune(
     shows = not (quiet or as_json)
     job = _Job(algorithm=algorithm, stages=Stages(quiet=not shows), shows=shows)
     device = job.open(device_name)
+    if is_for_costs:
+        costs = job.measure(device, given or graphs.standard(device.capabilities), repetitions)
+        costs.write(path)
+        if as_json:
+            print_json(costs.as_json())
+        elif not quiet:
+            console().print(costs.table())
+        return
     name, _ = algorithms.choose(algorithm, device)
     job = replace(job, algorithm=name)
     wanted = [part.strip() for part in parameters.split(",") if part.strip()]
@@ -171,6 +187,15 @@ class _Job:
 
         with self.stages.stage("open_device", "opening the device"):
             return get_device(name)
+
+    def measure(self, device: Device, sources: list[Source], repetitions: int) -> CostsReport:
+        """Measure what solves and transfers cost."""
+        from clmst.tune import costs
+
+        with self.stages.stage("measure", f"measuring costs on {device.name}"):
+            values = costs.measure(device, sources, repetitions)
+        names = tuple(source.name for source in sources)
+        return CostsReport(device=device, graphs=names, repetitions=repetitions, values=values)
 
     def prepare(self, device: Device, sources: list[Source], repetitions: int) -> Stand:
         """Put the graphs on the device and prove the forests that candidates must give."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -38,6 +38,78 @@ def parameters_table(parameters: Iterable[Parameter], policy: Policy) -> Table:
     return table
 
 
+def _entry_of(
+    device: Device, measured: str, values: Mapping[str, Any], figures: Mapping[str, Any]
+) -> UserEntry:
+    """Return what goes to a table of a device."""
+    from clmst.runtime.tuning_file import UserEntry
+
+    units = device.capabilities.compute_units
+    return UserEntry(
+        device=device.name,
+        platform=device.platform,
+        driver=device.driver,
+        clmst=__version__,
+        measured=f"{date.today().isoformat()}, {units} compute units: {measured}",
+        values=values,
+        figures=figures,
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class CostsReport:
+    """What solves and transfers cost, and where that went.
+
+    Attributes
+    ----------
+    device : Device
+    graphs : tuple of str
+    repetitions : int
+    values : mapping of str to int or float
+        Fields of a policy.
+    path : Path or None
+        The table that it was written to; None if it was not.
+    """
+
+    device: Device
+    graphs: tuple[str, ...]
+    repetitions: int
+    values: Mapping[str, Any]
+    path: Path | None = None
+
+    def write(self, path: Path | None) -> None:
+        """Put the values into a table, if one is meant."""
+        from clmst.runtime import tuning_file
+
+        if path is not None:
+            measured = f"costs on {'; '.join(self.graphs)}; medians of {self.repetitions}"
+            tuning_file.write(_entry_of(self.device, measured, self.values, {}), path)
+            self.path = path
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report in the types of JSON."""
+        return {
+            "device": self.device.description,
+            "driver": self.device.driver,
+            "graphs": list(self.graphs),
+            "repetitions": self.repetitions,
+            "values": dict(self.values),
+            "before": {name: getattr(self.device.policy, name) for name in self.values},
+            "written": None if self.path is None else str(self.path),
+        }
+
+    def table(self) -> Table:
+        """Return the values beside those before."""
+        from clmst.runtime.tuning_parameters import PARAMETERS
+
+        table = new_table("cost", "before", "now", "unit", "what it is", numbers=("before", "now"))
+        for name, value in self.values.items():
+            one = PARAMETERS[name]
+            before = str(getattr(self.device.policy, name))
+            table.add_row(name, before, str(value), one.unit, one.help)
+        return table
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """A search, and where its result went.
@@ -62,22 +134,13 @@ class Report:
 
     def entry(self) -> UserEntry:
         """Return what goes to a table."""
-        from clmst.runtime.tuning_file import UserEntry
-
         gain = f"{self.outcome.gain:.3f} of the time with the values before"
-        return UserEntry(
-            device=self.device.name,
-            platform=self.device.platform,
-            driver=self.device.driver,
-            clmst=__version__,
-            measured=(
-                f"{date.today().isoformat()}, {self.device.capabilities.compute_units} compute "
-                f"units: {self.algorithm} on {'; '.join(self.graphs)}; medians of "
-                f"{self.repetitions}, geometric mean; {gain}; figures beyond "
-                f"{self.outcome.margin:.3f} of 1 count"
-            ),
-            values=self.outcome.values,
-            figures=self.outcome.figures,
+        return _entry_of(
+            self.device,
+            f"{self.algorithm} on {'; '.join(self.graphs)}; medians of {self.repetitions}, "
+            f"geometric mean; {gain}; figures beyond {self.outcome.margin:.3f} of 1 count",
+            self.outcome.values,
+            self.outcome.figures,
         )
 
     def as_json(self) -> dict[str, Any]:

@@ -51,5 +51,9 @@ class OutOfDeviceMemoryError(ClmstError, MemoryError):
     """The device cannot hold what the solve needs."""
 
 
+class DeviceWarning(RuntimeWarning):
+    """A device failed; others do its work."""
+
+
 class MissingDependencyError(ClmstError, ImportError):
     """An optional package is needed for what was asked; the message says how to install it."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
-
-from clmst.algorithms.repeated import Given
+from typing import Any, Protocol, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +16,16 @@ class _Failure:
     is_refusal: bool
 
 
+class Weights(Protocol):
+    """Weights that have been checked, and are where devices get at them."""
+
+    @property
+    def is_on_device(self) -> bool:
+        """Whether they are in a buffer of the caller's."""
+
+
 # What a source of weights gives: the next ones, an error in their place, or nothing more.
-_Next = Given | _Failure | None
+_Next: TypeAlias = Weights | _Failure | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +44,9 @@ class Steps:
         Have no weights, as after any others that cannot be solved.
     """
 
-    give: Callable[[Any], Given]
-    solve: Callable[[Given], Any]
-    put_back: Callable[[Given], None]
+    give: Callable[[Any], Any]
+    solve: Callable[[Any], Any]
+    put_back: Callable[[Any], None]
     forget: Callable[[], None]
 
 
@@ -63,7 +69,7 @@ def solve_ahead(
     done = 0
     with ThreadPoolExecutor(1, thread_name_prefix="clmst-solve") as worker:
         ahead = _next(source, steps)
-        while isinstance(ahead, Given):
+        while ahead is not None and not isinstance(ahead, _Failure):
             present, ahead = ahead, None
             solve = worker.submit(steps.solve, present)
             try:
@@ -74,7 +80,7 @@ def solve_ahead(
                 told(done)
                 yield forest
             except BaseException:
-                if isinstance(ahead, Given):
+                if ahead is not None and not isinstance(ahead, _Failure):
                     steps.put_back(ahead)
                 raise
             del forest, solve  # or they would keep its memory during the next solve
@@ -95,6 +101,7 @@ def _next(source: Iterator[Any], steps: Steps) -> _Next:
     except Exception as error:
         return _Failure(error, is_refusal=False)
     try:
-        return steps.give(weights)
+        given: Weights = steps.give(weights)
     except Exception as error:
         return _Failure(error, is_refusal=True)
+    return given

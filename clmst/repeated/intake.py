@@ -49,6 +49,53 @@ class Change:
         return _edge_in(place, self.ids, self.ids_on_host)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostWords:
+    """Weights by edge, on the host, as words for devices.
+
+    Attributes
+    ----------
+    words : ndarray of `encoding.word`, shape (n_edges,)
+    encoding : Encoding
+    is_checked : bool
+        Whether none of them is known to be NaN.
+    is_callers : bool
+        Whether they are in the caller's own array, which may change.
+    """
+
+    words: Array
+    encoding: Encoding
+    is_checked: bool
+    is_callers: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostChange:
+    """New weights of some edges, on the host, checked but for the present dtype.
+
+    Attributes
+    ----------
+    ids : ndarray of int, shape (k,)
+    values : ndarray of any supported dtype, shape (k,)
+    """
+
+    ids: Array
+    values: Array
+
+    @classmethod
+    def of(cls, edge_ids: Any, weights: Any, n_edges: int) -> HostChange:
+        """Check edges and weights that are on the host."""
+        ids, values = _host_ids(edge_ids, n_edges), as_weights(weights)
+        _check_one_each(values.shape, ids.size)
+        if (nan := first_nan(values)) is not None:
+            raise nan_error(int(ids[nan]))
+        return cls(ids=ids, values=values)
+
+    def converted(self, dtype: np.dtype[Any]) -> Array:
+        """Return the weights in the dtype of the present ones, or raise if that is not exact."""
+        return _converted(self.values, dtype)
+
+
 def give(weights: Any, rounds: Rounds, queue: Any, *, keeps: bool = False) -> Given:
     """Check weights by edge, and let the device have them.
 
@@ -63,20 +110,38 @@ def give(weights: Any, rounds: Rounds, queue: Any, *, keeps: bool = False) -> Gi
     """
     array = DeviceArray.in_context(weights, rounds.device)
     if array is not None:
-        _check_count(array.dtype, (array.size,), rounds.edges.n_input)
+        check_count(array.dtype, (array.size,), rounds.edges.n_input)
         encoding = Encoding(dtype=array.dtype, stored=array.dtype)
         return Given(memory=array.memory, encoding=encoding, is_checked=False)
+    found = words_of_host(weights, rounds.edges.n_input, keeps=keeps and rounds.works_in_place)
+    return rounds.bring(found.words, found.encoding, queue, is_checked=found.is_checked)
+
+
+def words_of_host(weights: Any, n_edges: int, *, keeps: bool) -> HostWords:
+    """Check weights by edge that are on the host, and encode them.
+
+    Parameters
+    ----------
+    weights : array
+    n_edges : int
+        How many there must be.
+    keeps : bool
+        Whether the caller's array may change before the words are done with.
+    """
     values = as_weights(weights)
-    _check_count(values.dtype, values.shape, rounds.edges.n_input)
+    check_count(values.dtype, values.shape, n_edges)
     # What narrows 64-bit weights takes no NaN.
     is_checked = values.size < DEVICE_CHECKS_FROM or values.dtype.itemsize == 8
     if is_checked and (nan := first_nan(values)) is not None:
         raise nan_error(nan)
     encoded = encode(values)
     words = encoded.bits
-    if keeps and rounds.works_in_place and np.may_share_memory(words, values):
-        words = words.copy()
-    return rounds.bring(words, encoded.encoding, queue, is_checked=is_checked)
+    is_callers = bool(np.may_share_memory(words, values))
+    if keeps and is_callers:
+        words, is_callers = words.copy(), False
+    return HostWords(
+        words=words, encoding=encoded.encoding, is_checked=is_checked, is_callers=is_callers
+    )
 
 
 def change_of(edge_ids: Any, weights: Any, rounds: Rounds, launch: Launcher) -> Change:
@@ -96,15 +161,32 @@ def change_of(edge_ids: Any, weights: Any, rounds: Rounds, launch: Launcher) -> 
     array = DeviceArray.in_context(weights, rounds.device)
     if array is None:
         values = as_weights(weights)
-        _check_one_each(values.shape, ids)
+        _check_one_each(values.shape, ids.size)
         if (nan := first_nan(values)) is not None:
             raise nan_error(_edge_in(nan, ids, on_host))
         words = _words_of_host(values, rounds, launch)
     else:
-        _check_one_each((array.size,), ids)
+        _check_one_each((array.size,), ids.size)
         words = _words_of_device(array, rounds, launch)
     is_checked = on_host is not None and array is None
     return Change(ids=ids, words=words, ids_on_host=on_host, is_checked=is_checked)
+
+
+def check_ids_dtype(ids: DeviceArray) -> None:
+    """Raise unless edges on a device are integers of 32 bits."""
+    if ids.dtype not in (np.uint32, np.int32):
+        raise InvalidArgumentError(
+            f"edge_ids have dtype {ids.dtype}; on the device they must be (u)int32"
+        )
+
+
+def check_present_dtype(array: DeviceArray, dtype: np.dtype[Any]) -> None:
+    """Raise unless new weights on a device are of the dtype of the present ones."""
+    if array.dtype != dtype:
+        raise InvalidArgumentError(
+            f"weights have dtype {array.dtype} where the present ones have {dtype}; "
+            "on the device they must be of the same"
+        )
 
 
 def nan_error(edge: int) -> InvalidGraphError:
@@ -123,7 +205,7 @@ def unknown_error(edge: int, place: int, n_edges: int) -> InvalidArgumentError:
     )
 
 
-def _check_count(dtype: np.dtype[Any], shape: tuple[int, ...], n_edges: int) -> None:
+def check_count(dtype: np.dtype[Any], shape: tuple[int, ...], n_edges: int) -> None:
     """Raise unless there is one weight an edge, of a dtype that kernels know."""
     check_dtype(dtype)
     if not dtype.isnative:
@@ -137,10 +219,10 @@ def _check_count(dtype: np.dtype[Any], shape: tuple[int, ...], n_edges: int) -> 
         )
 
 
-def _check_one_each(shape: tuple[int, ...], ids: DeviceArray) -> None:
-    if shape != (ids.size,):
+def _check_one_each(shape: tuple[int, ...], n_ids: int) -> None:
+    if shape != (n_ids,):
         raise InvalidArgumentError(
-            f"weights have shape {shape} for {ids.size} edge_ids; there must be one for each"
+            f"weights have shape {shape} for {n_ids} edge_ids; there must be one for each"
         )
 
 
@@ -153,11 +235,14 @@ def _ids(edge_ids: Any, rounds: Rounds) -> tuple[DeviceArray, Array | None]:
     """Return edges on the device, and on the host if they are from there."""
     array, n_edges = DeviceArray.in_context(edge_ids, rounds.device), rounds.edges.n_input
     if array is not None:
-        if array.dtype not in (np.uint32, np.int32):
-            raise InvalidArgumentError(
-                f"edge_ids have dtype {array.dtype}; on the device they must be (u)int32"
-            )
+        check_ids_dtype(array)
         return array.view(np.uint32), None
+    ids = _host_ids(edge_ids, n_edges)
+    return DeviceArray.from_host(ids.astype(np.uint32), rounds.device), ids
+
+
+def _host_ids(edge_ids: Any, n_edges: int) -> Array:
+    """Return edges that are on the host as an array, or raise if there is not one of them."""
     ids = np.asarray(edge_ids)
     if ids.size == 0:
         ids = ids.astype(np.uint32)  # an empty list has no dtype of its own
@@ -170,19 +255,25 @@ def _ids(edge_ids: Any, rounds: Rounds) -> tuple[DeviceArray, Array | None]:
     if unknown.any():
         place = int(np.argmax(unknown))
         raise unknown_error(int(ids[place]), place, n_edges)
-    return DeviceArray.from_host(ids.astype(np.uint32), rounds.device), ids
+    return ids
+
+
+def _converted(values: Array, dtype: np.dtype[Any]) -> Array:
+    """Return weights in the dtype of the present ones, or raise if that is not exact."""
+    converted, changed = convert(values, dtype)
+    if changed is not None:
+        raise InvalidArgumentError(
+            f"weights[{changed}] is {values[changed]}, which {dtype}, the dtype of the "
+            "present weights, does not hold exactly; solve() takes all weights in another one"
+        )
+    return converted
 
 
 def _words_of_host(values: Array, rounds: Rounds, launch: Launcher) -> DeviceArray:
     """Return weights as words like the present ones, which are widened if there is no room."""
     assert rounds.present is not None
     encoding = rounds.present.encoding
-    converted, changed = convert(values, encoding.dtype)
-    if changed is not None:
-        raise InvalidArgumentError(
-            f"weights[{changed}] is {values[changed]}, which {encoding.dtype}, the dtype of the "
-            "present weights, does not hold exactly; solve() takes all weights in another one"
-        )
+    converted = _converted(values, encoding.dtype)
     words = encoding.encode(converted)
     if words is None:
         words = rounds.widen(launch).encode(converted)
@@ -194,9 +285,5 @@ def _words_of_device(array: DeviceArray, rounds: Rounds, launch: Launcher) -> De
     """Return weights of the present dtype as words."""
     assert rounds.present is not None
     dtype = rounds.present.encoding.dtype
-    if array.dtype != dtype:
-        raise InvalidArgumentError(
-            f"weights have dtype {array.dtype} where the present ones have {dtype}; "
-            "on the device they must be of the same"
-        )
+    check_present_dtype(array, dtype)
     return array.view(rounds.widen(launch).word)

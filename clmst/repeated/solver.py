@@ -8,16 +8,14 @@ from functools import cached_property
 from typing import Any, Literal, overload
 
 from clmst import algorithms
-from clmst.algorithms.ecl_options import EclOptions
 from clmst.algorithms.solution import DeviceForest
 from clmst.core import topology
-from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
-from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.repeated.ahead import solve_ahead
-from clmst.repeated.source import edges_of, graph_of
-from clmst.repeated.turns import Turns
+from clmst.repeated.crew import turns_of
+from clmst.repeated.source import check_options, devices_of, edges_of, weights_of
+from clmst.runtime.device import Device
 
 
 class RepeatedSolver:
@@ -30,8 +28,15 @@ class RepeatedSolver:
     ----------
     graph : Graph, DeviceGraph, scipy.sparse array or matrix, or networkx.Graph
         Its weights are not used. :attr:`edges` tells which edge each weight belongs to.
-    device : None, str, Device or pyopencl.CommandQueue
-        See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
+    devices : None, str, Device, pyopencl.CommandQueue, or sequence of such
+        One device or several; see :func:`clmst.get_device`. A :class:`DeviceGraph` brings its own,
+        which must be among several.
+    strategy : {"auto", "alone", "split", "cores"}
+        What several devices do. "alone": the quickest does all. "split": each gets a range of the
+        weights, by its speed, and solves those edges; one of them then solves the union of the
+        forests. "cores": the same with other parts; one device solves dense parts, which k-core
+        decomposition finds, by the algorithm "dense", another one the rest. "auto": the quickest of
+        these, as far as tables of costs tell (:mod:`clmst.repeated.costs`). The forest is the same.
     maximum : bool
         Whether maximum spanning forests are wanted.
     algorithm : str
@@ -47,8 +52,9 @@ class RepeatedSolver:
     InvalidGraphError
         The graph is malformed.
     InvalidArgumentError
-        The graph is complete and has no edges listed; nothing has the name given as `algorithm` or
-        `device`; the options are those of an algorithm that needs edges stored twice.
+        The graph is complete and has no edges listed; nothing has the name given as `algorithm`,
+        `devices` or `strategy`; no device, or one of them twice; one device where the strategy is
+        for several; the options are those of an algorithm that needs edges stored twice.
     UnsupportedDeviceError
         There is no usable device.
     OutOfDeviceMemoryError
@@ -59,6 +65,11 @@ class RepeatedSolver:
     O(n + n_slots) to prepare. On the device 8 bytes an edge and 4 a vertex, 4 more an edge if the
     order of weights is not the canonical one, two buffers of weights, and what the algorithm keeps
     (``lone-boruvka`` 8 bytes an edge and 4 a vertex of sparse graphs).
+
+    Several devices: each has its part of that; that of the last pass also 4 bytes an edge of the
+    whole graph, 8 a vertex, and some 24 an edge of the parts' forests. One that fails in the middle
+    of a round is left out from then on, which a :class:`clmst.DeviceWarning` tells; others finish
+    the round.
 
     Several threads may use a solver; their solves take turns. After any error but a failure of the
     device itself it is as usable as before.
@@ -76,7 +87,8 @@ class RepeatedSolver:
         self,
         graph: Any,
         *,
-        device: Any = None,
+        devices: Any = None,
+        strategy: str = "auto",
         maximum: bool = False,
         algorithm: str = "auto",
         options: Any = None,
@@ -84,15 +96,13 @@ class RepeatedSolver:
     ) -> None:
         began = time.perf_counter()
         algorithms.check_name(algorithm)  # what nothing has the name of is refused at once
-        if isinstance(options, EclOptions) and not options.single_direction:
-            raise InvalidArgumentError(
-                "EclOptions(single_direction=False) is for both directions of edges; a "
-                "RepeatedSolver stores each edge once"
-            )
-        self.device, self._graph = edges_of(graph, device)
-        self._turns = Turns(
+        check_options(options)
+        found = devices_of(graph, devices, strategy)
+        self._graph = edges_of(graph, found[0])
+        self._turns = turns_of(
             self._graph,
-            self.device,
+            found,
+            strategy,
             algorithm=algorithm,
             options=options,
             maximum=maximum,
@@ -101,6 +111,11 @@ class RepeatedSolver:
         self._turns.prepare_ms = 1e3 * (time.perf_counter() - began)
 
     # ------------------------------------------------------------------- what it is
+
+    @property
+    def device(self) -> Device:
+        """The device on which forests are kept: of several, the one that does the last pass."""
+        return self._turns.device
 
     @property
     def maximum(self) -> bool:
@@ -156,13 +171,7 @@ class RepeatedSolver:
         -----
         O(n + n_slots).
         """
-        if self._graph.edge_ids is not None:
-            raise InvalidArgumentError(
-                "the solver was made of a list of edges, whose order a matrix does not have; "
-                "give weights in the order of that list"
-            )
-        graph = matrix if isinstance(matrix, Graph) else graph_of(matrix, self.device)
-        return topology.weights_in_order(graph, self._graph)
+        return weights_of(matrix, self._graph, self.device)
 
     # ----------------------------------------------------------------------- solving
 
@@ -210,8 +219,7 @@ class RepeatedSolver:
         O(m) beside what the algorithm takes. Weights of 64 bits are narrowed to 32 on the host
         where that is exact, those on the device are not.
         """
-        forest = self._turns.solve(weights, profile=profile)
-        return forest if keep_on_device else forest.to_host()
+        return self._turns.solve(weights, profile=profile, keep_on_device=keep_on_device)
 
     @overload
     def update(
@@ -261,8 +269,7 @@ class RepeatedSolver:
         Uploads what changes, O(k), and copies weights that are the caller's once. Weights that were
         narrowed to 32 bits become 64 bits wide, O(m), when one comes that has no room in 32.
         """
-        forest = self._turns.update(edge_ids, weights, profile=profile)
-        return forest if keep_on_device else forest.to_host()
+        return self._turns.update(edge_ids, weights, profile=profile, keep_on_device=keep_on_device)
 
     @overload
     def solve_many(

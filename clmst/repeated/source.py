@@ -2,25 +2,104 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from clmst.algorithms.adoption import adopt
+from clmst.algorithms.ecl_options import EclOptions
 from clmst.core import topology
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array
 from clmst.intake import as_graph, check_place
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.discovery import get_device
 
+STRATEGIES = ("auto", "alone", "split", "cores")
+_FOR_SEVERAL = ("split", "cores")
 
-def edges_of(graph: Any, device: Any) -> tuple[Device, Graph]:
-    """Return the device that is meant, and the graph's edges, each once."""
-    if isinstance(graph, DeviceGraph):
-        check_place(graph, device)
-        return graph.device, topology.edges_once(graph.graph)
-    device = get_device(device)
-    return device, topology.edges_once(graph_of(graph, device))
+
+def devices_of(graph: Any, devices: Any, strategy: str) -> list[Device]:
+    """Return the devices that are meant.
+
+    Parameters
+    ----------
+    graph : object
+        One that is on a device brings it, if `devices` is None.
+    devices : None, str, Device, pyopencl.CommandQueue, or sequence of such
+    strategy : str
+
+    Raises
+    ------
+    InvalidArgumentError
+        No devices, one of them twice, not the one that the graph is on, or a strategy that does not
+        exist or needs several.
+    """
+    if strategy not in STRATEGIES:
+        known = ", ".join(map(repr, STRATEGIES))
+        raise InvalidArgumentError(f"no strategy is called {strategy!r}; there are {known}")
+    several = isinstance(devices, Iterable) and not isinstance(devices, str)
+    named = list(devices) if several else [devices]
+    if not named:
+        raise InvalidArgumentError("devices is empty; name one at least, or leave it out")
+    if isinstance(graph, DeviceGraph) and not several:
+        check_place(graph, devices)
+        found = [graph.device]
+    else:
+        found = [get_device(one) for one in named]
+    _check_distinct(found)
+    if isinstance(graph, DeviceGraph) and not any(one is graph.device for one in found):
+        raise InvalidArgumentError(
+            f"the graph is on {graph.device.description}, which is none of the devices; "
+            "name that one as well, or give the graph itself"
+        )
+    if strategy in _FOR_SEVERAL and len(found) == 1:
+        raise InvalidArgumentError(
+            f"strategy {strategy!r} is for several devices, and there is one, "
+            f"{found[0].description}; 'auto' and 'alone' are for one"
+        )
+    return found
+
+
+def _check_distinct(devices: Sequence[Device]) -> None:
+    """Raise if the same device is there twice, in the same guise."""
+    guises = [(one.cl_device, one.without, one.capabilities, one.policy) for one in devices]
+    for k, guise in enumerate(guises):
+        if guise in guises[:k]:
+            raise InvalidArgumentError(
+                f"{devices[k].description} is among the devices twice; each may be named once "
+                '("nvidia:0" and "nvidia:1" name the first two of a platform)'
+            )
+
+
+def edges_of(graph: Any, device: Device) -> Graph:
+    """Return the graph's edges, each once."""
+    own = graph.graph if isinstance(graph, DeviceGraph) else graph_of(graph, device)
+    return topology.edges_once(own)
+
+
+def weights_of(matrix: Any, edges: Graph, device: Device) -> Array:
+    """Return the weights of a matrix in the order of a solver's edges, or raise.
+
+    See :meth:`clmst.RepeatedSolver.weights_of`.
+    """
+    if edges.edge_ids is not None:
+        raise InvalidArgumentError(
+            "the solver was made of a list of edges, whose order a matrix does not have; "
+            "give weights in the order of that list"
+        )
+    graph = matrix if isinstance(matrix, Graph) else graph_of(matrix, device)
+    return topology.weights_in_order(graph, edges)
+
+
+def check_options(options: Any) -> None:
+    """Raise if options are for edges that are stored in both directions."""
+    if isinstance(options, EclOptions) and not options.single_direction:
+        raise InvalidArgumentError(
+            "EclOptions(single_direction=False) is for both directions of edges; a "
+            "RepeatedSolver stores each edge once"
+        )
 
 
 def graph_of(graph: Any, device: Device) -> Graph:

@@ -14,6 +14,7 @@ from clmst.algorithms.solution import DeviceForest
 from clmst.algorithms.warm_start import WarmStart
 from clmst.api import forest_of
 from clmst.core.errors import InvalidArgumentError
+from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.repeated.ahead import Steps
 from clmst.repeated.intake import Change, change_of, give, nan_error, unknown_error
@@ -38,6 +39,8 @@ class Turns:
         As of :func:`clmst.minimum_spanning_forest`.
     warm_start : bool
         Whether solves may begin with what earlier ones have settled.
+    make : type
+        What prepares the graph.
 
     Attributes
     ----------
@@ -54,6 +57,7 @@ class Turns:
         options: Any,
         maximum: bool,
         warm_start: bool,
+        make: type[Rounds] = Rounds,
     ) -> None:
         self.device, self.maximum = device, maximum
         self.prepare_ms = 0.0
@@ -62,7 +66,7 @@ class Turns:
         self._chains = Chains(maximum=maximum)
         self._lock = threading.RLock()
         with device.lock:
-            self._rounds: Rounds | None = Rounds(edges, device)
+            self._rounds: Rounds | None = make(edges, device)
             device.queue.finish()
 
     # ------------------------------------------------------------------- open or closed
@@ -86,7 +90,7 @@ class Turns:
 
     # --------------------------------------------------------------------------- turns
 
-    def solve(self, weights: Any, *, profile: bool) -> DeviceForest:
+    def solve(self, weights: Any, *, profile: bool, keep_on_device: bool) -> DeviceForest | Forest:
         """Solve under weights by edge."""
         with self._lock:
             began = time.perf_counter()
@@ -98,9 +102,12 @@ class Turns:
                     self._forget()
                     raise
             uploaded = self._time(launch)
-            return self._timed(self._round(given, launch), launch, began, uploaded)
+            forest = self._timed(self._round(given, launch), launch, began, uploaded)
+        return forest if keep_on_device else forest.to_host()
 
-    def update(self, edge_ids: Any, weights: Any, *, profile: bool) -> DeviceForest:
+    def update(
+        self, edge_ids: Any, weights: Any, *, profile: bool, keep_on_device: bool
+    ) -> DeviceForest | Forest:
         """Change some of the present weights, and solve."""
         with self._lock:
             rounds = self.opened()
@@ -112,7 +119,8 @@ class Turns:
                 change = change_of(edge_ids, weights, rounds, launch)
                 uploaded = self._time(launch)
                 forest = self._changed_round(rounds, change, launch)
-            return self._timed(forest, launch, began, uploaded)
+            forest = self._timed(forest, launch, began, uploaded)
+        return forest if keep_on_device else forest.to_host()
 
     def steps(self, *, keep_on_device: bool) -> Steps:
         """Return how weights are solved while the next ones are on their way.

@@ -84,7 +84,7 @@ def devices() -> list[Listing]:
     """
     every = enumerate_devices()
     wanted = os.environ.get(DEVICE_VARIABLE)
-    matching = [d for d in every if wanted is None or _matches(d, wanted)]
+    matching = _matching(every, wanted)
     best = next((d for d in matching if d.trial_failure is None), None)
     return [
         Listing(device=d, usable=d.trial_failure is None, reason=d.trial_failure, chosen=d is best)
@@ -103,8 +103,9 @@ def get_device(device: Any = None) -> Device:
     ----------
     device : None, str, Device or pyopencl.CommandQueue
         None: what ``CLMST_DEVICE`` names, else the best usable one (GPU, then CPU); "gpu" or
-        "cpu"; part of a device's or platform's name, in any case; a :class:`Device`; or a queue,
-        to work in it.
+        "cpu"; part of a device's or platform's name, in any case; one of these with ":" and a
+        number, which counts what it means from 0 on, in the order of :func:`devices`, as in
+        "nvidia:1"; a :class:`Device`; or a queue, to work in it.
 
     Raises
     ------
@@ -147,7 +148,7 @@ def _first_usable(name: str | None) -> Device:
     every = enumerate_devices()
     if not every:
         raise UnsupportedDeviceError(f"no OpenCL device was found; {_WHAT_TO_INSTALL}")
-    matching = [d for d in every if name is None or _matches(d, name)]
+    matching = _matching(every, name)
     if not matching:
         known = "; ".join(d.description for d in every)
         raise InvalidArgumentError(f"no device matches {name!r}; there are: {known}")
@@ -156,6 +157,16 @@ def _first_usable(name: str | None) -> Device:
             return device
     reasons = "; ".join(f"{d.description} {d.trial_failure}" for d in matching)
     raise UnsupportedDeviceError(f"no usable OpenCL device: {reasons}; {_WHAT_TO_INSTALL}")
+
+
+def _matching(every: list[Device], name: str | None) -> list[Device]:
+    """Return the devices that a name means, best first; all if there is none."""
+    if name is None:
+        return every
+    words, colon, number = name.rpartition(":")
+    if colon and number.strip().isdecimal():
+        return [d for d in every if _matches(d, words)][int(number) :][:1]
+    return [d for d in every if _matches(d, name)]
 
 
 def _matches(device: Device, name: str) -> bool:

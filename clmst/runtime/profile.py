@@ -34,6 +34,13 @@ class Profile:
         """Return launches and device time by phase, in the order in which phases began."""
         return _totals((phase, event) for _, phase, event in self._events if phase is not None)
 
+    def span(self) -> tuple[float, float] | None:
+        """Return when the first event started and the last ended, in seconds of the device."""
+        times = [(event.profile.start, event.profile.end) for _, _, event in self._events]
+        if not times:
+            return None
+        return 1e-9 * min(start for start, _ in times), 1e-9 * max(end for _, end in times)
+
 
 def _totals(events: Iterable[tuple[str, Any]]) -> dict[str, KernelTime]:
     totals: dict[str, KernelTime] = {}

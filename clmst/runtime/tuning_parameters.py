@@ -188,6 +188,30 @@ _DECLARED = (
         tries=(0, *_doubling(1 << 10, 1 << 20)), algorithms=("auto",),
     ),
     Parameter(
+        name="solve_us", unit="us", least=0, most=1e9, multiple_of=0, tries=(100.0, 1000.0),
+        algorithms=("auto",),
+    ),
+    Parameter(
+        name="edge_ns", unit="ns", least=1e-6, most=1e9, multiple_of=0, tries=(0.03, 10.0),
+        algorithms=("auto",),
+    ),
+    Parameter(
+        name="vertex_ns", unit="ns", least=0, most=1e9, multiple_of=0, tries=(0.1, 20.0),
+        algorithms=("auto",),
+    ),
+    Parameter(
+        name="cell_ns", unit="ns", least=1e-6, most=1e9, multiple_of=0, tries=(0.01, 5.0),
+        algorithms=("auto",),
+    ),
+    Parameter(
+        name="upload_gb_s", unit="GB/s", least=1e-3, most=1e6, multiple_of=0, tries=(10.0, 50.0),
+        algorithms=("auto",),
+    ),
+    Parameter(
+        name="download_gb_s", unit="GB/s", least=1e-3, most=1e6, multiple_of=0, tries=(10.0, 50.0),
+        algorithms=("auto",),
+    ),
+    Parameter(
         name="compact_shares_per_compute_unit", unit="work-groups", least=1, most=4096,
         tries=_doubling(1, 128),
     ),

@@ -417,7 +417,7 @@ def test_arguments_that_are_set_follow_the_weights(any_device: Device) -> None:
         clmst.generate("grid", rows=30, columns=30),
     )
     rng = np.random.default_rng(5)
-    with clmst.RepeatedSolver(graph, device=any_device, options=options) as solver:
+    with clmst.RepeatedSolver(graph, devices=any_device, options=options) as solver:
         for turn in range(6):
             weights = rng.integers(0, 99, solver.n_edges).astype("i4")
             given = DeviceArray.from_host(weights, any_device) if turn % 2 else weights

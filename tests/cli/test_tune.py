@@ -16,6 +16,7 @@ import pytest
 
 import clmst
 from clmst import KernelBuildError, api
+from clmst.repeated.costs import Costs
 from clmst.runtime import discovery, tuning
 from clmst.runtime.device import Device
 from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
@@ -75,6 +76,25 @@ def test_from_search_to_use(run: Run, table: Path, monkeypatch: pytest.MonkeyPat
     (shown,) = [e["tuning"] for e in listed if e["name"] == device.name]
     assert (shown["source"], shown["measured"]) == ("user", entry["measured"])
     assert "tuning: your own" in run("devices").stdout
+
+
+def test_from_costs_to_use(run: Run, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are written beside what was tuned, and a solver goes by them; a dry run writes none."""
+    quick = (*QUICK, "--costs")
+    result = run(*quick, "--dry-run")
+    assert_fine(result)
+    assert "edge_ns" in result.stdout
+    assert not table.exists()
+    result = run(*quick, "--json")
+    assert_fine(result)
+    report = json.loads(result.stdout)
+    assert report["written"] == str(table)
+    assert report["before"].keys() == report["values"].keys() >= {"solve_us", "cell_ns"}
+    monkeypatch.setattr(discovery, "_resolved", {})
+    device = clmst.get_device()
+    assert device.tuning.source == "user"
+    assert Costs.of(device).edge_ns == report["values"]["edge_ns"]
+    assert Costs.of(device).solve_ms == pytest.approx(1e-3 * report["values"]["solve_us"])
 
 
 def test_table_for_people(run: Run, table: Path) -> None:

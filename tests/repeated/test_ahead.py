@@ -34,7 +34,7 @@ def rounds_for(solver: RepeatedSolver, count: int, dtype: Any = np.float32) -> l
 @every_order
 @pytest.mark.parametrize("dtype", ["u1", "f4", "f8"])
 def test_forests_in_order(guise: Device, make: Any, dtype: str) -> None:
-    solver = RepeatedSolver(make(), device=guise)
+    solver = RepeatedSolver(make(), devices=guise)
     rounds = rounds_for(solver, 6, dtype)
     told: list[tuple[int, int | None]] = []
     forests = solver.solve_many(rounds, progress=lambda *done: told.append(done))
@@ -48,7 +48,7 @@ def test_forests_in_order(guise: Device, make: Any, dtype: str) -> None:
 
 
 def test_progress_of_what_has_no_length(any_device: Device) -> None:
-    solver = RepeatedSolver(random_graph(), device=any_device)
+    solver = RepeatedSolver(random_graph(), devices=any_device)
     told: list[Any] = []
     list(solver.solve_many(iter(rounds_for(solver, 2)), progress=lambda *done: told.append(done)))
     assert told == [(1, None), (2, None)]
@@ -58,7 +58,7 @@ def test_progress_of_what_has_no_length(any_device: Device) -> None:
 @every_order
 def test_one_array_for_all(guise: Device, make: Any) -> None:
     """A generator may fill the same array, or the same buffer, for every round."""
-    solver = RepeatedSolver(make(), device=guise)
+    solver = RepeatedSolver(make(), devices=guise)
     rounds = rounds_for(solver, 5)
     same = np.empty_like(rounds[0])
     buffer = DeviceArray.from_host(same, guise)
@@ -82,7 +82,7 @@ def test_one_array_for_all(guise: Device, make: Any) -> None:
 def test_large_weights_by_staging(guise: Device) -> None:
     """Transfers large enough for pinned memory, where a device copies."""
     graph = sorted_graph(1000, STAGED_FROM // 8 + 2000)
-    solver = RepeatedSolver(graph, device=guise)
+    solver = RepeatedSolver(graph, devices=guise)
     rng = np.random.default_rng(4)
     rounds = [rng.random(solver.n_edges) for _ in range(3)]
     assert rounds[0].nbytes > STAGED_FROM
@@ -98,7 +98,7 @@ class OutOfWeightsError(Exception):
 @every_order
 def test_a_source_that_fails(guise: Device, make: Any) -> None:
     """All that came before is solved and yielded; the solver is as good as new."""
-    solver = RepeatedSolver(make(), device=guise)
+    solver = RepeatedSolver(make(), devices=guise)
     rounds = rounds_for(solver, 3)
 
     def failing() -> Iterator[Any]:
@@ -123,7 +123,7 @@ def test_weights_that_are_wrong(
     """NaN and wrong lengths stop it in their turn, whoever finds them."""
     if large:
         monkeypatch.setattr("clmst.repeated.intake.DEVICE_CHECKS_FROM", 0)
-    solver = RepeatedSolver(make(), device=guise)
+    solver = RepeatedSolver(make(), devices=guise)
     rounds = rounds_for(solver, 4)
     nan = rounds[2].copy()
     place = int(np.flatnonzero(solver.edges[:, 0] >= 0)[7])
@@ -143,7 +143,7 @@ def test_weights_that_are_wrong(
 @on_every_device
 def test_whoever_has_enough_stops(guise: Device) -> None:
     """Weights that were on their way give their memory back, and no thread stays."""
-    solver = RepeatedSolver(sorted_graph(), device=guise)
+    solver = RepeatedSolver(sorted_graph(), devices=guise)
     rounds = rounds_for(solver, 10)
     before = threading.active_count()
     for _ in range(5):
@@ -160,7 +160,7 @@ def test_whoever_has_enough_stops(guise: Device) -> None:
 def test_solves_between(any_device: Device) -> None:
     """Whoever iterates may solve something else with what comes of it."""
     for make in (random_graph, sorted_graph):
-        solver = RepeatedSolver(make(), device=any_device)
+        solver = RepeatedSolver(make(), devices=any_device)
         rounds = rounds_for(solver, 4)
         for weights, forest in zip(rounds, solver.solve_many(rounds), strict=True):
             check(solver, weights, forest)
@@ -171,7 +171,7 @@ def test_the_next_is_asked_for_while_one_is_solved(
     any_device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The source's own work is hidden behind the solve: one ahead, and no more."""
-    solver = RepeatedSolver(random_graph(), device=any_device)
+    solver = RepeatedSolver(random_graph(), devices=any_device)
     rounds = rounds_for(solver, 4)
     turns = solver._turns
     inner, log = turns._round, []

@@ -122,7 +122,7 @@ def test_rounds_by_chains(guise: Device) -> None:
     """Rounds of several dtypes from host and device, and updates."""
     rng = np.random.default_rng(2)
     graph = with_chains(rng, 60, 90, 6)
-    solver = RepeatedSolver(graph, device=guise, algorithm="filter-boruvka")
+    solver = RepeatedSolver(graph, devices=guise, algorithm="filter-boruvka")
     for dtype in ("f4", "i8"):
         weights = rng.integers(0, 1000, solver.n_edges).astype(dtype)
         forest = check(solver, weights)
@@ -139,7 +139,7 @@ def test_not_where_few_are_left_out(any_device: Device, monkeypatch: pytest.Monk
     weights = rng.random(few.n_input)
 
     def is_by_chains(graph: Graph, **options: Any) -> bool:
-        with RepeatedSolver(graph, device=any_device, **options) as solver:
+        with RepeatedSolver(graph, devices=any_device, **options) as solver:
             forest = solver.solve(np.resize(weights, solver.n_edges))
         return "chains" in forest.stats
 

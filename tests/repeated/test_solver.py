@@ -63,7 +63,7 @@ def test_any_graph_under_any_weights(guise: Device, data: st.DataObject) -> None
     pairs = [(u, v) for u, v, _ in edges.canonical()]
     maximum = data.draw(st.booleans()) if is_native(guise) else False
     dtypes = sorted({dtype.name for dtype, _ in weights_of(guise)})
-    with RepeatedSolver(edges.graph(layout), device=guise, maximum=maximum) as solver:
+    with RepeatedSolver(edges.graph(layout), devices=guise, maximum=maximum) as solver:
         if layout in ("edges", "symmetrised"):
             loops = edges.u == edges.v
             assert solver.n_edges == edges.u.size
@@ -81,7 +81,7 @@ def test_any_graph_under_any_weights(guise: Device, data: st.DataObject) -> None
 def test_every_algorithm(device: Device, algorithm: str, maximum: bool) -> None:
     """What an algorithm has made of the weights of a round must not be there in the next."""
     rng = np.random.default_rng(1)
-    solver = RepeatedSolver(random_graph(), device=device, algorithm=algorithm, maximum=maximum)
+    solver = RepeatedSolver(random_graph(), devices=device, algorithm=algorithm, maximum=maximum)
     for dtype in ("u4", "u4", "f8", "u4"):
         forest = check(solver, rng.integers(0, 1000, solver.n_edges).astype(dtype))
         assert forest.stats["algorithm"] == algorithm
@@ -90,7 +90,7 @@ def test_every_algorithm(device: Device, algorithm: str, maximum: bool) -> None:
 def test_same_as_one_solve(device: Device) -> None:
     """Attributes and all, where the canonical order is the caller's."""
     graph, rng = sorted_graph(3000, 20000), np.random.default_rng(2)
-    solver = RepeatedSolver(graph, device=device)
+    solver = RepeatedSolver(graph, devices=device)
     for dtype in ("f4", "i8"):
         weights = rng.integers(-500, 500, solver.n_edges).astype(dtype)
         again = graph.replace(weights=weights[graph.edge_ids])
@@ -104,7 +104,7 @@ def test_weights_come_back_as_they_were(any_device: Device, dtype: np.dtype) -> 
     """Narrowed or not, every weight of the forest is the caller's own, bit by bit."""
     u = np.arange(40)
     for device in (any_device, copying(any_device)):
-        solver = RepeatedSolver(Graph.from_edges(u, u + 1), device=device)
+        solver = RepeatedSolver(Graph.from_edges(u, u + 1), devices=device)
         weights = np.resize(np.array([3, 0, 1, 7, 100]), 40).astype(dtype)
         wide = weights.copy()
         if dtype.itemsize == 8:
@@ -117,7 +117,7 @@ def test_weights_come_back_as_they_were(any_device: Device, dtype: np.dtype) -> 
 
 def test_labels_and_coordinates_of_the_graph(any_device: Device) -> None:
     graph = random_graph(4, 9).replace(vertex_labels=tuple("abcdefghi"))
-    solver = RepeatedSolver(graph, device=any_device)
+    solver = RepeatedSolver(graph, devices=any_device)
     assert solver.solve(np.ones(9)).vertex_labels == tuple("abcdefghi")
 
 
@@ -149,7 +149,7 @@ def test_weights_of_a_matrix(any_device: Device, shape: str, maximum: bool) -> N
         }[shape]()
 
     present = rng.random((50, 50)) < 0.2
-    solver = RepeatedSolver(matrix(0), device=any_device, maximum=maximum)
+    solver = RepeatedSolver(matrix(0), devices=any_device, maximum=maximum)
     assert (solver.edges[:, 0] < solver.edges[:, 1]).all()
     solve_once = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
     for seed in (0, 1, 2):
@@ -166,7 +166,7 @@ def test_large_matrix_is_adopted(any_device: Device) -> None:
     A = sparse.csr_array(grid + grid.T + sparse.kron(sparse.diags_array(
         [1.0, 1.0], offsets=[-1, 1], shape=(side, side)), sparse.eye_array(side)))  # fmt: skip
     assert A.nnz > 1 << 18
-    solver = RepeatedSolver(A, device=any_device)
+    solver = RepeatedSolver(A, devices=any_device)
     assert solver.n_edges == A.nnz // 2
     rng = np.random.default_rng(4)
     weights = rng.random(solver.n_edges)
@@ -180,7 +180,7 @@ def test_large_matrix_is_adopted(any_device: Device) -> None:
 
 def test_matrix_of_another_pattern(any_device: Device) -> None:
     ring = [(0, 1), (1, 2), (2, 3)]
-    solver = RepeatedSolver(matrix_of(ring, [1, 2, 3], 4), device=any_device)
+    solver = RepeatedSolver(matrix_of(ring, [1, 2, 3], 4), devices=any_device)
     for pairs, fact in (
         ([(0, 1), (1, 2)], "no entry for edge 2 (2, 3)"),
         ([(0, 1), (2, 3)], "no entry for edge 1 (1, 2)"),
@@ -195,7 +195,7 @@ def test_matrix_of_another_pattern(any_device: Device) -> None:
             assert fact in refused(solver.weights_of, A)
             assert "must have the pattern" in refused(solver.weights_of, A)
     assert "5 rows for 4 vertices" in refused(solver.weights_of, matrix_of(ring, [1, 2, 3], 5))
-    of_lists = RepeatedSolver(Graph.from_edges([1, 0], [2, 1]), device=any_device)
+    of_lists = RepeatedSolver(Graph.from_edges([1, 0], [2, 1]), devices=any_device)
     assert "made of a list of edges" in refused(of_lists.weights_of, matrix_of(ring, [1, 2, 3], 4))
 
 
@@ -208,7 +208,7 @@ def test_matrix_of_another_pattern(any_device: Device) -> None:
 def test_weights_on_the_device(guise: Device, make: Any, dtype: str) -> None:
     """Whatever they are made with; of another queue too. They stay what they are."""
     rng = np.random.default_rng(5)
-    solver = RepeatedSolver(make(), device=guise)
+    solver = RepeatedSolver(make(), devices=guise)
     other = clmst.get_device(cl.CommandQueue(guise.context))
     for _ in range(2):
         weights = rng.integers(0, 99, solver.n_edges).astype(dtype)
@@ -226,7 +226,7 @@ def test_weights_on_the_device(guise: Device, make: Any, dtype: str) -> None:
 
 
 def test_weights_on_the_device_are_not_copied(any_device: Device) -> None:
-    solver = RepeatedSolver(sorted_graph(), device=any_device)
+    solver = RepeatedSolver(sorted_graph(), devices=any_device)
     weights = DeviceArray.from_host(np.ones(solver.n_edges, np.float32), any_device)
     solver.solve(weights)
     present = solver._turns.opened().present
@@ -235,7 +235,7 @@ def test_weights_on_the_device_are_not_copied(any_device: Device) -> None:
 
 
 def test_weights_of_another_context(any_device: Device) -> None:
-    solver = RepeatedSolver(random_graph(), device=any_device)
+    solver = RepeatedSolver(random_graph(), devices=any_device)
     elsewhere = DeviceArray.from_host(np.ones(solver.n_edges), copying(any_device))
     assert "another context" in refused(solver.solve, elsewhere)
     swapped = np.dtype("f8").newbyteorder()
@@ -247,7 +247,7 @@ def test_weights_of_another_context(any_device: Device) -> None:
 
 
 def test_not_one_weight_an_edge(any_device: Device) -> None:
-    solver = RepeatedSolver(random_graph(), device=any_device)
+    solver = RepeatedSolver(random_graph(), devices=any_device)
     for weights in ([], np.ones(1499), np.ones((1500, 1)), np.float32(1)):
         message = refused(solver.solve, weights)
         assert f"shape {np.shape(weights)} for 1500 edges" in message
@@ -258,7 +258,7 @@ def test_not_one_weight_an_edge(any_device: Device) -> None:
 
 @pytest.mark.parametrize("dtype", ["c8", "M8[s]", "O", "S3"])
 def test_dtypes_that_nobody_knows(any_device: Device, dtype: str) -> None:
-    solver = RepeatedSolver(Graph.from_edges([0], [1]), device=any_device)
+    solver = RepeatedSolver(Graph.from_edges([0], [1]), devices=any_device)
     assert "must be one of bool" in refused(solver.solve, np.zeros(1, dtype))
 
 
@@ -271,7 +271,7 @@ def test_first_nan_is_named(
 ) -> None:
     """By host and device alike, in the caller's numbers; the next round is as good as ever."""
     monkeypatch.setattr(intake, "DEVICE_CHECKS_FROM", checks_from)
-    solver = RepeatedSolver(make(), device=guise)
+    solver = RepeatedSolver(make(), devices=guise)
     rng = np.random.default_rng(6)
     right = rng.integers(0, 50, solver.n_edges).astype(dtype)
     for sign in (1, -1):
@@ -287,13 +287,13 @@ def test_first_nan_is_named(
 
 def test_what_cannot_be_solved_again(any_device: Device) -> None:
     points = clmst.Points(np.random.default_rng(0).random((5, 2)))
-    assert "a Points is a complete graph" in refused(RepeatedSolver, points, device=any_device)
-    message = refused(RepeatedSolver, np.zeros((3, 3)), device=any_device)
+    assert "a Points is a complete graph" in refused(RepeatedSolver, points, devices=any_device)
+    message = refused(RepeatedSolver, np.zeros((3, 3)), devices=any_device)
     assert "a ndarray is a complete graph" in message
     options = EclOptions(single_direction=False)
-    message = refused(RepeatedSolver, random_graph(), device=any_device, options=options)
+    message = refused(RepeatedSolver, random_graph(), devices=any_device, options=options)
     assert "stores each edge once" in message
-    message = refused(RepeatedSolver, random_graph(), device=any_device, algorithm="guess")
+    message = refused(RepeatedSolver, random_graph(), devices=any_device, algorithm="guess")
     assert "no algorithm is called 'guess'" in message
 
 
@@ -303,13 +303,13 @@ def test_graph_on_a_device_brings_it(any_device: Device) -> None:
     assert solver.device is any_device
     check(solver, np.arange(1500)[::-1])
     elsewhere = any_device.forcing_off("lanes")
-    assert "leave device out" in refused(RepeatedSolver, resident, device=elsewhere)
+    assert "leave device out" in refused(RepeatedSolver, resident, devices=elsewhere)
 
 
 def test_closed(any_device: Device) -> None:
     """Forests outlive the solver; asking it for more is an error that says so."""
     graph = random_graph()
-    with RepeatedSolver(graph, device=any_device) as solver:
+    with RepeatedSolver(graph, devices=any_device) as solver:
         kept = solver.solve(np.arange(1500), keep_on_device=True)
         many = solver.solve_many([np.ones(1500)] * 3)
         next(many)
@@ -334,7 +334,7 @@ def test_closed(any_device: Device) -> None:
 @pytest.mark.parametrize("dtype", ["u1", "f4", "i8", "f8"])
 def test_forests_kept_on_the_device(guise: Device, make: Any, dtype: str) -> None:
     """A forest has weights of its own, which the next round leaves alone."""
-    solver = RepeatedSolver(make(), device=guise)
+    solver = RepeatedSolver(make(), devices=guise)
     rng = np.random.default_rng(7)
     rounds = [rng.integers(0, 200, solver.n_edges).astype(dtype) for _ in range(4)]
     kept = [solver.solve(weights, keep_on_device=True) for weights in rounds]
@@ -348,7 +348,7 @@ def test_usable_after_a_solve_that_was_broken_off(
     guise: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By Ctrl-C, say, in the middle: what a plan holds by then must not be built upon."""
-    solver = RepeatedSolver(random_graph(), device=guise)
+    solver = RepeatedSolver(random_graph(), devices=guise)
     weights = np.random.default_rng(8).random(solver.n_edges, np.float32)
     call, calls, broken_at = Launcher.__call__, [0], [-1]
 
@@ -388,7 +388,7 @@ def test_a_thousand_rounds_take_no_more_memory(
     device = copying(any_device)
     if not copies:
         device.capabilities = any_device.capabilities
-    solver = RepeatedSolver(make(2000, 20000), device=device)
+    solver = RepeatedSolver(make(2000, 20000), devices=device)
     rng = np.random.default_rng(8)
     rounds = [rng.random(solver.n_edges, dtype=np.float32) for _ in range(3)]
     ids = np.arange(0, solver.n_edges, 7)
@@ -412,7 +412,7 @@ def test_a_thousand_rounds_take_no_more_memory(
 
 def test_threads_take_turns(device: Device) -> None:
     """Each gets the forest of its own weights; others solve on the device at the same time."""
-    solver = RepeatedSolver(random_graph(), device=device)
+    solver = RepeatedSolver(random_graph(), devices=device)
     aside = random_graph(seed=1)
     weights = [np.random.default_rng(k).integers(0, 99, solver.n_edges) for k in range(4)]
     right = [expected(solver, one) for one in weights]
@@ -437,7 +437,7 @@ def test_threads_take_turns(device: Device) -> None:
 
 @on_every_device
 def test_times_and_profile(guise: Device) -> None:
-    solver = RepeatedSolver(random_graph(), device=guise)
+    solver = RepeatedSolver(random_graph(), devices=guise)
     weights = np.arange(1500, dtype=np.float32)[::-1].copy()
     array = DeviceArray.from_host(weights, guise)
     for forest in (

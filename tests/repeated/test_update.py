@@ -41,7 +41,7 @@ def test_update_is_a_solve_from_scratch(guise: Device, data: st.DataObject) -> N
     edges = data.draw(edge_arrays())
     m = edges.u.size
     dtype, maximum = data.draw(st.sampled_from(weights_of(guise)))
-    solver = RepeatedSolver(edges.graph(), device=guise, maximum=maximum)
+    solver = RepeatedSolver(edges.graph(), devices=guise, maximum=maximum)
     weights = data.draw(weight_arrays(m, [dtype])).copy()
     check(solver, weights)
     for _ in range(3):
@@ -60,7 +60,7 @@ def test_update_is_a_solve_from_scratch(guise: Device, data: st.DataObject) -> N
 def test_changes_on_the_device(guise: Device, make: Any, dtype: str) -> None:
     """Edges and weights from wherever they are; the caller's first weights stay the caller's."""
     rng = np.random.default_rng(1)
-    solver = RepeatedSolver(make(), device=guise)
+    solver = RepeatedSolver(make(), devices=guise)
     first = rng.integers(0, 99, solver.n_edges).astype(dtype)
     array = DeviceArray.from_host(first, guise)
     solver.solve(array)
@@ -83,7 +83,7 @@ def test_changes_on_the_device(guise: Device, make: Any, dtype: str) -> None:
 def test_a_host_array_is_the_callers_again(any_device: Device) -> None:
     """A change builds on the weights that were solved, whatever their array holds by then."""
     for make in (random_graph, sorted_graph):
-        solver = RepeatedSolver(make(), device=any_device)
+        solver = RepeatedSolver(make(), devices=any_device)
         weights = np.arange(solver.n_edges, dtype=np.float32)
         solved = weights.copy()
         solver.solve(weights)
@@ -96,7 +96,7 @@ def test_a_host_array_is_the_callers_again(any_device: Device) -> None:
 @every_order
 @pytest.mark.parametrize("from_host", [True, False])
 def test_a_wrong_change_changes_nothing(guise: Device, make: Any, from_host: bool) -> None:
-    solver = RepeatedSolver(make(), device=guise)
+    solver = RepeatedSolver(make(), devices=guise)
     weights = np.random.default_rng(2).random(solver.n_edges, np.float32)
     check(solver, weights)
 
@@ -118,7 +118,7 @@ def test_a_wrong_change_changes_nothing(guise: Device, make: Any, from_host: boo
 
 
 def test_a_change_that_makes_no_sense(any_device: Device) -> None:
-    solver = RepeatedSolver(random_graph(), device=any_device)
+    solver = RepeatedSolver(random_graph(), devices=any_device)
     assert "no weights to change; solve() gives them" in refused(solver.update, [0], [1])
     solver.solve(np.ones(solver.n_edges, np.int16))
     for ids, weights, rule in (
@@ -144,7 +144,7 @@ def test_no_weights_after_wrong_ones(
 ) -> None:
     """Whoever found them wrong, and whether they were one of many."""
     monkeypatch.setattr("clmst.repeated.intake.DEVICE_CHECKS_FROM", checks_from)
-    solver = RepeatedSolver(sorted_graph(), device=any_device)
+    solver = RepeatedSolver(sorted_graph(), devices=any_device)
     right = np.ones(solver.n_edges, np.float32)
     for wrong in (right * np.nan, right[1:]):
         for failing in (solver.solve, lambda weights: list(solver.solve_many([right, weights]))):
@@ -158,7 +158,7 @@ def test_no_weights_after_wrong_ones(
 @pytest.mark.parametrize("dtype", ["i8", "u8", "f8"])
 def test_narrowed_weights_and_one_that_is_too_wide(guise: Device, make: Any, dtype: str) -> None:
     """64-bit weights of 32 bits stay so while they can, and are exact whatever comes."""
-    solver = RepeatedSolver(make(), device=guise)
+    solver = RepeatedSolver(make(), devices=guise)
     rng = np.random.default_rng(3)
     base = 1 << 40
     weights = (rng.integers(0, 50, solver.n_edges) + base).astype(dtype)
@@ -184,7 +184,7 @@ def test_narrowed_weights_and_one_that_is_too_wide(guise: Device, make: Any, dty
 
 def test_numbers_of_claims_begin_anew(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """After 2**32 changes an old claim must not look like a new one."""
-    solver = RepeatedSolver(random_graph(), device=any_device)
+    solver = RepeatedSolver(random_graph(), devices=any_device)
     weights = np.arange(solver.n_edges, dtype=np.uint32)
     solver.solve(weights)
     solver.update([1, 2, 3], [5, 5, 5])
@@ -199,7 +199,7 @@ def test_numbers_of_claims_begin_anew(any_device: Device, monkeypatch: pytest.Mo
 
 def test_update_after_many(any_device: Device) -> None:
     """What is changed are the weights of the last forest that was yielded."""
-    solver = RepeatedSolver(sorted_graph(), device=any_device)
+    solver = RepeatedSolver(sorted_graph(), devices=any_device)
     rounds = [np.random.default_rng(k).random(solver.n_edges) for k in range(3)]
     list(solver.solve_many(rounds))
     rounds[2][:9] = 2

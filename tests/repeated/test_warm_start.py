@@ -67,21 +67,21 @@ def check_near_rounds(solver: RepeatedSolver, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("maximum", [False, True])
 def test_every_dtype(any_device: Device, dtype: str, maximum: bool) -> None:
-    check_near_rounds(RepeatedSolver(random_graph(), device=any_device, maximum=maximum), dtype)
+    check_near_rounds(RepeatedSolver(random_graph(), devices=any_device, maximum=maximum), dtype)
 
 
 @pytest.mark.usefixtures("eager")
 @on_every_device
 @pytest.mark.parametrize(("dtype", "maximum"), [("f4", False), ("i8", True)])
 def test_every_device(guise: Device, dtype: str, maximum: bool) -> None:
-    check_near_rounds(RepeatedSolver(random_graph(), device=guise, maximum=maximum), dtype)
+    check_near_rounds(RepeatedSolver(random_graph(), devices=guise, maximum=maximum), dtype)
 
 
 @pytest.mark.usefixtures("eager")
 @on_every_device
 def test_on_the_device_by_update_and_many(guise: Device) -> None:
     rng = np.random.default_rng(2)
-    solver = RepeatedSolver(sorted_graph(), device=guise)
+    solver = RepeatedSolver(sorted_graph(), devices=guise)
     weights = rng.random(solver.n_edges, np.float32) + 1
     for _ in range(3):
         given = near(weights, rng)
@@ -125,7 +125,7 @@ def test_any_graph_any_moves(seed: int, size: tuple[int, int], dtype: str, share
 def settled(device: Device, **options: Any) -> tuple[RepeatedSolver, Array, Any]:
     """Return a solver that has settled edges, weights that it solves by them, and their forest."""
     rng = np.random.default_rng(3)
-    solver = RepeatedSolver(random_graph(), device=device, **options)
+    solver = RepeatedSolver(random_graph(), devices=device, **options)
     weights = np.exp2(rng.uniform(0, 8, solver.n_edges)).astype(np.float32)
     for _ in range(3):
         forest = check(solver, near(weights, rng))
@@ -184,7 +184,7 @@ def test_another_dtype_forgets(any_device: Device) -> None:
 @pytest.mark.usefixtures("eager")
 def test_switched_off(any_device: Device) -> None:
     rng = np.random.default_rng(4)
-    solver = RepeatedSolver(random_graph(), device=any_device, warm_start=False)
+    solver = RepeatedSolver(random_graph(), devices=any_device, warm_start=False)
     weights = rng.random(solver.n_edges, np.float32)
     assert not any(is_warm(check(solver, weights)) for _ in range(4))
 
@@ -211,7 +211,7 @@ def test_looks_seldom_where_weights_are_new(
 ) -> None:
     found = looks(monkeypatch)
     rng = np.random.default_rng(5)
-    solver = RepeatedSolver(random_graph(), device=any_device)
+    solver = RepeatedSolver(random_graph(), devices=any_device)
     for _ in range(70):
         assert not is_warm(solver.solve(rng.random(solver.n_edges, np.float32)))
     assert 4 <= len(found) <= 7  # after pauses of 1, 2, 4, 8, 16, ... rounds
@@ -223,14 +223,14 @@ def test_not_where_too_much_is_left(any_device: Device, monkeypatch: pytest.Monk
     """All weights nearly alike: any edge may come to be in the forest."""
     monkeypatch.setattr(warm_start, "_LEAST_EDGES", 1)
     rng = np.random.default_rng(6)
-    solver = RepeatedSolver(random_graph(), device=any_device)
+    solver = RepeatedSolver(random_graph(), devices=any_device)
     for _ in range(6):
         weights = 1 + 0.1 * rng.random(solver.n_edges)
         assert not is_warm(check(solver, weights))
 
 
 def test_not_for_small_graphs(any_device: Device) -> None:
-    solver = RepeatedSolver(random_graph(), device=any_device)
+    solver = RepeatedSolver(random_graph(), devices=any_device)
     weights = np.ones(solver.n_edges)
     assert not any(is_warm(solver.solve(weights)) for _ in range(4))
 
@@ -239,7 +239,7 @@ def test_not_for_small_graphs(any_device: Device) -> None:
 def test_wider_if_it_did_not_last(any_device: Device) -> None:
     """Weights that go on moving: settled for wider and wider moves, as long as they are small."""
     rng = np.random.default_rng(7)
-    solver = RepeatedSolver(sorted_graph(400, 4000), device=any_device)
+    solver = RepeatedSolver(sorted_graph(400, 4000), devices=any_device)
     weights = np.exp2(rng.uniform(0, 12, solver.n_edges)).astype(np.float32)
     served = [is_warm(check(solver, weights * np.float32(1 + 0.01 * k))) for k in range(24)]
     assert 8 <= sum(served) < 22

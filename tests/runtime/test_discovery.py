@@ -257,6 +257,29 @@ def test_names(machine: Machine, monkeypatch: pytest.MonkeyPatch, name: str, mea
     assert clmst.get_device("zen").name == "pthread-zen"  # an argument wins
 
 
+def test_several_devices_of_a_name(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A number tells devices apart that report the same, in the order in which they are listed."""
+    twins = [("H200", "NVIDIA CUDA", "NVIDIA Corporation", "gpu", units) for units in (9, 7, 8)]
+    machine(*MACHINE, *twins)
+
+    def units_of(name: str | None) -> int:
+        return int(clmst.get_device(name).cl_device.max_compute_units)
+
+    listed = [d.device.cl_device.max_compute_units for d in clmst.devices()]
+    for number, units in enumerate((9, 8, 7)):
+        assert units in listed
+        assert units_of(f"nvidia:{number}") == units
+        assert units_of(f"H200 : {number}") == units
+    assert clmst.get_device("gpu:0").name == "gfx1100"
+    assert units_of("gpu:4") == 7
+    assert units_of("nvidia") == 9
+    with pytest.raises(InvalidArgumentError, match="no device matches 'nvidia:3'; there are"):
+        clmst.get_device("nvidia:3")
+    monkeypatch.setenv("CLMST_DEVICE", "nvidia:2")
+    assert units_of(None) == 7
+    assert [d.device.cl_device.max_compute_units for d in clmst.devices() if d.chosen] == [7]
+
+
 @pytest.mark.parametrize("by", ["argument", "variable"])
 def test_unknown_name_lists_what_there_is(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, by: str

@@ -1,0 +1,204 @@
+"""Several devices at one solve: `RepeatedSolver` on each alone, and on all by every strategy.
+
+    python -m benchmarks.devices GRAPH... --device nvidia:0 --device nvidia:1 [--json FILE]
+
+GRAPH is a stand-in by name, a file, or a family as in random:n=100000,average_degree=64. Weights
+are random floats, others in every round. A round is from an array on the host to a forest there;
+"ahead" are rounds of `solve_many`, which uploads weights while those before are solved. Every
+round's forest is compared with that of the first device alone before anything is timed; contestants
+take turns. A ratio is the best device's time alone over that of several. What "auto" chose stands
+beside it. The second table has one round of each strategy, device by device.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import clmst
+from benchmarks.options import json_option, repetitions_option
+from benchmarks.record import write_record
+from clmst.bench import machine
+from clmst.bench.tables import digits
+from clmst.generators.stand_ins import STAND_INS
+from clmst.tune import graphs as sources
+
+ROUNDS = 3
+STRATEGIES = ("split", "cores", "auto")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """What one graph took.
+
+    Attributes
+    ----------
+    prepare : mapping of str to float
+        Milliseconds, by contestant.
+    milliseconds, ahead : mapping of str to list of float
+        Of every repetition, by contestant: a round, and a round of several one after the other.
+    told : mapping of str to mapping
+        The ``stats`` of a round.
+    """
+
+    name: str
+    n_vertices: int
+    n_edges: int
+    prepare: Mapping[str, float]
+    milliseconds: Mapping[str, list[float]]
+    ahead: Mapping[str, list[float]]
+    told: Mapping[str, Mapping[str, Any]]
+
+    def best_alone(self) -> float:
+        """Return the median of the quickest device by itself."""
+        alone = [times for name, times in self.milliseconds.items() if name not in STRATEGIES]
+        return min(median(times) for times in alone)
+
+    def ratio(self, name: str) -> float:
+        """Return by how much a contestant is quicker than the best device alone."""
+        return self.best_alone() / median(self.milliseconds[name])
+
+
+def load(name: str) -> clmst.Graph:
+    """Return the graph that an argument names."""
+    if name in STAND_INS:
+        return STAND_INS[name].load()
+    (source,) = sources.named([name])
+    return source.make()
+
+
+def measure(name: str, graph: clmst.Graph, devices: list[clmst.Device], repetitions: int) -> Point:
+    """Return what a graph takes."""
+    makes: dict[str, dict[str, Any]] = {
+        f"{number}: {device.name}": {"devices": device} for number, device in enumerate(devices)
+    }
+    makes |= {strategy: {"devices": devices, "strategy": strategy} for strategy in STRATEGIES}
+    solvers, prepare = {}, {}
+    for contestant, options in makes.items():
+        start = perf_counter()
+        solvers[contestant] = clmst.RepeatedSolver(graph, **options)
+        prepare[contestant] = 1e3 * (perf_counter() - start)
+    first = next(iter(solvers.values()))
+    rng = np.random.default_rng(0)
+    given = [rng.random(first.n_edges, dtype=np.float32) for _ in range(ROUNDS)]
+    for weights in given:
+        expected = first.solve(weights).edge_ids
+        for contestant, solver in solvers.items():
+            if not np.array_equal(solver.solve(weights).edge_ids, expected):
+                raise click.ClickException(f"{name}: {contestant} differs: a bug in clmst")
+    times: dict[str, list[float]] = {contestant: [] for contestant in solvers}
+    ahead: dict[str, list[float]] = {contestant: [] for contestant in solvers}
+    for k in range(repetitions):
+        for contestant, solver in solvers.items():
+            start = perf_counter()
+            solver.solve(given[k % ROUNDS])
+            times[contestant].append(1e3 * (perf_counter() - start))
+            start = perf_counter()
+            for _ in solver.solve_many(given):
+                pass
+            ahead[contestant].append(1e3 * (perf_counter() - start) / ROUNDS)
+    told = {name: _told(solver.solve(given[0]).stats) for name, solver in solvers.items()}
+    for solver in solvers.values():
+        solver.close()
+    for device in devices:
+        device.release_memory()
+    return Point(
+        name=name,
+        n_vertices=graph.n_vertices,
+        n_edges=first.n_edges,
+        prepare=prepare,
+        milliseconds=times,
+        ahead=ahead,
+        told=told,
+    )
+
+
+def _told(stats: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of a forest's stats says who did what."""
+    wanted = ("strategy", "algorithm", "device", "devices", "last_pass")
+    return {name: stats[name] for name in wanted if name in stats}
+
+
+def table_of(points: list[Point]) -> Table:
+    """Return medians: of a round, and of one of several; ratios for strategies of several."""
+    names = [*points[0].milliseconds]
+    table = Table("graph", "n", "edges", *(f"{name} ms (ahead)" for name in names))
+    for point in points:
+        cells = []
+        for name in names:
+            times = f"{digits(median(point.milliseconds[name]))}"
+            times += f" ({digits(median(point.ahead[name]))})"
+            if name in STRATEGIES:
+                chosen = point.told[name]["strategy"]
+                times += f", {point.ratio(name):.2f}" + (f", {chosen}" if chosen != name else "")
+            cells.append(times)
+        table.add_row(point.name, f"{point.n_vertices:,}", f"{point.n_edges:,}", *cells)
+    return table
+
+
+def parts_of(points: list[Point]) -> Table:
+    """Return who did what in a round of each strategy that has several devices at work."""
+    steps = ("began_ms", "upload_ms", "solve_ms", "send_ms", "wait_ms")
+    table = Table("graph", "strategy", "device", "vertices", "edges", "algorithms", *steps, "last")
+    for point in points:
+        for name in STRATEGIES:
+            told = point.told[name]
+            for place, part in enumerate(told.get("devices", ())):
+                last = told["last_pass"]
+                table.add_row(
+                    point.name,
+                    name,
+                    part["device"],
+                    f"{part['vertices']:,}",
+                    f"{part['edges']:,}",
+                    ", ".join(part["algorithms"]),
+                    *(digits(max(part[step], 0)) for step in steps),
+                    f"{last['edges']:,} edges, {digits(last['ms'])} ms" if place == 0 else "",
+                )
+    return table
+
+
+def mean_ratio(points: list[Point], name: str) -> float:
+    """Return the geometric mean of a contestant's ratios."""
+    return math.exp(sum(math.log(point.ratio(name)) for point in points) / len(points))
+
+
+@click.command()
+@click.argument("graphs", nargs=-1, required=True)
+@click.option(
+    "--device", "names", multiple=True, required=True,
+    help="Two or more, each as of clmst solve, as in nvidia:0 and nvidia:1.",
+)  # fmt: skip
+@repetitions_option
+@json_option
+def main(
+    graphs: tuple[str, ...], names: tuple[str, ...], repetitions: int, json_file: Path | None
+) -> None:
+    """Time rounds on several devices: medians, in brackets those of rounds one ahead."""
+    devices = [clmst.get_device(name) for name in names]
+    if len(devices) < 2:
+        raise click.UsageError("one --device is given; strategies are for two or more")
+    points = []
+    for name in graphs:
+        points.append(measure(Path(name).name, load(name), devices, repetitions))
+        every = [machine.facts(device) for device in devices]
+        write_record(devices[0], points, json_file, devices=every)
+    console = Console(width=200)
+    console.print(table_of(points))
+    console.print(parts_of(points))
+    means = (f"{name} {mean_ratio(points, name):.2f}" for name in STRATEGIES)
+    console.print(f"Speed-up over the best device alone, geometric mean: {', '.join(means)}")
+
+
+if __name__ == "__main__":
+    main()

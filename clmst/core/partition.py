@@ -1,0 +1,284 @@
+"""Parts of a graph's edges, each a graph of its own.
+
+The forest of a graph is in the union of the forests of its parts, whatever the parts are: an edge
+that is in no part's forest is the heaviest of a cycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from clmst.core import csr
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array
+
+# A part whose edges touch fewer of the vertices than this share has vertex numbers of its own.
+_RENUMBERED_BELOW = 0.75
+
+# Hashes by which neighbours are compared, and how many the ends of an edge within a dense part have
+# in common. Where all pairs are edges with probability p, the ends share p / (2 - p) of their
+# neighbours: of those with p = 1/2, six hashes or more are the same for 45 %, of those that share a
+# fiftieth for one edge in two million.
+_HASHES, _ALIKE = 16, 6
+# The core number from which on they are compared: smaller parts hardly pay.
+_COMPARED = 16
+
+# Ranges of weights begin at multiples of so many, so that whatever a weight's width, a part of a
+# buffer or of a host array begins where devices want it.
+RANGE_STEP = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Some edges of a graph.
+
+    Attributes
+    ----------
+    graph : Graph
+        Those edges, as of :func:`clmst.core.topology.edges_once`. Its vertices may have other
+        numbers, which rise with those of the whole graph. Its weights are `first` to `last` of the
+        whole graph's.
+    slots : ndarray of uint32, shape (n_edges,), or None
+        The whole graph's slot of each slot, rising; None: they are consecutive.
+    first_slot : int
+        The first of them, where they are consecutive.
+    first, last : int
+        Which weights of the whole graph the part takes: those of its edges, and of others maybe.
+    """
+
+    graph: Graph
+    slots: Array | None
+    first_slot: int
+    first: int
+    last: int
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return self.graph.n_slots
+
+    @property
+    def room(self) -> int:
+        """The most edges that its forest can have."""
+        return min(max(self.graph.n_vertices - 1, 0), self.n_edges)
+
+
+def whole(edges: Graph) -> Part:
+    """Return all edges as one part."""
+    return Part(graph=edges, slots=None, first_slot=0, first=0, last=edges.n_input)
+
+
+def by_ranges(edges: Graph, bounds: Sequence[int]) -> list[Part]:
+    """Return the parts whose weights are ranges: from one of the bounds to the next.
+
+    Parameters
+    ----------
+    edges : Graph
+        As of :func:`clmst.core.topology.edges_once`.
+    bounds : sequence of int
+        From 0 to ``edges.n_input``, not falling.
+
+    Notes
+    -----
+    O(n + m) a part.
+    """
+    parts = []
+    for first, last in pairwise(bounds):
+        if edges.edge_ids is None:
+            slots: Array | slice = slice(first, last)
+        else:
+            slots = np.flatnonzero((edges.edge_ids >= first) & (edges.edge_ids < last))
+        parts.append(part_of(edges, slots, first, last))
+    return parts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clusters:
+    """Disjoint sets of vertices.
+
+    Attributes
+    ----------
+    labels : ndarray of int32, shape (n,)
+        The cluster of each vertex; -1 if it is in none.
+    sizes, edges : ndarray of int, shape (n_clusters,)
+        Their vertices, and the edges with both ends in them.
+    """
+
+    labels: Array
+    sizes: Array
+    edges: Array
+
+    def chosen(self, places: Array) -> Clusters:
+        """Return some of them, numbered anew."""
+        numbers = np.full(self.sizes.size + 1, -1, np.int32)
+        numbers[places] = np.arange(places.size)
+        return Clusters(
+            labels=numbers[self.labels], sizes=self.sizes[places], edges=self.edges[places]
+        )
+
+
+def clusters(edges: Graph, cores: Array, thresholds: Sequence[int]) -> Iterator[Clusters]:
+    """Yield the dense parts of cores of a graph.
+
+    They are the connected components of what vertices of a core number and more have between them.
+    From core number _COMPARED on, only edges count whose ends share many of their neighbours: a few
+    edges that join dense parts would make one of them otherwise. How many they share, of all that
+    they have, is estimated by minimum-wise hashing.
+
+    Source: A. Broder, "On the resemblance and containment of documents", SEQUENCES '97.
+
+    Parameters
+    ----------
+    edges : Graph
+        As of :func:`clmst.core.topology.edges_once`.
+    cores : ndarray of int, shape (n,)
+        The core number of each vertex.
+    thresholds : sequence of int
+        The least core numbers, rising.
+
+    Notes
+    -----
+    O(n + m), and O(n + m') for each threshold, at which m' edges are left. The hashes are the same
+    in every run.
+    """
+    rows, columns = edges.rows, edges.indices
+    alike: Array | None = None
+    for least in thresholds:
+        inside = cores >= least
+        within = inside[rows] & inside[columns]
+        rows, columns = rows[within], columns[within]
+        alike = None if alike is None else alike[within]
+        if least >= _COMPARED and alike is None:
+            alike = _in_common(edges.n_vertices, rows, columns) >= _ALIKE
+        numbers = np.cumsum(inside) - 1
+        ends = numbers[rows], numbers[columns]
+        joining = ends if alike is None else (ends[0][alike], ends[1][alike])
+        count, found = _components(int(np.count_nonzero(inside)), *joining)
+        labels = np.full(edges.n_vertices, -1, np.int32)
+        labels[inside] = found
+        together = found[ends[0]][found[ends[0]] == found[ends[1]]]
+        yield Clusters(
+            labels=labels,
+            sizes=np.bincount(found, minlength=count),
+            edges=np.bincount(together, minlength=count),
+        )
+
+
+def _in_common(n: int, rows: Array, columns: Array) -> Array:
+    """Return how many of _HASHES least hashes of neighbours the ends of each edge share.
+
+    A vertex is its own neighbour. `rows` rise.
+    """
+    from scipy import sparse
+
+    upper = sparse.coo_array((np.ones(rows.size, bool), (rows, columns)), shape=(n, n))
+    upper.has_canonical_format = True  # else SciPy would look for parallel edges
+    by_column = upper.tocsc()
+    sides = []
+    for indptr, others in (
+        (csr.row_starts(rows, n), columns),
+        (by_column.indptr, by_column.indices),
+    ):
+        busy = np.flatnonzero(indptr[1:] > indptr[:-1])
+        sides.append((busy, indptr[busy].astype(np.int64), others))
+    rng, common = np.random.default_rng(0), np.zeros(rows.size, np.uint8)
+    for _ in range(_HASHES if rows.size else 0):
+        hashes = rng.permutation(n).astype(np.uint32)
+        least = hashes.copy()
+        for busy, starts, others in sides:
+            found = np.minimum.reduceat(hashes[others], starts)
+            least[busy] = np.minimum(least[busy], found)
+        common += least[rows] == least[columns]
+    return common
+
+
+def _components(n: int, rows: Array, columns: Array) -> tuple[int, Array]:
+    """Return how many components there are, and the one of each vertex."""
+    from scipy import sparse
+
+    ones = np.ones(rows.size, bool)
+    graph = sparse.coo_array((ones, (rows, columns)), shape=(n, n))
+    count, found = sparse.csgraph.connected_components(graph, directed=False)
+    return int(count), found
+
+
+def by_clusters(edges: Graph, dense: Clusters, groups: Sequence[Sequence[int]]) -> list[Part]:
+    """Return a part for each group of clusters, and one of all other edges, the last.
+
+    Notes
+    -----
+    O(n + m) a part.
+    """
+    group_of = np.full(dense.sizes.size + 1, -1, np.int32)  # and of no cluster
+    for number, group in enumerate(groups):
+        group_of[np.asarray(group)] = number
+    cluster = dense.labels[edges.rows]
+    inside = (cluster >= 0) & (cluster == dense.labels[edges.indices])
+    groups_of_edges = np.where(inside, group_of[cluster], -1)
+    slots = [np.flatnonzero(groups_of_edges == number) for number in (*range(len(groups)), -1)]
+    return [
+        part_of(edges, chosen, *_range(edges, chosen), always=number < len(groups))
+        for number, chosen in enumerate(slots)
+    ]
+
+
+def _range(edges: Graph, slots: Array) -> tuple[int, int]:
+    """Return the range of weights that some slots take, from a place that devices like."""
+    if not slots.size:
+        return 0, 0
+    ids = slots if edges.edge_ids is None else edges.edge_ids[slots]
+    return int(ids.min()) // RANGE_STEP * RANGE_STEP, int(ids.max()) + 1
+
+
+def range_bounds(shares: Sequence[float], n_input: int) -> list[int]:
+    """Return the bounds for :func:`by_ranges` of ranges with shares of all, which add to 1."""
+    ends = np.cumsum(shares) * n_input / RANGE_STEP
+    inner = [min(round(end) * RANGE_STEP, n_input) for end in ends[:-1].tolist()]
+    return [0, *inner, n_input]
+
+
+def part_of(
+    edges: Graph, slots: Array | slice, first: int, last: int, *, always: bool = False
+) -> Part:
+    """Return some slots of a graph as a part that takes the weights from `first` to `last`.
+
+    Vertices without an edge in the part have no number there if they are many, or `always`.
+    """
+    rows, columns = edges.rows[slots], edges.indices[slots]
+    ids = None if edges.edge_ids is None else edges.edge_ids[slots]
+    if isinstance(slots, slice):
+        numbers, first_slot = None, slots.start
+    else:
+        numbers, first_slot = slots.astype(np.uint32), 0
+        ids = numbers if ids is None else ids
+    below = 1.0 if always else _RENUMBERED_BELOW
+    n, rows, columns = _renumbered(edges.n_vertices, rows, columns, below)
+    relative = None if ids is None else (ids.astype(np.int64) - first)
+    if relative is not None and np.array_equal(relative, np.arange(last - first)):
+        relative = None
+    graph = Graph(
+        indptr=csr.row_starts(rows, n),
+        indices=np.ascontiguousarray(columns),
+        weights=np.broadcast_to(np.uint8(0), columns.size),
+        is_symmetric=False,
+        edge_ids=relative,
+        n_input=last - first,
+    )
+    return Part(graph=graph, slots=numbers, first_slot=first_slot, first=first, last=last)
+
+
+def _renumbered(n: int, rows: Array, columns: Array, below: float) -> tuple[int, Array, Array]:
+    """Return edges with numbers for their own vertices alone, if those are below a share of all."""
+    touched = np.zeros(n, bool)
+    touched[rows] = True
+    touched[columns] = True
+    n_touched = int(np.count_nonzero(touched))
+    if n_touched >= below * n:
+        return n, rows, columns
+    numbers: Any = np.cumsum(touched, dtype=np.uint32) - np.uint32(1)
+    return n_touched, numbers[rows], numbers[columns]

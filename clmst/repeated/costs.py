@@ -1,0 +1,174 @@
+"""What solves cost, as far as is known: on one device, and shared out among several.
+
+Pure functions of sizes and of :class:`Costs`, in milliseconds. Weights come from the host, and the
+forest goes back there, which all have to do alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from clmst.core.weight_keys import Array
+from clmst.runtime.device import Device
+
+# A slot and a word of weight, for each edge of a forest that is sent to another device.
+_SENT_BYTES = 8
+_WORD_BYTES = 4
+# A launch of the merge or two, and the threads that wait for one another.
+_MEETING_MS = 0.1
+
+# Edges and vertices of dense parts that are solved together.
+Dense = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """What a device takes.
+
+    Attributes
+    ----------
+    solve_ms : float
+        For a solve, whatever the graph.
+    edge_ns, vertex_ns : float
+        For an edge and a vertex of a sparse graph.
+    cell_ns : float
+        For a cell of `dense`.
+    upload_ns, download_ns : float
+        For a byte from and to the host.
+    host : bool
+        Whether it computes on the host's own cores.
+    """
+
+    solve_ms: float
+    edge_ns: float
+    vertex_ns: float
+    cell_ns: float
+    upload_ns: float
+    download_ns: float
+    host: bool
+
+    @classmethod
+    def of(cls, device: Device) -> Costs:
+        """Return what the tables have for a device."""
+        tuning = device.policy
+        copies = device.capabilities.host_arrays == "copied"
+        return cls(
+            solve_ms=1e-3 * tuning.solve_us,
+            edge_ns=tuning.edge_ns,
+            vertex_ns=tuning.vertex_ns,
+            cell_ns=tuning.cell_ns,
+            upload_ns=1 / tuning.upload_gb_s if copies else 0.0,
+            download_ns=1 / tuning.download_gb_s if copies else 0.0,
+            host=device.capabilities.kind == "cpu",
+        )
+
+    @property
+    def weighed_edge_ns(self) -> float:
+        """What an edge takes with the upload of its weight."""
+        return self.edge_ns + _WORD_BYTES * self.upload_ns
+
+    @property
+    def has_dense_parts(self) -> bool:
+        """Whether `dense` can be quicker at all: where all pairs are edges."""
+        return 2 * self.cell_ns < self.edge_ns
+
+    def is_dense(self, sizes: Array, edges: Array) -> Array:
+        """Return whether `dense` is quicker for parts of so many vertices and edges."""
+        return edges * self.edge_ns > sizes.astype(np.float64) ** 2 * self.cell_ns
+
+    def sparse(self, n: int, m: int) -> float:
+        """Return what a sparse graph of n vertices and m edges takes that is on the device."""
+        return self.solve_ms + 1e-6 * (n * self.vertex_ns + m * self.edge_ns)
+
+    def dense(self, n: int) -> float:
+        """Return what `dense` takes for n vertices."""
+        return self.solve_ms + 1e-6 * n * n * self.cell_ns
+
+    def upload(self, m: int) -> float:
+        """Return what the weights of m edges take."""
+        return 1e-6 * m * _WORD_BYTES * self.upload_ns
+
+
+def alone(costs: Costs, n: int, m: int) -> float:
+    """Return what one device takes for all."""
+    return costs.upload(m) + costs.sparse(n, m)
+
+
+def shares(every: Sequence[Costs]) -> list[float]:
+    """Return which share of the edges each device gets: by its speed."""
+    speeds = [1 / costs.weighed_edge_ns for costs in every]
+    return [speed / sum(speeds) for speed in speeds]
+
+
+def meeting(every: Sequence[Costs], forests: Sequence[int], n: int) -> float:
+    """Return what the last pass takes, on the first device, with its way there.
+
+    Parameters
+    ----------
+    every : sequence of Costs
+    forests : sequence of int
+        The edges that each brings.
+    n : int
+        Vertices.
+    """
+    last = every[0]
+    sent = [
+        k * _SENT_BYTES * (one.download_ns + last.upload_ns)
+        for one, k in zip(every[1:], forests[1:], strict=True)
+    ]
+    return _MEETING_MS + 1e-6 * sum(sent) + last.sparse(n, sum(forests))
+
+
+def split(every: Sequence[Costs], n: int, m: int) -> float:
+    """Return what devices take whose shares of the edges are by their speed; the first is last."""
+    parts = [round(share * m) for share in shares(every)]
+    touched = [min(n, 2 * part) for part in parts]
+    own = [c.upload(p) + c.sparse(t, p) for c, p, t in zip(every, parts, touched, strict=True)]
+    forests = [min(max(t - 1, 0), p) for t, p in zip(touched, parts, strict=True)]
+    return max(own) + meeting(every, forests, n)
+
+
+def cores(
+    dense: Costs, sparse: Costs, n: int, m: int, parts: Sequence[Dense], *, dense_is_last: bool
+) -> float:
+    """Return what two devices take, one of which solves the dense parts.
+
+    Parameters
+    ----------
+    dense, sparse : Costs
+    n, m : int
+        Vertices and edges of the whole graph.
+    parts : sequence of (int, int)
+        Vertices and edges of each matrix.
+    dense_is_last : bool
+        Which of them does the last pass.
+    """
+    inside = sum(edges for _, edges in parts)
+    inner = sum(vertices for vertices, _ in parts)
+    matrices = dense.upload(m) + sum(dense.dense(vertices) for vertices, _ in parts)
+    rest = sparse.upload(m) + sparse.sparse(n, m - inside)
+    forests = [min(inner, inside), min(max(n - 1, 0), m - inside)]
+    if dense_is_last:
+        return max(matrices, rest) + meeting([dense, sparse], forests, n)
+    return max(matrices, rest) + meeting([sparse, dense], forests[::-1], n)
+
+
+def grouped(sizes: Sequence[int], costs: Costs) -> list[list[int]]:
+    """Return which dense parts share a matrix, by their places.
+
+    A matrix more takes a solve more; one of several parts has cells between them, which are in
+    vain. Parts go into the present matrix, from the largest on, while that is the lesser evil.
+    """
+    groups: list[list[int]] = []
+    room = 0
+    for place in sorted(range(len(sizes)), key=lambda place: -sizes[place]):
+        in_vain = 1e-6 * costs.cell_ns * 2 * room * sizes[place]
+        if not groups or in_vain > costs.solve_ms:
+            groups.append([])
+            room = 0
+        groups[-1].append(place)
+        room += sizes[place]
+    return groups

@@ -1,0 +1,44 @@
+"""Devices that fail in the middle of their work, told from callers' mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.runtime.device import Device
+
+
+class DeviceLostError(Exception):
+    """A device has failed; for whoever can do without it.
+
+    Parameters
+    ----------
+    device : Device
+    error : Exception
+        What went wrong there.
+    """
+
+    def __init__(self, device: Device, error: Exception) -> None:
+        super().__init__(f"{device.description} failed: {reason(error)}")
+        self.device, self.error = device, error
+
+
+@contextmanager
+def failures_of(device: Device) -> Iterator[None]:
+    """Let whatever goes wrong in here be a failure of a device.
+
+    What is wrong with the caller's input is not, nor is what breaks a solve off.
+    """
+    try:
+        yield
+    except (InvalidGraphError, InvalidArgumentError, DeviceLostError):
+        raise
+    except Exception as error:
+        raise DeviceLostError(device, error) from error
+
+
+def reason(error: Exception) -> str:
+    """Return what an error says, in one line."""
+    words = str(error).splitlines()
+    return f"{type(error).__name__}: {words[0]}" if words else type(error).__name__

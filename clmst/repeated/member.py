@@ -1,0 +1,283 @@
+"""One of several devices at work: its parts of the graph, round by round."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from clmst import algorithms
+from clmst.algorithms.repeated import Given
+from clmst.algorithms.union import Lists, Union
+from clmst.core.weight_keys import Array, Encoding
+from clmst.primitives.compact import positions
+from clmst.repeated.held import HeldRounds
+from clmst.repeated.plan import Assignment, Task
+from clmst.repeated.whole import Whole, give_part
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.profile import Profile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The forest of a part.
+
+    Attributes
+    ----------
+    number : int
+        Of its list.
+    n_edges : int
+    algorithm : str
+    nan : int or None
+        The first weight of the whole graph that was found to be NaN.
+    """
+
+    number: int
+    n_edges: int
+    algorithm: str
+    nan: int | None
+
+
+@dataclass(slots=True, kw_only=True)
+class Work:
+    """What a device has done in a round, and when, by the host's clock in seconds.
+
+    Attributes
+    ----------
+    launch : Launcher
+    found : list of Found
+    began, uploaded, solved, ended : float
+        It is `solved` when the forests are in the device's memory, and has `ended` when they are
+        where the last pass takes them from.
+    host_less_device : float
+        The host's clock less the device's, in seconds, where the work is profiled.
+    """
+
+    launch: Launcher
+    found: list[Found] = field(default_factory=list)
+    began: float = 0.0
+    uploaded: float = 0.0
+    solved: float = 0.0
+    ended: float = 0.0
+    host_less_device: float = 0.0
+
+
+class Piece:
+    """A part on a device.
+
+    Parameters
+    ----------
+    task : Task
+    number : int
+        Of its list.
+    device : Device
+    """
+
+    def __init__(self, task: Task, number: int, device: Device) -> None:
+        self.task, self.part, self.number = task, task.part, number
+        self.rounds = HeldRounds(task.part.graph, device)
+        slots = task.part.slots
+        self._numbers = None if slots is None else device.upload(slots)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Which weights of the whole graph it takes."""
+        return self.part.first, self.part.last
+
+    def solve(
+        self, graph: DeviceGraph, launch: Launcher, lists: Lists, number: int, *,
+        maximum: bool, may_hold_nan: bool,
+    ) -> Found:  # fmt: skip
+        """Solve, and list the forest; waits for the count."""
+        task = self.task
+        name, solve = algorithms.choose(task.algorithm, graph.device, graph, options=task.options)
+        solution = solve(graph, launch, maximum=maximum, options=task.options)
+        chosen, total = positions(solution.in_forest, at_most=self.part.room, launch=launch)
+        k = launch.read_word(total.memory)
+        lists.list_forest(
+            number, chosen, graph, launch, k=k, numbers=self._numbers, first=self.part.first_slot
+        )
+        nan = self.rounds.read_faults(launch).nan if may_hold_nan else None
+        return Found(
+            number=self.number,
+            n_edges=k,
+            algorithm=name,
+            nan=None if nan is None else nan + self.part.first,
+        )
+
+    def reset(self, launch: Launcher) -> None:
+        """Build on nothing of a solve that was broken off."""
+        self.rounds.drop_plans()
+        self.rounds.clear_faults(launch)
+
+
+class Member:
+    """A device with its parts.
+
+    Its work is for one thread at a time; `give` may be called by another.
+
+    Parameters
+    ----------
+    assignment : Assignment
+    numbers : sequence of int
+        Of the lists of its tasks.
+    union : Union
+        What takes the forests.
+    maximum : bool
+    """
+
+    def __init__(
+        self, assignment: Assignment, numbers: Sequence[int], union: Union, *, maximum: bool
+    ) -> None:
+        self.device, self.union, self.maximum = assignment.device, union, maximum
+        tasks = list(zip(assignment.tasks, numbers, strict=True))
+        with self.device.lock:
+            self.pieces = [Piece(task, number, self.device) for task, number in tasks]
+            self.device.queue.finish()
+        self._own: Lists | None = None  # what is sent to the union's device
+        self._queue: Any = None
+        if self.device is not union.device:
+            self._own = Lists([piece.part.room for piece in self.pieces], self.device)
+            self._queue = union.device.new_queue()
+            self._host = [np.empty(piece.part.room, np.uint32) for piece in self.pieces]
+            self._host_words = [np.empty(0, np.uint32) for _ in self.pieces]
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """Which weights of the whole graph it takes."""
+        return [piece.span for piece in self.pieces]
+
+    # ------------------------------------------------------------------- weights
+
+    def give(self, whole: Whole, queue: Any) -> list[Given]:
+        """Let each piece have its weights; what several take is brought once."""
+        found: dict[tuple[int, int], Given] = {}
+        for piece in self.pieces:
+            if piece.span not in found:
+                found[piece.span] = give_part(whole, piece.span, piece.rounds, queue)
+        return [found[piece.span] for piece in self.pieces]
+
+    def hold(self, givens: Sequence[Given]) -> None:
+        """Keep weights until :meth:`let_go`."""
+        for piece, given in zip(self.pieces, givens, strict=True):
+            piece.rounds.hold(given)
+
+    def let_go(self, givens: Sequence[Given]) -> None:
+        """Let go of weights that were held."""
+        for piece, given in zip(self.pieces, givens, strict=True):
+            piece.rounds.let_go(given)
+
+    def put_back(self, givens: Sequence[Given]) -> None:
+        """Let go of weights that are done with, unless they are held."""
+        for piece, given in zip(self.pieces, givens, strict=True):
+            piece.rounds.put_back(given)
+
+    def forget(self) -> None:
+        """Have no weights."""
+        for piece in self.pieces:
+            piece.rounds.forget()
+
+    # --------------------------------------------------------------------- rounds
+
+    def launcher(self, *, profile: bool) -> Launcher:
+        """Return a launcher; what the device's own queue does is done, if it is for another."""
+        if not profile:
+            return Launcher(self.device, self.device.queue)
+        with self.device.lock:
+            self.device.queue.finish()
+        return Launcher(self.device, self.device.profiling_queue, Profile())
+
+    def solve(self, whole: Whole, givens: Sequence[Given] | None, *, profile: bool) -> Work:
+        """Solve with other weights, and let the union have the forests."""
+        work = Work(launch=self.launcher(profile=profile))
+
+        def enter() -> list[DeviceGraph]:
+            nonlocal givens
+            if givens is None:
+                givens = self.give(whole, work.launch.queue)
+            return [
+                piece.rounds.take(given, work.launch)
+                for piece, given in zip(self.pieces, givens, strict=True)
+            ]
+
+        try:
+            return self._run(work, enter, whole.encoding)
+        except BaseException:
+            self.forget()
+            raise
+        finally:
+            if givens is not None:
+                self.put_back(givens)
+
+    def change(self, ids: Array, words: Array, encoding: Encoding, *, profile: bool) -> Work:
+        """Solve with some weights changed; `ids` are edges that there are, `words` no NaN."""
+        work = Work(launch=self.launcher(profile=profile))
+
+        def enter() -> list[DeviceGraph]:
+            graphs = []
+            for piece in self.pieces:
+                rounds, (first, last) = piece.rounds, piece.span
+                mine = (ids >= first) & (ids < last)
+                edges = DeviceArray.from_host((ids[mine] - first).astype(np.uint32), self.device)
+                changed = DeviceArray.from_host(words[mine], self.device)
+                graphs.append(rounds.change(edges, changed, work.launch))
+            return graphs
+
+        return self._run(work, enter, encoding)
+
+    def _run(self, work: Work, enter: Callable[[], list[DeviceGraph]], encoding: Encoding) -> Work:
+        """Let weights enter, solve every piece, and send what comes of it."""
+        lists, launch = self._own or self.union.lists, work.launch
+        work.began = time.perf_counter()
+        with self.device.lock:
+            if launch.profile is not None:
+                work.host_less_device = launch.host_less_device()
+            try:
+                if self._own is not None:
+                    self._own.make_room(encoding.word)
+                graphs = enter()
+                if launch.profile is not None:
+                    launch.queue.finish()
+                work.uploaded = time.perf_counter()
+                for place, (piece, graph) in enumerate(zip(self.pieces, graphs, strict=True)):
+                    given = piece.rounds.present
+                    found = piece.solve(
+                        graph, launch, lists, place if self._own else piece.number,
+                        maximum=self.maximum,
+                        may_hold_nan=given is not None and given.may_hold_nan,
+                    )  # fmt: skip
+                    work.found.append(found)
+                launch.queue.finish()
+                work.solved = time.perf_counter()
+                sent = self._read(work, encoding)
+            except BaseException:
+                with suppress(Exception):  # of a device that is lost, say
+                    for piece in self.pieces:
+                        piece.reset(launch)
+                    launch.queue.finish()  # before memory that it works on is anybody else's
+                raise
+        for found, slots, words in sent:
+            self.union.lists.receive(found.number, slots, words, self._queue)
+        work.ended = time.perf_counter()
+        return work
+
+    def _read(self, work: Work, encoding: Encoding) -> list[tuple[Found, Array, Array]]:
+        """Return the forests on the host, unless the union has them already."""
+        if self._own is None:
+            return []
+        sent = []
+        for place, (found, room) in enumerate(zip(work.found, self._host, strict=True)):
+            if self._host_words[place].dtype != encoding.word or not self._host_words[place].size:
+                self._host_words[place] = np.empty(room.size, encoding.word)
+            slots = room[: found.n_edges]
+            words = self._host_words[place][: found.n_edges]
+            self._own.read(place, slots, words, work.launch)
+            sent.append((found, slots, words))
+        return sent

@@ -1,0 +1,159 @@
+"""The model of costs, and what is chosen by it: pure functions, no device."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from clmst import Device, Graph
+from clmst.core import topology
+from clmst.repeated import costs as model
+from clmst.repeated import strategies
+from clmst.repeated.costs import Costs
+from clmst.repeated.strategies import Choice
+from clmst.runtime import policy
+from tests.repeated.crews import clustered_graph, every_crew
+from tests.runtime.test_policy import CAPABILITIES
+
+
+def costs_of(kind: Any) -> Costs:
+    device = Device.__new__(Device)
+    device.capabilities = replace(
+        CAPABILITIES[kind], host_arrays="copied" if kind == "gpu" else "shared"
+    )
+    device.__dict__["policy"] = policy.choose(device.capabilities)
+    return Costs.of(device)
+
+
+GPU, CPU = costs_of("gpu"), costs_of("cpu")
+ROAD = 24_000_000, 29_000_000
+KRON = 2_100_000, 91_000_000
+
+
+def test_costs_of_kinds() -> None:
+    """A CPU has weights where they are; a GPU gets them over the bus."""
+    assert GPU.upload(1_000_000) == pytest.approx(4 / 45)
+    assert CPU.upload(1_000_000) == 0
+    assert (GPU.host, CPU.host) == (False, True)
+    assert GPU.sparse(0, 0) == GPU.solve_ms == 0.15
+    # The graphs that the figures come from, on the device, in milliseconds.
+    for (n, m), measured in ((ROAD, 3.2), (KRON, 3.1), ((8_400_000, 34_000_000), 3.7)):
+        assert GPU.sparse(n, m) == pytest.approx(measured, rel=0.45)
+
+
+def test_no_where_one_alone_is_quicker() -> None:
+    """A forest nearly as large as the graph is solved twice; a dense graph's is small."""
+    assert model.split([GPU, GPU], *ROAD) > model.alone(GPU, *ROAD)
+    assert model.split([GPU, GPU], *KRON) < 0.75 * model.alone(GPU, *KRON)
+    assert model.split([GPU] * 4, *KRON) < model.split([GPU, GPU], *KRON)
+    small = 1000, 4000
+    for pair in ([GPU, GPU], [CPU, GPU], [GPU, CPU]):
+        assert model.split(pair, *small) > min(model.alone(one, *small) for one in pair)
+
+
+def test_shares_are_by_speed() -> None:
+    assert model.shares([GPU, GPU]) == [0.5, 0.5]
+    assert model.shares([CPU]) == [1]
+    quick = replace(CPU, edge_ns=CPU.edge_ns / 3)
+    assert model.shares([quick, CPU]) == pytest.approx([0.75, 0.25])
+    assert sum(model.shares([GPU, CPU, quick])) == pytest.approx(1)
+    assert model.shares([GPU, CPU])[0] > 0.95
+
+
+def test_the_last_pass_is_for_the_quick() -> None:
+    """A slow device as the last one costs its own pace for all that the others found."""
+    n, m = KRON
+    assert model.split([GPU, CPU], n, m) < model.split([CPU, GPU], n, m)
+    forests = [n - 1, n - 1]
+    assert model.meeting([GPU, CPU], forests, n) < model.meeting([CPU, GPU], forests, n)
+    assert model.meeting([GPU, GPU], [n - 1, 0], n) < model.meeting([GPU, GPU], forests, n)
+
+
+def test_dense_parts() -> None:
+    """By the cells of all of it against its edges, whatever its density is called."""
+    sizes = np.array([2, 100, 100, 1])
+    edges = np.array([1, 4950, 1000, 0])
+    cheap = replace(GPU, edge_ns=1.0, cell_ns=0.3)
+    assert cheap.is_dense(sizes, edges).tolist() == [False, True, False, False]
+    assert cheap.has_dense_parts
+    assert not replace(cheap, cell_ns=0.6).has_dense_parts
+    parts = [(16_000, 100_000_000)]
+    n, m = 50_000, 110_000_000
+    here, there = (model.cores(GPU, GPU, n, m, parts, dense_is_last=last) for last in (False, True))
+    assert here < there  # the forest of the dense part is the smaller one to send
+    assert there < model.alone(GPU, n, m) + GPU.dense(16_000)
+    slow = replace(GPU, cell_ns=1.0)
+    assert model.cores(slow, GPU, n, m, parts, dense_is_last=False) > 256
+
+
+@pytest.mark.parametrize(
+    ("sizes", "groups"),
+    [
+        ([], []),
+        ([5000], [[0]]),
+        ([10, 20, 30], [[2, 1, 0]]),  # cells in vain are fewer than a solve takes
+        ([5000, 4000, 10], [[0], [1, 2]]),
+        ([100, 9000, 100], [[1, 0, 2]]),
+        ([100, 90000, 100], [[1], [0, 2]]),
+    ],
+)
+def test_which_share_a_matrix(sizes: list[int], groups: list[list[int]]) -> None:
+    assert model.grouped(sizes, GPU) == groups
+
+
+def plan_of(crew: list[Device], graph: Graph, strategy: str, costs: list[Costs]) -> Any:
+    choice = Choice(topology.edges_once(graph), crew, algorithm="auto", options=None)
+    choice.costs = costs
+    return choice.plan(strategy)
+
+
+@every_crew("two")
+def test_what_auto_chooses(crew: list[Device], monkeypatch: pytest.MonkeyPatch) -> None:
+    """By costs alone; core numbers are found only where degrees do not rule dense parts out."""
+    free = Costs(
+        solve_ms=0, edge_ns=1e3, vertex_ns=1, cell_ns=1e4, upload_ns=0, download_ns=0, host=False
+    )
+    monkeypatch.setattr(model, "_MEETING_MS", 0.0)
+    many = Graph.from_edges(*np.random.default_rng(0).integers(0, 50, (2, 20000)))
+    found: list[int] = []
+    inner = strategies.api.core_numbers
+    monkeypatch.setattr(
+        strategies.api, "core_numbers", lambda *a, **k: found.append(1) or inner(*a, **k)
+    )
+    plan = plan_of(crew, many, "auto", [free, free])
+    assert plan.strategy == "split"
+    assert [len(one.tasks) for one in plan.assignments] == [1, 1]
+    assert plan_of(crew, many, "auto", [free, replace(free, solve_ms=99.0)]).strategy == "alone"
+    on_host = replace(free, host=True)
+    plan = plan_of(crew, many, "auto", [on_host, replace(on_host, edge_ns=500.0)])
+    assert (plan.strategy, plan.device) == ("alone", crew[1])
+    assert plan_of(crew, many, "auto", [free, on_host]).strategy == "split"
+    road = clustered_graph((), n=3000, m=4000)
+    assert plan_of(crew, road, "auto", [free, free]).strategy == "alone"
+    assert not found
+    cheap = replace(free, cell_ns=30.0)
+    cliques = clustered_graph((80, 60, 50))
+    plan = plan_of(crew, cliques, "auto", [cheap, cheap])
+    assert plan.strategy == "cores"
+    assert found
+    matrices = [t.algorithm for one in plan.assignments for t in one.tasks]
+    assert sorted(matrices)[0] == "auto"
+    assert "dense" in matrices
+    dear = replace(free, cell_ns=499.0, edge_ns=1e3)
+    found.clear()
+    assert plan_of(crew, road, "auto", [dear, dear]).strategy == "alone"
+    assert not found
+
+
+@every_crew("two")
+def test_no_dense_part_at_all(crew: list[Device]) -> None:
+    """One device does all then, whatever was asked for."""
+    path = np.arange(100)
+    graph = Graph.from_edges(path, path + 1)
+    dear = [replace(GPU, cell_ns=1.0)] * 2
+    assert plan_of(crew, graph, "cores", dear).strategy == "alone"
+    assert plan_of(crew, Graph.from_edges([], []), "cores", [GPU, GPU]).strategy == "alone"
+    assert plan_of(crew, graph, "alone", [CPU, GPU]).device is crew[1]

@@ -1,0 +1,433 @@
+"""Several devices at one solve: the forest is the oracle's, whoever does what."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pyopencl as cl
+import pyopencl.array as cl_array
+import pytest
+from hypothesis import given, settings
+from scipy import sparse
+
+import clmst
+from clmst import (
+    Device,
+    DeviceArray,
+    Graph,
+    InvalidArgumentError,
+    InvalidGraphError,
+    RepeatedSolver,
+)
+from clmst.core import partition
+from clmst.repeated import intake
+from clmst.repeated.together import Together
+from clmst.runtime import program
+from tests.forests import assert_same_forest
+from tests.repeated.crews import clustered_graph, every_crew, in_canonical_order
+from tests.repeated.rounds import check, expected, random_graph, sorted_graph
+from tests.strategies import LAYOUTS, WEIGHT_DTYPES, edge_arrays, weight_arrays
+
+pytestmark = pytest.mark.filterwarnings("error::clmst.DeviceWarning")
+
+both = pytest.mark.parametrize("strategy", ["split", "cores"])
+every_order = pytest.mark.parametrize(
+    "make", [clustered_graph, lambda: in_canonical_order(clustered_graph())], ids=["any", "sorted"]
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_ranges() -> Iterator[None]:
+    """Let graphs of a few edges be shared out, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partition, "RANGE_STEP", 64)
+        yield
+
+
+def refused(function: Any, *arguments: Any, **options: Any) -> str:
+    with pytest.raises((InvalidArgumentError, InvalidGraphError)) as caught:
+        function(*arguments, **options)
+    return str(caught.value)
+
+
+def strategy_of(solver: RepeatedSolver) -> str:
+    """Return what a solver really does."""
+    formation = solver._turns.opened()
+    return formation.plan.strategy if isinstance(formation, Together) else "alone"
+
+
+# ------------------------------------------------------------------------- the forest
+
+
+@every_crew()
+@both
+@settings(max_examples=15)
+@given(data=st.data())
+def test_any_graph_under_any_weights(
+    crew: list[Device], strategy: str, data: st.DataObject
+) -> None:
+    """Every layout, loops, parallel edges, nothing at all, parts without an edge; any dtype."""
+    edges = data.draw(edge_arrays(max_edges=80))
+    layout, maximum = data.draw(st.sampled_from(LAYOUTS)), data.draw(st.booleans())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partition, "RANGE_STEP", 1)  # host arrays may be cut anywhere
+        solver = RepeatedSolver(
+            edges.graph(layout), devices=crew, strategy=strategy, maximum=maximum
+        )
+    dtypes = [np.dtype(name) for name in ("f4", "i8", "u1")]
+    with solver:
+        for _ in range(2):
+            dtype = data.draw(st.sampled_from(dtypes))
+            weights = data.draw(weight_arrays(solver.n_edges, [dtype])).copy()
+            check(solver, weights)
+        if solver.n_edges:
+            ids = np.array(data.draw(st.lists(st.integers(0, solver.n_edges - 1), max_size=20)))
+            ids = ids.astype(int)
+            new = data.draw(weight_arrays(ids.size, [dtype]))
+            forest = solver.update(ids, new)
+            for edge, weight in zip(ids, new, strict=True):
+                weights[edge] = weight
+            check(solver, weights, forest)
+
+
+@every_crew("two")
+@both
+@every_order
+@pytest.mark.parametrize("maximum", [False, True])
+def test_all_dtypes(crew: list[Device], strategy: str, make: Any, maximum: bool) -> None:
+    """Words of every width, narrowed and not; ties everywhere. The parts are what they should."""
+    solver = RepeatedSolver(make(), devices=crew, strategy=strategy, maximum=maximum)
+    assert strategy_of(solver) == strategy
+    rng = np.random.default_rng(1)
+    for dtype in WEIGHT_DTYPES:
+        weights = rng.integers(0, 9, solver.n_edges).astype(dtype)
+        if dtype.itemsize == 8:
+            check(solver, np.where(np.arange(weights.size) == 7, -1, weights).astype(dtype) / 3)
+        forest = check(solver, weights)
+    parts = forest.stats["devices"]
+    assert {part["device"] for part in parts} == {device.description for device in crew}
+    assert sum(part["edges"] for part in parts) == solver._graph.n_slots
+    if strategy == "cores":
+        dense = next(part for part in parts if "dense" in part["algorithms"])
+        assert dense["vertices"] < 150
+        assert dense["edges"] >= 40 * 39 // 2
+
+
+@every_crew("two")
+def test_parts_of_cores(crew: list[Device]) -> None:
+    """Cliques apart are matrices apart where cells in vain cost more than another solve."""
+    u, v = np.triu_indices(60, 1)
+    ring = np.arange(120)
+    u, v = np.concatenate([u, u + 60, ring]), np.concatenate([v, v + 60, ring + 120])
+    solver = RepeatedSolver(Graph.from_edges(u, v), devices=crew, strategy="cores")
+    formation = solver._turns.opened()
+    assert isinstance(formation, Together)
+    tasks = [t for one in formation.plan.assignments for t in one.tasks if t.algorithm == "dense"]
+    assert sorted(task.part.graph.n_vertices for task in tasks) == [60, 60]
+    check(solver, np.random.default_rng(0).random(solver.n_edges))
+
+
+@every_crew("two", "three")
+@both
+def test_same_as_one_solve(crew: list[Device], strategy: str) -> None:
+    """Attributes and all; forests kept on the device have weights of their own."""
+    graph = in_canonical_order(clustered_graph((90, 70), n=2000, m=5000))
+    rng = np.random.default_rng(2)
+    solver = RepeatedSolver(graph, devices=crew, strategy=strategy)
+    kept = []
+    for dtype in ("f4", "i8", "f8"):
+        weights = rng.integers(-500, 500, solver.n_edges).astype(dtype)
+        again = graph.replace(weights=weights[graph.edge_ids])
+        once = clmst.minimum_spanning_forest(again, device=crew[0])
+        forest = solver.solve(weights, keep_on_device=True)
+        assert forest.graph.device is solver.device
+        assert solver.device in crew
+        kept.append((forest, once))
+    for forest, once in kept:
+        assert_same_forest(forest.to_host(), once)
+        assert forest.to_host().edges.dtype == once.edges.dtype
+    message = refused(forest.graph.encoded.words)
+    assert "on several devices" in message
+
+
+@every_crew("two", "copying")
+@pytest.mark.parametrize("strategy", ["alone", "auto", "split", "cores"])
+def test_labels_matrices_and_strategies(crew: list[Device], strategy: str) -> None:
+    graph = random_graph(4, 9).replace(vertex_labels=tuple("abcdefghi"))
+    with RepeatedSolver(graph, devices=crew, strategy=strategy) as solver:
+        assert solver.solve(np.ones(9)).vertex_labels == tuple("abcdefghi")
+    dense = np.triu(np.random.default_rng(0).integers(0, 3, (60, 60)), 1)
+    A = sparse.csr_array(dense + dense.T)
+    with RepeatedSolver(A, devices=crew, strategy=strategy) as solver:
+        forest = check(solver, solver.weights_of(2 * A))
+        once = clmst.minimum_spanning_forest(A, device=crew[0])
+        np.testing.assert_array_equal(forest.edges, once.edges)
+
+
+# ------------------------------------------------------------------- where weights are
+
+
+@every_crew("two", "copying")
+@both
+@every_order
+@pytest.mark.parametrize("dtype", ["u1", "f4", "i8"])
+def test_weights_on_one_of_the_devices(
+    crew: list[Device], strategy: str, make: Any, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others get theirs through the host; whichever it is, of whatever queue."""
+    monkeypatch.setattr(partition, "RANGE_STEP", 512)
+    solver = RepeatedSolver(make(), devices=crew, strategy=strategy)
+    rng = np.random.default_rng(5)
+    for device in crew:
+        weights = rng.integers(0, 99, solver.n_edges).astype(dtype)
+        for array in (
+            DeviceArray.from_host(weights, device),
+            cl_array.to_device(cl.CommandQueue(device.context), weights),
+        ):
+            assert_same_forest(solver.solve(array), expected(solver, weights))
+            found = array.to_host() if isinstance(array, DeviceArray) else array.get()
+            np.testing.assert_array_equal(found, weights)
+            changed = weights.copy()
+            changed[[3, 9]] = 7, 8
+            ids = DeviceArray.from_host(np.array([3, 9, 3], "u4"), crew[1])
+            new = DeviceArray.from_host(np.array([1, 8, 7], dtype), crew[0])
+            check(solver, changed, solver.update(ids, new))
+            check(solver, changed, solver.update([3], changed[[3]]))
+            found = array.to_host() if isinstance(array, DeviceArray) else array.get()
+            np.testing.assert_array_equal(found, weights)
+        many = [rng.integers(0, 99, solver.n_edges).astype(dtype) for _ in range(3)]
+        arrays = (DeviceArray.from_host(one, device) for one in many)
+        for one, forest in zip(many, solver.solve_many(arrays), strict=True):
+            check(solver, one, forest)
+    elsewhere = DeviceArray.from_host(np.ones(solver.n_edges), crew[0].forcing_off("lanes"))
+    assert "another context" in refused(solver.solve, elsewhere)
+
+
+@every_crew("two", "copying")
+@both
+@every_order
+def test_many_rounds_one_ahead(crew: list[Device], strategy: str, make: Any) -> None:
+    """In order, from one array that is filled again and again; the next ones while one solves."""
+    solver = RepeatedSolver(make(), devices=crew, strategy=strategy)
+    rng = np.random.default_rng(9)
+    rounds = [rng.integers(0, 500, solver.n_edges).astype("f4") for _ in range(6)]
+    same, told = np.empty_like(rounds[0]), []
+
+    def filled() -> Iterator[Any]:
+        for weights in rounds:
+            same[:] = weights
+            yield same
+
+    forests = solver.solve_many(filled(), progress=lambda *done: told.append(done))
+    for weights, forest in zip(rounds, forests, strict=True):
+        check(solver, weights, forest)
+        check(solver, weights[::-1].copy())
+    assert told == [(k, None) for k in range(1, 7)]
+    kept = list(solver.solve_many(rounds, keep_on_device=True))
+    for weights, on_device in zip(rounds, kept, strict=True):
+        check(solver, weights, on_device.to_host())
+    some = solver.solve_many(rounds)
+    check(solver, rounds[0], next(some))
+    some.close()
+    changed = rounds[1].copy()
+    changed[:9] = 2
+    list(solver.solve_many(rounds[:2]))
+    check(solver, changed, solver.update(np.arange(9), np.full(9, 2)))
+
+
+# -------------------------------------------------------------------------- bad input
+
+
+@every_crew("two")
+@both
+@every_order
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("checks_from", [0, 1 << 30])
+def test_first_nan_is_named(
+    crew: list[Device],
+    strategy: str,
+    make: Any,
+    dtype: str,
+    *,
+    checks_from: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of those that all devices find; the next round is as good as ever, an update needs one."""
+    monkeypatch.setattr(intake, "DEVICE_CHECKS_FROM", checks_from)
+    monkeypatch.setattr(partition, "RANGE_STEP", 512)
+    solver = RepeatedSolver(make(), devices=crew, strategy=strategy)
+    right = np.random.default_rng(6).integers(0, 50, solver.n_edges).astype(dtype)
+    check(solver, right)
+    places = np.flatnonzero(solver.edges[:, 0] >= 0)
+    for first in (700, 5):
+        wrong = right.copy()
+        wrong[places[[1200, 900, first]]] = np.nan
+        rule = f"the weight of edge {places[first]} is NaN; weights must be ordered"
+        for given_weights in (wrong, DeviceArray.from_host(wrong, crew[1])):
+            assert rule in refused(solver.solve, given_weights)
+            assert rule in refused(list, solver.solve_many([right, given_weights]))
+            assert "no weights to change" in refused(solver.update, [0], [1])
+        check(solver, right)
+
+
+@every_crew("two")
+@both
+def test_what_is_wrong_is_told_as_by_one_device(crew: list[Device], strategy: str) -> None:
+    solver = RepeatedSolver(random_graph(), devices=crew, strategy=strategy)
+    for weights in ([], np.ones(1499), np.ones((1500, 1)), np.float32(1)):
+        assert f"shape {np.shape(weights)} for 1500 edges" in refused(solver.solve, weights)
+    assert "no weights to change; solve() gives them" in refused(solver.update, [0], [1])
+    assert "must be one of bool" in refused(solver.solve, np.zeros(1500, "c8"))
+    weights = np.arange(1500, dtype=np.int16)
+    check(solver, weights)
+    double = DeviceArray.from_host(np.ones(1), crew[0])
+    for ids, new, rule in (
+        ([0, 1], [1], "shape (1,) for 2 edge_ids"),
+        ([0.5], [1], "of dtype float64; they must be one-dimensional of an integer dtype"),
+        ([3, 1500], [1, 2], "edge_ids[1] is 1500 where there are 1500 edges"),
+        ([3, -1], [1, 2], "edge_ids[1] is -1"),
+        ([0, 1], [7, 1 << 15], "weights[1] is 32768, which int16"),
+        ([7, 8], [1, np.nan], "the weight of edge 8 is NaN"),
+        ([0], double, "dtype float64 where the present ones have int16"),
+        (double, [1], "on the device they must be (u)int32"),
+    ):
+        assert rule in refused(solver.update, ids, new)
+    check(solver, weights, solver.update([], []))
+
+
+@every_crew("two")
+def test_devices_and_strategies_that_make_no_sense(crew: list[Device]) -> None:
+    graph = random_graph()
+    for options, rule in (
+        ({"devices": []}, "devices is empty; name one at least"),
+        ({"devices": [crew[0], crew[0]]}, "is among the devices twice; each may be named once"),
+        ({"devices": [crew[0], crew[0].with_policy(crew[0].policy)]}, "is among the devices twice"),
+        ({"devices": crew, "strategy": "both"}, "no strategy is called 'both'; there are 'auto'"),
+        ({"devices": crew[0], "strategy": "split"}, "'split' is for several devices, and there is"),
+        ({"devices": crew[:1], "strategy": "cores"}, "'cores' is for several devices"),
+        ({"devices": [crew[0], 7]}, "device is a int; it must be"),
+        ({"devices": 7}, "device is a int; it must be"),
+        ({"devices": [crew[0], "abacus"]}, "no device matches 'abacus'"),
+    ):
+        assert rule in refused(RepeatedSolver, graph, **options)
+    resident = clmst.to_device(graph, crew[0].forcing_off("lanes"))
+    assert "which is none of the devices" in refused(RepeatedSolver, resident, devices=crew)
+    resident = clmst.to_device(graph, crew[1])
+    solver = RepeatedSolver(resident, devices=crew, strategy="split")
+    check(solver, np.arange(1500)[::-1])
+    assert RepeatedSolver(resident, strategy="alone").device is crew[1]
+
+
+@every_crew("two")
+@pytest.mark.parametrize("strategy", ["alone", "split", "cores"])
+def test_closed(crew: list[Device], strategy: str) -> None:
+    """Forests outlive the solver; asking it for more is an error that says so; no thread stays."""
+    before = threading.active_count()
+    weights = np.arange(1500)
+    with RepeatedSolver(random_graph(), devices=crew, strategy=strategy) as solver:
+        kept = solver.solve(weights, keep_on_device=True)
+        many = solver.solve_many([np.ones(1500)] * 3)
+        next(many)
+    assert_same_forest(kept.to_host(), expected(solver, weights))
+    solver.close()
+    assert "closed" in repr(solver)
+    for call in (
+        lambda: solver.solve(np.ones(1500)),
+        lambda: solver.update([0], [1]),
+        lambda: solver.solve_many([]),
+        lambda: next(many),
+        solver.__enter__,
+    ):
+        assert "the solver is closed" in refused(call)
+    assert threading.active_count() <= before
+
+
+# --------------------------------------------------------------- rounds, threads, times
+
+
+@every_crew("copying", "two")
+@both
+def test_no_memory_and_no_program_from_the_second_round_on(
+    crew: list[Device], strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Updates are rounds, too."""
+    solver = RepeatedSolver(clustered_graph((80,), n=3000, m=9000), devices=crew, strategy=strategy)
+    assert strategy_of(solver) == strategy
+    rng = np.random.default_rng(8)
+    rounds = [rng.random(solver.n_edges, dtype=np.float32) for _ in range(3)]
+    ids = np.arange(0, solver.n_edges, 7)
+
+    def turn(k: int) -> None:
+        if k % 3 == 2:
+            solver.update(ids, rounds[k % 2][ids])
+        else:
+            solver.solve(rounds[k % 3])
+
+    for k in range(12):
+        turn(k)
+    list(solver.solve_many(rounds))
+    monkeypatch.setattr(program, "build", lambda *_: pytest.fail("a program is built"))
+    before = [device._pool.managed_bytes for device in crew]
+    for k in range(60):
+        turn(k)
+    list(solver.solve_many(rounds * 5))
+    assert [device._pool.managed_bytes for device in crew] == before
+
+
+@every_crew("two", "three")
+@both
+def test_threads_take_turns(crew: list[Device], strategy: str) -> None:
+    """Each gets the forest of its own weights; others solve on the devices at the same time."""
+    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy=strategy)
+    aside = random_graph(seed=1)
+    alone = clmst.kruskal(aside)
+    weights = [np.random.default_rng(k).integers(0, 99, solver.n_edges) for k in range(3)]
+    right = [expected(solver, one) for one in weights]
+    start = threading.Barrier(4)
+
+    def solve(k: int) -> None:
+        start.wait()
+        for _ in range(8):
+            if k == 3:
+                for device in crew:
+                    forest = clmst.minimum_spanning_forest(aside, device=device)
+                    assert_same_forest(forest, alone)
+            else:
+                assert_same_forest(solver.solve(weights[k]), right[k])
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(solve, range(4)))
+
+
+@every_crew("two")
+def test_devices_work_at_the_same_time(crew: list[Device]) -> None:
+    """By the host's clock, and by the devices' own, brought onto it."""
+    solver = RepeatedSolver(sorted_graph(20_000, 400_000), devices=crew, strategy="split")
+    weights = np.random.default_rng(3).random(solver.n_edges, dtype=np.float32)
+    solver.solve(weights)
+    overlaps = []
+    for _ in range(5):
+        stats = solver.solve(weights, profile=True).stats
+        first, second = stats["devices"]
+        assert min(first["wait_ms"], second["wait_ms"]) >= 0
+        for part in (first, second):
+            steps = part["upload_ms"] + part["solve_ms"] + part["send_ms"]
+            assert steps == pytest.approx(part["ended_ms"] - part["began_ms"])
+            assert part["profile"]
+            assert part["ended_ms"] <= stats["last_pass"]["began_ms"]
+            assert part["began_ms"] - 2 < part["kernels_began_ms"] < part["kernels_ended_ms"]
+            assert part["kernels_ended_ms"] < part["ended_ms"] + 2
+        assert "union_merge_list" in stats["last_pass"]["profile"]
+        assert stats["last_pass"]["edges"] == first["forest_edges"] + second["forest_edges"]
+        for begin, end in (("began_ms", "ended_ms"), ("kernels_began_ms", "kernels_ended_ms")):
+            overlap = min(first[end], second[end]) - max(first[begin], second[begin])
+            longest = min(one[end] - one[begin] for one in (first, second))
+            overlaps.append(overlap / longest)
+        assert stats["times"]["prepare"] > 0
+    assert max(overlaps[::2]) > 0.5
+    assert max(overlaps[1::2]) > 0.5

@@ -1,0 +1,287 @@
+"""Devices that fail in the middle of a round: others finish it, and the forest is right."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+import pytest
+
+from clmst import (
+    Device,
+    DeviceArray,
+    DeviceWarning,
+    OutOfDeviceMemoryError,
+    RepeatedSolver,
+    UnsupportedDeviceError,
+)
+from clmst.core import partition
+from clmst.repeated import together
+from clmst.repeated.together import Together
+from clmst.runtime.launcher import Launcher
+from tests.repeated.crews import clustered_graph, every_crew
+from tests.repeated.rounds import check
+
+both = pytest.mark.parametrize("strategy", ["split", "cores"])
+
+
+class Injury:
+    """What lets devices fail: whatever they read back from some read on is an error.
+
+    A device that is `lost` gives nothing back ever after; one that is out of memory does.
+    """
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self._reads: dict[int, int] = {}
+        self._error: dict[int, Exception] = {}
+        self._is_lost: dict[int, bool] = {}
+        for name in ("read", "read_all"):
+            patch.setattr(Launcher, name, self._failing(getattr(Launcher, name)))
+
+    def _failing(self, inner: Any) -> Any:
+        def read(launch: Launcher, *arguments: Any, **options: Any) -> None:
+            key = id(launch.device)
+            if key in self._reads:
+                self._reads[key] -= 1
+                if self._reads[key] == -1 or (self._reads[key] < 0 and self._is_lost[key]):
+                    raise self._error[key]
+            inner(launch, *arguments, **options)
+
+        return read
+
+    def strike(self, device: Device, *, after: int = 0, lost: bool = False) -> None:
+        """Let a device fail after so many more reads."""
+        error: Exception = OutOfDeviceMemoryError(f"no room on {device.name}")
+        if lost:
+            error = cl.RuntimeError("clEnqueueReadBuffer failed: DEVICE_NOT_AVAILABLE")
+        key = id(device)
+        self._reads[key], self._error[key], self._is_lost[key] = after, error, lost
+
+    def heal(self) -> None:
+        self._reads.clear()
+
+
+@pytest.fixture
+def injury(monkeypatch: pytest.MonkeyPatch) -> Injury:
+    monkeypatch.setattr(partition, "RANGE_STEP", 64)
+    return Injury(monkeypatch)
+
+
+def weights_for(solver: RepeatedSolver, count: int = 3) -> list[Any]:
+    rng = np.random.default_rng(7)
+    return [rng.integers(0, 200, solver.n_edges).astype("f4") for _ in range(count)]
+
+
+def members_of(solver: RepeatedSolver) -> list[Device]:
+    formation = solver._turns.opened()
+    assert isinstance(formation, Together)
+    return [member.device for member in formation.members]
+
+
+def told(device: Device) -> Any:
+    return pytest.warns(DeviceWarning, match=r"failed: .*; the solver goes on without it, on ")
+
+
+@every_crew("two", "copying")
+@both
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("after", [0, 2])
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_round_is_finished_by_the_other(
+    crew: list[Device], strategy: str, place: int, injury: Injury, *, after: int, lost: bool
+) -> None:
+    """Whichever fails, early or in the last pass; later rounds go on without it, in silence."""
+    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy=strategy)
+    weights = weights_for(solver)
+    check(solver, weights[0])
+    failing = members_of(solver)[place]
+    (other,) = [device for device in crew if device is not failing]
+    injury.strike(failing, after=after if place == 0 else 0, lost=lost)
+    with told(failing):
+        check(solver, weights[1])
+    assert solver.device is other
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check(solver, weights[2])
+        weights[2][[4, 8]] = 1, 2
+        check(solver, weights[2], solver.update([4, 8], [1, 2]))
+        for one, forest in zip(weights, solver.solve_many(weights), strict=True):
+            check(solver, one, forest)
+
+
+@every_crew("three")
+def test_two_of_three_are_left(crew: list[Device], injury: Injury) -> None:
+    """Edges are shared out anew; when all have failed, every call says so."""
+    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy="split")
+    weights = weights_for(solver)
+    check(solver, weights[0])
+    injury.strike(crew[1])
+    with told(crew[1]):
+        forest = check(solver, weights[1])
+    assert len(forest.stats["devices"]) == 2
+    injury.strike(crew[0], lost=True)
+    with told(crew[0]):
+        check(solver, weights[2])
+    injury.strike(crew[2])
+    for _ in range(2):
+        with pytest.raises(UnsupportedDeviceError, match="it was the solver's last device"):
+            solver.solve(weights[0])
+    with pytest.raises(UnsupportedDeviceError, match="it was the solver's last device"):
+        solver.update([0], [1])
+
+
+@every_crew("two")
+def test_warnings_that_are_errors(crew: list[Device], injury: Injury) -> None:
+    """Whoever wants no round without all devices gets none; the next one is as the others are."""
+    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy="split")
+    weights = weights_for(solver)
+    check(solver, weights[0])
+    injury.strike(crew[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DeviceWarning, match="goes on without it"):
+            solver.solve(weights[1])
+        check(solver, weights[2])
+    assert solver.device is crew[1]
+
+
+@every_crew("two", "copying")
+@both
+@pytest.mark.parametrize("lost", [False, True])
+def test_weights_that_are_on_devices(
+    crew: list[Device], strategy: str, injury: Injury, *, lost: bool
+) -> None:
+    """Those of an update are read back, if the device that failed gives them; else it is told."""
+    graph = clustered_graph()
+    for place in range(2):
+        solver = RepeatedSolver(graph, devices=crew, strategy=strategy)
+        weights = weights_for(solver)
+        check(solver, weights[0])
+        injury.strike(members_of(solver)[place], lost=lost)
+        changed = weights[0].copy()
+        changed[[9, 7]] = 0, 3
+        if lost:
+            with told(crew[0]), pytest.raises(UnsupportedDeviceError, match="were lost with it"):
+                solver.update([9, 7, 9], [5, 3, 0])
+            check(solver, changed)
+        else:
+            with told(crew[0]):
+                check(solver, changed, solver.update([9, 7, 9], [5, 3, 0]))
+        injury.heal()
+
+
+@every_crew("two", "copying")
+@both
+@pytest.mark.parametrize("place", [0, 1])
+def test_one_of_many_rounds(crew: list[Device], strategy: str, place: int, injury: Injury) -> None:
+    """All forests come, in order, though what was on its way to the device that failed is lost."""
+    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy=strategy)
+    rounds, same = weights_for(solver, 6), np.empty(solver.n_edges, np.float32)
+
+    def filled() -> Iterator[Any]:
+        for k, weights in enumerate(rounds):
+            same[:] = weights
+            if k == 2:
+                injury.strike(members_of(solver)[place], after=0)
+            yield same
+
+    with told(crew[0]):
+        for weights, forest in zip(rounds, solver.solve_many(filled()), strict=True):
+            check(solver, weights, forest)
+
+
+@every_crew("two")
+def test_an_upload_that_fails(
+    crew: list[Device], injury: Injury, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of weights that are one ahead: it is no error of the weights, and none of theirs is lost."""
+    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy="split")
+    rounds = weights_for(solver, 4)
+    formation = solver._turns.opened()
+    assert isinstance(formation, Together)
+    rounds_of_one, count = formation.members[1].pieces[0].rounds, [0]
+    inner = rounds_of_one.bring
+
+    def bring(*arguments: Any, **options: Any) -> Any:
+        count[0] += 1
+        if count[0] == 3:
+            raise cl.MemoryError("clCreateBuffer failed: MEM_OBJECT_ALLOCATION_FAILURE")
+        return inner(*arguments, **options)
+
+    monkeypatch.setattr(rounds_of_one, "bring", bring)
+    with told(crew[1]):
+        for weights, forest in zip(rounds, solver.solve_many(iter(rounds)), strict=True):
+            check(solver, weights, forest)
+
+
+@every_crew("two")
+@pytest.mark.parametrize("keep_on_device", [False, True])
+def test_alone_and_then_the_other(
+    crew: list[Device], injury: Injury, *, keep_on_device: bool
+) -> None:
+    """Where one device does all, another takes its place; weights of the first are read back."""
+    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy="alone")
+    weights = weights_for(solver)
+    check(solver, weights[0])
+    first = solver.device
+    (other,) = [device for device in crew if device is not first]
+    array = DeviceArray.from_host(weights[1], first)
+    injury.strike(first)
+    with told(first):
+        forest = solver.solve(array, keep_on_device=True)
+    assert solver.device is forest.graph.device is other
+    check(solver, weights[1], forest.to_host())
+    elsewhere = DeviceArray.from_host(weights[2], first)  # a device that failed may still give
+    kept = solver.solve(elsewhere, keep_on_device=keep_on_device)
+    check(solver, weights[2], kept.to_host() if keep_on_device else kept)
+
+
+@every_crew("two")
+@both
+def test_what_breaks_a_round_off_is_no_failure(
+    crew: list[Device], strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C: both devices are there in the next round, and no weights that are half changed."""
+    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy=strategy)
+    weights = weights_for(solver)
+    check(solver, weights[0])
+    inner, armed = Launcher.read_word, [False]
+
+    def breaking(launch: Launcher, buffer: Any) -> int:
+        if armed[0]:
+            armed[0] = False
+            raise KeyboardInterrupt
+        return inner(launch, buffer)
+
+    monkeypatch.setattr(Launcher, "read_word", breaking)
+    waited, waiting = together.wait, [False]
+
+    def interrupted(futures: Any) -> Any:
+        if waiting[0]:
+            waiting[0] = False
+            raise KeyboardInterrupt
+        return waited(futures)
+
+    monkeypatch.setattr(together, "wait", interrupted)
+    for call in (lambda: solver.solve(weights[1]), lambda: solver.update([3], [0])):
+        check(solver, weights[0])
+        armed[0] = True
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        with pytest.raises(ValueError, match="no weights to change"):
+            solver.update([0], [1])
+        check(solver, weights[2])
+    for _ in range(9):  # as long as it takes to be the first to wait
+        waiting[0] = True
+        try:
+            solver.solve(weights[0])
+        except KeyboardInterrupt:
+            break
+    else:
+        assert waiting[0], "it waited, and was not interrupted"
+    waiting[0] = False
+    check(solver, weights[2])
+    assert len(members_of(solver)) == 2
