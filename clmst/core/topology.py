@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from clmst.core import csr
+from clmst.core.cores import usable_cores
 from clmst.core.errors import InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
+
+# Slots that a thread takes at a time: temporaries stay in the caches, and NumPy's calls are few. On
+# two cores 51 million slots in rows of 1039 took 387 ms with 1 << 14, 149 with 1 << 17, 130 with
+# 1 << 18.
+_SLOTS_A_RUN = 1 << 18
 
 
 def edges_once(graph: Graph) -> Graph:
@@ -31,17 +38,76 @@ def edges_once(graph: Graph) -> Graph:
     O(n + n_slots).
     """
     if graph.is_symmetric or graph.n_edges < graph.n_slots:
-        slots = graph.edge_slots
-        starts = csr.row_starts(graph.rows[slots], graph.n_vertices)
-        ids = None if graph.edge_ids is None else graph.edge_ids[slots]
-        graph = graph.replace(indptr=starts, indices=graph.indices[slots], edge_ids=ids)
-    ids, n_input = graph.edge_ids, graph.n_input
+        upper = _upper_slots(graph)
+    else:
+        upper = _Slots(
+            lengths=np.diff(graph.indptr),
+            rows=graph.rows,
+            columns=graph.indices,
+            ids=graph.edge_ids,
+        )
+    ids, n_input = upper.ids, graph.n_input
     if ids is None:
-        n_input = graph.n_slots
+        n_input = upper.columns.size
     elif ids.size == n_input and np.array_equal(ids, np.arange(n_input)):
         ids = None
-    nothing = np.broadcast_to(np.uint8(0), graph.n_slots)
-    return graph.replace(weights=nothing, is_symmetric=False, edge_ids=ids, n_input=n_input)
+    starts = np.zeros(graph.n_vertices + 1, np.uint32)
+    np.cumsum(upper.lengths, dtype=np.uint32, out=starts[1:])
+    once = graph.replace(
+        indptr=starts,
+        indices=upper.columns,
+        weights=np.broadcast_to(np.uint8(0), upper.columns.size),
+        is_symmetric=False,
+        edge_ids=ids,
+        n_input=n_input,
+    )
+    vars(once)["rows"] = upper.rows  # a cached property, which would find the same out again
+    return once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Slots:
+    """Some slots of a graph: how many each row has, and row, column and edge id of each."""
+
+    lengths: Array
+    rows: Array
+    columns: Array
+    ids: Array | None
+
+
+def _upper_slots(graph: Graph) -> _Slots:
+    """Return the slots above the diagonal, in order.
+
+    Runs of rows are gone through by as many threads as there are cores, each run in the caches.
+    """
+    indptr = graph.indptr
+    cuts = np.searchsorted(indptr, np.arange(0, graph.n_slots, _SLOTS_A_RUN), side="right") - 1
+    bounds = [*np.unique(np.append(0, cuts)).tolist(), graph.n_vertices]
+
+    def upper(first: int, last: int) -> _Slots:
+        ends = indptr[first : last + 1].astype(np.int64)
+        run = slice(*ends[[0, -1]].tolist())
+        columns, vertices = graph.indices[run], np.arange(first, last, dtype=np.uint32)
+        is_upper = columns > np.repeat(vertices, np.diff(ends))
+        before = np.zeros(columns.size + 1, np.uint32)
+        np.cumsum(is_upper, dtype=np.uint32, out=before[1:])
+        lengths = np.diff(before[ends - ends[0]])
+        kept = np.flatnonzero(is_upper)
+        return _Slots(
+            lengths=lengths,
+            rows=np.repeat(vertices, lengths),
+            columns=columns.take(kept),
+            ids=None if graph.edge_ids is None else graph.edge_ids[run].take(kept),
+        )
+
+    with ThreadPoolExecutor(usable_cores()) as threads:
+        runs = list(threads.map(upper, bounds[:-1], bounds[1:]))
+    return _Slots(
+        lengths=np.concatenate([run.lengths for run in runs]),
+        rows=np.concatenate([run.rows for run in runs]),
+        columns=np.concatenate([run.columns for run in runs]),
+        ids=None if graph.edge_ids is None else np.concatenate([run.ids for run in runs]),
+    )
 
 
 def graph_of_matrix(A: Any) -> Graph:
