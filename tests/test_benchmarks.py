@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click import ClickException
 from click.testing import CliRunner, Result
-from scipy import sparse
 
 import clmst
-from benchmarks import cores, dense, pma, repeated, small_graphs
+from benchmarks import cores, dense, pma, repeated, rounds, small_graphs
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.contest import Case, Contestant, CopyLimit, Outcome, Work, run_case
 from benchmarks.peers import Peer
 from benchmarks.primitives import main
 from benchmarks.report import segment_ratio
+from benchmarks.reweighted import Reweighted
 from benchmarks.stand import Stand
 from clmst import Device, algorithms, generate
 from clmst.algorithms.pma import lanes_for
@@ -350,9 +351,56 @@ def test_repeated(tmp_path: Path) -> None:
     assert point["n_vertices"] == 300
     assert {len(times) for times in point["milliseconds"].values()} == {2}
     assert set(repeated.BESIDE) | set(repeated.BESIDE.values()) == set(point["milliseconds"])
-    wrong = repeated.with_weights(clmst.Graph.read(graph), np.arange(point["n_edges"]))
-    twins = sparse.csr_array((wrong.weights, wrong.indices.view("i4"), wrong.indptr.view("i4")))
-    assert (twins != twins.T).nnz == 0
+
+
+def test_other_weights_for_a_matrix() -> None:
+    """Edge k weighs the same in both directions: what was given for the k-th one."""
+    graph = generate("random", n=300, average_degree=6, seed=2).symmetrised()
+    reweighted = Reweighted(graph)
+    np.testing.assert_array_equal(reweighted.matrix(reweighted.own).data, graph.weights)
+    u, v, _, _ = graph.edges()
+    weights = np.arange(u.size) + 1
+    matrix = reweighted.matrix(weights)
+    np.testing.assert_array_equal(matrix[u.view("i4"), v.view("i4")], weights)
+    np.testing.assert_array_equal(matrix[v.view("i4"), u.view("i4")], weights)
+    assert matrix.nnz == 2 * u.size
+
+
+def test_rounds(tmp_path: Path) -> None:
+    """Everyone solves every round; what preparing cost is where the courses begin."""
+    record, figure = tmp_path / "new" / "rounds.json", tmp_path / "new" / "rounds.png"
+    graph = tmp_path / "random.egr"
+    clmst.io.write_graph(generate("random", n=300, average_degree=6, seed=2).symmetrised(), graph)
+    names = ["one-shot", "repeated", "repeated:dense", "one-shot:prim"]
+    chosen = [word for name in names for word in ("--contestant", name)]
+    told = ["--json", str(record), "--plot", str(figure)]
+    result = CliRunner().invoke(rounds.main, [str(graph), "--rounds", "4", *chosen, *told])
+    assert result.exit_code == 0, result.output
+    points = json.loads(record.read_text())["points"]
+    assert [point["name"] for point in points] == names
+    assert {(len(point["prepare"]), len(point["rounds"])) for point in points} == {(3, 4)}
+    assert figure.stat().st_size > 1000
+    result = CliRunner().invoke(rounds.main, [str(graph), "--contestant", "repeated:guess"])
+    assert result.exit_code == 2
+    assert "'repeated:guess' is no contestant" in result.output
+
+
+def test_wrong_forest_of_a_round_ends_the_race(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = clmst.minimum_spanning_forest(generate("path", n=3))
+    monkeypatch.setattr(rounds.Repeated, "solve", lambda *_: wrong)
+    reweighted = Reweighted(generate("grid", rows=3, columns=4).symmetrised())
+    with pytest.raises(ClickException, match="round 0: repeated and one-shot give different"):
+        rounds.race(reweighted, ["one-shot", "repeated"], clmst.get_device(), 2)
+
+
+def test_round_in_which_preparing_is_repaid() -> None:
+    one_shot = rounds.Course(name="a", prepare=[0.0], rounds=[10.0, 10.0, 10.0])
+    repeated = rounds.Course(name="b", prepare=[90.0, 10.0, 12.0], rounds=[4.0, 4.0, 4.0])
+    assert repeated.accumulated == [12.0, 16.0, 20.0, 24.0]
+    assert repeated.repaid_beside(one_shot) == 2
+    assert one_shot.repaid_beside(repeated) == 1
+    slow = rounds.Course(name="c", prepare=[0.0], rounds=[11.0, 11.0, 11.0])
+    assert slow.repaid_beside(one_shot) is None
 
 
 def test_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
