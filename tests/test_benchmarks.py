@@ -15,7 +15,7 @@ from click import ClickException
 from click.testing import CliRunner, Result
 
 import clmst
-from benchmarks import cores, dense, pma, repeated, rounds, small_graphs
+from benchmarks import cores, dense, pma, repeated, rounds, rush_hour, small_graphs
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.contest import Case, Contestant, CopyLimit, Outcome, Work, run_case
 from benchmarks.peers import Peer
@@ -401,6 +401,26 @@ def test_round_in_which_preparing_is_repaid() -> None:
     assert one_shot.repaid_beside(repeated) == 1
     slow = rounds.Course(name="c", prepare=[0.0], rounds=[11.0, 11.0, 11.0])
     assert slow.repaid_beside(one_shot) is None
+
+
+def test_rush_hour(tmp_path: Path) -> None:
+    """All come to the middle, by roads that exist; both pictures are there."""
+    roads = rush_hour.load(None)
+    middle = rush_hour.middle_of(roads)
+    cars = rush_hour.cars_by_road(roads, middle)
+    u, v, _, _ = roads.edges()
+    assert cars[(u == middle) | (v == middle)].sum() == roads.n_vertices - 1
+    assert np.count_nonzero(cars) == roads.n_vertices - 1
+    apart = clmst.Graph.from_edges([0, 1, 3], [1, 2, 4], [1, 1, 1])
+    assert rush_hour.cars_by_road(apart, 1).tolist() == [1, 1, 0]
+    graph, folder = tmp_path / "grid.gr", tmp_path / "pictures"
+    clmst.write_graph(generate("grid", rows=9, columns=20), graph)
+    result = CliRunner().invoke(rush_hour.main, [str(graph), "--folder", str(folder)])
+    assert result.exit_code == 0, result.output
+    assert "180 vertices, 331 edges" in result.output
+    assert sorted(one.name for one in folder.iterdir()) == [
+        "rush_hour.png", "rush_hour_middle.png",
+    ]  # fmt: skip
 
 
 def test_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
