@@ -38,36 +38,20 @@ def edges_once(graph: Graph) -> Graph:
     O(n + n_slots).
     """
     if graph.is_symmetric or graph.n_edges < graph.n_slots:
-        upper = _upper_slots(graph)
-    else:
-        upper = _Slots(
-            lengths=np.diff(graph.indptr),
-            rows=graph.rows,
-            columns=graph.indices,
-            ids=graph.edge_ids,
-        )
-    ids, n_input = upper.ids, graph.n_input
+        graph = _upper(graph)
+    ids, n_input = graph.edge_ids, graph.n_input
     if ids is None:
-        n_input = upper.columns.size
+        n_input = graph.n_slots
     elif ids.size == n_input and np.array_equal(ids, np.arange(n_input)):
         ids = None
-    starts = np.zeros(graph.n_vertices + 1, np.uint32)
-    np.cumsum(upper.lengths, dtype=np.uint32, out=starts[1:])
-    once = graph.replace(
-        indptr=starts,
-        indices=upper.columns,
-        weights=np.broadcast_to(np.uint8(0), upper.columns.size),
-        is_symmetric=False,
-        edge_ids=ids,
-        n_input=n_input,
-    )
-    vars(once)["rows"] = upper.rows  # a cached property, which would find the same out again
-    return once
+    nothing = np.broadcast_to(np.uint8(0), graph.n_slots)
+    once = graph.replace(weights=nothing, is_symmetric=False, edge_ids=ids, n_input=n_input)
+    return _with_rows(once, graph.rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Slots:
-    """Some slots of a graph: how many each row has, and row, column and edge id of each."""
+class _Run:
+    """Slots of some rows: how many each row has, and row, column and edge id of each slot."""
 
     lengths: Array
     rows: Array
@@ -75,8 +59,8 @@ class _Slots:
     ids: Array | None
 
 
-def _upper_slots(graph: Graph) -> _Slots:
-    """Return the slots above the diagonal, in order.
+def _upper(graph: Graph) -> Graph:
+    """Return a graph of the slots above the diagonal, its weights still those of all slots.
 
     Runs of rows are gone through by as many threads as there are cores, each run in the caches.
     """
@@ -84,7 +68,7 @@ def _upper_slots(graph: Graph) -> _Slots:
     cuts = np.searchsorted(indptr, np.arange(0, graph.n_slots, _SLOTS_A_RUN), side="right") - 1
     bounds = [*np.unique(np.append(0, cuts)).tolist(), graph.n_vertices]
 
-    def upper(first: int, last: int) -> _Slots:
+    def upper(first: int, last: int) -> _Run:
         ends = indptr[first : last + 1].astype(np.int64)
         run = slice(*ends[[0, -1]].tolist())
         columns, vertices = graph.indices[run], np.arange(first, last, dtype=np.uint32)
@@ -93,7 +77,7 @@ def _upper_slots(graph: Graph) -> _Slots:
         np.cumsum(is_upper, dtype=np.uint32, out=before[1:])
         lengths = np.diff(before[ends - ends[0]])
         kept = np.flatnonzero(is_upper)
-        return _Slots(
+        return _Run(
             lengths=lengths,
             rows=np.repeat(vertices, lengths),
             columns=columns.take(kept),
@@ -102,12 +86,21 @@ def _upper_slots(graph: Graph) -> _Slots:
 
     with ThreadPoolExecutor(usable_cores()) as threads:
         runs = list(threads.map(upper, bounds[:-1], bounds[1:]))
-    return _Slots(
-        lengths=np.concatenate([run.lengths for run in runs]),
-        rows=np.concatenate([run.rows for run in runs]),
-        columns=np.concatenate([run.columns for run in runs]),
-        ids=None if graph.edge_ids is None else np.concatenate([run.ids for run in runs]),
+    starts = np.zeros(graph.n_vertices + 1, np.uint32)
+    lengths = np.concatenate([run.lengths for run in runs])
+    np.cumsum(lengths, dtype=np.uint32, out=starts[1:])
+    once = graph.replace(
+        indptr=starts,
+        indices=np.concatenate([run.columns for run in runs]),
+        edge_ids=None if graph.edge_ids is None else np.concatenate([run.ids for run in runs]),
     )
+    return _with_rows(once, np.concatenate([run.rows for run in runs]))
+
+
+def _with_rows(graph: Graph, rows: Array) -> Graph:
+    """Let a graph know its rows, a cached property that it would else find out when asked."""
+    vars(graph)["rows"] = rows
+    return graph
 
 
 def graph_of_matrix(A: Any) -> Graph:
