@@ -10,7 +10,8 @@ round, both directions stored; or ``repeated``: `RepeatedSolver.solve` of an arr
 a colon stands an algorithm: ``one-shot:ecl``. Times are from host to host. Preparing, which is from
 a SciPy matrix to a solver, is timed three times, and its median is what a contestant begins with.
 All contestants solve a round in turn, and must give the same forest; making weights and matrices
-is not timed, nor are a first preparing and a first round of each, which build kernels.
+is not timed, nor are a first preparing and a first round of each, which build kernels. Whoever the
+device cannot hold is left out.
 """
 
 from __future__ import annotations
@@ -132,47 +133,55 @@ def timed(call: Callable[[Any], Any], argument: Any) -> tuple[Any, float]:
     return result, 1e3 * (perf_counter() - start)
 
 
+def lined_up(name: str, weights: Weights, device: clmst.Device) -> tuple[Course, Solver] | None:
+    """Return a contestant, prepared, with kernels built; None if the device cannot hold it."""
+    kind, _, algorithm = name.partition(":")
+
+    def prepared(matrix: Any) -> Solver:
+        return KINDS[kind](matrix, device, algorithm or "auto")
+
+    course = Course(name=name, prepare=[], rounds=[])
+    try:
+        with closing(prepared(weights[1])) as solver:
+            solver.solve(weights)
+    except clmst.OutOfDeviceMemoryError as error:
+        click.echo(f"{name} is left out: {error}", err=True)
+        device.release_memory()
+        return None
+    for _ in range(_PREPARED):
+        solver.close()
+        solver, milliseconds = timed(prepared, weights[1])
+        course.prepare.append(milliseconds)
+    solver.solve(weights)
+    return course, solver
+
+
 def race(
     reweighted: Reweighted, names: Sequence[str], device: clmst.Device, rounds: int
 ) -> list[Course]:
-    """Return how contestants got on."""
-
-    def prepared(name: str) -> Solver:
-        kind, _, algorithm = name.partition(":")
-        return KINDS[kind](matrix, device, algorithm or "auto")
-
-    weights = reweighted.own, reweighted.matrix(reweighted.own)
-    matrix = weights[1]
-    courses = [Course(name=name, prepare=[], rounds=[]) for name in names]
-    solvers = []
-    for course in courses:
-        with closing(prepared(course.name)) as solver:
-            solver.solve(weights)
-        for _ in range(_PREPARED):
-            solver, milliseconds = timed(prepared, course.name)
-            course.prepare.append(milliseconds)
-            if len(course.prepare) < _PREPARED:
-                solver.close()
-        solver.solve(weights)
-        solvers.append(solver)
+    """Return how contestants got on, those that the device can hold."""
+    first = reweighted.own, reweighted.matrix(reweighted.own)
+    runners = [one for name in names if (one := lined_up(name, first, device)) is not None]
+    if not runners:
+        raise click.ClickException("the device can hold none of the contestants")
     for number in range(rounds):
         by_edge = reweighted.permuted(number)
         weights = by_edge, reweighted.matrix(by_edge)
         forests = []
-        for course, solver in zip(courses, solvers, strict=True):
+        for course, solver in runners:
             forest, milliseconds = timed(solver.solve, weights)
             course.rounds.append(milliseconds)
             forests.append(forest)
-        for course, forest in zip(courses, forests, strict=True):
+        for (course, _), forest in zip(runners, forests, strict=True):
             if not np.array_equal(forest.edges, forests[0].edges):
                 raise click.ClickException(
-                    f"round {number}: {course.name} and {names[0]} give different forests: "
-                    "a bug in clmst"
+                    f"round {number}: {course.name} and {runners[0][0].name} give different "
+                    "forests: a bug in clmst"
                 )
-    for solver in solvers:
+    for _, solver in runners:
         solver.close()
     device.release_memory()
-    return courses
+    return [course for course, _ in runners]
 
 
 # --------------------------------------------------------------------------- telling

@@ -393,6 +393,21 @@ def test_wrong_forest_of_a_round_ends_the_race(monkeypatch: pytest.MonkeyPatch) 
         rounds.race(reweighted, ["one-shot", "repeated"], clmst.get_device(), 2)
 
 
+def test_whoever_does_not_fit_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuses(*_: Any) -> None:
+        raise clmst.OutOfDeviceMemoryError("it needs 9 GB of 1; take another algorithm")
+
+    monkeypatch.setattr(rounds.OneShot, "solve", refuses)
+    reweighted = Reweighted(generate("grid", rows=3, columns=4).symmetrised())
+    courses = rounds.race(reweighted, ["one-shot:dense", "repeated"], clmst.get_device(), 2)
+    assert [course.name for course in courses] == ["repeated"]
+    assert "one-shot:dense is left out: it needs 9 GB of 1" in capsys.readouterr().err
+    with pytest.raises(ClickException, match="can hold none of the contestants"):
+        rounds.race(reweighted, ["one-shot"], clmst.get_device(), 2)
+
+
 def test_round_in_which_preparing_is_repaid() -> None:
     one_shot = rounds.Course(name="a", prepare=[0.0], rounds=[10.0, 10.0, 10.0])
     repeated = rounds.Course(name="b", prepare=[90.0, 10.0, 12.0], rounds=[4.0, 4.0, 4.0])
