@@ -2,12 +2,12 @@
 
     python -m benchmarks.repeated GRAPH... [--device NAME] [--share 0.05] [--json FILE]
 
-GRAPH is a stand-in by name, or a file. Rounds have random permutations of the graph's weights, in
-turn. From host to host, `minimum_spanning_forest` of a SciPy matrix that has them already is timed
-beside `solve` of an array of them, and beside `update` of a share of them. On the device the public
-call for the graph as it is, with the weights it came with, beside `solve` of arrays on the device;
-forests stay there. Every round's forest is compared with the one-shot one's before anything is
-timed; contestants take turns. Preparing is timed once.
+GRAPH is a stand-in by name, ``clustered``, or a file. Rounds have random permutations of the
+graph's weights, in turn. From host to host, `minimum_spanning_forest` of a SciPy matrix that has
+them already is timed beside `solve` of an array of them, and beside `update` of a share of them. On
+the device the public call for the graph as it is, with the weights it came with, beside `solve` of
+arrays on the device; forests stay there. Every round's forest is compared with the one-shot one's
+before anything is timed; contestants take turns. Preparing is timed once.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from rich.table import Table
 import clmst
 from benchmarks.options import device_option, json_option, repetitions_option
 from benchmarks.record import write_record
-from clmst.bench.entrants import as_matrix
+from benchmarks.reweighted import Reweighted, load
 from clmst.bench.tables import digits
-from clmst.generators.stand_ins import STAND_INS
 
 ROUNDS = 3
 ONE_SHOT, SOLVE, UPDATE = "one-shot", "solve", "update"
@@ -53,32 +52,20 @@ class Point:
         return median(self.milliseconds[name]) / median(self.milliseconds[BESIDE[name]])
 
 
-def with_weights(graph: clmst.Graph, weights: np.ndarray) -> clmst.Graph:
-    """Return a symmetric graph under other weights, one an edge in canonical order."""
-    is_upper = graph.indices > graph.rows
-    slots = np.empty(graph.n_slots, weights.dtype)
-    slots[is_upper] = weights
-    # The lower slots in order of (column, row) are the upper ones in order of (row, column).
-    lower = np.flatnonzero(~is_upper)
-    slots[lower[np.lexsort((graph.rows[lower], graph.indices[lower]))]] = weights
-    return graph.replace(weights=slots)
-
-
 def measure(
     name: str, graph: clmst.Graph, device: clmst.Device, share: float, repetitions: int
 ) -> Point:
     """Return what a graph takes."""
-    graph = graph.symmetrised()
     start = perf_counter()
     solver = clmst.RepeatedSolver(graph, devices=device)
     prepare = 1e3 * (perf_counter() - start)
-    rng = np.random.default_rng(0)
-    own = solver.weights_of(graph)
-    given = [rng.permutation(own) for _ in range(ROUNDS)]
+    reweighted = Reweighted(graph)
+    given = [reweighted.permuted(k) for k in range(ROUNDS)]
     resident = clmst.to_device(graph, device)
-    matrices = [as_matrix(with_weights(graph, weights)) for weights in given]
+    matrices = [reweighted.matrix(weights) for weights in given]
     stored = [clmst.DeviceArray.from_host(weights, device) for weights in given]
-    some = np.sort(rng.choice(own.size, int(share * own.size), replace=False))
+    m = solver.n_edges
+    some = np.sort(np.random.default_rng(0).choice(m, int(share * m), replace=False))
 
     contestants: dict[str, Round] = {
         ONE_SHOT: lambda k: clmst.minimum_spanning_forest(matrices[k], device=device),
@@ -142,8 +129,7 @@ def main(
     on = clmst.get_device(device)
     points = []
     for name in graphs:
-        graph = STAND_INS[name].load() if name in STAND_INS else clmst.Graph.read(name)
-        points.append(measure(Path(name).name, graph, on, share, repetitions))
+        points.append(measure(Path(name).name, load(name), on, share, repetitions))
         write_record(on, points, json_file)
     Console(width=190).print(table_of(points))
 

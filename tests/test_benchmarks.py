@@ -12,16 +12,27 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 import pytest
+from click import ClickException
 from click.testing import CliRunner, Result
-from scipy import sparse
 
 import clmst
-from benchmarks import cores, dense, devices, pma, repeated, small_graphs, strategies
+from benchmarks import (
+    cores,
+    dense,
+    devices,
+    pma,
+    repeated,
+    rounds,
+    rush_hour,
+    small_graphs,
+    strategies,
+)
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.contest import Case, Contestant, CopyLimit, Outcome, Work, run_case
 from benchmarks.peers import Peer
 from benchmarks.primitives import main
 from benchmarks.report import segment_ratio
+from benchmarks.reweighted import Reweighted
 from benchmarks.stand import Stand
 from clmst import Device, algorithms, generate
 from clmst.algorithms.pma import lanes_for
@@ -412,9 +423,91 @@ def test_repeated(tmp_path: Path) -> None:
     assert point["n_vertices"] == 300
     assert {len(times) for times in point["milliseconds"].values()} == {2}
     assert set(repeated.BESIDE) | set(repeated.BESIDE.values()) == set(point["milliseconds"])
-    wrong = repeated.with_weights(clmst.Graph.read(graph), np.arange(point["n_edges"]))
-    twins = sparse.csr_array((wrong.weights, wrong.indices.view("i4"), wrong.indptr.view("i4")))
-    assert (twins != twins.T).nnz == 0
+
+
+def test_other_weights_for_a_matrix() -> None:
+    """Edge k weighs the same in both directions: what was given for the k-th one."""
+    graph = generate("random", n=300, average_degree=6, seed=2).symmetrised()
+    reweighted = Reweighted(graph)
+    np.testing.assert_array_equal(reweighted.matrix(reweighted.own).data, graph.weights)
+    u, v, _, _ = graph.edges()
+    weights = np.arange(u.size) + 1
+    matrix = reweighted.matrix(weights)
+    np.testing.assert_array_equal(matrix[u.view("i4"), v.view("i4")], weights)
+    np.testing.assert_array_equal(matrix[v.view("i4"), u.view("i4")], weights)
+    assert matrix.nnz == 2 * u.size
+
+
+def test_rounds(tmp_path: Path) -> None:
+    """Everyone solves every round; what preparing cost is where the courses begin."""
+    record, figure = tmp_path / "new" / "rounds.json", tmp_path / "new" / "rounds.png"
+    graph = tmp_path / "random.egr"
+    clmst.io.write_graph(generate("random", n=300, average_degree=6, seed=2).symmetrised(), graph)
+    names = ["one-shot", "repeated", "repeated:dense", "one-shot:prim"]
+    chosen = [word for name in names for word in ("--contestant", name)]
+    told = ["--json", str(record), "--plot", str(figure)]
+    result = CliRunner().invoke(rounds.main, [str(graph), "--rounds", "4", *chosen, *told])
+    assert result.exit_code == 0, result.output
+    points = json.loads(record.read_text())["points"]
+    assert [point["name"] for point in points] == names
+    assert {(len(point["prepare"]), len(point["rounds"])) for point in points} == {(3, 4)}
+    assert figure.stat().st_size > 1000
+    result = CliRunner().invoke(rounds.main, [str(graph), "--contestant", "repeated:guess"])
+    assert result.exit_code == 2
+    assert "'repeated:guess' is no contestant" in result.output
+
+
+def test_wrong_forest_of_a_round_ends_the_race(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = clmst.minimum_spanning_forest(generate("path", n=3))
+    monkeypatch.setattr(rounds.Repeated, "solve", lambda *_: wrong)
+    reweighted = Reweighted(generate("grid", rows=3, columns=4).symmetrised())
+    with pytest.raises(ClickException, match="round 0: repeated and one-shot give different"):
+        rounds.race(reweighted, ["one-shot", "repeated"], clmst.get_device(), 2)
+
+
+def test_whoever_does_not_fit_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuses(*_: Any) -> None:
+        raise clmst.OutOfDeviceMemoryError("it needs 9 GB of 1; take another algorithm")
+
+    monkeypatch.setattr(rounds.OneShot, "solve", refuses)
+    reweighted = Reweighted(generate("grid", rows=3, columns=4).symmetrised())
+    courses = rounds.race(reweighted, ["one-shot:dense", "repeated"], clmst.get_device(), 2)
+    assert [course.name for course in courses] == ["repeated"]
+    assert "one-shot:dense is left out: it needs 9 GB of 1" in capsys.readouterr().err
+    with pytest.raises(ClickException, match="can hold none of the contestants"):
+        rounds.race(reweighted, ["one-shot"], clmst.get_device(), 2)
+
+
+def test_round_in_which_preparing_is_repaid() -> None:
+    one_shot = rounds.Course(name="a", prepare=[0.0], rounds=[10.0, 10.0, 10.0])
+    repeated = rounds.Course(name="b", prepare=[90.0, 10.0, 12.0], rounds=[4.0, 4.0, 4.0])
+    assert repeated.accumulated == [12.0, 16.0, 20.0, 24.0]
+    assert repeated.repaid_beside(one_shot) == 2
+    assert one_shot.repaid_beside(repeated) == 1
+    slow = rounds.Course(name="c", prepare=[0.0], rounds=[11.0, 11.0, 11.0])
+    assert slow.repaid_beside(one_shot) is None
+
+
+def test_rush_hour(tmp_path: Path) -> None:
+    """All come to the middle, by roads that exist; both pictures are there."""
+    roads = rush_hour.load(None)
+    middle = rush_hour.middle_of(roads)
+    cars = rush_hour.cars_by_road(roads, middle)
+    u, v, _, _ = roads.edges()
+    assert cars[(u == middle) | (v == middle)].sum() == roads.n_vertices - 1
+    assert np.count_nonzero(cars) == roads.n_vertices - 1
+    apart = clmst.Graph.from_edges([0, 1, 3], [1, 2, 4], [1, 1, 1])
+    assert rush_hour.cars_by_road(apart, 1).tolist() == [1, 1, 0]
+    graph, folder = tmp_path / "grid.gr", tmp_path / "pictures"
+    clmst.write_graph(generate("grid", rows=9, columns=20), graph)
+    result = CliRunner().invoke(rush_hour.main, [str(graph), "--folder", str(folder)])
+    assert result.exit_code == 0, result.output
+    assert "180 vertices, 331 edges" in result.output
+    assert sorted(one.name for one in folder.iterdir()) == [
+        "rush_hour.png", "rush_hour_middle.png",
+    ]  # fmt: skip
 
 
 def test_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

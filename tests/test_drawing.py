@@ -21,7 +21,7 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
-from clmst.drawing import draw_forest, layout
+from clmst.drawing import change, draw_change, draw_forest, layout, page
 from clmst.drawing.branches import branch_sizes
 from clmst.drawing.layout import edge_lengths
 from clmst.drawing.picture import caption, what_is_shown
@@ -244,6 +244,99 @@ def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 # ------------------------------------------------------------------------- branches
+
+
+# -------------------------------------------------------------------------- changes
+
+
+def changed(graph: Graph, seed: int) -> tuple[Forest, Forest]:
+    """Return the forest of a graph, and the one under other weights."""
+    weights = np.random.default_rng(seed).random(graph.n_slots)
+    return kruskal(graph), kruskal(graph.replace(weights=weights))
+
+
+def coloured(pixels: Array, colour: str) -> Array:
+    """Mark the pixels of a colour."""
+    wanted = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    return np.abs(pixels - wanted).max(axis=2) < 0.02
+
+
+def read(path: Path) -> Array:
+    """Return the pixels below the head."""
+    return matplotlib.image.imread(path)[int(1.1 * 200) :, :, :3]
+
+
+def test_what_leaves_and_what_enters_have_colours(tmp_path: Path) -> None:
+    """A square whose one missing side moves: two sides stay, one leaves, one enters."""
+    corners = np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]])
+    square = Graph.from_edges([0, 1, 2, 0], [1, 2, 3, 3], [1, 1, 1, 2], coordinates=corners)
+    after = kruskal(Graph.from_edges([0, 1, 2, 0], [1, 2, 3, 3], [1, 3, 1, 2]))
+    draw_change(square, kruskal(square), after, tmp_path / "a.png")
+    pixels = read(tmp_path / "a.png")
+    rows, columns = np.nonzero(ink(pixels))
+    middle = (columns.min() + columns.max()) / 2
+    right, left = (np.nonzero(coloured(pixels, one)) for one in (change.LEAVES, change.ENTERS))
+    assert np.ptp(right[0]) > 0.95 * np.ptp(rows)
+    assert np.ptp(left[0]) > 0.95 * np.ptp(rows)
+    assert right[1].min() > middle + 0.4 * np.ptp(columns)
+    assert left[1].max() < middle - 0.4 * np.ptp(columns)
+
+
+def test_nothing_changes(tmp_path: Path) -> None:
+    graph = generators.grid(rows=9, columns=9)
+    draw_change(graph, kruskal(graph), kruskal(graph), tmp_path / "a.png", title="a")
+    pixels = read(tmp_path / "a.png")
+    assert ink(pixels).any()
+    assert not any(coloured(pixels, one).any() for one in (change.LEAVES, change.ENTERS))
+
+
+def test_window_shows_a_part_larger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The legend counts what is drawn; what a window touches goes on beyond it."""
+    legends = []
+    monkeypatch.setattr(page.Page, "draw_legend", lambda _, entries: legends.append(entries))
+    graph = generators.grid(rows=20, columns=20)
+    before, after = changed(graph, 1)
+    draw_change(graph, before, after, tmp_path / "all.png")
+    draw_change(graph, before, after, tmp_path / "part.png", window=(5, -11, 12, -4))
+    counts = [[int(text.split()[0]) for text, _ in entries] for entries in legends]
+    common = np.isin(before.edge_ids, after.edge_ids).sum()
+    assert counts[0] == [399 - common, 399 - common, common]
+    assert 7 * 7 < sum(counts[1]) < sum(counts[0]) / 3
+    whole, part = read(tmp_path / "all.png"), read(tmp_path / "part.png")
+    assert not ink(whole)[:, :40].any()
+    assert ink(part)[:, :5].any()
+
+
+@pytest.mark.parametrize(
+    "graph", [generators.path(n=0), generators.path(n=1), generators.path(n=2)]
+)
+def test_smallest_changes(tmp_path: Path, graph: Graph) -> None:
+    draw_change(graph, kruskal(graph), kruskal(graph), tmp_path / "a.png")
+    assert (tmp_path / "a.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"path": "a.jpg"}, "suffix '.jpg'; it must be one of .png"),
+        ({"max_edges": -1}, "max_edges is -1; it must not be negative"),
+        ({"window": (1, 0, 1, 2)}, "it must be .left, bottom, right, top. with left < right"),
+        ({"window": (0, 0, np.inf, 2)}, "the window is .0, 0, inf, 2."),
+        ({"after": kruskal(generators.path(n=8))}, "must be a forest of this graph"),
+        (
+            {"before": kruskal(generators.path(n=7))},
+            "the forest has 7 vertices but",
+        ),
+    ],
+)
+def test_impossible_changes(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    graph = generators.grid(rows=3, columns=3)
+    forest = kruskal(graph)
+    path = tmp_path / options.pop("path", "a.png")
+    forests = {name: options.pop(name, forest) for name in ("before", "after")}
+    with pytest.raises(InvalidArgumentError, match=message):
+        draw_change(graph, path=path, **forests, **options)
+    assert not path.exists()
 
 
 def cut_sizes(forest: Forest) -> list[int]:

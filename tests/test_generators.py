@@ -17,7 +17,7 @@ from clmst import generators
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.generators import FAMILIES, Family, generate
+from clmst.generators import FAMILIES, Family, generate, recursive_matrix
 from clmst.generators.hashing import Stream, mix
 
 SMALL: dict[str, dict[str, Any]] = {
@@ -26,6 +26,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "random": {"n": 200, "average_degree": 5.0},
     "rmat": {"scale": 8},
     "kronecker": {"scale": 7},
+    "clustered": {"n": 200, "clusters": 3, "cluster_size": 20},
     "delaunay": {"n": 150},
     "preferential": {"n": 300, "edges_per_vertex": 3},
     "cliques": {"count": 5, "size": 6, "chained": True},
@@ -43,6 +44,7 @@ PINNED = {
     "random": "cb93e8fd374457ca",
     "rmat": "a33a218b0f1c5398",
     "kronecker": "5f967c81e988f78a",
+    "clustered": "712e32cfcb707a05",
     "delaunay": "c1eca9fd9ff618d1",
     "preferential": "2d9d3ce459b0afe6",
     "cliques": "20770fd73e607223",
@@ -265,6 +267,40 @@ def test_rmat_degrees_fall_with_the_number_and_kronecker_hides_it() -> None:
     assert hidden.max() > 10 * hidden.mean()
 
 
+def test_clusters_are_dense_and_anywhere() -> None:
+    """Three groups of 60, found by their degrees; no pair of two groups is denser than the rest."""
+    sizes = {"n": 3000, "clusters": 3, "cluster_size": 60}
+    graph = generators.clustered(edge_factor=2, density=0.8, seed=3, **sizes)
+    alone = generators.clustered(edge_factor=0, density=0.8, seed=3, **sizes)
+    sparse_edges = generators.clustered(edge_factor=2, density=0, seed=3, **sizes)
+    assert edge_set(graph) == edge_set(alone) | edge_set(sparse_edges)
+    labels = connected_components(to_scipy(alone), directed=False)[1]
+    members = [np.flatnonzero(labels == k) for k in np.flatnonzero(np.bincount(labels) > 1)]
+    assert [group.size for group in members] == [60, 60, 60]
+    for group in members:
+        assert np.ptp(group) > 1500
+        inside = np.isin(np.array(sorted(edge_set(alone))), group).all(axis=1).sum()
+        assert abs(inside / (60 * 59 / 2) - 0.8) < 0.04
+    whole = generators.clustered(edge_factor=0, density=1, **sizes)
+    assert whole.n_edges == 3 * 60 * 59 / 2
+
+
+def test_sparse_edges_among_clusters_are_those_of_a_recursive_matrix() -> None:
+    """Skewed as there, whatever n: neither cut off at a power of two, nor with fewer edges."""
+    for n in (1, 2, 5, 768, 1024):
+        graph = generators.clustered(n=n, clusters=0, edge_factor=4)
+        u, v, _, _ = graph.edges()
+        assert v.max(initial=0) >= 0.98 * (n - 1)
+        assert graph.n_edges <= 4 * n
+    degree = degrees(generators.clustered(n=768, clusters=0, edge_factor=4))
+    whole = degrees(generators.clustered(n=1024, clusters=0, edge_factor=4))
+    assert degree[:384].sum() > 1.5 * degree[384:].sum()
+    assert degree.mean() == pytest.approx(whole.mean(), rel=0.1)
+    u, v = recursive_matrix.draw_below(700, 5000, recursive_matrix.GTGRAPH, Stream(key=5))
+    assert u.size == v.size == 5000
+    assert max(u.max(), v.max()) < 700
+
+
 def test_preferential_attachment_is_connected_and_heavy_tailed() -> None:
     graph = generators.preferential(n=20_000, edges_per_vertex=3)
     degree = degrees(graph)
@@ -431,6 +467,12 @@ def test_a_text_that_is_no_value() -> None:
         ("rmat", {"scale": 32}, "scale is 32; it must be 0 to 31"),
         ("rmat", {"scale": 3, "a": 0.9}, "a [+] b [+] c is 1.34; it must be at most 1"),
         ("kronecker", {"scale": 3, "b": -0.1}, "b is -0.1; it must be 0 to 1"),
+        (
+            "clustered",
+            {"n": 9, "clusters": 2, "cluster_size": 5},
+            "is 10; it must be at most n",
+        ),
+        ("clustered", {"n": 9, "density": 1.5}, "density is 1.5; it must be 0 to 1"),
         ("preferential", {"n": 3, "edges_per_vertex": 0}, "edges_per_vertex is 0; it must be 1 to"),
         ("road", {"n": 9, "average_degree": 1}, "average_degree is 1; it must be 2 to 3"),
         ("road", {"n": 9, "average_degree": float("nan")}, "average_degree is nan; it must be 2"),
@@ -450,6 +492,7 @@ def test_impossible_graphs(kind: str, parameters: dict[str, Any], message: str) 
         ("complete", {"n": 0}),
         ("cliques", {"count": 0, "size": 3, "chained": True}),
         ("random", {"n": 0, "average_degree": 0}),
+        ("clustered", {"n": 0, "clusters": 0}),
         ("preferential", {"n": 0}),
         ("road", {"n": 0}),
         ("delaunay", {"n": 0}),

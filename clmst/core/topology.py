@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from clmst.core import csr
+from clmst.core.cores import usable_cores
 from clmst.core.errors import InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
+
+# Slots that a thread takes at a time: temporaries stay in the caches, and NumPy's calls are few. On
+# two cores 51 million slots in rows of 1039 took 387 ms with 1 << 14, 149 with 1 << 17, 130 with
+# 1 << 18.
+_SLOTS_A_RUN = 1 << 18
 
 
 def edges_once(graph: Graph) -> Graph:
@@ -31,17 +38,69 @@ def edges_once(graph: Graph) -> Graph:
     O(n + n_slots).
     """
     if graph.is_symmetric or graph.n_edges < graph.n_slots:
-        slots = graph.edge_slots
-        starts = csr.row_starts(graph.rows[slots], graph.n_vertices)
-        ids = None if graph.edge_ids is None else graph.edge_ids[slots]
-        graph = graph.replace(indptr=starts, indices=graph.indices[slots], edge_ids=ids)
+        graph = _upper(graph)
     ids, n_input = graph.edge_ids, graph.n_input
     if ids is None:
         n_input = graph.n_slots
     elif ids.size == n_input and np.array_equal(ids, np.arange(n_input)):
         ids = None
     nothing = np.broadcast_to(np.uint8(0), graph.n_slots)
-    return graph.replace(weights=nothing, is_symmetric=False, edge_ids=ids, n_input=n_input)
+    once = graph.replace(weights=nothing, is_symmetric=False, edge_ids=ids, n_input=n_input)
+    return _with_rows(once, graph.rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """Slots of some rows: how many each row has, and row, column and edge id of each slot."""
+
+    lengths: Array
+    rows: Array
+    columns: Array
+    ids: Array | None
+
+
+def _upper(graph: Graph) -> Graph:
+    """Return a graph of the slots above the diagonal, its weights still those of all slots.
+
+    Runs of rows are gone through by as many threads as there are cores, each run in the caches.
+    """
+    indptr = graph.indptr
+    cuts = np.searchsorted(indptr, np.arange(0, graph.n_slots, _SLOTS_A_RUN), side="right") - 1
+    bounds = [*np.unique(np.append(0, cuts)).tolist(), graph.n_vertices]
+
+    def upper(first: int, last: int) -> _Run:
+        ends = indptr[first : last + 1].astype(np.int64)
+        run = slice(*ends[[0, -1]].tolist())
+        columns, vertices = graph.indices[run], np.arange(first, last, dtype=np.uint32)
+        is_upper = columns > np.repeat(vertices, np.diff(ends))
+        before = np.zeros(columns.size + 1, np.uint32)
+        np.cumsum(is_upper, dtype=np.uint32, out=before[1:])
+        lengths = np.diff(before[ends - ends[0]])
+        kept = np.flatnonzero(is_upper)
+        return _Run(
+            lengths=lengths,
+            rows=np.repeat(vertices, lengths),
+            columns=columns.take(kept),
+            ids=None if graph.edge_ids is None else graph.edge_ids[run].take(kept),
+        )
+
+    with ThreadPoolExecutor(usable_cores()) as threads:
+        runs = list(threads.map(upper, bounds[:-1], bounds[1:]))
+    starts = np.zeros(graph.n_vertices + 1, np.uint32)
+    lengths = np.concatenate([run.lengths for run in runs])
+    np.cumsum(lengths, dtype=np.uint32, out=starts[1:])
+    once = graph.replace(
+        indptr=starts,
+        indices=np.concatenate([run.columns for run in runs]),
+        edge_ids=None if graph.edge_ids is None else np.concatenate([run.ids for run in runs]),
+    )
+    return _with_rows(once, np.concatenate([run.rows for run in runs]))
+
+
+def _with_rows(graph: Graph, rows: Array) -> Graph:
+    """Let a graph know its rows, a cached property that it would else find out when asked."""
+    vars(graph)["rows"] = rows
+    return graph
 
 
 def graph_of_matrix(A: Any) -> Graph:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from clmst.drawing.change import draw_change
 from clmst.drawing.layout import layout
 from clmst.drawing.picture import draw_forest
 
-__all__ = ["draw_forest", "layout"]
+__all__ = ["draw_change", "draw_forest", "layout"]

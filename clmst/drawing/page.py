@@ -17,6 +17,7 @@ _WIDTH = 10.0  # of the sheet, inches
 _HEIGHTS = (2.0, 12.0)  # of the drawing, inches
 _HEAD = 0.95  # room for title, captions and key, inches
 _KEY = 2.0  # width of the key, inches
+_LEGEND_LINE = 0.2  # inches
 _EDGE = 0.35  # left free all round, inches
 _DPI = 200
 _RASTERISED = 20_000  # lines from which on they are pixels in SVG and PDF too
@@ -40,6 +41,9 @@ _RAMPS = (
     ("#ead48a", "#c29b22", "#7d5f0c", "#3b2b03"),
     ("#9fd9cd", "#38a08f", "#16685f", "#07322e"),
 )
+# The same for what stays where something else is to be seen.
+_KEPT = 0.8  # of the usual widths
+_STONE = ("#cfcabd", "#b3ada0", "#8b8a86", "#565b60")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +67,11 @@ class Page:
     n_vertices: int
 
     @classmethod
-    def around(cls, points: Points) -> Page:
-        """Choose a sheet whose shape suits the points, and a scale that fits them on it."""
+    def around(cls, points: Points, n_vertices: int | None = None) -> Page:
+        """Choose a sheet whose shape suits the points, and a scale that fits them on it.
+
+        There are as many vertices as points if nothing else is said.
+        """
         Figure = optional_import("matplotlib.figure", extra="plot").Figure
         FigureCanvasAgg = optional_import(
             "matplotlib.backends.backend_agg", extra="plot"
@@ -85,8 +92,16 @@ class Page:
         axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
         axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
         return cls(
-            figure=figure, axes=axes, inches_per_unit=1 / units_per_inch, n_vertices=len(points)
+            figure=figure,
+            axes=axes,
+            inches_per_unit=1 / units_per_inch,
+            n_vertices=len(points) if n_vertices is None else n_vertices,
         )
+
+    @property
+    def corners(self) -> Points:
+        """Lower left and upper right corner of what there is room for, shape (2, 2)."""
+        return np.transpose([self.axes.get_xlim(), self.axes.get_ylim()])
 
     @property
     def thin(self) -> float:
@@ -124,6 +139,19 @@ class Page:
         order = np.lexsort((hue, darkest, widest))
         widths = self._widths(widest[order])
         self._strokes(self.axes, segments[order], widths, shades(darkest[order], hue[order]))
+
+    def draw_kept(self, segments: Array, hanging: Array) -> None:
+        """Draw what stays of a forest, trunks over twigs, in the colour of stone."""
+        rank = _prominence(hanging, int(hanging.max(initial=1)))
+        order = np.argsort(rank, kind="stable")
+        colours = shades(rank[order], np.zeros(rank.size, np.int64), (_STONE,))
+        widths = _KEPT * self._widths(rank[order])
+        self._strokes(self.axes, segments[order], widths, colours)
+
+    def draw_marked(self, segments: Array, colours: Sequence[str], choice: Array) -> None:
+        """Draw edges so that a single short one is seen, in chosen colours, none atop the rest."""
+        shade = np.array([_rgb(colour) for colour in colours])[choice]
+        self._strokes(self.axes, segments, self._marks(len(segments)), shade)
 
     def draw_vertices(self, points: Points, trees: Array) -> None:
         """Draw a dot for each of these vertices, in the hue of its tree."""
@@ -178,12 +206,39 @@ class Page:
         for x, side, text in labels:
             key.text(x, -2.4, text, size=7, color=_FAINT_INK, ha=side, va="center")
 
+    def draw_legend(self, entries: Sequence[tuple[str, str | None]]) -> None:
+        """Explain colours at the top right corner, one below the other; None is stone."""
+        height = self.figure.get_size_inches()[1]
+        tall = _LEGEND_LINE * len(entries)
+        left, bottom = 1 - (_EDGE + _KEY) / _WIDTH, 1 - (0.3 + tall) / height
+        legend = self.figure.add_axes((left, bottom, _KEY / _WIDTH, tall / height))
+        legend.set_axis_off()
+        legend.set_xlim(0, 1)
+        legend.set_ylim(-len(entries) + 0.5, 0.5)
+        for line, (text, colour) in enumerate(entries):
+            stroke = np.array([[[0.0, -line], [0.12, -line]]])
+            if colour is None:
+                rank = np.array([0.75])
+                stone = shades(rank, np.zeros(1, np.int64), (_STONE,))
+                self._strokes(legend, stroke, _KEPT * self._widths(rank), stone)
+            else:
+                self._strokes(legend, stroke, self._marks(1), np.array([_rgb(colour)]))
+            legend.text(0.17, -line, text, size=9.5, color=_INK, ha="left", va="center_baseline")
+
+    def draw_rule(self) -> None:
+        """Draw a line below the head, where the drawing goes on beyond the sheet."""
+        self.axes.axhline(self.corners[1, 1], color=_OTHER_EDGES, linewidth=0.8, clip_on=False)
+
     def save(self, path: Path) -> None:
         """Write the sheet in the format that the suffix names."""
         self.figure.savefig(path, dpi=_DPI, facecolor=_PAPER)
 
     def _widths(self, rank: Array) -> Array:
         return self.thin + (self.thick - self.thin) * rank**2.2
+
+    def _marks(self, count: int) -> Array:
+        """Return the widths of edges that are to be seen."""
+        return np.full(count, self.thin + 1.0)
 
     def _strokes(self, axes: Any, segments: Array, widths: Array, colours: Array) -> None:
         """Draw segments in order; runs that look alike are one path, as one each would be slow."""
@@ -213,14 +268,14 @@ class Page:
         self.axes.scatter(*points.T, s=diameter**2, zorder=3, rasterized=many, **style)
 
 
-def shades(rank: Array, hue: Array) -> Array:
+def shades(rank: Array, hue: Array, ramps: Sequence[Sequence[str]] = _RAMPS) -> Array:
     """Return a colour for each rank from 0 (twig) to 1 (trunk) and number of a ramp.
 
     Returns
     -------
     ndarray of float64, shape (k, 3)
     """
-    stops = np.array([[_rgb(stop) for stop in ramp] for ramp in _RAMPS])
+    stops = np.array([[_rgb(stop) for stop in ramp] for ramp in ramps])
     at = np.clip(rank, 0, 1) * (stops.shape[1] - 1)
     left = np.minimum(at.astype(np.int64), stops.shape[1] - 2)
     part = (at - left)[:, None]

@@ -62,18 +62,11 @@ def draw_forest(
     -----
     O(n + m) and the layout. Matplotlib's global state (pyplot, the backend) is not touched.
     """
-    path = Path(path)
-    if path.suffix.lower() not in SUFFIXES:
-        raise InvalidArgumentError(
-            f"{path.name} has the suffix {path.suffix!r}; it must be one of {', '.join(SUFFIXES)}"
-        )
-    if max_edges < 0:
-        raise InvalidArgumentError(f"max_edges is {max_edges}; it must not be negative")
-    others = _edges_outside(graph, forest)
-    shown = others
-    if len(others) > max_edges:
-        shown = others[np.arange(max_edges) * len(others) // max(max_edges, 1)]
-    points = _positions(graph)
+    path = checked_path(path)
+    ends, chosen = edges_in_forest(graph, forest)
+    others = ends[~chosen]
+    shown = even_choice(others, max_edges)
+    points = positions(graph)
     labels, sizes = _trees_by_size(forest)
 
     page = Page.around(points)
@@ -87,7 +80,7 @@ def draw_forest(
         names = graph.vertex_labels or range(graph.n_vertices)
         page.draw_names(points, [str(name) for name in names], labels)
     page.write(
-        _default_title(forest) if title is None else title,
+        kind_of(forest).capitalize() if title is None else title,
         caption(graph, forest),
         what_is_shown(len(shown), len(others)),
     )
@@ -100,9 +93,9 @@ def caption(graph: Graph, forest: Forest) -> str:
     total = forest.total_weight
     digits = "," if isinstance(total, int) else ",.7g"
     parts = (
-        _count(graph.n_vertices, "vertex", "vertices"),
-        _count(graph.n_edges, "edge", "edges"),
-        _count(forest.n_components, "tree", "trees"),
+        counted(graph.n_vertices, "vertex", "vertices"),
+        counted(graph.n_edges, "edge", "edges"),
+        counted(forest.n_components, "tree", "trees"),
         f"total weight {total:{digits}}",
     )
     return " · ".join(parts)
@@ -115,17 +108,19 @@ def what_is_shown(n_shown: int, n_others: int) -> str:
     return f"{n_shown:,} of the {n_others:,} edges outside the forest are drawn"
 
 
-def _count(number: int, one: str, many: str) -> str:
+def counted(number: int, one: str, many: str) -> str:
+    """Return a number and what it counts."""
     return f"{number:,} {one if number == 1 else many}"
 
 
-def _default_title(forest: Forest) -> str:
-    kind = "Maximum" if forest.maximum else "Minimum"
+def kind_of(forest: Forest) -> str:
+    """Return what it is: a minimum spanning tree, or the like."""
+    kind = "maximum" if forest.maximum else "minimum"
     return f"{kind} spanning {'tree' if forest.n_components == 1 else 'forest'}"
 
 
-def _edges_outside(graph: Graph, forest: Forest) -> Array:
-    """Return the endpoints of the edges that are not in the forest, shape (k, 2)."""
+def edges_in_forest(graph: Graph, forest: Forest) -> tuple[Array, Array]:
+    """Return the ends of the graph's edges, shape (m, 2), and for each if the forest has it."""
     if forest.n_vertices != graph.n_vertices:
         raise InvalidArgumentError(
             f"the forest has {forest.n_vertices} vertices but the graph has {graph.n_vertices}; "
@@ -139,10 +134,30 @@ def _edges_outside(graph: Graph, forest: Forest) -> Array:
             "the edge ids of the forest belong to other edges of the graph than its endpoints; "
             "it must be a forest of this graph"
         )
-    return ends[~chosen]
+    return ends, chosen
 
 
-def _positions(graph: Graph) -> Points:
+def even_choice(edges: Array, most: int) -> Array:
+    """Return an even choice of edges, all of them if they are no more than that."""
+    if most < 0:
+        raise InvalidArgumentError(f"max_edges is {most}; it must not be negative")
+    if len(edges) <= most:
+        return edges
+    return edges[np.arange(most) * len(edges) // max(most, 1)]
+
+
+def checked_path(path: str | Path) -> Path:
+    """Return where to write a picture, if its suffix is known."""
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES:
+        raise InvalidArgumentError(
+            f"{path.name} has the suffix {path.suffix!r}; it must be one of {', '.join(SUFFIXES)}"
+        )
+    return path
+
+
+def positions(graph: Graph) -> Points:
+    """Return where the vertices are, shape (n, 2): the graph's coordinates, or a layout."""
     if graph.coordinates is None:
         return layout(graph)
     finite = np.isfinite(graph.coordinates).all(axis=1)

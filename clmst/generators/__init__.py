@@ -28,6 +28,7 @@ from typing import Any
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.generators.classic import caveman, circulant, cliques, complete, grid, path, star
+from clmst.generators.clustered import clustered
 from clmst.generators.edges import WeightChoice
 from clmst.generators.family import Family, Parameter
 from clmst.generators.random_graphs import kronecker, preferential, random, rmat
@@ -42,6 +43,7 @@ __all__ = [
     "caveman",
     "circulant",
     "cliques",
+    "clustered",
     "complete",
     "delaunay",
     "generate",
@@ -64,6 +66,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
             random,
             rmat,
             kronecker,
+            clustered,
             delaunay,
             preferential,
             cliques,

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
-from clmst.core.weight_keys import Array
 from clmst.generators.checks import check_integer, check_number, check_sizes
 from clmst.generators.edges import WeightChoice, weighted_graph
-from clmst.generators.hashing import Stream, Words
+from clmst.generators.hashing import Stream
+from clmst.generators.recursive_matrix import check_chances, draw
 
 _MAX_SCALE = 31  # levels of the recursive matrix: vertices must fit 32 bits
-_BLOCK = 1 << 14  # edges drawn at a time: the temporaries stay in the second-level cache
 
 
 def random(
@@ -85,7 +81,9 @@ def rmat(
     the defaults are those of GTgraph (Bader and Madduri, 2006), without its noise.
     O(m (scale + log m)).
     """
-    n, u, v = _recursive_edges(scale, edge_factor, (a, b, c), Stream.named(seed, "rmat"))
+    n, m = _sizes(scale, edge_factor)
+    check_chances(a, b, c)
+    u, v = draw(m, scale, (a, b, c), Stream.named(seed, "rmat"))
     return weighted_graph(n, u, v, weights=weights, seed=seed)
 
 
@@ -124,7 +122,9 @@ def kronecker(
     graph generation and evolution, using Kronecker multiplication" (2005), with the parameters of
     the Graph500 benchmark (2010). O(m (scale + log m)).
     """
-    n, u, v = _recursive_edges(scale, edge_factor, (a, b, c), Stream.named(seed, "kronecker"))
+    n, m = _sizes(scale, edge_factor)
+    check_chances(a, b, c)
+    u, v = draw(m, scale, (a, b, c), Stream.named(seed, "kronecker"))
     names = Stream.named(seed, "kronecker names").permuted(np.arange(n, dtype=np.uint64), n)
     names = names.astype(np.uint32)  # half the cache lines to gather from
     return weighted_graph(n, names[u], names[v], weights=weights, seed=seed)
@@ -175,42 +175,10 @@ def preferential(
     return weighted_graph(n, u, v, weights=weights, seed=seed)
 
 
-def _recursive_edges(
-    scale: int, edge_factor: int, chances: tuple[float, float, float], stream: Stream
-) -> tuple[int, Array, Array]:
-    """Draw edges of a recursive matrix; return (n, u, v)."""
+def _sizes(scale: int, edge_factor: int) -> tuple[int, int]:
+    """Return how many vertices a recursive matrix has, and how many edges are drawn."""
     check_integer("scale", scale, low=0, high=_MAX_SCALE)
     check_integer("edge_factor", edge_factor, low=0)
-    for name, chance in zip("abc", chances, strict=True):
-        check_number(name, chance, low=0, high=1)
-    if (total := math.fsum(chances)) > 1:
-        raise InvalidArgumentError(f"a + b + c is {total}; it must be at most 1")
     n = 1 << scale
-    m = edge_factor * n
-    check_sizes(vertices=n, edges=m)
-    u, v = np.empty(m, np.uint32), np.empty(m, np.uint32)
-    for start in range(0, m, _BLOCK):
-        edges = np.arange(start, min(start + _BLOCK, m), dtype=np.uint64)
-        block = slice(start, start + edges.size)
-        u[block], v[block] = _descend(edges, scale, chances, stream)
-    return n, u, v
-
-
-def _descend(
-    edges: Words, scale: int, chances: tuple[float, float, float], stream: Stream
-) -> tuple[Array, Array]:
-    """Choose a quarter of the matrix on every level for each edge; return (u, v) as uint32."""
-    a, b, c = chances
-    to_b, to_c, to_d = (np.uint32(min(int(p * 2.0**32), 2**32 - 1)) for p in (a, a + b, a + b + c))
-    u, v = np.zeros(edges.size, np.uint32), np.zeros(edges.size, np.uint32)
-    first_words = edges * np.uint64((scale + 1) // 2)
-    for level in range(scale):
-        if level % 2 == 0:  # one word of 64 bits serves two levels
-            words = stream.words(first_words + np.uint64(level // 2))
-        draw = words.astype(np.uint32)
-        words >>= np.uint64(32)
-        lower = draw >= to_c
-        right = (draw >= to_b) ^ lower ^ (draw >= to_d)
-        u = (u << np.uint32(1)) | lower
-        v = (v << np.uint32(1)) | right
-    return u, v
+    check_sizes(vertices=n, edges=edge_factor * n)
+    return n, edge_factor * n

@@ -19,6 +19,7 @@ SMALL = {
     "random": "--n 30 --average-degree 4",
     "rmat": "--scale 5 --edge-factor 4 --a 0.5",
     "kronecker": "--scale 5",
+    "clustered": "--n 40 --clusters 2 --cluster-size 6 --density 0.8",
     "delaunay": "--n 30",
     "preferential": "--n 30 --edges-per-vertex 2",
     "cliques": "--count 3 --size 4 --chained",

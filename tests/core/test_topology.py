@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from clmst.core import topology
+from clmst.core.csr import expand_rows
 from clmst.core.graph import Graph
 from clmst.core.topology import edges_once, endpoints, graph_of_matrix, weights_in_order
 from tests.strategies import LAYOUTS, edge_arrays
 
 
-@given(edges=edge_arrays(), layout=st.sampled_from(LAYOUTS))
-def test_every_edge_once_in_canonical_order(edges, layout) -> None:  # type: ignore[no-untyped-def]
+@given(
+    edges=edge_arrays(),
+    layout=st.sampled_from(LAYOUTS),
+    slots_a_run=st.sampled_from([1, 5, topology._SLOTS_A_RUN]),
+)
+def test_every_edge_once_in_canonical_order(  # type: ignore[no-untyped-def]
+    edges, layout, slots_a_run
+) -> None:
     """A slot too many, or one out of order, and ties would be broken otherwise."""
-    once = edges_once(edges.graph(layout))
+    with mock.patch.object(topology, "_SLOTS_A_RUN", slots_a_run):
+        once = edges_once(edges.graph(layout))
     canonical = edges.canonical()
     assert not once.is_symmetric
     assert once.n_slots == once.n_edges == len(canonical)
+    np.testing.assert_array_equal(once.rows, expand_rows(once.indptr))
+    assert once.indptr.dtype == once.indices.dtype == once.rows.dtype == np.uint32
     slots = list(zip(once.rows.tolist(), once.indices.tolist(), strict=True))
     assert slots == [(u, v) for u, v, _ in canonical]
     assert once.weights.nbytes == once.n_slots

@@ -26,7 +26,6 @@ from clmst import (
 )
 from clmst.algorithms import ALGORITHMS
 from clmst.repeated import intake
-from clmst.runtime import program
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 from tests.repeated.rounds import (
@@ -370,44 +369,7 @@ def test_usable_after_a_solve_that_was_broken_off(
         check(solver, weights)
 
 
-# --------------------------------------------------------------- many rounds, many threads
-
-
-def resident_bytes() -> int:
-    with open("/proc/self/statm", encoding="ascii") as statm:
-        return int(statm.read().split()[1]) * 4096
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("make", [random_graph, sorted_graph])
-@pytest.mark.parametrize("copies", [False, True])
-def test_a_thousand_rounds_take_no_more_memory(
-    any_device: Device, make: Any, copies: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither on the host nor on the device; nothing is built; updates are rounds, too."""
-    device = copying(any_device)
-    if not copies:
-        device.capabilities = any_device.capabilities
-    solver = RepeatedSolver(make(2000, 20000), devices=device)
-    rng = np.random.default_rng(8)
-    rounds = [rng.random(solver.n_edges, dtype=np.float32) for _ in range(3)]
-    ids = np.arange(0, solver.n_edges, 7)
-
-    def turn(k: int) -> None:
-        if k % 3 == 2:
-            solver.update(ids, rounds[k % 2][ids])
-        else:
-            solver.solve(rounds[k % 3])
-
-    for k in range(100):
-        turn(k)
-    monkeypatch.setattr(program, "build", lambda *_: pytest.fail("a program is built"))
-    pool = device._pool
-    managed, active, before = pool.managed_bytes, pool.active_bytes, resident_bytes()
-    for k in range(1000):
-        turn(k)
-    assert (pool.managed_bytes, pool.active_bytes) == (managed, active)
-    assert resident_bytes() - before < 4 << 20
+# ------------------------------------------------------------------------ many threads
 
 
 def test_threads_take_turns(device: Device) -> None:

@@ -1,0 +1,116 @@
+"""What rush hour makes of the minimum spanning tree of a road network, drawn.
+
+    python -m benchmarks.rush_hour [FILE] [--folder docs/images] [--title TITLE] [--device NAME]
+
+Without a file there is a generated network of 20,000 vertices. By night a road's
+weight is its length. At rush hour somebody drives from every crossing to the middle of the map by
+the shortest way; a road takes longer with the square root of the number that come by, up to four
+times as long where most do. Both are solved by one `RepeatedSolver`. The pictures,
+``rush_hour.png`` of all and ``rush_hour_middle.png`` of the part round the middle, say in colour
+which edges of the tree stay, leave and enter. A graph without coordinates gets a layout.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import numpy as np
+from PIL import Image
+from scipy import sparse
+from scipy.sparse.csgraph import dijkstra
+
+import clmst
+from benchmarks.options import device_option
+from clmst.core.weight_keys import Array
+from clmst.drawing import draw_change, layout
+
+_SLOWEST = 4.0  # times as long
+_PART = (0.078, 0.035)  # of the map's width, drawn round the middle: across and up
+_PIXELS = 1400  # width of a picture in a page
+
+
+def load(file: Path | None) -> clmst.Graph:
+    """Return a road network with coordinates, whose weight k is that of edge k."""
+    if file is None:
+        return clmst.generate("road", n=20_000, seed=1)
+    graph = clmst.Graph.read(file)
+    u, v, lengths, _ = graph.edges()
+    return clmst.Graph.from_edges(
+        u, v, lengths, n_vertices=graph.n_vertices,
+        coordinates=layout(graph) if graph.coordinates is None else graph.coordinates,
+    )  # fmt: skip
+
+
+def middle_of(roads: clmst.Graph) -> int:
+    """Return the crossing of three roads or more that is nearest to the median of both axes."""
+    u, v, _, _ = roads.edges()
+    n_roads = np.bincount(np.concatenate([u, v]), minlength=roads.n_vertices)
+    crossings = np.flatnonzero(n_roads >= min(3, n_roads.max()))
+    assert roads.coordinates is not None
+    apart = roads.coordinates[crossings] - np.median(roads.coordinates, axis=0)
+    return int(crossings[np.argmin((apart * apart).sum(axis=1))])
+
+
+def cars_by_road(roads: clmst.Graph, middle: int) -> Array:
+    """Return how many come by each edge if one drives from each vertex to the middle."""
+    u, v, lengths, _ = roads.edges()
+    u, v = u.astype(np.int32), v.astype(np.int32)
+    matrix = sparse.csr_array((lengths, (u, v)), shape=(roads.n_vertices,) * 2)
+    far, via = dijkstra(matrix, directed=False, indices=middle, return_predecessors=True)
+    cars = np.ones(roads.n_vertices)
+    for vertex in np.argsort(-far, kind="stable").tolist():
+        if via[vertex] >= 0:  # neither the middle itself, nor out of its reach
+            cars[via[vertex]] += cars[vertex]
+    return np.where(via[v] == u, cars[v], np.where(via[u] == v, cars[u], 0.0))
+
+
+def shrink(file: Path) -> None:
+    """Make a picture as small as a page needs it: fewer pixels, a palette."""
+    with Image.open(file) as image:
+        size = _PIXELS, round(image.height * _PIXELS / image.width)
+        small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+    small.quantize(256, dither=Image.Dither.NONE).save(file, optimize=True)
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(exists=True, path_type=Path))
+@device_option
+@click.option(
+    "--folder", type=click.Path(path_type=Path), default=Path("docs/images"), show_default=True,
+    help="Draw here.",
+)  # fmt: skip
+@click.option("--title", default="Rush hour", show_default=True, help="Of the whole.")
+def main(file: Path | None, device: str | None, folder: Path, title: str) -> None:
+    """Draw what rush hour makes of a spanning tree."""
+    roads = load(file)
+    assert roads.coordinates is not None
+    lengths = roads.edges()[2]
+    middle = middle_of(roads)
+    cars = cars_by_road(roads, middle)
+    jam = 1 + (_SLOWEST - 1) * np.sqrt(cars / cars.max(initial=1))
+    with clmst.RepeatedSolver(roads, devices=device) as solver:
+        by_night = solver.solve(lengths)
+        at_rush_hour = solver.solve(lengths * jam)
+    stay = np.isin(by_night.edge_ids, at_rush_hour.edge_ids).sum()
+    click.echo(
+        f"{roads.n_vertices:,} vertices, {roads.n_edges:,} edges, {cars.max(initial=0):,.0f} cars "
+        f"on one road; total weight {by_night.total_weight:,} by night, "
+        f"{at_rush_hour.total_weight:,.0f} at rush hour; {stay:,} of {by_night.n_edges:,} edges "
+        "stay"
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    whole, part = folder / "rush_hour.png", folder / "rush_hour_middle.png"
+    draw_change(roads, by_night, at_rush_hour, whole, title=title)
+    x, y = roads.coordinates[middle].tolist()
+    across, up = (share * np.ptp(roads.coordinates[:, 0]) / 2 for share in _PART)
+    draw_change(
+        roads, by_night, at_rush_hour, part, title="Round the middle",
+        window=(x - across, y - up, x + across, y + up),
+    )  # fmt: skip
+    for picture in (whole, part):
+        shrink(picture)
+
+
+if __name__ == "__main__":
+    main()

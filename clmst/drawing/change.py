@@ -1,0 +1,135 @@
+"""The picture of what becomes of a spanning forest when weights change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array
+from clmst.drawing.branches import branch_sizes
+from clmst.drawing.page import Page
+from clmst.drawing.picture import (
+    checked_path,
+    counted,
+    edges_in_forest,
+    even_choice,
+    kind_of,
+    positions,
+    what_is_shown,
+)
+from clmst.drawing.stress import Points
+
+# Told apart with any kind of colour vision (Okabe, Ito 2008), the first one a little darker.
+LEAVES, ENTERS = "#c8500a", "#0072b2"
+
+Window = tuple[float, float, float, float]
+
+
+def draw_change(
+    graph: Graph,
+    before: Forest,
+    after: Forest,
+    path: str | Path,
+    *,
+    title: str | None = None,
+    window: Window | None = None,
+    max_edges: int = 300_000,
+) -> None:
+    """Draw what of a spanning forest stays, what leaves it, and what enters it.
+
+    Edges that leave are vermilion, edges that enter are blue. What stays is grey: the darker and
+    wider the more vertices of the second forest hang on it. The graph's other edges are faint.
+    The graph's coordinates are used where it has any; else :func:`clmst.drawing.layout` places
+    the vertices.
+
+    Parameters
+    ----------
+    graph : Graph
+    before, after : Forest
+        Of this graph under any two weights, as by :class:`clmst.RepeatedSolver`.
+    path : str or Path
+        Where to write; the suffix, .png, .svg or .pdf, chooses the format. The lines of large
+        graphs are pixels in SVG and PDF too.
+    title : str, optional
+        "What changes in the minimum spanning tree" or the like when left out.
+    window : tuple of float, optional
+        Left, bottom, right and top of what there must be room for, in the unit of the coordinates;
+        the legend counts what is drawn. All of the graph when left out.
+    max_edges : int
+        How many edges outside both forests to draw at most. Where there are more, an even choice
+        of them is drawn, and the caption says so.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The suffix is unknown, `max_edges` is negative, the forests are not of this graph, a
+        coordinate is not finite, or the window is not one of positive width and height.
+    MissingDependencyError
+        Matplotlib is not installed.
+
+    Notes
+    -----
+    O(n + m) and the layout. Matplotlib's global state (pyplot, the backend) is not touched.
+    """
+    path = checked_path(path)
+    ends, was = edges_in_forest(graph, before)
+    _, remains = edges_in_forest(graph, after)
+    hanging = np.zeros(len(ends), np.int64)
+    hanging[remains] = branch_sizes(after)
+    points = positions(graph)
+    if window is None:
+        page, visible = Page.around(points), np.ones(len(points), bool)
+    else:
+        corners = _corners(window)
+        visible = _within(points, corners)
+        page = Page.around(corners, int(visible.sum()))
+        page.draw_rule()
+        seen = _touching(points[ends], page.corners)
+        ends, was, remains, hanging = ends[seen], was[seen], remains[seen], hanging[seen]
+    stays, changes = was & remains, was != remains
+    others = ends[~was & ~remains]
+    shown = even_choice(others, max_edges)
+
+    page.draw_others(points[shown])
+    page.draw_kept(points[ends[stays]], hanging[stays])
+    page.draw_marked(points[ends[changes]], (LEAVES, ENTERS), remains[changes].astype(np.int64))
+    sizes = (len(points), "vertex", "vertices"), (graph.n_edges, "edge", "edges")
+    page.write(
+        f"What changes in the {kind_of(after)}" if title is None else title,
+        ("" if window is None else "A part of ") + " · ".join(counted(*size) for size in sizes),
+        what_is_shown(len(shown), len(others)).replace("the forest", "both forests"),
+    )
+    page.draw_legend(
+        (
+            (f"{(was & ~remains).sum():,} leave", LEAVES),
+            (f"{(remains & ~was).sum():,} enter", ENTERS),
+            (f"{stays.sum():,} stay", None),
+        )
+    )
+    page.save(path)
+
+
+def _corners(window: Window) -> Points:
+    """Return the lower left and the upper right corner of a window, shape (2, 2)."""
+    corners = np.array(window, float).reshape(2, 2)
+    if not (np.isfinite(corners).all() and (corners[0] < corners[1]).all()):
+        raise InvalidArgumentError(
+            f"the window is {window}; it must be (left, bottom, right, top) with left < right "
+            "and bottom < top"
+        )
+    return corners
+
+
+def _within(points: Points, corners: Points) -> Array:
+    """Return which points are between two corners."""
+    return np.asarray(((points >= corners[0]) & (points <= corners[1])).all(axis=1))
+
+
+def _touching(segments: Array, corners: Points) -> Array:
+    """Return which segments may be seen between two corners: whose boxes meet theirs."""
+    low, high = segments.min(axis=1), segments.max(axis=1)
+    return np.asarray(((low <= corners[1]) & (high >= corners[0])).all(axis=1))
