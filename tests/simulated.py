@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -269,12 +268,14 @@ def several_wrongs(device: Device) -> Iterator[str]:
 
     They share a context, since each writes Oclgrind's log from the beginning.
     """
+    from clmst.runtime.tuning_parameters import fitted
+
     Together._each = work_in_turn  # type: ignore[method-assign]
     Lists.receive = receive_whole  # type: ignore[method-assign]
     partition.RANGE_STEP = 16
     graph = hub(np.dtype(np.float32), n=120)
     u, v, w, ids = graph.edges()
-    twins = [device, device.beside(replace(device.policy, solve_us=1 + device.policy.solve_us))]
+    twins = [device, device.beside(fitted(device.policy, "solve_us", 1 + device.policy.solve_us))]
     for name, order in (("in order", np.arange(ids.size)), ("in disorder", np.argsort(ids))):
         listed = Graph.from_edges(u[order], v[order], w[order], n_vertices=graph.n_vertices)
         with clmst.RepeatedSolver(listed, devices=twins, strategy="split") as solver:
