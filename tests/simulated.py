@@ -327,13 +327,18 @@ def work_in_turn(together: Together, _pool: Any, work: Any) -> list[Any]:
 
 
 def several_wrongs(device: Device) -> Iterator[str]:
-    """Yield what is wrong where the device is two: lists of several work-items, merged."""
+    """Yield what is wrong where the device is two: lists of several work-items, merged.
+
+    They share a context, since each writes Oclgrind's log from the beginning.
+    """
+    from clmst.runtime.tuning_parameters import fitted
+
     Together._each = work_in_turn  # type: ignore[method-assign]
     Lists.receive = receive_whole  # type: ignore[method-assign]
     partition.RANGE_STEP = 16
     graph = hub(np.dtype(np.float32), n=120)
     u, v, w, ids = graph.edges()
-    twins = [device, device.forcing_off("lanes")]
+    twins = [device, device.beside(fitted(device.policy, "solve_us", 1 + device.policy.solve_us))]
     for name, order in (("in order", np.arange(ids.size)), ("in disorder", np.argsort(ids))):
         listed = Graph.from_edges(u[order], v[order], w[order], n_vertices=graph.n_vertices)
         with clmst.RepeatedSolver(listed, devices=twins, strategy="split") as solver:
