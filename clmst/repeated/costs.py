@@ -1,7 +1,9 @@
 """What solves cost, as far as is known: on one device, and shared out among several.
 
 Pure functions of sizes and of :class:`Costs`, in milliseconds. Weights come from the host, and the
-forest goes back there, which all have to do alike.
+forest goes back there, which all have to do alike. What is uploaded to several devices goes through
+the same host's memory, whose copies into pinned memory are what takes the time: two H200 that
+upload at once take as long as one after the other (docs/performance.md).
 """
 
 from __future__ import annotations
@@ -126,7 +128,11 @@ def split(every: Sequence[Costs], n: int, m: int) -> float:
     """Return what devices take whose shares of the edges are by their speed; the first is last."""
     parts = [round(share * m) for share in shares(every)]
     touched = [min(n, 2 * part) for part in parts]
-    own = [c.upload(p) + c.sparse(t, p) for c, p, t in zip(every, parts, touched, strict=True)]
+    uploads = sum(c.upload(p) for c, p in zip(every, parts, strict=True))
+    own = [
+        c.sparse(t, p) + (uploads if c.upload_ns else 0)
+        for c, p, t in zip(every, parts, touched, strict=True)
+    ]
     forests = [min(max(t - 1, 0), p) for t, p in zip(touched, parts, strict=True)]
     return max(own) + meeting(every, forests, n)
 
@@ -148,8 +154,10 @@ def cores(
     """
     inside = sum(edges for _, edges in parts)
     inner = sum(vertices for vertices, _ in parts)
-    matrices = dense.upload(m) + sum(dense.dense(vertices) for vertices, _ in parts)
-    rest = sparse.upload(m) + sparse.sparse(n, m - inside)
+    uploads = dense.upload(m) + sparse.upload(m)
+    matrices = sum(dense.dense(vertices) for vertices, _ in parts)
+    matrices += uploads if dense.upload_ns else 0
+    rest = sparse.sparse(n, m - inside) + (uploads if sparse.upload_ns else 0)
     forests = [min(inner, inside), min(max(n - 1, 0), m - inside)]
     if dense_is_last:
         return max(matrices, rest) + meeting([dense, sparse], forests, n)
