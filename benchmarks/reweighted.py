@@ -52,3 +52,8 @@ class Reweighted:
     def permuted(self, number: int) -> np.ndarray:
         """Return one of many permutations of the graph's own weights."""
         return np.random.default_rng(number).permutation(self.own)
+
+    def near(self, share: float, number: int) -> np.ndarray:
+        """Return one of many weights that differ from the own ones by up to a share of them."""
+        by = np.random.default_rng(number).uniform(-share, share, self.own.size)
+        return (self.own * (1 + by)).astype(self.own.dtype)
