@@ -203,15 +203,17 @@ def gather(
 ) -> DeviceForest:
     """Compact the flags of a solution into slots; waits for it. O(n_slots).
 
-    With `own_weights` the forest gets weights of its own, since the graph will get others. How many
-    edges a graph's forests have does not depend on weights, and is read once.
+    With `own_weights` the forest gets weights of its own, since the graph will get others. Nor is
+    its number of edges read again, then, which no weights change.
     """
     graph = solution.graph
     bound = min(max(graph.n_vertices - 1, 0), graph.edge_bound)
     slots, total = positions(solution.in_forest, at_most=bound, launch=launch)
-    k = graph.plans.get(_FOREST_EDGES)
+    k = graph.plans.get(_FOREST_EDGES) if own_weights else None
     if k is None:
-        k = graph.plans[_FOREST_EDGES] = launch.read_word(total.memory)
+        k = launch.read_word(total.memory)
+        if own_weights:
+            graph.plans[_FOREST_EDGES] = k
     edges: Any = partial(_look_up_edges, graph, slots.memory, k)
     if graph.rows is None:
         edges = graph.device.allocate(8 * k)
