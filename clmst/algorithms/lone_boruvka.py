@@ -36,8 +36,9 @@ _MAX_DEPTHS = 34
 # The layout of state[], as lone_boruvka_list.cl has it.
 _OVERFLOW, _COMPONENTS = 0, 1
 _COUNTS = 2
-# Room of a segment where there are several windows, as a share of its slots: the edges of a window,
-# and of the last those that still join two components, are rarely more than a third.
+# Room of a segment where there are several windows, as a share of its slots, if both directions of
+# edges are stored: one of them is listed, and of the last window only edges that still join two
+# components, which are rarely more than a third.
 _ROOM = 0.5
 
 _KEPT = "slots of vertices"  # with a graph, for the next solve
@@ -112,7 +113,7 @@ class _Run:
     def _stride(self, *, roomy: bool) -> int:
         """Return how many edges a segment has room for."""
         share = -(-self.graph.n_slots // self.segments)
-        if roomy or not self.ends.ranks:
+        if roomy or not self.ends.ranks or not self.graph.graph.is_symmetric:
             return share
         return min(share, int(max(_ROOM, 2 * self.ends.largest_share) * share) + _MIN_SEGMENT)
 
