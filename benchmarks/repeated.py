@@ -80,11 +80,12 @@ def measure(
     )
     m = solver.n_edges
     some = np.sort(np.random.default_rng(0).choice(m, int(share * m), replace=False))
+    changes = [weights[some] for weights in given]
 
     contestants: dict[str, Round] = {
         ONE_SHOT: lambda k: clmst.minimum_spanning_forest(matrices[k], device=device),
         SOLVE: lambda k: solver.solve(given[k]),
-        UPDATE: lambda k: solver.update(some, given[k][some]),
+        UPDATE: lambda k: solver.update(some, changes[k]),
         NEAR: lambda k: warm.solve(near[k]),
         RESIDENT: lambda k: clmst.minimum_spanning_forest(resident, keep_on_device=True),
         ON_DEVICE: lambda k: solver.solve(stored[k], keep_on_device=True),

@@ -25,14 +25,15 @@
 #endif
 
 #if WEIGHT_BITS == 8
-typedef uchar weight_t;
+#define WEIGHT_WORD uchar
 #elif WEIGHT_BITS == 16
-typedef ushort weight_t;
+#define WEIGHT_WORD ushort
 #elif WEIGHT_BITS == 32
-typedef uint weight_t;
+#define WEIGHT_WORD uint
 #else
-typedef ulong weight_t;
+#define WEIGHT_WORD ulong
 #endif
+typedef WEIGHT_WORD weight_t;
 
 #define WEIGHT_SIGN ((weight_t)1 << (WEIGHT_BITS - 1))
 

@@ -24,6 +24,10 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/band.cl"
 SETTLE_SOURCE = "algorithms/band_settle.cl"
 
+# Steps from a weight to its double, as a power of two, by the bits of floats; integers become floats
+# of 32.
+_OCTAVE_BITS = {16: 24, 32: 21, 64: 18}
+LEAST_NOTED = 16  # that can be noted: lone work-items look at so many at once
 _NONE = 0xFFFFFFFF  # what no weight is as heavy as; NO_HOLDER
 # Places at which paths of forest edges are cut, and edges that they are chosen by: an edge is
 # ruled out by the paths up to the place below it, so more places leave fewer candidates.
@@ -42,7 +46,7 @@ class NotedWeights:
     Parameters
     ----------
     graph : DeviceGraph
-        Each edge stored once, with the row of each slot.
+        Each edge stored once, with the row of each slot; LEAST_NOTED at least.
     in_forest : DeviceArray of uint8, shape (m,)
     launch : Launcher
     maximum : bool
@@ -74,8 +78,8 @@ class NotedWeights:
     ) -> None:
         self.noted = noted
         self.word = graph.weight_defines(maximum=maximum)
-        wide_float = graph.encoded.kind == "float" and self.word["WEIGHT_BITS"] == 64
-        self.octave = 1 << (18 if wide_float else 21)
+        bits = self.word["WEIGHT_BITS"] if graph.encoded.kind == "float" else 32
+        self.octave = 1 << _OCTAVE_BITS[bits]
         self.program = graph.device.program(SOURCE, **self.word)
         self._found = DeviceArray.empty(1, np.uint32, graph.device)
         self.floor = 0

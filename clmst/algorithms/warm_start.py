@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.band import NotedWeights
+from clmst.algorithms.band import LEAST_NOTED, NotedWeights
 from clmst.algorithms.filter_boruvka import CandidateRun, plan_candidates
 from clmst.algorithms.filter_boruvka_plan import Plan
 from clmst.algorithms.solution import Solution
@@ -111,7 +111,8 @@ class WarmStart:
         solution : Solution
             Of the graph; nothing is learnt of one that was found in both directions of edges.
         """
-        if graph.n_slots < _LEAST_EDGES or solution.in_forest.size != graph.n_slots:
+        least = max(_LEAST_EDGES, LEAST_NOTED)
+        if graph.n_slots < least or solution.in_forest.size != graph.n_slots:
             return
         if self._pause:
             self._pause -= 1
