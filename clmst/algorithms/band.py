@@ -24,8 +24,8 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/band.cl"
 SETTLE_SOURCE = "algorithms/band_settle.cl"
 
-# Steps from a weight to its double, as a power of two, by the bits of floats; integers become floats
-# of 32.
+# Steps from a weight to its double, as a power of two, by the bits of floats; integers count as
+# floats of 32.
 _OCTAVE_BITS = {16: 24, 32: 21, 64: 18}
 LEAST_NOTED = 16  # that can be noted: lone work-items look at so many at once
 _NONE = 0xFFFFFFFF  # what no weight is as heavy as; NO_HOLDER

@@ -251,9 +251,8 @@ def _host_ids(edge_ids: Any, n_edges: int) -> Array:
             f"edge_ids are {ids.ndim}-dimensional of dtype {ids.dtype}; they must be "
             "one-dimensional of an integer dtype"
         )
-    unknown = (ids < 0) | (ids >= n_edges)
-    if unknown.any():
-        place = int(np.argmax(unknown))
+    if ids.size and (ids.min() < 0 or ids.max() >= n_edges):
+        place = int(np.argmax((ids < 0) | (ids >= n_edges)))
         raise unknown_error(int(ids[place]), place, n_edges)
     return ids
 

@@ -13,6 +13,7 @@ from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.discovery import get_device
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.transfer import Transfer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -171,8 +172,10 @@ class DeviceArray:
                 f"{(self.size,)} and {self.dtype}"
             )
         if self.size:
-            contiguous = np.ascontiguousarray(values)
-            Launcher(self.device, self.device.queue).write(self.memory, contiguous)
+            transfer = Transfer(buffer=self.memory, array=np.ascontiguousarray(values))
+            with self.device.lock:
+                self.device.staging.send(self.device.queue, [transfer])
+                self.device.queue.finish()
 
     # --------------------------------------------------------------------- views
 
