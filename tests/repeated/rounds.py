@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst import Device, Forest, RepeatedSolver
+from clmst import Device, Forest, InvalidArgumentError, InvalidGraphError, RepeatedSolver
 from clmst.core.graph import Graph
 from tests.forests import assert_same_forest
 from tests.variants import variants
@@ -59,3 +60,23 @@ def sorted_graph(n: int = 300, m: int = 1500, seed: int = 0) -> Graph:
     """Return a graph whose caller's order is the canonical one."""
     graph = random_graph(n, m, seed)
     return Graph.from_edges(graph.rows, graph.indices, n_vertices=graph.n_vertices)
+
+
+def refused(function: Any, *arguments: Any, **options: Any) -> str:
+    """Return what the error says that a call has to end with."""
+    with pytest.raises((InvalidArgumentError, InvalidGraphError)) as caught:
+        function(*arguments, **options)
+    return str(caught.value)
+
+
+def assert_closed(solver: RepeatedSolver, many: Iterator[Any], n_edges: int) -> None:
+    """Whatever a closed solver is asked for, `many` of before included, it says that it is."""
+    assert "closed" in repr(solver)
+    for call in (
+        lambda: solver.solve(np.ones(n_edges)),
+        lambda: solver.update([0], [1]),
+        lambda: solver.solve_many([]),
+        lambda: next(many),
+        solver.__enter__,
+    ):
+        assert "the solver is closed" in refused(call)

@@ -20,8 +20,6 @@ from clmst import (
     Device,
     DeviceArray,
     Graph,
-    InvalidArgumentError,
-    InvalidGraphError,
     RepeatedSolver,
 )
 from clmst.core import partition
@@ -30,7 +28,14 @@ from clmst.repeated.together import Together
 from clmst.runtime import program
 from tests.forests import assert_same_forest
 from tests.repeated.crews import clustered_graph, every_crew, in_canonical_order
-from tests.repeated.rounds import check, expected, random_graph, sorted_graph
+from tests.repeated.rounds import (
+    assert_closed,
+    check,
+    expected,
+    random_graph,
+    refused,
+    sorted_graph,
+)
 from tests.strategies import LAYOUTS, WEIGHT_DTYPES, edge_arrays, weight_arrays
 
 pytestmark = pytest.mark.filterwarnings("error::clmst.DeviceWarning")
@@ -47,12 +52,6 @@ def _small_ranges() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(partition, "RANGE_STEP", 64)
         yield
-
-
-def refused(function: Any, *arguments: Any, **options: Any) -> str:
-    with pytest.raises((InvalidArgumentError, InvalidGraphError)) as caught:
-        function(*arguments, **options)
-    return str(caught.value)
 
 
 def strategy_of(solver: RepeatedSolver) -> str:
@@ -335,15 +334,7 @@ def test_closed(crew: list[Device], strategy: str) -> None:
         next(many)
     assert_same_forest(kept.to_host(), expected(solver, weights))
     solver.close()
-    assert "closed" in repr(solver)
-    for call in (
-        lambda: solver.solve(np.ones(1500)),
-        lambda: solver.update([0], [1]),
-        lambda: solver.solve_many([]),
-        lambda: next(many),
-        solver.__enter__,
-    ):
-        assert "the solver is closed" in refused(call)
+    assert_closed(solver, many, 1500)
     assert threading.active_count() <= before
 
 

@@ -20,8 +20,6 @@ from clmst import (
     DeviceArray,
     EclOptions,
     Graph,
-    InvalidArgumentError,
-    InvalidGraphError,
     RepeatedSolver,
 )
 from clmst.algorithms import ALGORITHMS
@@ -29,11 +27,13 @@ from clmst.repeated import intake
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 from tests.repeated.rounds import (
+    assert_closed,
     check,
     copying,
     every_device,
     expected,
     random_graph,
+    refused,
     sorted_graph,
 )
 from tests.strategies import LAYOUTS, WEIGHT_DTYPES, edge_arrays, weight_arrays
@@ -41,12 +41,6 @@ from tests.test_contract import weights_of
 from tests.variants import is_native
 
 on_every_device = pytest.mark.parametrize("guise", every_device())
-
-
-def refused(function: Any, *arguments: Any, **options: Any) -> str:
-    with pytest.raises((InvalidArgumentError, InvalidGraphError)) as caught:
-        function(*arguments, **options)
-    return str(caught.value)
 
 
 # ------------------------------------------------------------------------- the forest
@@ -314,15 +308,7 @@ def test_closed(any_device: Device) -> None:
         next(many)
     assert_same_forest(kept.to_host(), expected(solver, np.arange(1500)))
     solver.close()
-    assert "closed" in repr(solver)
-    for call in (
-        lambda: solver.solve(np.ones(1500)),
-        lambda: solver.update([0], [1]),
-        lambda: solver.solve_many([]),
-        lambda: next(many),
-        solver.__enter__,
-    ):
-        assert "the solver is closed" in refused(call)
+    assert_closed(solver, many, 1500)
 
 
 # -------------------------------------------------------------------- kept on the device

@@ -11,13 +11,14 @@ import pyopencl.array as cl_array
 import pytest
 from hypothesis import given, settings
 
-from clmst import Device, DeviceArray, InvalidArgumentError, InvalidGraphError, RepeatedSolver
+from clmst import Device, DeviceArray, RepeatedSolver
 from clmst.algorithms import repeated
 from tests.repeated.rounds import (
     check,
     every_device,
     expected,
     random_graph,
+    refused,
     sorted_graph,
 )
 from tests.strategies import edge_arrays, weight_arrays
@@ -25,12 +26,6 @@ from tests.test_contract import weights_of
 
 on_every_device = pytest.mark.parametrize("guise", every_device())
 every_order = pytest.mark.parametrize("make", [random_graph, sorted_graph])
-
-
-def refused(function: Any, *arguments: Any) -> str:
-    with pytest.raises((InvalidArgumentError, InvalidGraphError)) as caught:
-        function(*arguments)
-    return str(caught.value)
 
 
 @on_every_device
