@@ -450,7 +450,7 @@ def test_rounds(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     points = json.loads(record.read_text())["points"]
     assert [point["name"] for point in points] == names
-    assert {(len(point["prepare"]), len(point["rounds"])) for point in points} == {(3, 4)}
+    assert {(len(point["prepare"]), len(point["rounds"])) for point in points} == {(5, 4)}
     assert figure.stat().st_size > 1000
     result = CliRunner().invoke(rounds.main, [str(graph), "--contestant", "repeated:guess"])
     assert result.exit_code == 2
