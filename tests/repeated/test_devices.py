@@ -397,12 +397,16 @@ def test_threads_take_turns(crew: list[Device], strategy: str) -> None:
 
 @every_crew("two")
 def test_devices_work_at_the_same_time(crew: list[Device]) -> None:
-    """By the host's clock, and by the devices' own, brought onto it."""
-    solver = RepeatedSolver(sorted_graph(20_000, 400_000), devices=crew, strategy="split")
+    """By the host's clock, and by the devices' own, brought onto it.
+
+    In some round, that is: where cores are wanted by others, a thread may get none for as long as
+    the other device works.
+    """
+    solver = RepeatedSolver(sorted_graph(50_000, 1_500_000), devices=crew, strategy="split")
     weights = np.random.default_rng(3).random(solver.n_edges, dtype=np.float32)
     solver.solve(weights)
-    overlaps = []
-    for _ in range(5):
+    most = [-1.0, -1.0]
+    for _ in range(20):
         stats = solver.solve(weights, profile=True).stats
         first, second = stats["devices"]
         assert min(first["wait_ms"], second["wait_ms"]) >= 0
@@ -415,10 +419,12 @@ def test_devices_work_at_the_same_time(crew: list[Device]) -> None:
             assert part["kernels_ended_ms"] < part["ended_ms"] + 2
         assert "union_merge_list" in stats["last_pass"]["profile"]
         assert stats["last_pass"]["edges"] == first["forest_edges"] + second["forest_edges"]
-        for begin, end in (("began_ms", "ended_ms"), ("kernels_began_ms", "kernels_ended_ms")):
+        assert stats["times"]["prepare"] > 0
+        for k, clock in enumerate(("", "kernels_")):
+            begin, end = f"{clock}began_ms", f"{clock}ended_ms"
             overlap = min(first[end], second[end]) - max(first[begin], second[begin])
             longest = min(one[end] - one[begin] for one in (first, second))
-            overlaps.append(overlap / longest)
-        assert stats["times"]["prepare"] > 0
-    assert max(overlaps[::2]) > 0.5
-    assert max(overlaps[1::2]) > 0.5
+            most[k] = max(most[k], overlap / longest)
+        if min(most) > 0.5:
+            break
+    assert min(most) > 0.5
