@@ -27,7 +27,7 @@ typedef VECTOR(WEIGHT_WORD) band_weights;
 
 // Share out weights: the header of a loop over their vectors, and where each begins. The last one
 // reaches back where there is no whole one left.
-#define BAND_FOR(v, m) GRID_FOR(v, ((m) + BAND_LANES - 1) / BAND_LANES)
+#define BAND_FOR(v, m) GRID_FOR(v, ((size_t)(m) + BAND_LANES - 1) / BAND_LANES)
 #define BAND_AT(v, m) min((v) * BAND_LANES, (size_t)(m) - BAND_LANES)
 
 // All bits of words whose top bit is set, none of others.
