@@ -5,9 +5,9 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// What a work-item looks at together: one weight, or as a lone one a vector of them. Both are written
-// once, as VECTOR(uint) is uint or uint16; and without choices, of which compilers for CPUs make
-// branches.
+// What a work-item looks at together: one weight, or as a lone one a vector of them. Both are
+// written once, as VECTOR(uint) is uint or uint16; and without choices, of which compilers for CPUs
+// make branches.
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 #if WG_SIZE == 1
@@ -178,8 +178,8 @@ static inline uint band_farthest_move(const global weight_t *weights, const glob
 #endif
 }
 
-// The look before the atomic races with those of others. The word only rises, so what is read is too
-// small at worst.
+// The look before the atomic races with those of others. The word only rises, so what is read is
+// too small at worst.
 static inline void band_note_farthest(volatile global uint *farthest, uint move) {
   if (move > *farthest) atomic_max(farthest, move);
 }

@@ -25,7 +25,7 @@ SOURCE = "algorithms/band.cl"
 SETTLE_SOURCE = "algorithms/band_settle.cl"
 
 # Steps from a weight to its double, as a power of two, by the bits of floats; integers count as
-# floats of 32.
+# floats of 32. OCTAVE_BITS of band.cl.
 _OCTAVE_BITS = {16: 24, 32: 21, 64: 18}
 LEAST_NOTED = 16  # that can be noted: lone work-items look at so many at once
 _NONE = 0xFFFFFFFF  # what no weight is as heavy as; NO_HOLDER
