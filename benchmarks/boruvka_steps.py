@@ -24,6 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 import clmst
+from clmst.core import atomic_file
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.profile import KernelTime
 
@@ -217,8 +218,8 @@ def sweep(
             "driver": on.driver,
             "points": [asdict(point) for point in measured],
         }
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        atomic_file.make_folder(json_file.parent)
+        atomic_file.write_text(json_file, json.dumps(document, indent=1) + "\n")
     if plot is not None:
         draw(measured, plot)
 
@@ -241,7 +242,8 @@ def draw(measured: list[Point], file: Path) -> None:
         axis.grid(visible=True, which="major", alpha=0.3)
     axes[0].set_ylabel("milliseconds")
     axes[0].legend(frameon=False)
-    figure.savefig(file, dpi=150)
+    with atomic_file.replacing(file) as stream:
+        figure.savefig(stream, format=file.suffix[1:], dpi=150)
     pyplot.close(figure)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import clmst
 from clmst.bench import machine
+from clmst.core import atomic_file
 
 
 def write_record(
@@ -18,5 +19,5 @@ def write_record(
     """Write points, which are dataclasses, into a JSON file, if one is wanted; make its folder."""
     if file is not None:
         record = {**machine.facts(device), **more, "points": [asdict(point) for point in points]}
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        atomic_file.make_folder(file.parent)
+        atomic_file.write_text(file, json.dumps(record, indent=1) + "\n")

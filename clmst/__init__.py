@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from clmst.core.dense_graph import DenseGraph
     from clmst.core.errors import (
         ClmstError,
+        DeviceError,
         DeviceWarning,
         FileFormatError,
+        FileWriteError,
         InvalidArgumentError,
         InvalidForestError,
         InvalidGraphError,
@@ -74,8 +76,10 @@ _HOMES = {
     "clmst.core.dense_graph": ("DenseGraph",),
     "clmst.core.errors": (
         "ClmstError",
+        "DeviceError",
         "DeviceWarning",
         "FileFormatError",
+        "FileWriteError",
         "InvalidArgumentError",
         "InvalidForestError",
         "InvalidGraphError",
@@ -107,6 +111,7 @@ __all__ = [
     "DenseOptions",
     "Device",
     "DeviceArray",
+    "DeviceError",
     "DeviceForest",
     "DeviceGraph",
     "DeviceMatrix",
@@ -114,6 +119,7 @@ __all__ = [
     "EclOptions",
     "EdgeParallelOptions",
     "FileFormatError",
+    "FileWriteError",
     "FilterBoruvkaOptions",
     "Forest",
     "Graph",

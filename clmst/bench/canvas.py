@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from clmst.core.atomic_file import make_folder, replacing
 from clmst.core.optional import optional_import
 
 DOTS_PER_INCH = 150
@@ -59,13 +60,14 @@ def panels(
     matplotlib = optional_import("matplotlib", extra="plot")
     make_figure = optional_import("matplotlib.figure", extra="plot").Figure
     canvas = optional_import("matplotlib.backends.backend_agg", extra="plot").FigureCanvasAgg
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     look = {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}
     with matplotlib.rc_context(look | {"axes.axisbelow": True}):
         figure = make_figure(figsize=size, layout="constrained")
         canvas(figure)
         yield figure.subplots(1, columns, squeeze=False, sharey=share_y)[0]
-        figure.savefig(path, dpi=DOTS_PER_INCH)
+        with replacing(path) as stream:
+            figure.savefig(stream, format=path.suffix[1:], dpi=DOTS_PER_INCH)
 
 
 def entitle(axes: Any, title: str) -> None:

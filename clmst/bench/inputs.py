@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clmst.bench.machine import host_memory
+from clmst.core.atomic_file import make_folder
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.generators import stand_ins
@@ -148,7 +149,7 @@ def _of_file(path: Path, cache: Path) -> Input:
         status = path.stat()
         copy = cache / f"{name}-{status.st_size}-{status.st_mtime_ns}.egr"
         if not copy.exists():
-            cache.mkdir(parents=True, exist_ok=True)
+            make_folder(cache)
             write_graph(read_graph(path), copy)
         return copy
 

@@ -47,8 +47,20 @@ class KernelBuildError(ClmstError, RuntimeError):
         self.log = log
 
 
+class DeviceError(ClmstError, RuntimeError):
+    """A device, or its driver, failed in the middle of its work.
+
+    The device object can be used again: what it cached of the failed work is dropped. The driver's
+    own error is the cause (``__cause__``).
+    """
+
+
 class OutOfDeviceMemoryError(ClmstError, MemoryError):
     """The device cannot hold what the solve needs."""
+
+
+class FileWriteError(ClmstError, OSError):
+    """A file could not be written to its end; what was there before is unchanged."""
 
 
 class DeviceWarning(RuntimeWarning):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.core.atomic_file import replacing
 from clmst.core.optional import optional_import
 from clmst.core.weight_keys import Array
 from clmst.drawing.stress import Points
@@ -231,7 +232,8 @@ class Page:
 
     def save(self, path: Path) -> None:
         """Write the sheet in the format that the suffix names."""
-        self.figure.savefig(path, dpi=_DPI, facecolor=_PAPER)
+        with replacing(path) as stream:
+            self.figure.savefig(stream, format=path.suffix[1:], dpi=_DPI, facecolor=_PAPER)
 
     def _widths(self, rank: Array) -> Array:
         return self.thin + (self.thick - self.thin) * rank**2.2

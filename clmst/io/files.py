@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import secrets
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from clmst.core.atomic_file import replacing
 from clmst.core.errors import FileFormatError, InvalidArgumentError, InvalidGraphError
 
 GZIP_SUFFIX = ".gz"
@@ -93,33 +93,10 @@ def _source(file: BinaryIO, compressed: bool) -> Source:
 def writing(path: Path) -> Iterator[BinaryIO]:
     """Open a stream whose bytes take the place of `path` at the end of the ``with`` statement.
 
-    Until then they stand in a file beside it, which is removed if anything is raised: `path`
-    holds either all that it held before or all that was written. What is no regular file (a
-    pipe, ``/dev/stdout``) is written to directly.
-
-    Raises
-    ------
-    InvalidArgumentError
-        The file cannot be made there.
+    As :func:`clmst.core.atomic_file.replacing`; compressed where the name ends in ``.gz``.
     """
-    target = Path(os.path.realpath(path))  # a symbolic link stays one
-    if target.is_dir():
-        raise InvalidArgumentError(f"{path} is a directory; it must be a file")
-    replaces = target.is_file() or not target.exists()
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part") if replaces else target
-    try:
-        raw = part.open("xb" if replaces else "wb")
-    except OSError as error:
-        raise InvalidArgumentError(f"{path} cannot be written: {error.strerror}") from error
-    try:
-        with raw, _compressed(raw, path) as stream:
-            yield stream
-        if replaces:
-            _take_place(part, target)
-    except BaseException:
-        if replaces:
-            part.unlink(missing_ok=True)
-        raise
+    with replacing(path) as raw, _compressed(raw, path) as stream:
+        yield stream
 
 
 @contextmanager
@@ -130,9 +107,3 @@ def _compressed(raw: BinaryIO, path: Path) -> Iterator[BinaryIO]:
     # No name and no time in the gzip header: equal contents make equal files.
     with gzip.GzipFile("", "wb", _GZIP_LEVEL, raw, mtime=0) as stream:
         yield cast(BinaryIO, stream)
-
-
-def _take_place(part: Path, target: Path) -> None:
-    if target.exists():
-        part.chmod(target.stat().st_mode)
-    part.replace(target)

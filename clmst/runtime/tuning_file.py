@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from clmst.core import atomic_file
 from clmst.core.cache_folder import cache_folder
 from clmst.core.errors import FileFormatError, InvalidArgumentError
 from clmst.runtime.tuning_parameters import PARAMETERS
@@ -201,11 +201,5 @@ def write(entry: UserEntry, path: Path) -> None:
             figures={**old.figures, **entry.figures},
         )
     content = {"format": FORMAT, "entries": [asdict(one) for one in (*entries, entry)]}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, prefix=path.name, suffix=".new", delete=False
-    ) as file:
-        json.dump(content, file, indent=2, ensure_ascii=False)
-        file.write("\n")
-    Path(file.name).chmod(0o644)
-    Path(file.name).replace(path)
+    atomic_file.make_folder(path.parent)
+    atomic_file.write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")

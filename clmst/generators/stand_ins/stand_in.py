@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from clmst.core.atomic_file import make_folder, replacing
 from clmst.core.cache_folder import cache_folder
 from clmst.core.errors import InvalidGraphError
 from clmst.core.graph import Graph
@@ -89,7 +88,7 @@ class StandIn:
         folder = cache_folder() / "graphs" if folder is None else folder
         path = folder / f"{self.name}.egr"
         if not self._is_file_of(path):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             _write(self.build(), path)
         return path
 
@@ -122,13 +121,5 @@ class StandIn:
 
 
 def _write(graph: Graph, path: Path) -> None:
-    """Write a file under another name, then give it its own."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            write_csr(graph.indptr, graph.indices, graph.weights, stream)
-        Path(name).chmod(0o644)  # a temporary file is its maker's alone
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with replacing(path) as stream:
+        write_csr(graph.indptr, graph.indices, graph.weights, stream)

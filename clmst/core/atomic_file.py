@@ -1,0 +1,115 @@
+"""Files that are replaced as a whole: whoever reads one finds all of the old or all of the new."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from clmst.core.errors import FileWriteError, InvalidArgumentError
+
+
+@contextmanager
+def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
+    """Open a stream whose bytes take the place of `path` at the end of the ``with`` statement.
+
+    Until then they are in a temporary file beside it, which is removed if anything is raised:
+    `path` holds either all that it held before or all that was written. What is no regular file
+    (a pipe, ``/dev/stdout``) is written to directly.
+
+    Parameters
+    ----------
+    path : Path
+        A symbolic link stays one; a file that is there keeps its permissions.
+    durable : bool
+        Whether to wait until the bytes are on the disk, so that they survive a loss of power. A
+        cache whose entries have checksums does not need that.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The file cannot be made there.
+    FileWriteError
+        The disk is full, or fails, before everything is written.
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise InvalidArgumentError(f"{path} is a directory; it must be a file")
+    replaces = target.is_file() or not target.exists()
+    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part") if replaces else target
+    try:
+        try:
+            stream = part.open("xb" if replaces else "wb")
+        except OSError as error:
+            raise InvalidArgumentError(f"{path} cannot be written: {error.strerror}") from error
+        with _explained(path, replaces), stream:
+            yield stream
+            if replaces and durable:
+                stream.flush()
+                os.fsync(stream.fileno())
+        if replaces:
+            with _explained(path, replaces):
+                _take_place(part, target)
+    except BaseException:
+        if replaces:
+            with suppress(OSError):
+                part.unlink()
+        raise
+
+
+def write_bytes(path: Path, content: bytes, *, durable: bool = True) -> None:
+    """Replace the content of a file; see :func:`replacing`."""
+    with replacing(path, durable=durable) as stream:
+        stream.write(content)
+
+
+def write_text(path: Path, text: str, *, durable: bool = True) -> None:
+    """Replace the content of a file by UTF-8; see :func:`replacing`."""
+    write_bytes(path, text.encode(), durable=durable)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, unless they are there.
+
+    Raises
+    ------
+    InvalidArgumentError
+        It cannot be made.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidArgumentError(f"{path} cannot be made: {error.strerror}") from error
+
+
+@contextmanager
+def _explained(path: Path, replaces: bool) -> Iterator[None]:
+    """Turn errors of the system about an open file, which name none, into ones that name `path`.
+
+    A reader that has gone away is not this file's fault.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if isinstance(error, FileWriteError) or (error.filename and not _is_part_of(error, path)):
+            raise
+        state = "what was there before is unchanged" if replaces else "part of it may have been"
+        raise FileWriteError(
+            f"{path} was not written: {error.strerror or error}; {state}"
+        ) from error
+
+
+def _is_part_of(error: OSError, path: Path) -> bool:
+    """Return whether an error is about the temporary file for `path`."""
+    return os.fspath(error.filename).endswith(".part") and path.name in str(error.filename)
+
+
+def _take_place(part: Path, target: Path) -> None:
+    if target.exists():
+        part.chmod(target.stat().st_mode)
+    part.replace(target)
