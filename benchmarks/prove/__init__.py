@@ -1,0 +1,24 @@
+"""Proof by volume: seeded graphs through every algorithm and way in, compared with the oracle.
+
+==============  ===================================================================
+`draws`         numbers that follow from a seed, everywhere the same
+`weights`       weights of every dtype: ties, extremes, neighbours, orders
+`shapes`        graphs as arrays of edges: random and structured ones
+`sample`        a graph with its weights, drawn
+`settings`      algorithms with their options; what is lowered so that few edges do
+`oracle`        the right forest, checked itself in part; how an answer differs
+`ways`          how a sample comes to the library, and what its edge ids mean then
+`repeated`      sequences of solves and updates of one graph
+`cases`         the case of a number: a pure function of (seed, number)
+`tally`         what was run, counted
+`worker`        a process that runs blocks of cases
+`state`         what has been run so far, as a file
+`run`           workers watched: faults and hangs recorded
+`failures`      a failure as a file, and what reproduces it
+`shrink`        the same failure with fewer edges
+`report`        the table of what was run
+`hashes`        one table of forests' hashes
+==============  ===================================================================
+
+Command: ``python -m benchmarks.prove --help``.
+"""

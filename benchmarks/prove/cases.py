@@ -1,0 +1,230 @@
+"""The case of a number, and what comes of it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import clmst
+from benchmarks.guises import in_guise
+from benchmarks.prove import oracle, repeated, sample, settings, ways
+from benchmarks.prove.draws import Draws
+from benchmarks.prove.oracle import Expected
+from benchmarks.prove.sample import Sample
+from clmst.core.errors import UnsupportedDeviceError
+
+PER_GRAPH = 8  # cases of each graph, in a row
+_DENSE = 700  # vertices that dense is given at most: beyond, "auto" takes its turn
+_CHECKED = 16  # of so many graphs one checks the oracle itself
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Case:
+    """A graph, one way to solve it, and the draws that are left to that way.
+
+    Attributes
+    ----------
+    sample : Sample
+    algorithm, option : str
+        Names in :data:`settings.OPTIONS`.
+    guise : str
+        A name in :data:`benchmarks.guises.GUISES`.
+    maximum : bool
+    way : str
+        A name in :func:`ways.applicable`, "repeated" or "repeated, two devices".
+    lowered : bool
+        Whether limits are lowered that keep small graphs from some ways of solving.
+    key : int
+        Of the draws of the way.
+    """
+
+    sample: Sample
+    algorithm: str
+    option: str
+    guise: str
+    maximum: bool
+    way: str
+    lowered: bool
+    key: int
+
+    @cached_property
+    def named(self) -> str:
+        """Algorithm and option in one."""
+        return f"{self.algorithm}: {self.option}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What came of a case.
+
+    Attributes
+    ----------
+    verdict : {"right", "wrong", "refused", "error", "foreign error"}
+        "refused": an UnsupportedDeviceError, or an option that not every device takes. "error":
+        another one of clmst's, although nothing was wrong with what was given. "foreign error":
+        any other exception.
+    detail : str
+    solves : int
+        Forests that were compared.
+    """
+
+    verdict: str
+    detail: str = ""
+    solves: int = 1
+
+
+# --------------------------------------------------------------------- number -> case
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Which cases there are.
+
+    Attributes
+    ----------
+    seed : int
+    block : int
+        Cases of a dtype, a guise and a quarter of the options, in a row; a multiple of PER_GRAPH.
+    """
+
+    seed: int
+    block: int
+
+    def case(self, number: int) -> Case:
+        """Return a case: the same wherever, whenever and after whatever it is asked for."""
+        return _case_of(self.seed, *divmod(number, self.block), number)
+
+    def doubts(self, number: int, case: Case) -> str | None:
+        """Return what is wrong with the oracle's answer, if that is checked with this case."""
+        if not self.checks_oracle(number):
+            return None
+        expected = expected_of(case.sample, maximum=case.maximum)
+        return oracle.doubts(case.sample, expected, maximum=case.maximum)
+
+    def checks_oracle(self, number: int) -> bool:
+        """Whether the oracle itself is checked: with a graph's first case, now and then."""
+        graph, first = divmod(number, PER_GRAPH)
+        return first == 0 and Draws(self.seed, 5, graph).one_in(_CHECKED)
+
+
+def _case_of(seed: int, block: int, place: int, number: int) -> Case:
+    dtype, guise, maximum, turns = settings.part_of(seed, block)
+    drawn = sample_of(seed, number // PER_GRAPH, dtype)
+    draws = Draws(seed, 3, number)
+    algorithm, option = turns[(place + block) % len(turns)]
+    if algorithm == "dense" and drawn.n > _DENSE:
+        algorithm, option = "auto", "default"
+    way = _way(draws, drawn, algorithm, option)
+    return Case(
+        sample=drawn,
+        algorithm=algorithm,
+        option=option,
+        guise=guise,
+        maximum=maximum,
+        way=way,
+        lowered=draws.one_in(2),
+        key=draws.word(),
+    )
+
+
+def _way(draws: Draws, drawn: Sample, algorithm: str, option: str) -> str:
+    """Return a way in by name; solvers take each edge once, which one option is not for."""
+    options = settings.OPTIONS[algorithm][option]
+    if draws.one_in(16) and getattr(options, "single_direction", True) and drawn.n <= 400:
+        return "repeated, two devices" if draws.one_in(8) else "repeated"
+    return draws.choice([name for name, _ in ways.applicable(drawn, algorithm)])
+
+
+@lru_cache(maxsize=4)
+def sample_of(seed: int, number: int, dtype: str) -> Sample:
+    """Return a graph by its number."""
+    return sample.draw(Draws(seed, 4, number), dtype)
+
+
+_expected: dict[bool, tuple[Sample, Expected]] = {}
+
+
+def expected_of(drawn: Sample, *, maximum: bool) -> Expected:
+    """Return the oracle's answer, found once for cases of a graph in a row."""
+    known = _expected.get(maximum)
+    if known is None or known[0] is not drawn:
+        known = drawn, oracle.solve(drawn, maximum=maximum)
+        _expected[maximum] = known
+    return known[1]
+
+
+# -------------------------------------------------------------------- case -> outcome
+
+
+class Stand:
+    """A device in its guises, each made once."""
+
+    def __init__(self, name: str | None) -> None:
+        self.device = clmst.get_device(name)
+        self._guises: dict[str, clmst.Device] = {}
+
+    def guise(self, name: str) -> clmst.Device:
+        """Return the device in a guise; of all others the memory that is held ready goes back."""
+        if name not in self._guises:
+            for other in self._guises.values():
+                other.release_memory()
+            self._guises[name] = in_guise(self.device, name)
+        return self._guises[name]
+
+
+def run(case: Case, stand: Stand) -> Outcome:
+    """Run a case; whatever is raised becomes its outcome."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", clmst.DeviceWarning)  # no device is to fail
+            if case.lowered:
+                with settings.lowered():
+                    wrong, solves = _compare(case, stand)
+            else:
+                wrong, solves = _compare(case, stand)
+    except UnsupportedDeviceError as error:
+        return Outcome(verdict="refused", detail=str(error))
+    except clmst.ClmstError as error:
+        is_choice = isinstance(error, clmst.InvalidArgumentError)
+        if is_choice and (case.algorithm, case.option) in settings.FOR_SOME_DEVICES:
+            return Outcome(verdict="refused", detail=str(error))
+        return Outcome(verdict="error", detail=f"{type(error).__name__}: {error}")
+    except Exception as error:
+        return Outcome(verdict="foreign error", detail=f"{type(error).__name__}: {error}")
+    if wrong is not None:
+        return Outcome(verdict="wrong", detail=wrong, solves=solves)
+    return Outcome(verdict="right", solves=solves)
+
+
+def _compare(case: Case, stand: Stand) -> tuple[str | None, int]:
+    drawn, draws, device = case.sample, Draws(case.key), stand.guise(case.guise)
+    options = settings.OPTIONS[case.algorithm][case.option]
+    if case.way.startswith("repeated"):
+        devices: Any = device
+        strategy = "auto"
+        if case.way != "repeated":
+            other = "native" if case.guise != "native" else "gpu-shape"
+            devices = [device, stand.guise(other)]
+            strategy = draws.choice(["split", "cores", "auto"])
+        return repeated.solve(
+            drawn,
+            draws,
+            devices,
+            algorithm=case.algorithm,
+            options=options,
+            maximum=case.maximum,
+            strategy=strategy,
+        )
+    way = dict(ways.applicable(drawn, case.algorithm))[case.way]
+    given = way(drawn, draws, device)
+    solve = clmst.maximum_spanning_forest if case.maximum else clmst.minimum_spanning_forest
+    keep = draws.one_in(8)
+    found = solve(
+        given.graph, algorithm=case.algorithm, device=device, options=options, keep_on_device=keep
+    )
+    forest = found.to_host() if keep else found
+    expected = expected_of(drawn, maximum=case.maximum)
+    wrong = oracle.difference(forest, expected, drawn.n, labels=draws.one_in(8))
+    return wrong or given.wrong_ids(forest, drawn, expected.ids), 1

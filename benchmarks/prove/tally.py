@@ -1,0 +1,80 @@
+"""What was run, counted: by graph, dtype, algorithm with options, way in and guise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from benchmarks.prove.cases import Case, Outcome
+
+VERDICTS = ("right", "wrong", "refused", "error", "foreign error", "crash", "hang")
+FAILURES = tuple(one for one in VERDICTS if one not in ("right", "refused"))
+
+
+class Tally:
+    """Counts, by names; added up and written as JSON.
+
+    Names are "table/entry". The table "combinations" counts right answers by algorithm with option,
+    dtype and guise; all other tables count whatever came of a case.
+    """
+
+    def __init__(self, counts: dict[str, int] | None = None) -> None:
+        self.counts = Counter(counts or {})
+
+    def note(self, case: Case, outcome: Outcome, *, oracle_checked: bool) -> None:
+        """Count a case."""
+        drawn, counts = case.sample, self.counts
+        dtype = drawn.w.dtype.str[1:] if drawn.w.dtype.kind != "b" else "bool"
+        order = "maximum" if case.maximum else "minimum"
+        for name in (
+            f"verdict/{outcome.verdict}",
+            f"family/{drawn.family}",
+            f"graph/{drawn.family}: {drawn.shape}",
+            f"weights/{drawn.order}",
+            f"dtype/{dtype}",
+            f"vertices/{_size(drawn.n)}",
+            f"algorithm/{case.named}",
+            f"guise/{case.guise}",
+            f"way in/{case.way}",
+            f"order/{order}",
+            f"limits/{'lowered' if case.lowered else 'as shipped'}",
+        ):
+            counts[name] += 1
+        counts["total/cases"] += 1
+        counts["total/forests compared"] += outcome.solves if outcome.verdict == "right" else 0
+        counts["total/oracle checked"] += oracle_checked
+        if outcome.verdict == "right":
+            counts[f"combinations/{case.named}|{dtype}|{case.guise}"] += 1
+        if outcome.verdict == "refused":
+            counts[f"refused/{case.named}: {outcome.detail.splitlines()[0][:160]}"] += 1
+
+    def add(self, other: Tally) -> None:
+        """Add what another one has counted."""
+        self.counts.update(other.counts)
+
+    def table(self, name: str) -> dict[str, int]:
+        """Return one table, by its entries."""
+        found = {key: n for key, n in self.counts.items() if key.partition("/")[0] == name}
+        return {key.partition("/")[2]: found[key] for key in sorted(found)}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all tables by name."""
+        names = sorted({key.partition("/")[0] for key in self.counts})
+        return {name: self.table(name) for name in names}
+
+    @classmethod
+    def of_json(cls, tables: dict[str, Any]) -> Tally:
+        """Return what :meth:`as_json` gave."""
+        return cls(
+            {f"{name}/{entry}": n for name, table in tables.items() for entry, n in table.items()}
+        )
+
+
+def _size(n: int) -> str:
+    bounds = (0, 1, 60, 400, 4000)
+    low = 0
+    for high in bounds:
+        if n <= high:
+            return f"{low:04} to {high:04}"
+        low = high + 1
+    return f"{low:04} and more"

@@ -1,0 +1,87 @@
+"""A process that runs blocks of cases as its parent tells it, and reports lines of JSON.
+
+A driver's fault ends this process, not the run. Before each case its number goes into a file that
+parent and child share, so that the parent knows which one it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+import traceback
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from benchmarks.prove.cases import Plan, Stand, run
+from benchmarks.prove.tally import FAILURES, Tally
+from clmst.bench import machine
+
+UNIT = 200  # cases between two reports
+
+
+def main() -> None:
+    """Read tasks from standard input, a line each; end with it."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--block", type=int, required=True)
+    parser.add_argument("--device", default=None)
+    parser.add_argument("--progress", required=True)
+    parser.add_argument("--plant", default=None)
+    given = parser.parse_args()
+    # Drivers write to standard output now and then; reports have a channel of their own.
+    reports = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    if given.plant:
+        import_module(given.plant)  # tests plant faults so
+    stand = Stand(given.device)
+    _report(reports, ready=machine.facts(stand.device))
+    progress = np.memmap(given.progress, np.int64, "r+", shape=(1,))
+    plan = Plan(seed=given.seed, block=given.block)
+    for line in sys.stdin:
+        task = json.loads(line)
+        for first in range(task["first"], task["end"], UNIT):
+            end = min(first + UNIT, task["end"])
+            if time.time() >= task["until"]:
+                break
+            tally, failures = _run_unit(plan, stand, progress, range(first, end), task["skip"])
+            _report(reports, done=end, tally=tally.counts, failures=failures)
+        _report(reports, finished=True)
+
+
+def _run_unit(
+    plan: Plan, stand: Stand, progress: Any, numbers: range, skip: list[int]
+) -> tuple[Tally, list[dict[str, Any]]]:
+    tally, failures = Tally(), []
+    for number in numbers:
+        if number in skip:
+            continue
+        progress[0] = number
+        case = plan.case(number)
+        doubt = plan.doubts(number, case)
+        outcome = run(case, stand)
+        tally.note(case, outcome, oracle_checked=plan.checks_oracle(number))
+        known = {"number": number, "named": case.named, "guise": case.guise, "way": case.way}
+        if doubt is not None:
+            failures.append({**known, "verdict": "wrong oracle", "detail": doubt})
+        if outcome.verdict in FAILURES:
+            failures.append({**known, "verdict": outcome.verdict, "detail": outcome.detail})
+    progress[0] = -1
+    return tally, failures
+
+
+def _report(reports: Any, **what: Any) -> None:
+    reports.write(json.dumps(what) + "\n")
+    reports.flush()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Exception:
+        traceback.print_exc()
+        raise SystemExit(70) from None
