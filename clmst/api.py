@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst import algorithms
-from clmst.algorithms import dense, k_core
+from clmst.algorithms import dense, earned, k_core
 from clmst.algorithms.solution import DeviceForest, Solution, gather
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest
@@ -17,9 +17,10 @@ from clmst.core.points import Points
 from clmst.intake import as_graph, put, refuse_complete, resident
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.discovery import get_device
+from clmst.runtime.discovery import get_device, pass_over
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
+from clmst.runtime.trust import NoFamilyLeftError
 
 
 @overload
@@ -239,6 +240,7 @@ def core_numbers(graph: Any, *, device: Any = None) -> npt.NDArray[np.uint32]:
     stored = resident(graph, device, wait=False)
     assert isinstance(stored, DeviceGraph)
     device = stored.device
+    earned.require_core_numbers(device)
     with device.lock:
         cores = k_core.core_numbers(stored, Launcher(device, device.queue))
         return cores.numbers.to_host()
@@ -257,19 +259,35 @@ def _solve(
     algorithms.check_name(algorithm)  # before anything is uploaded
     if algorithm not in ("auto", "dense"):
         refuse_complete(graph, algorithm)
-    stored = resident(graph, device, wait=profile)  # a profile takes another queue
-    device = stored.device
     profiler = Profile() if profile else None
-    with device.lock:
-        launch = Launcher(device, device.profiling_queue if profile else device.queue, profiler)
-        if isinstance(stored, DeviceMatrix):
-            forest = dense.solve_matrix(stored, launch, maximum=maximum, options=options)
-            forest = _with_stats(forest, launch, "dense")
+    while True:
+        stored = resident(graph, device, wait=profile)  # a profile takes another queue
+        try:
+            forest = _solve_on(stored, algorithm, options, profiler, maximum=maximum)
+        except NoFamilyLeftError as error:
+            if stored is graph or not pass_over(device, error):
+                raise
         else:
-            forest = solve_resident(
-                stored, launch, algorithm=algorithm, options=options, maximum=maximum
-            )
-    return forest if keep_on_device else forest.to_host()
+            return forest if keep_on_device else forest.to_host()
+
+
+def _solve_on(
+    stored: DeviceGraph | DeviceMatrix,
+    algorithm: str,
+    options: Any,
+    profiler: Profile | None,
+    *,
+    maximum: bool,
+) -> DeviceForest:
+    device = stored.device
+    with device.lock:
+        queue = device.queue if profiler is None else device.profiling_queue
+        launch = Launcher(device, queue, profiler)
+        if isinstance(stored, DeviceMatrix):
+            earned.require_complete(stored, maximum=maximum, options=options)
+            forest = dense.solve_matrix(stored, launch, maximum=maximum, options=options)
+            return _with_stats(forest, launch, "dense")
+        return solve_resident(stored, launch, algorithm=algorithm, options=options, maximum=maximum)
 
 
 def solve_resident(
@@ -290,7 +308,9 @@ def solve_resident(
     algorithm, options, maximum
         As of :func:`minimum_spanning_forest`.
     """
-    name, solve = algorithms.choose(algorithm, graph.device, graph, options=options)
+    name, solve = algorithms.choose(
+        algorithm, graph.device, graph, options=options, maximum=maximum
+    )
     solution = solve(graph, launch, maximum=maximum, options=options)
     return forest_of(solution, launch, algorithm=name, maximum=maximum)
 

@@ -30,8 +30,13 @@ def variants() -> tuple[Variant, ...]:
         variant
         for listing in discovery.devices()
         if listing.usable and "oclgrind" not in listing.device.platform.lower()
-        for variant in _guises(listing.device)
+        for variant in _guises(_trusted(listing.device))
     )
+
+
+def _trusted(device: Device) -> Device:
+    """Return a device that need not earn anything: tests compare all of its answers themselves."""
+    return Device(device.cl_device, without=device.without, _trusted=True)
 
 
 def is_native(device: Device) -> bool:

@@ -14,3 +14,23 @@ kernel void trial_take_minimum(volatile global uint *words, uint length) {
 #endif
   }
 }
+
+// Let every link lead to the last one, by going from link to link to the end, and count the rounds.
+// The first work-item does all of it: loops of many rounds, of which one cannot tell how many.
+// In/out: words[length + 1], each the number of the next link, the last one's its own; then the count.
+// Launch: any.  Ensures: words[i] is length - 1; the count is length * (length - 1) / 2.
+kernel void trial_follow_links(global uint *words, uint length) {
+  if (get_global_id(0) != 0) return;
+  uint rounds = 0;
+  for (uint i = 0; i < length; ++i) {
+    // Links behind this one are as they were: it is as far to the end as ever.
+    uint link = i, next = words[link];
+    while (next != link) {
+      link = next;
+      next = words[link];
+      rounds += 1;
+    }
+    words[i] = link;
+  }
+  words[length] = rounds;
+}

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from clmst.algorithms import (
     boruvka,
     dense,
+    earned,
     ecl,
     edge_parallel,
     filter_boruvka,
@@ -17,7 +18,7 @@ from clmst.algorithms import (
     prim,
     prim_boruvka,
 )
-from clmst.algorithms.auto import quickest
+from clmst.algorithms.auto import in_order, quickest
 from clmst.algorithms.boruvka_options import BoruvkaOptions
 from clmst.algorithms.dense_options import DenseOptions
 from clmst.algorithms.ecl_options import EclOptions
@@ -77,29 +78,46 @@ def check_name(name: str) -> None:
 
 
 def choose(
-    name: str, device: Device, graph: DeviceGraph | None = None, *, options: Any = None
+    name: str,
+    device: Device,
+    graph: DeviceGraph | None = None,
+    *,
+    options: Any = None,
+    maximum: bool = False,
 ) -> tuple[str, Algorithm]:
     """Return the algorithm that `name` means, by its own name, and what solves by it.
+
+    An algorithm that is to solve a graph has earned the device, or is tested now.
 
     Parameters
     ----------
     name : str
-        A name in `ALGORITHMS`, or "auto": the one whose options are given, else the quickest
-        (:mod:`clmst.algorithms.auto`).
+        A name in `ALGORITHMS`, or "auto": the one whose options are given, else the quickest that
+        the device is trusted with (:mod:`clmst.algorithms.auto`).
     device : Device
     graph : DeviceGraph, optional
-        What is to be solved; a large sparse graph when left out.
+        What is to be solved; a large sparse graph when left out, of which only the name is wanted.
     options : object, optional
         The options of an algorithm.
+    maximum : bool
+        Whether a maximum spanning forest is wanted.
 
     Raises
     ------
     InvalidArgumentError
         Nothing has that name; lists the names there are.
+    UnsupportedDeviceError
+        The device is not trusted with the algorithm, or with none that "auto" could be.
     """
     check_name(name)
+    if name == "auto" and type(options) in _BY_OPTIONS:
+        name = _BY_OPTIONS[type(options)]
     if name == "auto":
-        name = _BY_OPTIONS.get(type(options)) or quickest(device, graph)
+        name = quickest(device, graph)
+        if graph is not None and not device.trust.given:
+            name = earned.first_trusted(graph, in_order(device, graph), maximum=maximum)
+    elif graph is not None and (options is None or type(options) in _BY_OPTIONS):
+        earned.require(name, graph, maximum=maximum, options=options)
     return name, ALGORITHMS[name]
 
 

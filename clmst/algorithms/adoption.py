@@ -59,11 +59,37 @@ def adopt(matrix: Any, device: Device) -> DeviceGraph | None:
         return None
     with device.lock:
         resident = DeviceGraph.upload(graph, device, wait=False)
-        faults, not_rising, one_sided = _verdict(resident)
+        return check(resident) if _is_trusted(resident) else None
+
+
+def check(resident: DeviceGraph) -> DeviceGraph | None:
+    """Return a graph that may not be one, if its device finds it sound, else None; waits.
+
+    Its `is_symmetric` says nothing before.
+    """
+    faults, not_rising, one_sided = _verdict(resident)
     if not_rising or one_sided or faults & ~_BELOW:
         return None
     symmetric = bool(faults & _BELOW)
-    return replace(resident, graph=graph.replace(is_symmetric=symmetric))
+    return replace(resident, graph=resident.graph.replace(is_symmetric=symmetric))
+
+
+def _is_trusted(resident: DeviceGraph) -> bool:
+    """Return whether the device has shown that it finds faults; else the host looks for them."""
+    from clmst.algorithms.self_test import ADOPTION, AdoptionCase
+
+    device, encoding = resident.device, resident.encoded.encoding
+    case = AdoptionCase(
+        bits=8 * encoding.word.itemsize,
+        kind=encoding.kind,
+        cursors=_takes_cursors(device.policy.work_group_size, resident),
+    )
+    return device.trust.refusal(ADOPTION, case) is None
+
+
+def _takes_cursors(work_group_size: int, graph: DeviceGraph) -> bool:
+    """Return whether lone work-items go along with cursors."""
+    return work_group_size == 1 and graph.n_slots >= _CURSORS_FROM * graph.n_vertices
 
 
 def _as_it_is(matrix: Any) -> Graph | None:
@@ -109,7 +135,7 @@ def _verdict(graph: DeviceGraph) -> list[int]:
         program, "adoption_check_slots", slots, graph.indices, graph.weights, verdict, n, n_slots
     )
     arrays = (graph.indptr, graph.indices, graph.weights)
-    if program.work_group_size == 1 and graph.n_slots >= _CURSORS_FROM * graph.n_vertices:
+    if _takes_cursors(program.work_group_size, graph):
         bounds = _column_bounds(graph.graph, device.capabilities.compute_units)
         on_device, cursors = device.allocate(bounds.nbytes), device.allocate(4 * graph.n_vertices)
         launch.write(on_device, bounds)

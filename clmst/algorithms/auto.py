@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from clmst.algorithms import links
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -24,6 +26,28 @@ def quickest(device: Device, graph: DeviceGraph | None = None) -> str:
     if graph is not None and _is_for_one(graph, device.policy):
         return "prim"
     return "lone-boruvka" if device.policy.work_group_size == 1 else "filter-boruvka"
+
+
+# What follows where the quickest is refused, in this order: by the figures in docs/algorithms.md.
+_ORDER = (
+    "lone-boruvka",
+    "filter-boruvka",
+    "ecl",
+    "prim-boruvka",
+    "boruvka",
+    "pma",
+    "edge-parallel",
+    "prim",
+)
+
+
+def in_order(device: Device, graph: DeviceGraph) -> Iterator[str]:
+    """Yield the algorithms that "auto" may be, the quickest first."""
+    best = quickest(device, graph)
+    yield best
+    for name in _ORDER:
+        if name != best and not (name in links.LIMITED and graph.n_vertices > links.MAX_VERTICES):
+            yield name
 
 
 def _is_for_one(graph: DeviceGraph, tuning: Policy) -> bool:

@@ -7,37 +7,105 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clmst.cli.terminal import Stages, console, json_option, new_table, print_json
+from clmst.cli.terminal import (
+    Stages,
+    console,
+    device_option,
+    json_option,
+    new_table,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from clmst.cli.device_tests import Outcome
     from clmst.runtime.device import Device
     from clmst.runtime.discovery import Listing
 
 
 @click.command()
+@click.option("--test", "tests", is_flag=True, help="Test all families of kernels anew.")
+@device_option
 @json_option
-def devices(as_json: bool) -> None:
+def devices(tests: bool, device_name: str | None, as_json: bool) -> None:
     """List the OpenCL devices of this machine, best first.
 
-    Each one is tried: it has to build and run a kernel. The one marked "chosen" is used when
-    --device is left out; CLMST_DEVICE changes that. "tuning" says whose values shape its kernels.
+    Each one is tried: it has to build and run kernels. The one marked "chosen" is used when
+    --device is left out; CLMST_DEVICE changes that. "tuning" says whose values shape its kernels,
+    "trust" what it has shown in self-tests: a device solves known problems before a family of
+    kernels first answers there, and what it gets wrong is not used. --test does all of that now,
+    on all devices or those that --device means, and forgets what was known before.
     """
     from clmst.runtime import discovery
 
+    if tests:
+        _test(device_name, as_json=as_json)
+        return
     with Stages(quiet=as_json).stage("try", "trying devices"):
         listings = discovery.devices()
+        meant = discovery.matching([one.device for one in listings], device_name)
+    shown = [one for one in listings if one.device in meant]
     if as_json:
-        print_json([_entry(listing) for listing in listings])
-    elif listings:
-        console().print(_table(listings))
-    if not any(listing.chosen for listing in listings):
-        discovery.get_device()  # raises the error that says what to do
+        print_json([_entry(listing) for listing in shown])
+    elif shown:
+        console().print(_table(shown))
+    if not any(listing.chosen for listing in listings) or not shown:
+        discovery.get_device(device_name)  # raises the error that says what to do
+
+
+def _test(device_name: str | None, *, as_json: bool) -> None:
+    """Test every family on the devices that are meant, and show what came of it."""
+    from clmst.cli import device_tests
+    from clmst.runtime import discovery
+
+    every = discovery.enumerate_devices()
+    found = []
+    for place, device in enumerate(every):
+        if device not in discovery.matching(every, device_name):
+            continue
+        with Stages(quiet=as_json).stage(device.name, f"testing {device.description}"):
+            found.append((device, list(device_tests.outcomes(place))))
+    if not found:
+        discovery.get_device(device_name)  # raises the error that says what to do
+    if as_json:
+        print_json([_tested_entry(device, outcomes) for device, outcomes in found])
+        return
+    for device, outcomes in found:
+        console().print(_tested_table(device, outcomes))
+
+
+def _tested_entry(device: Device, outcomes: list[Outcome]) -> dict[str, Any]:
+    from clmst.cli import device_tests
+
+    return {
+        "name": device.name,
+        "platform": device.platform,
+        "driver": device.driver,
+        "usable": device.trial_failure is None,
+        "reason": device.trial_failure,
+        "families": device_tests.entries(outcomes),
+    }
+
+
+def _tested_table(device: Device, outcomes: list[Outcome]) -> Table:
+    from rich.text import Text
+
+    table = new_table("family", "cases", "seconds", "verdict", numbers=("cases", "seconds"))
+    table.title = f"{device.description}, driver {device.driver}"
+    table.title_justify = "left"
+    if device.trial_failure is not None:
+        table.add_row("trial", "", "", Text(device.trial_failure, "red"))
+    for one in outcomes:
+        verdict = Text(f"refused: {one.reason}", "red") if one.reason else Text("passed", "green")
+        table.add_row(one.family, str(one.cases), f"{one.seconds:.2f}", verdict)
+    return table
 
 
 def _entry(listing: Listing) -> dict[str, Any]:
+    from clmst.cli import device_tests
+
     device = listing.device
     return {
         "name": device.name,
@@ -54,6 +122,7 @@ def _entry(listing: Listing) -> dict[str, Any]:
         "usable": listing.usable,
         "reason": listing.reason,
         "chosen": listing.chosen,
+        "families": device_tests.entries(device_tests.known_outcomes(device)),
     }
 
 
@@ -80,7 +149,25 @@ def _table(listings: list[Listing]) -> Table:
 
 def _small_print(device: Device) -> str:
     tuning = f"tuning: {device.tuning.description}"
-    return f"\n{device.platform}\ndriver {device.driver}\n{tuning}"
+    trust = f"trust: {_trust(device)}"
+    return f"\n{device.platform}\ndriver {device.driver}\n{tuning}\n{trust}"
+
+
+def _trust(device: Device) -> str:
+    """Return what a device has shown so far, in one line."""
+    from clmst.cli import device_tests
+
+    states = [
+        (one["family"], one["state"])
+        for one in device_tests.entries(device_tests.known_outcomes(device))
+    ]
+    told = []
+    for state in ("passed", "refused"):
+        names = [name for name, found in states if found == state]
+        told += [f"{state} {', '.join(names)}"] if names else []
+    left = sum(state == "not tried" for _, state in states)
+    told += [f"{left} families not tried yet"] if left else []
+    return "; ".join(told)
 
 
 def _status(listing: Listing) -> Text:

@@ -4,7 +4,10 @@ All take and give :class:`clmst.DeviceArray`; none waits for the device. Results
 device can know, such as how many records a compaction keeps, stay there as arrays of one element.
 """
 
+from typing import TYPE_CHECKING
+
 from clmst.primitives.compact import compact, partition, positions, unique_by_key
+from clmst.primitives.earned import FAMILY_NAMES, earned
 from clmst.primitives.element import pair_of
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.permute import gather, scatter
@@ -35,3 +38,7 @@ __all__ = [
     "split",
     "unique_by_key",
 ]
+
+if not TYPE_CHECKING:  # whose types would be lost
+    for _name in FAMILY_NAMES:
+        globals()[_name] = earned(globals()[_name])

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from clmst.core.errors import KernelBuildError, OutOfDeviceMemoryError, UnsupportedDeviceError
+from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.weight_keys import Array
-from clmst.runtime import huge_pages, program
+from clmst.runtime import huge_pages, program, trial
 from clmst.runtime.capabilities import Capabilities, detect
-from clmst.runtime.launcher import Launcher
 from clmst.runtime.made_once import MadeOnce
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
 from clmst.runtime.transfer import Staging, Transfer
+from clmst.runtime.trust import Trust
 from clmst.runtime.tuning import Identity, Tuning, look_up
 
 _INVALID_BUFFER_SIZE = -61  # of OpenCL's header
@@ -45,6 +45,7 @@ class Device:
         queue: Any = None,
         without: tuple[str, ...] = (),
         tuning: Policy | None = None,
+        _trusted: bool = False,
     ) -> None:
         self.cl_device = cl_device
         self.without = without
@@ -54,6 +55,7 @@ class Device:
         self._caller_queue = queue
         self._programs: dict[tuple[Any, ...], Program] = {}
         self._advised: set[int] = set()
+        self.trust = Trust(self, given=_trusted)
 
     # ---------------------------------------------------------------- identity
 
@@ -88,17 +90,27 @@ class Device:
             queue=self._caller_queue,
             without=(*self.without, *names),
             tuning=self._tuning,
+            _trusted=self.trust.given,
         )
 
     def with_policy(self, tuning: Policy) -> Device:
         """Return the same device with kernels of another shape; results stay the same."""
-        return Device(self.cl_device, queue=self._caller_queue, without=self.without, tuning=tuning)
+        return self._shaped(tuning, self._caller_queue)
 
     def beside(self, tuning: Policy) -> Device:
         """Return the same with kernels of another shape, on this one's queue, buffers and pool."""
-        other = Device(self.cl_device, queue=self.queue, without=self.without, tuning=tuning)
+        other = self._shaped(tuning, self.queue)
         other._pool, other.staging = self._pool, self.staging
         return other
+
+    def _shaped(self, tuning: Policy, queue: Any) -> Device:
+        return Device(
+            self.cl_device,
+            queue=queue,
+            without=self.without,
+            tuning=tuning,
+            _trusted=self.trust.given,
+        )
 
     @MadeOnce
     def tuning(self) -> Tuning:
@@ -261,27 +273,8 @@ class Device:
 
     @MadeOnce
     def trial_failure(self) -> str | None:
-        """Why this device cannot be used, or None if it built and ran a kernel rightly."""
-        import pyopencl as cl
-
-        length = 1000
-        try:
-            words = np.full(2, 0xFFFFFFFF, np.uint32)
-            buffer = self.allocate(words.nbytes)
-            cl.enqueue_copy(self.queue, buffer, words)
-            trial = self.program("device/trial.cl")
-            Launcher(self, self.queue)(trial, "trial_take_minimum", 4, buffer, np.uint32(length))
-            cl.enqueue_copy(self.queue, words, buffer)
-        except KernelBuildError as error:
-            lines = [line.strip() for line in error.log.splitlines()]
-            lines = lines or ["the compiler gives no reason"]
-            reason = next((x for x in lines if "error" in x.lower() or "unknown" in x), lines[0])
-            return f"cannot build a kernel: {reason}"
-        except (cl.Error, OutOfDeviceMemoryError) as error:
-            return f"cannot run a kernel: {str(error).splitlines()[0]}"
-        if words.tolist() != [length - 1, 1]:
-            return f"computes wrongly: a minimum came out as {words.tolist()}"
-        return None
+        """Why this device cannot be used, or None if it built and ran kernels rightly."""
+        return trial.failure(self)
 
     def check_usable(self) -> None:
         """Raise :class:`UnsupportedDeviceError` unless this device passed its trial."""

@@ -11,6 +11,8 @@ from clmst.core.errors import InvalidArgumentError, UnsupportedDeviceError
 from clmst.runtime import embedded
 from clmst.runtime.capabilities import OPTIONAL
 from clmst.runtime.device import Device
+from clmst.runtime.trust import NoFamilyLeftError
+from clmst.runtime.verdicts import Verdict
 
 DEVICE_VARIABLE = "CLMST_DEVICE"
 WITHOUT_VARIABLE = "CLMST_WITHOUT"
@@ -39,12 +41,16 @@ class Listing:
         Why not, if not.
     chosen : bool
         Whether it is the one that is used when none is asked for.
+    verdicts : tuple of Verdict
+        What it has shown in self-tests so far. Families of kernels that are not there were not
+        tried yet: each is, before it first answers.
     """
 
     device: Device
     usable: bool
     reason: str | None
     chosen: bool
+    verdicts: tuple[Verdict, ...] = ()
 
 
 def enumerate_devices() -> list[Device]:
@@ -84,10 +90,16 @@ def devices() -> list[Listing]:
     """
     every = enumerate_devices()
     wanted = os.environ.get(DEVICE_VARIABLE)
-    matching = _matching(every, wanted)
-    best = next((d for d in matching if d.trial_failure is None), None)
+    meant = matching(every, wanted)
+    best = next((d for d in meant if _failure(d) is None), None)
     return [
-        Listing(device=d, usable=d.trial_failure is None, reason=d.trial_failure, chosen=d is best)
+        Listing(
+            device=d,
+            usable=(reason := _failure(d)) is None,
+            reason=reason,
+            chosen=d is best,
+            verdicts=tuple(d.trust.verdicts()),
+        )
         for d in every
     ]
 
@@ -126,6 +138,36 @@ def get_device(device: Any = None) -> Device:
     return _from_queue(device)
 
 
+# Devices that were refused for all that they were asked for, and why: names mean others now.
+_passed_over: list[tuple[Device, str]] = []
+
+
+def pass_over(device: Any, error: NoFamilyLeftError) -> bool:
+    """Let a name mean the next of the devices that it matches; return whether `device` is a name.
+
+    Parameters
+    ----------
+    device : object
+        What :func:`get_device` was given.
+    error : NoFamilyLeftError
+        Why the one that it returned will not do.
+    """
+    if device is not None and not isinstance(device, str):
+        return False
+    _passed_over.append((error.device, error.reason))
+    for key in [key for key, found in _resolved.items() if found is error.device]:
+        del _resolved[key]
+    return True
+
+
+def _failure(device: Device) -> str | None:
+    """Return why a device is not to be used where a name is given, or None."""
+    for other, reason in _passed_over:
+        if (other.cl_device, other.without) == (device.cl_device, device.without):
+            return f"cannot be used: {reason}"
+    return device.trial_failure
+
+
 def _from_queue(queue: Any) -> Device:
     import pyopencl as cl
 
@@ -148,19 +190,19 @@ def _first_usable(name: str | None) -> Device:
     every = enumerate_devices()
     if not every:
         raise UnsupportedDeviceError(f"no OpenCL device was found; {_WHAT_TO_INSTALL}")
-    matching = _matching(every, name)
-    if not matching:
+    meant = matching(every, name)
+    if not meant:
         known = "; ".join(d.description for d in every)
         raise InvalidArgumentError(f"no device matches {name!r}; there are: {known}")
-    for device in matching:
-        if device.trial_failure is None:
+    for device in meant:
+        if _failure(device) is None:
             return device
-    reasons = "; ".join(f"{d.description} {d.trial_failure}" for d in matching)
+    reasons = "; ".join(f"{d.description} {_failure(d)}" for d in meant)
     raise UnsupportedDeviceError(f"no usable OpenCL device: {reasons}; {_WHAT_TO_INSTALL}")
 
 
-def _matching(every: list[Device], name: str | None) -> list[Device]:
-    """Return the devices that a name means, best first; all if there is none."""
+def matching(every: list[Device], name: str | None) -> list[Device]:
+    """Return those of some devices that a name means, in their order; all if there is no name."""
     if name is None:
         return every
     words, colon, number = name.rpartition(":")

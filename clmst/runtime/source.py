@@ -5,6 +5,7 @@ This is the only file that knows where ``cl/`` is.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from functools import cache
 from pathlib import Path
@@ -23,6 +24,17 @@ def root() -> Path:
         if (candidate / "device").is_dir():
             return candidate
     raise FileNotFoundError(f"clmst is installed without its kernel sources (cl/ in {package})")
+
+
+@cache
+def digest() -> str:
+    """Return a digest of all kernel sources: whatever changes one of them changes it."""
+    whole = hashlib.sha256()
+    for path in sorted(path for path in root().rglob("*") if path.suffix == ".cl"):
+        text = path.read_bytes()
+        whole.update(f"{path.relative_to(root()).as_posix()} {len(text)}\n".encode())
+        whole.update(text)
+    return whole.hexdigest()
 
 
 @cache

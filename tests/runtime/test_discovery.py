@@ -53,9 +53,10 @@ Machine = Callable[..., None]
 def fake(name: str, platform: str, vendor: str, kind: str, units: int) -> Any:
     return SimpleNamespace(
         name=name,
-        platform=SimpleNamespace(name=platform),
+        platform=SimpleNamespace(name=platform, vendor=vendor),
         vendor=vendor,
         driver_version="1.0",
+        version="OpenCL 3.0",
         type=KINDS[kind],
         extensions=INT64,
         max_compute_units=units,
@@ -73,6 +74,7 @@ def _no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CLMST_DEVICE", raising=False)
     monkeypatch.delenv("CLMST_WITHOUT", raising=False)
     monkeypatch.setattr(discovery, "_resolved", {})
+    monkeypatch.setattr(discovery, "_passed_over", [])
 
 
 @pytest.fixture

@@ -1,0 +1,212 @@
+"""Graphs whose forests are known, on which devices show what they can do.
+
+Each is put together of parts that have broken some compiler or driver, or might: hubs, long chains
+with rising, falling and bit-reversed weights, equal weights, parallel edges, loops, cliques,
+vertices without an edge. Weights are ranks from 0 to 127, of which weights of every dtype can be
+made that order alike. So one forest serves them all, and the oracle finds it once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.kruskal import kruskal
+from clmst.core.weight_keys import Array, WeightKind
+
+Size = Literal["tiny", "small", "heavy", "large"]
+
+_RANKS = 128
+_MIDDLE = _RANKS // 2
+_SEED = 20260401
+
+
+@dataclass(frozen=True)
+class KnownGraph:
+    """A graph, and the forests that it has under ranks for weights.
+
+    Attributes
+    ----------
+    name : str
+    ranks : Graph
+        Each edge stored once; its weights are uint8.
+    """
+
+    name: str
+    ranks: Graph
+
+    def weighted(self, dtype: np.dtype[Any], *, symmetric: bool) -> Graph:
+        """Return the graph with weights of a dtype that order as ranks do."""
+        graph = self._symmetric if symmetric else self.ranks
+        return graph.replace(weights=weights_of(graph.weights, dtype))
+
+    def forest(self, *, maximum: bool) -> Forest:
+        """Return the forest that the oracle has found; its weights are ranks."""
+        return self._greatest if maximum else self._least
+
+    def simple(self, dtype: np.dtype[Any], *, symmetric: bool) -> Graph:
+        """Return the graph without parallel edges; of those the first in canonical order stays."""
+        u, v, ranks, _ = self.ranks.edges()
+        first = np.ones(u.size, bool)
+        first[1:] = (u[1:] != u[:-1]) | (v[1:] != v[:-1])
+        n = self.ranks.n_vertices
+        graph = Graph.from_edges(u[first], v[first], ranks[first], n_vertices=n)
+        graph = graph.symmetrised() if symmetric else graph
+        return graph.replace(weights=weights_of(graph.weights, dtype), edge_ids=None)
+
+    @cached_property
+    def core_numbers(self) -> Array:
+        """The core numbers, found by peeling on the host."""
+        u, v, _, _ = self.ranks.edges()
+        n, u, v = self.ranks.n_vertices, u[u != v].astype(np.int64), v[u != v].astype(np.int64)
+        ends = np.concatenate([u, v])
+        order = np.argsort(ends, kind="stable")
+        starts = np.searchsorted(ends[order], np.arange(n + 1))
+        others = np.concatenate([v, u])[order]
+        degree, cores, level = np.diff(starts), np.zeros(n, np.uint32), 0
+        left = np.arange(n)
+        while left.size:
+            level = max(level, int(degree[left].min()))
+            gone = left[degree[left] <= level]
+            while gone.size:
+                cores[gone], degree[gone] = level, n + 1
+                rows = [others[starts[vertex] : starts[vertex + 1]] for vertex in gone.tolist()]
+                touched, times = np.unique(np.concatenate(rows), return_counts=True)
+                stays = degree[touched] <= n
+                touched, times = touched[stays], times[stays]
+                degree[touched] -= times
+                gone = touched[degree[touched] <= level]
+            left = left[degree[left] <= n]
+        return cores
+
+    @cached_property
+    def _symmetric(self) -> Graph:
+        return self.ranks.symmetrised()
+
+    @cached_property
+    def _least(self) -> Forest:
+        return kruskal(self.ranks)
+
+    @cached_property
+    def _greatest(self) -> Forest:
+        return kruskal(self.ranks, maximum=True)
+
+
+def dtype_of(bits: int, kind: WeightKind) -> np.dtype[Any]:
+    """Return the dtype whose weights reach a device in words of a width and kind."""
+    letter = {"unsigned": "u", "signed": "i", "float": "f"}[kind]
+    return np.dtype(f"{letter}{bits // 8}")
+
+
+def weights_of(ranks: Array, dtype: np.dtype[Any]) -> Array:
+    """Return weights of a dtype that order as ranks do, spread over what the dtype holds.
+
+    Wide ones differ in either half of their words, so that none can be told from others by one of
+    the halves alone. Floats hold both infinities and both zeros, which are equal.
+    """
+    signed = ranks.astype(np.int64) - _MIDDLE
+    if dtype.kind == "f":
+        weights = signed * 1.5
+        if dtype.itemsize == 8:  # every other one is off by what 32 bits do not hold
+            weights = signed // 2 + signed % 2 * 2.0**-40
+        weights[signed == 0] = 0.0
+        weights.flat[np.flatnonzero(signed == 0)[::2]] = -0.0
+        weights[ranks == 0], weights[ranks == _RANKS - 1] = -np.inf, np.inf
+        return np.asarray(weights, dtype)
+    if dtype.itemsize == 8:
+        words = (ranks.astype(np.uint64) // 8 << 60) + (ranks.astype(np.uint64) % 8 << 29)
+        return words if dtype.kind == "u" else _signed_words(signed)
+    spread = 1 << 8 * dtype.itemsize - 7
+    values = ranks.astype(np.int64) if dtype.kind == "u" else signed
+    return (values * spread).astype(dtype)
+
+
+def _signed_words(signed: Array) -> Array:
+    words: Array = (signed // 8 << 59) + (signed % 8 << 29)
+    return words
+
+
+@lru_cache(maxsize=4)
+def known_graph(size: Size) -> KnownGraph:
+    """Return the graph of a size.
+
+    Tiny has 46 vertices, small 2,265, large more than 2**17; heavy 17,610 and many edges each.
+    """
+    scale = {"tiny": 1, "small": 64, "heavy": 512, "large": 4096}[size]
+    parts = _Parts(np.random.default_rng(_SEED + scale))
+    parts.random(16 * scale, edges=40 if size == "heavy" else 3)
+    for order in ("rising", "falling", "bit-reversed"):
+        parts.chain(4 * scale, order)
+    parts.hubs(4 * scale)
+    parts.grid(int(np.sqrt(2 * scale)) + 1)
+    parts.clique(min(6 + scale, 90))
+    parts.isolated(3)
+    return KnownGraph(name=size, ranks=parts.graph())
+
+
+class _Parts:
+    """Edges of one part after the other, each with vertices of its own."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng, self._n = rng, 0
+        self._edges: list[tuple[Array, Array, Array]] = []
+
+    def _add(self, n: int, u: Array, v: Array, ranks: Array) -> None:
+        self._edges.append((u + self._n, v + self._n, np.broadcast_to(ranks, u.shape)))
+        self._n += n
+
+    def random(self, n: int, *, edges: int) -> None:
+        """Add random edges, some of them loops, a few hundred of them parallel to others."""
+        u, v = self._rng.integers(0, n, (2, edges * n))
+        again = self._rng.integers(0, u.size, min(n // 4, 400))
+        u, v = np.concatenate([u, v[again]]), np.concatenate([v, u[again]])
+        self._add(n, u, v, self._rng.integers(0, _RANKS, u.size))
+
+    def chain(self, n: int, order: str) -> None:
+        """Add a path, which has no edge to spare, closed by a heavy one."""
+        steps = np.arange(n, dtype=np.int64)
+        ranks = steps * (_RANKS - 1) // n
+        if order == "falling":
+            ranks = ranks[::-1]
+        elif order == "bit-reversed":
+            bits = max(n - 1, 1).bit_length()
+            ranks = np.zeros_like(steps)
+            for k in range(bits):
+                ranks |= (steps >> k & 1) << bits - 1 - k
+            ranks = ranks * (_RANKS - 1) >> bits
+        self._add(n, steps, (steps + 1) % n, np.where(steps == n - 1, _RANKS - 1, ranks))
+
+    def hubs(self, n: int) -> None:
+        """Add two vertices joined to all others, and a few edges among those."""
+        leaves = np.arange(2, n)
+        ends = self._rng.integers(2, n, (2, n))
+        u = np.concatenate([np.zeros_like(leaves), np.ones_like(leaves), ends[0]])
+        v = np.concatenate([leaves, leaves, ends[1]])
+        self._add(n, u, v, self._rng.integers(0, _RANKS, u.size))
+
+    def grid(self, side: int) -> None:
+        """Add a grid of equal weights: the ids of edges decide."""
+        vertex = np.arange(side * side).reshape(side, side)
+        u = np.concatenate([vertex[:, :-1].ravel(), vertex[:-1].ravel()])
+        v = np.concatenate([vertex[:, 1:].ravel(), vertex[1:].ravel()])
+        self._add(side * side, u, v, np.full(u.size, _MIDDLE))
+
+    def clique(self, n: int) -> None:
+        """Add every pair of vertices, by few ranks."""
+        u, v = np.triu_indices(n, 1)
+        self._add(n, u, v, self._rng.integers(_MIDDLE - 3, _MIDDLE + 3, u.size))
+
+    def isolated(self, n: int) -> None:
+        """Add vertices without an edge."""
+        nothing = np.zeros(0, np.int64)
+        self._add(n, nothing, nothing, nothing)
+
+    def graph(self) -> Graph:
+        """Return the graph of all parts."""
+        u, v, ranks = (np.concatenate(each) for each in zip(*self._edges, strict=True))
+        return Graph.from_edges(u, v, ranks.astype(np.uint8), n_vertices=self._n)

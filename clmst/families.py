@@ -1,0 +1,26 @@
+"""The table of all families of kernels that a device has to earn; see ``runtime/trust.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clmst.algorithms import self_test as of_algorithms
+from clmst.primitives import self_test as of_primitives
+from clmst.runtime.device import Device
+from clmst.runtime.trust import Family
+from clmst.runtime.verdicts import Verdict
+
+FAMILIES: tuple[Family, ...] = (
+    *of_algorithms.FAMILIES,
+    *of_primitives.FAMILIES.values(),
+)
+BY_NAME = {family.name: family for family in FAMILIES}
+
+
+def tested(device: Device, family: Family) -> Iterator[Verdict]:
+    """Test a family anew in each of its usual cases, up to the first that fails."""
+    for case in family.cases:
+        verdict = device.trust.test(family, case)
+        yield verdict
+        if not verdict.passed:
+            return

@@ -1,0 +1,50 @@
+"""The gate before the public primitives: a device earns each family of them.
+
+Algorithms call the functions behind it. What they use of primitives their own tests cover.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from clmst.runtime.array import DeviceArray
+
+# Which family the public functions belong to.
+FAMILY_NAMES = {
+    "exclusive_scan": "scan",
+    "inclusive_scan": "scan",
+    "reduce": "scan",
+    "segmented_scan": "scan",
+    "head_flags": "segments",
+    "end_flags": "segments",
+    "segmented_reduce": "segments",
+    "split": "split",
+    "sort": "split",
+    "sort_by_key": "split",
+    "compact": "compact",
+    "partition": "compact",
+    "positions": "compact",
+    "unique_by_key": "compact",
+    "gather": "permute",
+    "scatter": "permute",
+}
+
+
+def earned(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a primitive that raises unless the device of its arrays has earned its family."""
+    family_name = FAMILY_NAMES[function.__name__]
+
+    @wraps(function)
+    def primitive(*arguments: Any, **named: Any) -> Any:
+        for one in (*arguments, *named.values()):
+            if isinstance(one, DeviceArray):
+                if not one.device.trust.given:
+                    from clmst.primitives.self_test import FAMILIES
+
+                    one.device.trust.require(FAMILIES[family_name])
+                break
+        return function(*arguments, **named)
+
+    return primitive

@@ -1,0 +1,132 @@
+"""What a device must show before it is trusted with primitives: NumPy's answers, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+
+from clmst.core.weight_keys import Array
+from clmst.primitives.compact import compact, partition, positions, unique_by_key
+from clmst.primitives.permute import gather, scatter
+from clmst.primitives.scan import exclusive_scan, inclusive_scan, reduce, segmented_scan
+from clmst.primitives.segments import end_flags, head_flags, segmented_reduce
+from clmst.primitives.sort import sort, sort_by_key
+from clmst.primitives.split import split
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+from clmst.runtime.trust import Family
+
+# One element, less than a tile, and tiles of every work-group with a rest.
+_LENGTHS = (1, 100, (1 << 17) + 77)
+
+# What came out, what should have, and what it is called.
+Answers = Iterator[tuple[str, DeviceArray, Array]]
+
+
+def _scan(device: Device, n: int) -> Answers:
+    rng = np.random.default_rng(n)
+    host = rng.integers(0, 1 << 32, n, dtype=np.uint32)  # sums wrap
+    values = DeviceArray.from_host(host, device)
+    sums = np.cumsum(host, dtype=np.uint32)
+    yield "exclusive_scan", exclusive_scan(values), sums - host
+    yield "inclusive_scan", inclusive_scan(values), sums
+    yield "reduce", reduce(values), sums[-1:]
+    heads = _heads(rng, n)
+    segmented = segmented_scan(values, DeviceArray.from_host(heads, device))
+    yield "segmented_scan", segmented, _sums_of_segments(host, heads)
+
+
+def _segments(device: Device, n: int) -> Answers:
+    rng = np.random.default_rng(n)
+    heads = _heads(rng, n)
+    starts = np.flatnonzero(heads)
+    host = rng.integers(0, 1 << 20, n, dtype=np.uint32)
+    offsets = DeviceArray.from_host(np.append(starts, n).astype(np.uint32), device)
+    yield "head_flags", head_flags(offsets, n), heads
+    yield "end_flags", end_flags(DeviceArray.from_host(heads, device)), np.append(heads[1:], 1)
+    sums = segmented_reduce(DeviceArray.from_host(host, device), offsets=offsets)
+    yield "segmented_reduce", sums, np.add.reduceat(host, starts, dtype=np.uint32)
+
+
+def _split(device: Device, n: int) -> Answers:
+    rng = np.random.default_rng(n)
+    for dtype in (np.uint32, np.float64):
+        keys = rng.integers(-500, 500, n).astype(np.float64)
+        host = keys.astype(np.int32).view(np.uint32) if dtype is np.uint32 else keys
+        order = np.argsort(host, kind="stable")
+        yield "sort", sort(DeviceArray.from_host(host, device)), host[order]
+        values = DeviceArray.from_host(np.arange(n, dtype=np.uint32), device)
+        _, moved = sort_by_key(DeviceArray.from_host(host, device), values)
+        yield "sort_by_key", moved, order.astype(np.uint32)
+    words = rng.integers(0, 1 << 32, n, dtype=np.uint32)
+    by_digit = np.argsort(words >> 3 & 0x7FF, kind="stable")
+    moved = split(DeviceArray.from_host(words, device), key_bits=11, start_bit=3)
+    yield "split", moved, words[by_digit]
+
+
+def _compact(device: Device, n: int) -> Answers:
+    rng = np.random.default_rng(n)
+    words, flags = rng.integers(0, 50, n, dtype=np.uint32), rng.integers(0, 2, n, dtype=np.uint8)
+    records, kept = DeviceArray.from_host(words, device), DeviceArray.from_host(flags, device)
+    some, count = compact(records, kept)
+    k = int(count.to_host()[0])
+    yield "compact", some[:k], words[flags == 1]
+    both, _ = partition(records, kept)
+    yield "partition", both, np.concatenate([words[flags == 1], words[flags == 0]])
+    places, count = positions(kept)
+    yield "positions", places[: int(count.to_host()[0])], np.flatnonzero(flags).astype(np.uint32)
+    heads = np.append(1, words[1:] != words[:-1])
+    firsts, count = unique_by_key(records)
+    yield "unique_by_key", firsts[: int(count.to_host()[0])], words[heads == 1]
+
+
+def _permute(device: Device, n: int) -> Answers:
+    rng = np.random.default_rng(n)
+    order = rng.permutation(n).astype(np.uint32)
+    indices = DeviceArray.from_host(order, device)
+    for dtype in (np.uint32, np.uint64):
+        host = rng.integers(0, np.iinfo(dtype).max, n, dtype=dtype)
+        values = DeviceArray.from_host(host, device)
+        yield "gather", gather(values, indices), host[order]
+        out = DeviceArray.empty(n, dtype, device)
+        yield "scatter", scatter(values, indices, out), host[np.argsort(order)]
+
+
+def _heads(rng: np.random.Generator, n: int) -> Array:
+    """Return flags at the heads of segments, many short ones and one of half the array."""
+    heads = (rng.random(n) < 0.2).astype(np.uint8)
+    heads[n // 4 : 3 * n // 4] = 0
+    heads[0] = 1
+    return heads
+
+
+def _sums_of_segments(values: Array, heads: Array) -> Array:
+    sums = np.cumsum(values, dtype=values.dtype)
+    before = (sums - values)[heads == 1]
+    found: Array = sums - before[np.cumsum(heads, dtype=np.int64) - 1]
+    return found
+
+
+def _family(name: str, what: str, answers: Callable[[Device, int], Answers]) -> Family:
+    def test(device: Device, case: object) -> str | None:
+        for n in _LENGTHS:
+            for primitive, found, expected in answers(device, n):
+                host = found.to_host()
+                if host.shape != expected.shape or not np.array_equal(host, expected):
+                    return f"{primitive} of {n} elements came out wrong"
+        return None
+
+    return Family(name=name, what=what, test=test)
+
+
+FAMILIES: Mapping[str, Family] = {
+    one.name: one
+    for one in (
+        _family("scan", "scans and reductions, segmented or not", _scan),
+        _family("segments", "flags of segments, reductions by segment", _segments),
+        _family("split", "stable splits and sorts", _split),
+        _family("compact", "selections: compact, partition, positions, unique_by_key", _compact),
+        _family("permute", "gather and scatter", _permute),
+    )
+}

@@ -1,0 +1,195 @@
+"""A device earns each family of kernels: the rule by which it is trusted with one.
+
+A family is a set of kernels that answer together: an algorithm, a kind of primitive. Before it
+first answers on a device it solves problems there whose answers are known. The verdict is kept
+(:mod:`clmst.runtime.verdicts`), so that is paid once. What the problems are is the business of the
+layer that the family belongs to; nothing here knows of graphs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from clmst.core.errors import (
+    InvalidArgumentError,
+    OutOfDeviceMemoryError,
+    UnsupportedDeviceError,
+)
+from clmst.runtime.refusal import refusal
+from clmst.runtime.verdicts import CRASHED, Verdict, VerdictStore
+
+if TYPE_CHECKING:
+    from clmst.runtime.device import Device
+
+# The one case of a family that has no other.
+ONLY: Hashable = ""
+
+
+class NoFamilyLeftError(UnsupportedDeviceError):
+    """A device was refused for every family that could have done the work.
+
+    Parameters
+    ----------
+    device : Device
+    reason : str
+    """
+
+    def __init__(self, device: Device, reason: str) -> None:
+        super().__init__(f"{device.description} cannot be used: {reason}")
+        self.device, self.reason = device, reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """Kernels that answer together, and how a device shows that their answers are right.
+
+    Attributes
+    ----------
+    name : str
+        As :class:`~clmst.runtime.verdicts.Verdict` has it.
+    what : str
+        What answers by these kernels, for tables.
+    test : callable
+        Solves known problems on a device in a case; returns None if every answer was right, else
+        what was wrong, in one line.
+    cases : tuple
+        The cases that stand for all, where nobody has a problem of his own.
+    """
+
+    name: str
+    what: str
+    test: Callable[[Device, Any], str | None]
+    cases: tuple[Hashable, ...] = (ONLY,)
+
+
+class Trust:
+    """What a device has proved.
+
+    Parameters
+    ----------
+    device : Device
+    given : bool
+        Whether it is trusted with everything: for tests, which compare every answer themselves.
+    """
+
+    def __init__(self, device: Device, *, given: bool) -> None:
+        self._device, self.given = device, given
+        self._earned: set[tuple[str, Hashable]] = set()
+        self._refused: dict[tuple[str, Hashable], str] = {}
+        self._is_testing = False
+
+    @cached_property
+    def store(self) -> VerdictStore:
+        """The verdicts that are kept."""
+        device = self._device
+        return VerdictStore(
+            {
+                "device": device.name,
+                "platform": device.platform,
+                "version": str(device.cl_device.version),
+                "driver": device.driver,
+                "capabilities": repr(asdict(device.capabilities)),
+                "without": repr(device.without),
+                "policy": repr(asdict(device.policy)),
+            }
+        )
+
+    def require(self, family: Family, case: Hashable = ONLY) -> None:
+        """Raise :class:`UnsupportedDeviceError` unless the device has earned a family.
+
+        The first time that nobody knows, it is tested.
+        """
+        if self.given or (family.name, case) in self._earned:
+            return
+        reason = self.refusal(family, case)
+        if reason is not None:
+            raise UnsupportedDeviceError(
+                f"{self._device.description} is not trusted with {family.name}: {reason}; "
+                "'clmst devices --test' tries again"
+            )
+
+    def refusal(self, family: Family, case: Hashable = ONLY) -> str | None:
+        """Return why the device is not trusted with a family, or None if it is."""
+        key = (family.name, case)
+        if self.given or key in self._earned:
+            return None
+        with self._device.lock:  # other threads wait for the verdict
+            if self._is_testing or key in self._earned:
+                return None  # a test of one family may use others
+            if key not in self._refused:
+                verdict = self.store.find(family.name, str(case))
+                self._note(key, verdict or self._tested(family, case))
+            return self._refused.get(key)
+
+    def test(self, family: Family, case: Hashable = ONLY) -> Verdict:
+        """Test a family anew, whatever was known."""
+        with self._device.lock:
+            self.store.forget(family.name, str(case))
+            key = (family.name, case)
+            self._earned.discard(key)
+            self._refused.pop(key, None)
+            verdict = self._tested(family, case)
+            self._note(key, verdict)
+            return verdict
+
+    def verdicts(self) -> list[Verdict]:
+        """Return what is known of the device, by family and case; tests nothing."""
+        return self.store.every()
+
+    # ------------------------------------------------------------------------ testing
+
+    def _note(self, key: tuple[str, Hashable], verdict: Verdict) -> None:
+        if verdict.reason is None:
+            self._earned.add(key)
+        else:
+            self._refused[key] = verdict.reason
+
+    def _tested(self, family: Family, case: Hashable) -> Verdict:
+        """Test a family, and keep the verdict.
+
+        What a device refuses to build or to run it may do another time, when there is room on the
+        disk, say: such a verdict holds for this process only.
+        """
+        name, told = family.name, str(case)
+        began = time.perf_counter()
+        with self.store.testing(name, told) as was_left, self._testing():
+            if was_left:
+                verdict = Verdict(family=name, case=told, reason=CRASHED)
+                self.store.keep(verdict)
+                return verdict
+            reason, lasts = self._outcome(family, case)
+        seconds = round(time.perf_counter() - began, 4)
+        verdict = Verdict(family=name, case=told, reason=reason, seconds=seconds)
+        if lasts:
+            self.store.keep(verdict)
+        return verdict
+
+    def _outcome(self, family: Family, case: Hashable) -> tuple[str | None, bool]:
+        """Return what a test says, and whether that is so for good."""
+        try:
+            return family.test(self._device, case), True
+        except (InvalidArgumentError, OutOfDeviceMemoryError):
+            raise  # nothing that tells of the kernels
+        except Exception as error:
+            reason = refusal(error)
+            if reason is not None:
+                return reason, False
+            if isinstance(error, MemoryError):
+                raise
+            words = (str(error).splitlines() or [""])[0]
+            return f"fails on a known problem: {type(error).__name__}: {words}", True
+
+    @contextmanager
+    def _testing(self) -> Iterator[None]:
+        self._is_testing = True
+        try:
+            yield
+        finally:
+            self._is_testing = False
+            with suppress(Exception):  # of a device that is lost, say
+                self._device.queue.finish()  # before its memory is anybody else's

@@ -1,0 +1,178 @@
+"""What devices have proved, kept in the user's cache: one small file a verdict.
+
+A verdict belongs to a device, its driver, the kernel text and the shape of the kernels: whatever
+changes one of these changes the folder in which verdicts are looked for. Nothing here raises: a
+verdict that cannot be read is none, and one that cannot be written is found again by the next
+process.
+
+While a test runs, its process holds a lock on a note beside the verdict. A note that nobody holds
+and that was not emptied is what a crash leaves behind.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from clmst.core.cache_folder import cache_folder
+from clmst.runtime import source
+
+# Raised when self-tests come to test more, so that older verdicts no longer count.
+EDITION = 1
+
+CRASHED = "the process ended in the middle of the self-test, as it does when a driver crashes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What came of a self-test.
+
+    Attributes
+    ----------
+    family : str
+        The kernels tested.
+    case : str
+        For which weights, layout or options; empty where there is one case only.
+    reason : str or None
+        Why the device was refused for these kernels; None if it passed.
+    seconds : float
+        What the test took, its kernel builds included.
+    """
+
+    family: str
+    case: str = ""
+    reason: str | None
+    seconds: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        """Whether every answer was right."""
+        return self.reason is None
+
+
+class VerdictStore:
+    """The verdicts of one device in one shape.
+
+    Parameters
+    ----------
+    identity : mapping of str to str
+        Everything about the device that a verdict depends on, beside the kernel text.
+    """
+
+    def __init__(self, identity: dict[str, str]) -> None:
+        self._identity = {**identity, "kernels": source.digest(), "edition": str(EDITION)}
+        text = json.dumps(self._identity, sort_keys=True)
+        self.folder = cache_folder() / "trust" / hashlib.sha256(text.encode()).hexdigest()[:24]
+
+    def find(self, family: str, case: str) -> Verdict | None:
+        """Return the verdict on a family in a case, or None if there is none to be read."""
+        found = _read(self._path(family, case))
+        return found if found and (found.family, found.case) == (family, case) else None
+
+    def every(self) -> list[Verdict]:
+        """Return all verdicts, by family and case."""
+        with suppress(OSError):
+            found = (_read(path) for path in sorted(self.folder.glob("*.json")))
+            known = [one for one in found if one is not None]
+            return sorted(known, key=lambda one: (one.family, one.case))
+        return []
+
+    def keep(self, verdict: Verdict) -> None:
+        """Write a verdict, in place of an older one."""
+        with suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            _replace(self.folder / "device.txt", json.dumps(self._identity, indent=2))
+            _replace(self._path(verdict.family, verdict.case), json.dumps(asdict(verdict)))
+
+    def forget(self, family: str, case: str) -> None:
+        """Drop the verdict on a family in a case, and what a crash left behind."""
+        path = self._path(family, case)
+        for one in (path, path.with_suffix(".began")):
+            with suppress(OSError):
+                one.unlink(missing_ok=True)
+
+    @contextmanager
+    def testing(self, family: str, case: str) -> Iterator[bool]:
+        """Leave a note that a test has begun, for as long as this is open.
+
+        Yields whether the note of another process was found that never came to the end of the same
+        test. A process that is at it now is none of those.
+        """
+        note = _Note(self._path(family, case).with_suffix(".began"))
+        try:
+            yield note.was_left
+        finally:
+            note.remove()
+
+    def _path(self, family: str, case: str) -> Path:
+        digest = hashlib.sha256(f"{family}\n{case}".encode()).hexdigest()[:10]
+        return self.folder / f"{family}-{digest}.json"
+
+
+class _Note:
+    """A file that is locked and not empty while a test runs."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._file, self.was_left = path, -1, False
+        try:
+            import fcntl
+        except ImportError:  # not a POSIX system: a crash is then met again
+            return
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError:
+            return
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.was_left = os.fstat(file).st_size > 0
+            os.write(file, f"process {os.getpid()}, {time.ctime()}\n".encode())
+            os.fsync(file)  # a driver may take the whole machine down
+        except OSError:  # another process is at the same test, or the file takes no lock
+            os.close(file)
+            return
+        self._file = file
+
+    def remove(self) -> None:
+        """Say that the test has come to its end."""
+        if self._file < 0:
+            return
+        with suppress(OSError):
+            os.ftruncate(self._file, 0)  # for a process that has opened it already
+            self._path.unlink(missing_ok=True)
+        os.close(self._file)
+
+
+def _read(path: Path) -> Verdict | None:
+    """Return the verdict in a file, or None if there is no sound one."""
+    try:
+        content: Any = json.loads(path.read_text(encoding="utf-8"))
+        verdict = Verdict(**content)
+    except (OSError, ValueError, TypeError):
+        return None
+    sound = isinstance(verdict.family, str) and isinstance(verdict.case, str)
+    sound &= isinstance(verdict.reason, str | None) and isinstance(verdict.seconds, int | float)
+    return verdict if sound else None
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file as a whole, so that nobody ever reads half of one."""
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=path.parent, prefix=path.name, suffix=".new", delete=False
+    ) as file:
+        try:
+            file.write(text + "\n")
+            file.close()
+            Path(file.name).replace(path)
+        except OSError:
+            with suppress(OSError):
+                Path(file.name).unlink()
+            raise
