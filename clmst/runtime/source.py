@@ -30,7 +30,7 @@ def root() -> Path:
 def digest() -> str:
     """Return a digest of all kernel sources: whatever changes one of them changes it."""
     whole = hashlib.sha256()
-    for path in sorted(path for path in root().rglob("*") if path.suffix == ".cl"):
+    for path in sorted(path for path in root().rglob("*") if path.is_file()):
         text = path.read_bytes()
         whole.update(f"{path.relative_to(root()).as_posix()} {len(text)}\n".encode())
         whole.update(text)
