@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -10,17 +9,17 @@ import numpy.typing as npt
 
 from clmst import algorithms
 from clmst.algorithms import dense, earned, k_core
-from clmst.algorithms.solution import DeviceForest, Solution, gather
+from clmst.algorithms.solution import DeviceForest
+from clmst.algorithms.solving import solve_resident, with_stats
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest
 from clmst.core.points import Points
-from clmst.intake import as_graph, put, refuse_complete, resident
+from clmst.intake import as_graph, on_another_device, put, refuse_complete, resident
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.discovery import get_device, pass_over
+from clmst.runtime.discovery import get_device
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
-from clmst.runtime.trust import NoFamilyLeftError
 
 
 @overload
@@ -246,6 +245,7 @@ def core_numbers(graph: Any, *, device: Any = None) -> npt.NDArray[np.uint32]:
         return cores.numbers.to_host()
 
 
+@on_another_device
 def _solve(
     graph: Any,
     *,
@@ -259,97 +259,17 @@ def _solve(
     algorithms.check_name(algorithm)  # before anything is uploaded
     if algorithm not in ("auto", "dense"):
         refuse_complete(graph, algorithm)
-    profiler = Profile() if profile else None
-    while True:
-        stored = resident(graph, device, wait=profile)  # a profile takes another queue
-        try:
-            forest = _solve_on(stored, algorithm, options, profiler, maximum=maximum)
-        except NoFamilyLeftError as error:
-            if stored is graph or not pass_over(device, error):
-                raise
-        else:
-            return forest if keep_on_device else forest.to_host()
-
-
-def _solve_on(
-    stored: DeviceGraph | DeviceMatrix,
-    algorithm: str,
-    options: Any,
-    profiler: Profile | None,
-    *,
-    maximum: bool,
-) -> DeviceForest:
+    stored = resident(graph, device, wait=profile)  # a profile takes another queue
     device = stored.device
+    profiler = Profile() if profile else None
     with device.lock:
-        queue = device.queue if profiler is None else device.profiling_queue
-        launch = Launcher(device, queue, profiler)
+        launch = Launcher(device, device.profiling_queue if profile else device.queue, profiler)
         if isinstance(stored, DeviceMatrix):
             earned.require_complete(stored, maximum=maximum, options=options)
             forest = dense.solve_matrix(stored, launch, maximum=maximum, options=options)
-            return _with_stats(forest, launch, "dense")
-        return solve_resident(stored, launch, algorithm=algorithm, options=options, maximum=maximum)
-
-
-def solve_resident(
-    graph: DeviceGraph,
-    launch: Launcher,
-    *,
-    algorithm: str,
-    options: Any,
-    maximum: bool,
-) -> DeviceForest:
-    """Solve a graph that is on a device, whose lock the caller has; waits for it.
-
-    Parameters
-    ----------
-    graph : DeviceGraph
-    launch : Launcher
-        Its profile, if it has one, goes into the forest's ``stats``.
-    algorithm, options, maximum
-        As of :func:`minimum_spanning_forest`.
-    """
-    name, solve = algorithms.choose(
-        algorithm, graph.device, graph, options=options, maximum=maximum
-    )
-    solution = solve(graph, launch, maximum=maximum, options=options)
-    return forest_of(solution, launch, algorithm=name, maximum=maximum)
-
-
-def forest_of(
-    solution: Solution,
-    launch: Launcher,
-    *,
-    algorithm: str,
-    maximum: bool,
-    own_weights: bool = False,
-) -> DeviceForest:
-    """Return the forest of a solution; waits for it.
-
-    Parameters
-    ----------
-    solution : Solution
-    launch : Launcher
-        Its profile, if it has one, goes into the forest's ``stats``.
-    algorithm : str
-        The name of what solved it.
-    maximum : bool
-    own_weights : bool
-        Give the forest weights of its own, since the graph will get others.
-    """
-    forest = gather(solution, launch, maximum=maximum, own_weights=own_weights)
-    return _with_stats(forest, launch, algorithm)
-
-
-def _with_stats(forest: DeviceForest, launch: Launcher, algorithm: str) -> DeviceForest:
-    """Return a forest that tells how it was come by."""
-    stats: Mapping[str, Any] = {
-        "algorithm": algorithm,
-        "device": launch.device.description,
-        "launches": launch.launches,
-        **forest.stats,
-    }
-    if launch.profile is not None:
-        stats = {**stats, "profile": launch.profile.summary()}
-        if phases := launch.profile.phases():
-            stats = {**stats, "phases": phases}
-    return forest.with_stats(stats)
+            forest = with_stats(forest, launch, "dense")
+        else:
+            forest = solve_resident(
+                stored, launch, algorithm=algorithm, options=options, maximum=maximum
+            )
+    return forest if keep_on_device else forest.to_host()

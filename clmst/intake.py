@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,7 +16,10 @@ from clmst.core.points import Points
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.discovery import get_device
+from clmst.runtime.discovery import get_device, pass_over
+from clmst.runtime.trust import NoFamilyLeftError
+
+Result = TypeVar("Result")
 
 
 def as_graph(graph: Any) -> Graph | DenseGraph | Points:
@@ -52,6 +57,26 @@ def resident(graph: Any, device: Any, *, wait: bool) -> DeviceGraph | DeviceMatr
         return put(graph, get_device(device), wait=wait)
     check_place(graph, device)
     return graph
+
+
+def on_another_device(solve: Callable[..., Result]) -> Callable[..., Result]:
+    """Let a solve begin again where a device was meant that no algorithm has earned.
+
+    Then the next one that the caller's name means does it, until there is none. A graph that is on
+    a device stays there.
+    """
+
+    @wraps(solve)
+    def solved(graph: Any, *, device: Any, **arguments: Any) -> Result:
+        while True:
+            try:
+                return solve(graph, device=device, **arguments)
+            except NoFamilyLeftError as error:
+                is_there = isinstance(graph, DeviceGraph | DeviceMatrix)
+                if is_there or not pass_over(device, error):
+                    raise
+
+    return solved
 
 
 def check_place(graph: DeviceGraph | DeviceMatrix, device: Any) -> None:

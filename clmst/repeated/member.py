@@ -97,7 +97,9 @@ class Piece:
     ) -> Found:  # fmt: skip
         """Solve, and list the forest; waits for the count."""
         task = self.task
-        name, solve = algorithms.choose(task.algorithm, graph.device, graph, options=task.options)
+        name, solve = algorithms.choose(
+            task.algorithm, graph.device, graph, options=task.options, maximum=maximum
+        )
         solution = solve(graph, launch, maximum=maximum, options=task.options)
         chosen, total = positions(solution.in_forest, at_most=self.part.room, launch=launch)
         k = launch.read_word(total.memory)

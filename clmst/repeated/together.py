@@ -193,7 +193,9 @@ class Together:
         with failures_of(device), device.lock:
             try:
                 graph = self._union.merge(lengths, encoding, launch)
-                name, solve = algorithms.choose(task.algorithm, device, graph, options=task.options)
+                name, solve = algorithms.choose(
+                    task.algorithm, device, graph, options=task.options, maximum=self.maximum
+                )
                 solution = solve(graph, launch, maximum=self.maximum, options=task.options)
                 found = gather(solution, launch, maximum=self.maximum)
                 forest = self._union.forest(found, launch)

@@ -11,8 +11,8 @@ from clmst import algorithms
 from clmst.algorithms.chains import Chains
 from clmst.algorithms.repeated import Given, Rounds
 from clmst.algorithms.solution import DeviceForest
+from clmst.algorithms.solving import forest_of
 from clmst.algorithms.warm_start import WarmStart
-from clmst.api import forest_of
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
@@ -206,7 +206,9 @@ class Turns:
             forest = forest_of(run.solution, launch, algorithm="filter-boruvka", **of_round)
             if (stats := self._warm.end(run, launch)) is not None:
                 return forest.with_stats({**forest.stats, **stats})
-        name, solve = algorithms.choose(self._algorithm, self.device, graph, options=self._options)
+        name, solve = algorithms.choose(
+            self._algorithm, self.device, graph, options=self._options, maximum=self.maximum
+        )
         solution = None
         if name == "filter-boruvka" and self._options is None:
             solution = self._chains.solve(graph, launch)

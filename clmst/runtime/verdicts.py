@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,7 +21,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from clmst.core.atomic_file import write_text
 from clmst.core.cache_folder import cache_folder
+from clmst.core.errors import ClmstError
 from clmst.runtime import source
 
 # Raised when self-tests come to test more, so that older verdicts no longer count.
@@ -87,10 +88,12 @@ class VerdictStore:
 
     def keep(self, verdict: Verdict) -> None:
         """Write a verdict, in place of an older one."""
-        with suppress(OSError):
+        path = self._path(verdict.family, verdict.case)
+        told = json.dumps(self._identity, indent=2)
+        with suppress(OSError, ClmstError):
             self.folder.mkdir(parents=True, exist_ok=True)
-            _replace(self.folder / "device.txt", json.dumps(self._identity, indent=2))
-            _replace(self._path(verdict.family, verdict.case), json.dumps(asdict(verdict)))
+            write_text(self.folder / "device.txt", told + "\n", durable=False)
+            write_text(path, json.dumps(asdict(verdict)) + "\n", durable=False)
 
     def forget(self, family: str, case: str) -> None:
         """Drop the verdict on a family in a case, and what a crash left behind."""
@@ -161,18 +164,3 @@ def _read(path: Path) -> Verdict | None:
     sound = isinstance(verdict.family, str) and isinstance(verdict.case, str)
     sound &= isinstance(verdict.reason, str | None) and isinstance(verdict.seconds, int | float)
     return verdict if sound else None
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file as a whole, so that nobody ever reads half of one."""
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, prefix=path.name, suffix=".new", delete=False
-    ) as file:
-        try:
-            file.write(text + "\n")
-            file.close()
-            Path(file.name).replace(path)
-        except OSError:
-            with suppress(OSError):
-                Path(file.name).unlink()
-            raise
