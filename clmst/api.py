@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from clmst import algorithms
 from clmst.algorithms import dense, earned, k_core
+from clmst.algorithms.checked import checked
 from clmst.algorithms.solution import DeviceForest
 from clmst.algorithms.solving import solve_resident, with_stats
 from clmst.core.dense_graph import DenseGraph
@@ -31,6 +32,7 @@ def minimum_spanning_forest(
     options: Any = ...,
     keep_on_device: Literal[False] = ...,
     profile: bool = ...,
+    verify: bool = ...,
 ) -> Forest: ...
 @overload
 def minimum_spanning_forest(
@@ -41,6 +43,7 @@ def minimum_spanning_forest(
     options: Any = ...,
     keep_on_device: Literal[True],
     profile: bool = ...,
+    verify: bool = ...,
 ) -> DeviceForest: ...
 def minimum_spanning_forest(
     graph: Any,
@@ -50,6 +53,7 @@ def minimum_spanning_forest(
     options: Any = None,
     keep_on_device: bool = False,
     profile: bool = False,
+    verify: bool = False,
 ) -> Forest | DeviceForest:
     """Compute the minimum spanning forest of an undirected weighted graph.
 
@@ -87,6 +91,9 @@ def minimum_spanning_forest(
     profile : bool
         Time every kernel; ``stats["profile"]`` maps kernels to launches and milliseconds, and
         ``stats["phases"]`` the steps of an algorithm that has such.
+    verify : bool
+        Prove, before it is returned, that it is the forest (as :func:`clmst.verify`, but on the
+        device where it can); ``stats["proof"]`` tells where, and how long it took.
 
     Returns
     -------
@@ -102,6 +109,8 @@ def minimum_spanning_forest(
         There is no usable device; the message says what to install.
     OutOfDeviceMemoryError
         The device cannot hold what the solve needs.
+    InvalidForestError
+        `verify` found the forest wrong; names the first edge that shows it.
 
     Examples
     --------
@@ -117,6 +126,7 @@ def minimum_spanning_forest(
         options=options,
         keep_on_device=keep_on_device,
         profile=profile,
+        verify=verify,
         maximum=False,
     )
 
@@ -130,6 +140,7 @@ def maximum_spanning_forest(
     options: Any = ...,
     keep_on_device: Literal[False] = ...,
     profile: bool = ...,
+    verify: bool = ...,
 ) -> Forest: ...
 @overload
 def maximum_spanning_forest(
@@ -140,6 +151,7 @@ def maximum_spanning_forest(
     options: Any = ...,
     keep_on_device: Literal[True],
     profile: bool = ...,
+    verify: bool = ...,
 ) -> DeviceForest: ...
 def maximum_spanning_forest(
     graph: Any,
@@ -149,6 +161,7 @@ def maximum_spanning_forest(
     options: Any = None,
     keep_on_device: bool = False,
     profile: bool = False,
+    verify: bool = False,
 ) -> Forest | DeviceForest:
     """Compute the maximum spanning forest; as :func:`minimum_spanning_forest` in all else.
 
@@ -162,6 +175,7 @@ def maximum_spanning_forest(
         options=options,
         keep_on_device=keep_on_device,
         profile=profile,
+        verify=verify,
         maximum=True,
     )
 
@@ -254,6 +268,7 @@ def _solve(
     options: Any,
     keep_on_device: bool,
     profile: bool,
+    verify: bool,
     maximum: bool,
 ) -> Forest | DeviceForest:
     algorithms.check_name(algorithm)  # before anything is uploaded
@@ -272,4 +287,6 @@ def _solve(
             forest = solve_resident(
                 stored, launch, algorithm=algorithm, options=options, maximum=maximum
             )
-    return forest if keep_on_device else forest.to_host()
+        if verify:
+            forest = checked(forest, launch)
+    return forest if keep_on_device else forest.to_host(look_up=verify)

@@ -22,6 +22,8 @@ from clmst.algorithms import (
     prim_boruvka,
     prim_mirror,
     prim_trees,
+    proof,
+    proof_tree,
     repeated,
     solution,
     union,
@@ -64,6 +66,7 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         k_core.LONE_SOURCE if tuning.work_group_size == 1 else k_core.PEEL_SOURCE,
         prim_boruvka.SOURCE,
         prim_trees.COMPONENTS_SOURCE,
+        proof_tree.SOURCE,
     ):
         yield specialise(source, capabilities, tuning)
     for bits in sorted({bits for bits, _ in WEIGHTS}):
@@ -78,6 +81,8 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         yield from _ecl(EclOptions(), weights, capabilities, tuning)
         yield specialise(prim_trees.SOURCE, capabilities, tuning, **weights)
         yield specialise(band.SOURCE, capabilities, tuning, **weights)
+        yield specialise(proof_tree.CLAIM_SOURCE, capabilities, tuning, **weights)
+        yield specialise(proof.EDGES_SOURCE, capabilities, tuning, **weights)
         if not maximum:
             yield specialise(adoption.SOURCE, capabilities, tuning, **weights)
             yield specialise(repeated.SOURCE, capabilities, tuning, **weights)

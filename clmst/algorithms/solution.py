@@ -104,15 +104,21 @@ class DeviceForest:
         object.__setattr__(other, "stats", stats)
         return other
 
-    def to_host(self) -> Forest:
-        """Copy the forest to the host. O(k)."""
+    def to_host(self, *, look_up: bool = False) -> Forest:
+        """Copy the forest to the host. O(k).
+
+        With `look_up` weights come from the host's graph, rather than by a kernel that nobody has
+        checked; not those of a forest with `weights` of its own.
+        """
         if isinstance(self.graph, DeviceMatrix):
             return self._of_matrix(self.graph)
         device, graph = self.graph.device, self.graph.graph
         slots = np.empty(self.n_edges, np.uint32)
         own, launch = self.weights, Launcher(device, device.queue)
         weights = np.empty(self.n_edges, own.words.dtype if own else graph.weights.dtype)
-        gathered = own.words.memory if own else self._gather_weights(self.graph, launch)
+        gathered = own.words.memory if own else None
+        if own is None and not look_up:
+            gathered = self._gather_weights(self.graph, launch)
         ids = None if graph.edge_ids is None else np.empty(self.n_edges, graph.edge_ids.dtype)
         knows_rows = self.graph.rows is not None  # then the host does, too
         edges = None if knows_rows else np.empty((self.n_edges, 2), np.uint32)
@@ -121,7 +127,7 @@ class DeviceForest:
             pairs = np.column_stack((graph.rows[slots], graph.indices[slots]))
             return _signed(pairs, graph.n_vertices)
 
-        def look_up(begin: int, end: int) -> None:
+        def take(begin: int, end: int) -> None:
             """Take from the host's graph what belongs to slots that have come."""
             part = slice(begin // slots.itemsize, end // slots.itemsize)
             if gathered is None:
@@ -130,7 +136,7 @@ class DeviceForest:
                 np.take(graph.edge_ids, slots[part], out=ids[part], mode="clip")
 
         if self.n_edges:
-            transfers = [Transfer(buffer=self.slots, array=slots, then=look_up)]
+            transfers = [Transfer(buffer=self.slots, array=slots, then=take)]
             if edges is not None:  # behind slots: there is most to do with them
                 transfers.append(Transfer(buffer=self.edges, array=edges))
             if gathered is not None:

@@ -58,9 +58,11 @@ class Summary:
             "device": stats["device"],
             "rounds": stats.get("rounds"),
             "launches": stats.get("launches"),
-            "verified": "verify" in self.seconds,  # a wrong forest never gets a summary
+            "verified": "proof" in stats,  # a wrong forest never gets a summary
             "seconds": dict(self.seconds),
         }
+        if "proof" in stats:
+            summary["proof"] = dict(stats["proof"])
         if self.again:
             summary["again"] = {"median": median(self.again), "seconds": list(self.again)}
         for times in ("phases", "profile"):
@@ -92,6 +94,8 @@ class Summary:
         }
         if "rounds" in stats:
             rows["rounds"] = f"{stats['rounds']:,}"
+        if "proof" in stats:
+            rows["proved"] = _proof_text(stats["proof"])
         for name, value in rows.items():
             table.add_row(name, value)
         table.add_section()
@@ -103,6 +107,12 @@ class Summary:
             table.add_row(f"median of {len(self.again)}", duration(median(self.again)))
             table.add_row("spread", spread)
         return table
+
+
+def _proof_text(proof: Mapping[str, Any]) -> str:
+    """Return where a forest was proved, and why not on the device."""
+    reason = f" ({proof['reason']})" if "reason" in proof else ""
+    return f"every edge compared, on {proof['by']}{reason}"
 
 
 def _times_table(what: str, times: Mapping[str, KernelTime]) -> Table:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.checked import checked, checked_on_host
 from clmst.algorithms.solution import DeviceForest
 from clmst.core.errors import DeviceWarning, InvalidArgumentError, UnsupportedDeviceError
 from clmst.core.forest import Forest
@@ -26,6 +27,7 @@ from clmst.repeated.turns import Turns
 from clmst.repeated.whole import device_array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
+from clmst.runtime.launcher import Launcher
 
 
 def turns_of(
@@ -156,7 +158,9 @@ class Crew:
 
     # --------------------------------------------------------------------------- turns
 
-    def solve(self, weights: Any, *, profile: bool, keep_on_device: bool) -> DeviceForest | Forest:
+    def solve(
+        self, weights: Any, *, profile: bool, keep_on_device: bool, verify: bool = False
+    ) -> DeviceForest | Forest:
         """Solve under weights by edge."""
         with self._lock:
             while True:
@@ -164,6 +168,7 @@ class Crew:
                 try:
                     given = self._for(formation, weights)
                     forest = formation.solve(given, profile=profile)
+                    forest = self._proved(forest, formation) if verify else forest
                     return self._handed_over(forest, profile=profile, keep=keep_on_device)
                 except DeviceLostError as lost:
                     if (array := self._array(weights)) is not None:
@@ -174,7 +179,13 @@ class Crew:
                     raise
 
     def update(
-        self, edge_ids: Any, weights: Any, *, profile: bool, keep_on_device: bool
+        self,
+        edge_ids: Any,
+        weights: Any,
+        *,
+        profile: bool,
+        keep_on_device: bool,
+        verify: bool = False,
     ) -> DeviceForest | Forest:
         """Change some of the present weights, and solve."""
         with self._lock:
@@ -187,14 +198,17 @@ class Crew:
                 raise lost.error from lost
             try:
                 forest = formation.update(change, profile=profile)
+                forest = self._proved(forest, formation) if verify else forest
                 return self._handed_over(forest, profile=profile, keep=keep_on_device)
             except DeviceLostError as lost:
                 present = self._rescue(formation.present_weights, lost)
                 present[change.ids] = change.converted(present.dtype)
                 self._do_without(lost)
-                return self.solve(present, profile=profile, keep_on_device=keep_on_device)
+                return self.solve(
+                    present, profile=profile, keep_on_device=keep_on_device, verify=verify
+                )
 
-    def steps(self, *, keep_on_device: bool) -> Steps:
+    def steps(self, *, keep_on_device: bool, verify: bool = False) -> Steps:
         """Return how weights are solved while the next ones are on their way."""
         queues: list[tuple[Formation, list[Any]]] = []
 
@@ -216,7 +230,7 @@ class Crew:
 
         def solve(carried: Carried) -> Any:
             with self._lock:
-                return self._solve_carried(carried, keep_on_device=keep_on_device)
+                return self._solve_carried(carried, keep_on_device=keep_on_device, verify=verify)
 
         def put_back(carried: Carried) -> None:
             if carried.brought is not None:
@@ -242,18 +256,22 @@ class Crew:
         values = np.array(weights) if array is None else self._rescue(partial(on_host, array), None)
         return Carried(formation=formation, brought=None, weights=values, lost=lost)
 
-    def _solve_carried(self, carried: Carried, *, keep_on_device: bool) -> DeviceForest | Forest:
+    def _solve_carried(
+        self, carried: Carried, *, keep_on_device: bool, verify: bool
+    ) -> DeviceForest | Forest:
         """Solve under weights that have been brought, unless a device has failed since."""
         formation, brought, lost = carried.formation, carried.brought, carried.lost
         current = self.opened() is formation
+        wanted = {"profile": False, "keep_on_device": keep_on_device, "verify": verify}
         if brought is None:
             assert lost is not None
             if current:
                 self._do_without(lost)
-            return self.solve(carried.weights, profile=False, keep_on_device=keep_on_device)
+            return self.solve(carried.weights, **wanted)
         try:
             if current:
                 forest = formation.solve_brought(brought)
+                forest = self._proved(forest, formation) if verify else forest
                 return self._handed_over(forest, profile=False, keep=keep_on_device)
             weights = self._rescue(partial(brought.rescued, formation.needs), None)
         except DeviceLostError as error:
@@ -261,12 +279,21 @@ class Crew:
             self._do_without(error)
         finally:
             formation.let_go(brought)
-        return self.solve(weights, profile=False, keep_on_device=keep_on_device)
+        return self.solve(weights, **wanted)
 
     def _forget(self) -> None:
         with self._lock:
             if self._formation is not None:
                 self._formation.forget()
+
+    def _proved(self, forest: DeviceForest, formation: Formation) -> DeviceForest:
+        """Return a forest of the present weights, proved by its device if that has all of them."""
+        if isinstance(formation, Alone):
+            with failures_of(self.device), self.device.lock:
+                return checked(forest, Launcher(self.device, self.device.queue))
+        weights, ids = formation.present_weights(), self._edges.edge_ids
+        whole = self._edges.replace(weights=weights if ids is None else weights[ids])
+        return checked_on_host(forest, whole, "no device has all weights")
 
     def _handed_over(
         self, forest: DeviceForest, *, profile: bool, keep: bool

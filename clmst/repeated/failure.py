@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.errors import InvalidArgumentError, InvalidForestError, InvalidGraphError
 from clmst.runtime.device import Device
 
 
@@ -28,11 +28,12 @@ class DeviceLostError(Exception):
 def failures_of(device: Device) -> Iterator[None]:
     """Let whatever goes wrong in here be a failure of a device.
 
-    What is wrong with the caller's input is not, nor is what breaks a solve off.
+    What is wrong with the caller's input is not, nor is what breaks a solve off; nor is a forest
+    that was proved wrong, which the caller must get to know.
     """
     try:
         yield
-    except (InvalidGraphError, InvalidArgumentError, DeviceLostError):
+    except (InvalidGraphError, InvalidArgumentError, InvalidForestError, DeviceLostError):
         raise
     except Exception as error:
         raise DeviceLostError(device, error) from error

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
-from functools import cached_property
 from typing import Any, Literal, overload
 
 from clmst import algorithms
 from clmst.algorithms.solution import DeviceForest
-from clmst.core import topology
 from clmst.core.forest import Forest
-from clmst.core.weight_keys import Array
 from clmst.repeated.ahead import solve_ahead
 from clmst.repeated.crew import turns_of
-from clmst.repeated.source import check_options, devices_of, edges_of, weights_of
-from clmst.runtime.device import Device
+from clmst.repeated.prepared import Prepared
+from clmst.repeated.source import check_options, devices_of, edges_of
 
 
-class RepeatedSolver:
+class RepeatedSolver(Prepared):
     """Minimum spanning forests of one graph whose weights change.
 
     What depends on the edges alone is prepared once: each edge is stored once, on the device, with
@@ -110,81 +107,33 @@ class RepeatedSolver:
         )
         self._turns.prepare_ms = 1e3 * (time.perf_counter() - began)
 
-    # ------------------------------------------------------------------- what it is
-
-    @property
-    def device(self) -> Device:
-        """The device on which forests are kept: of several, the one that does the last pass."""
-        return self._turns.device
-
-    @property
-    def maximum(self) -> bool:
-        """Whether forests are maximum spanning forests."""
-        return self._turns.maximum
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices."""
-        return self._graph.n_vertices
-
-    @property
-    def n_edges(self) -> int:
-        """Number of weights that a solve takes, m."""
-        return self._graph.n_input
-
-    @cached_property
-    def edges(self) -> Array:
-        """The edge that each weight belongs to, shape (m, 2), the lesser endpoint first.
-
-        For a graph from lists of edges, or from NetworkX, in the order of those lists; a weight
-        whose row is (-1, -1) belongs to none (a self-loop, or an edge that was merged into a
-        parallel one) and is never looked at. For any other graph in canonical order: by lesser
-        endpoint, then by greater one. O(m) the first time.
-        """
-        return topology.endpoints(self._graph)
-
-    def __repr__(self) -> str:
-        state = "closed" if self._turns.is_closed else f"on {self.device.description}"
-        return f"RepeatedSolver(n_vertices={self.n_vertices}, n_edges={self.n_edges}, {state})"
-
-    def weights_of(self, matrix: Any) -> Array:
-        """Return the weights of a SciPy matrix in the order of :attr:`edges`.
-
-        Parameters
-        ----------
-        matrix : scipy.sparse array or matrix, or Graph, shape (n, n)
-            Its entries must be those of the matrix that the solver was made of, or their mirror
-            images. Where both ``A[i, j]`` and ``A[j, i]`` are stored, the lesser is the weight.
-
-        Returns
-        -------
-        ndarray, shape (m,)
-
-        Raises
-        ------
-        InvalidGraphError
-            It is malformed, or its pattern is another one.
-        InvalidArgumentError
-            The solver was made of a list of edges, whose order no matrix has.
-
-        Notes
-        -----
-        O(n + n_slots).
-        """
-        return weights_of(matrix, self._graph, self.device)
-
     # ----------------------------------------------------------------------- solving
 
     @overload
     def solve(
-        self, weights: Any, *, keep_on_device: Literal[False] = ..., profile: bool = ...
+        self,
+        weights: Any,
+        *,
+        keep_on_device: Literal[False] = ...,
+        profile: bool = ...,
+        verify: bool = ...,
     ) -> Forest: ...
     @overload
     def solve(
-        self, weights: Any, *, keep_on_device: Literal[True], profile: bool = ...
+        self,
+        weights: Any,
+        *,
+        keep_on_device: Literal[True],
+        profile: bool = ...,
+        verify: bool = ...,
     ) -> DeviceForest: ...
     def solve(
-        self, weights: Any, *, keep_on_device: bool = False, profile: bool = False
+        self,
+        weights: Any,
+        *,
+        keep_on_device: bool = False,
+        profile: bool = False,
+        verify: bool = False,
     ) -> Forest | DeviceForest:
         """Compute the forest under other weights.
 
@@ -199,6 +148,8 @@ class RepeatedSolver:
         profile : bool
             As of :func:`clmst.minimum_spanning_forest`; and ``stats["times"]`` has the milliseconds
             that preparing the solver, uploading weights, and solving took on the host's clock.
+        verify : bool
+            As of :func:`clmst.minimum_spanning_forest`, against the weights as the device has them.
 
         Returns
         -------
@@ -219,7 +170,9 @@ class RepeatedSolver:
         O(m) beside what the algorithm takes. Weights of 64 bits are narrowed to 32 on the host
         where that is exact, those on the device are not.
         """
-        return self._turns.solve(weights, profile=profile, keep_on_device=keep_on_device)
+        return self._turns.solve(
+            weights, profile=profile, keep_on_device=keep_on_device, verify=verify
+        )
 
     @overload
     def update(
@@ -229,13 +182,26 @@ class RepeatedSolver:
         *,
         keep_on_device: Literal[False] = ...,
         profile: bool = ...,
+        verify: bool = ...,
     ) -> Forest: ...
     @overload
     def update(
-        self, edge_ids: Any, weights: Any, *, keep_on_device: Literal[True], profile: bool = ...
+        self,
+        edge_ids: Any,
+        weights: Any,
+        *,
+        keep_on_device: Literal[True],
+        profile: bool = ...,
+        verify: bool = ...,
     ) -> DeviceForest: ...
     def update(
-        self, edge_ids: Any, weights: Any, *, keep_on_device: bool = False, profile: bool = False
+        self,
+        edge_ids: Any,
+        weights: Any,
+        *,
+        keep_on_device: bool = False,
+        profile: bool = False,
+        verify: bool = False,
     ) -> Forest | DeviceForest:
         """Change the weights of some edges, and compute the forest.
 
@@ -246,7 +212,7 @@ class RepeatedSolver:
         weights : array, DeviceArray or pyopencl.array.Array, shape (k,)
             Their weights from now on. On the host of any dtype, if the dtype of the present weights
             holds them exactly; on the device of that dtype.
-        keep_on_device, profile
+        keep_on_device, profile, verify
             As of :meth:`solve`.
 
         Returns
@@ -269,7 +235,9 @@ class RepeatedSolver:
         Uploads what changes, O(k), and copies weights that are the caller's once. Weights that were
         narrowed to 32 bits become 64 bits wide, O(m), when one comes that has no room in 32.
         """
-        return self._turns.update(edge_ids, weights, profile=profile, keep_on_device=keep_on_device)
+        return self._turns.update(
+            edge_ids, weights, profile=profile, keep_on_device=keep_on_device, verify=verify
+        )
 
     @overload
     def solve_many(
@@ -278,6 +246,7 @@ class RepeatedSolver:
         *,
         keep_on_device: Literal[False] = ...,
         progress: Callable[[int, int | None], object] | None = ...,
+        verify: bool = ...,
     ) -> Iterator[Forest]: ...
     @overload
     def solve_many(
@@ -286,6 +255,7 @@ class RepeatedSolver:
         *,
         keep_on_device: Literal[True],
         progress: Callable[[int, int | None], object] | None = ...,
+        verify: bool = ...,
     ) -> Iterator[DeviceForest]: ...
     def solve_many(
         self,
@@ -293,6 +263,7 @@ class RepeatedSolver:
         *,
         keep_on_device: bool = False,
         progress: Callable[[int, int | None], object] | None = None,
+        verify: bool = False,
     ) -> Iterator[Any]:
         """Compute the forests under several weights, one after the other.
 
@@ -310,6 +281,8 @@ class RepeatedSolver:
         progress : callable, optional
             Called with the number of forests so far, and of all if the iterable has a length, else
             None, before each is yielded.
+        verify : bool
+            As of :meth:`solve`.
 
         Yields
         ------
@@ -329,7 +302,7 @@ class RepeatedSolver:
             if progress is not None:
                 progress(done, total)
 
-        steps = self._turns.steps(keep_on_device=keep_on_device)
+        steps = self._turns.steps(keep_on_device=keep_on_device, verify=verify)
         return solve_ahead(iter(weights), steps, told)
 
     # ------------------------------------------------------------------------ closing

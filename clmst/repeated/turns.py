@@ -9,6 +9,7 @@ from typing import Any
 
 from clmst import algorithms
 from clmst.algorithms.chains import Chains
+from clmst.algorithms.checked import checked
 from clmst.algorithms.repeated import Given, Rounds
 from clmst.algorithms.solution import DeviceForest
 from clmst.algorithms.solving import forest_of
@@ -90,7 +91,9 @@ class Turns:
 
     # --------------------------------------------------------------------------- turns
 
-    def solve(self, weights: Any, *, profile: bool, keep_on_device: bool) -> DeviceForest | Forest:
+    def solve(
+        self, weights: Any, *, profile: bool, keep_on_device: bool, verify: bool = False
+    ) -> DeviceForest | Forest:
         """Solve under weights by edge."""
         with self._lock:
             began = time.perf_counter()
@@ -102,11 +105,18 @@ class Turns:
                     self._forget()
                     raise
             uploaded = self._time(launch)
-            forest = self._timed(self._round(given, launch), launch, began, uploaded)
+            found = self._round(given, launch, verify=verify)
+            forest = self._timed(found, launch, began, uploaded)
         return forest if keep_on_device else forest.to_host()
 
     def update(
-        self, edge_ids: Any, weights: Any, *, profile: bool, keep_on_device: bool
+        self,
+        edge_ids: Any,
+        weights: Any,
+        *,
+        profile: bool,
+        keep_on_device: bool,
+        verify: bool = False,
     ) -> DeviceForest | Forest:
         """Change some of the present weights, and solve."""
         with self._lock:
@@ -119,10 +129,12 @@ class Turns:
                 change = change_of(edge_ids, weights, rounds, launch)
                 uploaded = self._time(launch)
                 forest = self._changed_round(rounds, change, launch)
+                if verify:
+                    forest = checked(forest, launch)
             forest = self._timed(forest, launch, began, uploaded)
         return forest if keep_on_device else forest.to_host()
 
-    def steps(self, *, keep_on_device: bool) -> Steps:
+    def steps(self, *, keep_on_device: bool, verify: bool = False) -> Steps:
         """Return how weights are solved while the next ones are on their way.
 
         These go by a queue of their own, with which only the thread that gives them has to do.
@@ -136,7 +148,7 @@ class Turns:
 
         def solve(given: Given) -> Any:
             with self._lock:
-                forest = self._round(given, self._launcher(profile=False))
+                forest = self._round(given, self._launcher(profile=False), verify=verify)
             return forest if keep_on_device else forest.to_host()
 
         def put_back(given: Given) -> None:
@@ -152,13 +164,15 @@ class Turns:
             if self._rounds is not None:
                 self._rounds.forget()
 
-    def _round(self, given: Given, launch: Launcher) -> DeviceForest:
+    def _round(self, given: Given, launch: Launcher, *, verify: bool) -> DeviceForest:
         """Solve with weights by edge; they are done with when it returns."""
         rounds = self.opened()
         with self.device.lock:
             try:
                 forest = self._solve(rounds, lambda: rounds.take(given, launch), launch)
                 nan = rounds.read_faults(launch).nan if given.may_hold_nan else None
+                if verify and nan is None:
+                    forest = checked(forest, launch)
             except BaseException:
                 rounds.forget()
                 raise

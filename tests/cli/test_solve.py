@@ -176,17 +176,21 @@ def test_verify_is_told(run: Run, sample: Path) -> None:
     summary = summary_of(run, sample, "--verify")
     assert summary["verified"] is True
     assert "verify" in summary["seconds"]
+    assert summary["proof"]["where"] in ("device", "host")
+    words = " ".join(run("solve", sample, "--verify").stdout.split())
+    assert f"proved every edge compared, on {summary['proof']['by']}" in words
 
 
 def test_wrong_result_fails_and_is_not_written(
     run: Run, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """--verify must stop what a miscomputing device gave before anyone can use it."""
-    wrong = replace(kruskal(read_graph(sample), maximum=True), maximum=False)
-    monkeypatch.setattr("clmst.api.minimum_spanning_forest", lambda *_, **__: wrong)
+    heaviest = clmst.maximum_spanning_forest(read_graph(sample), keep_on_device=True)
+    wrong = replace(heaviest, maximum=False)
+    monkeypatch.setattr("clmst.algorithms.solving.forest_of", lambda *_, **__: wrong)
     output = tmp_path / "forest.txt"
     result = run("solve", sample, "--verify", "--output", output)
-    assert_fails(result, "kruskal on host", "edge id 1 (1, 2) of weight 1 is left out")
+    assert_fails(result, "edge id 1 (1, 2) of weight 1 is left out")
     assert result.stdout == ""
     assert not output.exists()
 
