@@ -6,9 +6,11 @@ import gc
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from secrets import token_hex
 from time import perf_counter
 from typing import Any
 
@@ -58,6 +60,11 @@ class _Entry:
         self.status, self.remark, self.seconds = status, remark, []
 
 
+def _new_identity() -> str:
+    """Return when a contest began, and what tells it from others of the same second."""
+    return f"{datetime.now().astimezone().isoformat(timespec='seconds')} {token_hex(4)}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contest:
     """Where and how often contestants are timed.
@@ -73,6 +80,8 @@ class Contest:
     keep : callable, optional
         Is given what a peer was measured at as soon as it is there: a driver that ends this whole
         process must not take the minutes of a slow peer with it.
+    identity : str
+        What its measurements carry: no other contest has the same.
     """
 
     device: Device
@@ -81,6 +90,7 @@ class Contest:
     graph: str
     repetitions: int
     keep: Callable[[list[Measurement]], None] | None = None
+    identity: str = field(default_factory=_new_identity)
 
     def run(
         self, entrants: Sequence[Entrant], reference: Reference, rivals: Rivals | None = None
@@ -193,6 +203,7 @@ class Contest:
             contestant=contestant,
             scope=scope,
             status=status,
+            contest=self.identity,
             **rest,
         )
 

@@ -46,6 +46,9 @@ class Measurement:
         Whether it is clmst's.
     details : mapping
         What the solve told of its work, and the parameters of the experiment.
+    contest : str
+        The contest whose turns it was timed in: only times of one contest are comparable. Empty in
+        files that were written before this was noted.
     """
 
     machine: str
@@ -58,6 +61,7 @@ class Measurement:
     seconds: tuple[float, ...] = ()
     ours: bool = True
     details: Mapping[str, Any] = field(default_factory=dict)
+    contest: str = ""
 
     @property
     def key(self) -> Key:
@@ -90,8 +94,9 @@ class Measurement:
         """
         names = cls.__dataclass_fields__
         try:
+            value = {"contest": ""} | value
             made = cls(**{name: value[name] for name in names} | {"seconds": (*value["seconds"],)})
-            texts = (*made.key, made.remark)
+            texts = (*made.key, made.remark, made.contest)
             legal = made.scope in SCOPES and made.status in get_args(Status)
             legal &= all(isinstance(text, str) for text in texts) and isinstance(made.details, dict)
             legal &= all(isinstance(each, float) and each > 0 for each in made.seconds)

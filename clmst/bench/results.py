@@ -139,9 +139,12 @@ class Results:
         ]
 
     def have(self, keys: Iterable[Key], repetitions: int) -> bool:
-        """Whether there are times of so many repetitions at least for all keys."""
-        found = (self.measurements.get(key) for key in keys)
-        return all(one is not None and len(one.seconds) >= repetitions for one in found)
+        """Whether one contest timed all keys, with so many repetitions at least."""
+        found = [self.measurements.get(key) for key in keys]
+        contests = {one.contest for one in found if one is not None}
+        return len(contests) <= 1 and all(
+            one is not None and len(one.seconds) >= repetitions for one in found
+        )
 
     @property
     def failures(self) -> list[Measurement]:

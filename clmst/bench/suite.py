@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.ecl_options import EclOptions
 from clmst.bench import inputs, machine
 from clmst.bench.contest import Contest, Rivals, release
@@ -15,6 +16,7 @@ from clmst.bench.measurement import Key, Measurement, Scope, first_line
 from clmst.bench.reference import Reference, establish
 from clmst.bench.results import Results
 from clmst.bench.settings import Settings
+from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -73,15 +75,64 @@ class Suite:
             for one in ("scaling", "degree")
             if one in self.settings.experiments
         }
-        self.results.add_machine(self.machine, machine.facts(self.device))
         of_graphs = [
             one for one in ("times", "ablation", "seeds") if one in self.settings.experiments
         ]
+        if of_graphs:
+            self._refuse_to_mix(of_graphs, chosen)
+        for experiment, graphs in studies.items():
+            self._refuse_to_mix([experiment], graphs)
+        self.results.add_machine(self.machine, machine.facts(self.device))
         for each in chosen if of_graphs else ():
             self._measure(each, of_graphs)
         for experiment, graphs in studies.items():
             for each in graphs:
                 self._measure(each, [experiment])
+
+    # ----------------------------------------------------- what was measured before
+
+    def _due(self, experiments: Sequence[str], graph: str) -> list[str]:
+        """Return the experiments that are not done yet on a graph."""
+        repetitions = self.settings.repetitions
+        return [
+            one for one in experiments if not self.results.have(self._keys(one, graph), repetitions)
+        ]
+
+    def _refuse_to_mix(self, experiments: Sequence[str], graphs: Sequence[Input]) -> None:
+        """Raise if peers were timed before beside what is due, and cannot be timed anew."""
+        named = {peer.name for peer in self.settings.peers}
+        for each in graphs:
+            for experiment in self._due(experiments, each.name):
+                for one in self._earlier(experiment, each.name):
+                    if not one.ours and one.contestant not in named:
+                        raise InvalidArgumentError(
+                            f"the results hold times of the peer {one.contestant!r} on {each.name}, "
+                            "of turns that are to be taken anew; name it with its command again, "
+                            "or other results"
+                        )
+
+    def _earlier(self, experiment: str, graph: str) -> list[Measurement]:
+        """Return what the results hold of an experiment on a graph, of this machine."""
+        wanted = (self.machine, experiment, graph)
+        measurements = self.results.measurements
+        return [one for key, one in measurements.items() if key[:3] == wanted]
+
+    def _widened(self, experiment: str, graph: str) -> Suite:
+        """Return the suite that also times anew whoever took part before.
+
+        Only times of the same turns are comparable.
+        """
+        earlier = [one for one in self._earlier(experiment, graph) if one.ours]
+        names = (one.contestant.removeprefix("clmst ") for one in earlier)
+        known = (name for name in names if name == "auto" or name in ALGORITHMS)
+        seeds = [one.details["seed"] + 1 for one in earlier if "seed" in one.details]
+        settings = replace(
+            self.settings,
+            algorithms=tuple(dict.fromkeys((*self.settings.algorithms, *known))),
+            transfers=self.settings.transfers or any(one.scope == "transfers" for one in earlier),
+            seeds=max(self.settings.seeds, *seeds, 0),
+        )
+        return replace(self, settings=settings)
 
     # ------------------------------------------------------------------ graphs
 
@@ -97,19 +148,15 @@ class Suite:
 
     def _measure(self, each: Input, experiments: Sequence[str]) -> None:
         """Do the experiments on a graph that are not done yet; failures stand in the results."""
-        repetitions = self.settings.repetitions
-        due = [
-            one
-            for one in experiments
-            if not self.results.have(self._keys(one, each.name), repetitions)
-        ]
+        due = self._due(experiments, each.name)
         for experiment in set(experiments) - set(due):
             self.tell(f"{each.name}: {experiment}: measured already")
         if not due:
             return
         self.tell(f"{each.name}: loading")
+        suites = {one: self._widened(one, each.name) for one in due}
         try:
-            loaded = self._load(each)
+            loaded = self._load(each, transfers=any(s.settings.transfers for s in suites.values()))
         except Exception as error:
             # A file may be broken, a device may be full or gone; other graphs may still do.
             release(self.device)
@@ -118,16 +165,16 @@ class Suite:
             return
         for experiment in due:
             self.tell(f"{each.name}: {experiment}")
-            self.results.add(self._run(experiment, each, loaded))
+            self.results.add(suites[experiment]._run(experiment, each, loaded))
         del loaded
         release(self.device)
 
-    def _load(self, each: Input) -> _Loaded:
+    def _load(self, each: Input, *, transfers: bool) -> _Loaded:
         graph = each.load()
         resident = DeviceGraph.upload(graph, self.device)
         reference = establish(graph, resident, each.total_weight)
         self.results.add_graph(each.name, _facts(each, graph, reference))
-        matrix = as_matrix(graph) if self.settings.transfers else None
+        matrix = as_matrix(graph) if transfers else None
         return _Loaded(resident=resident, matrix=matrix, reference=reference)
 
     # ------------------------------------------------------------- experiments
@@ -161,7 +208,7 @@ class Suite:
         for contestant, algorithm in self._contestants().items():
             entrants.append(solving(resident, algorithm, contestant))
             entrants.append(finding_forest(resident, algorithm, contestant))
-            if loaded.matrix is not None:
+            if self.settings.transfers:
                 entrants.append(with_transfers(loaded.matrix, resident, algorithm, contestant))
         return entrants
 

@@ -10,6 +10,12 @@ import click
 if TYPE_CHECKING:
     from clmst.bench.peers import Peer
 
+    _WordsType = click.ParamType[tuple[str, ...]]
+    _NumbersType = click.ParamType[tuple[int, ...]]
+    _PeerType = click.ParamType[Peer]
+else:  # older releases of click have no generic ParamType
+    _WordsType = _NumbersType = _PeerType = click.ParamType
+
 EPILOG = """\b
 Outside peers: COMMAND is run once a graph, its words {file} and {repetitions}
 replaced by an ECL graph (.egr) and a number; without either both stand behind it.
@@ -22,7 +28,7 @@ A peer that is wrong, late or fails is reported, and nobody waits for it.
 """
 
 
-class Words(click.ParamType[tuple[str, ...]]):
+class Words(_WordsType):
     """Words of a choice, with commas between them."""
 
     name = "NAME,..."
@@ -38,7 +44,7 @@ class Words(click.ParamType[tuple[str, ...]]):
         return tuple(word for word in self.choices if word in words)
 
 
-class Numbers(click.ParamType[tuple[int, ...]]):
+class Numbers(_NumbersType):
     """Positive integers, with commas between them."""
 
     name = "N,..."
@@ -52,7 +58,7 @@ class Numbers(click.ParamType[tuple[int, ...]]):
         return tuple(dict.fromkeys(map(int, words)))
 
 
-class PeerCommand(click.ParamType["Peer"]):
+class PeerCommand(_PeerType):
     """An outside peer."""
 
     name = "NAME=COMMAND"

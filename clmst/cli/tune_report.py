@@ -172,7 +172,7 @@ class Report:
         outcome = self.outcome
         if outcome.undone is not None:
             return f"no gain: side by side, what was found took {outcome.undone:.3f} of the time"
-        if outcome.best == outcome.start:
+        if not outcome.has_gained:
             return "nothing was quicker than the values before"
         return f"{outcome.gain:.3f} of that with the values before"
 

@@ -49,7 +49,7 @@ def _sum_digits(text: Array, ends: Array, lengths: Array) -> tuple[Array, Array]
         digits[lengths <= place] = 0
         if digits.max() > 9:
             bad |= digits > 9
-        values += digits * np.int64(10**place)
+        values += np.multiply(digits, 10**place, dtype=np.int64)  # in older NumPy 8 bits stay 8
     return values, bad
 
 

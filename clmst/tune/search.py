@@ -83,6 +83,11 @@ class Outcome:
     undone: float | None = None
 
     @property
+    def has_gained(self) -> bool:
+        """Whether something quicker than the start was found, so that there is what to keep."""
+        return self.best != self.start
+
+    @property
     def values(self) -> dict[str, Number]:
         """What a table is to hold: the parameters that were searched, and all that changed."""
         searched = {name: getattr(self.best, name) for name in self.parameters}

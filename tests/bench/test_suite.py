@@ -81,6 +81,64 @@ def test_resumed_run_does_only_what_is_missing(
     assert told == ["one: loading", "one: times"]
 
 
+def contests(results: Results) -> dict[str, set[str]]:
+    """Return the contests that measured each graph."""
+    found: dict[str, set[str]] = {}
+    for one in results.measurements.values():
+        found.setdefault(one.graph, set()).add(one.contest)
+    return found
+
+
+def test_resumed_run_times_everyone_by_the_same_turns(
+    any_device: Device, settings: Settings, graphs: list[Input]
+) -> None:
+    """Whoever took part before is timed anew beside the newcomer, or they were not comparable."""
+    results, _ = run(any_device, settings, graphs[:1])
+    earlier = set(results.measurements)
+    later = replace(settings, algorithms=("ecl", "boruvka"), transfers=False)
+    run(any_device, later, graphs[:1], results)
+    assert set(results.measurements) > earlier
+    assert {one.contestant for one in results.measurements.values()} == {
+        "clmst auto", "clmst ecl", "clmst boruvka",
+    }  # fmt: skip
+    assert {one.scope for one in results.measurements.values()} == {"solve", "forest", "transfers"}
+    assert [len(found) for found in contests(results).values()] == [1]
+    seeds = replace(settings, experiments=("seeds",))
+    run(any_device, seeds, graphs[1:], results)
+    run(any_device, replace(seeds, seeds=1, repetitions=3), graphs[1:], results)
+    assert [len(found) for found in contests(results).values()] == [1, 1]
+
+
+def test_contest_that_was_broken_off_is_not_taken_for_done(
+    any_device: Device, settings: Settings, graphs: list[Input]
+) -> None:
+    """A peer's times are kept at once; beside entrants of an earlier run they mean nothing."""
+    results, _ = run(any_device, settings, graphs[:1])
+    (one, *_) = results.measurements.values()
+    results.add([replace(one, contestant="peer", scope="solve", ours=False, contest="another")])
+    peer = Peer(name="peer", command=("false",))
+    _, told = run(any_device, replace(settings, peers=(peer,)), graphs[:1], results)
+    assert told == ["one: loading", "one: times"]
+    assert [len(found) for found in contests(results).values()] == [1]
+
+
+def test_peer_that_is_not_named_again_is_not_mixed_with_later_turns(
+    any_device: Device, settings: Settings, graphs: list[Input]
+) -> None:
+    """Its command is not in the results: nothing is measured, and nothing lost."""
+    results, _ = run(any_device, settings, graphs[:1])
+    (one, *_) = results.measurements.values()
+    results.add([replace(one, contestant="peer", scope="solve", ours=False)])
+    before = dict(results.measurements)
+    with pytest.raises(
+        InvalidArgumentError, match="peer 'peer' on one, .*name it with its command"
+    ):
+        run(any_device, replace(settings, repetitions=3), graphs[:1], results)
+    assert results.measurements == before
+    _, told = run(any_device, settings, graphs[:1], results)
+    assert told == ["one: times: measured already"]
+
+
 def test_device_that_vanishes_loses_nothing(
     any_device: Device,
     settings: Settings,
