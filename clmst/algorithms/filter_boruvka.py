@@ -15,6 +15,8 @@ from clmst.algorithms.filter_boruvka_plan import SAMPLES, Plan
 from clmst.algorithms.links import check_vertices
 from clmst.algorithms.options import options_for
 from clmst.algorithms.solution import Solution, flag_words, new_flags
+from clmst.core.errors import UnsupportedDeviceError
+from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
@@ -39,6 +41,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     """
     options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
     check_vertices("filter-boruvka", graph.n_vertices)
+    _check_launches(options, graph.device)
     if graph.n_slots == 0:
         stats = {"rounds": 0, "worklist_sizes": [], "launches_as": "separate", "device_bytes": 0}
         return Solution(graph=graph, in_forest=new_flags(0, graph.device), stats=stats)
@@ -56,6 +59,16 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
         plan.waits_for_others = waits
         run = _run(plan, launch)
     return Solution(graph=graph, in_forest=plan.in_forest, stats=run.stats())
+
+
+def _check_launches(options: FilterBoruvkaOptions, device: Device) -> None:
+    """Raise if what is asked for by name cannot be built for the device."""
+    if options.launches in ("resident", "mixed") and not device.capabilities.grid_barriers:
+        raise UnsupportedDeviceError(
+            f"launches is {options.launches!r}, for which work-groups wait for one another; the "
+            f"compiler of {device.description} fails on such kernels: launches must be 'auto' or "
+            "'separate' there"
+        )
 
 
 def plan_candidates(

@@ -29,7 +29,8 @@ class FilterBoruvkaOptions:
         "resident": the whole solve in one launch of work-groups that wait for one another. "mixed":
         a launch a step first, what is left of a phase in one. "separate": a launch a step, and one
         read-back a round. "auto": the first two by the size of the graph, on devices whose tuning
-        says that work-groups may wait; else the last.
+        says that work-groups may wait; else the last. A device whose compiler fails on kernels that
+        wait (PoCL) refuses the first two by :class:`~clmst.UnsupportedDeviceError`.
     seed : int
         Of the sample of weights that sets the ends of windows.
     """

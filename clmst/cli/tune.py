@@ -112,8 +112,8 @@ def tune(
 
     Values are varied one parameter at a time, each candidate raced against the best so far. The
     forest stays the same, which is checked every time. From then on clmst uses the values found
-    whenever it works on that device with that driver; `clmst devices` shows it. Ctrl-C ends the
-    search and keeps the best so far.
+    whenever it works on that device with that driver; `clmst devices` shows it. If nothing was
+    quicker, nothing is written. Ctrl-C ends the search and keeps the best so far.
     """
     from clmst import algorithms
     from clmst.runtime import tuning_file
@@ -151,7 +151,7 @@ def tune(
         graphs=tuple(source.name for source in sources),
         repetitions=repetitions,
         outcome=outcome,
-        path=path if outcome.values else None,
+        path=path if outcome.has_gained else None,
     )
     if report.path is not None:
         tuning_file.write(report.entry(), report.path)

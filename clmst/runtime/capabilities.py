@@ -39,6 +39,9 @@ class Capabilities:
         How lane groups are realised; see ``cl/device/lanes.cl``.
     lane_width : int
         Work-items in a lane group.
+    grid_barriers : bool
+        Whether kernels can be built in which all work-groups of a launch wait for one another, round
+        after round, whether or not such a launch would make progress.
     """
 
     kind: DeviceKind
@@ -53,6 +56,7 @@ class Capabilities:
     doubles: bool
     lanes: LanesKind
     lane_width: int
+    grid_barriers: bool = True
 
     def without(self, names: tuple[str, ...]) -> Capabilities:
         """Return these capabilities with those named in `names` forced off."""
@@ -94,7 +98,17 @@ def detect(device: Any) -> Capabilities:
         doubles="cl_khr_fp64" in extensions,
         lanes=lanes,
         lane_width=width,
+        grid_barriers=_builds_grid_barriers(device),
     )
+
+
+def _builds_grid_barriers(device: Any) -> bool:
+    """Return whether a barrier in a loop that all work-items leave together can be built.
+
+    PoCL does not: 3.1 ends the process by a failed assertion (ParallelRegion::Verify, "Incoming
+    edges to non-entry block") or never comes back from the build.
+    """
+    return "Portable Computing Language" not in device.platform.name
 
 
 def _host_arrays(device: Any, kind: DeviceKind) -> HostArrays:

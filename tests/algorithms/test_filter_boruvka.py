@@ -19,7 +19,15 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst import Device, EclOptions, FilterBoruvkaOptions, Forest, Graph, InvalidArgumentError
+from clmst import (
+    Device,
+    EclOptions,
+    FilterBoruvkaOptions,
+    Forest,
+    Graph,
+    InvalidArgumentError,
+    UnsupportedDeviceError,
+)
 from clmst.algorithms import filter_boruvka
 from clmst.algorithms.filter_boruvka_plan import Plan
 from clmst.core.weight_keys import encode
@@ -423,6 +431,20 @@ def test_arguments_that_are_set_follow_the_weights(any_device: Device) -> None:
             given = DeviceArray.from_host(weights, any_device) if turn % 2 else weights
             other = Graph.from_edges(*solver.edges.T, weights, n_vertices=graph.n_vertices)
             assert solver.solve(given).total_weight == clmst.kruskal(other).total_weight
+
+
+@pytest.mark.parametrize("launches", ["resident", "mixed"])
+def test_launches_that_a_compiler_fails_on_are_refused(launches: Any) -> None:
+    """PoCL would end the process, or never come back: it is not even asked to build them."""
+    pocl = [v.device for v in variants() if "Portable" in v.device.platform]
+    if not pocl:
+        pytest.skip("PoCL is not installed")
+    for device in pocl:
+        with pytest.raises(
+            UnsupportedDeviceError, match=f"launches is '{launches}', .* must be 'auto' or 'sep"
+        ):
+            solve(crowd(), device, FilterBoruvkaOptions(launches=launches))
+        assert_same_forest(solve(crowd(), device, FilterBoruvkaOptions()), clmst.kruskal(crowd()))
 
 
 def test_stats(device: Device) -> None:

@@ -46,7 +46,7 @@ def test_scipy_reads_what_is_written(raw: EdgeArrays) -> None:
     """Its reader expands the symmetric matrix."""
     if raw.w.dtype == np.uint64 and (raw.w >= 1 << 63).any():
         raw = raw._replace(w=raw.w >> np.uint64(1))
-    matrix = mmread(BytesIO(written(raw.graph(), FORMAT_OF["matrix-market"])), spmatrix=False)
+    matrix = sparse.coo_array(mmread(BytesIO(written(raw.graph(), FORMAT_OF["matrix-market"]))))
     assert matrix.shape == (raw.n, raw.n)
     found = zip(matrix.row.tolist(), matrix.col.tolist(), matrix.data.tolist(), strict=True)
     assert {(u, v): w for u, v, w in found if u < v} == lightest(raw)

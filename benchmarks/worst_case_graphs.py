@@ -1,0 +1,364 @@
+"""Graphs on which one algorithm or another does the most work: what ``worst_cases`` times.
+
+Each family is a function of a number of edges. It returns the edges with their weights, as
+:class:`Edges`, of about that many; what is random follows from fixed seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import isqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst import Graph
+
+Ints = npt.NDArray[np.int64]
+Family = Callable[[int], "Edges"]
+
+# The random graph beside a family has no more edges a vertex: among fewer vertices all its edges
+# would be parallel ones, and it a worst case itself.
+_MOST_EDGES_A_VERTEX = 32
+_CLIQUE = 32  # vertices of a clique, and of a path between two
+_SEED = 20261123
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Edges (u, v) of weights w among n vertices, in the order in which they are given."""
+
+    n: int
+    u: Ints
+    v: Ints
+    w: Ints
+
+    def graph(self) -> Graph:
+        """Return the graph, each edge stored once."""
+        return Graph.from_edges(self.u, self.v, self.w.astype(np.int32), n_vertices=self.n)
+
+    def renamed(self) -> Edges:
+        """Return the graph with its vertices numbered at random."""
+        names = _rng().permutation(self.n)
+        return replace(self, u=names[self.u], v=names[self.v])
+
+
+def _rng() -> np.random.Generator:
+    return np.random.default_rng(_SEED)
+
+
+def _random_weights(m: int) -> Ints:
+    return _rng().integers(0, 1 << 30, m)
+
+
+def _of(n: int, u: Ints, v: Ints, w: Ints | None = None) -> Edges:
+    return Edges(n, u, v, _random_weights(u.size) if w is None else w)
+
+
+def random_graph(m: int, n: int) -> Edges:
+    """Return what a family is compared with: m edges among n vertices, both ends uniform.
+
+    Loops and parallel edges stay in; weights are uniform below 2**30. `n` is raised to m / 32.
+    """
+    n = max(n, m // _MOST_EDGES_A_VERTEX, 2)
+    u, v = _rng().integers(0, n, (2, m))
+    return _of(n, u, v)
+
+
+# ------------------------------------------------------------------------------ weights
+
+
+def _bit_reversed(m: int) -> Ints:
+    """Return the numbers below m in the order of their bits read backwards."""
+    bits = max(m - 1, 1).bit_length()
+    at = np.arange(1 << bits)
+    backwards = np.zeros_like(at)
+    for bit in range(bits):
+        backwards |= (at >> bit & 1) << (bits - 1 - bit)
+    return np.argsort(backwards[:m], kind="stable")
+
+
+def _ruler(m: int) -> Ints:
+    """Return how often 2 divides 1, 2, ..., m: every second component merges in each round."""
+    at = np.arange(1, m + 1)
+    return np.log2(at & -at).astype(np.int64)
+
+
+WEIGHTS: Mapping[str, Callable[[int], Ints]] = {
+    "rising": np.arange,
+    "falling": lambda m: np.arange(m)[::-1].copy(),
+    "bit-reversed": _bit_reversed,
+    "equal": lambda m: np.ones(m, np.int64),
+    "shuffled": _random_weights,
+    "ruler": _ruler,
+}
+
+
+# -------------------------------------------------------------------------------- trees
+
+
+def _path(weights: str) -> Family:
+    def make(m: int) -> Edges:
+        u = np.arange(m)
+        return _of(m + 1, u, u + 1, WEIGHTS[weights](m))
+
+    return make
+
+
+def _star(hub: Callable[[int], int], weights: str = "shuffled") -> Family:
+    def make(m: int) -> Edges:
+        centre = hub(m)
+        leaves = np.delete(np.arange(m + 1), centre)
+        return _of(m + 1, np.full(m, centre), leaves, WEIGHTS[weights](m))
+
+    return make
+
+
+def two_hubs(m: int) -> Edges:
+    """Vertices that all meet the same two."""
+    leaves = np.arange(2, 2 + m // 2)
+    return _of(2 + leaves.size, np.repeat([0, 1], leaves.size), np.tile(leaves, 2))
+
+
+def _hub_with_chains(weights: str) -> Family:
+    """Return a maker of chains as long as there are chains, which begin at one vertex."""
+
+    def make(m: int) -> Edges:
+        k = isqrt(m)
+        v = np.arange(1, k * k + 1)
+        u = np.where((v - 1) % k == 0, 0, v - 1)
+        return _of(k * k + 1, u, v, WEIGHTS[weights](v.size))
+
+    return make
+
+
+def _comb(tooth: Callable[[int], int], weights: str = "shuffled") -> Family:
+    """Return a maker of a path whose every vertex begins another of so many edges."""
+
+    def make(m: int) -> Edges:
+        length = tooth(m)
+        backbone = m // (length + 1)
+        along = np.arange(backbone - 1)
+        v = np.arange(backbone, backbone * (length + 1))
+        u, v = np.concatenate([along, v - backbone]), np.concatenate([along + 1, v])
+        return _of(backbone * (length + 1), u, v, WEIGHTS[weights](u.size))
+
+    return make
+
+
+def caterpillar(m: int) -> Edges:
+    """A path whose every vertex has seven leaves."""
+    backbone = m // 8
+    along, leaves = np.arange(backbone - 1), np.arange(backbone, 8 * backbone)
+    u = np.concatenate([along, (leaves - backbone) // 7])
+    return _of(8 * backbone, u, np.concatenate([along + 1, leaves]))
+
+
+def _binary_tree(weights: str) -> Family:
+    def make(m: int) -> Edges:
+        v = np.arange(1, m + 1)
+        return _of(m + 1, (v - 1) // 2, v, WEIGHTS[weights](m))
+
+    return make
+
+
+def binomial_tree(m: int) -> Edges:
+    """Sets of equal size merge at their least members, again and again."""
+    v = np.arange(1, m + 1)
+    return _of(m + 1, v & (v - 1), v, _ruler(m))
+
+
+# ------------------------------------------------------------------------- dense places
+
+
+def cliques_joined_by_paths(m: int) -> Edges:
+    """Cliques of 32 vertices, each joined to the next by a path of 32 edges."""
+    a, b = np.triu_indices(_CLIQUE, 1)
+    along = np.arange(_CLIQUE - 1, 2 * _CLIQUE - 1)
+    u, v = np.concatenate([a, along]), np.concatenate([b, along + 1])
+    count = max(m // u.size, 1)
+    first = np.arange(count)[:, None] * (2 * _CLIQUE - 1)
+    return _of(count * (2 * _CLIQUE - 1) + 1, (u + first).ravel(), (v + first).ravel())
+
+
+def clique_with_tail(m: int) -> Edges:
+    """A clique of half the edges, and a path of the other half."""
+    k = isqrt(m)
+    a, b = np.triu_indices(k, 1)
+    along = np.arange(k - 1, k - 1 + m - a.size)
+    u, v = np.concatenate([a, along]), np.concatenate([b, along + 1])
+    return _of(int(v.max()) + 1, u, v)
+
+
+def _bipartite(few: Callable[[int], int], weights: str = "shuffled") -> Family:
+    def make(m: int) -> Edges:
+        k = few(m)
+        u, v = np.divmod(np.arange(m // k * k), m // k)
+        return _of(k + m // k, u, v + k, WEIGHTS[weights](u.size))
+
+    return make
+
+
+def _grid(weights: str) -> Family:
+    def make(m: int) -> Edges:
+        side = isqrt(m // 2)
+        at = np.arange(side * side).reshape(side, side)
+        u = np.concatenate([at[:, :-1].ravel(), at[:-1].ravel()])
+        v = np.concatenate([at[:, 1:].ravel(), at[1:].ravel()])
+        return _of(side * side, u, v, WEIGHTS[weights](u.size))
+
+    return make
+
+
+def _random(weights: str) -> Family:
+    def make(m: int) -> Edges:
+        return replace(random_graph(m, m // 8), w=WEIGHTS[weights](m))
+
+    return make
+
+
+def _parallel(n: int, weights: str = "shuffled") -> Family:
+    """Return a maker of edges among so few vertices that nearly all are parallel."""
+
+    def make(m: int) -> Edges:
+        u = _rng().integers(0, n, m)
+        return _of(n, u, (u + 1 + _rng().integers(0, n - 1, m)) % n, WEIGHTS[weights](m))
+
+    return make
+
+
+def parallel_along_a_path(m: int) -> Edges:
+    """A path whose every step is 64 parallel edges."""
+    u = np.repeat(np.arange(m // 64), 64)
+    return _of(m // 64 + 1, u, u + 1)
+
+
+# --------------------------------------------------------------------------- components
+
+
+def pairs(m: int) -> Edges:
+    """As many components as edges."""
+    u = 2 * np.arange(m)
+    return _of(2 * m, u, u + 1)
+
+
+def triangles(m: int) -> Edges:
+    """Components of three vertices."""
+    first = 3 * np.repeat(np.arange(m // 3), 3)
+    k = np.arange(first.size) % 3
+    return _of(first.size, first + k, first + (k + 1) % 3)
+
+
+def lone_vertices(m: int) -> Edges:
+    """A path of a tenth of the vertices; no edge at the others."""
+    return replace(_path("shuffled")(m), n=10 * m)
+
+
+# ------------------------------------------------------------------- rounds of Boruvka's
+
+
+def hierarchy(m: int) -> Edges:
+    """Edges of log n levels, equally many of each; those of a level join halves of a block.
+
+    Lighter the lower the level: components merge by twos, and edges of all levels above stay.
+    """
+    bits = max((m // 8 - 1).bit_length(), 1)
+    rng = _rng()
+    level = rng.integers(0, bits, m)
+    u = rng.integers(0, 1 << bits, m)
+    v = u ^ (1 << level) ^ (rng.integers(0, 1 << bits, m) & ((1 << level) - 1))
+    return _of(1 << bits, u, v, level)
+
+
+def ruler_with_heavy_edges(m: int) -> Edges:
+    """A path that merges by twos, and seven heavier edges a vertex that wait for the last round."""
+    n = m // 8
+    rest = random_graph(m - n + 1, n)
+    u = np.concatenate([np.arange(n - 1), rest.u])
+    v = np.concatenate([np.arange(1, n), rest.v])
+    return _of(n, u, v, np.concatenate([_ruler(n - 1), 64 + rest.w // 2]))
+
+
+def _families() -> dict[str, Family]:
+    found: dict[str, Family] = {}
+    for weights in WEIGHTS:
+        found[f"path, {weights}"] = _path(weights)
+        found[f"path, {weights}, names at random"] = _renamed(_path(weights))
+    found |= {
+        "star, hub first": _star(lambda _: 0),
+        "star, hub last": _star(lambda m: m),
+        "star, hub in the middle": _star(lambda m: m // 2),
+        "star, rising": _star(lambda _: 0, "rising"),
+        "star, equal": _star(lambda _: 0, "equal"),
+        "two hubs": two_hubs,
+        "two hubs, names at random": _renamed(two_hubs),
+        "hub with chains": _hub_with_chains("shuffled"),
+        "hub with chains, rising": _hub_with_chains("rising"),
+        "comb": _comb(lambda _: 1),
+        "comb, long teeth": _comb(isqrt),
+        "comb, long teeth, falling": _comb(isqrt, "falling"),
+        "caterpillar": caterpillar,
+        "binary tree": _binary_tree("shuffled"),
+        "binary tree, rising": _binary_tree("rising"),
+        "binary tree, falling, names at random": _renamed(_binary_tree("falling")),
+        "binomial tree": binomial_tree,
+        "cliques joined by paths": cliques_joined_by_paths,
+        "clique with a tail": clique_with_tail,
+        "complete bipartite": _bipartite(isqrt),
+        "complete bipartite, 8 on one side": _bipartite(lambda _: 8),
+        "complete bipartite, equal": _bipartite(isqrt, "equal"),
+        "grid": _grid("shuffled"),
+        "grid, equal": _grid("equal"),
+        "grid, rising": _grid("rising"),
+        "random, equal": _random("equal"),
+        "random, rising": _random("rising"),
+        "parallel, 2 vertices": _parallel(2),
+        "parallel, 2 vertices, equal": _parallel(2, "equal"),
+        "parallel, 2 vertices, falling": _parallel(2, "falling"),
+        "parallel, 64 vertices": _parallel(64),
+        "parallel along a path": parallel_along_a_path,
+        "pairs": pairs,
+        "triangles": triangles,
+        "lone vertices": lone_vertices,
+        "hierarchy": hierarchy,
+        "hierarchy, names at random": _renamed(hierarchy),
+        "ruler with heavy edges": ruler_with_heavy_edges,
+    }
+    return found
+
+
+def _renamed(family: Family) -> Family:
+    return lambda m: family(m).renamed()
+
+
+FAMILIES: Mapping[str, Family] = _families()
+"""Every family by name."""
+
+
+# ---------------------------------------------------------------------- complete graphs
+
+
+def matrices(n: int) -> dict[str, npt.NDArray[np.int32]]:
+    """Return symmetric matrices of weights of complete graphs of n vertices, by name.
+
+    The first is what the others are compared with: uniform weights below 2**30.
+    """
+    rng, at = _rng(), np.arange(n)
+    uniform = np.triu(rng.integers(0, 1 << 30, (n, n)), 1)
+    apart = abs(at[:, None] - at)
+    bits = at[:, None] ^ at
+    found = {
+        "complete, uniform": uniform + uniform.T,
+        "complete, equal": np.ones((n, n), np.int64),
+        "complete, path": apart,  # |u - v|: chains of length n
+        "complete, path backwards": n - apart,
+        "complete, sum": at[:, None] + at,  # all choose vertex 0
+        "complete, star": np.minimum(at[:, None], at) + (apart > 0) * n,
+        "complete, hierarchy": np.frexp(bits)[1],  # components merge by twos
+        "complete, two values": (bits & 1) + 1,
+        "complete, path, names at random": None,
+    }
+    names = rng.permutation(n)
+    found["complete, path, names at random"] = apart[np.ix_(names, names)]
+    return {name: cells.astype(np.int32) for name, cells in found.items() if cells is not None}
