@@ -56,7 +56,7 @@ with "#" are remarks; exit status {peers.NOT_OFFERED} says that it does not offe
 """
 
 
-class _Elements(click.ParamType[int]):
+class _Elements(click.ParamType):
     """A number of elements, as digits or as a power of two."""
 
     name = "number"
@@ -73,7 +73,7 @@ class _Elements(click.ParamType[int]):
         return int(text)
 
 
-class _Peer(click.ParamType[peers.Peer]):
+class _Peer(click.ParamType):
     """An outside peer."""
 
     name = "NAME=COMMAND"

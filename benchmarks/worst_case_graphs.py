@@ -116,7 +116,7 @@ def _star(hub: Callable[[int], int], weights: str = "shuffled") -> Family:
 
 
 def two_hubs(m: int) -> Edges:
-    """Vertices that all meet the same two."""
+    """Return vertices that all meet the same two."""
     leaves = np.arange(2, 2 + m // 2)
     return _of(2 + leaves.size, np.repeat([0, 1], leaves.size), np.tile(leaves, 2))
 
@@ -148,7 +148,7 @@ def _comb(tooth: Callable[[int], int], weights: str = "shuffled") -> Family:
 
 
 def caterpillar(m: int) -> Edges:
-    """A path whose every vertex has seven leaves."""
+    """Return a path whose every vertex has seven leaves."""
     backbone = m // 8
     along, leaves = np.arange(backbone - 1), np.arange(backbone, 8 * backbone)
     u = np.concatenate([along, (leaves - backbone) // 7])
@@ -164,7 +164,7 @@ def _binary_tree(weights: str) -> Family:
 
 
 def binomial_tree(m: int) -> Edges:
-    """Sets of equal size merge at their least members, again and again."""
+    """Return a tree in which sets of equal size merge at their least members."""
     v = np.arange(1, m + 1)
     return _of(m + 1, v & (v - 1), v, _ruler(m))
 
@@ -173,7 +173,7 @@ def binomial_tree(m: int) -> Edges:
 
 
 def cliques_joined_by_paths(m: int) -> Edges:
-    """Cliques of 32 vertices, each joined to the next by a path of 32 edges."""
+    """Return cliques of 32 vertices, each joined to the next by a path of 32 edges."""
     a, b = np.triu_indices(_CLIQUE, 1)
     along = np.arange(_CLIQUE - 1, 2 * _CLIQUE - 1)
     u, v = np.concatenate([a, along]), np.concatenate([b, along + 1])
@@ -183,7 +183,7 @@ def cliques_joined_by_paths(m: int) -> Edges:
 
 
 def clique_with_tail(m: int) -> Edges:
-    """A clique of half the edges, and a path of the other half."""
+    """Return a clique of half the edges, and a path of the other half."""
     k = isqrt(m)
     a, b = np.triu_indices(k, 1)
     along = np.arange(k - 1, k - 1 + m - a.size)
@@ -229,7 +229,7 @@ def _parallel(n: int, weights: str = "shuffled") -> Family:
 
 
 def parallel_along_a_path(m: int) -> Edges:
-    """A path whose every step is 64 parallel edges."""
+    """Return a path whose every step is 64 parallel edges."""
     u = np.repeat(np.arange(m // 64), 64)
     return _of(m // 64 + 1, u, u + 1)
 
@@ -238,20 +238,20 @@ def parallel_along_a_path(m: int) -> Edges:
 
 
 def pairs(m: int) -> Edges:
-    """As many components as edges."""
+    """Return as many components as edges."""
     u = 2 * np.arange(m)
     return _of(2 * m, u, u + 1)
 
 
 def triangles(m: int) -> Edges:
-    """Components of three vertices."""
+    """Return components of three vertices."""
     first = 3 * np.repeat(np.arange(m // 3), 3)
     k = np.arange(first.size) % 3
     return _of(first.size, first + k, first + (k + 1) % 3)
 
 
 def lone_vertices(m: int) -> Edges:
-    """A path of a tenth of the vertices; no edge at the others."""
+    """Return a path on a tenth of the vertices; the others have no edge."""
     return replace(_path("shuffled")(m), n=10 * m)
 
 
@@ -259,7 +259,7 @@ def lone_vertices(m: int) -> Edges:
 
 
 def hierarchy(m: int) -> Edges:
-    """Edges of log n levels, equally many of each; those of a level join halves of a block.
+    """Return edges of log n levels, as many of each; those of a level join halves of a block.
 
     Lighter the lower the level: components merge by twos, and edges of all levels above stay.
     """
@@ -272,7 +272,7 @@ def hierarchy(m: int) -> Edges:
 
 
 def ruler_with_heavy_edges(m: int) -> Edges:
-    """A path that merges by twos, and seven heavier edges a vertex that wait for the last round."""
+    """Return a path that merges by twos, and seven heavier edges a vertex that wait for its end."""
     n = m // 8
     rest = random_graph(m - n + 1, n)
     u = np.concatenate([np.arange(n - 1), rest.u])

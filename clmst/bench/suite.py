@@ -106,8 +106,8 @@ class Suite:
                 for one in self._earlier(experiment, each.name):
                     if not one.ours and one.contestant not in named:
                         raise InvalidArgumentError(
-                            f"the results hold times of the peer {one.contestant!r} on {each.name}, "
-                            "of turns that are to be taken anew; name it with its command again, "
+                            f"the results hold times of the peer {one.contestant!r} on {each.name},"
+                            " of turns that are to be taken anew; name it with its command again, "
                             "or other results"
                         )
 

@@ -40,8 +40,8 @@ class Capabilities:
     lane_width : int
         Work-items in a lane group.
     grid_barriers : bool
-        Whether kernels can be built in which all work-groups of a launch wait for one another, round
-        after round, whether or not such a launch would make progress.
+        Whether kernels can be built in which all work-groups of a launch wait for one another,
+        whether or not such a launch would make progress.
     """
 
     kind: DeviceKind

@@ -131,7 +131,7 @@ def test_peer_that_is_not_named_again_is_not_mixed_with_later_turns(
     results.add([replace(one, contestant="peer", scope="solve", ours=False)])
     before = dict(results.measurements)
     with pytest.raises(
-        InvalidArgumentError, match="peer 'peer' on one, .*name it with its command"
+        InvalidArgumentError, match=r"peer 'peer' on one, .*name it with its command"
     ):
         run(any_device, replace(settings, repetitions=3), graphs[:1], results)
     assert results.measurements == before

@@ -54,7 +54,7 @@ def spoil(monkeypatch: pytest.MonkeyPatch, parameter: str, spoilt: Callable[[Any
 
 @pytest.fixture
 def slope(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let few edges and rows an item be quick, whatever the machine does: a half, 0.9 of the time."""
+    """Let few edges and rows an item be quick: half as many take 0.9 of the time."""
 
     def compare(stand: Stand, candidate: Policy, incumbent: Policy) -> Comparison:
         measured = real(stand, candidate, incumbent)  # forests are checked
