@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import queue
 import subprocess
 import sys
@@ -17,12 +16,15 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.prove.failures import environment
 from benchmarks.prove.state import ROOT, State, sources
 from benchmarks.prove.tally import Tally
 
 _SAVE_EVERY = 10.0  # seconds
 _START_LIMIT = 300.0  # seconds that a worker may take to be ready
 _MOST_FAULTS = 50  # processes lost in one run, after which no other is started
+# Blocks that a worker runs before another takes its place: programs stay in memory until then.
+_BLOCKS_A_WORKER = 10
 
 
 class Worker:
@@ -46,6 +48,7 @@ class Worker:
     ) -> None:
         self.task: tuple[int, int, int] | None = None  # block, next case, end
         self.is_ready = False
+        self.n_blocks = 0
         shared, self._log = folder / f"progress-{number}", folder / f"log-{number}"
         shared.write_bytes(np.array([-1], np.int64).tobytes())
         self._progress = np.memmap(shared, np.int64, "r", shape=(1,))
@@ -75,6 +78,7 @@ class Worker:
     def give(self, task: tuple[int, int, int], *, skip: list[int], until: float) -> None:
         """Let it run the cases of a block."""
         self.task = task
+        self.n_blocks += 1
         line = json.dumps({"first": task[1], "end": task[2], "skip": skip, "until": until})
         assert self.process.stdin is not None
         with suppress(BrokenPipeError):  # its end will be seen
@@ -104,14 +108,6 @@ class Worker:
             self.process.stdin.close()
         self.process.kill()
         return self.process.wait()
-
-
-def environment(device: str | None) -> dict[str, str]:
-    """Return a child's environment; Mesa shows its OpenCL devices only where it is asked to."""
-    found = dict(os.environ)
-    if device and any(name in device.lower() for name in ("rusticl", "llvmpipe")):
-        found["RUSTICL_ENABLE"] = "llvmpipe"
-    return found
 
 
 class Run:
@@ -195,13 +191,13 @@ class Run:
                 if report is None:
                     self._lose(worker, "crash", folder)
                 else:
-                    self._take(worker, report)
+                    self._take(worker, report, folder)
         for worker in tuple(self._workers):
             limit = self._time_limit if worker.is_ready else _START_LIMIT
             if worker.stuck_for() > limit:
                 self._lose(worker, "hang", folder)
 
-    def _take(self, worker: Worker, report: dict[str, Any]) -> None:
+    def _take(self, worker: Worker, report: dict[str, Any], folder: Path) -> None:
         if "done" in report:
             assert worker.task is not None
             block, first, end = worker.task
@@ -218,9 +214,12 @@ class Run:
         if worker.task is not None:  # out of time before the end
             self._handed -= worker.task[2] - worker.task[1]
             worker.task = None
-        if not self._give(worker):
+        is_worn = worker.n_blocks >= _BLOCKS_A_WORKER
+        if is_worn or not self._give(worker):
             self._workers.remove(worker)
             worker.stop()
+        if is_worn:
+            self._start(folder)
 
     def _give(self, worker: Worker) -> bool:
         """Give a worker more to do, if there is more."""

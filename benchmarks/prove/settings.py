@@ -137,6 +137,11 @@ def combinations() -> list[tuple[str, str, str]]:
     return list(product(named, DTYPES, GUISES))
 
 
+def n_combinations() -> int:
+    """Return how many of those there are."""
+    return len(combinations())
+
+
 @contextmanager
 def lowered() -> Iterator[None]:
     """Let small graphs be solved in ways that are otherwise for large ones."""

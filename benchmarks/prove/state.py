@@ -71,7 +71,7 @@ class State:
             "seconds": round(sum(one["seconds"] for one in self.runs), 1),
             "runs": self.runs,
             "counts": self.tally.as_json(),
-            "done": [[block, end] for block, end in sorted(self.done.items())],
+            "done": {str(block): end for block, end in sorted(self.done.items())},
         }
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}.tmp")
@@ -85,7 +85,7 @@ class State:
         return cls(
             plan=Plan(seed=record["seed"], block=record["block"]),
             device=record["device"],
-            done=dict(record["done"]),
+            done={int(block): end for block, end in record["done"].items()},
             tally=Tally.of_json(record["counts"]),
             failures=record["failures"],
             runs=record["runs"],

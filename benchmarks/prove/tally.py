@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from benchmarks.prove import settings
 from benchmarks.prove.cases import Case, Outcome
+from benchmarks.prove.weights import DTYPES
 
 VERDICTS = ("right", "wrong", "refused", "error", "foreign error", "crash", "hang")
 FAILURES = tuple(one for one in VERDICTS if one not in ("right", "refused"))
@@ -59,15 +61,34 @@ class Tally:
 
     def as_json(self) -> dict[str, Any]:
         """Return all tables by name."""
-        names = sorted({key.partition("/")[0] for key in self.counts})
-        return {name: self.table(name) for name in names}
+        names = sorted({key.partition("/")[0] for key in self.counts} - {"combinations"})
+        tables: dict[str, Any] = {name: self.table(name) for name in names}
+        rows: dict[str, dict[str, list[int]]] = {}
+        for named, dtype, guise in settings.combinations():
+            count = self.counts.get(f"combinations/{named}|{dtype}|{guise}", 0)
+            rows.setdefault(named, {}).setdefault(guise, []).append(count)
+        # A row of counts by dtype is a text, which takes one line.
+        tables["combinations"] = {
+            named: {guise: " ".join(map(str, counts)) for guise, counts in row.items()}
+            for named, row in rows.items()
+        }
+        return tables
 
     @classmethod
     def of_json(cls, tables: dict[str, Any]) -> Tally:
         """Return what :meth:`as_json` gave."""
-        return cls(
-            {f"{name}/{entry}": n for name, table in tables.items() for entry, n in table.items()}
-        )
+        counts = {
+            f"{name}/{entry}": n
+            for name, table in tables.items()
+            if name != "combinations"
+            for entry, n in table.items()
+        }
+        for named, row in tables["combinations"].items():
+            for guise, numbers in row.items():
+                for dtype, n in zip(DTYPES, map(int, numbers.split()), strict=True):
+                    if n:
+                        counts[f"combinations/{named}|{dtype}|{guise}"] = n
+        return cls(counts)
 
 
 def _size(n: int) -> str:

@@ -1,0 +1,147 @@
+"""The same failure with fewer vertices, fewer edges and simpler weights."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.prove import failures, ways
+from benchmarks.prove.cases import Case, Stand, run
+from benchmarks.prove.sample import Sample
+from benchmarks.prove.weights import of_ranks
+from clmst.core.weight_keys import Array
+
+Fails = Callable[[Case], bool]
+
+
+def shrink(case: Case, fails: Fails, until: float, kept: Callable[[Case], object]) -> Case:
+    """Return the smallest case found that still fails.
+
+    Parameters
+    ----------
+    case : Case
+        One that fails.
+    fails : callable
+        Whether a case fails in the same way.
+    until : float
+        When to stop, as of :func:`time.monotonic`.
+    kept : callable
+        Told of every smaller case that fails.
+    """
+    changed = True
+    while changed:
+        changed = False
+        for smaller in (_fewer_vertices, _fewer_edges, _simpler_weights):
+            step = _least(case, smaller, fails, until, kept)
+            changed |= step is not case
+            case = step
+    return case
+
+
+def _least(
+    case: Case,
+    smaller: Callable[[Sample, int], Iterator[Sample]],
+    fails: Fails,
+    until: float,
+    kept: Callable[[Case], object],
+) -> Case:
+    """Take parts away, halves first, then ever smaller ones, as long as the case fails."""
+    size = max(case.sample.n, case.sample.m, 1)
+    part = size
+    while part >= 1:
+        found = None
+        for sample in smaller(case.sample, part):
+            if time.monotonic() > until:
+                return case
+            candidate = replace(case, sample=sample)
+            if _is_possible(candidate) and fails(candidate):
+                found = candidate
+                break
+        if found is None:
+            part //= 2
+        else:
+            case = found
+            kept(case)
+    return case
+
+
+def _is_possible(case: Case) -> bool:
+    """Whether the graph can still go the same way."""
+    names = [name for name, _ in ways.applicable(case.sample, case.algorithm)]
+    return case.way.startswith("repeated") or case.way in names
+
+
+def _fewer_vertices(sample: Sample, part: int) -> Iterator[Sample]:
+    for start in range(0, sample.n, part):
+        yield sample.induced(_without(sample.n, start, part))
+
+
+def _fewer_edges(sample: Sample, part: int) -> Iterator[Sample]:
+    if sample.coordinates is None:
+        for start in range(0, sample.m, part):
+            yield sample.keeping(_without(sample.m, start, part))
+
+
+def _without(size: int, start: int, part: int) -> Array:
+    return np.concatenate([np.arange(start), np.arange(min(start + part, size), size)])
+
+
+def _simpler_weights(sample: Sample, part: int) -> Iterator[Sample]:
+    """Yield ranks from 0 in place of weights, if they are not that already."""
+    if part > 1 or sample.coordinates is not None or sample.w.dtype.kind == "b":
+        return
+    _, ranks = np.unique(sample.w, return_inverse=True)
+    simple = of_ranks(np.arange(sample.m), sample.w.dtype)[ranks]
+    if not np.array_equal(simple, sample.w):
+        yield sample.with_weights(simple)
+
+
+def shrink_file(path: Path, *, seconds: float, limit: float, plant: str | None = None) -> None:
+    """Shrink the failure of a file, which is replaced by every smaller one that is found.
+
+    Parameters
+    ----------
+    path : Path
+    seconds : float
+        When to stop.
+    limit : float
+        Seconds of one case, where a case may hang.
+    plant : str or None
+        A module that is imported first.
+    """
+    if plant:
+        __import__(plant)
+    case, record = failures.read(path)
+    verdict = record["verdict"]
+    more = {name: record[name] for name in ("seed", "number", "detail") if name in record}
+    first = {"vertices": case.sample.n, "edges": case.sample.m}
+    more["found with"] = record.get("found with", first)
+
+    def keep(smaller: Case) -> None:
+        failures.write(path, smaller, device=record["device"], verdict=verdict, **more)
+
+    stand = None if verdict in (failures.CRASHED, failures.HUNG) else Stand(record["device"])
+    fails = _in_process(stand, verdict) if stand else _in_children(path, record, limit, plant)
+    shrink(case, fails, time.monotonic() + seconds, keep)
+
+
+def _in_process(stand: Stand, verdict: str) -> Fails:
+    return lambda case: run(case, stand).verdict == verdict
+
+
+def _in_children(path: Path, record: dict[str, Any], limit: float, plant: str | None) -> Fails:
+    trial = path.with_suffix(".trial.json")
+
+    def fails(case: Case) -> bool:
+        failures.write(trial, case, device=record["device"], verdict=record["verdict"])
+        try:
+            return failures.run_in_child(trial, limit, plant).verdict == record["verdict"]
+        finally:
+            trial.unlink()
+
+    return fails

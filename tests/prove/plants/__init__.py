@@ -1,0 +1,1 @@
+"""Faults for the proof to find: each module plants one where it is imported."""

@@ -1,0 +1,142 @@
+"""Runs: what is planted is found, recorded, shrunk and reproduced; what is done is not done twice.
+
+Everything runs in child processes, on the default device, in a block of one dtype in one guise.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.prove import __main__ as command
+from benchmarks.prove import cases, failures, shrink
+from benchmarks.prove.cases import Plan
+from benchmarks.prove.state import State
+from tests.prove.plants.planting import is_struck
+
+SEED = 31  # whose first block is of i4, maximum, and as the device is
+
+
+def run(path: Path, *arguments: str) -> int:
+    return command.main(["--seed", str(SEED), "--block", "800", "--json", str(path), *arguments])
+
+
+@pytest.mark.parametrize("verdict", ["wrong", "foreign error", "crash", "hang"])
+def test_planted_fault_is_found_and_shrunk(
+    tmp_path: Path, verdict: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A star of three edges is the least graph with a vertex of three."""
+    path, plant = tmp_path / "run.json", f"tests.prove.plants.{verdict.split(maxsplit=1)[0]}"
+    # What ends a process or hangs takes a process a step: here only few steps are taken.
+    seconds, limit = {"crash": ("10", "60"), "hang": ("1", "6")}.get(verdict, ("30", "60"))
+    few = ("--plant", plant, "--shrink-seconds", seconds, "--time-limit", limit)
+    number = first_struck()
+    assert run(path, "--cases", str(number + 2), *few) == 1
+    printed = capsys.readouterr().out
+    state = json.loads(path.read_text())
+    assert state["counts"]["verdict"][verdict] == 1
+    assert state["cases"] == number + 2  # goes on behind it
+    assert [(one["number"], one["verdict"]) for one in state["failures"]] == [(number, verdict)]
+    file = tmp_path / "run-failures" / f"case-{number}.json"
+    assert f"--reproduce {file}" in printed
+    case, record = failures.read(file)
+    assert (record["seed"], record["number"], record["verdict"]) == (SEED, number, verdict)
+    if verdict in ("wrong", "foreign error"):
+        assert (case.sample.n, case.sample.m) == (4, 3)
+    elif verdict == "crash":
+        assert case.sample.m < record["found with"]["edges"]
+    assert command.main(["--reproduce", str(file), "--plant", plant, "--time-limit", limit]) == 1
+    assert capsys.readouterr().out.startswith(verdict)
+    assert command.main(["--reproduce", str(file)]) == 0
+    assert capsys.readouterr().out.startswith("right")
+
+
+def first_struck() -> int:
+    """Return the number of the first case that a planted fault happens to."""
+    plan, number = Plan(seed=SEED, block=800), 0
+    while not _happens(plan.case(number)):
+        number += 1
+    return number
+
+
+def _happens(case: cases.Case) -> bool:
+    if case.algorithm != "prim" or case.way.startswith("repeated"):
+        return False
+    return is_struck(cases.expected_of(case.sample, maximum=case.maximum).edges)
+
+
+def test_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    path, whole = tmp_path / "run.json", tmp_path / "whole.json"
+    assert run(path, "--cases", "250") == 0
+    assert State.load(path).cases == 250
+    assert run(path, "--cases", "420", "--seed", "77") == 0  # the file's seed counts
+    assert run(whole, "--cases", "420") == 0
+    assert State.load(path).done == State.load(whole).done == {0: 420}
+    assert State.load(path).tally.counts == State.load(whole).tally.counts
+    record = json.loads(path.read_text())
+    assert record["wrong"] == 0
+    assert [one["cases"] for one in record["runs"]] == [250, 170]
+    assert record["runs"][0]["machine"]["driver"]
+    assert record["runs"][0]["sources"]
+    assert record["counts"]["total"]["oracle checked"] >= 1
+
+
+def test_time_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    assert run(path, "--minutes", "0.0001", "--workers", "2") == 0
+    assert State.load(path).cases <= 400
+
+
+def test_report_adds_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "run.json"
+    run(path, "--cases", "100")
+    capsys.readouterr()
+    assert command.main(["--report", str(path), str(path)]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows[2:5]]
+    verdicts = State.load(path).tally.table("verdict")
+    assert [row[5] for row in cells] == [str(k * verdicts["right"]) for k in (1, 1, 2)]
+    assert {row[7] for row in cells} == {"0"}
+
+
+def test_one_case_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--seed", str(SEED), "--block", "800", "--case", "17"]) == 0
+    first, last = capsys.readouterr().out.splitlines()
+    assert "int32" in first
+    assert last.startswith(("right", "refused"))
+
+
+@pytest.mark.parametrize("number", [0, 8, 40, 808, 1608])
+def test_file_keeps_every_bit(tmp_path: Path, number: int) -> None:
+    case = Plan(seed=3, block=8).case(number)
+    failures.write(tmp_path / "case.json", case, device=None, verdict="wrong")
+    read, _ = failures.read(tmp_path / "case.json")
+    for name in ("u", "v", "w"):
+        np.testing.assert_array_equal(
+            getattr(read.sample, name), getattr(case.sample, name), strict=True
+        )
+    assert read.key == case.key
+    assert read.sample.w.tobytes() == case.sample.w.tobytes()
+
+
+def test_shrinking_ends_at_the_least_graph() -> None:
+    """Without any device: a failure that needs two parallel edges and nothing else."""
+    plan, number = Plan(seed=3, block=8), 0
+    while has_parallel(case := plan.case(number)) < 5 or case.sample.coordinates is not None:
+        number += 8
+    kept: list[Any] = []
+    case = replace(case, way="edge arrays")
+    least = shrink.shrink(case, lambda c: has_parallel(c) > 0, 1e300, kept.append)
+    assert least.sample.m == 2
+    assert least.sample.n <= 2
+    assert kept[-1] is least
+
+
+def has_parallel(case: Any) -> int:
+    sample = case.sample
+    return int(sample.m - np.unique(sample.low * sample.n + sample.high).size)
