@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from clmst.core.dense_graph import DenseGraph
     from clmst.core.errors import (
+        CacheWarning,
         ClmstError,
         DeviceError,
         DeviceWarning,
@@ -75,6 +76,7 @@ _HOMES = {
     ),
     "clmst.core.dense_graph": ("DenseGraph",),
     "clmst.core.errors": (
+        "CacheWarning",
         "ClmstError",
         "DeviceError",
         "DeviceWarning",
@@ -106,6 +108,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "BoruvkaOptions",
+    "CacheWarning",
     "ClmstError",
     "DenseGraph",
     "DenseOptions",

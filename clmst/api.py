@@ -19,6 +19,7 @@ from clmst.intake import as_graph, on_another_device, put, refuse_complete, resi
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device
+from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
 
@@ -254,7 +255,7 @@ def core_numbers(graph: Any, *, device: Any = None) -> npt.NDArray[np.uint32]:
     assert isinstance(stored, DeviceGraph)
     device = stored.device
     earned.require_core_numbers(device)
-    with device.lock:
+    with device.lock, Guard(device, caches=[stored.plans, stored.derived]):
         cores = k_core.core_numbers(stored, Launcher(device, device.queue))
         return cores.numbers.to_host()
 
@@ -277,7 +278,8 @@ def _solve(
     stored = resident(graph, device, wait=profile)  # a profile takes another queue
     device = stored.device
     profiler = Profile() if profile else None
-    with device.lock:
+    caches = [stored.plans] if isinstance(stored, DeviceMatrix) else [stored.plans, stored.derived]
+    with device.lock, Guard(device, caches=caches):
         launch = Launcher(device, device.profiling_queue if profile else device.queue, profiler)
         if isinstance(stored, DeviceMatrix):
             earned.require_complete(stored, maximum=maximum, options=options)

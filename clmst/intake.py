@@ -17,6 +17,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device, pass_over
+from clmst.runtime.failures import Guard, check_memory
 from clmst.runtime.trust import NoFamilyLeftError
 
 Result = TypeVar("Result")
@@ -56,6 +57,8 @@ def resident(graph: Any, device: Any, *, wait: bool) -> DeviceGraph | DeviceMatr
     if not isinstance(graph, DeviceGraph | DeviceMatrix):
         return put(graph, get_device(device), wait=wait)
     check_place(graph, device)
+    memory = graph.panels[0].cells if isinstance(graph, DeviceMatrix) else graph.weights
+    check_memory(graph.device, memory)
     return graph
 
 
@@ -94,6 +97,7 @@ def put(graph: Any, device: Device, *, wait: bool) -> DeviceGraph | DeviceMatrix
     if adopted is not None:
         return adopted
     own = as_graph(graph)
-    if isinstance(own, Graph):
-        return DeviceGraph.upload(own, device, wait=wait)
-    return DeviceMatrix.upload(own, device)
+    with Guard(device):
+        if isinstance(own, Graph):
+            return DeviceGraph.upload(own, device, wait=wait)
+        return DeviceMatrix.upload(own, device)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from clmst.runtime import binary_cache
 from clmst.runtime.device import Device
 from tests.strategies import register_profiles
 from tests.variants import variants
@@ -19,7 +20,11 @@ SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 # Whoever runs the tests may have tuned the devices; that must not decide what is tested.
 _CACHE = tempfile.TemporaryDirectory(prefix="clmst-tests-")
+_BINARIES = binary_cache.folder()
 os.environ["CLMST_CACHE"] = _CACHE.name
+# But what has been compiled once need not be again, by no process of the tests.
+_BINARIES.mkdir(parents=True, exist_ok=True)
+binary_cache.folder().symlink_to(_BINARIES)
 
 register_profiles()
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

@@ -18,6 +18,7 @@ from clmst.core.graph import Graph, check_shape
 from clmst.core.weight_keys import Array, as_weights, first_nan
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/adoption.cl"
@@ -57,7 +58,7 @@ def adopt(matrix: Any, device: Device) -> DeviceGraph | None:
     graph = _as_it_is(matrix)
     if graph is None:
         return None
-    with device.lock:
+    with device.lock, Guard(device):
         resident = DeviceGraph.upload(graph, device, wait=False)
         return check(resident) if _is_trusted(resident) else None
 

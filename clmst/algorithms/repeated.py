@@ -116,9 +116,10 @@ class Rounds:
         self.edges, self.device = edges, device
         self._plans: dict[Hashable, Any] = {}
         self._planned_for: tuple[int, str] | None = None
-        # Stages: those that nothing is under way to or from, and the others by what they are.
+        # Stages: those that nothing is under way to or from, and which others there are; these are
+        # their users' alone, so that one of a round that was broken off goes back to the pool.
         self._free: list[Any] = []
-        self._busy: dict[int, Any] = {}
+        self._busy: set[int] = set()
         self._free_lock = threading.Lock()
         self._own: Any = None  # a buffer for weights by slot
         self.present: Given | None = None  # the weights of the last round, by slot
@@ -158,6 +159,8 @@ class Rounds:
     def take(self, given: Given, launch: Launcher) -> DeviceGraph:
         """Enqueue what makes weights by edge those of the next round; return its graph. O(m)."""
         self.forget()
+        if not self._faults_are_clear:
+            self.clear_faults(launch)
         n, program = self.edges.n_slots, self._program(given.encoding)
         by_slot = given
         if self._order is not None or given.is_lent:
@@ -203,13 +206,17 @@ class Rounds:
         """
         if self.present is None or given.stage is not self.present.stage:
             with self._free_lock:
-                stage = self._busy.pop(id(given.stage), None)
-                if stage is not None:
-                    self._free.append(stage)
+                if id(given.stage) in self._busy:
+                    self._busy.remove(id(given.stage))
+                    self._free.append(given.stage)
 
     def drop_plans(self) -> None:
-        """Make plans anew in the next round: of one that was broken off nobody knows the state."""
+        """Make plans anew in the next round: of one that was broken off nobody knows the state.
+
+        The same holds for claims of edges, and for what was found wrong with weights.
+        """
         self._plans.clear()
+        self._claims, self._faults_are_clear = None, False
 
     def forget(self) -> None:
         """Forget the present weights."""
@@ -231,6 +238,8 @@ class Rounds:
         launch : Launcher
         """
         assert self.present is not None
+        if not self._faults_are_clear:
+            self.clear_faults(launch)
         n_edges, program = self.edges.n_input, self._program(self.present.encoding)
         count = edges.size
         weights = self._own_weights(program, launch)
@@ -259,7 +268,9 @@ class Rounds:
 
     def clear_faults(self, launch: Launcher) -> None:
         """Enqueue that nothing has been found wrong."""
+        self._faults_are_clear = False
         launch.fill(self._faults, _NONE, _FAULT_WORDS)
+        self._faults_are_clear = True
 
     def widen(self, launch: Launcher) -> Encoding:
         """Let the present words be the weights themselves, and wait; return their encoding. O(m).
@@ -294,10 +305,12 @@ class Rounds:
         """Return the first of so many numbers that no change has claimed edges with."""
         n_edges = self.edges.n_input
         if self._claims is None or self._next_claim + count > _NONE:
-            if self._claims is None:
-                self._claims = self.device.allocate(4 * n_edges)
-            launch.fill(self._claims, 0, n_edges)
-            self._next_claim = 1
+            claims = self._claims
+            if claims is None:
+                claims = self.device.allocate(4 * n_edges)
+            self._claims = None  # until they are cleared
+            launch.fill(claims, 0, n_edges)
+            self._claims, self._next_claim = claims, 1
         first = self._next_claim
         self._next_claim += count
         return first
@@ -332,11 +345,11 @@ class Rounds:
             while self._free:
                 stage = self._free.pop()
                 if stage.size >= n_bytes:
-                    self._busy[id(stage)] = stage
+                    self._busy.add(id(stage))
                     return stage
         with self.device.lock:
             self.device.queue.finish()
             stage = self.device.allocate(n_bytes)
         with self._free_lock:
-            self._busy[id(stage)] = stage
+            self._busy.add(id(stage))
         return stage

@@ -20,6 +20,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.enqueue import for_each
+from clmst.runtime.failures import Guard, check_memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
 
@@ -110,17 +111,23 @@ class DeviceForest:
         With `look_up` weights come from the host's graph, rather than by a kernel that nobody has
         checked; not those of a forest with `weights` of its own.
         """
-        if isinstance(self.graph, DeviceMatrix):
-            return self._of_matrix(self.graph)
-        device, graph = self.graph.device, self.graph.graph
+        with Guard(self.graph.device):
+            if isinstance(self.graph, DeviceMatrix):
+                return self._of_matrix(self.graph)
+            return self._of_graph(self.graph, look_up=look_up)
+
+    def _of_graph(self, stored: DeviceGraph, *, look_up: bool) -> Forest:
+        """Copy slots, and endpoints where the host does not know rows; weights, if it must."""
+        check_memory(stored.device, self.slots)
+        device, graph = stored.device, stored.graph
         slots = np.empty(self.n_edges, np.uint32)
         own, launch = self.weights, Launcher(device, device.queue)
         weights = np.empty(self.n_edges, own.words.dtype if own else graph.weights.dtype)
         gathered = own.words.memory if own else None
         if own is None and not look_up:
-            gathered = self._gather_weights(self.graph, launch)
+            gathered = self._gather_weights(stored, launch)
         ids = None if graph.edge_ids is None else np.empty(self.n_edges, graph.edge_ids.dtype)
-        knows_rows = self.graph.rows is not None  # then the host does, too
+        knows_rows = stored.rows is not None  # then the host does, too
         edges = None if knows_rows else np.empty((self.n_edges, 2), np.uint32)
 
         def endpoints() -> Array:
@@ -166,6 +173,7 @@ class DeviceForest:
 
     def _of_matrix(self, matrix: DeviceMatrix) -> Forest:
         """Copy the endpoints; the rest follows from them."""
+        check_memory(matrix.device, self.edges)
         graph = matrix.graph
         edges = np.empty((self.n_edges, 2), np.uint32)
         if self.n_edges:
@@ -249,9 +257,9 @@ def gather(
 def _look_up_edges(graph: DeviceGraph, slots: Any, k: int) -> Any:
     """Return a buffer with the endpoints of some slots of a graph that knows their rows; waits."""
     device = graph.device
-    edges = device.allocate(8 * k)
-    program = device.program(SOURCE, WEIGHT_BITS=32)  # whatever the weights
-    with device.lock:
+    with device.lock, Guard(device):
+        edges = device.allocate(8 * k)
+        program = device.program(SOURCE, WEIGHT_BITS=32)  # whatever the weights
         launch = Launcher(device, device.queue)
         for_each(
             launch, program, "forest_look_up_edges", k, graph.rows, graph.indices, slots, edges, k

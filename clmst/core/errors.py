@@ -67,5 +67,9 @@ class DeviceWarning(RuntimeWarning):
     """A device failed; others do its work."""
 
 
+class CacheWarning(RuntimeWarning):
+    """Nothing can be kept for the next process; results are the same, after longer preparation."""
+
+
 class MissingDependencyError(ClmstError, ImportError):
     """An optional package is needed for what was asked; the message says how to install it."""

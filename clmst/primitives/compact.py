@@ -13,10 +13,12 @@ from clmst.primitives.predicate import Predicate
 from clmst.primitives.selection import SOURCE, Keep, Selection, Write, selection_defines
 from clmst.primitives.shares import Strategy
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 
 
+@guarded
 def compact(
     records: DeviceArray,
     flags: DeviceArray | None = None,
@@ -86,6 +88,7 @@ def compact(
     return selection.enqueue(strategy, launch)
 
 
+@guarded
 def positions(
     flags: DeviceArray,
     *,
@@ -118,6 +121,7 @@ def positions(
     return found, total
 
 
+@guarded
 def partition(
     records: DeviceArray,
     flags: DeviceArray | None = None,
@@ -162,6 +166,7 @@ def partition(
     return selection.enqueue(strategy, launch)
 
 
+@guarded
 def unique_by_key(
     keys: DeviceArray,
     values: DeviceArray | None = None,

@@ -17,6 +17,7 @@ from clmst.primitives.checks import (
 )
 from clmst.primitives.record import record_words
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "primitives/permute.cl"
@@ -24,6 +25,7 @@ SOURCE = "primitives/permute.cl"
 _CHUNKS_PER_ITEM = 4
 
 
+@guarded
 def gather(
     values: DeviceArray,
     indices: DeviceArray,
@@ -64,6 +66,7 @@ def gather(
     return out[: indices.size]
 
 
+@guarded
 def scatter(
     values: DeviceArray,
     indices: DeviceArray,

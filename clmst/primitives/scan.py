@@ -12,6 +12,7 @@ from clmst.primitives.monoid import Monoid
 from clmst.primitives.shares import Strategy, check_strategy, tile_and_teams
 from clmst.primitives.sweeps import Segments, Sweeps, checked_flags, checked_monoid, checked_out
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
 
 ScanStrategy: TypeAlias = Literal["reduce-then-scan", "scan-then-propagate", "sequential"]
@@ -22,6 +23,7 @@ PROPAGATE_SOURCE = "primitives/scan_propagate.cl"
 _BLOCK_TILES = 2
 
 
+@guarded
 def reduce(
     values: DeviceArray,
     *,
@@ -69,6 +71,7 @@ def reduce(
     return out[:1]
 
 
+@guarded
 def exclusive_scan(
     values: DeviceArray,
     *,
@@ -120,6 +123,7 @@ def exclusive_scan(
     )  # fmt: skip
 
 
+@guarded
 def inclusive_scan(
     values: DeviceArray,
     *,
@@ -139,6 +143,7 @@ def inclusive_scan(
     )  # fmt: skip
 
 
+@guarded
 def segmented_scan(
     values: DeviceArray,
     flags: DeviceArray | None = None,

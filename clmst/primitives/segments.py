@@ -22,11 +22,13 @@ from clmst.primitives.scan import segmented_scan
 from clmst.primitives.shares import Strategy
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.enqueue import for_each
+from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "primitives/segments.cl"
 
 
+@guarded
 def head_flags(
     offsets: DeviceArray,
     length: int,
@@ -71,6 +73,7 @@ def head_flags(
     return out[:length]
 
 
+@guarded
 def end_flags(
     flags: DeviceArray, *, out: DeviceArray | None = None, launch: Launcher | None = None
 ) -> DeviceArray:
@@ -101,6 +104,7 @@ def end_flags(
 
 
 @overload
+@guarded
 def segmented_reduce(
     values: DeviceArray,
     flags: DeviceArray,
@@ -112,6 +116,7 @@ def segmented_reduce(
     launch: Launcher | None = ...,
 ) -> tuple[DeviceArray, DeviceArray]: ...
 @overload
+@guarded
 def segmented_reduce(
     values: DeviceArray,
     flags: None = ...,
@@ -122,6 +127,7 @@ def segmented_reduce(
     strategy: Strategy = ...,
     launch: Launcher | None = ...,
 ) -> DeviceArray: ...
+@guarded
 def segmented_reduce(
     values: DeviceArray,
     flags: DeviceArray | None = None,

@@ -7,9 +7,11 @@ from clmst.primitives.checks import check_array
 from clmst.primitives.radix import KEY_KINDS, Key, KeyKind, check_field, order, plan_moves
 from clmst.primitives.shares import Strategy, check_strategy
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
 
 
+@guarded
 def sort(
     keys: DeviceArray,
     *,
@@ -56,6 +58,7 @@ def sort(
     return moved.result
 
 
+@guarded
 def sort_by_key(
     keys: DeviceArray,
     values: DeviceArray,

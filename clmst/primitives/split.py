@@ -20,11 +20,13 @@ from clmst.primitives.record import record_words
 from clmst.primitives.shares import Strategy, check_strategy
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
+from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 
 
 @overload
+@guarded
 def split(
     records: DeviceArray,
     *,
@@ -39,6 +41,7 @@ def split(
 
 
 @overload
+@guarded
 def split(
     records: DeviceArray,
     *,
@@ -52,6 +55,7 @@ def split(
 ) -> tuple[DeviceArray, DeviceArray]: ...
 
 
+@guarded
 def split(
     records: DeviceArray,
     *,

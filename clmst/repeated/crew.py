@@ -25,6 +25,7 @@ from clmst.repeated.strategies import Choice
 from clmst.repeated.together import Together
 from clmst.repeated.turns import Turns
 from clmst.repeated.whole import device_array
+from clmst.runtime import forking
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
@@ -85,6 +86,7 @@ class Crew:
         self._edges, self._every, self._devices = edges, list(devices), list(devices)
         self._strategy, self._algorithm, self._options = strategy, algorithm, options
         self._lock = threading.RLock()
+        forking.replace_locks(self, "_lock")
         self._end = ""  # why there is no device left
         try:
             self._formation: Formation | None = self._form()

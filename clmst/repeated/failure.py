@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from clmst.core.errors import InvalidArgumentError, InvalidForestError, InvalidGraphError
 from clmst.runtime.device import Device
+from clmst.runtime.failures import settle
 
 
 class DeviceLostError(Exception):
@@ -35,8 +36,11 @@ def failures_of(device: Device) -> Iterator[None]:
         yield
     except (InvalidGraphError, InvalidArgumentError, InvalidForestError, DeviceLostError):
         raise
-    except Exception as error:
-        raise DeviceLostError(device, error) from error
+    except BaseException as error:
+        told = settle(device, error)
+        if not isinstance(told, Exception):
+            raise
+        raise DeviceLostError(device, told) from error
 
 
 def reason(error: Exception) -> str:

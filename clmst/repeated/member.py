@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +20,7 @@ from clmst.repeated.whole import Whole, give_part
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.failures import has_finished
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
 
@@ -116,8 +116,8 @@ class Piece:
 
     def reset(self, launch: Launcher) -> None:
         """Build on nothing of a solve that was broken off."""
+        has_finished(launch.queue)  # before memory that it works on is anybody else's
         self.rounds.drop_plans()
-        self.rounds.clear_faults(launch)
 
 
 class Member:
@@ -260,10 +260,8 @@ class Member:
                 work.solved = time.perf_counter()
                 sent = self._read(work, encoding)
             except BaseException:
-                with suppress(Exception):  # of a device that is lost, say
-                    for piece in self.pieces:
-                        piece.reset(launch)
-                    launch.queue.finish()  # before memory that it works on is anybody else's
+                for piece in self.pieces:
+                    piece.reset(launch)
                 raise
         for found, slots, words in sent:
             self.union.lists.receive(found.number, slots, words, self._queue)

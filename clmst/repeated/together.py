@@ -21,6 +21,7 @@ from clmst.repeated.plan import Plan
 from clmst.repeated.timeline import LastPass, round_stats
 from clmst.repeated.whole import Brought, Needs, Whole, whole_of
 from clmst.runtime.device import Device
+from clmst.runtime.failures import has_finished
 from clmst.runtime.launcher import Launcher
 
 
@@ -200,7 +201,7 @@ class Together:
                 found = gather(solution, launch, maximum=self.maximum)
                 forest = self._union.forest(found, launch)
             except BaseException:
-                launch.queue.finish()  # before memory that it works on is anybody else's
+                has_finished(launch.queue)  # before memory that it works on is anybody else's
                 raise
         last = LastPass(launch=launch, algorithm=name, began=entered, ended=time.perf_counter())
         stats = round_stats(self.plan, works, last, began)

@@ -14,13 +14,15 @@ from clmst.algorithms.repeated import Given, Rounds
 from clmst.algorithms.solution import DeviceForest
 from clmst.algorithms.solving import forest_of
 from clmst.algorithms.warm_start import WarmStart
-from clmst.core.errors import InvalidArgumentError
+from clmst.core.errors import DeviceError, InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.repeated.ahead import Steps
 from clmst.repeated.intake import Change, change_of, give, nan_error, unknown_error
+from clmst.runtime import forking
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.failures import Guard, has_finished
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
 
@@ -66,9 +68,11 @@ class Turns:
         self._warm = WarmStart(maximum=maximum) if warm_start else None
         self._chains = Chains(maximum=maximum)
         self._lock = threading.RLock()
-        with device.lock:
+        forking.replace_locks(self, "_lock")
+        with device.lock, Guard(device):
             self._rounds: Rounds | None = make(edges, device)
             device.queue.finish()
+        self._times_renewed = device.times_renewed
 
     # ------------------------------------------------------------------- open or closed
 
@@ -81,6 +85,11 @@ class Turns:
         """Return the prepared graph, or raise if it is closed."""
         if self._rounds is None:
             raise InvalidArgumentError("the solver is closed; make another one to solve again")
+        if self.device.times_renewed != self._times_renewed:
+            raise DeviceError(
+                f"{self.device.description} has failed since this solver was made, and lost what "
+                "was in its memory; make another one to solve again"
+            )
         return self._rounds
 
     def close(self) -> None:
@@ -98,7 +107,7 @@ class Turns:
         with self._lock:
             began = time.perf_counter()
             launch = self._launcher(profile=profile)
-            with self.device.lock:
+            with self.device.lock, Guard(self.device):
                 try:
                     given = give(weights, self.opened(), launch.queue)
                 except BaseException:
@@ -125,7 +134,7 @@ class Turns:
                 raise InvalidArgumentError("there are no weights to change; solve() gives them")
             began = time.perf_counter()
             launch = self._launcher(profile=profile)
-            with self.device.lock:
+            with self.device.lock, Guard(self.device):
                 change = change_of(edge_ids, weights, rounds, launch)
                 uploaded = self._time(launch)
                 forest = self._changed_round(rounds, change, launch)
@@ -139,11 +148,13 @@ class Turns:
 
         These go by a queue of their own, with which only the thread that gives them has to do.
         """
-        queue = self.device.new_queue()
+        with Guard(self.device):
+            queue = self.device.new_queue()
 
         def bring(weights: Any) -> Given:
-            given = give(weights, self.opened(), queue, keeps=True)
-            queue.finish()
+            with Guard(self.device, queues=[queue]):
+                given = give(weights, self.opened(), queue, keeps=True)
+                queue.finish()
             return given
 
         def solve(given: Given) -> Any:
@@ -167,7 +178,7 @@ class Turns:
     def _round(self, given: Given, launch: Launcher, *, verify: bool) -> DeviceForest:
         """Solve with weights by edge; they are done with when it returns."""
         rounds = self.opened()
-        with self.device.lock:
+        with self.device.lock, Guard(self.device):
             try:
                 forest = self._solve(rounds, lambda: rounds.take(given, launch), launch)
                 nan = rounds.read_faults(launch).nan if given.may_hold_nan else None
@@ -184,13 +195,20 @@ class Turns:
         return forest
 
     def _changed_round(self, rounds: Rounds, change: Change, launch: Launcher) -> DeviceForest:
-        """Solve with some weights changed, or raise if they cannot be."""
-        forest = self._solve(
-            rounds, lambda: rounds.change(change.ids, change.words, launch), launch
-        )
-        if change.is_checked:
-            return forest
-        faults = rounds.read_faults(launch)
+        """Solve with some weights changed, or raise if they cannot be.
+
+        If anything else goes wrong nobody knows which of them have been changed.
+        """
+        try:
+            forest = self._solve(
+                rounds, lambda: rounds.change(change.ids, change.words, launch), launch
+            )
+            if change.is_checked:
+                return forest
+            faults = rounds.read_faults(launch)
+        except BaseException:
+            rounds.forget()
+            raise
         if faults.unknown is not None:
             edge = change.edge_in(faults.unknown)
             raise unknown_error(edge, faults.unknown, rounds.edges.n_input)
@@ -205,12 +223,11 @@ class Turns:
         try:
             return self._forest(graph(), launch)
         except BaseException:
+            has_finished(launch.queue)  # before memory that it works on is anybody else's
             rounds.drop_plans()
             self._chains.forget()
             if self._warm is not None:
                 self._warm.forget()
-            rounds.clear_faults(launch)
-            launch.queue.finish()  # before memory that it works on is anybody else's
             raise
 
     def _forest(self, graph: DeviceGraph, launch: Launcher) -> DeviceForest:

@@ -12,6 +12,7 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.discovery import get_device
+from clmst.runtime.failures import Guard, check_memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
 
@@ -159,9 +160,11 @@ class DeviceArray:
 
     def to_host(self) -> Array:
         """Return a copy as a NumPy array; waits for everything enqueued before. O(n)."""
+        check_memory(self.device, self.base)
         values = np.empty(self.size, self.dtype)
         if self.size:
-            Launcher(self.device, self.device.queue).read(self.memory, values)
+            with Guard(self.device):
+                Launcher(self.device, self.device.queue).read(self.memory, values)
         return values
 
     def write(self, values: Array) -> None:
@@ -171,9 +174,10 @@ class DeviceArray:
                 f"values have shape {values.shape} and dtype {values.dtype}; the array takes "
                 f"{(self.size,)} and {self.dtype}"
             )
+        check_memory(self.device, self.base)
         if self.size:
             transfer = Transfer(buffer=self.memory, array=np.ascontiguousarray(values))
-            with self.device.lock:
+            with self.device.lock, Guard(self.device):
                 self.device.staging.send(self.device.queue, [transfer])
                 self.device.queue.finish()
 
@@ -257,7 +261,8 @@ def _region(device: Device, base: Any, offset: int, n_bytes: int) -> Any:
             f"the array is in a {type(base).__name__}; views into the middle are of buffers only"
         )
     whole: Any = base if isinstance(base, cl.Buffer) else cl.Buffer.from_int_ptr(base.int_ptr)
-    return whole.get_sub_region(offset, n_bytes)
+    with Guard(device):
+        return whole.get_sub_region(offset, n_bytes)
 
 
 def _whole(base: Any, offset: int) -> tuple[Any, int]:

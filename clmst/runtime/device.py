@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.weight_keys import Array
-from clmst.runtime import huge_pages, program, trial
+from clmst.runtime import failures, forking, huge_pages, program, trial
 from clmst.runtime.capabilities import Capabilities, detect
 from clmst.runtime.made_once import MadeOnce
 from clmst.runtime.policy import Policy
@@ -18,7 +19,8 @@ from clmst.runtime.transfer import Staging, Transfer
 from clmst.runtime.trust import Trust
 from clmst.runtime.tuning import Identity, Tuning, look_up
 
-_INVALID_BUFFER_SIZE = -61  # of OpenCL's header
+# What goes with a context.
+_OF_A_CONTEXT = ("context", "queue", "profiling_queue", "_pool", "staging")
 
 
 class Device:
@@ -47,6 +49,7 @@ class Device:
         tuning: Policy | None = None,
         _trusted: bool = False,
     ) -> None:
+        forking.opening()
         self.cl_device = cl_device
         self.without = without
         self.capabilities: Capabilities = detect(cl_device).without(without)
@@ -56,6 +59,8 @@ class Device:
         self._programs: dict[tuple[Any, ...], Program] = {}
         self._advised: set[int] = set()
         self.trust = Trust(self, given=_trusted)
+        self.times_renewed = 0
+        forking.replace_locks(self, "lock")
 
     # ---------------------------------------------------------------- identity
 
@@ -169,31 +174,44 @@ class Device:
         ------
         OutOfDeviceMemoryError
             The device does not have that much, or not in one piece.
+        DeviceError
         """
-        import pyopencl as cl
-
         limit = self.capabilities.max_allocation
         if n_bytes > limit:
             raise OutOfDeviceMemoryError(
                 f"a buffer of {n_bytes} bytes is needed; {self.description} allocates "
                 f"at most {limit} in one piece"
             )
-        try:
-            buffer = self._pool.allocate(max(n_bytes, 16))
-        except (cl.MemoryError, cl.LogicError) as error:
-            # Intel's runtime says of what it has no room for that the size is invalid.
-            if isinstance(error, cl.LogicError) and error.code != _INVALID_BUFFER_SIZE:
-                raise
-            raise OutOfDeviceMemoryError(
-                f"{self.description} could not allocate {n_bytes} bytes more; "
-                f"it has {self.capabilities.global_memory} in all"
-            ) from error
+        buffer = self._from_pool(max(n_bytes, 16))
         if n_bytes >= huge_pages.ADVISED_FROM and self.capabilities.host_arrays != "copied":
             with self.lock:
                 if buffer.int_ptr not in self._advised:  # else it has been in use before
                     self._advised.add(buffer.int_ptr)
                     huge_pages.advise(self.queue, buffer, n_bytes)
         return buffer
+
+    def _from_pool(self, n_bytes: int) -> Any:
+        import pyopencl as cl
+
+        forking.check()
+        try:
+            return self._pool.allocate(n_bytes)
+        except cl.Error as error:
+            if not failures.is_out_of_memory(error):
+                raise failures.explained(self, error) from error
+        gc.collect()  # of what is in cycles nobody has given the memory back yet
+        try:
+            return self._pool.allocate(n_bytes)
+        except cl.Error as error:
+            raise OutOfDeviceMemoryError(
+                f"{n_bytes} bytes more are needed than {self.description} has left; "
+                f"{self.memory_in_words()}"
+            ) from error
+
+    def memory_in_words(self) -> str:
+        """Return how much memory the device has, and how much of it clmst uses."""
+        used = self._pool.active_bytes if "_pool" in vars(self) else 0
+        return f"it has {self.capabilities.global_memory} bytes in all, of which clmst uses {used}"
 
     def upload(self, array: Array) -> Any:
         """Return what kernels take as a read-only buffer with the contents of `array`.
@@ -216,7 +234,7 @@ class Device:
                 found[k] = self.allocate(array.nbytes)
                 transfers += [Transfer(buffer=found[k], array=array)] if array.nbytes else []
         if transfers:
-            with self.lock:  # see Launcher
+            with self.lock, failures.Guard(self):  # see Launcher
                 self.staging.send(self.queue, transfers)
                 if wait:
                     self.queue.finish()
@@ -242,6 +260,30 @@ class Device:
         """
         return Staging(self.queue, pinned=self.capabilities.host_arrays == "copied")
 
+    @property
+    def is_callers(self) -> bool:
+        """Whether its queue is the caller's own."""
+        return self._caller_queue is not None
+
+    def queues_in_use(self) -> list[Any]:
+        """Return its queues, as far as there are any yet."""
+        return [vars(self)[name] for name in ("queue", "profiling_queue") if name in vars(self)]
+
+    def renew(self) -> None:
+        """Let go of a context that does not answer; the next call that needs one makes another.
+
+        What is in the memory of the old one stays its owners', and is of no more use. A queue of
+        the caller's is not replaced.
+        """
+        if self.is_callers:
+            return
+        with self.lock:
+            for name in _OF_A_CONTEXT:
+                vars(self).pop(name, None)
+            self._programs.clear()
+            self._advised.clear()
+            self.times_renewed += 1
+
     def release_memory(self) -> None:
         """Give buffers that the pool holds ready back to the device, and pinned memory too."""
         self._pool.free_held()
@@ -265,7 +307,8 @@ class Device:
         if asked in self._programs:
             return self._programs[asked]
         key = program.specialise(source_name, self.capabilities, self.policy, prelude, **defines)
-        with self.lock:  # threads that want the same program wait for the one that builds it
+        # Threads that want the same program wait for the one that builds it.
+        with self.lock, failures.Guard(self):
             if asked not in self._programs:
                 built = program.build(self.context, self.cl_device, key)
                 self._programs[asked] = Program(built, key)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clmst.core.errors import InvalidArgumentError, UnsupportedDeviceError
-from clmst.runtime import embedded
+from clmst.runtime import embedded, forking
 from clmst.runtime.capabilities import OPTIONAL
 from clmst.runtime.device import Device
 from clmst.runtime.trust import NoFamilyLeftError
@@ -57,6 +57,7 @@ def enumerate_devices() -> list[Device]:
     """Return every device of every platform, best first, none of them tried yet."""
     import pyopencl as cl
 
+    forking.opening()
     with _enumeration_lock, embedded.offered_to_loader():
         try:
             platforms = cl.get_platforms()
@@ -126,6 +127,7 @@ def get_device(device: Any = None) -> Device:
     InvalidArgumentError
         Nothing matches the name; lists the devices there are.
     """
+    forking.check()
     if isinstance(device, Device):
         device.check_usable()
         return device

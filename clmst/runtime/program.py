@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from clmst.core.errors import KernelBuildError
-from clmst.runtime import source
+from clmst.runtime import binary_cache, source
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
 
@@ -155,7 +156,7 @@ def specialise(
 
 
 def build(context: Any, device: Any, specialisation: Specialisation) -> Any:
-    """Build a program; PyOpenCL keeps the binary in the user's cache.
+    """Build a program, or take its binary from the user's cache.
 
     Raises
     ------
@@ -163,16 +164,51 @@ def build(context: Any, device: Any, specialisation: Specialisation) -> Any:
         With the specialisation's label, the lines of its prelude and the compiler's log.
     """
     import pyopencl as cl
+    from pyopencl.characterize import has_src_build_cache
 
-    text = specialisation.text
-    program = cl.Program(context, text)
+    text, options = specialisation.text, specialisation.options
+    if driver_caches := has_src_build_cache(device):
+        key = ""
+    else:
+        key = binary_cache.key_of(device, text, options)
+        if (binary := binary_cache.read(key)) is not None:
+            with suppress(cl.Error):  # a driver that does not take its own binary compiles anew
+                return _build(cl.Program(context, [device], [binary]), options, device)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", cl.CompilerWarning)
-            return program.build(options=specialisation.options, devices=[device])
+        program = _compile(context, device, text, options)
     except cl.Error as error:
         log = "\n".join((*_numbered(specialisation.prelude), source.name_places(str(error), text)))
         raise KernelBuildError(specialisation.label, device.name.strip(), log) from error
+    if not driver_caches and (compiled := _binary_of(program, device)):
+        binary_cache.write(key, compiled)
+    return program
+
+
+def _compile(context: Any, device: Any, text: str, options: list[str]) -> Any:
+    """Compile a source, whatever is in caches of PyOpenCL's."""
+    import pyopencl as cl
+
+    return _build(cl.Program(context, text), options, device, cache_dir=False)
+
+
+def _build(program: Any, options: list[str], device: Any, **named: Any) -> Any:
+    import pyopencl as cl
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cl.CompilerWarning)
+        return program.build(options=options, devices=[device], **named)
+
+
+def _binary_of(program: Any, device: Any) -> bytes:
+    """Return the binary of a built program for one device; nothing where there is none to have."""
+    import pyopencl as cl
+
+    try:
+        devices = program.get_info(cl.program_info.DEVICES)
+        binaries = program.get_info(cl.program_info.BINARIES)
+    except cl.Error:
+        return b""
+    return bytes(binaries[devices.index(device)])
 
 
 def _numbered(prelude: Prelude | None) -> list[str]:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from clmst.core.errors import KernelBuildError, OutOfDeviceMemoryError, UnsupportedDeviceError
+from clmst.core.errors import (
+    DeviceError,
+    KernelBuildError,
+    OutOfDeviceMemoryError,
+    UnsupportedDeviceError,
+)
 
 
 def refusal(error: Exception) -> str | None:
@@ -22,7 +27,7 @@ def refusal(error: Exception) -> str | None:
         return _first_line(error)
     if isinstance(error, OutOfDeviceMemoryError | cl.MemoryError):
         return f"out of device memory: {_first_line(error)}"
-    if isinstance(error, cl.Error):
+    if isinstance(error, DeviceError | cl.Error):
         return f"does not run: {_first_line(error)}"
     return None
 

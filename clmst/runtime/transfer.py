@@ -12,6 +12,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 
 from clmst.core.cores import usable_cores
 from clmst.core.weight_keys import Array
+from clmst.runtime import forking
 
 # Transfers of fewer bytes in all go the driver's way: waking the threads would take longer.
 STAGED_FROM = 4 << 20
@@ -117,6 +119,7 @@ class Staging:
         self.failure: str | None = None
         self._queue = queue
         self._lock = threading.Lock()
+        forking.replace_locks(self, "_lock")
         self._blocks: Array | None = None  # threads x blocks x bytes
         self._events: list[list[Any]] = []
         self._workers: ThreadPoolExecutor | None = None
@@ -169,13 +172,14 @@ class Staging:
     def free(self) -> None:
         """Give memory and threads back; the next large transfer takes them anew."""
         with self._lock:
-            if self._workers is None or self._blocks is None:
-                return
-            self._workers.shutdown()
-            for events in self._events:
-                _wait_for(*events)
-            mapping: Any = self._blocks.base
+            workers, blocks, events = self._workers, self._blocks, self._events
             self._workers, self._blocks, self._events = None, None, []
+            if workers is None or blocks is None:
+                return
+            workers.shutdown()
+            for of_thread in events:
+                _wait_for(*of_thread)
+            mapping: Any = blocks.base
             mapping.release(self._queue)
 
     # ------------------------------------------------------------------ opening
@@ -187,7 +191,7 @@ class Staging:
         """Take memory and threads, unless they are there; return whether they are."""
         import pyopencl as cl
 
-        if self._blocks is not None or self.failure is not None:
+        if self._workers is not None or self.failure is not None:
             return self.failure is None
         try:
             flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
@@ -205,24 +209,51 @@ class Staging:
                 stacklevel=2,
             )
             return False
-        self._events = [[None] * self.shape.blocks for _ in range(self.n_threads)]
-        self._workers = ThreadPoolExecutor(self.n_threads, thread_name_prefix="clmst-transfer")
+        self._forget_events()
+        self._start_threads()  # which says that all is there
         return True
+
+    def _start_threads(self) -> None:
+        self._workers = ThreadPoolExecutor(self.n_threads, thread_name_prefix="clmst-transfer")
+
+    def _forget_events(self) -> None:
+        self._events = [[None] * self.shape.blocks for _ in range(self.n_threads)]
 
     # ------------------------------------------------------------------ threads
 
     def _share(
         self, work: Callable[[int, Iterator[_Piece]], None], transfers: Sequence[Transfer]
     ) -> None:
-        """Let all threads take pieces, one after the other, until there are none; wait for them."""
+        """Let all threads take pieces, one after the other, until there are none; wait for them.
+
+        If anything goes wrong, Ctrl-C included, no thread is at work any more when this returns,
+        and nothing is under way to or from pinned memory.
+        """
         assert self._workers is not None
         pieces = list(self._cut(transfers))
         shared = iter(pieces)  # a list's iterator gives no element twice, whoever asks
         threads = range(min(self.n_threads, len(pieces)))
-        futures: list[Future[None]] = [self._workers.submit(work, k, shared) for k in threads]
-        errors = [error for future in futures if (error := future.exception())]
-        if errors:
-            raise errors[0]
+        try:
+            futures: list[Future[None]] = [self._workers.submit(work, k, shared) for k in threads]
+            for future in futures:
+                future.result()
+        except BaseException:
+            deque(shared, maxlen=0)  # nobody takes another piece
+            self._break_off(self._workers)
+            raise
+
+    def _break_off(self, workers: ThreadPoolExecutor) -> None:
+        """Wait for threads, however often Ctrl-C is pressed, and for what they have enqueued."""
+        is_over = False
+        while not is_over:
+            with suppress(KeyboardInterrupt):
+                workers.shutdown()
+                is_over = True
+        for event in [event for events in self._events for event in events if event is not None]:
+            with suppress(Exception):  # of a command that failed
+                event.wait()
+        self._forget_events()
+        self._start_threads()
 
     def _cut(self, transfers: Sequence[Transfer]) -> Iterator[_Piece]:
         """Yield pieces of a block, or less where there would be too few for all threads."""

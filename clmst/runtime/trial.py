@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clmst.core.errors import KernelBuildError, OutOfDeviceMemoryError
+from clmst.core.errors import DeviceError, KernelBuildError, OutOfDeviceMemoryError
 from clmst.runtime.launcher import Launcher
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def failure(device: Device) -> str | None:
         lines = lines or ["the compiler gives no reason"]
         reason = next((x for x in lines if "error" in x.lower() or "unknown" in x), lines[0])
         return f"cannot build a kernel: {reason}"
-    except (cl.Error, OutOfDeviceMemoryError) as error:
+    except (cl.Error, DeviceError, OutOfDeviceMemoryError) as error:
         return f"cannot run a kernel: {str(error).splitlines()[0]}"
 
 

@@ -1,0 +1,209 @@
+"""What happens when work on a device fails: errors in clmst's terms, and a usable device again.
+
+This is the one place where errors of OpenCL become errors of clmst. Whoever calls a device for a
+user does so inside a :class:`Guard`. When anything is raised there, be it Ctrl-C:
+
+1. The host waits for what has been enqueued. Memory goes back to the pool only after that, so no
+   command can write to memory that somebody else has got by then.
+2. State that the broken work may have left half made is dropped: the plans of a graph, say.
+3. A device whose queue does not answer any more gets another context, queue and pool.
+4. OpenCL's own error is raised as :class:`clmst.DeviceError` or
+   :class:`clmst.OutOfDeviceMemoryError`; it is the cause of that.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, MutableMapping, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from clmst.core.errors import ClmstError, DeviceError, OutOfDeviceMemoryError
+from clmst.runtime import forking
+
+if TYPE_CHECKING:
+    from clmst.runtime.device import Device
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# Of OpenCL's header.
+_OUT_OF_MEMORY = (-4, -6)  # for memory objects; of the host
+_INVALID_BUFFER_SIZE = -61
+
+
+class Guard:
+    """A context manager for work on a device, see above; it costs nothing where nothing fails.
+
+    The lock of the device is not taken; take it before, by a ``with`` of its own: that no interrupt
+    can come between taking a lock and noting it holds only for locks themselves.
+
+    Parameters
+    ----------
+    device : Device
+    caches : sequence of mutable mapping
+        What is emptied on failure.
+    queues : sequence of pyopencl.CommandQueue
+        Queues of the caller's to wait for; the device's own when left out.
+    """
+
+    __slots__ = ("_caches", "_device", "_queues")
+
+    def __init__(
+        self,
+        device: Device,
+        *,
+        caches: Sequence[MutableMapping[Any, Any]] = (),
+        queues: Sequence[Any] = (),
+    ) -> None:
+        self._device, self._caches, self._queues = device, caches, queues
+
+    def __enter__(self) -> None:
+        forking.check()
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if error is None:
+            return
+        try:
+            told = settle(self._device, error, self._queues)
+        finally:
+            for cache in self._caches:
+                cache.clear()
+        if told is not error:
+            raise told from error
+
+
+def guarded(function: Callable[P, T]) -> Callable[P, T]:
+    """Guard a function by the device of its first argument that has one."""
+
+    @wraps(function)
+    def call(*arguments: P.args, **named: P.kwargs) -> T:
+        forking.check()
+        try:
+            return function(*arguments, **named)
+        except BaseException as error:
+            given = (*arguments, *named.values())
+            device = next((one.device for one in given if hasattr(one, "device")), None)
+            told = error if device is None else settle(device, error)
+            if told is error:
+                raise
+            raise told from error
+
+    return call
+
+
+def settle(device: Device, error: BaseException, queues: Sequence[Any] = ()) -> BaseException:
+    """Make a device usable after an error, and return the error in clmst's terms.
+
+    Parameters
+    ----------
+    device : Device
+    error : BaseException
+    queues : sequence of pyopencl.CommandQueue
+        As of :class:`Guard`.
+    """
+    if forking.is_child():
+        return error
+    finished = [has_finished(queue) for queue in queues]  # each is waited for
+    is_lost = not all(finished)
+    if not queues or is_lost or _is_opencls(error):
+        with device.lock:
+            finished += [has_finished(queue) for queue in device.queues_in_use()]
+            is_lost = not all(finished) or (_is_opencls(error) and not _answers(device))
+            if is_lost:
+                device.renew()
+    return explained(device, error, is_lost=is_lost)
+
+
+def explained(device: Device, error: BaseException, *, is_lost: bool = False) -> BaseException:
+    """Return an error of OpenCL's in clmst's terms, and any other as it is."""
+    if isinstance(error, ClmstError) or not _is_opencls(error):
+        return error
+    code, routine = _facts(error)
+    if is_out_of_memory(error):
+        return OutOfDeviceMemoryError(
+            f"{device.description} has no memory left for what is needed ({routine} says {code}); "
+            f"{device.memory_in_words()}"
+        )
+    if not is_lost:
+        rule = "what was under way is dropped, and the device can be used again"
+    elif device.is_callers:
+        rule = "its queue is the caller's, who must make another one"
+    else:
+        rule = (
+            "clmst opened it anew: what was in its memory is lost, so graphs, arrays and solvers "
+            "that were there must be made again"
+        )
+    return DeviceError(f"{device.description} failed ({routine} says {code}); {rule}")
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether OpenCL says by an error that there is no memory left.
+
+    Intel's runtime says of a buffer for which it has no memory that the size is invalid.
+    """
+    if not _is_opencls(error):
+        return False
+    cl: Any = sys.modules["pyopencl"]
+    try:
+        return error.code in (*_OUT_OF_MEMORY, _INVALID_BUFFER_SIZE)  # type: ignore[attr-defined]
+    except AttributeError:  # made of a text alone
+        return isinstance(error, cl.MemoryError)
+
+
+def check_memory(device: Device, memory: Any) -> None:
+    """Raise if memory was lost with an earlier context of its device.
+
+    Raises
+    ------
+    DeviceError
+    """
+    if device.times_renewed and hasattr(memory, "get_info"):
+        import pyopencl as cl
+
+        if memory.get_info(cl.mem_info.CONTEXT) != device.context:
+            raise DeviceError(
+                f"{device.description} has failed since this was put into its memory, and lost it; "
+                "it must be put there again"
+            )
+
+
+def has_finished(queue: Any) -> bool:
+    """Wait for a queue, however often Ctrl-C is pressed; return False if it fails."""
+    import pyopencl as cl
+
+    while True:
+        try:
+            queue.finish()
+        except KeyboardInterrupt:  # the first one is on its way up already
+            continue
+        except cl.Error:
+            return False
+        return True
+
+
+def _is_opencls(error: BaseException) -> bool:
+    cl: Any = sys.modules.get("pyopencl")
+    return cl is not None and isinstance(error, cl.Error)
+
+
+def _facts(error: Any) -> tuple[str, str]:
+    """Return the name of an OpenCL error, and the function that gave it."""
+    cl: Any = sys.modules["pyopencl"]
+    try:
+        return str(cl.status_code.to_string(error.code)), error.routine or "OpenCL"
+    except (AttributeError, ValueError):  # made of a text alone, or a vendor's own number
+        return str(getattr(error, "code", "") or error).splitlines()[0], "OpenCL"
+
+
+def _answers(device: Device) -> bool:
+    """Return whether a device still takes commands, after an error; waits."""
+    import pyopencl as cl
+
+    if "queue" not in vars(device):
+        return True
+    try:
+        cl.enqueue_marker(device.queue).wait()
+    except cl.Error:
+        return False
+    return True

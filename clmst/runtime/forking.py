@@ -1,0 +1,89 @@
+"""Processes that are forked: OpenCL does not survive that, and says so instead of hanging.
+
+A child made by ``fork`` has one thread, and memory as it was in that moment: locks that other
+threads had stay taken for ever, and the driver's own threads are gone. So in a child of a process
+in which clmst had asked OpenCL for devices, whatever needs a device raises
+:class:`clmst.DeviceError`. A process that forks before that leaves no trace in its children.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from typing import Any
+
+from clmst.core.errors import DeviceError
+
+_is_open = False  # whether this process has asked OpenCL for anything
+_is_child = False  # whether a parent of this process had
+# Objects, and the names of their attributes that are locks.
+_locks: weakref.WeakKeyDictionary[Any, tuple[str, ...]] = weakref.WeakKeyDictionary()
+
+
+class ForkedLock:
+    """What becomes of a lock in a child: nobody gets it, and nobody waits for it."""
+
+    def __enter__(self) -> None:
+        check()
+
+    def __exit__(self, *exception: object) -> None:
+        """Nothing was taken."""
+
+    def acquire(self, *_: object, **__: object) -> bool:
+        """Raise."""
+        check()
+        return False
+
+    def release(self) -> None:
+        """Nothing was taken."""
+
+
+def opening() -> None:
+    """Note that this process asks OpenCL for devices, or raise in a child of one that had.
+
+    Raises
+    ------
+    DeviceError
+    """
+    global _is_open  # noqa: PLW0603 - a fact about the process
+    check()
+    _is_open = True
+
+
+def check() -> None:
+    """Raise in a child of a process that had opened OpenCL.
+
+    Raises
+    ------
+    DeviceError
+    """
+    if _is_child:
+        raise DeviceError(
+            "this process was forked from one that had opened OpenCL, which does not work in the "
+            'child; start processes by multiprocessing\'s "spawn" or "forkserver", or fork before '
+            "clmst is first asked for a device"
+        )
+
+
+def is_child() -> bool:
+    """Return whether this process was forked from one that had opened OpenCL."""
+    return _is_child
+
+
+def replace_locks(owner: Any, *names: str) -> None:
+    """Let attributes of an object that are locks raise in a child, where waiting would hang."""
+    _locks[owner] = names
+
+
+def _after_fork() -> None:
+    global _is_child  # noqa: PLW0603 - a fact about the process
+    if not _is_open:
+        return
+    _is_child = True
+    for owner, names in list(_locks.items()):
+        for name in names:
+            setattr(owner, name, ForkedLock())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,1 @@
+"""Faults: what fails, when, and what must come of it."""

@@ -1,0 +1,177 @@
+"""What is broken off by faults: one call of each kind that uses a device, and its right result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+import clmst
+from clmst import primitives
+from clmst.algorithms import ALGORITHMS
+from clmst.algorithms.adoption import FROM_SLOTS
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.runtime.device import Device
+
+Check = Callable[[], None]
+SOLVES = tuple(ALGORITHMS)
+OTHERS = ("resident", "points", "adopted", "core-numbers", "solver", "update", "many", "sort")
+SUBJECTS = (*SOLVES, *OTHERS)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A call, again and again; it raises unless the result is right."""
+
+    name: str
+    run: Check
+
+
+@cache
+def graph() -> Graph:
+    """Return a graph with ties, parallel edges and several components."""
+    rng = np.random.default_rng(3)
+    u, v = rng.integers(0, 400, (2, 1500))
+    return Graph.from_edges(u, v, rng.integers(0, 50, 1500).astype("f4"), n_vertices=420)
+
+
+@cache
+def forest(seed: int | None = None) -> Forest:
+    """Return its forest, under other weights if a seed is given."""
+    return clmst.kruskal(graph() if seed is None else reweighted(weights(seed)))
+
+
+def weights(seed: int) -> Any:
+    """Return other weights of its edges."""
+    return np.random.default_rng(seed).integers(0, 99, 1500).astype("f4")
+
+
+def reweighted(values: Any) -> Graph:
+    """Return the graph of the same edges with these weights."""
+    rng = np.random.default_rng(3)
+    u, v = rng.integers(0, 400, (2, 1500))
+    return Graph.from_edges(u, v, values, n_vertices=420)
+
+
+def same(found: Forest, expected: Forest) -> None:
+    """Raise unless two forests are the same edges."""
+    np.testing.assert_array_equal(found.edge_ids, expected.edge_ids)
+    np.testing.assert_array_equal(found.edges, expected.edges)
+    np.testing.assert_array_equal(found.weights, expected.weights)
+
+
+def subject(name: str, device: Device) -> Subject:
+    """Return a subject by its name."""
+    if name in SOLVES:
+        return Subject(name, lambda: same(solve(graph(), name, device), forest()))
+    return Subject(name, _OTHERS[name](device))
+
+
+def solve(what: Any, algorithm: str, device: Device | None) -> Forest:
+    """Return a minimum spanning forest."""
+    return clmst.minimum_spanning_forest(what, algorithm=algorithm, device=device)
+
+
+def _resident(device: Device) -> Check:
+    """Return solves of one graph that stays on the device with what algorithms keep there."""
+    stored = clmst.to_device(graph(), device)
+
+    def run() -> None:
+        for algorithm in ("lone-boruvka", "filter-boruvka", "prim"):
+            same(solve(stored, algorithm, None), forest())
+
+    return run
+
+
+def _points(device: Device) -> Check:
+    points = clmst.Points(np.random.default_rng(1).random((150, 2)))
+    expected = clmst.kruskal(points.to_graph())
+    return lambda: same(solve(points, "auto", device), expected)
+
+
+def _adopted(device: Device) -> Check:
+    """Return solves of a SciPy matrix large enough for the device to check it itself."""
+    n, rng = 9000, np.random.default_rng(4)
+    values = rng.integers(1, 99, FROM_SLOTS + 5000).astype("f4")
+    upper = sparse.coo_array(
+        (values, np.sort(rng.integers(0, n, (2, values.size)), axis=0)), shape=(n, n)
+    )
+    matrix = upper.tocsr()
+    expected = clmst.kruskal(Graph.from_scipy(matrix))
+    return lambda: same(solve(matrix, "auto", device), expected)
+
+
+def _core_numbers(device: Device) -> Check:
+    expected = clmst.core_numbers(graph(), device=device)
+
+    def run() -> None:
+        np.testing.assert_array_equal(clmst.core_numbers(graph(), device=device), expected)
+
+    return run
+
+
+def _solver(device: Device) -> Check:
+    solver = clmst.RepeatedSolver(graph(), devices=device)
+
+    def run() -> None:
+        for seed in (1, 2):
+            same(solver.solve(weights(seed)), forest(seed))
+
+    return run
+
+
+def _update(device: Device) -> Check:
+    solver = clmst.RepeatedSolver(graph(), devices=device)
+    changed = weights(1)
+    changed[[5, 900]] = 0, 70
+    expected = clmst.kruskal(reweighted(changed))
+
+    def run() -> None:
+        same(solver.solve(weights(1)), forest(1))
+        same(solver.update([5, 900, 5], [3, 70, 0]), expected)
+
+    return run
+
+
+def _many(device: Device) -> Check:
+    solver = clmst.RepeatedSolver(graph(), devices=device)
+
+    def run() -> None:
+        found: Iterator[Forest] = solver.solve_many(weights(seed) for seed in (1, 2, 3))
+        for seed, one in zip((1, 2, 3), found, strict=True):
+            same(one, forest(seed))
+
+    return run
+
+
+def _sort(device: Device) -> Check:
+    values = np.random.default_rng(5).integers(0, 999, 5000).astype("u4")
+
+    def run() -> None:
+        array = clmst.DeviceArray.from_host(values, device)
+        keys = primitives.sort(array)
+        total = primitives.reduce(keys)
+        kept, _ = primitives.compact(
+            keys, clmst.DeviceArray.from_host(np.ones(5000, np.uint8), device)
+        )
+        np.testing.assert_array_equal(kept.to_host(), np.sort(values))
+        assert total.to_host()[0] == values.sum(dtype="u4")
+
+    return run
+
+
+_OTHERS: dict[str, Callable[[Device], Check]] = {
+    "resident": _resident,
+    "points": _points,
+    "adopted": _adopted,
+    "core-numbers": _core_numbers,
+    "solver": _solver,
+    "update": _update,
+    "many": _many,
+    "sort": _sort,
+}
