@@ -6,7 +6,6 @@ is on the device before, and so are all buffers from the second solve on.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.solution import gather_words
+from clmst.algorithms.stages import Stages
 from clmst.core.csr import as_uint32
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, Encoding, KeyedWeights
@@ -116,11 +116,7 @@ class Rounds:
         self.edges, self.device = edges, device
         self._plans: dict[Hashable, Any] = {}
         self._planned_for: tuple[int, str] | None = None
-        # Stages: those that nothing is under way to or from, and which others there are; these are
-        # their users' alone, so that one of a round that was broken off goes back to the pool.
-        self._free: list[Any] = []
-        self._busy: set[int] = set()
-        self._free_lock = threading.Lock()
+        self._stages = Stages(device)
         self._own: Any = None  # a buffer for weights by slot
         self.present: Given | None = None  # the weights of the last round, by slot
         # Of changes: who claims each edge, the first number not used yet, the slot of each edge.
@@ -152,7 +148,7 @@ class Rounds:
         if self.works_in_place or not words.nbytes:
             memory = self.device.upload(words)
             return Given(memory=memory, encoding=encoding, is_checked=is_checked, is_lent=True)
-        stage = self._stage(words.nbytes)
+        stage = self._stages.take(words.nbytes)
         self.device.staging.send(queue, [Transfer(buffer=stage, array=words)])
         return Given(memory=stage, encoding=encoding, is_checked=is_checked, stage=stage)
 
@@ -205,10 +201,7 @@ class Rounds:
         Not yet if they are the present weights; and only once.
         """
         if self.present is None or given.stage is not self.present.stage:
-            with self._free_lock:
-                if id(given.stage) in self._busy:
-                    self._busy.remove(id(given.stage))
-                    self._free.append(given.stage)
+            self._stages.put_back(given.stage)
 
     def drop_plans(self) -> None:
         """Make plans anew in the next round: of one that was broken off nobody knows the state.
@@ -334,22 +327,3 @@ class Rounds:
         if self._own is None or self._own.size < n_bytes:
             self._own = self.device.allocate(n_bytes)
         return self._own
-
-    def _stage(self, n_bytes: int) -> Any:
-        """Return a buffer that nothing is under way to or from.
-
-        One that is new to the solver comes from the pool, where commands of the queue may still be
-        under way to it.
-        """
-        with self._free_lock:
-            while self._free:
-                stage = self._free.pop()
-                if stage.size >= n_bytes:
-                    self._busy.add(id(stage))
-                    return stage
-        with self.device.lock:
-            self.device.queue.finish()
-            stage = self.device.allocate(n_bytes)
-        with self._free_lock:
-            self._busy.add(id(stage))
-        return stage

@@ -153,8 +153,8 @@ def test_whoever_has_enough_stops(guise: Device) -> None:
         for weights in rounds[:3]:
             check(solver, weights)
     assert threading.active_count() <= before
-    stages = solver._turns.opened()
-    assert len(stages._free) + len(stages._busy) <= 2
+    stages = solver._turns.opened()._stages
+    assert len(stages._free) + len(stages._in_use) <= 2
 
 
 def test_solves_between(any_device: Device) -> None:
