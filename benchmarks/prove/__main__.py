@@ -9,7 +9,8 @@
 
 A run goes on where the file given with --json stands. Failures are written beside it, each with as
 few edges as still fail. Exit status 1 if any answer was wrong, if anything but a refusal was
-raised, or a process ended or hung.
+raised, or a process ended or hung. A device that is not usable is refused, with the reason, and
+nothing is run.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ def _run(given: argparse.Namespace) -> int:
     if path.exists():
         state = State.load(path)
     known = len(state.failures)
-    Run(
+    refused = Run(
         state,
         path=path,
         workers=given.workers,
@@ -115,6 +116,8 @@ def _run(given: argparse.Namespace) -> int:
         time_limit=given.time_limit,
         plant=given.plant,
     )()
+    if refused is not None:
+        print(f"refused: {refused}")
     print(f"{state.cases:,} cases: {state.tally.table('verdict')}")
     files = _write_failures(state, path, state.failures[known:])
     for file in files:

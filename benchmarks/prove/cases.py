@@ -132,7 +132,7 @@ def _case_of(seed: int, block: int, place: int, number: int) -> Case:
 def _way(draws: Draws, drawn: Sample, algorithm: str, option: str) -> str:
     """Return a way in by name; solvers take each edge once, which one option is not for."""
     options = settings.OPTIONS[algorithm][option]
-    if draws.one_in(16) and getattr(options, "single_direction", True) and drawn.n <= 400:
+    if draws.one_in(32) and getattr(options, "single_direction", True) and drawn.n <= 400:
         return "repeated, two devices" if draws.one_in(8) else "repeated"
     return draws.choice([name for name, _ in ways.applicable(drawn, algorithm)])
 

@@ -155,8 +155,8 @@ class Run:
         self._n_started = 0
         self._record: dict[str, Any] = {}
 
-    def __call__(self) -> None:
-        """Run; the state is kept in its file all along."""
+    def __call__(self) -> str | None:
+        """Run; the state is kept in its file all along. Return why the device is not usable."""
         began = saved = time.monotonic()
         before = self.state.cases
         self._record = {"began": time.strftime("%Y-%m-%d %H:%M"), "seconds": 0.0, "cases": 0}
@@ -177,6 +177,7 @@ class Run:
                 for worker in self._workers:
                     worker.stop()
                 self.state.save(self._path)
+        return self._record.get("refused")
 
     def _start(self, folder: Path) -> None:
         worker = Worker(self.state, folder, self._n_started, self._reports, self._plant)
@@ -198,6 +199,11 @@ class Run:
                 self._lose(worker, "hang", folder)
 
     def _take(self, worker: Worker, report: dict[str, Any], folder: Path) -> None:
+        if "refused" in report:
+            self._record["refused"] = report["refused"]
+            self._workers.remove(worker)
+            worker.stop()
+            return
         if "done" in report:
             assert worker.task is not None
             block, first, end = worker.task

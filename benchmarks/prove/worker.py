@@ -19,6 +19,7 @@ import numpy as np
 
 from benchmarks.prove.cases import Plan, Stand, run
 from benchmarks.prove.tally import FAILURES, Tally
+from clmst import UnsupportedDeviceError
 from clmst.bench import machine
 
 UNIT = 200  # cases between two reports
@@ -38,7 +39,11 @@ def main() -> None:
     os.dup2(2, 1)
     if given.plant:
         import_module(given.plant)  # tests plant faults so
-    stand = Stand(given.device)
+    try:
+        stand = Stand(given.device)
+    except UnsupportedDeviceError as error:
+        _report(reports, refused=str(error))
+        return
     _report(reports, ready=machine.facts(stand.device))
     progress = np.memmap(given.progress, np.int64, "r+", shape=(1,))
     plan = Plan(seed=given.seed, block=given.block)

@@ -92,6 +92,19 @@ def test_time_is_kept(tmp_path: Path) -> None:
     assert State.load(path).cases <= 400
 
 
+def test_device_that_is_not_usable_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is run on it, and nothing is counted."""
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
+    path = tmp_path / "run.json"
+    assert run(path, "--cases", "100") == 0
+    assert capsys.readouterr().out.startswith("refused: no OpenCL device was found")
+    record = json.loads(path.read_text())
+    assert record["cases"] == 0
+    assert record["runs"][0]["refused"].startswith("no OpenCL device was found")
+
+
 def test_report_adds_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "run.json"
     run(path, "--cases", "100")
