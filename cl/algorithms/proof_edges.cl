@@ -10,12 +10,13 @@
 #define EDGES_TILE 1024
 
 // The tree of the forest: parents and order words of nodes; of vertices, the greatest word on the way
-// to the top, and the top. By rank, the keys of forest edges, where weights have 64 bits.
+// to the top, and the top. Where weights have 64 bits, the keys of forest edges by rank, and the key
+// of each vertex's greatest word.
 typedef struct {
   const global uint *parents;
   const global ulong *orders, *reaches;
   const global uint *tops;
-  const global weight_t *keys;
+  const global weight_t *keys, *reach_keys;
   uint has_trees;  // whether there are several trees with edges
 } tree_t;
 
@@ -32,9 +33,12 @@ static inline bool edge_is_before(const tree_t *tree, weight_t key, uint slot, u
 
 // Whether the ways of two vertices to the top tell that an edge between them is rightly left out.
 static inline bool edge_is_settled(const tree_t *tree, weight_t key, uint slot, uint u, uint v) {
-  const ulong reach = max(tree->reaches[u], tree->reaches[v]);
   const bool joins = tree->has_trees ? tree->tops[u] != tree->tops[v] : false;
-  return !joins & !edge_is_before(tree, key, slot, reach);
+#if WEIGHT_BITS == 64
+  const weight_t reach_key = max(tree->reach_keys[u], tree->reach_keys[v]);
+  if (key != reach_key) return !joins & (key > reach_key);
+#endif
+  return !joins & !edge_is_before(tree, key, slot, max(tree->reaches[u], tree->reaches[v]));
 }
 
 // Climb a level: whether the edge proves the forest wrong. *x and *y become equal where it has been
@@ -47,6 +51,22 @@ static inline bool edge_climb(const tree_t *tree, weight_t key, uint slot, uint 
   *y = parent_y;
   return edge_is_before(tree, key, slot, greatest);
 }
+
+#if WEIGHT_BITS == 64
+// The key of each vertex's greatest word, so that most edges are compared without their rank.
+//
+// In       reaches[n], keys[k].
+// Out      reach_keys[n]: the least key where there is no word, the greatest for vertices without
+//          forest edges; edges that tie are compared by the words.
+// Launch   any.
+kernel void proof_edges_find_reach_keys(const global ulong *reaches, const global weight_t *keys,
+                                        global weight_t *reach_keys, uint n) {
+  GRID_FOR(v, n) {
+    const ulong reach = reaches[v];
+    reach_keys[v] = reach == 0 || reach == ULONG_MAX ? reach : keys[(reach >> 32) - 1];
+  }
+}
+#endif
 
 // The row of the first slot of each tile; the last row behind the last tile.
 //
@@ -69,9 +89,9 @@ kernel void proof_edges_check(const global uint *indptr, const global uint *indi
                               const global uint *tiles, const global uint *parents,
                               const global ulong *orders, const global ulong *reaches,
                               const global uint *tops, const global weight_t *keys,
-                              volatile global uint *state, uint n, uint n_slots, uint k,
-                              uint n_tiles, uint has_trees) {
-  const tree_t tree = {parents, orders, reaches, tops, keys, has_trees};
+                              const global weight_t *reach_keys, volatile global uint *state,
+                              uint n, uint n_slots, uint k, uint n_tiles, uint has_trees) {
+  const tree_t tree = {parents, orders, reaches, tops, keys, reach_keys, has_trees};
   uint fault = NO_FAULT;
 #if WG_SIZE == 1
   local uint rows[EDGES_TILE], picked[EDGES_TILE], xs[EDGES_TILE], ys[EDGES_TILE];

@@ -149,15 +149,16 @@ kernel void proof_tree_contract(const global uint *parents, volatile global uint
 // Tell the nodes of a level, from the topmost level down, the greatest edge on their way to the top.
 //
 // In       parents, orders of this level; reaches, tops of the next.
-// Out      reaches[n], tops[n] from `base` on. The reach of a vertex without forest edges is above all
+// Out      reaches[n], and tops[n] if has_trees, from `base` on. The reach of a vertex without forest edges is above all
 //          edges. A tree with edges reaches no edge at its top.
 // Launch   any.
 kernel void proof_tree_descend(const global uint *parents, const global ulong *orders,
-                               global ulong *reaches, global uint *tops, uint base, uint n) {
+                               global ulong *reaches, global uint *tops, uint base, uint n,
+                               uint has_trees) {
   GRID_FOR(v, n) {
     const uint node = base + (uint)v, parent = parents[node];
     const bool is_top = parent == NO_PARENT;
     reaches[node] = is_top ? (base == 0 ? ULONG_MAX : 0) : max(orders[node], reaches[parent]);
-    tops[node] = is_top ? node : tops[parent];
+    if (has_trees) tops[node] = is_top ? node : tops[parent];
   }
 }

@@ -66,24 +66,34 @@ def prove(forest: DeviceForest, launch: Launcher) -> Proof:
     tree = TreeBuilder(forest, launch).build()
     if tree is None:
         return Proof(ok=False)
+    if forest.n_edges == graph.edge_bound:  # no edge is left out
+        return Proof(ok=True, levels=tree.levels)
     return Proof(ok=_check_edges(forest, graph, tree, launch), levels=tree.levels)
 
 
 def _check_edges(forest: DeviceForest, graph: DeviceGraph, tree: Tree, launch: Launcher) -> bool:
     """Compare every edge of the graph with those of the forest; waits."""
     device = launch.device
-    program = device.program(EDGES_SOURCE, **graph.weight_defines(maximum=forest.maximum))
+    weights = graph.weight_defines(maximum=forest.maximum)
+    program = device.program(EDGES_SOURCE, **weights)
     n_tiles = -(-graph.n_slots // _TILE)
     tiles = device.allocate(4 * (n_tiles + 1))
     for_each(
         launch, program, "proof_edges_find_rows", n_tiles + 1, graph.indptr, tiles,
         graph.n_vertices, n_tiles,
     )  # fmt: skip
+    reach_keys = tree.keys
+    if weights["WEIGHT_BITS"] == 64:
+        reach_keys = device.allocate(8 * graph.n_vertices)
+        for_each(
+            launch, program, "proof_edges_find_reach_keys", graph.n_vertices, tree.reaches,
+            tree.keys, reach_keys, graph.n_vertices,
+        )  # fmt: skip
     enqueue(
         launch, program, "proof_edges_check", launch.groups_for(n_tiles), graph.indptr,
         graph.indices, graph.weights, forest.slots, tiles, tree.parents, tree.orders, tree.reaches,
-        tree.tops, tree.keys, tree.state, graph.n_vertices, graph.n_slots, forest.n_edges, n_tiles,
-        int(tree.has_trees),
+        tree.tops, tree.keys, reach_keys, tree.state, graph.n_vertices, graph.n_slots,
+        forest.n_edges, n_tiles, int(tree.has_trees),
     )  # fmt: skip
     words = np.empty(SLOT + 1, np.uint32)
     launch.read(tree.state, words)

@@ -107,10 +107,11 @@ class TreeBuilder:
         tops = [int(self._level(level)[_TOPS]) for level in range(len(bases) - 1)]
         if self.n - sum(tops) != self.k:  # a cycle: not every edge has joined two nodes
             return None
+        has_trees = sum(tops[1:]) > 1
         for begin, end in reversed(list(pairwise(bases))):
             self._each(
                 "descend", end - begin, self.parents, self.orders, self.reaches, self.tops, begin,
-                end - begin,
+                end - begin, int(has_trees),
             )  # fmt: skip
         return Tree(
             parents=self.parents,
@@ -119,7 +120,7 @@ class TreeBuilder:
             tops=self.tops,
             keys=self.keys,
             state=self.state,
-            has_trees=sum(tops[1:]) > 1,
+            has_trees=has_trees,
             levels=len(bases) - 1,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 
 import hypothesis.strategies as st
 import numpy as np
@@ -210,14 +210,13 @@ def test_ties_are_broken_by_edge(device: Device, dtype: type) -> None:
     weight = 1 + np.spacing(1.0) if dtype is np.float64 else 7
     weights = np.array([weight] * 5 + [1 / 3 if dtype is np.float64 else 1], dtype)
     graph = Graph.from_edges([0, 0, 0, 1, 0, 3], [1, 1, 2, 2, 3, 4], weights)
-    resident, slots = clmst.to_device(graph, device), graph.edge_slots
-    pairs = {tuple(ids) for ids in product(range(2), range(2, 4))} | {(2, 3), (0, 1)}
-    right = [
-        ids for ids in pairs if is_proved(claim_of(resident, slots[np.array(sorted((*ids, 4, 5)))]))
-    ]
+    resident = clmst.to_device(graph, device)
     u, v, _, _ = graph.edges()
-    assert (u[[0, 2]].tolist(), v[[0, 2]].tolist()) == ([0, 0], [1, 2])
-    assert right == [(0, 2)]
+    assert list(zip(u.tolist(), v.tolist(), strict=True)) == [
+        (0, 1), (0, 1), (0, 2), (0, 3), (1, 2), (3, 4)
+    ]  # fmt: skip
+    claims = combinations(graph.edge_slots.tolist(), 4)
+    assert [claim for claim in claims if is_proved(claim_of(resident, claim))] == [(0, 2, 3, 5)]
 
 
 def test_weights_of_its_own_are_compared(device: Device) -> None:
