@@ -27,23 +27,6 @@ kernel void proof_claim_list_keys(const global weight_t *weights, const global u
   }
 }
 
-// The rank of each claimed edge, from 1 on: an order word of 0 is less than all edges.
-//
-// In       numbers[k]: the edges sorted by (key, slot).
-// Out      ranks[k].
-// Launch   any.
-kernel void proof_claim_list_ranks(const global uint *numbers, global uint *ranks, uint k) {
-  GRID_FOR(i, k) ranks[numbers[i]] = (uint)i + 1;
-}
-
-// Let all vertices have no edge.
-//
-// Out      least: of n nodes.
-// Launch   any.
-kernel void proof_claim_begin(global uint *least, uint n) {
-  GRID_FOR(v, n) least_reset(least, n, v);
-}
-
 // Check the claim, list its edges, and offer them to their ends.
 //
 // In       the graph; the claim: slots[k], ends[k]; ranks[k] if weights have 64 bits; words[k] if

@@ -6,6 +6,23 @@
 // way to it.
 #include "algorithms/proof_records.cl"
 
+// Let all vertices have no edge.
+//
+// Out      least: of n nodes.
+// Launch   any.
+kernel void proof_tree_begin(global uint *least, uint n) {
+  GRID_FOR(v, n) least_reset(least, n, v);
+}
+
+// The rank of each claimed edge, from 1 on: an order word of 0 is less than all edges.
+//
+// In       numbers[k]: the edges sorted by (key, slot).
+// Out      ranks[k].
+// Launch   any.
+kernel void proof_tree_list_ranks(const global uint *numbers, global uint *ranks, uint k) {
+  GRID_FOR(i, k) ranks[numbers[i]] = (uint)i + 1;
+}
+
 #if !ATOMIC64
 // The second pass of least edges: of those with the least first half, the least place.
 //

@@ -23,6 +23,8 @@ from clmst.algorithms import (
     prim_mirror,
     prim_trees,
     proof,
+    proof_claim,
+    proof_matrix,
     proof_tree,
     repeated,
     solution,
@@ -81,8 +83,9 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         yield from _ecl(EclOptions(), weights, capabilities, tuning)
         yield specialise(prim_trees.SOURCE, capabilities, tuning, **weights)
         yield specialise(band.SOURCE, capabilities, tuning, **weights)
-        yield specialise(proof_tree.CLAIM_SOURCE, capabilities, tuning, **weights)
+        yield specialise(proof_claim.SOURCE, capabilities, tuning, **weights)
         yield specialise(proof.EDGES_SOURCE, capabilities, tuning, **weights)
+        yield specialise(proof_matrix.SOURCE, capabilities, tuning, **weights)
         if not maximum:
             yield specialise(adoption.SOURCE, capabilities, tuning, **weights)
             yield specialise(repeated.SOURCE, capabilities, tuning, **weights)
@@ -156,3 +159,5 @@ def _dense(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisatio
         defines = {"METRIC": metric, "DIMENSIONS": dimensions, "COMPLETE": 1}
         defines |= weight_defines(bits, kind, maximum=maximum)
         yield specialise(dense_plan.SOURCE, capabilities, tuning, **defines)
+        cells = proof_matrix.defines(defines)
+        yield specialise(proof_matrix.SOURCE, capabilities, tuning, **cells)

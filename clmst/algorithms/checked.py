@@ -109,10 +109,7 @@ def _maker(forest: DeviceForest) -> str:
 
 def _refusal(forest: DeviceForest) -> str | None:
     """Return why the device does not prove a forest; None if it does."""
-    graph = forest.graph
-    if not isinstance(graph, DeviceGraph):
-        return "the graph is complete"
-    if graph.n_vertices > proof.MAX_VERTICES:
+    if forest.graph.n_vertices > proof.MAX_VERTICES:
         return f"the graph has more than {proof.MAX_VERTICES} vertices"
     return None
 

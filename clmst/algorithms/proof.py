@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clmst.algorithms.proof_claim import Claim
+from clmst.algorithms.proof_matrix import MatrixProof
 from clmst.algorithms.proof_tree import NO_FAULT, SLOT, Tree, TreeBuilder
 from clmst.algorithms.solution import DeviceForest
-from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.enqueue import enqueue, for_each
 from clmst.runtime.launcher import Launcher
 
@@ -46,7 +48,7 @@ def prove(forest: DeviceForest, launch: Launcher) -> Proof:
     Parameters
     ----------
     forest : DeviceForest
-        Of a DeviceGraph of at most MAX_VERTICES vertices.
+        Of a graph of at most MAX_VERTICES vertices; it has fewer edges than vertices.
     launch : Launcher
 
     Raises
@@ -56,43 +58,59 @@ def prove(forest: DeviceForest, launch: Launcher) -> Proof:
 
     Notes
     -----
-    O(k log n + n_slots log n) at worst, O(n + n_slots) as a rule: an edge climbs only where it may
-    be lighter than some edge on the way of one of its ends to the top of the tree.
+    O(n_slots log n) at worst, O(n + n_slots) as a rule: an edge climbs only where it may be lighter
+    than some edge on the way of one of its ends to the top of the tree. Complete graphs: O(n**2) on
+    CPUs, there too, O(n**2 log n) at worst elsewhere.
     """
+    if isinstance(forest.graph, DeviceMatrix):
+        return _prove_complete(forest, launch)
     graph = forest.graph
-    assert isinstance(graph, DeviceGraph)
-    if graph.n_slots == 0:
+    if graph.n_slots == 0 or graph.n_vertices == 0:
         return Proof(ok=forest.n_edges == 0)
-    tree = TreeBuilder(forest, launch).build()
+    claim = Claim(forest)
+    tree = TreeBuilder(graph.n_vertices, forest.n_edges, launch).build(claim.list_edges)
     if tree is None:
         return Proof(ok=False)
     if forest.n_edges == graph.edge_bound:  # no edge is left out
         return Proof(ok=True, levels=tree.levels)
-    return Proof(ok=_check_edges(forest, graph, tree, launch), levels=tree.levels)
+    return Proof(ok=_check_edges(claim, tree, launch), levels=tree.levels)
 
 
-def _check_edges(forest: DeviceForest, graph: DeviceGraph, tree: Tree, launch: Launcher) -> bool:
+def _prove_complete(forest: DeviceForest, launch: Launcher) -> Proof:
+    """Prove a forest of a complete graph, which is one tree."""
+    n = forest.graph.n_vertices
+    if n <= 1 or forest.n_edges != n - 1:
+        return Proof(ok=forest.n_edges == max(n - 1, 0))
+    builder = TreeBuilder(n, n - 1, launch)
+    proof = MatrixProof(forest, builder)
+    tree = builder.build(proof.list_edges)
+    if tree is None:
+        return Proof(ok=False)
+    return Proof(ok=proof.check_pairs(tree), levels=tree.levels)
+
+
+def _check_edges(claim: Claim, tree: Tree, launch: Launcher) -> bool:
     """Compare every edge of the graph with those of the forest; waits."""
+    forest, graph = claim.forest, claim.graph
     device = launch.device
-    weights = graph.weight_defines(maximum=forest.maximum)
-    program = device.program(EDGES_SOURCE, **weights)
+    program = device.program(EDGES_SOURCE, **claim.weights)
     n_tiles = -(-graph.n_slots // _TILE)
     tiles = device.allocate(4 * (n_tiles + 1))
     for_each(
         launch, program, "proof_edges_find_rows", n_tiles + 1, graph.indptr, tiles,
         graph.n_vertices, n_tiles,
     )  # fmt: skip
-    reach_keys = tree.keys
-    if weights["WEIGHT_BITS"] == 64:
+    keys = reach_keys = claim.keys or tree.state  # whatever kernels take for none
+    if claim.keys is not None:
         reach_keys = device.allocate(8 * graph.n_vertices)
         for_each(
             launch, program, "proof_edges_find_reach_keys", graph.n_vertices, tree.reaches,
-            tree.keys, reach_keys, graph.n_vertices,
+            keys, reach_keys, graph.n_vertices,
         )  # fmt: skip
     enqueue(
         launch, program, "proof_edges_check", launch.groups_for(n_tiles), graph.indptr,
         graph.indices, graph.weights, forest.slots, tiles, tree.parents, tree.orders, tree.reaches,
-        tree.tops, tree.keys, reach_keys, tree.state, graph.n_vertices, graph.n_slots,
+        tree.tops, keys, reach_keys, tree.state, graph.n_vertices, graph.n_slots,
         forest.n_edges, n_tiles, int(tree.has_trees),
     )  # fmt: skip
     words = np.empty(SLOT + 1, np.uint32)

@@ -1,21 +1,18 @@
-"""The tree by which a forest is proved; host side of ``proof_claim.cl`` and ``proof_tree.cl``."""
+"""The tree by which a forest is proved; host side of ``cl/algorithms/proof_tree.cl``."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.solution import DeviceForest
-from clmst.primitives.sort import sort_by_key
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.enqueue import enqueue, for_each
 from clmst.runtime.launcher import Launcher
 
-CLAIM_SOURCE = "algorithms/proof_claim.cl"
 SOURCE = "algorithms/proof_tree.cl"
 
 # Forest edges of a segment, below which fewer work-groups do; nodes of a share likewise.
@@ -40,67 +37,74 @@ class Tree:
     ----------
     parents, orders, reaches, tops : device buffers
         Of all nodes, as ``proof_tree.cl`` has them.
-    keys : device buffer
-        The keys of the forest's edges, sorted, where weights have 64 bits; else any buffer.
     state : device buffer
         The words of ``proof_state.cl``.
     has_trees : bool
         Whether several trees have edges.
-    levels : int
-        How many levels it has.
+    levels, n_nodes : int
+        How many levels and nodes it has.
     """
 
     parents: Any
     orders: Any
     reaches: Any
     tops: Any
-    keys: Any
     state: Any
     has_trees: bool
     levels: int
+    n_nodes: int
 
 
 class TreeBuilder:
-    """Checks that a claimed forest is one, and builds its tree.
+    """What a tree is built in: memory, and the list of a forest's edges.
 
     Parameters
     ----------
-    forest : DeviceForest
-        Of a DeviceGraph of at most 2**31 - 1 vertices, one at least.
+    n, k : int
+        How many vertices and edges the forest has; at most 2**31 - 1, one at least.
     launch : Launcher
+
+    Attributes
+    ----------
+    least, records, lengths, state : device buffers
+        As ``proof_records.cl`` and ``proof_state.cl`` have them; `least` of the vertices.
+    segments, stride : int
+        How many segments the list has, and how many places each.
     """
 
-    def __init__(self, forest: DeviceForest, launch: Launcher) -> None:
-        assert isinstance(forest.graph, DeviceGraph)
-        self.forest, self.graph, self.launch = forest, forest.graph, launch
-        self.n, self.k = forest.graph.n_vertices, forest.n_edges
+    def __init__(self, n: int, k: int, launch: Launcher) -> None:
+        self.n, self.k, self.launch = n, k, launch
         device = launch.device
-        weights = self.graph.weight_defines(maximum=forest.maximum)
-        self.wide = weights["WEIGHT_BITS"] == 64
-        self.claim = device.program(CLAIM_SOURCE, **weights)
         self.program = device.program(SOURCE)
         self.passes = 1 if device.capabilities.int64_atomics else 2
         self.segments = launch.groups_for(-(-self.k // _MIN_SEGMENT))
         self.stride = -(-self.k // self.segments)
-        n = self.n
         sizes = (8 * n, 8 * (n // 2), 8 * n, 16 * n, 16 * n, 8 * n)
         buffers = [device.allocate(max(size, 16)) for size in sizes]
-        self.least, (self.parents, self.orders, self.reaches, self.tops) = buffers[:2], buffers[2:]
+        self._leasts, self.least = buffers[:2], buffers[0]
+        self.parents, self.orders, self.reaches, self.tops = buffers[2:]
         self.records = device.allocate(max(16 * self.segments * self.stride, 16))
         self.lengths = device.allocate(4 * self.segments)
         self.counts = np.zeros(_LEVELS + _LEVEL_WORDS * (_MAX_LEVELS + 1), np.uint32)
         self.state = device.allocate(self.counts.nbytes)
-        self.keys: Any = self.state  # whatever kernels take for none
 
-    def build(self) -> Tree | None:
-        """Return the tree; None if the claim is no forest, or not one of edges of the graph."""
+    def build(self, list_edges: Callable[[TreeBuilder], None]) -> Tree | None:
+        """Return the tree; None if the claim is no forest, or not one of edges of the graph.
+
+        Parameters
+        ----------
+        list_edges : callable
+            Enqueues the check of the claim, and the list of its edges, which offers them to
+            `least`.
+        """
         self.counts[[_CLAIM, SLOT]] = NO_FAULT
         self.launch.write(self.state, self.counts)
-        for_each(self.launch, self.claim, "proof_claim_begin", self.n, self.least[0], self.n)
-        self._list()
-        self._read()
-        if self.counts[_CLAIM] != NO_FAULT:
+        self._each("begin", self.n, self.least, self.n)
+        if self.k:
+            list_edges(self)
+        if not self.claim_is_right():
             return None
+        self._refine(self.least, 0, self.n)
         bases = self._contract()
         if bases is None:
             return None
@@ -118,41 +122,22 @@ class TreeBuilder:
             orders=self.orders,
             reaches=self.reaches,
             tops=self.tops,
-            keys=self.keys,
             state=self.state,
             has_trees=has_trees,
             levels=len(bases) - 1,
+            n_nodes=bases[-1],
         )
 
-    def _list(self) -> None:
-        """Enqueue the check of the claim, and the list of its edges."""
-        forest, graph = self.forest, self.graph
-        if self.k == 0:
-            return
-        own = forest.weights
-        ranks = self._ranks() if self.wide else self.state
-        enqueue(
-            self.launch, self.claim, "proof_claim_list", self.segments, graph.indptr,
-            graph.indices, graph.weights, forest.slots, forest.edges, ranks,
-            own.words if own else self.state, self.least[0], self.records, self.lengths,
-            self.state, self.n, graph.n_slots, self.k, self.stride, int(bool(own)),
-        )  # fmt: skip
-        self._refine(self.least[0], 0, self.n)
-
-    def _ranks(self) -> DeviceArray:
-        """Return the ranks of the claimed edges by (key, slot), from 1 on."""
-        device, k = self.launch.device, self.k
-        keys = DeviceArray.empty(k, np.uint64, device)
-        numbers = DeviceArray.empty(k, np.uint32, device)
-        ranks = DeviceArray.empty(k, np.uint32, device)
-        for_each(
-            self.launch, self.claim, "proof_claim_list_keys", k, self.graph.weights,
-            self.forest.slots, keys, numbers, self.graph.n_slots, k,
-        )  # fmt: skip
-        keys, numbers = sort_by_key(keys, numbers, launch=self.launch)
-        for_each(self.launch, self.claim, "proof_claim_list_ranks", k, numbers, ranks, k)
-        self.keys = keys.memory
+    def ranks_of(self, numbers: DeviceArray) -> DeviceArray:
+        """Return the rank of each edge, from 1 on, given the edges' numbers in order."""
+        ranks = DeviceArray.empty(self.k, np.uint32, self.launch.device)
+        self._each("list_ranks", self.k, numbers, ranks, self.k)
         return ranks
+
+    def claim_is_right(self) -> bool:
+        """Return whether no fault of the claim has been found; waits."""
+        self._read()
+        return bool(self.counts[_CLAIM] == NO_FAULT)
 
     def _contract(self) -> list[int] | None:
         """Contract the forest level by level; return the first node of each, and the end.
@@ -162,7 +147,7 @@ class TreeBuilder:
         bases, n, stride = [0], self.n, self.n
         for level in range(_MAX_LEVELS):
             base = bases[-1]
-            here, following = self.least[level % 2], self.least[1 - level % 2]
+            here, following = self._leasts[level % 2], self._leasts[1 - level % 2]
             counts = _LEVELS + _LEVEL_WORDS * level
             self._step(
                 "hook", self._shares(n), here, following, self.records, self.parents, self.orders,
@@ -192,7 +177,7 @@ class TreeBuilder:
             self.launch.fill(self.state, 0, 1)
 
     def _refine(self, least: Any, base: int, least_stride: int) -> None:
-        for _ in range(1, self.passes):
+        for _ in range(1, self.passes if self.k else 1):
             self._step(
                 "refine", self.segments, self.records, self.lengths, least, base, self.stride,
                 least_stride,

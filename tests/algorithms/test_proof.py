@@ -20,6 +20,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 from tests.strategies import LAYOUTS, WEIGHT_DTYPES, graphs
+from tests.variants import Variant, variants
 
 # What a guise changes depends on the width of weights; how keys are made of them does not.
 WEIGHTS = tuple(
@@ -250,3 +251,94 @@ def test_encoded_weights_are_those_compared(any_device: Device) -> None:
     assert resident.encoded.encoding.word == np.uint32
     assert is_proved(claim_of(resident, [0, 2]))
     assert not is_proved(claim_of(resident, [0, 1]))
+
+
+# ----------------------------------------------------------------------- complete graphs
+
+
+def complete_graphs(n: int, seed: int) -> dict[str, clmst.DenseGraph | clmst.Points]:
+    """Return complete graphs of every source of weights, ties and clusters among them."""
+    rng = np.random.default_rng(seed)
+    square = rng.random((n, n))
+    square += square.T
+    plane, sphere = rng.random((n, 2)), (rng.random((n, 2)) - 0.5) * 100
+    apart = plane + np.where(np.arange(n) < n // 2, 0, 60)[:, np.newaxis]
+    return {
+        "doubles": clmst.DenseGraph(square),
+        "bytes": clmst.DenseGraph((square * 4).astype(np.int8)),
+        "equal": clmst.DenseGraph(np.ones((n, n), np.float32)),
+        "plane": clmst.Points(plane),
+        "space": clmst.Points(rng.integers(0, 4, (n, 3))),
+        "two clusters": clmst.Points(apart),
+        "rounded": clmst.Points(plane * 30, "rounded-euclidean"),
+        "sphere": clmst.Points(sphere, "great-circle"),
+    }
+
+
+def complete_claim(graph: clmst.DeviceMatrix, ends: Array, *, maximum: bool) -> DeviceForest:
+    flat = np.ascontiguousarray(ends, np.uint32)
+    return DeviceForest(
+        graph=graph,
+        n_edges=len(flat),
+        slots=None,
+        edges=DeviceArray.from_host(flat.ravel(), graph.device).memory,
+        maximum=maximum,
+    )
+
+
+NATIVE = [variant for variant in variants() if variant.name in ("intel", "intel-gpu-shape", "pocl")]
+
+
+@pytest.mark.parametrize("guise", NATIVE, ids=lambda guise: guise.name)
+@pytest.mark.parametrize("name", sorted(complete_graphs(2, 0)))
+def test_complete_graphs(name: str, guise: Variant) -> None:
+    """The oracle's forest passes; with one edge exchanged for any other it does not."""
+    rng = np.random.default_rng(5)
+    for n, maximum in ((2, False), (90, False), (90, True)):
+        graph = complete_graphs(n, seed=n)[name]
+        resident = clmst.to_device(graph, guise.device)
+        ends = clmst.kruskal(graph.to_graph(), maximum=maximum).edges
+        assert is_proved(complete_claim(resident, ends, maximum=maximum))
+        assert not is_proved(complete_claim(resident, ends[1:], maximum=maximum))
+        if n == 2:
+            continue
+        right = {tuple(edge) for edge in ends.tolist()}
+        for _ in range(12):
+            u, v = sorted(rng.choice(n, 2, replace=False).tolist())
+            if (u, v) not in right:
+                other = sorted({*right - {tuple(ends[rng.integers(n - 1)].tolist())}, (u, v)})
+                claim = complete_claim(resident, np.array(other), maximum=maximum)
+                assert not is_proved(claim)
+        for wrong in (ends[::-1], ends[:, ::-1], np.vstack([ends[:1], ends[:-1]]), ends + n):
+            assert not is_proved(complete_claim(resident, wrong, maximum=maximum))
+
+
+def test_pairs_found_by_climbing_and_in_one_pass(any_device: Device) -> None:
+    """Of one cluster few pairs are compared by their path, of two far apart most."""
+    n = 400
+    for clusters in (1, 2):
+        rng = np.random.default_rng(clusters)
+        points = rng.random((n, 2)) + 1e4 * (np.arange(n) * clusters // n)[:, np.newaxis]
+        graph = clmst.Points(points)
+        resident = clmst.to_device(graph, any_device)
+        full = graph.to_graph()
+        forest = clmst.kruskal(full)
+        assert is_proved(complete_claim(resident, forest.edges, maximum=False))
+        # Of every vertex's second nearest neighbour, which are most likely to be missed.
+        for u in range(0, n, 57):
+            near = np.argsort(graph.weights_of(np.full(n, u), np.arange(n)))[1:3]
+            for v in near.tolist():
+                pair = (min(u, v), max(u, v))
+                edges = {tuple(edge) for edge in forest.edges.tolist()}
+                if pair in edges:
+                    continue
+                for gone in list(edges)[::90]:
+                    other = np.array(sorted({*edges - {gone}, pair}))
+                    assert not is_proved(complete_claim(resident, other, maximum=False))
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_complete_graphs_of_no_pair(n: int, any_device: Device) -> None:
+    resident = clmst.to_device(clmst.DenseGraph(np.zeros((n, n))), any_device)
+    assert is_proved(complete_claim(resident, np.zeros((0, 2)), maximum=False))
+    assert not is_proved(complete_claim(resident, np.array([[0, 1]]), maximum=False))
