@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from clmst.algorithms import self_test as of_algorithms
 from clmst.primitives import self_test as of_primitives
+from clmst.repeated import self_test as of_rounds
 from clmst.runtime.device import Device
 from clmst.runtime.trust import Family
 from clmst.runtime.verdicts import Verdict
 
 FAMILIES: tuple[Family, ...] = (
     *of_algorithms.FAMILIES,
+    *of_rounds.FAMILIES,
     *of_primitives.FAMILIES.values(),
 )
 BY_NAME = {family.name: family for family in FAMILIES}

@@ -43,10 +43,12 @@ class Chains:
     Parameters
     ----------
     maximum : bool
+    always : bool
+        Solve so whether it pays or not.
     """
 
-    def __init__(self, *, maximum: bool) -> None:
-        self.maximum = maximum
+    def __init__(self, *, maximum: bool, always: bool = False) -> None:
+        self.maximum, self._always = maximum, always
         self._candidates: Candidates | None = None
         self._pays: bool | None = None  # until somebody has looked
         self._plan: Plan | None = None
@@ -79,10 +81,10 @@ class Chains:
 
     def _contract(self, graph: DeviceGraph, launch: Launcher) -> None:
         m = graph.n_slots
-        self._pays = _LEAST_EDGES <= m <= _MOST_EDGES_A_VERTEX * graph.n_vertices
+        self._pays = self._always or _LEAST_EDGES <= m <= _MOST_EDGES_A_VERTEX * graph.n_vertices
         if self._pays:
             candidates = contract_chains(graph, launch)
-            self._pays = candidates.n_edges <= _MOST_LEFT * m
+            self._pays = self._always or candidates.n_edges <= _MOST_LEFT * m
             self._candidates = candidates if self._pays else None
 
 

@@ -95,13 +95,13 @@ def case_of(graph: DeviceGraph, *, maximum: bool, options: Any = None) -> Case:
         kind=encoding.kind,
         maximum=maximum,
         symmetric=graph.graph.is_symmetric,
-        told_options=_unusual(options),
+        told_options=told_options(options),
         options=options,
     )
 
 
-def _unusual(options: Any) -> str:
-    """Return options in words; nothing if they are those that hold where none are given."""
+def told_options(options: Any) -> str:
+    """Return options in words: nothing if they are those that hold where none are given."""
     return "" if options is None or options == type(options)() else repr(options)
 
 
@@ -265,7 +265,7 @@ def complete_case_of(matrix: DeviceMatrix, *, maximum: bool, options: Any = None
         metric="" if points is None else points.metric,
         dimensions=0 if points is None else points.planes.shape[0],
         maximum=maximum,
-        told_options=_unusual(options),
+        told_options=told_options(options),
         options=options,
     )
 

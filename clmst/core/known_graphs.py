@@ -24,6 +24,8 @@ Size = Literal["tiny", "small", "heavy", "large"]
 _RANKS = 128
 _MIDDLE = _RANKS // 2
 _SEED = 20260401
+# The last bit of 12.0, by the bits of a float.
+_LEAST_BIT = {32: -20, 64: -49}
 
 
 @dataclass(frozen=True)
@@ -110,25 +112,20 @@ def weights_of(ranks: Array, dtype: np.dtype[Any]) -> Array:
     the halves alone. Floats hold both infinities and both zeros, which are equal.
     """
     signed = ranks.astype(np.int64) - _MIDDLE
+    steps, low = signed // 8, signed % 8
+    bits = 8 * dtype.itemsize
     if dtype.kind == "f":
-        weights = signed * 1.5
-        if dtype.itemsize == 8:  # every other one is off by what 32 bits do not hold
-            weights = signed // 2 + signed % 2 * 2.0**-40
-        weights[signed == 0] = 0.0
+        # 12 is the greatest; that much is then the least by which it may differ from others.
+        weights = signed * 1.5 if bits == 16 else steps * 1.5 + low * 2.0 ** (_LEAST_BIT[bits])
         weights.flat[np.flatnonzero(signed == 0)[::2]] = -0.0
         weights[ranks == 0], weights[ranks == _RANKS - 1] = -np.inf, np.inf
         return np.asarray(weights, dtype)
-    if dtype.itemsize == 8:
-        words = (ranks.astype(np.uint64) // 8 << 60) + (ranks.astype(np.uint64) % 8 << 29)
-        return words if dtype.kind == "u" else _signed_words(signed)
-    spread = 1 << 8 * dtype.itemsize - 7
-    values = ranks.astype(np.int64) if dtype.kind == "u" else signed
-    return (values * spread).astype(dtype)
-
-
-def _signed_words(signed: Array) -> Array:
-    words: Array = (signed // 8 << 59) + (signed % 8 << 29)
-    return words
+    words = signed * 2 if bits == 8 else (steps << bits - 4) + low
+    return (
+        words.astype(dtype)
+        if dtype.kind == "i"
+        else words.astype(dtype) ^ dtype.type(1 << bits - 1)
+    )
 
 
 @lru_cache(maxsize=4)

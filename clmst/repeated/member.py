@@ -14,6 +14,7 @@ from clmst.algorithms.repeated import Given
 from clmst.algorithms.union import Lists, Union
 from clmst.core.weight_keys import Array, Encoding
 from clmst.primitives.compact import positions
+from clmst.repeated import earned
 from clmst.repeated.held import HeldRounds
 from clmst.repeated.plan import Assignment, Task
 from clmst.repeated.whole import Whole, give_part
@@ -100,6 +101,7 @@ class Piece:
         name, solve = algorithms.choose(
             task.algorithm, graph.device, graph, options=task.options, maximum=maximum
         )
+        earned.require_rounds(graph, name, maximum=maximum, options=task.options)
         solution = solve(graph, launch, maximum=maximum, options=task.options)
         chosen, total = positions(solution.in_forest, at_most=self.part.room, launch=launch)
         k = launch.read_word(total.memory)

@@ -14,6 +14,7 @@ from clmst.algorithms.repeated import Given
 from clmst.algorithms.solution import DeviceForest, gather
 from clmst.algorithms.union import Union
 from clmst.core.weight_keys import Array, Encoding
+from clmst.repeated import earned
 from clmst.repeated.failure import DeviceLostError, failures_of
 from clmst.repeated.intake import HostChange, nan_error
 from clmst.repeated.member import Member, Work
@@ -193,6 +194,7 @@ class Together:
         entered = time.perf_counter()
         with failures_of(device), device.lock:
             try:
+                earned.require_union(device, 8 * encoding.word.itemsize)
                 graph = self._union.merge(lengths, encoding, launch)
                 name, solve = algorithms.choose(
                     task.algorithm, device, graph, options=task.options, maximum=self.maximum

@@ -17,6 +17,7 @@ from clmst.algorithms.warm_start import WarmStart
 from clmst.core.errors import DeviceError, InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.repeated import earned
 from clmst.repeated.ahead import Steps
 from clmst.repeated.intake import Change, change_of, give, nan_error, unknown_error
 from clmst.runtime import forking
@@ -49,6 +50,8 @@ class Turns:
     ----------
     prepare_ms : float
         How long it took to prepare all this, for ``stats["times"]``.
+    chains : Chains
+        Solves by what topology settles.
     """
 
     def __init__(
@@ -66,7 +69,7 @@ class Turns:
         self.prepare_ms = 0.0
         self._algorithm, self._options = algorithm, options
         self._warm = WarmStart(maximum=maximum) if warm_start else None
-        self._chains = Chains(maximum=maximum)
+        self.chains = Chains(maximum=maximum)
         self._lock = threading.RLock()
         forking.replace_locks(self, "_lock")
         with device.lock, Guard(device):
@@ -96,7 +99,7 @@ class Turns:
         """Let go of all memory, once the present turn is over."""
         with self._lock:
             self._rounds = self._warm = None
-            self._chains = Chains(maximum=self.maximum)
+            self.chains = Chains(maximum=self.maximum)
 
     # --------------------------------------------------------------------------- turns
 
@@ -225,7 +228,7 @@ class Turns:
         except BaseException:
             has_finished(launch.queue)  # before memory that it works on is anybody else's
             rounds.drop_plans()
-            self._chains.forget()
+            self.chains.forget()
             if self._warm is not None:
                 self._warm.forget()
             raise
@@ -233,16 +236,22 @@ class Turns:
     def _forest(self, graph: DeviceGraph, launch: Launcher) -> DeviceForest:
         """Solve by what earlier rounds have settled, or anew."""
         of_round = {"maximum": self.maximum, "own_weights": True}
-        if self._warm is not None and (run := self._warm.begin(graph, launch)) is not None:
+        run = None if self._warm is None else self._warm.begin(graph, launch)
+        if run is not None and not earned.has_warm_starts(graph, maximum=self.maximum):
+            run = self._warm = None
+        if run is not None and self._warm is not None:
             forest = forest_of(run.solution, launch, algorithm="filter-boruvka", **of_round)
             if (stats := self._warm.end(run, launch)) is not None:
                 return forest.with_stats({**forest.stats, **stats})
         name, solve = algorithms.choose(
             self._algorithm, self.device, graph, options=self._options, maximum=self.maximum
         )
+        earned.require_rounds(graph, name, maximum=self.maximum, options=self._options)
         solution = None
         if name == "filter-boruvka" and self._options is None:
-            solution = self._chains.solve(graph, launch)
+            solution = self.chains.solve(graph, launch)
+            if solution is not None and not earned.has_chains(graph, maximum=self.maximum):
+                solution = None
         if solution is None:
             solution = solve(graph, launch, maximum=self.maximum, options=self._options)
         if self._warm is not None:

@@ -1,0 +1,234 @@
+"""What a device must show before it is trusted with the same graph again and again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.chains import Chains
+from clmst.algorithms.self_test import difference, told_options
+from clmst.core import topology
+from clmst.core.known_graphs import KnownGraph, dtype_of, known_graph, weights_of
+from clmst.core.kruskal import kruskal
+from clmst.core.weight_keys import Array, WeightKind
+from clmst.repeated.strategies import Choice
+from clmst.repeated.together import Together
+from clmst.repeated.turns import Turns
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.trust import Family
+
+_CHANGED = 300  # edges of an update
+_SEED = 9
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCase:
+    """What decides which kernels of a round run.
+
+    Attributes
+    ----------
+    algorithm : str
+        Empty where it does not matter.
+    bits, kind : int, str
+        Words of weights.
+    maximum : bool
+    told_options, options
+        As of :class:`clmst.algorithms.self_test.Case`.
+    """
+
+    algorithm: str = ""
+    bits: int = 32
+    kind: WeightKind = "unsigned"
+    maximum: bool = False
+    told_options: str = ""
+    options: Any = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        direction = "maximum" if self.maximum else "minimum"
+        words = (self.algorithm, f"{self.bits}-bit {self.kind} weights", direction)
+        return ", ".join(word for word in (*words, self.told_options) if word)
+
+
+@dataclass(frozen=True, slots=True)
+class UnionCase:
+    """What decides which kernels put forests together.
+
+    Attributes
+    ----------
+    bits : int
+        Of a word of weight.
+    """
+
+    bits: int = 32
+
+    def __str__(self) -> str:
+        return f"{self.bits}-bit words"
+
+
+def case_of(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: Any = None) -> RoundCase:
+    """Return what decides which kernels solve a round's graph."""
+    encoding = graph.encoded.encoding
+    return RoundCase(
+        algorithm=algorithm,
+        bits=8 * encoding.word.itemsize,
+        kind=encoding.kind,
+        maximum=maximum,
+        told_options=told_options(options),
+        options=options,
+    )
+
+
+class _Series:
+    """Rounds of a known graph, each compared with the oracle's forest."""
+
+    def __init__(self, known: KnownGraph, case: RoundCase, solver: Any) -> None:
+        self.known, self.case, self.solver = known, case, solver
+        self._ids = known.ranks.edge_ids
+
+    def by_edge(self, by_slot: Array) -> Array:
+        """Return weights in the order in which a caller has them; 0 for edges left out."""
+        weights = np.zeros(self.known.ranks.n_input, by_slot.dtype)
+        weights[slice(None) if self._ids is None else self._ids] = by_slot
+        return weights
+
+    def solve(self, by_slot: Array) -> str | None:
+        """Solve under weights by slot."""
+        found = self.solver.solve(self.by_edge(by_slot), profile=False, keep_on_device=True)
+        return self._compare(found, by_slot)
+
+    def update(self, by_slot: Array, changed: Array) -> str | None:
+        """Change the weights of some slots to those given."""
+        ids = changed if self._ids is None else self._ids[changed]
+        found = self.solver.update(ids, by_slot[changed], profile=False, keep_on_device=True)
+        return self._compare(found, by_slot)
+
+    def _compare(self, found: Any, by_slot: Array) -> str | None:
+        graph = self.known.ranks.replace(weights=by_slot)
+        expected = kruskal(graph, maximum=self.case.maximum)
+        return difference(found.to_host(), expected, self.known)
+
+
+def _weights(known: KnownGraph, case: RoundCase) -> Array:
+    return weights_of(known.ranks.weights, dtype_of(case.bits, case.kind))
+
+
+def _turns(known: KnownGraph, device: Device, case: RoundCase, *, warm_start: bool) -> Turns:
+    return Turns(
+        topology.edges_once(known.ranks),
+        device,
+        algorithm=case.algorithm or "auto",
+        options=case.options,
+        maximum=case.maximum,
+        warm_start=warm_start,
+    )
+
+
+def _rounds_failure(device: Device, case: RoundCase) -> str | None:
+    """Solve, change some weights, solve again."""
+    is_slow = case.algorithm in ("prim", "dense") or bool(case.told_options)
+    for size in ("small",) if is_slow else ("small", "large"):
+        known = known_graph(size)
+        turns = _turns(known, device, case, warm_start=False)
+        series, weights = _Series(known, case, turns), _weights(known, case)
+        reason = series.solve(weights)
+        if reason is None:
+            rng = np.random.default_rng(_SEED)
+            changed = rng.choice(weights.size, _CHANGED, replace=False)
+            weights = weights.copy()
+            weights[changed] = rng.permutation(weights[changed])
+            reason = series.update(weights, changed)
+        turns.close()
+        if reason is not None:
+            return reason
+    return None
+
+
+def _chains_failure(device: Device, case: RoundCase) -> str | None:
+    known = known_graph("large")
+    turns = _turns(known, device, replace(case, algorithm="filter-boruvka"), warm_start=False)
+    turns.chains = Chains(maximum=case.maximum, always=True)
+    return _Series(known, case, turns).solve(_weights(known, case))
+
+
+def _warm_start_failure(device: Device, case: RoundCase) -> str | None:
+    """Solve under weights that hardly move: the third round begins with what is settled."""
+    known = known_graph("large")
+    turns = _turns(known, device, case, warm_start=True)
+    series, weights = _Series(known, case, turns), _weights(known, case)
+    rng = np.random.default_rng(_SEED)
+    for _ in range(4):
+        reason = series.solve(weights)
+        if reason is not None:
+            return reason
+        weights = _nudged(weights, rng)
+    return None
+
+
+def _nudged(weights: Array, rng: np.random.Generator) -> Array:
+    """Return weights a few of which, or all, have moved by as little as the dtype allows."""
+    if weights.dtype.kind == "f":
+        finite = np.isfinite(weights)
+        moved = np.where(finite, weights, 0) * (1 + 1e-3 * rng.random(weights.size))
+        return np.where(finite, moved, weights).astype(weights.dtype)
+    step = rng.integers(0, 2, weights.size).astype(weights.dtype)
+    room = weights < np.iinfo(weights.dtype).max
+    nudged: Array = weights + step * room.astype(weights.dtype)
+    return nudged
+
+
+def _union_failure(device: Device, case: UnionCase) -> str | None:
+    """Let two device objects, each with a context of its own, solve half of the weights each."""
+    known, rounds = known_graph("small"), RoundCase(bits=case.bits)
+    twins = [device.twin() for _ in range(2)]
+    plan = Choice(topology.edges_once(known.ranks), twins, algorithm="auto", options=None).plan(
+        "split"
+    )
+    together = Together(plan, maximum=False)
+    try:
+        return _Series(known, rounds, _Profiled(together)).solve(_weights(known, rounds))
+    finally:
+        together.close()
+
+
+class _Profiled:
+    """Several devices, called as one is."""
+
+    def __init__(self, together: Together) -> None:
+        self._together = together
+
+    def solve(self, weights: Array, *, profile: bool, keep_on_device: bool) -> Any:
+        """Solve under weights by edge; the forest stays on the device of the last pass."""
+        assert keep_on_device
+        return self._together.solve(weights, profile=profile)
+
+
+_USUAL = (RoundCase(), RoundCase(bits=64, kind="float", maximum=True))
+
+ROUNDS = Family(
+    name="repeated",
+    what="solves and updates of a RepeatedSolver",
+    test=_rounds_failure,
+    cases=_USUAL,
+)
+CHAINS = Family(
+    name="chains",
+    what="what topology settles of rounds by 'filter-boruvka'; else rounds do without",
+    test=_chains_failure,
+    cases=(RoundCase(algorithm="filter-boruvka"),),
+)
+WARM_START = Family(
+    name="warm-start",
+    what="rounds that begin with what earlier ones settled; else each begins anew",
+    test=_warm_start_failure,
+    cases=_USUAL,
+)
+UNION = Family(
+    name="union",
+    what="forests of several devices put together",
+    test=_union_failure,
+    cases=(UnionCase(), UnionCase(64)),
+)
+FAMILIES = (ROUNDS, CHAINS, WARM_START, UNION)

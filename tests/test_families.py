@@ -1,0 +1,123 @@
+"""Self-tests can fail: a device with a kernel that is made wrong on purpose is refused.
+
+In each kernel of the table one comparison, or one constant, is changed.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from clmst import Device
+from clmst.algorithms.self_test import Case
+from clmst.families import BY_NAME
+from clmst.runtime import source
+from tests.variants import variants
+
+FLOAT, WIDE = Case(32, "float", symmetric=True), Case(64, "float", maximum=True)
+
+
+class Mutation(NamedTuple):
+    """What is changed in a kernel, and which family must be refused for it.
+
+    Every one of them ends: none lets vertices hook in a ring.
+    """
+
+    family: str
+    file: str
+    old: str
+    new: str
+    case: object = None
+
+
+LESSER_KEY = ("device/reservation.cl", "(ulong)edge.key << 32", "(ulong)(edge.key >> 1) << 32")
+FEWER_EDGES = (
+    "algorithms/contraction.cl",
+    "indices[slot] > rows[slot]",
+    "indices[slot] > 9 + rows[slot]",
+)
+MUTATIONS = [
+    Mutation("lone-boruvka", "algorithms/lone_boruvka.cl", "edge.x != edge.y;", "edge.x < edge.y;"),
+    Mutation(
+        "lone-boruvka",
+        "algorithms/lone_boruvka_list.cl",
+        "(key > window->low_key) | low_ties",
+        "(key > window->low_key)",
+        WIDE,
+    ),
+    Mutation("lone-boruvka", "device/weight_key.cl", "bits = 0;  // -0.0", ";", FLOAT),
+    Mutation("ecl", "device/reservation.cl", "c], edge.id)", "c], ~edge.id)", WIDE),
+    Mutation("edge-parallel", *LESSER_KEY),
+    Mutation("filter-boruvka", *LESSER_KEY),
+    Mutation("boruvka", *FEWER_EDGES),
+    Mutation("pma", *FEWER_EDGES),
+    Mutation("prim", "algorithms/prim_tree.cl", "low_a < low_b :", "low_a > low_b :"),
+    Mutation("prim-boruvka", "algorithms/prim_tree.cl", "return key_a < key_b", "return a < b"),
+    Mutation("dense", "algorithms/dense_build.cl", "least = min(least", "least = max(least"),
+    Mutation(
+        "dense-complete",
+        "algorithms/dense_cells.cl",
+        "return measure < best->measure || b",
+        "return measure > best->measure || b",
+    ),
+    Mutation("core-numbers", "algorithms/k_core.cl", "+= own > level;", "+= own > level + 1;"),
+    Mutation("csr-check", "algorithms/adoption.cl", "weight_key(weights[low]) ==", "0 <="),
+    Mutation("repeated", "algorithms/repeated.cl", "claims[edge] != base", "claims[edge] == base"),
+    Mutation("chains", "algorithms/chains.cl", "degrees[v] > 2;", "degrees[v] > 3;"),
+    Mutation("warm-start", "algorithms/band.cl", "move > *farthest)", "move > *farthest + 9)"),
+    Mutation("union", "algorithms/union.cl", "slots[middle] < slot)", "slots[middle] + 1 < slot)"),
+    Mutation("scan", "primitives/scan_lone.cl", "flags[i] != 0;", "flags[i] > 1;"),
+    Mutation("segments", "primitives/segments.cl", "heads[i + 1] != 0;", "heads[i] != 0;"),
+    Mutation("split", "primitives/split_lone.cl", "first); i < end;", "first); i + 1 < end;"),
+    Mutation("compact", "primitives/compact_lone.cl", "flags[i] != 0;", "flags[i] == 0;"),
+    Mutation("permute", "primitives/permute.cl", "indices[i], out", "indices[i] & ~1u, out"),
+]
+
+
+@pytest.fixture
+def cl_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Put a copy in place of ``cl/``, whose files may be changed; and an empty cache."""
+    copy = tmp_path / "cl"
+    shutil.copytree(source.root(), copy)
+    monkeypatch.setattr(source, "root", lambda: copy)
+    monkeypatch.setenv("CLMST_CACHE", str(tmp_path / "cache"))
+    source.compose.cache_clear()
+    source.digest.cache_clear()
+    yield copy
+    source.compose.cache_clear()
+    source.digest.cache_clear()
+
+
+@pytest.fixture
+def serial() -> Device:
+    """Return a new device object of work-groups of one work-item: the kernels of the table."""
+    shaped = (one.device for one in variants() if one.device.policy.work_group_size == 1)
+    device = next(shaped, None)
+    if device is None:
+        pytest.skip("no device has work-groups of one work-item; the table is of their kernels")
+    return Device(device.cl_device)
+
+
+def mutate(tree: Path, mutation: Mutation) -> None:
+    path = tree / mutation.file
+    text = path.read_text(encoding="utf-8")
+    assert mutation.old in text, f"{mutation.file} has no {mutation.old!r}: choose another mutation"
+    path.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
+
+
+def test_every_family_has_a_mutation() -> None:
+    assert {one.family for one in MUTATIONS} == {family.name for family in FAMILIES}
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: f"{one.family}-{one.file}")
+def test_wrong_kernel_is_refused(cl_tree: Path, serial: Device, mutation: Mutation) -> None:
+    """Else the self-test of the family would pass whatever its kernels do."""
+    mutate(cl_tree, mutation)
+    tested = BY_NAME[mutation.family]
+    verdict = serial.trust.test(tested, tested.cases[0] if mutation.case is None else mutation.case)
+    assert verdict.reason is not None
+    assert serial.trust.store.find(mutation.family, verdict.case) == verdict
