@@ -14,7 +14,7 @@ import pytest
 
 from clmst import Device
 from clmst.algorithms.self_test import Case
-from clmst.families import BY_NAME
+from clmst.families import BY_NAME, FAMILIES
 from clmst.runtime import source
 from tests.variants import variants
 
@@ -68,7 +68,7 @@ MUTATIONS = [
     Mutation("csr-check", "algorithms/adoption.cl", "weight_key(weights[low]) ==", "0 <="),
     Mutation("repeated", "algorithms/repeated.cl", "claims[edge] != base", "claims[edge] == base"),
     Mutation("chains", "algorithms/chains.cl", "degrees[v] > 2;", "degrees[v] > 3;"),
-    Mutation("warm-start", "algorithms/band.cl", "move > *farthest)", "move > *farthest + 9)"),
+    Mutation("warm-start", "algorithms/band.cl", "floor, m) > slack)", "floor, m) > ~0u)"),
     Mutation("union", "algorithms/union.cl", "slots[middle] < slot)", "slots[middle] + 1 < slot)"),
     Mutation("scan", "primitives/scan_lone.cl", "flags[i] != 0;", "flags[i] > 1;"),
     Mutation("segments", "primitives/segments.cl", "heads[i + 1] != 0;", "heads[i] != 0;"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -155,28 +156,29 @@ def _chains_failure(device: Device, case: RoundCase) -> str | None:
 
 def _warm_start_failure(device: Device, case: RoundCase) -> str | None:
     """Solve under weights that hardly move: the third round begins with what is settled."""
-    known = known_graph("large")
+    known, rng = known_graph("large"), np.random.default_rng(_SEED)
     turns = _turns(known, device, case, warm_start=True)
-    series, weights = _Series(known, case, turns), _weights(known, case)
-    rng = np.random.default_rng(_SEED)
-    for _ in range(4):
+    series = _Series(known, case, turns)
+    for weights in drifting(known.ranks.n_slots, dtype_of(case.bits, case.kind), rng):
         reason = series.solve(weights)
         if reason is not None:
             return reason
-        weights = _nudged(weights, rng)
+    turns.close()
     return None
 
 
-def _nudged(weights: Array, rng: np.random.Generator) -> Array:
-    """Return weights a few of which, or all, have moved by as little as the dtype allows."""
-    if weights.dtype.kind == "f":
-        finite = np.isfinite(weights)
-        moved = np.where(finite, weights, 0) * (1 + 1e-3 * rng.random(weights.size))
-        return np.where(finite, moved, weights).astype(weights.dtype)
-    step = rng.integers(0, 2, weights.size).astype(weights.dtype)
-    room = weights < np.iinfo(weights.dtype).max
-    nudged: Array = weights + step * room.astype(weights.dtype)
-    return nudged
+def drifting(n: int, dtype: np.dtype[Any], rng: np.random.Generator) -> Iterator[Array]:
+    """Yield weights of one octave that hardly move from round to round; in the last some do."""
+    around = rng.random(n)
+    for number in range(4):
+        places = (around + 2e-3 * rng.random(n)).clip(0, 1)
+        if number == 3:
+            places[::50] = rng.random(places[::50].size)
+        if dtype.kind == "f":
+            yield (1 + places).astype(dtype)
+        else:
+            octave = 1 << 8 * dtype.itemsize - 2
+            yield octave + (places * (octave * 0.99)).astype(dtype)
 
 
 def _union_failure(device: Device, case: UnionCase) -> str | None:

@@ -1,0 +1,239 @@
+"""What is not earned is not used: "auto" takes the next, names raise, devices are passed over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import clmst
+from clmst import Device, Graph, RepeatedSolver, UnsupportedDeviceError
+from clmst.algorithms import ALGORITHMS, adoption, self_test
+from clmst.algorithms.auto import in_order
+from clmst.primitives import self_test as of_primitives
+from clmst.repeated import self_test as of_rounds
+from clmst.runtime import discovery
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.trust import Family
+from tests.forests import assert_same_forest
+from tests.variants import GPU_SHAPE
+
+
+class Wrong:
+    """Families that are refused, whatever their kernels do; others pass at once."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.names: set[str] = set()
+        self.tested: list[str] = []
+        for module in (self_test, of_rounds):
+            for name, one in vars(module).copy().items():
+                if isinstance(one, Family):
+                    monkeypatch.setattr(module, name, self._instead(one))
+        monkeypatch.setattr(
+            self_test, "family_of", lambda name: self._instead(Family(name=name, what="", test=id))
+        )
+        families = {name: self._instead(one) for name, one in of_primitives.FAMILIES.items()}
+        monkeypatch.setattr(of_primitives, "FAMILIES", families)
+
+    def _instead(self, family: Family) -> Family:
+        def test(device: Device, case: object) -> str | None:
+            self.tested.append(family.name)
+            return "3 edges came out wrong" if family.name in self.names else None
+
+        return replace(family, test=test)
+
+
+@pytest.fixture
+def wrong(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Wrong]:
+    """Let a test say what is refused, with an empty cache and devices that have earned nothing."""
+    monkeypatch.setenv("CLMST_CACHE", str(tmp_path))
+    monkeypatch.setattr(discovery, "_resolved", {})
+    monkeypatch.setattr(discovery, "_passed_over", [])
+    return Wrong(monkeypatch)
+
+
+@pytest.fixture
+def fresh(any_device: Device) -> Device:
+    return Device(any_device.cl_device)
+
+
+def ring(n: int = 30) -> Graph:
+    return Graph.from_edges(np.arange(n), (np.arange(n) + 1) % n, np.arange(n) % 7)
+
+
+def order(device: Device, graph: Graph) -> list[str]:
+    return list(in_order(device, DeviceGraph.upload(graph, device)))
+
+
+def test_auto_takes_the_next_that_passes(wrong: Wrong, fresh: Device) -> None:
+    names = order(fresh, ring())
+    assert set(names) == ALGORITHMS.keys() - {"dense"}
+    for k in range(3):
+        device = Device(fresh.cl_device).forcing_off(*["lanes"] * k)  # one that has earned nothing
+        wrong.names = set(names[:k])
+        forest = clmst.minimum_spanning_forest(ring(), device=device)
+        assert forest.stats["algorithm"] == names[k]
+        assert_same_forest(forest, clmst.kruskal(ring()))
+    assert wrong.tested == [*names[:1], *names[:2], *names[:3]]
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_name_raises_with_the_reason(wrong: Wrong, fresh: Device, name: str) -> None:
+    wrong.names = {name}
+    with pytest.raises(
+        UnsupportedDeviceError, match=f"not trusted with {name}: 3 edges came out wrong; 'clmst de"
+    ):
+        clmst.minimum_spanning_forest(ring(), algorithm=name, device=fresh)
+    assert wrong.tested == [name]
+
+
+def test_options_are_tested_by_themselves(wrong: Wrong, fresh: Device) -> None:
+    """They may choose other kernels; the usual ones, written out, do not."""
+    for options in (
+        None,
+        clmst.EclOptions(),
+        clmst.EclOptions(),
+        clmst.EclOptions(atomic_guards=False),
+    ):
+        clmst.minimum_spanning_forest(ring(), algorithm="ecl", device=fresh, options=options)
+    assert wrong.tested == ["ecl", "ecl"]
+
+
+def test_nothing_is_paid_twice(wrong: Wrong, fresh: Device) -> None:
+    for _ in range(2):
+        clmst.minimum_spanning_forest(ring(), device=fresh)
+        clmst.minimum_spanning_forest(ring(), device=Device(fresh.cl_device))
+    assert len(wrong.tested) == 1
+
+
+def test_device_that_nothing_passes_on_is_passed_over(
+    wrong: Wrong, fresh: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The default goes on to the next; who names the device, or has a graph there, is told."""
+    wrong.names = set(ALGORITHMS)
+    every = [fresh, Device(fresh.cl_device, without=("lanes",), _trusted=True)]
+    monkeypatch.setattr(discovery, "enumerate_devices", lambda: list(every))
+    monkeypatch.delenv("CLMST_DEVICE", raising=False)
+    discovery._resolved.clear()
+    assert clmst.get_device() is fresh
+    forest = clmst.minimum_spanning_forest(ring())
+    assert_same_forest(forest, clmst.kruskal(ring()))
+    assert clmst.get_device() is every[1]
+    with pytest.raises(UnsupportedDeviceError, match="no algorithm passed its self-test"):
+        clmst.minimum_spanning_forest(ring(), device=fresh)
+    with pytest.raises(UnsupportedDeviceError, match="no algorithm passed its self-test"):
+        clmst.minimum_spanning_forest(clmst.to_device(ring(), fresh))
+    listed = clmst.devices()
+    assert [entry.usable for entry in listed] == [False, True]
+    assert "no algorithm passed" in str(listed[0].reason)
+    every.pop()
+    discovery._resolved.clear()
+    with pytest.raises(UnsupportedDeviceError, match=r"no usable .*no algorithm passed"):
+        clmst.minimum_spanning_forest(ring())
+
+
+def test_complete_graphs(wrong: Wrong, fresh: Device) -> None:
+    wrong.names = {"dense-complete"}
+    matrix = np.array([[0, 2, 3], [2, 0, 4], [3, 4, 0]])
+    with pytest.raises(UnsupportedDeviceError, match="not trusted with dense-complete"):
+        clmst.minimum_spanning_forest(matrix, device=fresh)
+
+
+def test_core_numbers(wrong: Wrong, fresh: Device) -> None:
+    wrong.names = {"core-numbers"}
+    with pytest.raises(UnsupportedDeviceError, match="not trusted with core-numbers"):
+        clmst.core_numbers(ring(), device=fresh)
+
+
+def test_host_checks_a_matrix_where_the_device_may_not(
+    wrong: Wrong, fresh: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adoption, "FROM_SLOTS", 1)
+    matrix = sparse.csr_array(np.triu(np.arange(1, 101).reshape(10, 10), 1))
+    seen: list[object] = []
+    monkeypatch.setattr(adoption, "check", seen.append)
+    clmst.to_device(matrix, fresh)
+    assert len(seen) == 1
+    wrong.names = {"csr-check"}
+    clmst.to_device(matrix, fresh.forcing_off("lanes"))
+    assert len(seen) == 1
+
+
+def test_primitives(wrong: Wrong, fresh: Device) -> None:
+    wrong.names = {"scan"}
+    values = clmst.DeviceArray.from_host(np.arange(5, dtype=np.uint32), fresh)
+    with pytest.raises(UnsupportedDeviceError, match="not trusted with scan"):
+        clmst.primitives.exclusive_scan(values)
+    with pytest.raises(UnsupportedDeviceError, match="not trusted with scan"):
+        clmst.primitives.reduce(values=values)
+    assert clmst.primitives.sort(values).to_host().tolist() == [0, 1, 2, 3, 4]
+    assert wrong.tested == ["scan", "split"]
+
+
+def test_every_primitive_has_a_gate() -> None:
+    """A new one would answer on devices that have not earned it."""
+    from clmst.primitives.earned import FAMILY_NAMES
+
+    classes = {"Monoid", "Predicate", "pair_of"}  # which answer nothing
+    assert set(clmst.primitives.__all__) - classes == set(FAMILY_NAMES)
+    assert set(FAMILY_NAMES.values()) == set(of_primitives.FAMILIES)
+
+
+def test_repeated_solver(wrong: Wrong, fresh: Device) -> None:
+    with RepeatedSolver(ring(), devices=fresh) as solver:
+        solver.solve(np.arange(30))
+    assert wrong.tested[1:] == ["repeated"]
+    wrong.names = {"repeated"}
+    with RepeatedSolver(ring(), devices=fresh.forcing_off("lanes")) as solver:
+        for _ in range(2):
+            with pytest.raises(UnsupportedDeviceError, match="not trusted with repeated"):
+                solver.solve(np.arange(30))
+
+
+def grid(side: int = 300) -> Graph:
+    vertex = np.arange(side * side).reshape(side, side)
+    u = np.concatenate([vertex[:, :-1].ravel(), vertex[:-1].ravel()])
+    v = np.concatenate([vertex[:, 1:].ravel(), vertex[1:].ravel()])
+    return Graph.from_edges(u, v, np.ones(u.size, np.uint32))
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_warm_starts(wrong: Wrong, fresh: Device, refused: bool) -> None:
+    """A solver does without those that are not earned."""
+    wrong.names = {"warm-start"} if refused else set()
+    graph = grid()
+    rng = np.random.default_rng(2)
+    around = rng.integers(10**8, 10**9, graph.n_input)
+    told: list[Any] = []
+    with RepeatedSolver(graph, devices=fresh) as solver:
+        for _ in range(4):
+            weights = (around + rng.integers(0, 10**5, around.size)).astype(np.uint32)
+            forest = solver.solve(weights)
+            told.append("warm_start" in forest.stats)
+            expected = clmst.kruskal(graph.replace(weights=weights[graph.edge_ids]))
+            assert forest.total_weight == expected.total_weight
+    assert "warm-start" in wrong.tested
+    assert told == [False, False, not refused, not refused]
+
+
+def test_several_devices(wrong: Wrong, fresh: Device) -> None:
+    """One that may not put forests together leaves the round to the others."""
+    wrong.names = {"union"}
+    twins = [fresh, fresh.with_policy(replace(fresh.policy, solve_us=fresh.policy.solve_us + 1))]
+    graph = ring(300)
+    with RepeatedSolver(graph, devices=twins, strategy="split") as solver:
+        with pytest.warns(clmst.DeviceWarning, match="not trusted with union"):
+            forest = solver.solve(np.arange(300))
+        assert forest.n_edges == 299
+
+
+def test_gpu_shape_is_another_device(wrong: Wrong, fresh: Device) -> None:
+    """Other kernels run there, so they are tested there."""
+    for device in (fresh, fresh.with_policy(GPU_SHAPE)):
+        clmst.minimum_spanning_forest(ring(), algorithm="ecl", device=device)
+    assert wrong.tested == ["ecl", "ecl"]

@@ -1,0 +1,302 @@
+"""The rule of trust: what is tested when, what is kept, and what a crash leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clmst import Device, InvalidArgumentError, KernelBuildError, UnsupportedDeviceError
+from clmst.core.errors import OutOfDeviceMemoryError
+from clmst.runtime import source
+from clmst.runtime.trust import Family
+from clmst.runtime.verdicts import CRASHED, Verdict, VerdictStore
+from tests.variants import GPU_SHAPE
+
+
+class Counted:
+    """A family whose test is counted, and says what it is told."""
+
+    def __init__(self, answer: Any = None) -> None:
+        self.calls: list[Hashable] = []
+        self.answer = answer
+        self.family = Family(name="sums", what="sums", test=self._test)
+
+    def _test(self, device: Device, case: Hashable) -> str | None:
+        self.calls.append(case)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer() if callable(self.answer) else self.answer
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let every test begin with an empty cache of its own."""
+    monkeypatch.setenv("CLMST_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def new(any_device: Device) -> Device:
+    """Return a device object that has earned nothing."""
+    return Device(any_device.cl_device)
+
+
+def again(device: Device) -> Device:
+    """Return the device as another process would meet it."""
+    return Device(device.cl_device, without=device.without)
+
+
+# ------------------------------------------------------------------------- once
+
+
+def test_paid_once(new: Device) -> None:
+    """By the process, and by the next one too."""
+    counted = Counted()
+    for _ in range(3):
+        new.trust.require(counted.family)
+        new.trust.require(counted.family, "wide")
+    assert counted.calls == ["", "wide"]
+    again(new).trust.require(counted.family)
+    assert counted.calls == ["", "wide"]
+
+
+def test_refusal_is_remembered_with_its_reason(new: Device) -> None:
+    counted = Counted("2 sums came out wrong")
+    for other in (new, new, again(new)):
+        with pytest.raises(UnsupportedDeviceError, match="not trusted with sums: 2 sums came out"):
+            other.trust.require(counted.family)
+    assert len(counted.calls) == 1
+
+
+def test_other_kernels_are_tested_anew(new: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another shape, a capability less, another driver or kernel text: other kernels run."""
+    counted = Counted()
+    new.trust.require(counted.family)
+    new.forcing_off("int64-atomics").trust.require(counted.family)
+    new.with_policy(GPU_SHAPE).trust.require(counted.family)
+    assert len(counted.calls) == 3
+    monkeypatch.setattr(Device, "driver", "99.9")
+    again(new).trust.require(counted.family)
+    assert len(counted.calls) == 4
+    monkeypatch.setattr(source, "digest", lambda: "another")
+    again(new).trust.require(counted.family)
+    assert len(counted.calls) == 5
+
+
+def test_digest_is_of_every_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "root", lambda: tmp_path)
+    found = set()
+    for name, text in (("a.cl", "x"), ("a.cl", "y"), ("b.cl", "y"), ("b.cl", "yy")):
+        (tmp_path / name).write_text(text)
+        source.digest.cache_clear()
+        found.add(source.digest())
+    source.digest.cache_clear()
+    assert len(found) == 4
+
+
+def test_given_trust_tests_nothing(new: Device) -> None:
+    counted = Counted("wrong")
+    trusted = Device(new.cl_device, _trusted=True)
+    for guise in (trusted, trusted.forcing_off("lanes"), trusted.with_policy(GPU_SHAPE)):
+        guise.trust.require(counted.family)
+    assert counted.calls == []
+
+
+def test_tested_anew_on_demand(new: Device) -> None:
+    """What `clmst devices --test` does: a better driver's answer takes the old one's place."""
+    counted = Counted("wrong")
+    assert new.trust.refusal(counted.family) == "wrong"
+    counted.answer = None
+    assert new.trust.test(counted.family).passed
+    for other in (new, again(new)):
+        other.trust.require(counted.family)
+    assert len(counted.calls) == 2
+
+
+# ---------------------------------------------------------------------- recursion, threads
+
+
+def test_a_test_may_use_other_families(new: Device) -> None:
+    """Nor is a family tested inside its own test for ever."""
+    inner = Counted("wrong")
+    outer = Counted()
+
+    def use() -> None:
+        new.trust.require(inner.family)
+        new.trust.require(outer.family)
+
+    outer.answer = use
+    new.trust.require(outer.family, "outer")
+    assert inner.calls == []
+
+
+def test_threads_wait_for_one_test(new: Device) -> None:
+    counted = Counted(lambda: time.sleep(0.1))
+    threads = [threading.Thread(target=new.trust.require, args=(counted.family,)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(counted.calls) == 1
+
+
+# ------------------------------------------------------------------------------ errors
+
+
+@pytest.mark.parametrize("error", [InvalidArgumentError("x"), OutOfDeviceMemoryError("x")])
+def test_what_tells_nothing_of_kernels_is_raised(new: Device, error: Exception) -> None:
+    """And leaves no verdict, nor a note as of a crash."""
+    counted = Counted(error)
+    with pytest.raises(type(error)):
+        new.trust.require(counted.family)
+    counted.answer = None
+    new.trust.require(counted.family)
+
+
+def test_what_is_broken_off_leaves_no_verdict(new: Device) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    counted = Counted(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        new.trust.require(counted.family)
+    counted.answer = None
+    new.trust.require(counted.family)
+
+
+def test_build_failure_holds_for_the_process_only(new: Device) -> None:
+    """It may have been the disk that was full; a wrong answer is the driver's."""
+    counted = Counted(KernelBuildError("sums[]", "Card", "error: no room"))
+    for _ in range(2):
+        assert new.trust.refusal(counted.family) == "does not build: error: no room"
+    assert len(counted.calls) == 1
+    counted.answer = None
+    again(new).trust.require(counted.family)
+
+
+def test_fault_of_known_problems_is_a_refusal(new: Device) -> None:
+    """Wrong counts make the host fail in whatever way."""
+    counted = Counted(IndexError("index 9 is out of bounds"))
+    expected = "fails on a known problem: IndexError: index 9 is out of bounds"
+    assert new.trust.refusal(counted.family) == expected
+    assert again(new).trust.refusal(counted.family) == expected
+
+
+# ------------------------------------------------------------------------------- the cache
+
+
+def damage(cache: Path, content: bytes) -> None:
+    (verdict,) = cache.rglob("*.json")
+    verdict.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b"[]",
+        b"7",
+        b'{"family": 3, "case": "", "reason": null, "seconds": 1}',
+        b'{"family": "products", "case": "", "reason": null, "seconds": 1}',
+        b'{"family": "sums", "case": "", "reason": 0, "seconds": 1}',
+    ],
+)
+def test_damaged_verdict_is_none(new: Device, cache: Path, content: bytes) -> None:
+    counted = Counted("wrong")
+    assert new.trust.refusal(counted.family) == "wrong"
+    damage(cache, content)
+    assert again(new).trust.refusal(counted.family) == "wrong"
+    assert len(counted.calls) == 2
+    assert again(new).trust.verdicts()[0].reason == "wrong"
+
+
+def test_cache_that_takes_no_files(
+    new: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then each process tests again, and nothing is an error."""
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("CLMST_CACHE", str(tmp_path / "file"))
+    counted = Counted()
+    for other in (new, new, again(new)):
+        other.trust.require(counted.family)
+    assert len(counted.calls) == 2
+    assert new.trust.verdicts() == []
+
+
+# ------------------------------------------------------------------------------ crashes
+
+CRASH = """
+import os, signal, sys, time
+from clmst.runtime.verdicts import VerdictStore
+with VerdictStore({"device": "Card"}).testing("sums", "") as was_left:
+    print(was_left, flush=True)
+    if sys.argv[1] == "crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    sys.stdin.read()
+"""
+
+
+def process(how: str) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", CRASH, how]
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=dict(os.environ))
+
+
+def test_crash_leaves_a_note() -> None:
+    """The process that comes next must not go the same way."""
+    with process("crash") as crashed:
+        assert crashed.communicate(timeout=60)[0].strip() == "False"
+    assert crashed.returncode == -signal.SIGSEGV
+    store = VerdictStore({"device": "Card"})
+    with store.testing("sums", "") as was_left:
+        assert was_left
+    with store.testing("sums", "") as was_left:
+        assert not was_left
+
+
+def test_note_of_a_process_that_is_at_it_is_no_crash() -> None:
+    with process("wait") as other:
+        assert other.stdout is not None
+        assert other.stdout.readline().strip() == "False"
+        store = VerdictStore({"device": "Card"})
+        with store.testing("sums", "") as was_left:
+            assert not was_left
+        other.communicate("", timeout=60)
+    with store.testing("sums", "") as was_left:
+        assert not was_left
+
+
+def test_crash_is_a_refusal_until_tested_anew(new: Device) -> None:
+    counted = Counted()
+    path = new.trust.store._path("sums", "").with_suffix(".began")
+    path.parent.mkdir(parents=True)
+    path.write_text("process 1, long ago\n")
+    for other in (new, again(new)):
+        assert other.trust.refusal(counted.family) == CRASHED
+    assert counted.calls == []
+    assert new.trust.test(counted.family).passed
+    again(new).trust.require(counted.family)
+    assert len(counted.calls) == 1
+
+
+def test_verdicts_are_listed(new: Device, cache: Path) -> None:
+    counted = Counted()
+    new.trust.require(counted.family, "wide")
+    (verdict,) = again(new).trust.verdicts()
+    assert (verdict.family, verdict.case, verdict.passed) == ("sums", "wide", True)
+    (told,) = cache.rglob("device.txt")
+    assert json.loads(told.read_text())["device"] == new.name
+    assert [path.suffix for path in cache.rglob("*") if path.suffix == ".began"] == []
+    assert isinstance(verdict, Verdict)
