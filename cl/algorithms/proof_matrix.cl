@@ -9,8 +9,39 @@
 // share of the nodes: then one pass over all nodes finds the ways of a vertex to all others.
 #define CLIMBS_PER_NODE 12
 
-// Columns that are first asked together whether any of their pairs is left.
+// Columns of which is asked first whether all pairs with a vertex are settled.
 #define PAIR_BLOCK 64u
+
+#if METRIC == 0 && WG_SIZE == 1
+// Sixteen cells, or their keys.
+#if WEIGHT_BITS == 8
+typedef uchar16 run_t;
+#define AS_RUN as_uchar16
+#elif WEIGHT_BITS == 16
+typedef ushort16 run_t;
+#define AS_RUN as_ushort16
+#elif WEIGHT_BITS == 32
+typedef uint16 run_t;
+#define AS_RUN as_uint16
+#else
+typedef ulong16 run_t;
+#define AS_RUN as_ulong16
+#endif
+
+// weight_key of each.
+static inline run_t run_keys(run_t bits) {
+#if WEIGHT_KIND == WEIGHT_SIGNED
+  bits ^= (run_t)(WEIGHT_SIGN);
+#elif WEIGHT_KIND == WEIGHT_FLOAT
+  bits &= ~AS_RUN(bits == (run_t)(WEIGHT_SIGN));  // -0.0
+  bits ^= AS_RUN(bits >= (run_t)(WEIGHT_SIGN)) | (run_t)(WEIGHT_SIGN);
+#endif
+#if WEIGHT_DESCENDING
+  bits = ~bits;
+#endif
+  return bits;
+}
+#endif
 
 // The tree of the forest; by rank, the keys and the numbers of forest edges, whose ends are known.
 typedef struct {
@@ -29,6 +60,40 @@ static inline bool pair_is_before(const tree_t *tree, cell_key_t key, uint u, ui
   const uint2 edge = tree->ends[tree->numbers[rank - 1]];
   return u < edge.x || (u == edge.x && v < edge.y);
 }
+
+// Whether a pair comes behind all edges on the ways of its ends to the top, by its measure and the
+// greater limit of the two. `ties_last`: forest edges are all in rows before it, so it is behind those
+// of its own key as well.
+static inline bool pair_is_settled(measure_t measure, measure_t limit, bool ties_last) {
+#if METRIC
+  return measure > limit;
+#else
+  return (measure > limit) | (ties_last & (measure == limit));
+#endif
+}
+
+#if WG_SIZE == 1
+// Whether the pairs of a vertex with PAIR_BLOCK others from `v` on are all settled, by vectors.
+static inline bool pairs_are_settled(const global cell_t *cells, const global measure_t *limits,
+                                     measure_t limit, uint n, uint first_row, uint u, uint v,
+                                     bool ties_last) {
+#if METRIC
+  uint is_left = 0;
+  for (uint i = v; i < v + PAIR_BLOCK; ++i)
+    is_left |= !(cell_measure(cells, n, first_row, u, i) > max(limit, limits[i]));
+  return !is_left;
+#else
+  const global cell_t *row = cells + (size_t)(u - first_row) * n + v;
+  run_t is_left = 0;
+  for (uint i = 0; i < PAIR_BLOCK / 16; ++i) {
+    const run_t keys = run_keys(vload16(i, row));
+    const run_t bounds = max((run_t)limit, vload16(i, limits + v));
+    is_left |= ties_last ? AS_RUN(keys < bounds) : AS_RUN(keys <= bounds);
+  }
+  return !any(is_left >= (run_t)(WEIGHT_SIGN));
+#endif
+}
+#endif
 
 // The rank of the greatest edge on the path between two vertices of one tree.
 static inline uint path_greatest(const tree_t *tree, uint x, uint y) {
@@ -100,7 +165,8 @@ kernel void proof_matrix_find_limits(const global cell_t *cells, const global ul
 
 // Compare every pair of a panel with the forest.
 //
-// In       cells: the rows [first_row, first_row + n_rows); limits[n]; the tree, of n_nodes.
+// In       cells: the rows [first_row, first_row + n_rows); limits[n]; the tree, of n_nodes; ends:
+//          rising.
 // Out      state[STATE_SLOT]: the least vertex with a pair that proves the forest wrong, if any.
 // Temp     greatest[n_nodes], left[n] for each work-group, where those are of one work-item.
 // Launch   any; rows are taken in turns.
@@ -118,16 +184,17 @@ kernel void proof_matrix_check(const global cell_t *cells, const global measure_
 #endif
   for (uint u = first_row + get_group_id(0); u - first_row < n_rows; u += get_num_groups(0)) {
     const measure_t limit = limits[u];
+    const bool ties_last = u > ends[n - 2].x;
 #if WG_SIZE == 1
     uint n_left = 0;
     for (uint block = u + 1; block < n; block += min(n - block, PAIR_BLOCK)) {
-      const uint end = block + min(n - block, PAIR_BLOCK);
-      uint is_left = 0;  // whether any is: a loop that compilers make vectors of
-      for (uint v = block; v < end; ++v)
-        is_left |= !(cell_measure(cells, n, first_row, u, v) > max(limit, limits[v]));
-      for (uint v = block; v < (is_left ? end : block); ++v) {
+      if (n - block >= PAIR_BLOCK &&
+          pairs_are_settled(cells, limits, limit, n, first_row, u, block, ties_last))
+        continue;
+      for (uint v = block; v < block + min(n - block, PAIR_BLOCK); ++v) {
+        const measure_t measure = cell_measure(cells, n, first_row, u, v);
         left[n_left] = v;
-        n_left += !(cell_measure(cells, n, first_row, u, v) > max(limit, limits[v]));
+        n_left += !pair_is_settled(measure, max(limit, limits[v]), ties_last);
       }
     }
     const bool in_one_pass = (ulong)n_left * CLIMBS_PER_NODE > n_nodes;
@@ -159,7 +226,7 @@ kernel void proof_matrix_check(const global cell_t *cells, const global measure_
 #else
     for (uint v = u + 1 + get_local_id(0); v < n; v += WG_SIZE) {
       const measure_t measure = cell_measure(cells, n, first_row, u, v);
-      if (measure > max(limit, limits[v])) continue;
+      if (pair_is_settled(measure, max(limit, limits[v]), ties_last)) continue;
       const uint rank = path_greatest(&tree, u, v);
       if (pair_is_before(&tree, cell_key(cells, n, measure), u, v, rank)) fault = min(fault, u);
     }

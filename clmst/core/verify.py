@@ -6,15 +6,18 @@ After V. King, "A simpler minimum spanning tree verification algorithm", Algorit
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.csgraph import breadth_first_order
 
+from clmst.core.cores import usable_cores
 from clmst.core.errors import InvalidForestError
+from clmst.core.path_maxima import Hierarchy, components
 
 if TYPE_CHECKING:
     from clmst.core.dense_graph import DenseGraph
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from clmst.core.weight_keys import Array
 
 _HANDFUL = 5  # problems described; the rest are counted
+_RUN = 1 << 18  # edges that a thread looks at together: what they take stays in the caches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +224,7 @@ def _check_order(ids: Array, tree: Array) -> _Findings:
 def _check_spanning(n: int, edges: _Edges, tree: Array) -> _Findings:
     found = _Findings()
     u, v = edges.u[tree].astype(np.int64), edges.v[tree].astype(np.int64)
-    n_trees, labels = _components(n, u, v)
+    n_trees, labels = components(n, u, v)
     if n_trees != n - tree.size:
         found.add_each(
             np.flatnonzero(_closes_cycle(n, u, v, labels)),
@@ -234,13 +238,6 @@ def _check_spanning(n: int, edges: _Edges, tree: Array) -> _Findings:
         ),
     )
     return found
-
-
-def _components(n: int, u: Array, v: Array) -> tuple[int, npt.NDArray[np.int32]]:
-    """Return the number of components and the component of each of `n` vertices."""
-    matrix = sparse.coo_array((np.ones(u.size), (u, v)), shape=(n, n)).tocsr()
-    count, labels = connected_components(matrix, directed=False)
-    return int(count), labels
 
 
 def _closes_cycle(n: int, u: Array, v: Array, labels: Array) -> npt.NDArray[np.bool_]:
@@ -263,23 +260,44 @@ def _closes_cycle(n: int, u: Array, v: Array, labels: Array) -> npt.NDArray[np.b
 def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> _Findings:
     """Compare every edge left out with the last edge, in the total order, on its path."""
     by_rank = tree[_ranked(edges.weights[tree], maximum=maximum)]
+    hierarchy = Hierarchy(n, edges.u[by_rank].astype(np.int64), edges.v[by_rank].astype(np.int64))
     left_out = np.ones(edges.ids.size, bool)
     left_out[tree] = False
-    others = np.flatnonzero(left_out)
-    last = by_rank[
-        _last_ranks_on_paths(
-            n,
-            edges.u[by_rank].astype(np.int64),
-            edges.v[by_rank].astype(np.int64),
-            edges.u[others].astype(np.int64),
-            edges.v[others].astype(np.int64),
-        )
-    ]
+
+    def faults(start: int) -> tuple[Array, Array]:
+        """Return those of a run of edges that should be in the forest, and what they replace."""
+        others = start + np.flatnonzero(left_out[start : start + _RUN])
+        u, v = edges.u[others], edges.v[others]
+        bound = by_rank[np.maximum(hierarchy.reaches[u], hierarchy.reaches[v])]
+        near = np.flatnonzero(_comes_before(edges, others, bound, maximum=maximum))
+        others = others[near]
+        last = by_rank[hierarchy.last_ranks(u[near], v[near])]
+        wrong = np.flatnonzero(_comes_before(edges, others, last, maximum=maximum))
+        return others[wrong], last[wrong]
+
+    with ThreadPoolExecutor(usable_cores()) as threads:  # NumPy lets others work meanwhile
+        found = list(threads.map(faults, range(0, edges.ids.size, _RUN)))
+    others = np.concatenate([np.zeros(0, np.int64), *(one for one, _ in found)])
+    last = np.concatenate([np.zeros(0, np.int64), *(one for _, one in found)])
+    return _describe_faults(edges, others, last, maximum=maximum)
+
+
+def _comes_before(
+    edges: _Edges, others: Array, bounds: Array, *, maximum: bool
+) -> npt.NDArray[np.bool_]:
+    """Return which edges come before others in the total order, pair by pair."""
+    ours, theirs = edges.weights[bounds], edges.weights[others]
+    before: npt.NDArray[np.bool_] = theirs > ours if maximum else theirs < ours
+    before |= (theirs == ours) & (others < bounds)
+    return before
+
+
+def _describe_faults(edges: _Edges, others: Array, last: Array, *, maximum: bool) -> _Findings:
+    """Say which edges must take the place of which, those of other weights first."""
     ours, theirs = edges.weights[last], edges.weights[others]
-    better = theirs > ours if maximum else theirs < ours
     found = _Findings()
     found.add_each(
-        np.flatnonzero(better),
+        np.flatnonzero(theirs != ours),
         lambda k: (
             f"{edges.name(others[k])} of weight {theirs[k]} is left out but is "
             f"{'heavier' if maximum else 'lighter'} than {edges.name(last[k])} of weight {ours[k]} "
@@ -287,7 +305,7 @@ def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> _
         ),
     )
     found.add_each(
-        np.flatnonzero((theirs == ours) & (others < last)),
+        np.flatnonzero(theirs == ours),
         lambda k: (
             f"{edges.name(others[k])} is left out for {edges.name(last[k])} on the path between "
             f"its ends, and both weigh {ours[k]}; where weights tie, the edge id decides: the edge "
@@ -301,35 +319,3 @@ def _ranked(weights: Array, *, maximum: bool) -> npt.NDArray[np.int64]:
     """Return positions in the total order; `weights` stand in canonical order."""
     dense = np.unique(weights, return_inverse=True)[1].reshape(-1)
     return np.argsort(-dense if maximum else dense, kind="stable")
-
-
-def _last_ranks_on_paths(n: int, a: Array, b: Array, x: Array, y: Array) -> npt.NDArray[np.int64]:
-    """Return, for each pair (x[q], y[q]), the greatest rank on the path between them.
-
-    Edge r of the forest is (a[r], b[r]): its position is its rank. Both vertices of a pair are
-    distinct and in one tree.
-
-    Borůvka's algorithm on the forest itself gives a hierarchy of at most log2(n) levels, where
-    a node is a component and its link to the level above carries the rank of the edge by which
-    it left, the least of its edges. King: the greatest rank on the path between two vertices is
-    the greatest on their two climbs to where they meet. All pairs climb while the hierarchy is
-    built, so that only one level of it is ever held.
-    """
-    result = np.full(x.size, -1, np.int64)
-    ranks, pairs, n_nodes = np.arange(a.size), np.arange(x.size), n
-    while pairs.size:
-        edge = np.full(n_nodes, -1, np.int64)  # -1: this tree is one node already
-        backwards = np.arange(a.size)[::-1]
-        # Where an index occurs twice the last assignment stays, so the least rank does.
-        edge[np.stack((a, b), axis=1)[::-1].ravel()] = np.repeat(backwards, 2)
-        leaving = np.zeros(a.size, bool)
-        leaving[edge[edge >= 0]] = True
-        n_nodes, above = _components(n_nodes, a[leaving], b[leaving])
-        result[pairs] = np.maximum(result[pairs], ranks[np.maximum(edge[x], edge[y])])
-        x, y = above[x], above[y]
-        apart = x != y
-        pairs, x, y = pairs[apart], x[apart], y[apart]
-        a, b = above[a], above[b]
-        between = a != b
-        ranks, a, b = ranks[between], a[between], b[between]
-    return result
