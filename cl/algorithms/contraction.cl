@@ -43,6 +43,21 @@ kernel void contraction_mark_upper(const global uint *rows, const global uint *i
   GRID_FOR(slot, n_slots) flags[slot] = indices[slot] > rows[slot];
 }
 
+// Find out whether `run` slots side by side are of parallel edges anywhere.
+//
+// In       rows, indices[n_slots], rising within a row.
+// In-out   found[1]: 0 before; 1 where there are such. Who stores stores 1, so it matters not who.
+// Launch   any; run >= 2.
+kernel void contraction_find_parallel(const global uint *rows, const global uint *indices,
+                                      global uint *found, uint n_slots, uint run) {
+  GRID_FOR(slot, n_slots) {
+    const size_t last = (size_t)slot + run - 1;
+    if (last >= n_slots) continue;
+    const uint row = rows[slot], column = indices[slot];
+    if ((column != row) & (column == indices[last]) & (row == rows[last])) found[0] = 1;
+  }
+}
+
 // Make the keys that edges are ranked by.
 //
 // In  weights[n_slots]; slots[m]: of the edges.  Out  keys[m].  Launch  any.

@@ -151,16 +151,25 @@ kernel void lone_boruvka_hook(const global uint *held, global uint *next,
 //
 // In-out   links[n_vertices] of this depth. Others follow and store at once: a link read is the old
 //          one or the root's number, and the old one leads there. All that is met on a way gets to
-//          know the number too, so no work-item goes a way twice, however long it is.
+//          know the number too, so no work-item goes a way twice, however long it is. A way has
+//          fewer links than there are vertices. One that goes on leads round: then choices were
+//          wrong, state[STATE_OVERFLOW] becomes STATE_STUCK, and the vertex gets a number that does
+//          no harm.
 // Launch   any. O(n_vertices) for each work-item, together as a rule.
-kernel void lone_boruvka_follow(volatile global uint *links, uint here, uint n_vertices) {
+kernel void lone_boruvka_follow(volatile global uint *links, volatile global uint *state, uint here,
+                                uint n_vertices) {
   links += here;
   const uint end = share_begin(n_vertices, 1);
   for (uint v = share_begin(n_vertices, 0); v < end; ++v) {
     const uint first = links[v];
     if (first & LINK_KNOWN) continue;
     uint link = links[first];
-    while (!(link & LINK_KNOWN)) link = links[link];
+    uint n_links = 1;
+    for (; !(link & LINK_KNOWN) && n_links < n_vertices; ++n_links) link = links[link];
+    if (!(link & LINK_KNOWN)) {
+      state[STATE_OVERFLOW] = STATE_STUCK;
+      link = LINK_KNOWN;
+    }
     links[v] = link;
     for (uint on_way = first, next = links[first]; !(next & LINK_KNOWN); next = links[on_way]) {
       links[on_way] = link;

@@ -26,9 +26,10 @@
 // Of who holds no edge: reservation_id where there is none.
 #define NO_PLACE 0xffffffffu
 
-// state[]: whether a segment had too little room, the components that each phase leaves, and the
-// counts of each depth of each phase: its vertices, its edges.
+// state[]: whether a segment had too little room, or following came to no end; the components that
+// each phase leaves; the counts of each depth of each phase: its vertices, its edges.
 #define STATE_OVERFLOW 0
+#define STATE_STUCK 2
 #define COUNT_VERTICES 0
 #define COUNT_EDGES 1
 

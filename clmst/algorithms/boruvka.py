@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.boruvka_options import BoruvkaOptions
-from clmst.algorithms.contraction import PAIR, Contraction, Level, check_progress
+from clmst.algorithms.contraction import PAIR, Contraction, Level, check_next
 from clmst.algorithms.options import options_for
 from clmst.algorithms.solution import Solution
 from clmst.primitives.monoid import Monoid
@@ -48,9 +48,9 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     levels: list[tuple[int, int]] = []
     level = run.steps.first_level()
     while level is not None:
-        check_progress(len(levels))
         levels.append((level.n, level.entries))
-        level = run.next_level(level)
+        before, level = level, run.next_level(level)
+        check_next("boruvka", graph.device, len(levels), before, level)
     stats = {
         "rounds": len(levels),
         "vertices": [n for n, _ in levels],

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from clmst.algorithms.progress import check_halved
 from clmst.algorithms.solution import flag_words, new_flags
 from clmst.primitives.compact import compact, positions
 from clmst.primitives.monoid import Monoid
@@ -23,6 +24,7 @@ from clmst.primitives.scan import exclusive_scan, inclusive_scan, segmented_scan
 from clmst.primitives.segments import end_flags
 from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
@@ -32,9 +34,6 @@ SOURCE = "algorithms/contraction.cl"
 # Each launch of pointer doubling makes chains 33 times as short.
 _JUMPS = 32
 DEFINES = {"POINTER_JUMPS": _JUMPS}  # of SOURCE, beside those of the weights
-
-# Every level at least halves the vertices that have an edge.
-_MAX_LEVELS = 33
 
 PAIR, RANK = np.dtype(np.uint64), np.dtype(np.uint32)
 _MINIMUM_RANK, _MAXIMUM_ROW = Monoid.minimum(RANK), Monoid.maximum(RANK)
@@ -75,10 +74,15 @@ class Level:
         return self.pairs.size
 
 
-def check_progress(levels: int) -> None:
-    """Raise if there have been more levels than there can be."""
-    if levels > _MAX_LEVELS:
-        raise RuntimeError(f"no end after {_MAX_LEVELS} levels: a bug in clmst")
+def check_next(
+    algorithm: str, device: Device, levels: int, level: Level, following: Level | None
+) -> None:
+    """Raise :class:`DeviceError` if a level cannot follow another, the `levels`-th."""
+    if following is not None:
+        check_halved(
+            algorithm, device, levels, vertices=(level.n, following.n),
+            edges=(level.entries, following.entries),
+        )  # fmt: skip
 
 
 class Contraction:
@@ -92,9 +96,12 @@ class Contraction:
     in_forest : DeviceArray of uint8, shape (n_slots,)
     slots : DeviceArray of uint32, shape (m,)
         The slot of each edge, by rank; there once :meth:`first_level` has been called.
+    has_parallel : bool
+        Whether :meth:`first_level` came upon as many parallel edges as it was to look for.
     """
 
     slots: DeviceArray
+    has_parallel: bool = False
 
     def __init__(self, graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> None:
         self.graph, self.launch, self.device = graph, launch, graph.device
@@ -113,8 +120,14 @@ class Contraction:
 
     # --------------------------------------------------------- the first edge list
 
-    def first_level(self) -> Level | None:
+    def first_level(self, *, parallel: int | None = None) -> Level | None:
         """Rank the edges, and list each in both directions by (source, rank); None without edges.
+
+        Parameters
+        ----------
+        parallel : int, optional
+            Find out whether there are so many edges between the same two vertices anywhere; that
+            takes a launch and a read-back.
 
         Notes
         -----
@@ -128,6 +141,8 @@ class Contraction:
         with self.launch.phase("rank edges"):
             rows = self._rows()
             self.slots = self._upper_slots(rows)
+            if parallel is not None:
+                self.has_parallel = self._has_parallel(rows, parallel)
             m = self.slots.size
             if m == 0:
                 return None
@@ -156,6 +171,13 @@ class Contraction:
         self._for_each("mark_upper", n_slots, rows, self.graph.indices, flags, n_slots)
         slots, count = positions(flags, launch=self.launch)
         return slots[: self.launch.read_word(count.memory)]
+
+    def _has_parallel(self, rows: DeviceArray, run: int) -> bool:
+        """Return whether there are so many edges between the same two vertices anywhere."""
+        found, n_slots = self.new(1, np.uint32), self.graph.n_slots
+        self.launch.fill(found.memory, 0, 1)
+        self._for_each("find_parallel", n_slots, rows, self.graph.indices, found, n_slots, run)
+        return bool(self.launch.read_word(found.memory))
 
     def _sort_by_weight(self) -> None:
         """Sort the slots by weight; the sort is stable, so the ids of equals stay in order."""

@@ -5,6 +5,7 @@ Source: see ``cl/algorithms/dense.cl``; ``docs/architecture.md`` tells the steps
 
 from __future__ import annotations
 
+from itertools import count
 from math import ceil
 from typing import Any
 
@@ -19,6 +20,7 @@ from clmst.algorithms.dense_plan import (
     plan_of_matrix,
 )
 from clmst.algorithms.options import options_for
+from clmst.algorithms.progress import check_rounds, no_progress
 from clmst.algorithms.solution import DeviceForest, Solution, flag_words, new_flags
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
@@ -151,9 +153,8 @@ class _Run:
         with self.launch.phase("read all blocks"):
             self._scan()
         component, links = plan.component, plan.links
-        for number in range(_MAX_ROUNDS + 1):
-            if number > _MAX_ROUNDS - 1:
-                raise RuntimeError(f"no end after {_MAX_ROUNDS} rounds: a bug in clmst")
+        for number in count():
+            check_rounds("dense", plan.device, number, components=self.components[-1])
             with self.launch.phase("minimum edges"):
                 listed = self._find_minimum_edges(component, again=number > 0)
             with self.launch.phase("merge"):
@@ -162,14 +163,36 @@ class _Run:
                 self.blocks_again.append(int(self.counts[listed]))
             if self.counts[linked] == 0:
                 return
-            while self.counts[pending]:
-                pending = self._follow(links)
-                self._read()
-            self.n_linked += int(self.counts[linked])
+            self._follow_on(links, pending)
+            self._add_linked(int(self.counts[linked]))
             self.components.append(plan.n - self.n_linked)
             if self.n_linked == plan.n - 1:
                 return
             component, links = links, component
+
+    def _follow_on(self, links: DeviceArray, pending: int) -> None:
+        """Follow links until every vertex points to its root."""
+        launches = 1
+        while self.counts[pending]:
+            if launches == _MAX_ROUNDS:
+                rule = f"links get at least twice as long each time, so {launches} times are enough"
+                raise no_progress(
+                    "dense", self.plan.device, rule, round=len(self.components),
+                    pending=int(self.counts[pending]),
+                )  # fmt: skip
+            pending = self._follow(links)
+            self._read()
+            launches += 1
+
+    def _add_linked(self, linked: int) -> None:
+        """Note how many components a round has linked to others."""
+        self.n_linked += linked
+        if self.n_linked >= self.plan.n:
+            rule = "a forest has fewer edges than vertices"
+            raise no_progress(
+                "dense", self.plan.device, rule, round=len(self.components), linked=self.n_linked,
+                vertices=self.plan.n,
+            )  # fmt: skip
 
     def _scan(self) -> None:
         """Make the entry of every block."""

@@ -17,6 +17,7 @@ from clmst.algorithms.ecl_options import (
     topology_defines,
 )
 from clmst.algorithms.options import options_for
+from clmst.algorithms.progress import no_progress
 from clmst.algorithms.solution import Solution, flag_words, new_flags
 from clmst.algorithms.windows import ends_of, least_of_draws
 from clmst.core.weight_keys import Array
@@ -151,10 +152,14 @@ class _Run:
             return self._worklist_phase(window, contracted=contracted)
         return self._topology_phase(window)
 
-    def _check_progress(self, first: int) -> None:
+    def _check_progress(self, first: int, edges: int) -> None:
         """Raise if the phase that began with round `first` has had more rounds than it can need."""
         if self.round - first > _ROUNDS_A_PHASE:
-            raise RuntimeError(f"no end after {_ROUNDS_A_PHASE} rounds: a bug in clmst")
+            rule = f"a phase has {_ROUNDS_A_PHASE} rounds at most, since each halves its sets"
+            raise no_progress(
+                "ecl", self.graph.device, rule, round=self.round - first, edges=edges,
+                vertices=self.graph.n_vertices,
+            )  # fmt: skip
 
     def _forget(self, reservations: Any) -> None:
         self.launch.fill(reservations, _MAX_KEY, self.words * self.graph.n_vertices)
@@ -167,12 +172,24 @@ class _Run:
         self._populate_worklist(window, contracted=contracted)
         counts = np.empty(2, np.uint32)  # edges of this round, and what is left for the next
         while sizes[-1]:
-            self._check_progress(first)
+            self._check_progress(first, sizes[-1])
             self._enqueue_round(sizes[-1], is_first=self.round == first)
             self.launch.read(self.counts, counts, offset=4 * (self.round - 1))
             sizes[-1:] = counts.tolist()
+            self._check_sizes(sizes)
         self.round += 1
         return [size for size in sizes if size]
+
+    def _check_sizes(self, sizes: list[int]) -> None:
+        """Raise if a worklist cannot be as long as the device says."""
+        if max(sizes[-2:]) > self.capacity or sizes[-1] > sizes[-2]:
+            rule = (
+                f"a worklist holds {self.capacity} edges, and each has no more than the one before"
+            )
+            raise no_progress(
+                "ecl", self.graph.device, rule, round=self.round, edges=sizes[-2],
+                edges_left=sizes[-1],
+            )  # fmt: skip
 
     def _populate_worklist(self, window: tuple[Any, Any], *, contracted: bool) -> None:
         """Make the first worklist of a phase; the other one serves for the pieces of hubs."""
@@ -234,7 +251,7 @@ class _Run:
         extent = (self.n, np.uint32(graph.n_slots), *window)
         crossing = np.ones(1, np.uint32)
         while crossing[0]:
-            self._check_progress(first)
+            self._check_progress(first, graph.n_slots)
             for pass_ in range(self.passes):
                 self.launch(
                     program, "ecl_topology_reserve", groups, *arrays, self.counts,

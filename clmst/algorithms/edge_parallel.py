@@ -12,6 +12,7 @@ import numpy as np
 
 from clmst.algorithms.edge_parallel_options import EdgeParallelOptions, UnionFind
 from clmst.algorithms.options import options_for
+from clmst.algorithms.progress import check_rounds
 from clmst.algorithms.solution import Solution, flag_words, new_flags
 from clmst.core.errors import UnsupportedDeviceError
 from clmst.runtime.array import DeviceArray
@@ -106,8 +107,10 @@ class Run:
         self.begin()
         merged: list[int] = []
         while not merged or merged[-1]:
-            if len(merged) == _MAX_ROUNDS:
-                raise RuntimeError(f"no end after {_MAX_ROUNDS} rounds: a bug in clmst")
+            check_rounds(
+                "edge-parallel", self.graph.device, len(merged), vertices=self.graph.n_vertices,
+                merged=sum(merged),
+            )  # fmt: skip
             number = len(merged)
             with self.launch.phase("reset"):
                 self.reset()

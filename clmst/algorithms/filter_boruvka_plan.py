@@ -83,6 +83,7 @@ class Plan:
         maximum: bool,
         options: FilterBoruvkaOptions,
         roomy: bool,
+        finer: bool = False,
         candidates: Candidates | None = None,
     ) -> None:
         # Not the graph itself: it keeps its plans, and neither would go before a collection.
@@ -96,6 +97,7 @@ class Plan:
             not device.capabilities.int64_atomics
         )
         self.ranks: tuple[int, ...] = ()
+        self.finer, self.roomy = finer, roomy
         if candidates is None:
             self._set_windows(graph, tuning)
         self.n_phases = 1 + len(self.ranks)
@@ -115,7 +117,9 @@ class Plan:
     def _set_windows(self, graph: DeviceGraph, tuning: Policy) -> None:
         dense = graph.average_degree >= tuning.dense_degree
         usual = tuning.dense_filter_target if dense else tuning.filter_target
-        ends = window_ends(graph, self.options.targets, usual=usual, samples=SAMPLES)
+        ends = window_ends(
+            graph, self.options.targets, usual=usual, samples=SAMPLES, finer=self.finer
+        )
         self.ranks = ends.ranks
         # Seed, draws and ranks, as kernels take them.
         none = [SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))

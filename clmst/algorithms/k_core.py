@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.progress import no_progress
 from clmst.core.graph import check_size
 from clmst.primitives.scan import exclusive_scan, inclusive_scan
 from clmst.runtime.array import DeviceArray
@@ -161,7 +162,7 @@ class _Peeling:
         lone = self.width == 1
         program = self.graph.device.program(LONE_SOURCE if lone else PEEL_SOURCE)
         kernel = f"k_core_{'lone_' if lone else ''}peel_neighbours"
-        number, batch = 0, _FIRST_BATCH
+        number, batch, left = 0, _FIRST_BATCH, self.n + 1
         while True:
             for _ in range(batch):
                 enqueue(
@@ -170,11 +171,16 @@ class _Peeling:
                 )  # fmt: skip
                 number += 1
                 self.take_level(number)
-            if not self.read_left(number):
+            before, left = left, self.read_left(number)
+            if not left:
                 return
             # A round peels a vertex, or finds the least degree left, at which the next one will.
-            if number > 2 * self.n + batch:
-                raise RuntimeError(f"no end after {number} rounds: a bug in clmst")
+            if left > before or number > 2 * self.n + batch:
+                rule = "every second round peels a vertex at least, and none comes back"
+                raise no_progress(
+                    "core numbers", self.graph.device, rule, round=number, left_before=before,
+                    left=left,
+                )  # fmt: skip
             batch = min(2 * batch, _MOST_BATCH)
 
     def read_left(self, number: int) -> int:

@@ -16,8 +16,9 @@ import numpy as np
 from clmst.algorithms.links import check_vertices
 from clmst.algorithms.lone_boruvka_options import LoneBoruvkaOptions
 from clmst.algorithms.options import options_for
+from clmst.algorithms.progress import check_halved, no_progress
 from clmst.algorithms.solution import Solution, flag_words, new_flags
-from clmst.algorithms.windows import Ends, least_of_draws, window_ends
+from clmst.algorithms.windows import Ends, is_stubborn, least_of_draws, window_ends
 from clmst.core.csr import as_uint32, mirror
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.enqueue import enqueue
@@ -35,6 +36,7 @@ _MIN_SHARE = 1024
 _MAX_DEPTHS = 34
 # The layout of state[], as lone_boruvka_list.cl has it.
 _OVERFLOW, _COMPONENTS = 0, 1
+_STUCK = 2  # in place of the overflow
 _COUNTS = 2
 # Room of a segment where there are several windows, as a share of its slots, if both directions of
 # edges are stored: one of them is listed, and of the last window only edges that still join two
@@ -65,6 +67,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
         return Solution(graph=graph, in_forest=new_flags(0, graph.device), stats=stats)
     run = _Run(graph, launch, maximum=maximum, options=options, roomy=False)
     if not run.solve():
+        # Too many edges are left for the last window, or they stay round after round.
         run = _Run(graph, launch, maximum=maximum, options=options, roomy=True)
         run.solve()
     return Solution(graph=graph, in_forest=run.in_forest, stats=run.stats())
@@ -80,7 +83,8 @@ class _Run:
     maximum : bool
     options : LoneBoruvkaOptions
     roomy : bool
-        Give every segment room for all of its slots, rather than for what windows have as a rule.
+        Give every segment room for all of its slots, rather than for what windows have as a rule,
+        and have more windows, unless the options say which.
     """
 
     def __init__(
@@ -100,7 +104,8 @@ class _Run:
         self.words = 3 if self.wide else 2  # of a reservation
         self.passes = self.words - graph.device.capabilities.int64_atomics
         usual = graph.device.policy.filter_target
-        self.ends = window_ends(graph, options.targets, usual=usual, samples=_SAMPLES)
+        self.can_be_finer = not roomy and options.targets is None
+        self.ends = window_ends(graph, options.targets, usual=usual, samples=_SAMPLES, finer=roomy)
         self.windows = _windows(graph, self.ends, options.seed, maximum=maximum)
         self.n_phases = len(self.windows)
         self.segments = launch.groups_for(-(-graph.n_slots // _MIN_SEGMENT))
@@ -146,16 +151,36 @@ class _Run:
                 self._begin(n_vertices)
                 self._list_edges(phase, window)
                 depths = []
-            self._rounds(phase, n_vertices, depths)
-            if self.state[_OVERFLOW]:
+            if not self._rounds(phase, n_vertices, depths) or self.state[_OVERFLOW]:
                 return False
             if phase + 1 < self.n_phases:
                 self._settle(phase, depths)
-                n_vertices = int(self.state[_COMPONENTS + phase])
+                n_vertices = self._components(phase, n_vertices)
         return True
 
-    def _rounds(self, phase: int, n_vertices: int, depths: list[tuple[int, int]]) -> None:
-        """Do rounds until no edge is left; note where links of depths begin, and how many."""
+    def _read_state(self, done: int) -> None:
+        """Wait for so many rounds of a phase, and read the counts."""
+        self.launch.read(self.on_device, self.state)
+        if self.state[_OVERFLOW] == _STUCK:
+            rule = "edges that supervertices choose close no cycle"
+            raise no_progress("lone-boruvka", self.graph.device, rule, round=done, vertices=self.n)
+
+    def _components(self, phase: int, n_vertices: int) -> int:
+        """Return how many components a phase left of so many vertices, by what was read last."""
+        components = int(self.state[_COMPONENTS + phase])
+        if components > n_vertices:
+            rule = "a phase leaves at most as many components as it had vertices"
+            raise no_progress(
+                "lone-boruvka", self.graph.device, rule, phase=phase, vertices=n_vertices,
+                components=components,
+            )  # fmt: skip
+        return components
+
+    def _rounds(self, phase: int, n_vertices: int, depths: list[tuple[int, int]]) -> bool:
+        """Do rounds until no edge is left; note where links of depths begin, and how many.
+
+        Returns whether it did: not if the first one shows that there should be more windows.
+        """
         begin = 0 if phase == 0 else self.n
         edges = self.graph.n_slots
         last = phase + 1 == self.n_phases
@@ -164,9 +189,24 @@ class _Run:
         while n_vertices and (edges or not last):
             depths.append((begin, n_vertices))
             self._round(phase, len(depths) - 1, begin, n_vertices)
-            self.launch.read(self.on_device, self.state)
+            self._read_state(len(depths))
             begin += n_vertices
+            before = n_vertices, self._counts(phase, len(depths) - 1)[1]
             n_vertices, edges = self._counts(phase, len(depths))
+            check_halved(
+                "lone-boruvka", self.graph.device, len(depths), vertices=(before[0], n_vertices),
+                edges=(before[1], edges),
+            )  # fmt: skip
+            if (
+                last
+                and len(depths) == 1
+                and self._wants_more_windows((before[1], edges), n_vertices)
+            ):
+                return False
+        return True
+
+    def _wants_more_windows(self, edges: tuple[int, int], n_vertices: int) -> bool:
+        return bool(self.ends.ranks) and self.can_be_finer and is_stubborn(edges, n_vertices)
 
     def stats(self) -> dict[str, Any]:
         """Return what the solve tells about its work."""
@@ -228,10 +268,10 @@ class _Run:
             self.launch, program, "lone_boruvka_first_hook", shares, chosen, following, self.links,
             self.in_forest.memory, self.on_device, counts, _COMPONENTS, n, n // 2,
         )  # fmt: skip
-        self._step("follow", shares, self.links, 0, n)
+        self._step("follow", shares, self.links, self.on_device, 0, n)
         self.held_stride = n // 2
         self._list_edges(0, window, depth=1)
-        self.launch.read(self.on_device, self.state)
+        self._read_state(1)
         return [(0, n)]
 
     def _refine(self, held: Any) -> None:
@@ -252,7 +292,7 @@ class _Run:
             self.on_device, begin, counts, _COMPONENTS + phase, n_vertices, self.held_stride,
             stride,
         )  # fmt: skip
-        self._step("follow", shares, self.links, begin, n_vertices)
+        self._step("follow", shares, self.links, self.on_device, begin, n_vertices)
         self._step(
             "contract", self.segments, self.links, following, self.edges, self.listed,
             self.lengths, self.on_device, begin, counts, self.stride,

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.contraction import PAIR, Contraction, Level, check_progress
+from clmst.algorithms.contraction import PAIR, Contraction, Level, check_next
 from clmst.algorithms.options import options_for
 from clmst.algorithms.pma_options import LEAST_GAMMA, PmaOptions
 from clmst.algorithms.solution import Solution
@@ -31,6 +31,8 @@ SOURCE = "algorithms/pma.cl"
 _NO_OWNER = 2**32 - 1
 # Slots a vertex from which on a lane group goes through a row, where lanes can combine.
 _LONG_ROWS = 8.0
+# Edges between the same two vertices from which on all but the lightest go before the first level.
+_MANY_PARALLEL = 64
 # What average degrees choose gamma among.
 _LEAST_CHOSEN, _MOST_CHOSEN = 8, 128
 # Workers that a compute unit should have to itself: one, where work-groups are of one work-item;
@@ -56,10 +58,10 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     """
     options = options_for("pma", PmaOptions, options)
     run = _Run(Contraction(graph, launch, maximum=maximum), options)
-    level = run.steps.first_level()
+    level = run.first_level()
     while level is not None:
-        check_progress(len(run.history))
-        level = run.next_level(level)
+        before, level = level, run.next_level(level)
+        check_next("pma", graph.device, len(run.history), before, level)
     return Solution(graph=graph, in_forest=run.steps.in_forest, stats=run.stats())
 
 
@@ -121,6 +123,19 @@ class _Run:
             "gammas": [growth.gamma for growth in self.history],
             "lanes": [growth.lanes for growth in self.history],
         }
+
+    def first_level(self) -> Level | None:
+        """Make the first level; of parallel edges only the lightest, if there are many anywhere.
+
+        A tree that has both ends of such edges goes through all of them, one worker alone. Where
+        there are fewer, a row has that many for each of the gamma vertices of a tree at most.
+        """
+        if not self.options.remove_parallel:
+            return self.steps.first_level()
+        level = self.steps.first_level(parallel=_MANY_PARALLEL)
+        if level is None or not self.steps.has_parallel:
+            return level
+        return self.steps.sort_rows(self.steps.remove_duplicates(level), by_rank=True)
 
     def next_level(self, level: Level) -> Level | None:
         """Grow trees, and contract them; None if no edge is left."""

@@ -31,7 +31,8 @@ class PmaOptions:
         Vertices that a tree has at most, 2 or more; of n vertices n / gamma workers grow trees.
         Chosen from each level's average degree when left out.
     remove_parallel : bool
-        Keep only the lightest of several edges between two supervertices; otherwise all stay.
+        Keep only the lightest of several edges between two supervertices; otherwise all stay. On
+        the first level that is done if 64 edges or more join the same two vertices somewhere.
     workers : {"auto", "items", "lanes"}
         What grows a tree: a work-item, or a lane group, which goes through a row together. "auto":
         lane groups on levels with long rows, where the device has such; else work-items.

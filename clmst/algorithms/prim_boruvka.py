@@ -14,7 +14,7 @@ import numpy as np
 
 from clmst.algorithms.boruvka import Rounds
 from clmst.algorithms.boruvka_options import BoruvkaOptions
-from clmst.algorithms.contraction import Contraction, Level
+from clmst.algorithms.contraction import Contraction, Level, check_next
 from clmst.algorithms.options import options_for
 from clmst.algorithms.prim_boruvka_options import PrimBoruvkaOptions
 from clmst.algorithms.prim_trees import Rows, Trees, grow
@@ -45,8 +45,9 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     level = steps.first_level()
     done = 0
     while level is not None and done < rounds:
-        level = boruvka.next_level(level)
+        before, level = level, boruvka.next_level(level)
         done += 1
+        check_next("prim-boruvka", graph.device, done, before, level)
     stats: dict[str, Any] = {"rounds": done, "vertices": 0, "entries": 0}
     if level is not None:
         level = steps.remove_duplicates(level)

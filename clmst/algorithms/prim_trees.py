@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.prim_options import PrimOptions
+from clmst.algorithms.progress import no_progress
 from clmst.primitives.compact import positions
 from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
@@ -181,7 +182,8 @@ class _Growing:
             self.holders, self.keys, patches.vertices, patches.offsets, cursors, self.unfinished,
         )  # fmt: skip
         extent = (rows.n, patches.count, STEPS_A_LAUNCH)
-        launches, suffice = 0, self._most_steps() <= STEPS_A_LAUNCH
+        most = self._most_steps()
+        launches, suffice = 0, most <= STEPS_A_LAUNCH
         while True:
             enqueue(
                 self.launch, self.program, f"prim_{self.queue}_grow", groups, *arrays, *extent,
@@ -190,6 +192,12 @@ class _Growing:
             launches += 1
             if suffice or self.launch.read_word(self.unfinished.memory) < launches:
                 return launches
+            if launches > most // STEPS_A_LAUNCH + 1:  # every one but the last takes all its steps
+                rule = f"growing all trees takes {most} steps at most, {STEPS_A_LAUNCH} a launch"
+                raise no_progress(
+                    "prim", self.device, rule, launches=launches, patches=patches.count,
+                    vertices=rows.n, slots=rows.n_slots,
+                )  # fmt: skip
 
     def _most_steps(self) -> int:
         """Return a bound on the steps of a worker that has the whole graph for its patches."""

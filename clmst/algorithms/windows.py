@@ -21,6 +21,12 @@ _MAX_DRAW_BITS = 4
 # How many spreads above its small share a window's rank lies. One that is too large costs what its
 # few edges cost; one that is too small leaves hardly any component, and floods the next.
 _SPREADS = 3.0
+# Windows that take the place of one whose light edges joined too few vertices, as multiples of its
+# target: each has so many edges that most of the next can be left out.
+_FINER = (1.0, 3.0, 9.0)
+# What tells that they did: a round of the last window leaves so large a share of its edges, and so
+# many edges a supervertex. In random graphs it leaves less than half.
+_STUBBORN_SHARE, _STUBBORN_DEGREE = 0.9, 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +64,30 @@ def check_windows(targets: tuple[float, ...], seed: int) -> None:
         raise InvalidArgumentError(f"seed is {seed}; it must be from 0 to 2**32 - 1")
 
 
+def is_stubborn(edges: tuple[int, int], n_vertices: int) -> bool:
+    """Return whether a round hardly took any edge out, so that more windows would pay.
+
+    Every further round would go through nearly all edges again, and there may be log2 n of them:
+    where supervertices merge by twos along light edges that the windows before do not have.
+
+    Parameters
+    ----------
+    edges : (int, int)
+        Before the first round of the last window, and after it.
+    n_vertices : int
+        Supervertices after it.
+    """
+    before, after = edges
+    return after >= max(_STUBBORN_SHARE * before, _STUBBORN_DEGREE * n_vertices, 1)
+
+
 def window_ends(
-    graph: DeviceGraph, targets: tuple[float, ...] | None, *, usual: float, samples: int
+    graph: DeviceGraph,
+    targets: tuple[float, ...] | None,
+    *,
+    usual: float,
+    samples: int,
+    finer: bool = False,
 ) -> Ends:
     """Return the ends in a sample of so many keys of all windows but the last.
 
@@ -71,10 +99,12 @@ def window_ends(
         average degree is what the device filters from, else one window.
     usual : float
     samples : int
+    finer : bool
+        Have more windows than usual.
     """
     if targets is None:
         filters = graph.average_degree >= graph.device.policy.filter_degree
-        targets = (usual,) if filters else ()
+        targets = tuple(usual * k for k in (_FINER if finer else (1.0,))) if filters else ()
     shares = [target * graph.n_vertices / max(graph.edge_bound, 1) for target in targets]
     return ends_of([share for share in shares if share < _MAX_SHARE], samples)
 
