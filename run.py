@@ -3,16 +3,19 @@
 
     python3 run.py [FILE]   the forest of a generated road network, or of your graph file: a summary
                             and a picture
-    python3 run.py test     every check: lint, types, tests
+    python3 run.py test     every check: lint, types, tests; then the tests again with the lowest
+                            version of every package that pyproject.toml allows
 
-Everything is installed into ``.venv`` beside this file. The tests also use tools that are no Python
-packages (PoCL, Oclgrind, ocloc, clang); where this is Debian or Ubuntu and the user is root, they
-are installed with apt, elsewhere the tests that need them are skipped and say so.
+Everything is installed into ``.venv`` beside this file, the lowest versions into ``.venv-lowest``.
+The tests also use tools that are no Python packages (PoCL, Oclgrind, ocloc, clang); where this is
+Debian or Ubuntu and the user is root, they are installed with apt, elsewhere the tests that need
+them are skipped and say so.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 ENVIRONMENT = ROOT / ".venv"
+LOWEST_ENVIRONMENT = ROOT / ".venv-lowest"
 BIN = ENVIRONMENT / "bin"
 OUTPUT = ROOT / "demo"
 
@@ -43,17 +47,34 @@ def run(*command: str | Path) -> None:
         sys.exit(status)
 
 
-def install(extras: str) -> None:
-    """Install clmst with `extras` into the environment, unless that was done before."""
-    stamp = ENVIRONMENT / f"installed-{extras}"
+def install(extras: str, environment: Path = ENVIRONMENT, *constraints: str) -> None:
+    """Install clmst with `extras` into an environment, unless that was done before."""
+    stamp = environment / f"installed-{extras}"
     project = ROOT / "pyproject.toml"
     if stamp.exists() and stamp.stat().st_mtime > project.stat().st_mtime:
         return
-    if not (BIN / "python").exists():
-        print(f"making {ENVIRONMENT}", flush=True)
-        venv.create(ENVIRONMENT, with_pip=True)
-    run(BIN / "python", "-m", "pip", "install", "--quiet", "--editable", f".[{extras}]")
+    python = environment / "bin" / "python"
+    if not python.exists():
+        print(f"making {environment}", flush=True)
+        venv.create(environment, with_pip=True)
+    options = []
+    if constraints:
+        file = environment / "constraints.txt"
+        file.write_text("\n".join(constraints) + "\n", encoding="utf-8")
+        options = ["--constraint", str(file)]
+    run(python, "-m", "pip", "install", "--quiet", *options, "--editable", f".[{extras}]")
     stamp.touch()
+
+
+def lowest_versions() -> list[str]:
+    """Return the lowest version of each package that pyproject.toml allows, as pip takes them."""
+    import tomllib  # which Python has from 3.11 on
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    optional = project["optional-dependencies"].values()
+    listed = [*project["dependencies"], *(line for extra in optional for line in extra)]
+    lowest = (re.match(r"([\w.-]+)(?:\[.*?\])?>=([\d.]+)", line) for line in listed)
+    return sorted({f"{found[1]}=={found[2]}" for found in lowest if found})
 
 
 def install_system_packages() -> None:
@@ -93,6 +114,10 @@ def test() -> None:
     # tests that follow one another, since these share programs; who has finished takes from others.
     processes = ("--numprocesses", "auto", "--maxprocesses", "8", "--dist", "worksteal")
     run(BIN / "python", "-m", "pytest", *processes)
+    # Again, but for what compilers and simulators say, which no Python package changes.
+    install("cpu,test", LOWEST_ENVIRONMENT, *lowest_versions())
+    python = LOWEST_ENVIRONMENT / "bin" / "python"
+    run(python, "-m", "pytest", "-m", "not external", *processes)
 
 
 def main(arguments: list[str]) -> None:

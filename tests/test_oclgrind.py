@@ -94,6 +94,7 @@ def is_by_design(race: str) -> bool:
     return any(racing_functions(race) <= group for group in BY_DESIGN)
 
 
+@pytest.mark.external
 @pytest.mark.slow
 @pytest.mark.parametrize("without", [(), ("int64-atomics",)], ids=["", "no-int64-atomics"])
 @pytest.mark.parametrize("shape", ["gpu", "gpu-shape", "cpu"])

@@ -19,6 +19,8 @@ from tests.offline import clang, ocloc
 from tests.offline.build import COMPILERS, TargetBuild, build, compile_for
 from tests.offline.targets import TARGETS, Compiler, Target
 
+pytestmark = pytest.mark.external
+
 FILES = sorted(str(path.relative_to(source.root())) for path in source.root().rglob("*.cl"))
 DEVICES = {target.architecture: target for target in TARGETS}
 

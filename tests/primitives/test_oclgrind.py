@@ -11,6 +11,7 @@ from tests.oclgrind import simulate
 from tests.primitives.simulated import case_modules
 
 
+@pytest.mark.external
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", ["gpu", "gpu-shape", "cpu"])
 def test_no_access_is_wrong(tmp_path: Path, shape: str) -> None:
