@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clmst.algorithms import self_test as of_algorithms
-from clmst.primitives import self_test as of_primitives
-from clmst.repeated import self_test as of_rounds
+from clmst.algorithms import ALGORITHMS
+from clmst.algorithms import earned as of_algorithms
+from clmst.primitives import earned as of_primitives
+from clmst.repeated import earned as of_rounds
 from clmst.runtime.device import Device
 from clmst.runtime.trust import Family
 from clmst.runtime.verdicts import Verdict
 
 FAMILIES: tuple[Family, ...] = (
-    *of_algorithms.FAMILIES,
-    *of_rounds.FAMILIES,
+    *map(of_algorithms.family_of, sorted(ALGORITHMS)),
+    of_algorithms.COMPLETE,
+    of_algorithms.CORE_NUMBERS,
+    of_algorithms.ADOPTION,
+    of_rounds.ROUNDS,
+    of_rounds.CHAINS,
+    of_rounds.WARM_START,
+    of_rounds.UNION,
     *of_primitives.FAMILIES.values(),
 )
 BY_NAME = {family.name: family for family in FAMILIES}

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from clmst import Device
-from clmst.algorithms.self_test import Case
+from clmst.algorithms.earned import Case
 from clmst.families import BY_NAME, FAMILIES
 from clmst.runtime import source
 from tests.variants import variants

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.earned import ADOPTION, AdoptionCase
 from clmst.core import from_scipy
 from clmst.core.csr import as_uint32
 from clmst.core.graph import Graph, check_shape
@@ -77,8 +78,6 @@ def check(resident: DeviceGraph) -> DeviceGraph | None:
 
 def _is_trusted(resident: DeviceGraph) -> bool:
     """Return whether the device has shown that it finds faults; else the host looks for them."""
-    from clmst.algorithms.self_test import ADOPTION, AdoptionCase
-
     device, encoding = resident.device, resident.encoded.encoding
     case = AdoptionCase(
         bits=8 * encoding.word.itemsize,

@@ -1,28 +1,210 @@
-"""Which algorithms a device is trusted with; the rule is ``clmst/runtime/trust.py``.
+"""What a device has to earn of algorithms, and in which cases; the rule is ``runtime/trust.py``.
 
-The tests themselves are loaded when one is needed.
+The tests themselves (:mod:`clmst.algorithms.self_test`) are loaded when one has to run: they take
+what most solves do not need.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from clmst.algorithms.dense_options import DenseOptions
+from clmst.core.weight_keys import WeightKind
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.trust import NoFamilyLeftError
+from clmst.runtime.trust import Family, NoFamilyLeftError
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What decides which kernels of an algorithm run.
+
+    Attributes
+    ----------
+    bits, kind : int, str
+        Words of weights.
+    maximum : bool
+    symmetric : bool
+        Whether both directions of edges are stored.
+    told_options : str
+        The algorithm's own options, written out; empty for the usual ones.
+    options : object
+        These options.
+    """
+
+    bits: int = 32
+    kind: WeightKind = "unsigned"
+    maximum: bool = False
+    symmetric: bool = False
+    told_options: str = ""
+    options: Any = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        direction = "maximum" if self.maximum else "minimum"
+        layout = "both directions" if self.symmetric else "each edge once"
+        told = f"{self.bits}-bit {self.kind} weights, {direction}, {layout}"
+        return f"{told}, {self.told_options}" if self.told_options else told
+
+
+# What stands for all cases where nobody has a problem of his own: both widths of keys, both
+# directions, all kinds of word.
+USUAL = (
+    Case(),
+    Case(32, "float", symmetric=True),
+    Case(64, "float", maximum=True),
+    Case(64, "signed", symmetric=True),
+)
+
+
+@cache
+def family_of(algorithm: str) -> Family:
+    """Return the family of an algorithm's kernels, those that gather its result included."""
+
+    def test(device: Device, case: Case) -> str | None:
+        from clmst.algorithms import self_test
+
+        return self_test.algorithm_failure(algorithm, device, case)
+
+    what = f"minimum and maximum spanning forests by {algorithm!r}"
+    return Family(name=algorithm, what=what, test=test, cases=USUAL)
+
+
+def case_of(graph: DeviceGraph, *, maximum: bool, options: Any = None) -> Case:
+    """Return what decides which kernels solve a graph."""
+    encoding = graph.encoded.encoding
+    return Case(
+        bits=8 * encoding.word.itemsize,
+        kind=encoding.kind,
+        maximum=maximum,
+        symmetric=graph.graph.is_symmetric,
+        told_options=told_options(options),
+        options=options,
+    )
+
+
+def told_options(options: Any) -> str:
+    """Return options in words: nothing if they are those that hold where none are given."""
+    return "" if options is None or options == type(options)() else repr(options)
+
+
+def _core_numbers_failure(device: Device, case: object) -> str | None:
+    from clmst.algorithms import self_test
+
+    return self_test.core_numbers_failure(device, case)
+
+
+CORE_NUMBERS = Family(
+    name="core-numbers", what="core numbers of vertices", test=_core_numbers_failure
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptionCase:
+    """What decides which kernels check a matrix.
+
+    Attributes
+    ----------
+    bits, kind : int, str
+        Words of weights.
+    cursors : bool
+        Whether lone work-items go along with cursors: only where rows are long.
+    """
+
+    bits: int = 32
+    kind: WeightKind = "unsigned"
+    cursors: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.bits}-bit {self.kind} weights, {'long' if self.cursors else 'short'} rows"
+
+
+def _adoption_failure(device: Device, case: AdoptionCase) -> str | None:
+    from clmst.algorithms import self_test
+
+    return self_test.adoption_failure(device, case)
+
+
+ADOPTION = Family(
+    name="csr-check",
+    what="the check of a large SciPy matrix; where it is refused, the host checks",
+    test=_adoption_failure,
+    cases=(AdoptionCase(), AdoptionCase(64, "float", cursors=True)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteCase:
+    """What decides which kernels of `dense` run on a complete graph.
+
+    Attributes
+    ----------
+    bits, kind : int, str
+        Words of weights.
+    metric : str
+        Of points; empty for a matrix.
+    dimensions : int
+        Of points.
+    maximum : bool
+    told_options, options
+        As of :class:`Case`.
+    """
+
+    bits: int = 32
+    kind: WeightKind = "unsigned"
+    metric: str = ""
+    dimensions: int = 0
+    maximum: bool = False
+    told_options: str = ""
+    options: Any = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        what = f"{self.bits}-bit {self.kind} weights"
+        if self.metric:
+            what = f"points, {self.metric}, {self.dimensions} dimensions"
+        told = f"{what}, {'maximum' if self.maximum else 'minimum'}"
+        return f"{told}, {self.told_options}" if self.told_options else told
+
+
+def complete_case_of(matrix: DeviceMatrix, *, maximum: bool, options: Any = None) -> CompleteCase:
+    """Return what decides which kernels solve a complete graph."""
+    from clmst.core.points import Points
+
+    points = matrix.graph if isinstance(matrix.graph, Points) else None
+    return CompleteCase(
+        bits=matrix.bits,
+        kind=matrix.kind,
+        metric="" if points is None else points.metric,
+        dimensions=0 if points is None else points.planes.shape[0],
+        maximum=maximum,
+        told_options=told_options(options),
+        options=options,
+    )
+
+
+def _complete_failure(device: Device, case: CompleteCase) -> str | None:
+    from clmst.algorithms import self_test
+
+    return self_test.complete_failure(device, case)
+
+
+COMPLETE = Family(
+    name="dense-complete",
+    what="spanning trees of complete graphs: matrices and points",
+    test=_complete_failure,
+    cases=(CompleteCase(), CompleteCase(64, "float", maximum=True)),
+)
 
 
 def require(algorithm: str, graph: DeviceGraph, *, maximum: bool, options: Any) -> None:
     """Raise :class:`UnsupportedDeviceError` unless a graph's device has earned an algorithm."""
     trust = graph.device.trust
     if not trust.given:
-        from clmst.algorithms import self_test
-
-        case = self_test.case_of(graph, maximum=maximum, options=options)
-        trust.require(self_test.family_of(algorithm), case)
+        case = case_of(graph, maximum=maximum, options=options)
+        trust.require(family_of(algorithm), case)
 
 
 def first_trusted(graph: DeviceGraph, names: Iterable[str], *, maximum: bool) -> str:
@@ -33,13 +215,11 @@ def first_trusted(graph: DeviceGraph, names: Iterable[str], *, maximum: bool) ->
     NoFamilyLeftError
         There is none.
     """
-    from clmst.algorithms import self_test
-
     trust = graph.device.trust
-    case = self_test.case_of(graph, maximum=maximum)
+    case = case_of(graph, maximum=maximum)
     reasons = []
     for name in names:
-        reason = trust.refusal(self_test.family_of(name), case)
+        reason = trust.refusal(family_of(name), case)
         if reason is None:
             return name
         reasons.append(f"{name}: {reason}")
@@ -52,15 +232,11 @@ def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: Any) -> No
     """Raise :class:`UnsupportedDeviceError` unless its device may solve a complete graph."""
     trust = matrix.device.trust
     if not trust.given and (options is None or isinstance(options, DenseOptions)):
-        from clmst.algorithms import self_test
-
-        case = self_test.complete_case_of(matrix, maximum=maximum, options=options)
-        trust.require(self_test.COMPLETE, case)
+        case = complete_case_of(matrix, maximum=maximum, options=options)
+        trust.require(COMPLETE, case)
 
 
 def require_core_numbers(device: Device) -> None:
     """Raise :class:`UnsupportedDeviceError` unless a device has earned core numbers."""
     if not device.trust.given:
-        from clmst.algorithms import self_test
-
-        device.trust.require(self_test.CORE_NUMBERS)
+        device.trust.require(CORE_NUMBERS)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cache
-from typing import Any
 
 import numpy as np
 
 from clmst import algorithms
 from clmst.algorithms import adoption, dense, k_core
+from clmst.algorithms.earned import AdoptionCase, Case, CompleteCase
 from clmst.algorithms.solution import gather
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest
@@ -18,12 +16,10 @@ from clmst.core.graph import Graph
 from clmst.core.known_graphs import KnownGraph, Size, dtype_of, known_graph, weights_of
 from clmst.core.kruskal import kruskal
 from clmst.core.points import Points
-from clmst.core.weight_keys import WeightKind
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.trust import Family
 
 # On GPUs a single work-item grows each tree of these, which takes a second on the large graph.
 _SERIAL = ("prim",)
@@ -31,78 +27,13 @@ _SERIAL = ("prim",)
 SIZES: tuple[Size, ...] = ("tiny", "small", "large")
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """What decides which kernels of an algorithm run.
-
-    Attributes
-    ----------
-    bits, kind : int, str
-        Words of weights.
-    maximum : bool
-    symmetric : bool
-        Whether both directions of edges are stored.
-    told_options : str
-        The algorithm's own options, written out; empty for the usual ones.
-    options : object
-        These options.
-    """
-
-    bits: int = 32
-    kind: WeightKind = "unsigned"
-    maximum: bool = False
-    symmetric: bool = False
-    told_options: str = ""
-    options: Any = field(default=None, compare=False)
-
-    def __str__(self) -> str:
-        direction = "maximum" if self.maximum else "minimum"
-        layout = "both directions" if self.symmetric else "each edge once"
-        told = f"{self.bits}-bit {self.kind} weights, {direction}, {layout}"
-        return f"{told}, {self.told_options}" if self.told_options else told
-
-
-# What stands for all cases where nobody has a problem of his own: both widths of keys, both
-# directions, all kinds of word.
-USUAL = (
-    Case(),
-    Case(32, "float", symmetric=True),
-    Case(64, "float", maximum=True),
-    Case(64, "signed", symmetric=True),
-)
-
-
-@cache
-def family_of(algorithm: str) -> Family:
-    """Return the family of an algorithm's kernels, those that gather its result included."""
-
-    def test(device: Device, case: Case) -> str | None:
-        for size in _sizes(algorithm, device, case):
-            reason = _forest_failure(algorithm, known_graph(size), device, case)
-            if reason is not None:
-                return reason
-        return None
-
-    what = f"minimum and maximum spanning forests by {algorithm!r}"
-    return Family(name=algorithm, what=what, test=test, cases=USUAL)
-
-
-def case_of(graph: DeviceGraph, *, maximum: bool, options: Any = None) -> Case:
-    """Return what decides which kernels solve a graph."""
-    encoding = graph.encoded.encoding
-    return Case(
-        bits=8 * encoding.word.itemsize,
-        kind=encoding.kind,
-        maximum=maximum,
-        symmetric=graph.graph.is_symmetric,
-        told_options=told_options(options),
-        options=options,
-    )
-
-
-def told_options(options: Any) -> str:
-    """Return options in words: nothing if they are those that hold where none are given."""
-    return "" if options is None or options == type(options)() else repr(options)
+def algorithm_failure(algorithm: str, device: Device, case: Case) -> str | None:
+    """Return what an algorithm gets wrong of the known graphs, or None."""
+    for size in _sizes(algorithm, device, case):
+        reason = _forest_failure(algorithm, known_graph(size), device, case)
+        if reason is not None:
+            return reason
+    return None
 
 
 def _sizes(algorithm: str, device: Device, case: Case) -> Iterator[Size]:
@@ -145,7 +76,8 @@ def difference(forest: Forest, expected: Forest, known: KnownGraph) -> str | Non
 # ------------------------------------------------------------------- core numbers, CSR check
 
 
-def _core_numbers_failure(device: Device, case: object) -> str | None:
+def core_numbers_failure(device: Device, case: object) -> str | None:
+    """Return what a device gets wrong of the known graphs' core numbers, or None."""
     for size in SIZES:
         known = known_graph(size)
         for symmetric in (False, True):
@@ -158,33 +90,8 @@ def _core_numbers_failure(device: Device, case: object) -> str | None:
     return None
 
 
-CORE_NUMBERS = Family(
-    name="core-numbers", what="core numbers of vertices", test=_core_numbers_failure
-)
-
-
-@dataclass(frozen=True, slots=True)
-class AdoptionCase:
-    """What decides which kernels check a matrix.
-
-    Attributes
-    ----------
-    bits, kind : int, str
-        Words of weights.
-    cursors : bool
-        Whether lone work-items go along with cursors: only where rows are long.
-    """
-
-    bits: int = 32
-    kind: WeightKind = "unsigned"
-    cursors: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.bits}-bit {self.kind} weights, {'long' if self.cursors else 'short'} rows"
-
-
-def _adoption_failure(device: Device, case: AdoptionCase) -> str | None:
-    """See that sound matrices are taken as they are, and that each fault is seen."""
+def adoption_failure(device: Device, case: AdoptionCase) -> str | None:
+    """Return whether a sound matrix was not taken as it is, or a fault not seen, or None."""
     known = known_graph("heavy" if case.cursors else "large")
     dtype = dtype_of(case.bits, case.kind)
     for symmetric in (False, True):
@@ -212,65 +119,11 @@ def _faulty(graph: Graph) -> Iterator[tuple[str, Graph]]:
     yield "a slot in another row", graph.replace(indptr=starts)
 
 
-ADOPTION = Family(
-    name="csr-check",
-    what="the check of a large SciPy matrix; where it is refused, the host checks",
-    test=_adoption_failure,
-    cases=(AdoptionCase(), AdoptionCase(64, "float", cursors=True)),
-)
-
-
 # ---------------------------------------------------------------------------- complete graphs
 
 
-@dataclass(frozen=True, slots=True)
-class CompleteCase:
-    """What decides which kernels of `dense` run on a complete graph.
-
-    Attributes
-    ----------
-    bits, kind : int, str
-        Words of weights.
-    metric : str
-        Of points; empty for a matrix.
-    dimensions : int
-        Of points.
-    maximum : bool
-    told_options, options
-        As of :class:`Case`.
-    """
-
-    bits: int = 32
-    kind: WeightKind = "unsigned"
-    metric: str = ""
-    dimensions: int = 0
-    maximum: bool = False
-    told_options: str = ""
-    options: Any = field(default=None, compare=False)
-
-    def __str__(self) -> str:
-        what = f"{self.bits}-bit {self.kind} weights"
-        if self.metric:
-            what = f"points, {self.metric}, {self.dimensions} dimensions"
-        told = f"{what}, {'maximum' if self.maximum else 'minimum'}"
-        return f"{told}, {self.told_options}" if self.told_options else told
-
-
-def complete_case_of(matrix: DeviceMatrix, *, maximum: bool, options: Any = None) -> CompleteCase:
-    """Return what decides which kernels solve a complete graph."""
-    points = matrix.graph if isinstance(matrix.graph, Points) else None
-    return CompleteCase(
-        bits=matrix.bits,
-        kind=matrix.kind,
-        metric="" if points is None else points.metric,
-        dimensions=0 if points is None else points.planes.shape[0],
-        maximum=maximum,
-        told_options=told_options(options),
-        options=options,
-    )
-
-
-def _complete_failure(device: Device, case: CompleteCase) -> str | None:
+def complete_failure(device: Device, case: CompleteCase) -> str | None:
+    """Return what a device gets wrong of known complete graphs, or None."""
     for n in (9, 600):
         graph = _complete_graph(n, case)
         expected = kruskal(graph.to_graph(), maximum=case.maximum)
@@ -294,14 +147,3 @@ def _complete_graph(n: int, case: CompleteCase) -> DenseGraph | Points:
 
 def _coordinates(case: CompleteCase) -> int:
     return 2 if case.metric == "great-circle" else case.dimensions
-
-
-COMPLETE = Family(
-    name="dense-complete",
-    what="spanning trees of complete graphs: matrices and points",
-    test=_complete_failure,
-    cases=(CompleteCase(), CompleteCase(64, "float", maximum=True)),
-)
-
-# Each algorithm, then what stands beside them.
-FAMILIES = (*map(family_of, sorted(algorithms.ALGORITHMS)), COMPLETE, CORE_NUMBERS, ADOPTION)

@@ -7,7 +7,7 @@ device can know, such as how many records a compaction keeps, stay there as arra
 from typing import TYPE_CHECKING
 
 from clmst.primitives.compact import compact, partition, positions, unique_by_key
-from clmst.primitives.earned import FAMILY_NAMES, earned
+from clmst.primitives.earned import FAMILY_NAMES, gated
 from clmst.primitives.element import pair_of
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.permute import gather, scatter
@@ -41,4 +41,4 @@ __all__ = [
 
 if not TYPE_CHECKING:  # whose types would be lost
     for _name in FAMILY_NAMES:
-        globals()[_name] = earned(globals()[_name])
+        globals()[_name] = gated(globals()[_name])

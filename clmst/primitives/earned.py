@@ -10,6 +10,8 @@ from functools import wraps
 from typing import Any
 
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+from clmst.runtime.trust import Family
 
 # Which family the public functions belong to.
 FAMILY_NAMES = {
@@ -32,7 +34,28 @@ FAMILY_NAMES = {
 }
 
 
-def earned(function: Callable[..., Any]) -> Callable[..., Any]:
+def _family(name: str, what: str) -> Family:
+    def test(device: Device, case: object) -> str | None:
+        from clmst.primitives import self_test
+
+        return self_test.failure(name, device)
+
+    return Family(name=name, what=what, test=test)
+
+
+FAMILIES: dict[str, Family] = {
+    one.name: one
+    for one in (
+        _family("scan", "scans and reductions, segmented or not"),
+        _family("segments", "flags of segments, reductions by segment"),
+        _family("split", "stable splits and sorts"),
+        _family("compact", "selections: compact, partition, positions, unique_by_key"),
+        _family("permute", "gather and scatter"),
+    )
+}
+
+
+def gated(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a primitive that raises unless the device of its arrays has earned its family."""
     family_name = FAMILY_NAMES[function.__name__]
 
@@ -41,8 +64,6 @@ def earned(function: Callable[..., Any]) -> Callable[..., Any]:
         for one in (*arguments, *named.values()):
             if isinstance(one, DeviceArray):
                 if not one.device.trust.given:
-                    from clmst.primitives.self_test import FAMILIES
-
                     one.device.trust.require(FAMILIES[family_name])
                 break
         return function(*arguments, **named)

@@ -5,20 +5,131 @@ The tests themselves are loaded when one is needed.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
+from clmst.algorithms.earned import told_options
+from clmst.core.weight_keys import WeightKind
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.trust import Family
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCase:
+    """What decides which kernels of a round run.
+
+    Attributes
+    ----------
+    algorithm : str
+        Empty where it does not matter.
+    bits, kind : int, str
+        Words of weights.
+    maximum : bool
+    told_options, options
+        As of :class:`clmst.algorithms.self_test.Case`.
+    """
+
+    algorithm: str = ""
+    bits: int = 32
+    kind: WeightKind = "unsigned"
+    maximum: bool = False
+    told_options: str = ""
+    options: Any = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        direction = "maximum" if self.maximum else "minimum"
+        words = (self.algorithm, f"{self.bits}-bit {self.kind} weights", direction)
+        return ", ".join(word for word in (*words, self.told_options) if word)
+
+
+@dataclass(frozen=True, slots=True)
+class UnionCase:
+    """What decides which kernels put forests together.
+
+    Attributes
+    ----------
+    bits : int
+        Of a word of weight.
+    """
+
+    bits: int = 32
+
+    def __str__(self) -> str:
+        return f"{self.bits}-bit words"
+
+
+def case_of(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: Any = None) -> RoundCase:
+    """Return what decides which kernels solve a round's graph."""
+    encoding = graph.encoded.encoding
+    return RoundCase(
+        algorithm=algorithm,
+        bits=8 * encoding.word.itemsize,
+        kind=encoding.kind,
+        maximum=maximum,
+        told_options=told_options(options),
+        options=options,
+    )
+
+
+def _rounds_failure(device: Device, case: RoundCase) -> str | None:
+    from clmst.repeated import self_test
+
+    return self_test.rounds_failure(device, case)
+
+
+def _chains_failure(device: Device, case: RoundCase) -> str | None:
+    from clmst.repeated import self_test
+
+    return self_test.chains_failure(device, case)
+
+
+def _warm_start_failure(device: Device, case: RoundCase) -> str | None:
+    from clmst.repeated import self_test
+
+    return self_test.warm_start_failure(device, case)
+
+
+def _union_failure(device: Device, case: UnionCase) -> str | None:
+    from clmst.repeated import self_test
+
+    return self_test.union_failure(device, case)
+
+
+_USUAL = (RoundCase(), RoundCase(bits=64, kind="float", maximum=True))
+
+ROUNDS = Family(
+    name="repeated",
+    what="solves and updates of a RepeatedSolver",
+    test=_rounds_failure,
+    cases=_USUAL,
+)
+CHAINS = Family(
+    name="chains",
+    what="what topology settles of rounds by 'filter-boruvka'; else rounds do without",
+    test=_chains_failure,
+    cases=(RoundCase(algorithm="filter-boruvka"),),
+)
+WARM_START = Family(
+    name="warm-start",
+    what="rounds that begin with what earlier ones settled; else each begins anew",
+    test=_warm_start_failure,
+    cases=_USUAL,
+)
+UNION = Family(
+    name="union",
+    what="forests of several devices put together",
+    test=_union_failure,
+    cases=(UnionCase(), UnionCase(64)),
+)
 
 
 def require_rounds(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: Any) -> None:
     """Raise :class:`UnsupportedDeviceError` unless rounds by an algorithm are earned."""
     trust = graph.device.trust
     if not trust.given:
-        from clmst.repeated import self_test
-
-        case = self_test.case_of(graph, algorithm, maximum=maximum, options=options)
-        trust.require(self_test.ROUNDS, case)
+        case = case_of(graph, algorithm, maximum=maximum, options=options)
+        trust.require(ROUNDS, case)
 
 
 def has_chains(graph: DeviceGraph, *, maximum: bool) -> bool:
@@ -26,10 +137,8 @@ def has_chains(graph: DeviceGraph, *, maximum: bool) -> bool:
     trust = graph.device.trust
     if trust.given:
         return True
-    from clmst.repeated import self_test
-
-    case = self_test.case_of(graph, "", maximum=maximum)
-    return trust.refusal(self_test.CHAINS, case) is None
+    case = case_of(graph, "", maximum=maximum)
+    return trust.refusal(CHAINS, case) is None
 
 
 def has_warm_starts(graph: DeviceGraph, *, maximum: bool) -> bool:
@@ -37,15 +146,11 @@ def has_warm_starts(graph: DeviceGraph, *, maximum: bool) -> bool:
     trust = graph.device.trust
     if trust.given:
         return True
-    from clmst.repeated import self_test
-
-    case = self_test.case_of(graph, "", maximum=maximum)
-    return trust.refusal(self_test.WARM_START, case) is None
+    case = case_of(graph, "", maximum=maximum)
+    return trust.refusal(WARM_START, case) is None
 
 
 def require_union(device: Device, bits: int) -> None:
     """Raise :class:`UnsupportedDeviceError` unless a device may put forests of parts together."""
     if not device.trust.given:
-        from clmst.repeated import self_test
-
-        device.trust.require(self_test.UNION, self_test.UnionCase(bits))
+        device.trust.require(UNION, UnionCase(bits))

@@ -3,83 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from clmst.algorithms.chains import Chains
-from clmst.algorithms.self_test import difference, told_options
+from clmst.algorithms.self_test import difference
 from clmst.core import topology
 from clmst.core.known_graphs import KnownGraph, dtype_of, known_graph, weights_of
 from clmst.core.kruskal import kruskal
-from clmst.core.weight_keys import Array, WeightKind
+from clmst.core.weight_keys import Array
+from clmst.repeated.earned import RoundCase, UnionCase
 from clmst.repeated.strategies import Choice
 from clmst.repeated.together import Together
 from clmst.repeated.turns import Turns
 from clmst.runtime.device import Device
-from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.trust import Family
 
 _CHANGED = 300  # edges of an update
 _SEED = 9
-
-
-@dataclass(frozen=True, slots=True)
-class RoundCase:
-    """What decides which kernels of a round run.
-
-    Attributes
-    ----------
-    algorithm : str
-        Empty where it does not matter.
-    bits, kind : int, str
-        Words of weights.
-    maximum : bool
-    told_options, options
-        As of :class:`clmst.algorithms.self_test.Case`.
-    """
-
-    algorithm: str = ""
-    bits: int = 32
-    kind: WeightKind = "unsigned"
-    maximum: bool = False
-    told_options: str = ""
-    options: Any = field(default=None, compare=False)
-
-    def __str__(self) -> str:
-        direction = "maximum" if self.maximum else "minimum"
-        words = (self.algorithm, f"{self.bits}-bit {self.kind} weights", direction)
-        return ", ".join(word for word in (*words, self.told_options) if word)
-
-
-@dataclass(frozen=True, slots=True)
-class UnionCase:
-    """What decides which kernels put forests together.
-
-    Attributes
-    ----------
-    bits : int
-        Of a word of weight.
-    """
-
-    bits: int = 32
-
-    def __str__(self) -> str:
-        return f"{self.bits}-bit words"
-
-
-def case_of(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: Any = None) -> RoundCase:
-    """Return what decides which kernels solve a round's graph."""
-    encoding = graph.encoded.encoding
-    return RoundCase(
-        algorithm=algorithm,
-        bits=8 * encoding.word.itemsize,
-        kind=encoding.kind,
-        maximum=maximum,
-        told_options=told_options(options),
-        options=options,
-    )
 
 
 class _Series:
@@ -127,7 +69,7 @@ def _turns(known: KnownGraph, device: Device, case: RoundCase, *, warm_start: bo
     )
 
 
-def _rounds_failure(device: Device, case: RoundCase) -> str | None:
+def rounds_failure(device: Device, case: RoundCase) -> str | None:
     """Solve, change some weights, solve again."""
     is_slow = case.algorithm in ("prim", "dense") or bool(case.told_options)
     for size in ("small",) if is_slow else ("small", "large"):
@@ -147,14 +89,15 @@ def _rounds_failure(device: Device, case: RoundCase) -> str | None:
     return None
 
 
-def _chains_failure(device: Device, case: RoundCase) -> str | None:
+def chains_failure(device: Device, case: RoundCase) -> str | None:
+    """Solve by what topology settles, whether that pays or not."""
     known = known_graph("large")
     turns = _turns(known, device, replace(case, algorithm="filter-boruvka"), warm_start=False)
     turns.chains = Chains(maximum=case.maximum, always=True)
     return _Series(known, case, turns).solve(_weights(known, case))
 
 
-def _warm_start_failure(device: Device, case: RoundCase) -> str | None:
+def warm_start_failure(device: Device, case: RoundCase) -> str | None:
     """Solve under weights that hardly move: the third round begins with what is settled."""
     known, rng = known_graph("large"), np.random.default_rng(_SEED)
     turns = _turns(known, device, case, warm_start=True)
@@ -181,7 +124,7 @@ def drifting(n: int, dtype: np.dtype[Any], rng: np.random.Generator) -> Iterator
             yield octave + (places * (octave * 0.99)).astype(dtype)
 
 
-def _union_failure(device: Device, case: UnionCase) -> str | None:
+def union_failure(device: Device, case: UnionCase) -> str | None:
     """Let two device objects, each with a context of its own, solve half of the weights each."""
     known, rounds = known_graph("small"), RoundCase(bits=case.bits)
     twins = [device.twin() for _ in range(2)]
@@ -205,32 +148,3 @@ class _Profiled:
         """Solve under weights by edge; the forest stays on the device of the last pass."""
         assert keep_on_device
         return self._together.solve(weights, profile=profile)
-
-
-_USUAL = (RoundCase(), RoundCase(bits=64, kind="float", maximum=True))
-
-ROUNDS = Family(
-    name="repeated",
-    what="solves and updates of a RepeatedSolver",
-    test=_rounds_failure,
-    cases=_USUAL,
-)
-CHAINS = Family(
-    name="chains",
-    what="what topology settles of rounds by 'filter-boruvka'; else rounds do without",
-    test=_chains_failure,
-    cases=(RoundCase(algorithm="filter-boruvka"),),
-)
-WARM_START = Family(
-    name="warm-start",
-    what="rounds that begin with what earlier ones settled; else each begins anew",
-    test=_warm_start_failure,
-    cases=_USUAL,
-)
-UNION = Family(
-    name="union",
-    what="forests of several devices put together",
-    test=_union_failure,
-    cases=(UnionCase(), UnionCase(64)),
-)
-FAMILIES = (ROUNDS, CHAINS, WARM_START, UNION)

@@ -13,10 +13,10 @@ from scipy import sparse
 
 import clmst
 from clmst import Device, Graph, RepeatedSolver, UnsupportedDeviceError
-from clmst.algorithms import ALGORITHMS, adoption, self_test
+from clmst.algorithms import ALGORITHMS, adoption, earned
 from clmst.algorithms.auto import in_order
-from clmst.primitives import self_test as of_primitives
-from clmst.repeated import self_test as of_rounds
+from clmst.primitives import earned as of_primitives
+from clmst.repeated import earned as of_rounds
 from clmst.runtime import discovery
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.trust import Family
@@ -30,12 +30,12 @@ class Wrong:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.names: set[str] = set()
         self.tested: list[str] = []
-        for module in (self_test, of_rounds):
+        for module in (earned, adoption, of_rounds):
             for name, one in vars(module).copy().items():
                 if isinstance(one, Family):
                     monkeypatch.setattr(module, name, self._instead(one))
         monkeypatch.setattr(
-            self_test, "family_of", lambda name: self._instead(Family(name=name, what="", test=id))
+            earned, "family_of", lambda name: self._instead(Family(name=name, what="", test=id))
         )
         families = {name: self._instead(one) for name, one in of_primitives.FAMILIES.items()}
         monkeypatch.setattr(of_primitives, "FAMILIES", families)
