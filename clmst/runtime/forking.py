@@ -9,6 +9,7 @@ in which clmst had asked OpenCL for devices, whatever needs a device raises
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 from typing import Any
 
@@ -16,8 +17,10 @@ from clmst.core.errors import DeviceError
 
 _is_open = False  # whether this process has asked OpenCL for anything
 _is_child = False  # whether a parent of this process had
-# Objects, and the names of their attributes that are locks.
-_locks: weakref.WeakKeyDictionary[Any, tuple[str, ...]] = weakref.WeakKeyDictionary()
+# Objects, and the names of their attributes that are locks. No references with callbacks: Ctrl-C
+# while one runs would be lost.
+_locks: list[tuple[weakref.ref[Any], tuple[str, ...]]] = []
+_registering = threading.Lock()
 
 
 class ForkedLock:
@@ -72,7 +75,10 @@ def is_child() -> bool:
 
 def replace_locks(owner: Any, *names: str) -> None:
     """Let attributes of an object that are locks raise in a child, where waiting would hang."""
-    _locks[owner] = names
+    with _registering:
+        if len(_locks) & (len(_locks) - 1) == 0:  # a power of two: now and then
+            _locks[:] = [one for one in _locks if one[0]() is not None]
+        _locks.append((weakref.ref(owner), names))
 
 
 def _after_fork() -> None:
@@ -80,8 +86,9 @@ def _after_fork() -> None:
     if not _is_open:
         return
     _is_child = True
-    for owner, names in list(_locks.items()):
-        for name in names:
+    for reference, names in _locks:
+        owner = reference()
+        for name in names if owner is not None else ():
             setattr(owner, name, ForkedLock())
 
 

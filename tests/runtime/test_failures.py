@@ -1,0 +1,142 @@
+"""What becomes of a device that fails: errors in clmst's terms, and another context if need be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+import pytest
+
+import clmst
+from clmst.core.errors import ClmstError, DeviceError, OutOfDeviceMemoryError
+from clmst.runtime import failures
+from clmst.runtime.device import Device
+from clmst.runtime.discovery import get_device
+from clmst.runtime.launcher import Launcher
+from tests.faults.injection import opencl_error
+from tests.faults.subjects import forest, graph, same, solve, weights
+
+
+@pytest.fixture
+def fresh(any_device: Device) -> Device:
+    """Return a device of this test's own."""
+    return any_device.forcing_off()
+
+
+def lose(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a device be lost: nothing in its present queue is answered any more."""
+    lost = device.queue
+    finish = cl.CommandQueue.finish
+
+    def failing_finish(queue: Any) -> None:
+        if queue == lost:
+            raise opencl_error(-36, "clFinish")
+        finish(queue)
+
+    def failing_read(launch: Launcher, *arguments: Any, **named: Any) -> None:
+        if launch.queue == lost:
+            raise opencl_error(-5, "clEnqueueReadBuffer")
+        read(launch, *arguments, **named)
+
+    read = Launcher.read
+    monkeypatch.setattr(cl.CommandQueue, "finish", failing_finish)
+    monkeypatch.setattr(Launcher, "read", failing_read)
+
+
+def test_a_lost_device_gets_another_context(fresh: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same object solves again; what was in its memory is told to be lost."""
+    stored = clmst.to_device(graph(), fresh)
+    kept = clmst.minimum_spanning_forest(stored, keep_on_device=True)
+    array = clmst.DeviceArray.from_host(np.arange(3, dtype=np.uint32), fresh)
+    solver = clmst.RepeatedSolver(graph(), devices=fresh)
+    before = fresh.context
+    lose(fresh, monkeypatch)
+    with pytest.raises(DeviceError, match=r"clmst opened it anew: what was in its memory is lost"):
+        solve(graph(), "auto", fresh)
+    assert fresh.context != before
+    same(solve(graph(), "auto", fresh), forest())
+    monkeypatch.undo()
+    calls = [
+        kept.to_host,
+        array.to_host,
+        lambda: array.write(np.zeros(3, np.uint32)),
+        lambda: solver.solve(weights(1)),
+        lambda: solver.update([0], [1]),
+    ]
+    if fresh.capabilities.host_arrays == "copied":
+        calls.append(lambda: solve(stored, "auto", None))
+    for call in calls:
+        with pytest.raises(DeviceError, match="has failed since"):
+            call()
+    with clmst.RepeatedSolver(graph(), devices=fresh) as another:
+        same(another.solve(weights(1)), forest(1))
+
+
+def test_a_queue_of_the_callers_stays_theirs(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = cl.Context([any_device.cl_device])
+    device = get_device(cl.CommandQueue(context))
+    queue = device.queue
+    lose(device, monkeypatch)
+    with pytest.raises(DeviceError, match="the caller's, who must make another one"):
+        solve(graph(), "auto", device)
+    assert device.queue is queue
+
+
+@pytest.mark.parametrize(
+    ("error", "expected", "words"),
+    [
+        (opencl_error(-4, "clEnqueueNDRangeKernel"), OutOfDeviceMemoryError, "no memory left"),
+        (opencl_error(-6, "clEnqueueNDRangeKernel"), OutOfDeviceMemoryError, "OUT_OF_HOST_MEMORY"),
+        (opencl_error(-5, "clFinish"), DeviceError, r"failed \(clFinish says OUT_OF_RESOURCES\)"),
+        (opencl_error(-9999, "clFinish"), DeviceError, "-9999"),
+        (cl.RuntimeError("in words\nand more"), DeviceError, "in words"),
+    ],
+)
+def test_errors_in_clmsts_terms(
+    fresh: Device, error: Exception, expected: type[ClmstError], words: str
+) -> None:
+    """One line each; an application that catches ``ClmstError`` misses none."""
+    told = failures.explained(fresh, error)
+    assert type(told) is expected
+    assert "\n" not in str(told)
+    with pytest.raises(expected, match=words):
+        raise told
+
+
+@pytest.mark.parametrize("error", [MemoryError("numpy"), ValueError("bug"), KeyboardInterrupt()])
+def test_others_stay_what_they_are(fresh: Device, error: BaseException) -> None:
+    """The host's lack of memory is not the device's, and NumPy says how much it wanted."""
+    with pytest.raises(type(error)) as raised, failures.Guard(fresh):
+        raise error
+    assert raised.value is error
+
+
+def test_memory_in_cycles_is_found(fresh: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python frees cycles when it likes; a device that is full cannot wait for that."""
+    fresh.queue.finish()
+
+    class Small:
+        """A pool with memory for one buffer."""
+
+        def __init__(self, inner: Any) -> None:
+            self._inner = inner
+
+        @property
+        def active_bytes(self) -> int:
+            return int(self._inner.active_bytes)
+
+        def allocate(self, n_bytes: int) -> Any:
+            if self.active_bytes:
+                raise opencl_error(-4, "clCreateBuffer")
+            return self._inner.allocate(n_bytes)
+
+    monkeypatch.setattr(fresh, "_pool", Small(fresh._pool))
+    cycle: list[Any] = [fresh.allocate(1000)]
+    cycle.append(cycle)
+    with pytest.raises(OutOfDeviceMemoryError, match="1000 bytes more are needed than"):
+        fresh.allocate(1000)
+    del cycle
+    assert fresh.allocate(1000).size >= 1000
