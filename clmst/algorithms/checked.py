@@ -18,7 +18,6 @@ from clmst.core.errors import (
 )
 from clmst.core.graph import Graph
 from clmst.core.points import Points
-from clmst.core.verify import verify
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
@@ -71,6 +70,8 @@ def checked_on_host(forest: DeviceForest, graph: Graph, reason: str) -> DeviceFo
 
 def _prove_on_host(forest: DeviceForest, graph: Graph | DenseGraph | Points) -> None:
     """Raise :class:`InvalidForestError` unless the host proves a forest of a graph."""
+    from clmst.core.verify import verify  # SciPy's graph routines, which most solves do not need
+
     outcome = verify(graph, forest.to_host(look_up=True))
     if not outcome:
         try:

@@ -1,0 +1,102 @@
+"""Mesa's rusticl on llvmpipe, which passes simple kernels and cuts loops short: it is refused.
+
+The variable that makes the device appear is set for these tests alone, in processes of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ICD = Path("/etc/OpenCL/vendors/rusticl.icd")
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _needs_rusticl() -> None:
+    if not ICD.exists():
+        message = f"{ICD} is not there (Debian: mesa-opencl-icd)"
+        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+
+
+def run(*arguments: str, **environment: str) -> Any:
+    """Run Python where rusticl is enabled, unless told otherwise; return what it prints as JSON."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, "RUSTICL_ENABLE": "llvmpipe", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+LIST = """
+import json, clmst
+found = [[e.device.platform, e.usable, e.reason, e.chosen] for e in clmst.devices()]
+print(json.dumps(found))
+"""
+
+
+def test_not_among_the_devices_of_who_did_not_ask() -> None:
+    assert "rusticl" not in [platform for platform, *_ in run("-c", LIST, RUSTICL_ENABLE="")]
+
+
+def test_refused_with_the_reason() -> None:
+    """And never chosen, not even if it is the only device."""
+    entries = {platform: rest for platform, *rest in run("-c", LIST)}
+    usable, reason, chosen = entries["rusticl"]
+    assert not usable
+    assert not chosen
+    assert "loops of 130816 rounds ended after 65" in reason
+    alone = run("-c", LIST, OCL_ICD_VENDORS=str(ICD))
+    assert [(platform, chosen) for platform, _, _, chosen in alone] == [("rusticl", False)]
+
+
+def test_every_answer_is_right_or_refused() -> None:
+    """Random graphs of 10 to 100,000 vertices, by "auto" and by each name."""
+    graphs = 12
+    command = ("-m", "benchmarks.trusted", "--device", "llvmpipe", "--every-algorithm")
+    found = run(*command, "--graphs", str(graphs))
+    assert len(found["outcomes"]) == 10
+    for counts in found["outcomes"].values():
+        assert counts.get("wrong", 0) == 0
+        assert sum(counts.values()) == graphs
+    assert all("ended after" in reason for reason in found["reasons"])
+
+
+WITHOUT_TRIAL = """
+import json, sys, clmst
+import numpy as np
+from clmst.runtime import discovery
+(device,) = [d for d in discovery.enumerate_devices() if d.platform == "rusticl"]
+vars(device)["trial_failure"] = None
+found = []
+for n in (10, 300):
+    u, v = np.random.default_rng(n).integers(0, n, (2, 5 * n))
+    graph = clmst.Graph.from_edges(u, v, u * v % 97, n_vertices=n)
+    try:
+        forest = clmst.minimum_spanning_forest(graph, algorithm=sys.argv[1], device=device)
+        found.append(forest.edge_ids.tolist() == clmst.kruskal(graph).edge_ids.tolist())
+    except clmst.UnsupportedDeviceError as error:
+        found.append(str(error))
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.parametrize("algorithm", ["lone-boruvka", "filter-boruvka", "prim"])
+def test_self_tests_see_it_by_themselves(algorithm: str, tmp_path: Path) -> None:
+    """A driver that is wrong in a way that the trial does not see is refused all the same."""
+    found = run("-c", WITHOUT_TRIAL, algorithm, CLMST_CACHE=str(tmp_path))
+    assert len(found) == 2
+    for reason in found:
+        assert f"is not trusted with {algorithm}" in str(reason)
