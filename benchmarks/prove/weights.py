@@ -103,7 +103,10 @@ def bit_reversed(_draws: Draws, m: int, dtype: np.dtype[Any]) -> Array:
 def ruler(_draws: Draws, m: int, dtype: np.dtype[Any]) -> Array:
     """Return the number of trailing zero bits of 1, 2, 3, ...: most rounds of Boruvka on a path."""
     places = np.arange(1, m + 1)
-    return np.log2(places & -places).astype(dtype)
+    zeros = np.zeros(m, np.int64)
+    for bit in range(1, m.bit_length()):
+        zeros += places % (1 << bit) == 0
+    return zeros.astype(dtype)
 
 
 Weights = Callable[[Draws, int, np.dtype[Any]], Array]

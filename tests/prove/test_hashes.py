@@ -1,0 +1,107 @@
+"""One table of hashes for fixed inputs, which every algorithm gives on every device."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import clmst
+from benchmarks.prove import hashes
+from clmst import Device, Forest
+from clmst.algorithms import ALGORITHMS
+from tests.oclgrind import simulate
+from tests.test_contract import weights_of
+from tests.variants import Variant, variants
+
+SIZES = ("tiny", "small", "medium")  # large ones are for GPUs, by the command
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_table_is_the_oracle_s(size: str) -> None:
+    """A changed input, oracle or hash shows here, whatever the devices do."""
+    for name, sample in hashes.inputs(size):
+        assert hashes.by_oracle(sample) == hashes.committed()[name], name
+
+
+def test_table_has_all_inputs_and_no_other() -> None:
+    names = [name for size in hashes.SIZES for name in names_of(size)]
+    assert sorted(names) == sorted(hashes.committed())
+
+
+def names_of(size: str) -> list[str]:
+    if size != "large":
+        return [name for name, _ in hashes.inputs(size)]
+    return [name for name in hashes.committed() if name.endswith(", large")]
+
+
+@pytest.mark.parametrize("algorithm", ["auto", *sorted(ALGORITHMS)])
+@pytest.mark.parametrize("variant", variants(), ids=[one.name for one in variants()])
+def test_device_gives_the_table(variant: Variant, algorithm: str) -> None:
+    """In the weights and orders that the contract suite builds programs for."""
+    device = variant.device
+    chosen = set(weights_of(device))
+    n_forests = 0
+    for size in SIZES:
+        for name, sample in hashes.inputs(size):
+            if algorithm not in hashes.algorithms_for(sample, device):
+                continue
+            graph = hashes.graph_of(sample)
+            for order in hashes.ORDERS:
+                if (sample.w.dtype, order == "maximum") in chosen:
+                    found = hashes.hash_on(graph, order, algorithm, device)
+                    assert found == hashes.committed()[name][order], (name, order)
+                    n_forests += 1
+    device.release_memory()
+    assert n_forests >= 15
+
+
+@pytest.mark.slow
+def test_simulator_gives_the_table(tmp_path: Path) -> None:
+    """Oclgrind, which shares no compiler's back end with any other; tiny inputs."""
+    outcome = simulate(tmp_path, "tests.prove.hashed_in_simulator")
+    found = json.loads(outcome.printed)
+    assert found["forests"] >= 20
+    assert found["differing"] == []
+    assert outcome.faults == []
+
+
+def test_every_part_of_a_forest_counts() -> None:
+    """A hash that leaves something out would be equal where forests are not."""
+    forest = clmst.kruskal(clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], np.array([3, 1, 2], "i4")))
+    whole = parts_of(forest)
+    hashed = {hashes.hash_of(forest)}
+    for name, other in {
+        "edges": forest.edges[::-1],
+        "weights": forest.weights + 1,
+        "edge_ids": forest.edge_ids + 1,
+    }.items():
+        hashed.add(hashes.hash_of(Forest(**(whole | {name: other}))))
+    hashed.add(hashes.hash_of(Forest(**(whole | {"weights": forest.weights.astype("i8")}))))
+    assert len(hashed) == 5
+    turned = {name: whole[name][::-1] for name in ("edges", "weights", "edge_ids")}
+    assert hashes.hash_of(Forest(**(whole | turned))) in hashed  # whatever the order of the edges
+
+
+def parts_of(forest: Forest) -> dict[str, object]:
+    names = ("n_vertices", "edges", "weights", "edge_ids")
+    return {name: getattr(forest, name) for name in names}
+
+
+def test_command_finds_a_difference(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--sizes", "tiny", "--guises", "native"]
+    assert hashes.main(arguments) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["device"]["device"] == any_device.name
+    assert result["differing"] == []
+    assert result["hashes"].items() <= hashes.committed().items()
+    (name, *_) = result["hashes"]
+    changed = hashes.committed() | {name: dict.fromkeys(hashes.ORDERS, "0" * 64)}
+    monkeypatch.setattr(hashes, "committed", lambda: changed)
+    assert hashes.main(arguments) == 1
+    differing = json.loads(capsys.readouterr().out)["differing"]
+    assert {one[0] for one in differing} == {name}
