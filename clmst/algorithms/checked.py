@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from clmst.algorithms import proof
+from clmst.algorithms import earned, proof
 from clmst.algorithms.solution import DeviceForest
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import (
@@ -112,7 +112,8 @@ def _refusal(forest: DeviceForest) -> str | None:
     """Return why the device does not prove a forest; None if it does."""
     if forest.graph.n_vertices > proof.MAX_VERTICES:
         return f"the graph has more than {proof.MAX_VERTICES} vertices"
-    return None
+    reason = earned.proof_refusal(forest.graph, maximum=forest.maximum)
+    return None if reason is None else f"the device has not earned proofs: {reason}"
 
 
 def _with_proof(forest: DeviceForest, began: float, **told: Any) -> DeviceForest:

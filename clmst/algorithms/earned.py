@@ -236,6 +236,19 @@ def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: Any) -> No
         trust.require(COMPLETE, case)
 
 
+def proof_refusal(graph: DeviceGraph | DeviceMatrix, *, maximum: bool) -> str | None:
+    """Return why a graph's device is not trusted with proofs of its forests; None if it is."""
+    trust = graph.device.trust
+    if trust.given:
+        return None
+    from clmst.algorithms import self_test
+
+    if isinstance(graph, DeviceMatrix):
+        complete = self_test.complete_case_of(graph, maximum=maximum)
+        return trust.refusal(self_test.COMPLETE_PROOF, complete)
+    return trust.refusal(self_test.PROOF, self_test.case_of(graph, maximum=maximum))
+
+
 def require_core_numbers(device: Device) -> None:
     """Raise :class:`UnsupportedDeviceError` unless a device has earned core numbers."""
     if not device.trust.given:
