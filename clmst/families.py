@@ -17,6 +17,8 @@ FAMILIES: tuple[Family, ...] = (
     of_algorithms.COMPLETE,
     of_algorithms.CORE_NUMBERS,
     of_algorithms.ADOPTION,
+    of_algorithms.PROOF,
+    of_algorithms.COMPLETE_PROOF,
     of_rounds.ROUNDS,
     of_rounds.CHAINS,
     of_rounds.WARM_START,

@@ -40,6 +40,7 @@ from clmst.algorithms import (
     filter_boruvka_plan,
     k_core,
     prim_trees,
+    proof_self_test,
     warm_start,
 )
 from clmst.algorithms.chains import contract_chains
@@ -52,6 +53,7 @@ from clmst.core.weight_keys import Array
 from clmst.repeated import intake
 from clmst.repeated.together import Together
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
 from tests.conftest import SHARED_DATA
 from tests.cores import peel
@@ -316,6 +318,32 @@ def chain_wrongs(device: Device) -> Iterator[str]:
             yield f"chains of {n} vertices, {m} edges"
 
 
+def proof_wrongs(device: Device, shape: str) -> Iterator[str]:
+    """Yield what is wrong with proofs: right claims refused, or wrong ones taken for right."""
+    rng = np.random.default_rng(2)
+    cases = [(hub(np.dtype(name), n=30, spokes=40, m=90), name) for name in ("f8", "f4")]
+    if shape == "cpu":  # a work-group of many is slower
+        cases += [(cases[1][0].symmetrised(), "both directions"), (chain(150), "chain")]
+    for graph, name in cases:
+        u, v, w, _ = graph.edges()
+        listed = Graph.from_edges(u, v, w, n_vertices=graph.n_vertices)
+        right = graph.edge_slots[clmst.kruskal(listed).edge_ids]
+        reason = proof_self_test.failure(DeviceGraph.upload(graph, device), right, maximum=False)
+        if reason is not None:
+            yield f"proof of {name}: {reason}"
+    ranks = np.triu(rng.integers(0, 9, (16, 16)), 1)
+    complete: list[DenseGraph | Points] = [DenseGraph((ranks + ranks.T).astype("i4"))]
+    if device.capabilities.doubles:
+        apart = rng.random((16, 2)) + 50 * (np.arange(16) // 8)[:, np.newaxis]
+        complete.append(Points(apart))
+    for matrix in complete:
+        resident = DeviceMatrix.upload(matrix, device)
+        ends = clmst.kruskal(matrix.to_graph()).edges
+        reason = proof_self_test.complete_failure(resident, ends, maximum=False)
+        if reason is not None:
+            yield f"proof of a {type(matrix).__name__}: {reason}"
+
+
 def receive_whole(lists: Lists, number: int, slots: Array, words: Array, queue: Any) -> None:
     """Do as `Lists.receive`: Oclgrind takes what is written behind an offset for uninitialised."""
     launch, begin = Launcher(lists.device, queue), lists.begins[number]
@@ -414,6 +442,8 @@ def main(shape: str, *without: str) -> None:
     if "int64-atomics" not in without or shape != "gpu":  # whose work-groups are the slowest
         wrong += warm_wrongs(device)
         wrong += chain_wrongs(device)
+    if shape != "gpu":  # whose work-groups differ from those of "gpu-shape" in their size alone
+        wrong += proof_wrongs(device, shape)
     for name, graph, options, maximum in runs(shape, *without):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
         algorithm = ALGORITHM_OF[type(options)]

@@ -66,6 +66,11 @@ MUTATIONS = [
     ),
     Mutation("core-numbers", "algorithms/k_core.cl", "+= own > level;", "+= own > level + 1;"),
     Mutation("csr-check", "algorithms/adoption.cl", "weight_key(weights[low]) ==", "0 <="),
+    Mutation("proof", "algorithms/proof_tree.cl", "0) : max(orders", "0) : min(orders"),
+    Mutation("proof", "algorithms/proof_edges.cl", "greatest = max(", "greatest = min("),
+    Mutation(
+        "proof-complete", "algorithms/proof_matrix.cl", "return key < other;", "return false;"
+    ),
     Mutation("repeated", "algorithms/repeated.cl", "claims[edge] != base", "claims[edge] == base"),
     Mutation("chains", "algorithms/chains.cl", "degrees[v] > 2;", "degrees[v] > 3;"),
     Mutation("warm-start", "algorithms/band.cl", "floor, m) > slack)", "floor, m) > ~0u)"),

@@ -47,6 +47,8 @@ JUMPING = {"dense_follow_links"}
 PEELING = {"degree_is_above", "degree_lower"}
 STRAYING = {"band_note_farthest"}
 ALIKE = {"band_note_stray"}, {"band_flag_component"}
+OFFERING = {"atomic_min_u32", "atomic_min_u64", "least_is_lowered"}
+PARENTING = {"proof_tree_follow"}
 BY_DESIGN = (
     RESERVING,
     CLEARING,
@@ -62,6 +64,8 @@ BY_DESIGN = (
     JUMPING,
     PEELING,
     STRAYING,
+    OFFERING,
+    PARENTING,
     *ALIKE,
 )
 

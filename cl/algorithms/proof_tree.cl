@@ -97,7 +97,8 @@ kernel void proof_tree_hook(const global uint *least, global uint *next,
 //
 // In-out   parents[n] from `base` on. Others follow and store at once: what is read is the old number
 //          or the parent, and the old one leads there. state[STATE_PENDING]: whether ways were too
-//          long for one launch; those are shorter by a factor of `hops` afterwards.
+//          long for one launch, which no way is for lone work-items; others are shorter by a factor
+//          of `hops` afterwards.
 // Launch   any. O(n) for each lone work-item, together as a rule, since all on a way get to know.
 kernel void proof_tree_follow(volatile global uint *parents, volatile global uint *state, uint base,
                               uint n, uint hops) {
@@ -106,16 +107,16 @@ kernel void proof_tree_follow(volatile global uint *parents, volatile global uin
     const uint first = parents[base + v];
     uint parent = first;
 #if WG_SIZE == 1
-    while (parent < above) parent = parents[parent];
-    for (uint on_way = first; on_way < above;) {
+    for (uint hop = 0; parent < above && hop < n; ++hop) parent = parents[parent];
+    for (uint on_way = first; parent >= above && on_way < above;) {
       const uint further = parents[on_way];
       parents[on_way] = parent;
       on_way = further;
     }
 #else
     for (uint hop = 0; parent < above && hop < hops; ++hop) parent = parents[parent];
-    if (parent < above) state[STATE_PENDING] = 1;
 #endif
+    if (parent < above) state[STATE_PENDING] = 1;
     if (first < above) parents[base + v] = parent;
   }
 }

@@ -199,6 +199,32 @@ COMPLETE = Family(
 )
 
 
+def _proof_failure(device: Device, case: Case) -> str | None:
+    from clmst.algorithms import proof_self_test
+
+    return proof_self_test.proof_failure(device, case)
+
+
+def _complete_proof_failure(device: Device, case: CompleteCase) -> str | None:
+    from clmst.algorithms import proof_self_test
+
+    return proof_self_test.complete_proof_failure(device, case)
+
+
+PROOF = Family(
+    name="proof",
+    what="proofs of forests; where it is refused, the host proves",
+    test=_proof_failure,
+    cases=USUAL,
+)
+COMPLETE_PROOF = Family(
+    name="proof-complete",
+    what="proofs of spanning trees of complete graphs; else the host proves",
+    test=_complete_proof_failure,
+    cases=COMPLETE.cases,
+)
+
+
 def require(algorithm: str, graph: DeviceGraph, *, maximum: bool, options: Any) -> None:
     """Raise :class:`UnsupportedDeviceError` unless a graph's device has earned an algorithm."""
     trust = graph.device.trust
@@ -241,12 +267,9 @@ def proof_refusal(graph: DeviceGraph | DeviceMatrix, *, maximum: bool) -> str | 
     trust = graph.device.trust
     if trust.given:
         return None
-    from clmst.algorithms import self_test
-
     if isinstance(graph, DeviceMatrix):
-        complete = self_test.complete_case_of(graph, maximum=maximum)
-        return trust.refusal(self_test.COMPLETE_PROOF, complete)
-    return trust.refusal(self_test.PROOF, self_test.case_of(graph, maximum=maximum))
+        return trust.refusal(COMPLETE_PROOF, complete_case_of(graph, maximum=maximum))
+    return trust.refusal(PROOF, case_of(graph, maximum=maximum))
 
 
 def require_core_numbers(device: Device) -> None:

@@ -142,7 +142,7 @@ class TreeBuilder:
     def _contract(self) -> list[int] | None:
         """Contract the forest level by level; return the first node of each, and the end.
 
-        None if a level has more nodes than there can be: the device does not count rightly.
+        None if a level has more nodes than there can be, or nodes in a ring: the device is wrong.
         """
         bases, n, stride = [0], self.n, self.n
         for level in range(_MAX_LEVELS):
@@ -153,7 +153,8 @@ class TreeBuilder:
                 "hook", self._shares(n), here, following, self.records, self.parents, self.orders,
                 self.state, counts, base, n, stride, n // 2,
             )  # fmt: skip
-            self._follow(base, n)
+            if not self._follow(base, n):
+                return None
             bases.append(base + n)
             stride, bound, n = n // 2, n // 2, int(self._level(level + 1)[_NODES])
             if n == 0:
@@ -167,14 +168,18 @@ class TreeBuilder:
             self._refine(following, bases[-1], stride)
         return None
 
-    def _follow(self, base: int, n: int) -> None:
-        """Let all nodes of a level know their parents, and read the counts."""
+    def _follow(self, base: int, n: int) -> bool:
+        """Let all nodes of a level know their parents, and read the counts.
+
+        Whether they do: a device that hooks wrongly may have made a ring of them.
+        """
         for _ in range(_MAX_LEVELS):
             self._each("follow", n, self.parents, self.state, base, n, _HOPS)
             self._read()
             if not self.counts[_PENDING]:
-                return
+                return True
             self.launch.fill(self.state, 0, 1)
+        return False
 
     def _refine(self, least: Any, base: int, least_stride: int) -> None:
         for _ in range(1, self.passes if self.k else 1):

@@ -125,7 +125,7 @@ def _faulty(graph: Graph) -> Iterator[tuple[str, Graph]]:
 def complete_failure(device: Device, case: CompleteCase) -> str | None:
     """Return what a device gets wrong of known complete graphs, or None."""
     for n in (9, 600):
-        graph = _complete_graph(n, case)
+        graph = complete_graph(n, case)
         expected = kruskal(graph.to_graph(), maximum=case.maximum)
         matrix = DeviceMatrix.upload(graph, device)
         launch = Launcher(device, device.queue)
@@ -135,7 +135,7 @@ def complete_failure(device: Device, case: CompleteCase) -> str | None:
     return None
 
 
-def _complete_graph(n: int, case: CompleteCase) -> DenseGraph | Points:
+def complete_graph(n: int, case: CompleteCase) -> DenseGraph | Points:
     """Return a complete graph with equal weights among others."""
     rng = np.random.default_rng(n)
     if case.metric:
