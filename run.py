@@ -31,6 +31,7 @@ OUTPUT = ROOT / "demo"
 # Debian's packages that the tests use, and a file that each brings.
 SYSTEM_PACKAGES = {
     "pocl-opencl-icd": "/etc/OpenCL/vendors/pocl.icd",
+    "mesa-opencl-icd": "/etc/OpenCL/vendors/rusticl.icd",
     "oclgrind": "/usr/bin/oclgrind",
     "intel-opencl-icd": "/usr/bin/ocloc",
     "clang-15": "/usr/bin/clang-15",

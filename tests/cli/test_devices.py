@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 import clmst
+from clmst.cli import device_tests
+from clmst.families import FAMILIES
 from clmst.runtime import discovery
 from clmst.runtime.device import Device
+from clmst.runtime.verdicts import Verdict
 from tests.cli.results import Run, assert_fails, assert_fine
 
 
@@ -62,3 +67,58 @@ def test_unusable_device_is_shown_with_its_reason(
 def test_variable_that_matches_nothing(run: Run) -> None:
     result = run("devices", CLMST_DEVICE="abacus")
     assert_fails(result, "'abacus'", clmst.get_device().description)
+
+
+def test_trust_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What was found out so far, and how much was not; looking tests nothing."""
+    monkeypatch.setenv("CLMST_CACHE", str(tmp_path))
+    store = Device(clmst.get_device().cl_device).trust.store
+    store.keep(Verdict(family="ecl", case="wide", reason="3 edges came out wrong"))
+    store.keep(Verdict(family="scan", reason=None))
+    monkeypatch.setattr(discovery, "_resolved", {})
+    shown = " ".join(run("devices").stdout.split())
+    assert "trust: passed scan; refused ecl; 19 families not tried yet" in shown
+    (chosen,) = [e for e in json.loads(run("devices", "--json").stdout) if e["chosen"]]
+    states = {one["family"]: (one["state"], one["reason"]) for one in chosen["families"]}
+    assert list(states) == [family.name for family in FAMILIES]
+    assert states["ecl"] == ("refused", "wide: 3 edges came out wrong")
+    assert states["scan"] == ("passed", None)
+    assert states["pma"] == ("not tried", None)
+
+
+def test_families_tested_anew(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a process a device, with a table, or JSON."""
+    some = [family for family in FAMILIES if family.name in ("segments", "permute")]
+    monkeypatch.setattr(device_tests, "FAMILIES", some)
+    name = clmst.get_device().platform
+    table = run("devices", "--test", "--device", name)
+    assert_fine(table)
+    assert re.search(r"segments +1 .*passed", table.stdout)
+    (entry,) = json.loads(run("devices", "--test", "--json", "--device", name).stdout)
+    assert (entry["platform"], entry["usable"], entry["reason"]) == (name, True, None)
+    assert [(one["family"], one["state"]) for one in entry["families"]] == [
+        ("segments", "passed"),
+        ("permute", "passed"),
+    ]
+    assert_fails(run("devices", "--test", "--device", "abacus"), "'abacus'")
+
+
+def test_family_that_ends_the_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It is refused, and another process goes on with the others."""
+    python = tmp_path / "python"
+    python.write_text(
+        "#!/bin/sh\nshift 3\n"
+        'for name in "$@"; do\n'
+        '  test "$name" = ecl && kill -SEGV $$\n'
+        "  sed s/NAME/$name/ answer\n"
+        "done\n"
+    )
+    python.chmod(0o755)
+    answer = {"family": "NAME", "cases": 1, "reason": None, "seconds": 1}
+    (tmp_path / "answer").write_text(json.dumps(answer) + "\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(device_tests.sys, "executable", str(python))
+    found = {one.family: one.reason for one in device_tests.outcomes(0)}
+    assert list(found) == [family.name for family in FAMILIES]
+    ended = "the process ended in the middle of the test (SIGSEGV)"
+    assert {name: reason for name, reason in found.items() if reason} == {"ecl": ended}

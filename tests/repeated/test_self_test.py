@@ -1,0 +1,35 @@
+"""The self-tests of repeated solves reach what they are there for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clmst import Device
+from clmst.core.known_graphs import dtype_of, known_graph
+from clmst.repeated import self_test
+from clmst.repeated.earned import RoundCase
+
+
+@pytest.mark.parametrize(
+    "case",
+    [RoundCase(), RoundCase(bits=64, kind="float", maximum=True), RoundCase(bits=32, kind="float")],
+    ids=str,
+)
+def test_warm_starts_are_reached(any_device: Device, case: RoundCase) -> None:
+    """Two rounds begin with what is settled, and in the last of all weights stray."""
+    known = known_graph("large")
+    trusted = Device(any_device.cl_device, _trusted=True)
+    turns = self_test._turns(known, trusted, case, warm_start=True)
+    series = self_test._Series(known, case, turns)
+    rng, dtype = np.random.default_rng(1), dtype_of(case.bits, case.kind)
+    warm = []
+    for weights in self_test.drifting(known.ranks.n_slots, dtype, rng):
+        found = turns.solve(series.by_edge(weights), profile=False, keep_on_device=True)
+        warm.append("warm_start" in found.stats)
+    assert warm == [False, False, True, False]
+
+
+def test_chains_are_reached(any_device: Device) -> None:
+    trusted = Device(any_device.cl_device, _trusted=True)
+    assert self_test.chains_failure(trusted, RoundCase()) is None
