@@ -12,6 +12,7 @@ from clmst.algorithms import dense, earned, k_core
 from clmst.algorithms.checked import checked
 from clmst.algorithms.solution import DeviceForest
 from clmst.algorithms.solving import solve_resident, with_stats
+from clmst.core.arguments import check_bools
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest
 from clmst.core.points import Points
@@ -273,6 +274,7 @@ def _solve(
     maximum: bool,
 ) -> Forest | DeviceForest:
     algorithms.check_name(algorithm)  # before anything is uploaded
+    check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
     if algorithm not in ("auto", "dense"):
         refuse_complete(graph, algorithm)
     stored = resident(graph, device, wait=profile)  # a profile takes another queue

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
@@ -9,8 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from clmst.algorithms.adoption import adopt
+from clmst.core.arguments import has
 from clmst.core.dense_graph import DenseGraph
-from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.errors import GraphWarning, InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.points import Points
 from clmst.runtime.device import Device
@@ -22,6 +25,8 @@ from clmst.runtime.trust import NoFamilyLeftError
 
 Result = TypeVar("Result")
 
+_SAMPLED_ROWS = 16
+
 
 def as_graph(graph: Any) -> Graph | DenseGraph | Points:
     """Return `graph` as one of clmst's own, whatever it comes as."""
@@ -30,16 +35,40 @@ def as_graph(graph: Any) -> Graph | DenseGraph | Points:
     if isinstance(graph, np.ma.MaskedArray):
         return Graph.from_masked(graph)
     if isinstance(graph, np.ndarray):
-        return DenseGraph(graph)
-    if hasattr(graph, "is_directed") and hasattr(graph, "edges"):
+        complete = DenseGraph(graph)
+        warn_of_zeros(complete)
+        return complete
+    if has(graph, "is_directed", "edges"):
         return Graph.from_networkx(graph)
-    if hasattr(graph, "tocsr"):
+    if has(graph, "tocsr"):
         return Graph.from_scipy(graph)
     raise InvalidGraphError(
         f"a {type(graph).__name__} is no graph that clmst knows; it takes a clmst.Graph, "
         "DenseGraph or Points, a scipy.sparse array or matrix, a networkx.Graph, or a symmetric "
         "NumPy array"
     )
+
+
+def warn_of_zeros(graph: DenseGraph) -> None:
+    """Warn if most cells of a plain matrix are 0, which SciPy takes for no edge. O(n)."""
+    rows = graph.weights[:: max(graph.n_vertices // _SAMPLED_ROWS, 1)][:_SAMPLED_ROWS]
+    zeros, cells = int(np.count_nonzero(rows == 0)), rows.size
+    if 2 * (zeros - len(rows)) > cells > 0:  # but for the diagonal's
+        warnings.warn(
+            "most cells of the matrix are 0, and each of them is an edge of weight 0; where 0 "
+            "means no edge, as in SciPy, give scipy.sparse.csr_array(matrix); where it is a "
+            "weight, give clmst.DenseGraph(matrix), which does not warn",
+            GraphWarning,
+            stacklevel=_callers_level(),
+        )
+
+
+def _callers_level() -> int:
+    """Return how far up the first caller from outside the package is, as warnings count."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("clmst."):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def refuse_complete(graph: Any, algorithm: str) -> None:

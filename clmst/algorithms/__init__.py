@@ -29,8 +29,8 @@ from clmst.algorithms.pma_options import PmaOptions
 from clmst.algorithms.prim_boruvka_options import PrimBoruvkaOptions
 from clmst.algorithms.prim_options import PrimOptions
 from clmst.algorithms.solution import Solution
-from clmst.core.errors import InvalidArgumentError
-from clmst.core.graph import MAX_VERTICES
+from clmst.core.arguments import check_choice, shown
+from clmst.core.graph_checks import MAX_VERTICES
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
@@ -72,9 +72,8 @@ _BY_OPTIONS = {
 
 def check_name(name: str) -> None:
     """Raise :class:`InvalidArgumentError` unless an algorithm has that name; "auto" is one."""
-    if name != "auto" and name not in ALGORITHMS:
-        known = ", ".join(repr(known) for known in ("auto", *ALGORITHMS))
-        raise InvalidArgumentError(f"no algorithm is called {name!r}; there are {known}")
+    fact = f"no algorithm is called {shown(name)}; there are"
+    check_choice("algorithm", name, ("auto", *ALGORITHMS), fact=fact)
 
 
 def choose(

@@ -11,11 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from clmst.algorithms.earned import ADOPTION, AdoptionCase
 from clmst.core import from_scipy
 from clmst.core.csr import as_uint32
-from clmst.core.graph import Graph, check_shape
+from clmst.core.graph import Graph
+from clmst.core.graph_checks import check_shape
 from clmst.core.weight_keys import Array, as_weights, first_nan
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -73,7 +75,7 @@ def check(resident: DeviceGraph) -> DeviceGraph | None:
     if not_rising or one_sided or faults & ~_BELOW:
         return None
     symmetric = bool(faults & _BELOW)
-    return replace(resident, graph=resident.graph.replace(is_symmetric=symmetric))
+    return replace(resident, graph=resident.graph.replace_unchecked(is_symmetric=symmetric))
 
 
 def _is_trusted(resident: DeviceGraph) -> bool:
@@ -94,7 +96,10 @@ def _takes_cursors(work_group_size: int, graph: DeviceGraph) -> bool:
 
 def _as_it_is(matrix: Any) -> Graph | None:
     """Return a graph of a matrix's own arrays, of which little is checked, or None."""
-    if getattr(matrix, "format", None) != "csr" or np.size(matrix.indices) < FROM_SLOTS:
+    is_sparse: bool = sparse.issparse(matrix)
+    if not is_sparse or matrix.format != "csr":
+        return None
+    if np.size(matrix.indices) < FROM_SLOTS:
         return None
     from_scipy.check_matrix(matrix)
     check_shape(matrix.shape)
@@ -106,7 +111,7 @@ def _as_it_is(matrix: Any) -> Graph | None:
     weights = np.ascontiguousarray(as_weights(data))
     if weights.dtype.itemsize == 8 and first_nan(weights) is not None:
         return None  # what narrows 64-bit weights for the device takes none
-    return Graph(
+    return Graph.unchecked(
         indptr=as_uint32(indptr),
         indices=as_uint32(indices),
         weights=weights,

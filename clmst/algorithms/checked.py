@@ -89,7 +89,7 @@ def _host_graph(forest: DeviceForest) -> Graph | DenseGraph | Points:
     if forest.weights is None:
         return graph.graph
     weights = graph.encoded.encoding.decode(graph.encoded.words())
-    return graph.graph.replace(weights=weights)
+    return graph.graph.replace_unchecked(weights=weights)
 
 
 def _check_size(forest: DeviceForest) -> None:

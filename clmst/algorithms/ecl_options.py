@@ -5,11 +5,14 @@ Source: SC '23 (see ``clmst/algorithms/ecl.py``), section 5.3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from clmst.core.arguments import check_bool, check_integer
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.policy import Policy
+
+MAX_SAMPLES = 2**20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +44,9 @@ class EclOptions:
     seed : int
         Seed of the sample of weights that sets the filter's threshold.
     samples : int
-        Size of that sample. The paper takes 20; more cost nothing measurable and miss the target
-        less. Where the target is below a 64th of all edges, each is the least of several.
+        Size of that sample, 1 to 2**20. The paper takes 20; more cost nothing measurable and miss
+        the target less. Where the target is below a 64th of all edges, each is the least of
+        several.
     """
 
     atomic_guards: bool = True
@@ -58,15 +62,16 @@ class EclOptions:
 
     def __post_init__(self) -> None:
         """Refuse combinations that mean nothing."""
+        for switch in fields(self):
+            if switch.default in (True, False) and isinstance(switch.default, bool):
+                check_bool(switch.name, getattr(self, switch.name))
         if self.data_driven and not self.edge_centric:
             raise InvalidArgumentError(
                 "edge_centric is off but data_driven is on; worklists are made of edges, so "
                 "vertex-centric work needs data_driven=False"
             )
-        if self.samples < 1:
-            raise InvalidArgumentError(f"samples is {self.samples}; it must be at least 1")
-        if self.seed < 0:
-            raise InvalidArgumentError(f"seed is {self.seed}; it must not be negative")
+        check_integer("samples", self.samples, low=1, high=MAX_SAMPLES)
+        check_integer("seed", self.seed, low=0)
 
     @classmethod
     def ablation(cls, **common: Any) -> list[tuple[str, EclOptions]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from clmst.algorithms.options import check_alternatives
-from clmst.algorithms.windows import check_windows
+from clmst.algorithms.windows import check_windows, checked_targets
 from clmst.core.errors import InvalidArgumentError
 
 Launches: TypeAlias = Literal["auto", "resident", "mixed", "separate"]
@@ -42,7 +42,7 @@ class FilterBoruvkaOptions:
     def __post_init__(self) -> None:
         """Refuse what means nothing."""
         check_alternatives(self, launches=Launches)
-        targets = self.targets or ()
+        targets = checked_targets(self.targets) or ()
         if len(targets) >= MAX_PHASES:
             raise InvalidArgumentError(
                 f"there are {len(targets)} targets; at most {MAX_PHASES - 1} can be given"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.progress import no_progress
-from clmst.core.graph import check_size
+from clmst.core.graph_checks import check_size
 from clmst.primitives.scan import exclusive_scan, inclusive_scan
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph

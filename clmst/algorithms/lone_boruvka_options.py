@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clmst.algorithms.windows import check_windows
+from clmst.algorithms.windows import check_windows, checked_targets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,4 +26,4 @@ class LoneBoruvkaOptions:
 
     def __post_init__(self) -> None:
         """Refuse what means nothing."""
-        check_windows(self.targets or (), self.seed)
+        check_windows(checked_targets(self.targets) or (), self.seed)

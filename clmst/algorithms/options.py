@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, TypeVar, get_args
 
+from clmst.core.arguments import check_choice
 from clmst.core.errors import InvalidArgumentError
 
 Options = TypeVar("Options")
@@ -48,8 +49,4 @@ def _usual(kind: Any) -> Any:
 def check_alternatives(options: Any, **alternatives: Any) -> None:
     """Raise unless each field named is one of its alternatives, the arguments of a ``Literal``."""
     for name, known in alternatives.items():
-        value = getattr(options, name)
-        if value not in get_args(known):
-            raise InvalidArgumentError(
-                f"{name} is {value!r}; it must be one of {', '.join(map(repr, get_args(known)))}"
-            )
+        check_choice(name, getattr(options, name), get_args(known))

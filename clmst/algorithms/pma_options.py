@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Literal, TypeAlias
 
 from clmst.algorithms.options import check_alternatives
-from clmst.core.errors import InvalidArgumentError
+from clmst.core.arguments import check_bool, check_integer
 
 Variant: TypeAlias = Literal["min", "sort", "hybrid"]
 Workers: TypeAlias = Literal["auto", "items", "lanes"]
@@ -52,13 +51,5 @@ class PmaOptions:
         """Refuse what makes no sense."""
         check_alternatives(self, variant=Variant, workers=Workers)
         if self.gamma is not None:
-            if not isinstance(self.gamma, Integral) or isinstance(self.gamma, bool):
-                raise InvalidArgumentError(f"gamma is {self.gamma!r}; it must be an integer")
-            if self.gamma < LEAST_GAMMA:
-                raise InvalidArgumentError(
-                    f"gamma is {self.gamma}; it must be at least {LEAST_GAMMA}"
-                )
-        if not isinstance(self.remove_parallel, bool):
-            raise InvalidArgumentError(
-                f"remove_parallel is {self.remove_parallel!r}; it must be True or False"
-            )
+            check_integer("gamma", self.gamma, low=LEAST_GAMMA)
+        check_bool("remove_parallel", self.remove_parallel)

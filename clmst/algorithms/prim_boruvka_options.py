@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from clmst.algorithms.prim_options import PrimOptions
-from clmst.core.errors import InvalidArgumentError
+from clmst.core.arguments import check_integer, check_kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +26,6 @@ class PrimBoruvkaOptions:
 
     def __post_init__(self) -> None:
         """Refuse what is no number of rounds."""
-        if self.rounds is None:
-            return
-        if isinstance(self.rounds, bool) or not isinstance(self.rounds, int):
-            raise InvalidArgumentError(
-                f"rounds is {self.rounds!r}; it must be an integer, or None for log2(log2 n)"
-            )
-        if self.rounds < 0:
-            raise InvalidArgumentError(f"rounds is {self.rounds}; it must not be negative")
+        check_kind("prim", self.prim, PrimOptions)
+        if self.rounds is not None:
+            check_integer("rounds", self.rounds, low=0)

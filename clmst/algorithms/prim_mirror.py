@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clmst.algorithms.prim_trees import Rows
-from clmst.core.graph import check_size
+from clmst.core.graph_checks import check_size
 from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph

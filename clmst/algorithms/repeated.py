@@ -16,6 +16,7 @@ from clmst.algorithms.solution import gather_words
 from clmst.algorithms.stages import Stages
 from clmst.core.csr import as_uint32
 from clmst.core.graph import Graph
+from clmst.core.unchecked import unchecked
 from clmst.core.weight_keys import Array, Encoding, KeyedWeights
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -184,7 +185,8 @@ class Rounds:
         if words != self._planned_for:
             self._plans.clear()
             self._planned_for = words
-        return DeviceGraph(
+        return unchecked(
+            DeviceGraph,
             graph=self.edges,
             device=self.device,
             indptr=self._indptr,
@@ -193,6 +195,7 @@ class Rounds:
             encoded=OnDevice(memory, encoding, self.edges.n_slots, launch),
             rows=self._rows,
             plans=self._plans,
+            derived={},
         )
 
     def put_back(self, given: Given) -> None:

@@ -110,13 +110,13 @@ def _faulty(graph: Graph) -> Iterator[tuple[str, Graph]]:
     for slot in (0, graph.n_slots - 1):
         weights = graph.weights.copy()
         weights[slot] = weights.max() if weights[slot] != weights.max() else weights.min()
-        yield "another weight in one direction", graph.replace(weights=weights)
+        yield "another weight in one direction", graph.replace_unchecked(weights=weights)
     columns = graph.indices.copy()
     columns[graph.n_slots // 2] = graph.n_vertices
-    yield "a column outside", graph.replace(indices=columns)
+    yield "a column outside", graph.replace_unchecked(indices=columns)
     starts = graph.indptr.copy()
     starts[graph.n_vertices // 3] += 1
-    yield "a slot in another row", graph.replace(indptr=starts)
+    yield "a slot in another row", graph.replace_unchecked(indptr=starts)
 
 
 # ---------------------------------------------------------------------------- complete graphs

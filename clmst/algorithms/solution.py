@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from clmst.core import pairs
+from clmst.core.arguments import check_bool, check_integer, check_kind, check_mapping, shown
 from clmst.core.deferred import Deferred
+from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array, Encoding
 from clmst.primitives.compact import positions
@@ -19,6 +21,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.device_memory import check_capacity, check_is_memory
 from clmst.runtime.enqueue import for_each
 from clmst.runtime.failures import Guard, check_memory
 from clmst.runtime.launcher import Launcher
@@ -89,10 +92,27 @@ class DeviceForest:
     graph: DeviceGraph | DeviceMatrix
     n_edges: int
     slots: Any
-    edges: Deferred[Any] = Deferred()
+    edges: Deferred[Any] = Deferred(check_is_memory)
     maximum: bool
     stats: Mapping[str, Any] = field(default_factory=dict)
     weights: ForestWeights | None = None
+
+    def __post_init__(self) -> None:
+        """Check that memory is as large as the forest; what is in it is trusted."""
+        if not isinstance(self.graph, DeviceGraph | DeviceMatrix):
+            raise InvalidArgumentError(
+                f"graph is {shown(self.graph)}; it must be a DeviceGraph or DeviceMatrix"
+            )
+        device, most = self.graph.device, max(self.graph.n_vertices - 1, 0)
+        k = check_integer("n_edges", self.n_edges, low=0, high=most)
+        check_bool("maximum", self.maximum)
+        check_mapping("stats", self.stats)
+        if isinstance(self.graph, DeviceGraph):
+            check_capacity("slots", self.slots, 4 * k, device)
+        if not callable(edges := self.__dict__["_edges"]):
+            check_capacity("edges", edges, 8 * k, device)
+        if self.weights is not None:
+            check_kind("weights", self.weights, ForestWeights)
 
     @property
     def n_components(self) -> int:
@@ -101,6 +121,7 @@ class DeviceForest:
 
     def with_stats(self, stats: Mapping[str, Any]) -> DeviceForest:
         """Return the same forest with other `stats`; what is deferred stays so."""
+        check_mapping("stats", stats)
         other = copy(self)
         object.__setattr__(other, "stats", stats)
         return other

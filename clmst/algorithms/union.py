@@ -16,6 +16,7 @@ from clmst.algorithms.repeated import OnDevice
 from clmst.algorithms.solution import DeviceForest, ForestWeights, gather_words
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
+from clmst.core.unchecked import unchecked
 from clmst.core.weight_keys import Array, Encoding, KeyedWeights
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -174,13 +175,17 @@ class Union:
             launch, kernels, "union_find_rows", n + 1, self._indptr, self._slots, self._starts, n,
             k,
         )  # fmt: skip
-        return DeviceGraph(
+        return unchecked(
+            DeviceGraph,
             graph=_shape(n, k),
             device=self.device,
             indptr=self._starts,
             indices=self._columns,
             weights=self._words,
             encoded=OnDevice(self._words, encoding, k, launch),
+            rows=None,
+            plans={},
+            derived={},
         )
 
     def forest(self, found: DeviceForest, launch: Launcher) -> DeviceForest:
@@ -190,13 +195,17 @@ class Union:
         slots = gather_words(self._slots, np.dtype(np.uint32), found.slots, k, launch)
         words = gather_words(self._words, encoding.word, found.slots, k, launch)
         launch.queue.finish()
-        whole = DeviceGraph(
+        whole = unchecked(
+            DeviceGraph,
             graph=self.edges,
             device=self.device,
             indptr=self._indptr,
             indices=self._indices,
             weights=None,
             encoded=Elsewhere(encoding),
+            rows=None,
+            plans={},
+            derived={},
         )
         return DeviceForest(
             graph=whole,
@@ -217,7 +226,7 @@ def program(device: Device, word: np.dtype[Any]) -> Any:
 def _shape(n_vertices: int, n_edges: int) -> Graph:
     """Return a graph of so many edges, each stored once, of which the host knows nothing else."""
     nothing = np.broadcast_to(np.uint32(0), max(n_vertices + 1, n_edges))
-    return Graph(
+    return Graph.unchecked(
         indptr=nothing[: n_vertices + 1],
         indices=nothing[:n_edges],
         weights=np.broadcast_to(np.uint8(0), n_edges),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
+from clmst.core.arguments import check_integer, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
@@ -56,12 +58,23 @@ class Ends:
         return float(np.max(-np.diff(above ** (1 / (1 << self.draw_bits)))))
 
 
+def checked_targets(targets: Any) -> tuple[float, ...] | None:
+    """Return the targets as numbers, or raise unless they are such, or None."""
+    if targets is None:
+        return None
+    if isinstance(targets, list | tuple) and all(
+        isinstance(one, int | float | np.integer | np.floating) and not isinstance(one, bool)
+        for one in targets
+    ):
+        return tuple(targets)
+    raise InvalidArgumentError(f"targets are {shown(targets)}; they must be a tuple of numbers")
+
+
 def check_windows(targets: tuple[float, ...], seed: int) -> None:
     """Raise unless windows can end at such targets, and a sample be drawn with the seed."""
     if any(not low < high for low, high in zip((0.0, *targets), targets, strict=False)):
-        raise InvalidArgumentError(f"targets are {targets}; they must be positive and rise")
-    if not 0 <= seed < 1 << 32:
-        raise InvalidArgumentError(f"seed is {seed}; it must be from 0 to 2**32 - 1")
+        raise InvalidArgumentError(f"targets are {shown(targets)}; they must be positive and rise")
+    check_integer("seed", seed, low=0, high=2**32 - 1)
 
 
 def is_stubborn(edges: tuple[int, int], n_vertices: int) -> bool:

@@ -164,7 +164,7 @@ def _of_file(path: Path, cache: Path) -> Input:
 def _in_common_form(graph: Graph) -> Graph:
     """Return the graph as symmetric CSR whose edge ids are its slots."""
     graph = graph.symmetrised()
-    return graph.replace(edge_ids=None, n_input=graph.n_slots, vertex_labels=None)
+    return graph.replace_unchecked(edge_ids=None, n_input=graph.n_slots, vertex_labels=None)
 
 
 def _fits(one: StandIn, device: Device) -> bool:

@@ -9,8 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidGraphError
 from clmst.core.weight_keys import Array, order_keys
+
+_DENSE = 8  # numbers up to 8 times as many as there are endpoints are ranked by a table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,21 +48,28 @@ def check(indptr: Array, indices: Array, data: Array, *, n: int) -> tuple[Array,
         An array has the wrong length, type or order, or an index is out of range.
     """
     indptr, indices = as_integers("indptr", indptr), as_integers("indices", indices)
-    if indptr.size != n + 1:
-        raise InvalidGraphError(
-            f"indptr has {indptr.size} entries for {n} rows; it must have {n + 1}"
-        )
+    check_indptr(indptr, n)
     if data.shape != indices.shape:
         raise InvalidGraphError(
             f"indices has shape {indices.shape} but weights has shape {data.shape}; "
             "they must be equal"
         )
-    if indptr[0] != 0:
-        raise InvalidGraphError(f"indptr[0] is {indptr[0]}; it must be 0")
     if int(indptr[-1]) != indices.size:
         raise InvalidGraphError(
             f"indptr[-1] is {indptr[-1]} but indices has {indices.size} entries; they must be equal"
         )
+    check_range(indices, n, "indices")
+    return as_uint32(indptr), as_uint32(indices)
+
+
+def check_indptr(indptr: Array, n: int) -> None:
+    """Raise unless `indptr` is that of `n` rows: n + 1 numbers from 0 on that do not fall."""
+    if indptr.size != n + 1:
+        raise InvalidGraphError(
+            f"indptr has {indptr.size} entries for {n} rows; it must have {n + 1}"
+        )
+    if indptr[0] != 0:
+        raise InvalidGraphError(f"indptr[0] is {indptr[0]}; it must be 0")
     falls = indptr[1:] < indptr[:-1]
     if falls.any():
         row = int(np.argmax(falls))
@@ -67,15 +77,19 @@ def check(indptr: Array, indices: Array, data: Array, *, n: int) -> tuple[Array,
             f"indptr falls from {indptr[row]} to {indptr[row + 1]} at row {row}; "
             "it must not decrease"
         )
-    check_range(indices, n, "indices")
-    return as_uint32(indptr), as_uint32(indices)
 
 
 def check_endpoints(u: Any, v: Any, n_vertices: int | None) -> tuple[Array, Array]:
     """Check arrays of endpoints; return them as one-dimensional integer arrays."""
-    u, v = as_integers("u", u), as_integers("v", v)
+    u, v = check_pairs(u, v)
     check_range(u, n_vertices, "u")
     check_range(v, n_vertices, "v")
+    return u, v
+
+
+def check_pairs(u: Any, v: Any) -> tuple[Array, Array]:
+    """Return two lists of numbers as one-dimensional integer arrays of the same length."""
+    u, v = as_integers("u", u), as_integers("v", v)
     if u.size != v.size:
         raise InvalidGraphError(f"u has {u.size} entries but v has {v.size}; they must be equal")
     return u, v
@@ -83,9 +97,9 @@ def check_endpoints(u: Any, v: Any, n_vertices: int | None) -> tuple[Array, Arra
 
 def as_integers(name: str, given: Any) -> Array:
     """Return `given` as a one-dimensional integer array, or raise."""
-    array = np.asarray(given)
+    array = as_array(name, given, error=InvalidGraphError)
     if array.size == 0:
-        array = array.astype(np.int32)  # an empty list has no dtype of its own
+        array = np.zeros(array.shape, np.int32)  # an empty list has no dtype of its own
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InvalidGraphError(
             f"{name} is {array.ndim}-dimensional of dtype {array.dtype}; "
@@ -109,6 +123,38 @@ def check_range(vertices: Array, n: int | None, name: str) -> None:
         raise InvalidGraphError(
             f"{name}[{at}] is {vertices[at]} in a graph of {n} vertices; it must be below {n}"
         )
+
+
+def rank(u: Array, v: Array) -> tuple[Array, Array, Array]:
+    """Give the vertices that occur new numbers from 0 on; return (u, v, old numbers)."""
+    if u.size == 0:
+        return u, v, np.zeros(0, np.int64)
+    least, greatest = min(int(u.min()), int(v.min())), max(int(u.max()), int(v.max()))
+    if u.dtype != v.dtype:  # NumPy makes floats of int64 beside uint64
+        common = _common_integer(least, greatest)
+        u, v = u.astype(common), v.astype(common)
+    if least < 0 or greatest >= _DENSE * 2 * u.size + 1024:
+        numbers, ranks = np.unique(np.concatenate([u, v]), return_inverse=True)
+        return ranks[: u.size], ranks[u.size :], numbers
+    occurs = np.zeros(greatest + 1, bool)
+    occurs[u] = occurs[v] = True
+    numbers = np.flatnonzero(occurs)
+    if numbers.size == greatest + 1:
+        return u, v, numbers
+    ranks = np.cumsum(occurs) - 1
+    return ranks[u], ranks[v], numbers
+
+
+def _common_integer(least: int, greatest: int) -> Any:
+    """Return the 64-bit integers that hold numbers of this range, or raise."""
+    if greatest < 1 << 63:
+        return np.int64
+    if least < 0:
+        raise InvalidGraphError(
+            f"vertex numbers range from {least} to {greatest}; all must fit into int64, or all "
+            "into uint64"
+        )
+    return np.uint64
 
 
 def as_uint32(array: Array) -> npt.NDArray[np.uint32]:

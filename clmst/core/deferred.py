@@ -13,7 +13,15 @@ class Deferred(Generic[T]):
 
     The function is called when the field is first read, and its result kept. Two threads that are
     first at once may both call it.
+
+    Parameters
+    ----------
+    check : callable, optional
+        Called with what the function returns; raises if that cannot be the value.
     """
+
+    def __init__(self, check: Callable[[Any], object] | None = None) -> None:
+        self._check = check
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = f"_{name}"
@@ -27,7 +35,10 @@ class Deferred(Generic[T]):
             raise AttributeError(self._name)  # so the field has no default
         value = instance.__dict__[self._name]
         if callable(value):
-            value = instance.__dict__[self._name] = value()
+            value = value()
+            if self._check is not None:
+                self._check(value)
+            instance.__dict__[self._name] = value
         given: T = value
         return given
 

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from clmst.core import pairs
+from clmst.core.arguments import as_array
 from clmst.core.cores import usable_cores
 from clmst.core.errors import InvalidGraphError
-from clmst.core.graph import Graph, check_shape, check_size
+from clmst.core.graph import Graph
+from clmst.core.graph_checks import check_shape, check_size
 from clmst.core.weight_keys import Array, as_weights
 
 _TILE = 128  # rows and columns that are compared at a time: two tiles stay in cache
@@ -26,7 +28,8 @@ class DenseGraph:
     weights : array of any supported dtype, shape (n, n)
         Every cell off the diagonal is an edge, zeros and infinities too; the diagonal is not looked
         at, but must not be NaN either. Used as it is where its rows or columns are contiguous: do
-        not change it before the forest has been computed.
+        not change it before the forest has been computed. In SciPy's dense matrices a zero is no
+        edge: of such a matrix, give ``scipy.sparse.csr_array(matrix)``.
 
     Raises
     ------
@@ -73,7 +76,14 @@ class DenseGraph:
         return self.weights.dtype
 
     def weights_of(self, u: Array, v: Array) -> Array:
-        """Return the weights of pairs of vertices."""
+        """Return the weights of pairs of vertices.
+
+        Raises
+        ------
+        InvalidGraphError
+            There is no such vertex, or an array is not of integers.
+        """
+        u, v = pairs.check_ends(u, v, self.n_vertices)
         weights: Array = self.weights[u, v]
         return weights
 
@@ -85,7 +95,7 @@ class DenseGraph:
         n = self.n_vertices
         check_size(n, self.n_edges)
         rows = [self.weights[u, u + 1 :] for u in range(n - 1)]
-        return Graph(
+        return Graph.unchecked(
             indptr=pairs.rows(n),
             indices=pairs.columns(n),
             weights=np.concatenate(rows) if rows else self.weights[:0].ravel(),
@@ -96,32 +106,31 @@ class DenseGraph:
 
 
 def graph_of_masked(matrix: Any) -> Graph:
-    """Return the graph of a symmetric masked array: what is masked is no edge.
+    """Return the graph of a masked array: a pair whose two cells are masked is no edge.
 
     Edge ids are places in the condensed form of the matrix. O(n**2) time.
     """
-    mask = np.ma.getmaskarray(matrix)
-    weights = np.ma.filled(matrix, matrix.dtype.type(0))
-    weights = check_square(weights)
-    check_symmetric(weights)
-    one_sided = np.argwhere(mask != mask.T)
-    if one_sided.size:
-        i, j = one_sided[0].tolist()
-        if mask[i, j]:
-            i, j = j, i
+    if not isinstance(matrix, np.ndarray):
         raise InvalidGraphError(
-            f"cell ({j}, {i}) is masked but ({i}, {j}) is not; the mask must be symmetric"
+            f"from_masked was given {type(matrix).__name__}; it takes a numpy.ma.MaskedArray"
         )
+    mask = np.ma.getmaskarray(matrix)
+    weights = check_square(np.ma.getdata(matrix))
+    weights = np.where(mask, weights.dtype.type(0), weights)  # it may be NaN where it is masked
+    if not np.array_equal(mask, mask.T):
+        weights = np.where(mask, weights.T, weights)
+        mask = mask & mask.T
+    check_symmetric(weights)
     u, v = np.nonzero(np.triu(~mask, 1))
     check_size(weights.shape[0], u.size)
     graph = Graph.from_edges(u, v, weights[u, v], n_vertices=weights.shape[0])
     n = weights.shape[0]
-    return graph.replace(edge_ids=pairs.position(n, u, v), n_input=pairs.count(n))
+    return graph.replace_unchecked(edge_ids=pairs.position(n, u, v), n_input=pairs.count(n))
 
 
 def check_square(matrix: Any) -> Array:
     """Return `matrix` as an array of a supported dtype, or raise unless it is square."""
-    array = np.asarray(matrix)
+    array = as_array("the matrix", matrix, error=InvalidGraphError)
     if array.ndim != 2:
         raise InvalidGraphError(f"the array has {array.ndim} dimensions; an adjacency matrix has 2")
     check_shape(array.shape)

@@ -11,6 +11,10 @@ class InvalidArgumentError(ClmstError, ValueError):
     """An argument names something that does not exist or contradicts another."""
 
 
+class MissingFileError(InvalidArgumentError, FileNotFoundError):
+    """There is no such file; Python's own :class:`FileNotFoundError` too."""
+
+
 class InvalidGraphError(ClmstError, ValueError):
     """The input does not describe an undirected weighted graph."""
 
@@ -61,6 +65,10 @@ class OutOfDeviceMemoryError(ClmstError, MemoryError):
 
 class FileWriteError(ClmstError, OSError):
     """A file could not be written to its end; what was there before is unchanged."""
+
+
+class GraphWarning(UserWarning):
+    """A graph may not be the one that its caller means."""
 
 
 class DeviceWarning(RuntimeWarning):

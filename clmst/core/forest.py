@@ -12,14 +12,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from clmst.core.arguments import (
+    check_bool,
+    check_integer,
+    check_kind,
+    check_mapping,
+    check_text,
+    shown,
+)
 from clmst.core.deferred import Deferred
-from clmst.core.weight_keys import Array
+from clmst.core.errors import InvalidArgumentError, InvalidForestError
+from clmst.core.graph_checks import MAX_VERTICES, check_labels
+from clmst.core.weight_keys import Array, check_dtype
 
 if TYPE_CHECKING:
     from clmst.core.dense_graph import DenseGraph
     from clmst.core.graph import Graph
     from clmst.core.points import Points
     from clmst.core.verify import Verification
+
+
+def _check_edges(edges: object) -> None:
+    check_kind("edges", edges, np.ndarray, rule="it must be an array")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,12 +59,24 @@ class Forest:
     """
 
     n_vertices: int
-    edges: Deferred[Array] = Deferred()
+    edges: Deferred[Array] = Deferred(_check_edges)
     weights: Array
     edge_ids: Array
     maximum: bool = False
     stats: Mapping[str, Any] = field(default_factory=dict)
     vertex_labels: Sequence[Hashable] | None = None
+
+    def __post_init__(self) -> None:
+        """Check kinds; :func:`clmst.verify` tells whether the arrays are a forest."""
+        check_integer("n_vertices", self.n_vertices, low=0, high=MAX_VERTICES)
+        edges = self.__dict__["_edges"]
+        if not callable(edges):
+            _check_edges(edges)
+        check_kind("weights", self.weights, np.ndarray, rule="it must be an array")
+        check_kind("edge_ids", self.edge_ids, np.ndarray, rule="it must be an array")
+        check_bool("maximum", self.maximum)
+        check_mapping("stats", self.stats)
+        check_labels(self.vertex_labels, self.n_vertices)
 
     @property
     def n_edges(self) -> int:
@@ -69,6 +95,11 @@ class Forest:
     @cached_property
     def total_weight(self) -> int | float:
         """Sum of the weights: exact for integers, correctly rounded for floats."""
+        check_dtype(self.weights.dtype)
+        if self.weights.ndim != 1:
+            raise InvalidForestError(
+                f"weights have shape {self.weights.shape}; there must be one for each edge"
+            )
         return exact_sum(self.weights)
 
     @cached_property
@@ -83,28 +114,69 @@ class Forest:
 
         Weights keep their dtype; a weight of zero is stored explicitly. SciPy's sparse arrays
         have no float16, so such weights come as float32.
+
+        Raises
+        ------
+        InvalidForestError
+            The arrays are those of no forest: edges and weights of different numbers, or an
+            endpoint that is no vertex.
         """
         from scipy import sparse
 
-        weights, columns = self.weights, np.ascontiguousarray(self.edges[:, 1])
+        edges = self._checked_edges()
+        weights, columns = self.weights, np.ascontiguousarray(edges[:, 1])
         if weights.dtype == np.float16:
             weights = weights.astype(np.float32)
-        counts = np.bincount(self.edges[:, 0], minlength=self.n_vertices)
-        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(self.edges.dtype)
+        counts = np.bincount(edges[:, 0], minlength=self.n_vertices)
+        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(edges.dtype)
         shape = (self.n_vertices, self.n_vertices)
         return sparse.csr_array((weights, columns, indptr), shape=shape)
 
     def to_networkx(self, weight: str = "weight") -> Any:
-        """Return a ``networkx.Graph`` of all vertices, under the caller's names if any."""
+        """Return a ``networkx.Graph`` of all vertices, under the caller's names if any.
+
+        Names that are arrays, or lists, become tuples.
+
+        Parameters
+        ----------
+        weight : str
+            The edge attribute that holds the weight.
+
+        Raises
+        ------
+        InvalidArgumentError
+            A name is not hashable, or two vertices have the same.
+        InvalidForestError
+            As :meth:`to_scipy`.
+        MissingDependencyError
+            NetworkX is not installed.
+        """
         from clmst.core.optional import optional_import
 
+        weight = check_text("weight", weight)
         nx = optional_import("networkx", extra="networkx")
-        names: Sequence[Hashable] = self.vertex_labels or range(self.n_vertices)
+        names = hashable_labels(self.vertex_labels, self.n_vertices)
         tree = nx.Graph()
         tree.add_nodes_from(names)
-        rows = zip(self.edges.tolist(), self.weights.tolist(), strict=True)
+        rows = zip(self._checked_edges().tolist(), self.weights.tolist(), strict=True)
         tree.add_weighted_edges_from(((names[u], names[v], w) for (u, v), w in rows), weight=weight)
         return tree
+
+    def _checked_edges(self) -> Array:
+        """Return the edges, or raise unless arrays fit one another and the vertices. O(k)."""
+        edges, k = self.edges, self.weights.size
+        if edges.shape != (k, 2) or self.weights.ndim != 1 or edges.dtype.kind not in "iu":
+            raise InvalidForestError(
+                f"edges have shape {edges.shape} and dtype {edges.dtype}, weights have shape "
+                f"{self.weights.shape}; they must be (k, 2) of integers, and (k,)"
+            )
+        check_dtype(self.weights.dtype)
+        if k and not 0 <= int(edges.min()) <= int(edges.max()) < self.n_vertices:
+            raise InvalidForestError(
+                f"edges join vertices from {edges.min()} to {edges.max()} where there are "
+                f"{self.n_vertices}; all must be from 0 to below {self.n_vertices}"
+            )
+        return edges
 
     def verify(self, graph: Graph | DenseGraph | Points) -> Verification:
         """Check this forest against `graph` without any device; see :func:`clmst.verify`."""
@@ -118,6 +190,39 @@ class Forest:
             f"Forest({kind}, n_vertices={self.n_vertices}, n_edges={self.n_edges}, "
             f"n_components={self.n_components}, total_weight={self.total_weight})"
         )
+
+
+def hashable_labels(labels: Any, n_vertices: int) -> Sequence[Hashable]:
+    """Return the names of vertices as NetworkX takes them: hashable and distinct. O(n).
+
+    Raises
+    ------
+    InvalidArgumentError
+        They cannot be made so.
+    """
+    if labels is None:
+        return range(n_vertices)
+    listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    names = [_as_tuple(name) for name in listed]
+    try:
+        n_distinct = len(set(names))
+    except Exception as error:
+        raise InvalidArgumentError(
+            f"a vertex label is not hashable ({shown(error)}); NetworkX takes hashable ones"
+        ) from error
+    if n_distinct != n_vertices:
+        raise InvalidArgumentError(
+            f"{n_vertices} vertices have {n_distinct} different labels; NetworkX would merge those "
+            "that share one, so all must differ"
+        )
+    return names
+
+
+def _as_tuple(name: Any) -> Any:
+    """Return lists and arrays, however nested, as tuples; anything else as it is."""
+    if isinstance(name, np.ndarray):
+        name = name.tolist()
+    return tuple(map(_as_tuple, name)) if isinstance(name, list) else name
 
 
 def exact_sum(weights: Array) -> int | float:

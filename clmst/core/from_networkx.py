@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from clmst.core.errors import InvalidGraphError
+from clmst.core.arguments import check_text, has, shown
+from clmst.core.errors import ClmstError, InvalidGraphError
 from clmst.core.weight_keys import Array, as_weights
 
 
@@ -25,6 +26,24 @@ class LabelledEdges:
 
 def edge_arrays(G: Any, weight: str | None) -> LabelledEdges:
     """Return the edges of `G` in the order of ``G.edges``, vertices numbered as in ``G.nodes``."""
+    if not has(G, "is_directed", "nodes", "edges"):
+        raise InvalidGraphError(
+            f"from_networkx was given {type(G).__name__}; it takes a networkx.Graph"
+        )
+    if weight is not None:
+        weight = check_text("weight", weight)
+    try:
+        return _edge_arrays(G, weight)
+    except (ClmstError, MemoryError):
+        raise
+    except Exception as error:  # whatever else has such attributes
+        raise InvalidGraphError(
+            f"the graph of class {type(G).__name__} cannot be read ({type(error).__name__}: "
+            f"{shown(error)}); it must be a networkx.Graph"
+        ) from error
+
+
+def _edge_arrays(G: Any, weight: str | None) -> LabelledEdges:
     if G.is_directed():
         raise InvalidGraphError(
             "the NetworkX graph is directed; a spanning forest needs an undirected one "
@@ -42,7 +61,7 @@ def edge_arrays(G: Any, weight: str | None) -> LabelledEdges:
     for a, b, x in entries:
         if not isinstance(x, Real | np.bool_):
             raise InvalidGraphError(
-                f"attribute {weight!r} of edge ({a!r}, {b!r}) is {x!r}; "
+                f"attribute {weight!r} of edge ({shown(a)}, {shown(b)}) is {shown(x)}; "
                 "weights must be real numbers"
             )
     w = as_weights([x for _, _, x in entries]) if entries else np.ones(0, np.int64)

@@ -1,14 +1,23 @@
-"""What a SciPy sparse matrix holds, as the arrays of a CSR."""
+"""What a SciPy sparse matrix holds, as the arrays of a CSR.
+
+SciPy's conversions are C code that trusts the arrays of a matrix: an index beyond its shape, or a
+falling `indptr`, ends the process. So each format's arrays are checked before SciPy sees them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from clmst.core.errors import InvalidGraphError
+from clmst.core import csr
+from clmst.core.arguments import as_array, shown
+from clmst.core.errors import ClmstError, InvalidGraphError
 from clmst.core.weight_keys import Array
+
+Shape = tuple[int, int]
 
 
 def check_matrix(A: Any) -> None:
@@ -21,24 +30,181 @@ def check_matrix(A: Any) -> None:
         )
     if A.ndim != 2:
         raise InvalidGraphError(f"the array has {A.ndim} dimension; an adjacency matrix has 2")
-    if A.dtype.kind not in "biuf":
+    try:
+        dtype = np.dtype(A.dtype)
+    except Exception as error:
+        raise _unreadable(A.format, error) from error
+    if dtype.kind not in "biuf":
         raise InvalidGraphError(
-            f"the matrix has dtype {A.dtype}; weights must be bool, int, uint or float"
+            f"the matrix has dtype {dtype}; weights must be bool, int, uint or float"
         )
 
 
-def csr_parts(A: Any) -> tuple[Array, Array, Array, tuple[int, int]]:
-    """Return (indptr, indices, data, shape) of a checked matrix, without a copy if it is CSR.
+def check_arrays(A: Any) -> None:
+    """Raise unless the arrays of a checked matrix fit its shape and one another. O(n + n_slots).
+
+    Of a CSR only the kinds: those who use its arrays as they are check the rest.
+    """
+    names = _ARRAYS.get(A.format, ())
+    try:
+        parts = {name: getattr(A, name) for name in names}
+    except Exception as error:
+        raise _unreadable(A.format, error) from error
+    if A.format == "csr":
+        _check_kinds(parts)
+    else:
+        check_parts(A.format, (int(A.shape[0]), int(A.shape[1])), parts)
+
+
+def check_parts(kind: str, shape: Shape, parts: Mapping[str, Any]) -> None:
+    """Raise unless the arrays of a matrix of this format fit its shape and one another.
+
+    Parameters
+    ----------
+    kind : str
+        As ``A.format`` has it. Of "lil" and "dok" nothing is checked, which hold no arrays.
+    shape : tuple of int
+    parts : mapping
+        The arrays by the names that the attributes of a matrix have.
+    """
+    if kind in _CHECKS:
+        _CHECKS[kind](shape, parts)
+
+
+def _check_kinds(parts: Mapping[str, Any]) -> None:
+    csr.as_integers("indptr", parts["indptr"])
+    csr.as_integers("indices", parts["indices"])
+    as_array("data", parts["data"], error=InvalidGraphError)
+
+
+def _check_csr(shape: Shape, parts: Mapping[str, Any]) -> None:
+    _check_compressed(shape[0], shape[1], parts, dimensions=1)
+
+
+def _check_csc(shape: Shape, parts: Mapping[str, Any]) -> None:
+    _check_compressed(shape[1], shape[0], parts, dimensions=1)
+
+
+def _check_bsr(shape: Shape, parts: Mapping[str, Any]) -> None:
+    data = as_array("data", parts["data"], error=InvalidGraphError)
+    if data.ndim != 3 or 0 in data.shape[1:] or any(np.remainder(shape, data.shape[1:])):
+        raise InvalidGraphError(
+            f"the blocks have shape {data.shape} in a matrix of shape {shape}; they must be "
+            "(k, rows, columns), of which rows and columns divide the shape"
+        )
+    rows, columns = shape[0] // data.shape[1], shape[1] // data.shape[2]
+    _check_compressed(rows, columns, parts, dimensions=3)
+
+
+def _check_compressed(n: int, columns: int, parts: Mapping[str, Any], *, dimensions: int) -> None:
+    """Check n compressed rows, or columns, or rows of blocks; spare entries may be behind them."""
+    indptr = csr.as_integers("indptr", parts["indptr"])
+    indices = csr.as_integers("indices", parts["indices"])
+    data = as_array("data", parts["data"], error=InvalidGraphError)
+    csr.check_indptr(indptr, n)
+    used = int(indptr[-1])
+    if data.ndim != dimensions or used > min(indices.size, data.shape[0]):
+        raise InvalidGraphError(
+            f"indptr[-1] is {used} but indices has {indices.size} entries and data has shape "
+            f"{data.shape}; both must have as many entries, and data {dimensions} dimensions"
+        )
+    csr.check_range(indices[:used], columns, "indices")
+
+
+def _check_coo(shape: Shape, parts: Mapping[str, Any]) -> None:
+    rows, columns = (csr.as_integers(name, parts[name]) for name in ("row", "col"))
+    data = as_array("data", parts["data"], error=InvalidGraphError)
+    if not rows.shape == columns.shape == data.shape:
+        raise InvalidGraphError(
+            f"row, col and data have shapes {rows.shape}, {columns.shape} and {data.shape}; they "
+            "must be equal"
+        )
+    csr.check_range(rows, shape[0], "row")
+    csr.check_range(columns, shape[1], "col")
+
+
+def _check_dia(shape: Shape, parts: Mapping[str, Any]) -> None:
+    offsets = csr.as_integers("offsets", parts["offsets"])
+    data = as_array("data", parts["data"], error=InvalidGraphError)
+    if data.ndim != 2 or data.shape[0] != offsets.size:
+        raise InvalidGraphError(
+            f"data has shape {data.shape} for {offsets.size} offsets; there must be one row for "
+            "each offset"
+        )
+    if np.unique(offsets).size != offsets.size:
+        raise InvalidGraphError("an offset is there twice; offsets must be distinct")
+
+
+_ARRAYS = {
+    "csr": ("indptr", "indices", "data"),
+    "csc": ("indptr", "indices", "data"),
+    "bsr": ("indptr", "indices", "data"),
+    "coo": ("row", "col", "data"),
+    "dia": ("offsets", "data"),
+}
+_CHECKS: Mapping[str, Callable[[Shape, Mapping[str, Any]], None]] = {
+    "csr": _check_csr,
+    "csc": _check_csc,
+    "bsr": _check_bsr,
+    "coo": _check_coo,
+    "dia": _check_dia,
+}
+
+
+def _unreadable(kind: str, error: Exception) -> InvalidGraphError:
+    return InvalidGraphError(
+        f"the {kind} matrix cannot be read ({type(error).__name__}: {shown(str(error))}); its "
+        "arrays must be what SciPy makes of them"
+    )
+
+
+def csr_parts(A: Any) -> tuple[Array, Array, Array, Shape]:
+    """Return (indptr, indices, data, shape) of a matrix of checked arrays; no copy if it is CSR.
 
     Formats other than CSR are converted by SciPy, which adds duplicate entries up. DIA and BSR
     pad with zeros, so that none of their zeros is an entry.
     """
-    csr = A if A.format == "csr" else A.tocsr()
+    matrix = A if A.format == "csr" else _converted(A)
     if A.format == "bsr":
-        csr.eliminate_zeros()  # SciPy does so for DIA
-    used = int(csr.indptr[-1]) if csr.indptr.size else 0
+        matrix.eliminate_zeros()  # SciPy does so for DIA
+    indptr = csr.as_integers("indptr", matrix.indptr)
+    used = int(indptr[-1]) if indptr.size else 0
     # SciPy allows spare room behind the last entry; it is no part of the matrix.
-    indices, data = np.asarray(csr.indices), np.asarray(csr.data)
+    indices, data = np.asarray(matrix.indices), np.asarray(matrix.data)
     if indices.size > used >= 0 and indices.shape == data.shape:
         indices, data = indices[:used], data[:used]
-    return np.asarray(csr.indptr), indices, data, (int(A.shape[0]), int(A.shape[1]))
+    return indptr, indices, data, (int(A.shape[0]), int(A.shape[1]))
+
+
+def _converted(A: Any) -> Any:
+    """Return a matrix in CSR form; of lists and dictionaries by way of coordinates, checked."""
+    try:
+        if A.format == "lil":
+            return _from_lists(A)
+        if A.format == "dok":
+            coordinates = A.tocoo()
+            check_arrays(coordinates)
+            return coordinates.tocsr()
+        if A.format == "dia":
+            within = (A.offsets > -A.shape[0]) & (A.offsets < A.shape[1])
+            return sparse.dia_array((A.data[within], A.offsets[within]), shape=A.shape).tocsr()
+        return A.tocsr()
+    except (ClmstError, MemoryError):
+        raise
+    except Exception as error:
+        raise _unreadable(A.format, error) from error
+
+
+def _from_lists(A: Any) -> Any:
+    """Return a CSR of a LIL matrix: one list of columns a row, and one of as many values."""
+    n = int(A.shape[0])
+    lengths = np.fromiter(map(len, A.rows), np.int64, n)
+    if lengths.size != n or any(len(row) != k for row, k in zip(A.data, lengths, strict=True)):
+        raise InvalidGraphError(
+            "a row of the lil matrix has more columns than values, or fewer; it must have as many"
+        )
+    columns = np.array([column for row in A.rows for column in row], np.int64)
+    values = np.array([value for row in A.data for value in row], A.dtype)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    csr.check_range(columns, int(A.shape[1]), "columns")
+    return sparse.csr_array((values, columns, indptr), shape=A.shape)

@@ -45,7 +45,7 @@ class KnownGraph:
     def weighted(self, dtype: np.dtype[Any], *, symmetric: bool) -> Graph:
         """Return the graph with weights of a dtype that order as ranks do."""
         graph = self._symmetric if symmetric else self.ranks
-        return graph.replace(weights=weights_of(graph.weights, dtype))
+        return graph.replace_unchecked(weights=weights_of(graph.weights, dtype))
 
     def forest(self, *, maximum: bool) -> Forest:
         """Return the forest that the oracle has found; its weights are ranks."""
@@ -59,7 +59,7 @@ class KnownGraph:
         n = self.ranks.n_vertices
         graph = Graph.from_edges(u[first], v[first], ranks[first], n_vertices=n)
         graph = graph.symmetrised() if symmetric else graph
-        return graph.replace(weights=weights_of(graph.weights, dtype), edge_ids=None)
+        return graph.replace_unchecked(weights=weights_of(graph.weights, dtype), edge_ids=None)
 
     @cached_property
     def core_numbers(self) -> Array:

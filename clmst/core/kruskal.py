@@ -9,11 +9,12 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
+from clmst.core.arguments import check_bool, check_kind
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
+from clmst.core.graph import Graph
 
 if TYPE_CHECKING:
-    from clmst.core.graph import Graph
     from clmst.core.weight_keys import Array
 
 _SCIPY_LIMIT = 2**31 - 1  # scipy.sparse.csgraph counts in int32
@@ -46,6 +47,8 @@ def kruskal(graph: Graph, *, maximum: bool = False) -> Forest:
     -----
     O(m log m) time, O(n + m) memory.
     """
+    check_kind("graph", graph, Graph, rule="the oracle takes a clmst.Graph")
+    maximum = check_bool("maximum", maximum)
     u, v, weights, ids = graph.edges()
     n = graph.n_vertices
     if max(n, u.size) > _SCIPY_LIMIT:

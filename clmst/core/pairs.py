@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
+from clmst.core import csr
+from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidGraphError
 from clmst.core.weight_keys import Array
 
@@ -18,6 +22,32 @@ def check_count(n: int) -> None:
         raise InvalidGraphError(
             f"there are {n} vertices; a complete graph may have up to 2**26 - 1 = {MAX_VERTICES}"
         )
+
+
+def check_ends(u: Any, v: Any, n: int) -> tuple[Array, Array]:
+    """Return the ends of pairs as integer arrays of shapes that go together, or raise.
+
+    Raises
+    ------
+    InvalidGraphError
+        One is not of integers, or not from 0 to below `n`; or the shapes do not go together.
+    """
+    ends = []
+    for name, given in (("u", u), ("v", v)):
+        array = as_array(name, given, error=InvalidGraphError)
+        if array.size == 0:
+            array = np.zeros(array.shape, np.int64)
+        if array.dtype.kind not in "iu":
+            raise InvalidGraphError(f"{name} has dtype {array.dtype}; it must be of integers")
+        csr.check_range(array.ravel(), n, name)
+        ends.append(array)
+    try:
+        np.broadcast(*ends)
+    except ValueError:
+        raise InvalidGraphError(
+            f"u has shape {ends[0].shape} but v has {ends[1].shape}; one must be like the other"
+        ) from None
+    return ends[0], ends[1]
 
 
 def count(n: int) -> int:

@@ -261,7 +261,7 @@ def part_of(
     relative = None if ids is None else (ids.astype(np.int64) - first)
     if relative is not None and np.array_equal(relative, np.arange(last - first)):
         relative = None
-    graph = Graph(
+    graph = Graph.unchecked(
         indptr=csr.row_starts(rows, n),
         indices=np.ascontiguousarray(columns),
         weights=np.broadcast_to(np.uint8(0), columns.size),

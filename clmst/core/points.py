@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst.core import pairs, sphere
-from clmst.core.errors import InvalidArgumentError, InvalidGraphError
-from clmst.core.graph import Graph, check_size
+from clmst.core.arguments import as_array, check_choice
+from clmst.core.errors import InvalidGraphError
+from clmst.core.graph import Graph
+from clmst.core.graph_checks import check_size
 from clmst.core.weight_keys import Array
 
 Metric: TypeAlias = Literal["euclidean", "rounded-euclidean", "great-circle"]
@@ -63,9 +65,7 @@ class Points:
 
     def __post_init__(self) -> None:
         """Check everything."""
-        if self.metric not in get_args(Metric):
-            known = ", ".join(map(repr, get_args(Metric)))
-            raise InvalidArgumentError(f"metric is {self.metric!r}; it must be one of {known}")
+        object.__setattr__(self, "metric", check_choice("metric", self.metric, get_args(Metric)))
         object.__setattr__(self, "coordinates", _checked(self.coordinates, self.metric))
         pairs.check_count(self.n_vertices)
         if self.metric == "rounded-euclidean":
@@ -102,7 +102,16 @@ class Points:
         return sphere.squared_chords() if self.metric == "great-circle" else np.zeros(0)
 
     def weights_of(self, u: Array, v: Array) -> Array:
-        """Return the distances of pairs of points, as the device computes them."""
+        """Return the distances of pairs of points, as the device computes them.
+
+        Raises
+        ------
+        InvalidGraphError
+            There is no such point, or an array is not of integers.
+        """
+        return self._distances(*pairs.check_ends(u, v, self.n_vertices))
+
+    def _distances(self, u: Array, v: Array) -> Array:
         squares = np.zeros(np.broadcast(u, v).shape)
         with np.errstate(over="ignore"):
             for plane in self.planes:
@@ -132,8 +141,8 @@ class Points:
         for u in range(n - 1):
             others = slice(u + 1, n)
             ours = np.arange(others.start, others.stop)
-            weights[indptr[u] : indptr[u + 1]] = self.weights_of(np.array(u), ours)
-        return Graph(
+            weights[indptr[u] : indptr[u + 1]] = self._distances(np.array(u), ours)
+        return Graph.unchecked(
             indptr=indptr,
             indices=pairs.columns(n),
             weights=weights,
@@ -146,7 +155,7 @@ class Points:
 
 def _checked(coordinates: Any, metric: Metric) -> npt.NDArray[np.float64]:
     """Return coordinates as float64 of shape (n, d), or raise."""
-    array = np.asarray(coordinates)
+    array = as_array("coordinates", coordinates, error=InvalidGraphError)
     if array.size == 0 and array.ndim < 2:
         array = np.zeros((0, 2))
     if array.dtype.kind not in "biuf":

@@ -45,7 +45,9 @@ def edges_once(graph: Graph) -> Graph:
     elif ids.size == n_input and np.array_equal(ids, np.arange(n_input)):
         ids = None
     nothing = np.broadcast_to(np.uint8(0), graph.n_slots)
-    once = graph.replace(weights=nothing, is_symmetric=False, edge_ids=ids, n_input=n_input)
+    once = graph.replace_unchecked(
+        weights=nothing, is_symmetric=False, edge_ids=ids, n_input=n_input
+    )
     return _with_rows(once, graph.rows)
 
 
@@ -60,7 +62,7 @@ class _Run:
 
 
 def _upper(graph: Graph) -> Graph:
-    """Return a graph of the slots above the diagonal, its weights still those of all slots.
+    """Return a graph of the slots above the diagonal, its weights all 0.
 
     Runs of rows are gone through by as many threads as there are cores, each run in the caches.
     """
@@ -89,9 +91,10 @@ def _upper(graph: Graph) -> Graph:
     starts = np.zeros(graph.n_vertices + 1, np.uint32)
     lengths = np.concatenate([run.lengths for run in runs])
     np.cumsum(lengths, dtype=np.uint32, out=starts[1:])
-    once = graph.replace(
+    once = graph.replace_unchecked(
         indptr=starts,
         indices=np.concatenate([run.columns for run in runs]),
+        weights=np.broadcast_to(np.uint8(0), int(starts[-1])),
         edge_ids=None if graph.edge_ids is None else np.concatenate([run.ids for run in runs]),
     )
     return _with_rows(once, np.concatenate([run.rows for run in runs]))
@@ -111,7 +114,7 @@ def graph_of_matrix(A: Any) -> Graph:
     lesser one being its weight.
     """
     graph = Graph.from_scipy(A)
-    return graph if graph.edge_ids is None else graph.replace(edge_ids=None)
+    return graph if graph.edge_ids is None else graph.replace_unchecked(edge_ids=None)
 
 
 def weights_in_order(graph: Graph, edges: Graph) -> Array:

@@ -15,15 +15,16 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
 
+from clmst.core.arguments import check_integer, check_kind, check_texts, shown
 from clmst.core.cores import usable_cores
-from clmst.core.errors import InvalidForestError
+from clmst.core.dense_graph import DenseGraph
+from clmst.core.errors import InvalidArgumentError, InvalidForestError
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
 from clmst.core.path_maxima import Hierarchy, components
+from clmst.core.points import Points
 
 if TYPE_CHECKING:
-    from clmst.core.dense_graph import DenseGraph
-    from clmst.core.forest import Forest
-    from clmst.core.graph import Graph
-    from clmst.core.points import Points
     from clmst.core.weight_keys import Array
 
 _HANDFUL = 5  # problems described; the rest are counted
@@ -44,6 +45,14 @@ class Verification:
 
     problems: tuple[str, ...] = ()
     n_problems: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what is no outcome."""
+        check_integer(
+            "n_problems", self.n_problems, low=len(check_texts("problems", self.problems))
+        )
+        if self.n_problems and not self.problems:
+            raise InvalidArgumentError("there are problems, but none is described; one must be")
 
     @property
     def ok(self) -> bool:
@@ -80,11 +89,21 @@ def verify(graph: Graph | DenseGraph | Points, forest: Forest) -> Verification:
         Truthy if the forest is right. Stops at the first kind of problem, since what follows
         would make no sense.
 
+    Raises
+    ------
+    InvalidArgumentError
+        There is no graph, or no forest.
+
     Notes
     -----
     O((n + m) log n) time, O(n + m) memory.
     """
-    listed = graph.to_graph() if hasattr(graph, "to_graph") else graph
+    if not isinstance(graph, Graph | DenseGraph | Points):
+        raise InvalidArgumentError(
+            f"graph is {shown(graph)}; it must be a clmst.Graph, DenseGraph or Points"
+        )
+    check_kind("forest", forest, Forest)
+    listed = graph if isinstance(graph, Graph) else graph.to_graph()
     for findings in _stages(listed, forest):
         if findings.count:
             return Verification(problems=tuple(findings.texts), n_problems=findings.count)

@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidGraphError
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -46,7 +47,7 @@ def as_weights(values: Any) -> Array:
         The dtype is not supported, or a list mixes integers and floats of which NumPy would
         round some.
     """
-    array = np.asarray(values)
+    array = as_array("weights", values, error=InvalidGraphError)
     check_dtype(array.dtype)
     if isinstance(values, list | tuple) and array.dtype.kind == "f":
         for k, (given, stored) in enumerate(zip(values, array.tolist(), strict=True)):

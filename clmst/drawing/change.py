@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from clmst.core.arguments import as_array, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
@@ -14,6 +15,7 @@ from clmst.drawing.branches import branch_sizes
 from clmst.drawing.page import Page
 from clmst.drawing.picture import (
     checked_path,
+    checked_title,
     counted,
     edges_in_forest,
     even_choice,
@@ -76,6 +78,7 @@ def draw_change(
     O(n + m) and the layout. Matplotlib's global state (pyplot, the backend) is not touched.
     """
     path = checked_path(path)
+    title = checked_title(title)
     ends, was = edges_in_forest(graph, before)
     _, remains = edges_in_forest(graph, after)
     hanging = np.zeros(len(ends), np.int64)
@@ -115,7 +118,12 @@ def draw_change(
 
 def _corners(window: Window) -> Points:
     """Return the lower left and the upper right corner of a window, shape (2, 2)."""
-    corners = np.array(window, float).reshape(2, 2)
+    given = as_array("window", window)
+    if given.shape != (4,) or given.dtype.kind not in "iuf":
+        raise InvalidArgumentError(
+            f"the window is {shown(window)}; it must be four numbers, (left, bottom, right, top)"
+        )
+    corners = given.astype(float).reshape(2, 2)
     if not (np.isfinite(corners).all() and (corners[0] < corners[1]).all()):
         raise InvalidArgumentError(
             f"the window is {window}; it must be (left, bottom, right, top) with left < right "

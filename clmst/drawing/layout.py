@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse.csgraph import connected_components
 
+from clmst.core.arguments import check_kind
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.drawing.stress import Points, place, shortest_parallels
@@ -38,7 +39,7 @@ def layout(graph: Graph) -> Points:
     -----
     See :func:`clmst.drawing.stress.place` for how a component is laid out, and what it costs.
     """
-    n = graph.n_vertices
+    n = check_kind("graph", graph, Graph).n_vertices
     u, v, weights, _ = graph.edges()
     lengths = shortest_parallels(u, v, edge_lengths(weights), n)
     _, labels = connected_components(lengths, directed=False)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from clmst.core.arguments import check_integer, check_kind, check_path, check_text
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
@@ -63,6 +64,7 @@ def draw_forest(
     O(n + m) and the layout. Matplotlib's global state (pyplot, the backend) is not touched.
     """
     path = checked_path(path)
+    title = checked_title(title)
     ends, chosen = edges_in_forest(graph, forest)
     others = ends[~chosen]
     shown = even_choice(others, max_edges)
@@ -77,8 +79,7 @@ def draw_forest(
     visible = np.arange(graph.n_vertices) if dotted else np.flatnonzero(sizes[labels] == 1)
     page.draw_vertices(points[visible], labels[visible])
     if graph.n_vertices <= _NAMED:
-        names = graph.vertex_labels or range(graph.n_vertices)
-        page.draw_names(points, [str(name) for name in names], labels)
+        page.draw_names(points, names_of(graph), labels)
     page.write(
         kind_of(forest).capitalize() if title is None else title,
         caption(graph, forest),
@@ -113,6 +114,20 @@ def counted(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
+def names_of(graph: Graph) -> list[str]:
+    """Return what to call the vertices."""
+    labels = range(graph.n_vertices) if graph.vertex_labels is None else graph.vertex_labels
+    try:
+        return [str(label) for label in labels]
+    except Exception as error:
+        raise InvalidArgumentError("a vertex label has no text; str() of each must work") from error
+
+
+def checked_title(title: str | None) -> str | None:
+    """Return a title, or raise unless it is text that Matplotlib draws as it is, or None."""
+    return None if title is None else check_text("title", title).replace("$", r"\$")
+
+
 def kind_of(forest: Forest) -> str:
     """Return what it is: a minimum spanning tree, or the like."""
     kind = "maximum" if forest.maximum else "minimum"
@@ -121,6 +136,8 @@ def kind_of(forest: Forest) -> str:
 
 def edges_in_forest(graph: Graph, forest: Forest) -> tuple[Array, Array]:
     """Return the ends of the graph's edges, shape (m, 2), and for each if the forest has it."""
+    check_kind("graph", graph, Graph)
+    check_kind("forest", forest, Forest)
     if forest.n_vertices != graph.n_vertices:
         raise InvalidArgumentError(
             f"the forest has {forest.n_vertices} vertices but the graph has {graph.n_vertices}; "
@@ -139,8 +156,7 @@ def edges_in_forest(graph: Graph, forest: Forest) -> tuple[Array, Array]:
 
 def even_choice(edges: Array, most: int) -> Array:
     """Return an even choice of edges, all of them if they are no more than that."""
-    if most < 0:
-        raise InvalidArgumentError(f"max_edges is {most}; it must not be negative")
+    most = check_integer("max_edges", most, low=0)
     if len(edges) <= most:
         return edges
     return edges[np.arange(most) * len(edges) // max(most, 1)]
@@ -148,7 +164,7 @@ def even_choice(edges: Array, most: int) -> Array:
 
 def checked_path(path: str | Path) -> Path:
     """Return where to write a picture, if its suffix is known."""
-    path = Path(path)
+    path = check_path("path", path)
     if path.suffix.lower() not in SUFFIXES:
         raise InvalidArgumentError(
             f"{path.name} has the suffix {path.suffix!r}; it must be one of {', '.join(SUFFIXES)}"

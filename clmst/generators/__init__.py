@@ -25,6 +25,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from clmst.core.arguments import shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.generators.classic import caveman, circulant, cliques, complete, grid, path, star
@@ -96,8 +97,8 @@ def generate(kind: str, **parameters: Any) -> Graph:
     InvalidArgumentError
         The family is unknown, or a parameter is unknown, missing or illegal.
     """
-    if kind not in FAMILIES:
+    if not isinstance(kind, str) or str.__str__(kind) not in FAMILIES:
         raise InvalidArgumentError(
-            f"there is no graph family {kind!r}; it must be one of {', '.join(FAMILIES)}"
+            f"there is no graph family {shown(kind)}; it must be one of {', '.join(FAMILIES)}"
         )
     return FAMILIES[kind](**parameters)

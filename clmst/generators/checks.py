@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from clmst.core import arguments
+from clmst.core.arguments import shown
 from clmst.core.errors import InvalidArgumentError
-from clmst.core.graph import MAX_SLOTS, MAX_VERTICES
+from clmst.core.graph_checks import MAX_SLOTS, MAX_VERTICES
 
 
-def check_integer(name: str, value: int, *, low: int, high: int = MAX_VERTICES) -> None:
-    """Raise unless `value` is an integer from low to high."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool):
-        raise InvalidArgumentError(f"{name} is {value!r}; it must be an integer")
-    if not low <= value <= high:
-        raise InvalidArgumentError(f"{name} is {value}; it must be {low} to {high}")
+def check_integer(name: str, value: int, *, low: int, high: int = MAX_VERTICES) -> int:
+    """Return `value` as an int, or raise unless it is an integer from low to high."""
+    return arguments.check_integer(name, value, low=low, high=high)
 
 
 def check_number(name: str, value: float, *, low: float, high: float) -> None:
     """Raise unless `value` is a number from low to high."""
     if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
-        raise InvalidArgumentError(f"{name} is {value!r}; it must be a number")
+        raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a number")
     if not low <= value <= high:
         raise InvalidArgumentError(f"{name} is {value}; it must be {low} to {high}")
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from clmst.core.arguments import as_array, check_bool, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
@@ -33,8 +34,8 @@ def grid(*, rows: int, columns: int, weights: WeightChoice = "int", seed: int = 
     -----
     Source: folklore; the "2d-2e20" and "grid2d" inputs of most graph benchmarks. O(m log m).
     """
-    check_integer("rows", rows, low=0)
-    check_integer("columns", columns, low=0)
+    rows = check_integer("rows", rows, low=0)
+    columns = check_integer("columns", columns, low=0)
     n = rows * columns
     check_sizes(vertices=n, edges=2 * n)
     vertices = np.arange(n, dtype=np.int64).reshape(rows, columns)
@@ -63,7 +64,7 @@ def path(*, n: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
     -----
     Source: folklore. O(n).
     """
-    check_integer("n", n, low=0)
+    n = check_integer("n", n, low=0)
     u = np.arange(max(n - 1, 0), dtype=np.int64)
     return weighted_graph(n, u, u + 1, weights=weights, seed=seed)
 
@@ -84,7 +85,7 @@ def star(*, n: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
     -----
     Source: folklore. O(n).
     """
-    check_integer("n", n, low=0)
+    n = check_integer("n", n, low=0)
     rim = np.arange(1, max(n, 1), dtype=np.int64)
     return weighted_graph(n, np.zeros_like(rim), rim, weights=weights, seed=seed)
 
@@ -106,7 +107,7 @@ def complete(*, n: int, weights: WeightChoice = "int", seed: int = 0) -> Graph:
     Source: folklore; with ``weights="float"``, the setting of Frieze (1985), whose minimum
     spanning tree weighs zeta(3) = 1.202... in the limit. O(n**2).
     """
-    check_integer("n", n, low=0)
+    n = check_integer("n", n, low=0)
     check_sizes(vertices=n, edges=n * (n - 1) // 2)
     u, v = _clique_edges(1, n)
     return weighted_graph(n, u, v, weights=weights, seed=seed)
@@ -134,11 +135,11 @@ def cliques(
     -----
     Source: folklore. O(count size**2).
     """
-    check_integer("count", count, low=0)
-    check_integer("size", size, low=1)
+    count = check_integer("count", count, low=0)
+    size = check_integer("size", size, low=1)
     check_sizes(vertices=count * size, edges=count * (size * (size - 1) // 2 + 1))
     u, v = _clique_edges(count, size)
-    if chained:
+    if check_bool("chained", chained):
         last = size * np.arange(1, max(count, 1), dtype=np.int64) - 1
         u, v = np.concatenate([u, last]), np.concatenate([v, last + 1])
     return weighted_graph(count * size, u, v, weights=weights, seed=seed)
@@ -166,8 +167,8 @@ def caveman(*, caves: int, size: int, weights: WeightChoice = "int", seed: int =
     Source: Watts, "Networks, Dynamics, and the Small-World Phenomenon" (1999). Connected.
     O(caves size**2).
     """
-    check_integer("caves", caves, low=1)
-    check_integer("size", size, low=3)
+    caves = check_integer("caves", caves, low=1)
+    size = check_integer("size", size, low=3)
     n = caves * size
     check_sizes(vertices=n, edges=caves * (size * (size - 1) // 2))
     u, v = _clique_edges(caves, size)
@@ -200,11 +201,13 @@ def circulant(
     Source: Elspas and Turner, "Graphs with circulant adjacency matrices" (1970).
     O(m log m), m = n len(offsets).
     """
-    check_integer("n", n, low=2)
-    if len(offsets) == 0:
+    n = check_integer("n", n, low=2)
+    distances = as_array("offsets", offsets)
+    if distances.size == 0:
         raise InvalidArgumentError("offsets is empty; it must hold at least one distance")
-    for offset in offsets:
-        check_integer("an offset", offset, low=1, high=n // 2)
+    if distances.ndim != 1:
+        raise InvalidArgumentError(f"offsets are {shown(offsets)}; they must be a list of integers")
+    offsets = [check_integer("an offset", one, low=1, high=n // 2) for one in distances.tolist()]
     check_sizes(vertices=n, edges=n * len(offsets))
     u = np.tile(np.arange(n, dtype=np.int64), len(offsets))
     v = (u + np.repeat(np.asarray(offsets, dtype=np.int64), n)) % n

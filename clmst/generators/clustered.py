@@ -53,10 +53,10 @@ def clustered(
     they can have; the sizes of single clusters are ours. The sparse edges are those of
     :func:`rmat` that join vertices below n. O(n edge_factor log n + clusters cluster_size**2).
     """
-    check_integer("n", n, low=0)
-    check_integer("edge_factor", edge_factor, low=0)
-    check_integer("clusters", clusters, low=0)
-    check_integer("cluster_size", cluster_size, low=1)
+    n = check_integer("n", n, low=0)
+    edge_factor = check_integer("edge_factor", edge_factor, low=0)
+    clusters = check_integer("clusters", clusters, low=0)
+    cluster_size = check_integer("cluster_size", cluster_size, low=1)
     check_number("density", density, low=0, high=1)
     if clusters * cluster_size > n:
         raise InvalidArgumentError(

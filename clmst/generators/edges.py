@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from clmst.core import csr
-from clmst.core.errors import InvalidArgumentError
+from clmst.core.arguments import check_choice
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import Stream, Words
@@ -47,7 +47,7 @@ def graph_of_pairs(
 ) -> Graph:
     """Make a graph of distinct pairs in canonical order; its edge ids count them."""
     low, high = endpoints(pairs)
-    return Graph(
+    return Graph.unchecked(
         indptr=csr.row_starts(low.astype(np.int64), n),
         indices=high.astype(np.uint32),
         weights=weights,
@@ -88,6 +88,7 @@ def choose_weights(pairs: Words, n: int, *, choice: str, seed: int) -> Array:
     -------
     ndarray, shape (m,)
     """
+    check_choice("weights", choice, get_args(WeightChoice))
     stream = Stream.named(seed, "weights")
     if choice == "int":
         limit = min(max(n, 1), 2**31 - 1)
@@ -99,9 +100,5 @@ def choose_weights(pairs: Words, n: int, *, choice: str, seed: int) -> Array:
     rising = np.arange(1, pairs.size + 1, dtype=np.int64)
     if choice == "rising":
         return rising
-    if choice == "ruler":
-        lowest_bit = rising & -rising
-        return np.frexp(lowest_bit.astype(np.float64))[1].astype(np.int32)
-    raise InvalidArgumentError(
-        f"weights is {choice!r}; it must be one of {', '.join(get_args(WeightChoice))}"
-    )
+    lowest_bit = rising & -rising
+    return np.frexp(lowest_bit.astype(np.float64))[1].astype(np.int32)

@@ -70,7 +70,7 @@ class Stream:
     @classmethod
     def named(cls, seed: int, name: str) -> Stream:
         """Return the stream of a seed and a purpose; different names are independent."""
-        check_integer("seed", seed, low=0, high=_MASK)
+        seed = check_integer("seed", seed, low=0, high=_MASK)
         key = mix(int(seed))
         for byte in name.encode():
             key = mix(key ^ byte)

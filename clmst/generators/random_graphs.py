@@ -34,7 +34,7 @@ def random(
     Source: Erdős and Rényi, "On random graphs I" (1959). The edges are the first m images of a
     random permutation of all pairs, so no pair is drawn twice. O(m log m).
     """
-    check_integer("n", n, low=0)
+    n = check_integer("n", n, low=0)
     check_number("average_degree", average_degree, low=0, high=max(n - 1, 0))
     m = min(round(n * average_degree / 2), n * (n - 1) // 2)
     check_sizes(vertices=n, edges=m)
@@ -81,6 +81,7 @@ def rmat(
     the defaults are those of GTgraph (Bader and Madduri, 2006), without its noise.
     O(m (scale + log m)).
     """
+    scale = check_integer("scale", scale, low=0, high=_MAX_SCALE)
     n, m = _sizes(scale, edge_factor)
     check_chances(a, b, c)
     u, v = draw(m, scale, (a, b, c), Stream.named(seed, "rmat"))
@@ -122,6 +123,7 @@ def kronecker(
     graph generation and evolution, using Kronecker multiplication" (2005), with the parameters of
     the Graph500 benchmark (2010). O(m (scale + log m)).
     """
+    scale = check_integer("scale", scale, low=0, high=_MAX_SCALE)
     n, m = _sizes(scale, edge_factor)
     check_chances(a, b, c)
     u, v = draw(m, scale, (a, b, c), Stream.named(seed, "kronecker"))
@@ -155,8 +157,8 @@ def preferential(
     random end of a random earlier edge, and if that end was itself a copy, the chain is followed.
     O(m log m) expected.
     """
-    check_integer("n", n, low=0)
-    check_integer("edges_per_vertex", edges_per_vertex, low=1)
+    n = check_integer("n", n, low=0)
+    edges_per_vertex = check_integer("edges_per_vertex", edges_per_vertex, low=1)
     m = max(n - 1, 0) * edges_per_vertex
     check_sizes(vertices=n, edges=m)
     edges = np.arange(m, dtype=np.int64)
@@ -176,9 +178,8 @@ def preferential(
 
 
 def _sizes(scale: int, edge_factor: int) -> tuple[int, int]:
-    """Return how many vertices a recursive matrix has, and how many edges are drawn."""
-    check_integer("scale", scale, low=0, high=_MAX_SCALE)
-    check_integer("edge_factor", edge_factor, low=0)
+    """Return how many vertices a recursive matrix of a checked scale has, and how many draws."""
+    edge_factor = check_integer("edge_factor", edge_factor, low=0)
     n = 1 << scale
     check_sizes(vertices=n, edges=edge_factor * n)
     return n, edge_factor * n

@@ -59,7 +59,7 @@ def road(*, n: int, average_degree: float = 2.7, seed: int = 0) -> Graph:
     (Demetrescu, Goldberg and Johnson, 2006), whose average degrees are 2.4 to 2.8; from value
     noise (Perlin, "An image synthesizer", 1985). O(n log n).
     """
-    check_integer("n", n, low=0)
+    n = check_integer("n", n, low=0)
     check_number("average_degree", average_degree, low=2, high=3)
     check_sizes(vertices=n, edges=2 * n)
     lattice = Lattice.of(n, seed)

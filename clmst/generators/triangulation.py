@@ -29,7 +29,7 @@ def delaunay(*, n: int, seed: int = 0) -> Graph:
     Source: Delaunay, "Sur la sphère vide" (1934); the "delaunay_n" graphs of the 10th DIMACS
     Implementation Challenge (Bader et al., 2012). Qhull's O(n log n), some 10 s a million points.
     """
-    check_integer("n", n, low=0)
+    n = check_integer("n", n, low=0)
     check_sizes(vertices=n, edges=3 * n)
     points = Stream.named(seed, "delaunay").uniform(2 * n).reshape(n, 2)
     corners = _triangles(points)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from clmst.core.arguments import check_kind, check_path
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidForestError
 from clmst.core.forest import Forest
@@ -52,8 +53,10 @@ def read_graph(path: str | Path, *, format: str | None = None) -> Graph:  # noqa
 
     Raises
     ------
+    MissingFileError
+        There is no such file; a :class:`FileNotFoundError` too.
     InvalidArgumentError
-        There is no such file or format.
+        There is no such format, or the file cannot be opened.
     FileFormatError
         The file is truncated, mislabelled or breaks the rules of its format.
 
@@ -61,7 +64,7 @@ def read_graph(path: str | Path, *, format: str | None = None) -> Graph:  # noqa
     -----
     O(size of the file). Nothing is allocated on the word of a header alone.
     """
-    path = Path(path)
+    path = check_path("path", path)
     chosen = registry.find(path, format)
     if chosen.reader is None:
         raise registry.cannot(chosen, "hold a graph", lambda each: each.reader)
@@ -86,13 +89,15 @@ def read_points(path: str | Path, *, format: str | None = None) -> Points | Dens
 
     Raises
     ------
+    MissingFileError
+        There is no such file.
     InvalidArgumentError
-        There is no such file or format, or it holds no complete graphs.
+        There is no such format, it holds no complete graphs, or the file cannot be opened.
     FileFormatError
         The file breaks the rules of its format, or its distances are of a kind that is not
         supported.
     """
-    path = Path(path)
+    path = check_path("path", path)
     chosen = registry.find(path, format)
     if chosen.points_reader is None:
         raise registry.cannot(chosen, "hold points", lambda each: each.points_reader)
@@ -120,10 +125,11 @@ def write_graph(graph: Graph, path: str | Path, *, format: str | None = None) ->
     InvalidArgumentError
         There is no such format, it cannot hold these weights, or the file cannot be made.
     """
-    path = Path(path)
+    path = check_path("path", path)
     chosen = registry.find(path, format)
     if chosen.writer is None:
         raise registry.cannot(chosen, "hold a graph", lambda each: each.writer)
+    check_kind("graph", graph, Graph)
     with files.writing(path) as stream:
         chosen.writer(graph, stream)
 
@@ -146,10 +152,11 @@ def write_forest(forest: Forest, path: str | Path, *, format: str | None = None)
     InvalidArgumentError
         There is no such format, it cannot hold a forest, or the file cannot be made.
     """
-    path = Path(path)
+    path = check_path("path", path)
     chosen = registry.find(path, format)
     if chosen.forest_writer is None:
         raise registry.cannot(chosen, "hold a forest", lambda each: each.forest_writer)
+    check_kind("forest", forest, Forest)
     with files.writing(path) as stream:
         chosen.forest_writer(forest, stream)
 
@@ -175,17 +182,20 @@ def read_forest(path: str | Path, graph: Graph, *, format: str | None = None) ->
 
     Raises
     ------
+    MissingFileError
+        There is no such file; a :class:`FileNotFoundError` too.
     InvalidArgumentError
-        There is no such file or format.
+        There is no such format, or the file cannot be opened.
     FileFormatError
         The file is truncated, mislabelled or breaks the rules of its format.
     InvalidForestError
         An edge of the file is not in the graph, or has another weight there.
     """
-    path = Path(path)
+    path = check_path("path", path)
     chosen = registry.find(path, format)
     if chosen.reader is None:
         raise registry.cannot(chosen, "hold the edges of a forest", lambda each: each.reader)
+    check_kind("graph", graph, Graph)
     with files.reading(path) as source:
         if chosen.forest_reader is not None:
             listed = chosen.forest_reader(source)

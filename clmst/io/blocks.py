@@ -39,6 +39,8 @@ class Block:
         The first token of each line.
     counts : ndarray of int64, shape (n_lines,)
         How many tokens each line has.
+    file_bytes : int or None
+        Bytes of the file on the disk, where that is known.
     """
 
     text: npt.NDArray[np.uint8]
@@ -47,6 +49,7 @@ class Block:
     ends: npt.NDArray[np.int64]
     heads: npt.NDArray[np.int64]
     counts: npt.NDArray[np.int64]
+    file_bytes: int | None = None
 
     @property
     def n_lines(self) -> int:
@@ -81,7 +84,9 @@ class Block:
         return self.error(line, f"{shown!r} {message}")
 
 
-def blocks(stream: BinaryIO, *, commas: bool = False) -> Iterator[Block]:
+def blocks(
+    stream: BinaryIO, *, commas: bool = False, file_bytes: int | None = None
+) -> Iterator[Block]:
     """Yield the lines of `stream` in blocks of about `BLOCK_BYTES`.
 
     Parameters
@@ -89,6 +94,8 @@ def blocks(stream: BinaryIO, *, commas: bool = False) -> Iterator[Block]:
     stream : binary file
     commas : bool
         Commas separate tokens too; two in a row are an error.
+    file_bytes : int, optional
+        What the blocks tell of the size of the file.
 
     Raises
     ------
@@ -97,9 +104,7 @@ def blocks(stream: BinaryIO, *, commas: bool = False) -> Iterator[Block]:
     """
     line = 1
     for text in _whole_lines(stream):
-        if b"\0" in text:
-            raise FileFormatError("the file holds bytes that are no text; it must be a text file")
-        block = scan(_without_commas(text, line) if commas else text, line)
+        block = scan(_without_commas(text, line) if commas else text, line, file_bytes=file_bytes)
         yield block
         line += block.n_lines
 
@@ -109,6 +114,8 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
     pieces: list[bytes] = []
     piece = stream.read(BLOCK_BYTES).removeprefix(codecs.BOM_UTF8)
     while piece:
+        if b"\0" in piece:
+            raise FileFormatError("the file holds bytes that are no text; it must be a text file")
         cut = piece.rfind(b"\n") + 1
         if cut:
             yield b"".join([*pieces, piece[:cut]])
@@ -128,7 +135,7 @@ def _without_commas(text: bytes, first_line: int) -> bytes:
     return text.translate(_COMMA_TO_SPACE)
 
 
-def scan(text: bytes, first_line: int) -> Block:
+def scan(text: bytes, first_line: int, *, file_bytes: int | None = None) -> Block:
     """Find the tokens and lines of `text`."""
     array = np.frombuffer(text, np.uint8)
     solid = np.zeros(array.size + 2, bool)
@@ -147,4 +154,5 @@ def scan(text: bytes, first_line: int) -> Block:
         ends=ends,
         heads=behind - counts,
         counts=counts,
+        file_bytes=file_bytes,
     )

@@ -42,7 +42,7 @@ def read(source: Source) -> Graph:
     """
     arcs = EdgeRows(first_vertex=1)
     promise: Promise | None = None
-    text = blocks(source.stream)
+    text = blocks(source.stream, file_bytes=source.stored)
     for block in text:
         kinds = _KINDS[block.initials()]
         written = np.flatnonzero(kinds != _SKIPPED)
@@ -71,7 +71,9 @@ def _problem(block: Block, line: int, words: list[str]) -> Promise:
             f"{' '.join(words)[:40]!r} is not a p line; the first line that is no comment must be "
             "'p sp n m'",
         )
-    return Promise.parse(words[2], words[3], line=block.first_line + line)
+    return Promise.parse(
+        words[2], words[3], line=block.first_line + line, file_bytes=block.file_bytes
+    )
 
 
 def _refuse_others(block: Block, lines: Array, kinds: Array) -> None:

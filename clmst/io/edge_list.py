@@ -17,6 +17,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from clmst.core.csr import rank
 from clmst.core.errors import FileFormatError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
@@ -31,7 +32,6 @@ from clmst.io.simple_graph import simple_edges
 _HEADER = b"# clmst "
 _GRAPH_HEADER = b"# clmst graph: "
 _COUNTS = re.compile(rb"# clmst (graph|[a-z ]+ forest): (\d{1,19}) vertices and (\d{1,19}) edges ")
-_DENSE = 8  # numbers up to 8 times as many as there are endpoints are ranked by a table
 
 
 class _Lines:
@@ -42,7 +42,7 @@ class _Lines:
         self.promise: Promise | None = None  # of an algs4 header
         self.comment = b""
         is_first = True
-        for block in blocks(source.stream, commas=True):
+        for block in blocks(source.stream, commas=True, file_bytes=source.stored):
             if block.first_line == 1:
                 self.comment = block.text[:256].tobytes().partition(b"\n")[0]
                 self._refuse_matrix()
@@ -65,7 +65,9 @@ class _Lines:
         if lines.size < 2 or (block.counts[lines[:2]] != 1).any():
             return lines
         n, m = (block.words(int(line))[0] for line in lines[:2])
-        self.promise = Promise.parse(n, m, line=block.first_line + int(lines[1]))
+        self.promise = Promise.parse(
+            n, m, line=block.first_line + int(lines[1]), file_bytes=block.file_bytes
+        )
         return lines[2:]
 
 
@@ -112,23 +114,6 @@ def _check_counts(comment: bytes, n_vertices: int, n_edges: int) -> int | None:
             f"{n_vertices} and {n_edges}; they must be equal (is the file cut short?)"
         )
     return promised[0]
-
-
-def rank(u: Array, v: Array) -> tuple[Array, Array, Array]:
-    """Give the vertices that occur new numbers from 0 on; return (u, v, old numbers)."""
-    if u.size == 0:
-        return u, v, np.zeros(0, np.int64)
-    greatest = max(int(u.max()), int(v.max()))
-    if greatest >= _DENSE * 2 * u.size + 1024:
-        numbers, ranks = np.unique(np.concatenate([u, v]), return_inverse=True)
-        return ranks[: u.size], ranks[u.size :], numbers
-    occurs = np.zeros(greatest + 1, bool)
-    occurs[u] = occurs[v] = True
-    numbers = np.flatnonzero(occurs)
-    if numbers.size == greatest + 1:
-        return u, v, numbers
-    ranks = np.cumsum(occurs) - 1
-    return ranks[u], ranks[v], numbers
 
 
 def write(graph: Graph, stream: BinaryIO) -> None:

@@ -13,9 +13,19 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from clmst.core.atomic_file import replacing
-from clmst.core.errors import FileFormatError, InvalidArgumentError, InvalidGraphError
+from clmst.core.errors import (
+    FileFormatError,
+    InvalidArgumentError,
+    InvalidGraphError,
+    MissingFileError,
+)
+from clmst.core.memory import physical_memory
 
 GZIP_SUFFIX = ".gz"
+# What comes out of a compressed file: so many bytes, or so many times its own size.
+FREE_EXPANSION = 1 << 28
+MAX_EXPANSION = 200
+_PIECE_BYTES = 1 << 20
 _GZIP_LEVEL = 6  # level 9, the default of the gzip module, takes thrice the time for one percent
 
 
@@ -30,10 +40,76 @@ class Source:
     size : int or None
         Bytes in `stream`, where it is a file on disk as it stands; None where only reading all
         of it would tell.
+    stored : int or None
+        Bytes of the file as it is on the disk, or as a pipe gave it; None if nobody knows.
     """
 
     stream: BinaryIO
     size: int | None
+    stored: int | None = None
+
+
+class BoundedGzip(gzip.GzipFile):
+    """A compressed file that is read up to a limit: a few kilobytes may be gigabytes of zeros.
+
+    Raises
+    ------
+    FileFormatError
+        More has come out of it than :func:`expansion_limit` allows.
+    """
+
+    def __init__(self, file: BinaryIO, stored: int) -> None:
+        super().__init__(fileobj=file)
+        self._stored = stored
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return so many bytes, all that are left if it is negative."""
+        if size is not None and size >= 0:
+            return self._counted(super().read(size))
+        pieces = []
+        while piece := self._counted(super().read(_PIECE_BYTES)):
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    def readline(self, size: int | None = -1) -> bytes:
+        """Return a line, of so many bytes at most if `size` is not negative."""
+        most = _PIECE_BYTES if size is None or size < 0 else size
+        return self._counted(super().readline(most))
+
+    def _counted(self, read: bytes) -> bytes:
+        check_expansion(self.tell(), self._stored)
+        return read
+
+
+def expansion_limit(stored: int) -> int:
+    """Return how many bytes may come out of so many compressed ones."""
+    return max(FREE_EXPANSION, MAX_EXPANSION * stored)
+
+
+def check_expansion(n_bytes: int, stored: int) -> None:
+    """Raise if more comes out of a compressed file than the limit."""
+    if n_bytes > expansion_limit(stored):
+        raise FileFormatError(
+            f"{stored} compressed bytes expand to {n_bytes} or more; there may be "
+            f"{FREE_EXPANSION}, or {MAX_EXPANSION} times as many (decompress the file by other "
+            "means if that is right)"
+        )
+
+
+def read_whole(file: BinaryIO) -> bytes:
+    """Return all that a pipe gives, which must fit half of this machine's memory."""
+    memory = physical_memory()
+    most = 1 << 63 if memory is None else memory // 2
+    pieces, n_bytes = [], 0
+    while piece := file.read(_PIECE_BYTES):
+        pieces.append(piece)
+        n_bytes += len(piece)
+        if n_bytes > most:
+            raise FileFormatError(
+                f"it gives more than {most} bytes, half of this machine's memory; what is no file "
+                "on a disk is kept in memory while it is read"
+            )
+    return b"".join(pieces)
 
 
 def is_compressed(path: Path) -> bool:
@@ -69,7 +145,7 @@ def _open(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
     except FileNotFoundError as error:
-        raise InvalidArgumentError(f"no such file: {path}") from error
+        raise MissingFileError(f"no such file: {path}") from error
     except IsADirectoryError as error:
         raise InvalidArgumentError(f"{path} is a directory; it must be a file") from error
     except OSError as error:
@@ -79,14 +155,15 @@ def _open(path: Path) -> BinaryIO:
 def _source(file: BinaryIO, compressed: bool) -> Source:
     """Make a seekable source of an open file; raise if there is nothing in it."""
     is_pipe = not file.seekable()
-    stream = BytesIO(file.read()) if is_pipe else file
+    stream: BinaryIO = BytesIO(read_whole(file)) if is_pipe else file
+    stored = stream.seek(0, os.SEEK_END) if is_pipe else os.fstat(file.fileno()).st_size
+    stream.seek(0)
     if compressed:
-        stream = cast(BinaryIO, gzip.GzipFile(fileobj=stream))
+        stream = cast(BinaryIO, BoundedGzip(stream, stored))
     if not stream.read(1):
         raise FileFormatError("the file is empty; even a graph without vertices takes a header")
     stream.seek(0)
-    size = None if is_pipe or compressed else os.fstat(file.fileno()).st_size
-    return Source(stream=stream, size=size)
+    return Source(stream=stream, size=None if is_pipe or compressed else stored, stored=stored)
 
 
 @contextmanager

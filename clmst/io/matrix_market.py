@@ -46,7 +46,7 @@ def read(source: Source) -> Graph:
     entries = EdgeRows(first_vertex=1)
     field = ""
     promise: Promise | None = None
-    for block in blocks(source.stream):
+    for block in blocks(source.stream, file_bytes=source.stored):
         field = field or _field(block)
         initials = block.initials()
         lines = np.flatnonzero((initials != 0) & (initials != _COMMENT))
@@ -101,7 +101,9 @@ def _sizes(block: Block, line: int) -> Promise:
         raise block.error(
             line, f"the matrix is {words[0]} x {words[1]}; an adjacency matrix must be square"
         )
-    return Promise.parse(words[0], words[2], line=block.first_line + line)
+    return Promise.parse(
+        words[0], words[2], line=block.first_line + line, file_bytes=block.file_bytes
+    )
 
 
 def _check_field(field: str, u: Array, v: Array, weights: Array | None) -> None:

@@ -48,7 +48,9 @@ class _Header:
             raise block.error(line, f"fmt is {words[2]!r}; it must be three digits, each 0 or 1")
         ncon = int(words[3][:9]) if len(words) > 3 else 1
         return cls(
-            promise=Promise.parse(words[0], words[1], line=block.first_line + line),
+            promise=Promise.parse(
+                words[0], words[1], line=block.first_line + line, file_bytes=block.file_bytes
+            ),
             skip=int(fmt[0]) + (ncon if fmt[1] == "1" else 0),
             weighted=fmt[2] == "1",
         )
@@ -150,7 +152,7 @@ def read(source: Source) -> Graph:
         lists of two neighbours disagree.
     """
     rows: _Rows | None = None
-    for block in blocks(source.stream):
+    for block in blocks(source.stream, file_bytes=source.stored):
         initials = block.initials()
         lines = np.flatnonzero(initials != ord("%"))
         if rows is None:

@@ -7,17 +7,22 @@ unpickled.
 from __future__ import annotations
 
 import zlib
-from io import BytesIO
+from collections.abc import Callable, Mapping
+from io import SEEK_END, BytesIO
+from operator import index
 from typing import Any, BinaryIO
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 import numpy as np
 from scipy import sparse
 
-from clmst.core.errors import FileFormatError
+from clmst.core.arguments import shown
+from clmst.core.errors import FileFormatError, InvalidGraphError
 from clmst.core.forest import Forest
+from clmst.core.from_scipy import check_parts
 from clmst.core.graph import Graph
-from clmst.io.files import Source
+from clmst.core.weight_keys import Array
+from clmst.io.files import Source, check_expansion
 from clmst.io.forest_edges import ForestEdges
 from clmst.io.promises import Promise
 from clmst.io.simple_graph import simple_edges
@@ -42,41 +47,70 @@ def read(source: Source) -> Graph:
     Raises
     ------
     FileFormatError
-        The file is no zip archive, is damaged, or holds no square matrix of real numbers.
+        The file is no zip archive, is damaged, expands beyond its limit, or holds no square matrix
+        of real numbers.
     """
-    return Graph.from_scipy(_load(_seekable(source)))
+    return Graph.from_scipy(_matrix(_arrays(source), source.stored))
 
 
-def _seekable(source: Source) -> BinaryIO:
-    """Return the archive: its directory stands at its end."""
+def _arrays(source: Source) -> dict[str, Array]:
+    """Return all arrays of an archive, none of which is as long as its header says unseen."""
     stream = source.stream if source.size is not None else BytesIO(source.stream.read())
     if not is_zipfile(stream):
         raise FileFormatError("the file is no whole zip archive; a SciPy .npz file is one")
+    stored = stream.seek(0, SEEK_END)
     stream.seek(0)
-    return stream
-
-
-def _load(stream: BinaryIO) -> Any:
     try:
         with ZipFile(stream) as archive:
+            check_expansion(sum(one.file_size for one in archive.infolist()), stored)
             for name in archive.namelist():
                 _check_member(archive, name)
         stream.seek(0)
         with np.load(stream, allow_pickle=False) as arrays:
-            shape = arrays["shape"].tolist()
-        if len(shape) == 2:
-            Promise(n_vertices=max(shape), n_edges=0)
-        stream.seek(0)
-        matrix = sparse.load_npz(stream)
-        if hasattr(matrix, "check_format"):
-            matrix.check_format(full_check=True)  # converting a CSC trusts its indices
+            return dict(arrays)
     except FileFormatError:
         raise
     except _DAMAGE as error:
-        raise FileFormatError(
-            f"{_first_line(error)}; the file must be what scipy.sparse.save_npz writes"
-        ) from error
-    return matrix
+        raise _damaged(error) from error
+
+
+def _matrix(arrays: Mapping[str, Array], stored: int | None) -> Any:
+    """Return the matrix of an archive; its arrays are checked before SciPy has them."""
+    try:
+        shape = [index(extent) for extent in arrays["shape"].tolist()]
+        kind = arrays["format"].item()
+        kind = kind.decode("ascii") if isinstance(kind, bytes) else str(kind)
+        if len(shape) != 2 or min(shape) < 0:
+            raise FileFormatError(f"the matrix has shape {shape}; an adjacency matrix has n x n")
+        if kind not in _MAKERS:
+            known = ", ".join(_MAKERS)
+            raise FileFormatError(f"the format is {shown(kind)}; it must be one of {known}")
+        Promise(n_vertices=max(shape), n_edges=0, file_bytes=stored)
+        check_parts(kind, (shape[0], shape[1]), arrays)
+        return _MAKERS[kind](arrays, tuple(shape))
+    except InvalidGraphError:
+        raise
+    except _DAMAGE as error:
+        raise _damaged(error) from error
+
+
+def _damaged(error: BaseException) -> FileFormatError:
+    said = _first_line(error)
+    said += " is not a file in the archive" if isinstance(error, KeyError) else ""
+    return FileFormatError(f"{said}; the file must be what scipy.sparse.save_npz writes")
+
+
+def _compressed(make: Any) -> Callable[[Mapping[str, Array], Any], Any]:
+    return lambda of, shape: make((of["data"], of["indices"], of["indptr"]), shape=shape)
+
+
+_MAKERS: Mapping[str, Callable[[Mapping[str, Array], Any], Any]] = {
+    "csr": _compressed(sparse.csr_array),
+    "csc": _compressed(sparse.csc_array),
+    "bsr": _compressed(sparse.bsr_array),
+    "coo": lambda of, shape: sparse.coo_array((of["data"], (of["row"], of["col"])), shape=shape),
+    "dia": lambda of, shape: sparse.dia_array((of["data"], of["offsets"]), shape=shape),
+}
 
 
 def _check_member(archive: ZipFile, name: str) -> None:
@@ -139,18 +173,20 @@ def write_forest(forest: Forest, stream: BinaryIO) -> None:
 
 def read_forest(source: Source) -> ForestEdges:
     """Read the edges of a forest, and their ids if the file has them."""
-    stream = _seekable(source)
-    matrix = _load(stream)
-    stream.seek(0)
-    with np.load(stream, allow_pickle=False) as arrays:
-        if "edge_ids" not in arrays:
-            return ForestEdges.of(Graph.from_scipy(matrix))
-        ids, maximum = arrays["edge_ids"], bool(arrays.get("maximum", False))
+    arrays = _arrays(source)
+    matrix = _matrix(arrays, source.stored)
+    if "edge_ids" not in arrays:
+        return ForestEdges.of(Graph.from_scipy(matrix))
+    ids, maximum = arrays["edge_ids"], arrays.get("maximum", np.array(False))
     entries = matrix.tocoo()
     if ids.shape != entries.data.shape or ids.dtype.kind not in "iu":
         raise FileFormatError(
             f"edge_ids has shape {ids.shape} and dtype {ids.dtype}; "
             f"there must be one integer for each of the {entries.nnz} entries"
+        )
+    if maximum.shape != () or maximum.dtype.kind not in "biu":
+        raise FileFormatError(
+            f"maximum has shape {maximum.shape} and dtype {maximum.dtype}; it must be one bool"
         )
     return ForestEdges(
         n_vertices=max(entries.shape),
@@ -158,5 +194,5 @@ def read_forest(source: Source) -> ForestEdges:
         v=entries.col,
         weights=entries.data,
         edge_ids=ids,
-        maximum=maximum,
+        maximum=bool(maximum),
     )

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from clmst.core.errors import FileFormatError
-from clmst.core.graph import MAX_SLOTS, MAX_VERTICES
+from clmst.core.graph_checks import (
+    BYTES_PER_EDGE,
+    BYTES_PER_VERTEX,
+    FREE_VERTICES,
+    MAX_SLOTS,
+    MAX_VERTICES,
+)
+from clmst.core.memory import physical_memory
 
-# Least room that building a graph takes: row starts twice while sorting, endpoints and order.
-_BYTES_PER_VERTEX = 12
-_BYTES_PER_EDGE = 24
+# A header may promise FREE_VERTICES, or so many for each byte of its file on the disk: vertices
+# without an edge take no text. Promised edges cost nothing until they are read.
+VERTICES_PER_BYTE = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,12 +26,13 @@ class Promise:
     Raises
     ------
     FileFormatError
-        More than a graph may have, or more than this machine's memory could hold. This comes
-        before anything of that size is allocated.
+        More than a graph may have, more than this machine's memory could hold, or more than
+        a file of `file_bytes` may promise. This comes before anything of that size is allocated.
     """
 
     n_vertices: int
     n_edges: int
+    file_bytes: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         what = f"the header promises {self.n_vertices} vertices and {self.n_edges} edges"
@@ -34,15 +41,27 @@ class Promise:
                 f"{what}; there may be {MAX_VERTICES} vertices and {MAX_SLOTS} edges"
             )
         memory = physical_memory()
-        needed = _BYTES_PER_VERTEX * self.n_vertices + _BYTES_PER_EDGE * self.n_edges
+        needed = BYTES_PER_VERTEX * self.n_vertices + BYTES_PER_EDGE * self.n_edges
         if memory is not None and needed > memory:
             raise FileFormatError(
                 f"{what}, which take at least {needed >> 20} MiB; "
                 f"this machine has {memory >> 20} MiB of memory"
             )
+        if self.file_bytes is not None:
+            self._check_file(what, self.file_bytes)
+
+    def _check_file(self, what: str, file_bytes: int) -> None:
+        most = max(FREE_VERTICES, VERTICES_PER_BYTE * file_bytes)
+        if self.n_vertices > most:
+            raise FileFormatError(
+                f"{what} in a file of {file_bytes} bytes; there may be {FREE_VERTICES} vertices, "
+                f"or {VERTICES_PER_BYTE} for each byte of the file"
+            )
 
     @classmethod
-    def parse(cls, n_vertices: str, n_edges: str, *, line: int) -> Promise:
+    def parse(
+        cls, n_vertices: str, n_edges: str, *, line: int, file_bytes: int | None = None
+    ) -> Promise:
         """Read the two numbers of a header on line `line`."""
         counts = []
         for word in (n_vertices, n_edges):
@@ -54,7 +73,7 @@ class Promise:
             significant = word.lstrip("0") or "0"
             counts.append(int(significant[:20]))  # more digits than that are too many in any case
         try:
-            return cls(n_vertices=counts[0], n_edges=counts[1])
+            return cls(n_vertices=counts[0], n_edges=counts[1], file_bytes=file_bytes)
         except FileFormatError as error:
             raise FileFormatError(f"line {line}: {error}") from error
 
@@ -65,11 +84,3 @@ class Promise:
                 f"the header promises {self.n_edges} {what} but the file holds {n_edges}; "
                 "they must be equal (is the file cut short?)"
             )
-
-
-def physical_memory() -> int | None:
-    """Return the bytes of memory of this machine, or None where the system does not say."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
+from clmst.core.arguments import check_text, shown
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
@@ -130,10 +131,11 @@ def find(path: Path, name: str | None) -> Format:
         There is no such format; the message lists those that there are.
     """
     if name is not None:
+        name = check_text("format", name)
         for candidate in FORMATS:
             if candidate.name == name:
                 return candidate
-        raise InvalidArgumentError(f"there is no format {name!r}; there are {_listed()}")
+        raise InvalidArgumentError(f"there is no format {shown(name)}; there are {_listed()}")
     suffix = (path.with_suffix("") if is_compressed(path) else path).suffix.lower()
     for candidate in FORMATS:
         if suffix in candidate.suffixes:

@@ -39,7 +39,7 @@ def read(source: Source) -> Graph:
         A line of the section breaks the format, the section does not end, or it holds more or
         fewer edges than promised.
     """
-    return read_blocks(blocks(source.stream))
+    return read_blocks(blocks(source.stream, file_bytes=source.stored))
 
 
 def read_blocks(text: Iterable[Block]) -> Graph:
@@ -64,6 +64,7 @@ class _Sections:
         self.promised: dict[str, str] = {}
         self._section = ""  # its name in lower case; empty outside of all
         self._line = 1
+        self._file_bytes: int | None = None
 
     def edge_lines(self, block: Block) -> Array:
         """Return which lines of `block` are edges of the graph section; follow all others."""
@@ -112,10 +113,11 @@ class _Sections:
                 "has no place here; the graph section holds Nodes n, Edges m and lines E u v w",
             )
         self.promised[name] = words[1]
-        self._line = block.first_line + line
-        Promise.parse(
-            self.promised.get("nodes", "0"), self.promised.get("edges", "0"), line=self._line
-        )
+        self._line, self._file_bytes = block.first_line + line, block.file_bytes
+        self._parse(self.promised.get("nodes", "0"), self.promised.get("edges", "0"))
+
+    def _parse(self, nodes: str, edges: str) -> Promise:
+        return Promise.parse(nodes, edges, line=self._line, file_bytes=self._file_bytes)
 
     def promise(self) -> Promise:
         """Return what the graph section promised; raise if it did not, or did not end."""
@@ -128,7 +130,7 @@ class _Sections:
             raise FileFormatError(
                 "there is no graph section with Nodes and Edges; it must be there"
             )
-        return Promise.parse(self.promised["nodes"], self.promised["edges"], line=self._line)
+        return self._parse(self.promised["nodes"], self.promised["edges"])
 
 
 def write(graph: Graph, stream: BinaryIO) -> None:

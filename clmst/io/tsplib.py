@@ -83,7 +83,7 @@ def read_points(source: Source) -> Points | DenseGraph:
         format; or the file holds more or fewer numbers than it promises.
     """
     file = _File()
-    for block in blocks(source.stream):
+    for block in blocks(source.stream, file_bytes=source.stored):
         file.take(block)
     n = file.dimension()
     kind = file.value("EDGE_WEIGHT_TYPE", _KINDS)
@@ -133,6 +133,7 @@ class _File:
     section: str = ""
     ended: bool = False
     line: int = 1  # that of the dimension
+    file_bytes: int | None = None
 
     def take(self, block: Block) -> None:
         """Take the lines of a block: words begin a line of their own, numbers fill sections."""
@@ -179,11 +180,12 @@ class _File:
             self.section = ""
             self.specified[key] = value.strip()
             if key == "DIMENSION":
-                self.line = block.first_line + line
+                self.line, self.file_bytes = block.first_line + line, block.file_bytes
 
     def dimension(self) -> int:
         """Return how many nodes the header promises."""
-        return Promise.parse(self.value("DIMENSION"), "0", line=self.line).n_vertices
+        n = self.value("DIMENSION")
+        return Promise.parse(n, "0", line=self.line, file_bytes=self.file_bytes).n_vertices
 
     def value(self, key: str, known: Iterable[str] = ()) -> str:
         """Return what the header says of `key`, which must be one of those known if there are."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.core.arguments import check_kind
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
@@ -48,6 +49,7 @@ def launcher_for(array: DeviceArray, launch: Launcher | None) -> Launcher:
     """Return `launch`, which must be of the array's context, or one for its device's own queue."""
     if launch is None:
         return Launcher(array.device, array.device.queue)
+    check_kind("launch", launch, Launcher)
     if launch.queue.context != array.device.context:
         raise InvalidArgumentError(
             f"launch is for a queue on {launch.device!r}, the arrays are on {array.device!r}; all "

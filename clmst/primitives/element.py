@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.core.arguments import check_dtype, shown
 from clmst.core.errors import InvalidArgumentError, UnsupportedDeviceError
 from clmst.runtime.device import Device
 
@@ -18,8 +19,21 @@ MAX_BYTES = 64  # a work-group of 256 keeps one element each in 32 KiB of local 
 def pair_of(
     first: Any, second: Any | None = None, names: tuple[str, str] = ("key", "index")
 ) -> Any:
-    """Return the dtype of a pair: two fields, of one width, that follow each other."""
-    return np.dtype([(names[0], first), (names[1], first if second is None else second)])
+    """Return the dtype of a pair: two fields, of one width, that follow each other.
+
+    Raises
+    ------
+    InvalidArgumentError
+        NumPy makes no such dtype.
+    """
+    key = check_dtype("first", first)
+    index = key if second is None else check_dtype("second", second)
+    try:
+        return np.dtype([(names[0], key), (names[1], index)])
+    except Exception as error:
+        raise InvalidArgumentError(
+            f"names are {shown(names)}; they must be two different strings"
+        ) from error
 
 
 @cache
@@ -55,16 +69,6 @@ def element_type(dtype: np.dtype[Any]) -> str:
         )
     scalar = _SCALARS[codes.pop() if len(codes) == 1 else f"u{width}"]
     return scalar if len(fields) == 1 else f"{scalar}{len(fields)}"
-
-
-def check_macro_text(**texts: str) -> None:
-    """Raise unless each text can stand in a macro or a line directive."""
-    for what, text in texts.items():
-        if not text.strip() or "\n" in text or '"' in text or "\\" in text:
-            raise InvalidArgumentError(
-                f"{what} is {text!r}; it must be one line, not empty, without quotes and "
-                "backslashes (longer code goes into the preamble)"
-            )
 
 
 def check_supported(dtype: np.dtype[Any], device: Device) -> None:

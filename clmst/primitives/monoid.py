@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from clmst.core.arguments import check_bool, check_dtype
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.element import check_macro_text, element_type, pair_of
+from clmst.primitives.element import element_type, pair_of
+from clmst.primitives.expression import check_expression, check_functions, check_title
 from clmst.runtime.program import Prelude
 
 _GREATEST = {
@@ -50,11 +52,18 @@ class Monoid:
     commutative : bool
         Whether combine(a, b) == combine(b, a), which saves some work.
     preamble : str
-        Functions that the expressions call.
+        Functions that the expressions call: of declarations, assignments and a return each.
     name : str
         What errors and compilers' messages call it.
     prelude : Prelude
         What goes before a kernel file: the macros of ``cl/device/monoid.cl``.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Kernels have no such elements; or a text is not what the grammar of
+        :mod:`clmst.primitives.expression` has: nothing but expressions of `a`, `b`, numbers,
+        operators and built-in functions becomes part of a program.
 
     Examples
     --------
@@ -79,9 +88,13 @@ class Monoid:
     prelude: Prelude = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dtype", np.dtype(self.dtype))
+        object.__setattr__(self, "dtype", check_dtype("dtype", self.dtype))
         element_type(self.dtype)
-        check_macro_text(combine=self.combine, identity=self.identity, name=self.name)
+        check_bool("commutative", self.commutative)
+        functions = check_functions("preamble", self.preamble)
+        check_expression("combine", self.combine, {"a", "b"}, functions)
+        check_expression("identity", self.identity, set(), functions)
+        check_title("name", self.name)
         object.__setattr__(self, "prelude", self._make_prelude())
 
     def _make_prelude(self) -> Prelude:
@@ -99,7 +112,7 @@ class Monoid:
 
     @classmethod
     def _commutative(cls, dtype: Any, name: str, combine: str, identity: str) -> Monoid:
-        dtype = np.dtype(dtype)
+        dtype = check_dtype("dtype", dtype)
         if len({dtype[field] for field in dtype.names or ()}) > 1:
             raise InvalidArgumentError(
                 f"elements are {dtype}; the {name} is of fields of one dtype (for others, give a "
@@ -159,7 +172,7 @@ class Monoid:
         Elements are ``pair_of(key, index)``: fields "key", of the dtype given, and "index", an
         unsigned integer of the same width. A NaN must not be among the keys.
         """
-        key = np.dtype(key)
+        key = check_dtype("key", key)
         scalar, word = _scalar(key), np.dtype(f"u{key.itemsize}")
         if scalar == "uint":  # one word of 64 bits orders like the pair, without a branch
             pair = "min(upsample((a).x, (a).y), upsample((b).x, (b).y))"
@@ -188,14 +201,15 @@ class Monoid:
 
 
 def _scalar(dtype: Any) -> str:
-    name = element_type(np.dtype(dtype))
+    dtype = check_dtype("dtype", dtype)
+    name = element_type(dtype)
     if name not in _GREATEST:
-        raise InvalidArgumentError(f"elements are {np.dtype(dtype)}; this monoid takes scalars")
+        raise InvalidArgumentError(f"elements are {dtype}; this monoid takes scalars")
     return name
 
 
 def _integer(dtype: Any) -> np.dtype[Any]:
-    integer: np.dtype[Any] = np.dtype(dtype)
+    integer = check_dtype("dtype", dtype)
     if integer.kind not in "iu":
         raise InvalidArgumentError(f"elements are {integer}; bitwise operators take integers")
     return integer

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from clmst.primitives.element import check_macro_text, element_type
+from clmst.core.arguments import check_dtype
+from clmst.primitives.element import element_type
+from clmst.primitives.expression import check_expression, check_functions, check_title
 from clmst.runtime.program import Prelude
 
 
@@ -25,9 +27,15 @@ class Predicate:
         Expression in the record `x` that is not 0 where the property holds. It must give the same
         each time.
     preamble : str
-        Functions that the expression calls.
+        Functions that the expression calls: of declarations, assignments and a return each.
     name : str
         What errors and compilers' messages call it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Kernels have no such records; or a text is not what the grammar of
+        :mod:`clmst.primitives.expression` has.
 
     Examples
     --------
@@ -44,9 +52,11 @@ class Predicate:
     name: str = "predicate"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dtype", np.dtype(self.dtype))
+        object.__setattr__(self, "dtype", check_dtype("dtype", self.dtype))
         element_type(self.dtype)
-        check_macro_text(expression=self.expression, name=self.name)
+        functions = check_functions("preamble", self.preamble)
+        check_expression("expression", self.expression, {"x"}, functions)
+        check_title("name", self.name)
 
     @property
     def prelude(self) -> Prelude:

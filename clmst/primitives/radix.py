@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from clmst.core.arguments import check_integer
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.checks import (
     check_apart,
@@ -182,8 +183,10 @@ class Shape:
 # ---------------------------------------------------------------------------- checks
 
 
-def check_field(name: str, array: DeviceArray, start_bit: int, key_bits: int) -> None:
-    """Raise unless the elements of `array` have this field of bits."""
+def check_field(name: str, array: DeviceArray, start_bit: int, key_bits: int) -> tuple[int, int]:
+    """Return start and width of a field of bits, which the elements of `array` must have."""
+    start_bit = check_integer("start_bit", start_bit)
+    key_bits = check_integer("key_bits", key_bits)
     if not 1 <= key_bits <= _MAX_KEY_BITS:
         raise InvalidArgumentError(f"key_bits is {key_bits}; a key has 1 to {_MAX_KEY_BITS} bits")
     end, width = start_bit + key_bits, 8 * array.dtype.itemsize
@@ -192,6 +195,7 @@ def check_field(name: str, array: DeviceArray, start_bit: int, key_bits: int) ->
             f"the key goes from bit {start_bit} to bit {end}; {name} has elements of {width} bits, "
             "and it must lie within them"
         )
+    return start_bit, key_bits
 
 
 def plan_moves(
@@ -246,9 +250,9 @@ def order(
 ) -> None:
     """Enqueue what brings records, and values along with them, into the order of the key."""
     length, device = records.source.size, records.source.device
+    launch = launcher_for(records.source, launch)
     if length == 0:
         return
-    launch = launcher_for(records.source, launch)
     value_words = values.words if values else 0
     words = max(records.words, value_words)
     shape = Shape.choose(device.capabilities, device.policy, words, strategy)

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from clmst.core.arguments import check_bool
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.checks import check_apart, check_array, check_room, launcher_for, room_for
 from clmst.primitives.monoid import Monoid
@@ -194,6 +195,7 @@ def segmented_scan(
     """
     monoid = checked_monoid(values, monoid)
     check_strategy(strategy)
+    check_bool("exclusive", exclusive)
     out = checked_out(values, out)
     checked_flags(values, flags)
     if flags is not None:

@@ -6,8 +6,10 @@ from typing import overload
 
 import numpy as np
 
+from clmst.core.arguments import check_integer
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.checks import (
+    MAX_LENGTH,
     check_apart,
     check_array,
     check_length,
@@ -16,10 +18,10 @@ from clmst.primitives.checks import (
     room_for,
 )
 from clmst.primitives.compact import compact
-from clmst.primitives.element import check_supported
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import segmented_scan
 from clmst.primitives.shares import Strategy
+from clmst.primitives.sweeps import checked_monoid
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.enqueue import for_each
 from clmst.runtime.failures import guarded
@@ -60,6 +62,7 @@ def head_flags(
     Reads s + 1 offsets, writes n bytes and one a segment; a fill and a launch.
     """
     n_segments = _count_segments(offsets)
+    length = check_integer("length", length, low=0, high=MAX_LENGTH)
     out = room_for("out", out, np.uint8, length, like=offsets)
     check_apart("out", out, offsets=offsets)
     launch = launcher_for(offsets, launch)
@@ -177,13 +180,12 @@ def segmented_reduce(
     segments plays no part in the time.
     """
     check_array("values", values)
-    check_supported(values.dtype, values.device)
     if (flags is None) == (offsets is None):
         raise InvalidArgumentError(
             "both flags and offsets are given, or neither; segments are given one way"
         )
     launch = launcher_for(values, launch)
-    monoid = Monoid.sum(values.dtype) if monoid is None else monoid
+    monoid = checked_monoid(values, monoid)
     if offsets is not None:
         return _reduce_rows(
             values, offsets, monoid=monoid, out=out, strategy=strategy, launch=launch

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from operator import index
 from typing import Any
 
 import numpy as np
 
+from clmst.core.arguments import check_integer
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.checks import check_apart, check_array, check_length, launcher_for, room_for
 from clmst.primitives.element import check_supported
@@ -119,7 +119,7 @@ class Selection:
         count: DeviceArray | None = None,
     ) -> Selection:
         """Check everything, allocate what is not given, and return the selection."""
-        source = _checked_source(records, flags, predicate)
+        source = _checked_source(records, flags, predicate, write)
         if values is not None:
             check_array("values", values, like=source)
             check_length("values", values, source.size)
@@ -185,14 +185,18 @@ class Selection:
 
 
 def _checked_source(
-    records: DeviceArray | None, flags: DeviceArray | None, predicate: Predicate | None
+    records: DeviceArray | None,
+    flags: DeviceArray | None,
+    predicate: Predicate | None,
+    write: Write,
 ) -> DeviceArray:
     """Return what has one entry for each record, after all checks of what is selected from."""
-    if records is None:
+    if records is None and predicate is None and write == Write.POSITIONS:
         check_array("flags", flags, np.uint8)
         assert flags is not None
         return flags
     check_array("records", records)
+    assert records is not None, "that was checked"
     record_words("records", records.dtype)
     if flags is not None:
         check_array("flags", flags, np.uint8, like=records)
@@ -215,9 +219,7 @@ def _checked_bound(length: int, at_most: int | None) -> int:
     """Return how many places may be written."""
     if at_most is None:
         return length
-    if index(at_most) < 0:
-        raise InvalidArgumentError(f"at_most is {at_most}; it must be 0 or more")
-    return min(length, index(at_most))
+    return min(length, check_integer("at_most", at_most, low=0))
 
 
 def _memory(array: DeviceArray | None) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from clmst.core.errors import InvalidArgumentError
+from clmst.core.arguments import check_choice, shown
 from clmst.runtime.device import Device
 
 Strategy: TypeAlias = Literal["parallel", "sequential"]
@@ -18,10 +18,8 @@ _TILES_FOR_ONE_TEAM = 4
 
 def check_strategy(strategy: str, known: tuple[str, ...] = STRATEGIES) -> None:
     """Raise unless `strategy` is one of those that the primitive has."""
-    if strategy not in known:
-        raise InvalidArgumentError(
-            f"no strategy is called {strategy!r}; there are {', '.join(map(repr, known))}"
-        )
+    fact = f"no strategy is called {shown(strategy)}; there are"
+    check_choice("strategy", strategy, known, fact=fact)
 
 
 def shape_defines(strategy: str) -> dict[str, int]:

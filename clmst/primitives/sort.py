@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clmst.core.arguments import check_bool, check_integer
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.checks import check_array
 from clmst.primitives.radix import KEY_KINDS, Key, KeyKind, check_field, order, plan_moves
@@ -107,8 +108,9 @@ def sort_by_key(
     Order as of :func:`sort`, costs as of :func:`~clmst.primitives.split.split`.
     """
     whole = _whole_key(keys, descending=descending)
+    start_bit = check_integer("start_bit", start_bit)
     bits = whole.bits - start_bit if key_bits is None else key_bits
-    check_field("keys", keys, start_bit, bits)
+    start_bit, bits = check_field("keys", keys, start_bit, bits)
     check_array("values", values)
     check_strategy(strategy)
     key = Key(start_bit=start_bit, bits=bits, kind=whole.kind, descending=descending)
@@ -126,6 +128,7 @@ def bits_of(n: int) -> int:
 def _whole_key(keys: DeviceArray, *, descending: bool) -> Key:
     """Return the key that is all of a number, after checking that `keys` are numbers."""
     check_array("keys", keys)
+    check_bool("descending", descending)
     kind, size = keys.dtype.kind, keys.dtype.itemsize
     kinds: dict[str, KeyKind] = {kind: kind for kind in KEY_KINDS}
     if kind not in kinds or size not in (4, 8) or not keys.dtype.isnative:

@@ -110,7 +110,7 @@ def split(
     """
     check_array("records", records)
     record_words("records", records.dtype)
-    check_field("records", records, start_bit, key_bits)
+    start_bit, key_bits = check_field("records", records, start_bit, key_bits)
     check_strategy(strategy)
     moved, moved_values = plan_moves(records, out, values, values_out, ("records", "out"))
     order(Key(start_bit=start_bit, bits=key_bits), moved, moved_values, strategy, launch)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.core.arguments import check_kind
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.checks import (
     check_array,
@@ -39,7 +40,7 @@ def checked_monoid(values: Any, monoid: Monoid | None) -> Monoid:
     """Return the monoid, the sum if none is given, after all checks of values and monoid."""
     check_array("values", values)
     check_supported(values.dtype, values.device)
-    monoid = Monoid.sum(values.dtype) if monoid is None else monoid
+    monoid = Monoid.sum(values.dtype) if monoid is None else check_kind("monoid", monoid, Monoid)
     if monoid.dtype != values.dtype:
         raise InvalidArgumentError(
             f"the monoid is of {monoid.dtype}, values are of {values.dtype}; they must agree"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.repeated import Given, Rounds
+from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.weight_keys import (
     Array,
@@ -243,9 +244,9 @@ def _ids(edge_ids: Any, rounds: Rounds) -> tuple[DeviceArray, Array | None]:
 
 def _host_ids(edge_ids: Any, n_edges: int) -> Array:
     """Return edges that are on the host as an array, or raise if there is not one of them."""
-    ids = np.asarray(edge_ids)
+    ids = as_array("edge_ids", edge_ids)
     if ids.size == 0:
-        ids = ids.astype(np.uint32)  # an empty list has no dtype of its own
+        ids = np.zeros(ids.shape, np.uint32)  # an empty list has no dtype of its own
     if ids.ndim != 1 or ids.dtype.kind not in "iu":
         raise InvalidArgumentError(
             f"edge_ids are {ids.ndim}-dimensional of dtype {ids.dtype}; they must be "

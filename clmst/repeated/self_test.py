@@ -49,7 +49,7 @@ class _Series:
         return self._compare(found, by_slot)
 
     def _compare(self, found: Any, by_slot: Array) -> str | None:
-        graph = self.known.ranks.replace(weights=by_slot)
+        graph = self.known.ranks.replace_unchecked(weights=by_slot)
         expected = kruskal(graph, maximum=self.case.maximum)
         return difference(found.to_host(), expected, self.known)
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, overload
 
 from clmst import algorithms
 from clmst.algorithms.solution import DeviceForest
+from clmst.core.arguments import check_bools
 from clmst.core.forest import Forest
 from clmst.repeated.ahead import solve_ahead
 from clmst.repeated.crew import turns_of
 from clmst.repeated.prepared import Prepared
-from clmst.repeated.source import check_options, devices_of, edges_of
+from clmst.repeated.source import check_options, devices_of, edges_of, rounds_of
 
 
 class RepeatedSolver(Prepared):
@@ -94,6 +95,7 @@ class RepeatedSolver(Prepared):
         began = time.perf_counter()
         algorithms.check_name(algorithm)  # what nothing has the name of is refused at once
         check_options(options)
+        check_bools(maximum=maximum, warm_start=warm_start)
         found = devices_of(graph, devices, strategy)
         self._graph = edges_of(graph, found[0])
         self._turns = turns_of(
@@ -170,6 +172,7 @@ class RepeatedSolver(Prepared):
         O(m) beside what the algorithm takes. Weights of 64 bits are narrowed to 32 on the host
         where that is exact, those on the device are not.
         """
+        check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
         return self._turns.solve(
             weights, profile=profile, keep_on_device=keep_on_device, verify=verify
         )
@@ -235,6 +238,7 @@ class RepeatedSolver(Prepared):
         Uploads what changes, O(k), and copies weights that are the caller's once. Weights that were
         narrowed to 32 bits become 64 bits wide, O(m), when one comes that has no room in 32.
         """
+        check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
         return self._turns.update(
             edge_ids, weights, profile=profile, keep_on_device=keep_on_device, verify=verify
         )
@@ -296,14 +300,10 @@ class RepeatedSolver(Prepared):
             the iterable itself raises. The solver can be used again.
         """
         self._turns.opened()
-        total = len(weights) if isinstance(weights, Sized) else None
-
-        def told(done: int) -> None:
-            if progress is not None:
-                progress(done, total)
-
+        check_bools(keep_on_device=keep_on_device, verify=verify)
+        each, told = rounds_of(weights, progress)
         steps = self._turns.steps(keep_on_device=keep_on_device, verify=verify)
-        return solve_ahead(iter(weights), steps, told)
+        return solve_ahead(each, steps, told)
 
     # ------------------------------------------------------------------------ closing
 

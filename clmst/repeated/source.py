@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any
 
 from clmst.algorithms.adoption import adopt
 from clmst.algorithms.ecl_options import EclOptions
 from clmst.core import topology
+from clmst.core.arguments import check_choice, has, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
@@ -36,11 +37,10 @@ def devices_of(graph: Any, devices: Any, strategy: str) -> list[Device]:
         No devices, one of them twice, not the one that the graph is on, or a strategy that does not
         exist or needs several.
     """
-    if strategy not in STRATEGIES:
-        known = ", ".join(map(repr, STRATEGIES))
-        raise InvalidArgumentError(f"no strategy is called {strategy!r}; there are {known}")
+    fact = f"no strategy is called {shown(strategy)}; there are"
+    check_choice("strategy", strategy, STRATEGIES, fact=fact)
     several = isinstance(devices, Iterable) and not isinstance(devices, str)
-    named = list(devices) if several else [devices]
+    named = list(iterator_of(devices, "devices")[0]) if several else [devices]
     if not named:
         raise InvalidArgumentError("devices is empty; name one at least, or leave it out")
     if isinstance(graph, DeviceGraph) and not several:
@@ -60,6 +60,27 @@ def devices_of(graph: Any, devices: Any, strategy: str) -> list[Device]:
             f"{found[0].description}; 'auto' and 'alone' are for one"
         )
     return found
+
+
+def iterator_of(values: Any, name: str = "weights") -> tuple[Iterator[Any], int | None]:
+    """Return what goes through an iterable, and how long it is where it says so."""
+    try:
+        return iter(values), len(values) if isinstance(values, Sized) else None
+    except Exception as error:
+        raise InvalidArgumentError(f"{name} are {shown(values)}; they must be iterable") from error
+
+
+def rounds_of(weights: Any, progress: Any) -> tuple[Iterator[Any], Callable[[int], None]]:
+    """Return what goes through the weights of rounds, and what tells `progress` of them if any."""
+    each, total = iterator_of(weights)
+    if progress is not None and not callable(progress):
+        raise InvalidArgumentError(f"progress is {shown(progress)}; it must be callable")
+
+    def told(done: int) -> None:
+        if progress is not None:
+            progress(done, total)
+
+    return each, told
 
 
 def _check_distinct(devices: Sequence[Device]) -> None:
@@ -104,7 +125,7 @@ def check_options(options: Any) -> None:
 
 def graph_of(graph: Any, device: Device) -> Graph:
     """Return a graph whose edges do not depend on its weights."""
-    if hasattr(graph, "tocsr"):
+    if has(graph, "tocsr"):
         adopted = adopt(graph, device)
         return topology.graph_of_matrix(graph) if adopted is None else adopted.graph
     own = as_graph(graph)

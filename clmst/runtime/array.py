@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from clmst.core.arguments import as_array, check_dtype, check_integer, check_kind, shown
 from clmst.core.errors import InvalidArgumentError
+from clmst.core.unchecked import unchecked
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
+from clmst.runtime.device_memory import check_capacity
 from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard, check_memory
 from clmst.runtime.launcher import Launcher
@@ -46,6 +49,15 @@ class DeviceArray:
     base: Any
     offset: int = 0
 
+    def __post_init__(self) -> None:
+        """Check that the memory is as large as the array."""
+        check_kind("device", self.device, Device)
+        object.__setattr__(self, "dtype", _checked_dtype(self.dtype))
+        object.__setattr__(self, "size", check_integer("size", self.size, low=0))
+        object.__setattr__(self, "offset", check_integer("offset", self.offset, low=0))
+        check_capacity("memory", self.memory, self.nbytes, self.device)
+        check_capacity("base", self.base, self.offset + self.nbytes, self.device)
+
     # -------------------------------------------------------------- construction
 
     @classmethod
@@ -67,20 +79,20 @@ class DeviceArray:
         OutOfDeviceMemoryError
         """
         device = get_device(device)
-        dtype = np.dtype(dtype)
-        if size < 0:
-            raise InvalidArgumentError(f"the size is {size}; it must not be negative")
-        if dtype.hasobject:
-            raise InvalidArgumentError(
-                f"elements are {dtype}; Python objects have no place in a device's memory"
-            )
+        dtype = _checked_dtype(dtype)
+        size = check_integer("size", size, low=0)
         memory = device.allocate(size * dtype.itemsize)
-        return cls(device=device, dtype=dtype, size=size, memory=memory, base=memory)
+        return unchecked(
+            cls, device=device, dtype=dtype, size=size, memory=memory, base=memory, offset=0
+        )
 
     @classmethod
     def from_host(cls, values: Any, device: Any = None) -> DeviceArray:
         """Return a copy of a host array, of its dtype; waits for the transfer. O(n)."""
-        values = np.ascontiguousarray(values)
+        if isinstance(values, cls):
+            raise InvalidArgumentError("values are a DeviceArray; from_host takes a host array")
+        values = as_array("values", values)
+        values = np.ascontiguousarray(values) if values.ndim else values
         if values.ndim != 1:
             raise InvalidArgumentError(
                 f"values have {values.ndim} dimensions; a DeviceArray has one"
@@ -100,6 +112,11 @@ class DeviceArray:
         device : Device
             Made of a queue of the array's own context: ``clmst.get_device(queue)``.
         """
+        import pyopencl.array as cl_array
+
+        check_kind("device", device, Device)
+        check_kind("array", array, cl_array.Array, rule="it must be a pyopencl.array.Array")
+        _checked_dtype(array.dtype)
         if array.ndim != 1 or not array.flags.forc:
             raise InvalidArgumentError(
                 f"the array has shape {array.shape} and strides {array.strides}; it must have one "
@@ -112,7 +129,8 @@ class DeviceArray:
             )
         base, offset = _whole(array.base_data, array.offset)
         n_bytes = array.size * array.dtype.itemsize
-        return cls(
+        return unchecked(
+            cls,
             device=device,
             dtype=array.dtype,
             size=array.size,
@@ -137,6 +155,7 @@ class DeviceArray:
         InvalidArgumentError
             It is of another context.
         """
+        check_kind("device", device, Device)
         array_module = sys.modules.get("pyopencl.array")  # nobody has an array without
         if isinstance(values, cls):
             if values.device.context != device.context:
@@ -169,6 +188,7 @@ class DeviceArray:
 
     def write(self, values: Array) -> None:
         """Overwrite the array with a host array of the same length and dtype; waits. O(n)."""
+        check_kind("values", values, np.ndarray, rule="it must be a NumPy array")
         if values.shape != (self.size,) or values.dtype != self.dtype:
             raise InvalidArgumentError(
                 f"values have shape {values.shape} and dtype {values.dtype}; the array takes "
@@ -198,13 +218,21 @@ class DeviceArray:
         the array does.
         """
         if not isinstance(key, slice):
-            raise InvalidArgumentError(f"{key!r} is no slice; copy single elements with to_host")
-        start, stop, step = key.indices(self.size)
+            raise InvalidArgumentError(
+                f"{shown(key)} is no slice; copy single elements with to_host"
+            )
+        try:
+            start, stop, step = key.indices(self.size)
+        except Exception as error:
+            raise InvalidArgumentError(
+                f"the slice is {shown(key)}; its ends and step must be integers, the step not 0"
+            ) from error
         if step != 1:
             raise InvalidArgumentError(f"the slice has step {step}; views take a step of 1")
         size = max(stop - start, 0)
         offset = self.offset + start * self.dtype.itemsize if size else self.offset
-        return DeviceArray(
+        return unchecked(
+            DeviceArray,
             device=self.device,
             dtype=self.dtype,
             size=size,
@@ -215,13 +243,14 @@ class DeviceArray:
 
     def view(self, dtype: Any) -> DeviceArray:
         """Return the same bytes as elements of another dtype."""
-        dtype = np.dtype(dtype)
+        dtype = _checked_dtype(dtype)
         if self.nbytes % dtype.itemsize:
             raise InvalidArgumentError(
                 f"the array has {self.nbytes} bytes; they must be a multiple of the "
                 f"{dtype.itemsize} of {dtype}"
             )
-        return DeviceArray(
+        return unchecked(
+            DeviceArray,
             device=self.device,
             dtype=dtype,
             size=self.nbytes // dtype.itemsize,
@@ -232,16 +261,29 @@ class DeviceArray:
 
     def is_at(self, other: DeviceArray) -> bool:
         """Return whether the two begin at the same byte."""
+        check_kind("other", other, DeviceArray)
         return bool(self.base == other.base and self.offset == other.offset)
 
     def overlaps(self, other: DeviceArray) -> bool:
         """Return whether the two have a byte in common."""
+        check_kind("other", other, DeviceArray)
         begin = max(self.offset, other.offset)
         end = min(self.offset + self.nbytes, other.offset + other.nbytes)
         return self.base == other.base and begin < end
 
     def __repr__(self) -> str:
         return f"DeviceArray({self.size} x {self.dtype} on {self.device.description})"
+
+
+def _checked_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the dtype of elements, which must have bytes that mean something on a device."""
+    checked = check_dtype("dtype", dtype)
+    if checked.hasobject or checked.itemsize == 0:
+        raise InvalidArgumentError(
+            f"elements are {checked}; Python objects, and what has no bytes, have no place in a "
+            "device's memory"
+        )
+    return checked
 
 
 def _region(device: Device, base: Any, offset: int, n_bytes: int) -> Any:

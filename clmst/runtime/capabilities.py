@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+from clmst.core.arguments import check_kind, check_texts
 from clmst.core.errors import InvalidArgumentError
 
 LanesKind: TypeAlias = Literal["ptx", "khr", "local"]
@@ -60,6 +61,7 @@ class Capabilities:
 
     def without(self, names: tuple[str, ...]) -> Capabilities:
         """Return these capabilities with those named in `names` forced off."""
+        names = check_texts("without", names)
         unknown = [name for name in names if name not in OPTIONAL]
         if unknown:
             raise InvalidArgumentError(
@@ -78,6 +80,7 @@ def detect(device: Any) -> Capabilities:
     """Ask a ``pyopencl.Device`` what it can do."""
     import pyopencl as cl
 
+    check_kind("cl_device", device, cl.Device, rule="it must be a pyopencl.Device")
     extensions = set(device.extensions.split())
     kind: DeviceKind = "accelerator"
     if device.type & cl.device_type.GPU:
@@ -109,6 +112,17 @@ def _builds_grid_barriers(device: Any) -> bool:
     edges to non-entry block") or never comes back from the build.
     """
     return "Portable Computing Language" not in device.platform.name
+
+
+def check_queue(queue: Any, cl_device: Any) -> None:
+    """Raise unless `queue` is a command queue of this device."""
+    import pyopencl as cl
+
+    check_kind("queue", queue, cl.CommandQueue, rule="it must be a pyopencl.CommandQueue")
+    if queue.device != cl_device:
+        raise InvalidArgumentError(
+            f"the queue is one of {queue.device.name}; it must be of the device itself"
+        )
 
 
 def _host_arrays(device: Any, kind: DeviceKind) -> HostArrays:

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from clmst.core.arguments import check_integer, check_kind, check_texts
 from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.weight_keys import Array
 from clmst.runtime import failures, forking, huge_pages, program, trial
-from clmst.runtime.capabilities import Capabilities, detect
+from clmst.runtime.capabilities import Capabilities, check_queue, detect
+from clmst.runtime.host_arrays import ReadAlone, check_uploaded
 from clmst.runtime.made_once import MadeOnce
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
@@ -50,8 +52,12 @@ class Device:
         _trusted: bool = False,
     ) -> None:
         forking.opening()
+        if queue is not None:
+            check_queue(queue, cl_device)
+        if tuning is not None:
+            check_kind("tuning", tuning, Policy)
         self.cl_device = cl_device
-        self.without = without
+        self.without = without = check_texts("without", without)
         self.capabilities: Capabilities = detect(cl_device).without(without)
         self._tuning = tuning
         self.lock = threading.RLock()
@@ -100,6 +106,7 @@ class Device:
 
     def with_policy(self, tuning: Policy) -> Device:
         """Return the same device with kernels of another shape; results stay the same."""
+        check_kind("tuning", tuning, Policy)
         return self._shaped(tuning, self._caller_queue)
 
     def beside(self, tuning: Policy) -> Device:
@@ -182,6 +189,8 @@ class Device:
             The device does not have that much, or not in one piece.
         DeviceError
         """
+        if type(n_bytes) is not int or n_bytes < 0:
+            n_bytes = check_integer("n_bytes", n_bytes, low=0)
         limit = self.capabilities.max_allocation
         if n_bytes > limit:
             raise OutOfDeviceMemoryError(
@@ -233,6 +242,8 @@ class Device:
         Without `wait` copies may still be on their way, for which only this device's own queue
         waits by itself; the arrays are the caller's again all the same.
         """
+        for array in arrays:
+            check_uploaded(array)
         found = [self._in_place(array) for array in arrays]
         transfers = []
         for k, array in enumerate(arrays):
@@ -252,7 +263,7 @@ class Device:
 
         access = self.capabilities.host_arrays if array.nbytes else "copied"
         if access == "shared":
-            return cl.SVM(array if array.flags.writeable else np.asarray(_ReadAlone(array)))
+            return cl.SVM(array if array.flags.writeable else np.asarray(ReadAlone(array)))
         if access == "wrapped":
             flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
             return cl.Buffer(self.context, flags, hostbuf=array)
@@ -310,8 +321,10 @@ class Device:
         KernelBuildError
         """
         asked = (source_name, prelude, *defines.items())  # quicker made than a specialisation
-        if asked in self._programs:
+        try:
             return self._programs[asked]
+        except Exception:  # it was not asked for before, or cannot have been
+            program.check_request(source_name, prelude, defines)
         key = program.specialise(source_name, self.capabilities, self.policy, prelude, **defines)
         # Threads that want the same program wait for the one that builds it.
         with self.lock, failures.Guard(self):
@@ -329,15 +342,3 @@ class Device:
         """Raise :class:`UnsupportedDeviceError` unless this device passed its trial."""
         if self.trial_failure is not None:
             raise UnsupportedDeviceError(f"{self.description} {self.trial_failure}")
-
-
-class _ReadAlone:
-    """The memory of a read-only array, for PyOpenCL, which has SVM that is read and written only.
-
-    Kernels take what is uploaded as ``const``.
-    """
-
-    def __init__(self, array: Array) -> None:
-        self._array = array  # whatever holds the memory
-        address = array.__array_interface__["data"][0]
-        self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}

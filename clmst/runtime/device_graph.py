@@ -6,9 +6,13 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
+from clmst.core.arguments import check_bool, check_dict, check_kind, shown
+from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
+from clmst.core.unchecked import unchecked
 from clmst.core.weight_keys import KeyedWeights, WeightKind, encode
 from clmst.runtime.device import Device
+from clmst.runtime.device_memory import check_capacity
 
 _KINDS = {"unsigned": 0, "signed": 1, "float": 2}
 
@@ -47,6 +51,23 @@ class DeviceGraph:
     plans: dict[Hashable, Any] = field(default_factory=dict)
     derived: dict[Hashable, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Check that memory is as large as the graph; what is in it is trusted."""
+        check_kind("graph", self.graph, Graph)
+        check_kind("device", self.device, Device)
+        encoded: Any = self.encoded
+        if not isinstance(encoded, KeyedWeights):
+            raise InvalidArgumentError(f"encoded is {shown(encoded)}; encode() makes such")
+        n_slots = self.n_slots
+        needed = {"indptr": 4 * (self.n_vertices + 1), "indices": 4 * n_slots}
+        needed["weights"] = encoded.encoding.word.itemsize * n_slots
+        for name, n_bytes in needed.items():
+            check_capacity(name, getattr(self, name), n_bytes, self.device)
+        if self.rows is not None:
+            check_capacity("rows", self.rows, 4 * n_slots, self.device)
+        check_dict("plans", self.plans)
+        check_dict("derived", self.derived)
+
     @classmethod
     def upload(cls, graph: Graph, device: Device, *, wait: bool = True) -> DeviceGraph:
         """Put `graph` on `device`; without a copy where the device shares the host's memory.
@@ -54,17 +75,24 @@ class DeviceGraph:
         Without `wait` copies may still be on their way, for which only the device's own queue
         waits by itself: a solve in that queue can be enqueued behind them.
         """
+        check_kind("graph", graph, Graph)
+        check_kind("device", device, Device)
+        check_bool("wait", wait)
         encoded = encode(graph.weights)
         indptr, indices, weights = device.upload_all(
             graph.indptr, graph.indices, encoded.bits, wait=wait
         )
-        return cls(
+        return unchecked(
+            cls,
             graph=graph,
             device=device,
             indptr=indptr,
             indices=indices,
             weights=weights,
             encoded=encoded,
+            rows=None,
+            plans={},
+            derived={},
         )
 
     @property
@@ -89,6 +117,7 @@ class DeviceGraph:
 
     def weight_defines(self, *, maximum: bool) -> dict[str, int]:
         """Return the macros that tell kernels how to read this graph's weights."""
+        check_bool("maximum", maximum)
         bits = 8 * self.encoded.encoding.word.itemsize
         return weight_defines(bits, self.encoded.kind, maximum=maximum)
 

@@ -8,14 +8,26 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from clmst.core.arguments import (
+    check_bool,
+    check_choice,
+    check_dict,
+    check_integer,
+    check_kind,
+    check_text,
+    shown,
+)
 from clmst.core.dense_graph import DenseGraph
-from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
+from clmst.core.errors import InvalidArgumentError, OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array, WeightKind, encode
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import weight_defines
+from clmst.runtime.device_memory import check_capacity
 
 CompleteGraph: TypeAlias = DenseGraph | Points
+
+_KINDS = ("unsigned", "signed", "float")
 
 # METRIC of cl/algorithms/dense_cells.cl, and how it stores weights.
 METRICS: dict[str, tuple[int, int, WeightKind]] = {
@@ -40,6 +52,11 @@ class Panel:
     first: int
     n_rows: int
     cells: Any
+
+    def __post_init__(self) -> None:
+        """Refuse what are no rows."""
+        check_integer("first", self.first, low=0)
+        check_integer("n_rows", self.n_rows, low=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -66,6 +83,34 @@ class DeviceMatrix:
     kind: WeightKind
     plans: dict[Any, Any]
 
+    def __post_init__(self) -> None:
+        """Check that panels are as large as the matrix; what is in them is trusted."""
+        check_kind("device", self.device, Device)
+        graph, bits = _checked_graph(self.graph), self.bits
+        if isinstance(graph, Points):
+            known: tuple[int, str] = METRICS[graph.metric][1:]
+            n_bytes = graph.planes.nbytes + graph.steps.nbytes
+        else:
+            width = 8 * graph.weight_dtype.itemsize
+            known = (32 if bits == 32 < width else width, check_choice("kind", self.kind, _KINDS))
+            n_bytes = 0
+        if (check_integer("bits", bits), check_text("kind", self.kind)) != known:
+            raise InvalidArgumentError(
+                f"bits and kind are {bits} and {self.kind!r}; of this graph they must be "
+                f"{known[0]} and {known[1]!r}"
+            )
+        row = 0
+        for panel in check_kind("panels", self.panels, tuple):
+            check_kind("a panel", panel, Panel)
+            row += panel.n_rows if panel.first == row else self.n_vertices + 1
+            needed = n_bytes or panel.n_rows * self.n_vertices * bits // 8
+            check_capacity("a panel's cells", panel.cells, needed, self.device)
+        if row != self.n_vertices:
+            raise InvalidArgumentError(
+                f"the panels do not hold each of {self.n_vertices} rows once; they must"
+            )
+        check_dict("plans", self.plans)
+
     @classmethod
     def upload(cls, graph: CompleteGraph, device: Device) -> DeviceMatrix:
         """Put `graph` on `device`; without a copy where the device shares the host's memory.
@@ -77,7 +122,8 @@ class DeviceMatrix:
         UnsupportedDeviceError
             The graph is points, and the device has no arithmetic on doubles.
         """
-        n = graph.n_vertices
+        check_kind("device", device, Device)
+        n = _checked_graph(graph).n_vertices
         if isinstance(graph, Points):
             _, bits, kind = METRICS[graph.metric]
             _check_doubles(device)
@@ -96,6 +142,7 @@ class DeviceMatrix:
 
     def defines(self, *, maximum: bool) -> dict[str, int]:
         """Return the macros that tell kernels where weights come from."""
+        check_bool("maximum", maximum)
         source = {"COMPLETE": 1}
         if isinstance(self.graph, Points):
             source |= {
@@ -103,6 +150,12 @@ class DeviceMatrix:
                 "DIMENSIONS": self.graph.planes.shape[0],
             }
         return source | weight_defines(self.bits, self.kind, maximum=maximum)
+
+
+def _checked_graph(graph: Any) -> CompleteGraph:
+    if not isinstance(graph, DenseGraph | Points):
+        raise InvalidArgumentError(f"graph is {shown(graph)}; it must be a DenseGraph or Points")
+    return graph
 
 
 def make_panels(

@@ -25,6 +25,8 @@ _WHAT_TO_INSTALL = (
 # Implementations that everybody calls by a name that they do not report.
 _ALIASES = {"Portable Computing Language": "PoCL"}
 
+_MOST_DIGITS = 10  # of the number behind a device's name
+
 _enumeration_lock = threading.Lock()
 
 
@@ -132,7 +134,7 @@ def get_device(device: Any = None) -> Device:
         device.check_usable()
         return device
     if device is None or isinstance(device, str):
-        name = device if device is not None else os.environ.get(DEVICE_VARIABLE)
+        name = os.environ.get(DEVICE_VARIABLE) if device is None else str.__str__(device)
         key = (name, _forced_off())
         if key not in _resolved:
             _resolved[key] = _first_usable(name)
@@ -208,7 +210,7 @@ def matching(every: list[Device], name: str | None) -> list[Device]:
     if name is None:
         return every
     words, colon, number = name.rpartition(":")
-    if colon and number.strip().isdecimal():
+    if colon and number.strip().isdecimal() and len(number) < _MOST_DIGITS:
         return [d for d in every if _matches(d, words)][int(number) :][:1]
     return [d for d in every if _matches(d, name)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
@@ -11,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from clmst.core.errors import KernelBuildError
+from clmst.core.arguments import check_integer, check_kind, check_text, shown
+from clmst.core.errors import InvalidArgumentError, KernelBuildError
 from clmst.runtime import binary_cache, source
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
 
+_SOURCE_NAME = re.compile(r"[a-z]+/[a-z0-9_]+[.]cl$", re.ASCII)
 _LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
 
 
@@ -153,6 +156,18 @@ def specialise(
     looked_at = {name: value for name, value in traits.items() if name in text}
     macros = {"WG_SIZE": work_group_size} | looked_at | defines
     return Specialisation.of(source_name, macros, prelude)
+
+
+def check_request(source_name: Any, prelude: Any, defines: Mapping[str, Any]) -> None:
+    """Raise unless there is such a source, and macros are numbers."""
+    name = check_text("source_name", source_name)
+    if not _SOURCE_NAME.fullmatch(name) or not (source.root() / name).is_file():
+        raise InvalidArgumentError(f"there is no source {shown(name)} of kernels")
+    if prelude is not None:
+        check_kind("prelude", prelude, Prelude)
+    for macro, value in defines.items():
+        if not isinstance(value, bool | np.bool_):
+            check_integer(macro, value)
 
 
 def build(context: Any, device: Any, specialisation: Specialisation) -> Any:

@@ -92,10 +92,26 @@ def test_masked_cells_are_no_edges() -> None:
     forest.verify(graph).raise_if_invalid()
 
 
-def test_one_sided_mask() -> None:
+@pytest.mark.parametrize("sides", ["upper", "lower", "one cell"])
+def test_one_sided_mask(sides: str) -> None:
+    """One of the two cells of a pair is enough, whatever stands in the one that is masked."""
+    whole = symmetric(9, np.float64)
+    mask = {
+        "upper": np.tri(9, dtype=bool),
+        "lower": ~np.tri(9, k=-1, dtype=bool),
+        "one cell": np.eye(9, k=-3, dtype=bool),
+    }[sides]
+    expected = Graph.from_masked(np.ma.array(whole, mask=np.zeros((9, 9), bool))).edges()
+    for hidden in (math.nan, -1.0):
+        masked = np.ma.array(np.where(mask, hidden, whole), mask=mask)
+        for ours, theirs in zip(Graph.from_masked(masked).edges(), expected, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_masked_matrix_is_symmetric_where_both_cells_are_edges() -> None:
     masked = np.ma.array(symmetric(4), mask=np.zeros((4, 4), bool))
-    masked.mask[3, 1] = True
-    with pytest.raises(InvalidGraphError, match="must be symmetric"):
+    masked[3, 1] += 1
+    with pytest.raises(InvalidGraphError, match=r"cell \(1, 3\) of the matrix is .* symmetric"):
         Graph.from_masked(masked)
 
 

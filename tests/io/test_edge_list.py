@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clmst.core.csr import rank
 from clmst.core.graph import Graph
 from clmst.io import blocks
-from clmst.io.edge_list import rank
 from tests.io.files import FORMAT_OF, held, parse, refuses, written
 
 

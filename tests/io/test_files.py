@@ -6,11 +6,12 @@ import gzip
 import os
 import stat
 import threading
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
-from clmst.core.errors import FileFormatError, InvalidArgumentError
+from clmst.core.errors import ClmstError, FileFormatError, InvalidArgumentError
 from clmst.io import files, read_graph
 
 
@@ -140,3 +141,38 @@ def test_an_empty_compressed_file_is_empty(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(b""))
     with pytest.raises(FileFormatError, match="the file is empty"):
         read_graph(path)
+
+
+def test_expansion_of_a_compressed_file_is_limited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few kilobytes may be gigabytes of zeros; what is usual passes."""
+    path = tmp_path / "bomb.gr.gz"
+    path.write_bytes(gzip.compress(b"c comment\n" * 10**5))
+    assert path.stat().st_size * files.MAX_EXPANSION < 10**6 < files.FREE_EXPANSION
+    with files.reading(path) as source:
+        assert len(source.stream.read()) == 10**6
+    monkeypatch.setattr(files, "FREE_EXPANSION", 10**4)
+    rule = f"there may be 10000, or {files.MAX_EXPANSION} times as many"
+    for read in (
+        lambda stream: stream.read(),
+        lambda stream: [*iter(lambda: stream.read(10**4), b"")],
+        lambda stream: [*iter(stream.readline, b"")],
+    ):
+        with pytest.raises(FileFormatError, match=rule), files.reading(path) as source:
+            read(source.stream)
+    with pytest.raises(FileFormatError, match=rule):
+        read_graph(path)
+
+
+def test_what_a_pipe_gives_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert files.read_whole(BytesIO(b"x" * 3 * 10**6)) == b"x" * 3 * 10**6
+    monkeypatch.setattr(files, "physical_memory", lambda: 10**6)
+    with pytest.raises(FileFormatError, match="half of this machine's memory"):
+        files.read_whole(BytesIO(b"x" * 3 * 10**6))
+
+
+def test_missing_file_is_an_error_of_both_kinds(tmp_path: Path) -> None:
+    for kind in (FileNotFoundError, OSError, InvalidArgumentError, ValueError, ClmstError):
+        with pytest.raises(kind, match=f"^no such file: {tmp_path}/missing.gr$"):
+            read_graph(tmp_path / "missing.gr")

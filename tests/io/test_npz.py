@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from clmst.core.errors import FileFormatError
 from clmst.core.graph import Graph
+from clmst.io import files, read_forest, read_graph
 from tests.io.files import FORMAT_OF, held, parse, refuses, written
 
 MATRIX = sparse.csr_array(
@@ -91,17 +94,17 @@ class _Bomb:
         (pickle.dumps(_Bomb()), "the file is no whole zip archive"),
         (archive(data=np.array([_Bomb()] * 4, object)), "Object arrays cannot be loaded"),
         (archive(format=None), "scipy.sparse.save_npz"),
-        (archive(format=b"xyz"), "scipy.sparse.save_npz"),
+        (archive(format=b"xyz"), "the format is 'xyz'; it must be one of csr"),
         (archive(data=None), "scipy.sparse.save_npz"),
         (archive(shape=None), "shape is not a file in the archive"),
         (archive(shape=np.array(4)), "scipy.sparse.save_npz"),
         (archive(shape=np.array([4, 5])), "the matrix is 4 x 5; an adjacency matrix must be squ"),
         (archive(shape=np.array([10**12] * 2)), "the header promises 1000000000000 vertices"),
-        (archive(indices=np.array([1, 2, 0, 4])), "scipy.sparse.save_npz"),
-        (archive(indices=np.array([1, 2, 0, -1])), "scipy.sparse.save_npz"),
-        (archive(indptr=np.array([0, 2, 3, 4])), "scipy.sparse.save_npz"),
-        (archive(indptr=np.array([0, 3, 2, 4, 4])), "scipy.sparse.save_npz"),
-        (archive(format=b"csc", indices=np.array([1, 2, 0, 99])), "scipy.sparse.save_npz"),
+        (archive(indices=np.array([1, 2, 0, 4])), "indices[3] is 4 in a graph of 4 vertices"),
+        (archive(indices=np.array([1, 2, 0, -1])), "indices[3] is -1; vertex numbers must not"),
+        (archive(indptr=np.array([0, 2, 3, 4])), "indptr has 4 entries for 4 rows; it must have 5"),
+        (archive(indptr=np.array([0, 3, 2, 4, 4])), "indptr falls from 3 to 2 at row 1"),
+        (archive(format=b"csc", indices=np.array([1, 2, 0, 99])), "indices[3] is 99 in a graph"),
         (archive(data=np.array([1j] * 4)), "the matrix has dtype complex128; weights must be"),
         (archive(data=np.array([1, np.nan, 3, 4])), "the weight of edge 1 (0, 2) is NaN"),
         (lying("data", shape=(10**12,)), "data.npy promises 2000000000000 bytes of int16"),
@@ -119,3 +122,64 @@ def test_a_damaged_member_is_refused(tmp_path: Path) -> None:
     at = data.index(MATRIX.data.tobytes())
     data[at] ^= 1
     refuses(tmp_path, ".npz", bytes(data), "Bad CRC-32")
+
+
+HUGE = np.array([0, 10**7, 0])
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"format": b"csr", "indptr": HUGE}, "indptr falls from 10000000 to 0 at row 1"),
+        ({"format": b"csc", "indptr": HUGE}, "indptr falls from 10000000 to 0 at row 1"),
+        (
+            {"format": b"bsr", "indptr": HUGE, "data": np.ones((2, 1, 1))},
+            "indptr falls from 10000000 to 0 at row 1",
+        ),
+        ({"format": b"bsr"}, "the blocks have shape (2,)"),
+        (
+            {"format": b"bsr", "shape": np.array([4, 4]), "data": np.ones((2, 2, 2))},
+            "indices[1] is 2 in a graph of 2 vertices",
+        ),
+        ({"format": b"csc", "indices": np.array([0, 10**7])}, "indices[1] is 10000000"),
+        ({"format": b"csc", "indices": np.array([[0], [1]])}, "indices is 2-dimensional"),
+        ({"format": b"csc", "data": np.ones(1)}, "indptr[-1] is 2 but indices has 2 entries and"),
+        (
+            {"format": b"coo", "row": np.array([0, 10**7]), "col": np.zeros(2, int)},
+            "row[1] is 1000",
+        ),
+        ({"format": b"coo", "row": np.zeros(2, int), "col": np.zeros(3, int)}, "have shapes"),
+        ({"format": b"dia", "offsets": np.array([0, 1, 2]), "data": np.ones((2, 2))}, "3 offsets"),
+        ({"format": b"dia", "offsets": np.array([1, 1]), "data": np.ones((2, 2))}, "there twice"),
+        ({"format": np.array([b"csr", b"csc"])}, "scipy.sparse.save_npz"),
+        ({"shape": np.array([2, 2, 2])}, "the matrix has shape [2, 2, 2]"),
+        ({"shape": np.array(["2", "2"])}, "scipy.sparse.save_npz"),
+    ],
+)
+@pytest.mark.parametrize("reader", ["graph", "forest"])
+def test_arrays_are_checked_before_scipy_has_them(
+    tmp_path: Path, arrays: dict[str, Any], message: str, reader: str
+) -> None:
+    """SciPy's conversions trust an archive: most of these ended the process."""
+    given = {
+        "format": b"csr",
+        "shape": np.array([2, 2]),
+        "indptr": np.array([0, 1, 2]),
+        "indices": np.array([0, 2]),
+        "data": np.ones(2),
+    } | arrays
+    path = tmp_path / "hostile.npz"
+    np.savez(path, **given)
+    graph = Graph.from_edges([0], [1], [1])
+    with pytest.raises(FileFormatError, match=re.escape(message)):
+        read_graph(path) if reader == "graph" else read_forest(path, graph)
+
+
+def test_expansion_of_an_archive_is_limited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What its directory says is refused before any of it is read."""
+    monkeypatch.setattr(files, "FREE_EXPANSION", 10**5)
+    stream = BytesIO()
+    np.savez_compressed(stream, indptr=np.zeros(10**6, np.int64))
+    refuses(tmp_path, ".npz", stream.getvalue(), "bytes expand to 8000128 or more; there may be")

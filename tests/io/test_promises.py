@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+from pathlib import Path
 
 import pytest
 
 from clmst.core.errors import FileFormatError
-from clmst.io import promises
+from clmst.io import promises, read_graph
 from clmst.io.promises import Promise
 
 
@@ -51,3 +53,29 @@ def test_more_and_fewer_edges_than_promised_are_refused(found: int) -> None:
     promise.check_kept(5)
     with pytest.raises(FileFormatError, match=f"promises 5 arcs but the file holds {found}"):
         promise.check_kept(found, what="arcs")
+
+
+@pytest.mark.parametrize("suffix", [".gr", ".stp", ".mtx", ".graph", ".tsp", ".txt"])
+def test_vertices_of_a_header_are_bounded_by_the_file(tmp_path: Path, suffix: str) -> None:
+    """A line of text must not make gigabytes: vertices without an edge take none."""
+    n = 10**9
+    header = {
+        ".gr": f"p sp {n} 0\n",
+        ".stp": f"33D32945 STP File\nSECTION Graph\nNodes {n}\nEdges 0\nEND\nEOF\n",
+        ".mtx": f"%%MatrixMarket matrix coordinate real general\n{n} {n} 0\n",
+        ".graph": f"{n} 0\n",
+        ".tsp": f"TYPE : TSP\nDIMENSION : {n}\nEDGE_WEIGHT_TYPE : EUC_2D\nEOF\n",
+        ".txt": f"{n}\n0\n",
+    }[suffix]
+    for name, data in ((suffix, header.encode()), (f"{suffix}.gz", gzip.compress(header.encode()))):
+        path = tmp_path / f"hostile{name}"
+        path.write_bytes(data)
+        with pytest.raises(FileFormatError, match="16777216 vertices, or 64 for each byte"):
+            read_graph(path)
+
+
+def test_vertices_that_a_file_may_promise() -> None:
+    assert Promise(n_vertices=2**24, n_edges=0, file_bytes=1).n_vertices == 2**24
+    assert Promise(n_vertices=2**26, n_edges=0, file_bytes=2**20).n_vertices == 2**26
+    with pytest.raises(FileFormatError, match="in a file of 1048575 bytes"):
+        Promise(n_vertices=2**26, n_edges=0, file_bytes=2**20 - 1)

@@ -33,6 +33,8 @@ MEANINGS: dict[str, tuple[Callable[[Any], Monoid], Meaning, tuple[str, ...]]] = 
     "xor": (Monoid.bitwise_xor, np.bitwise_xor, INTEGERS),
 }
 
+F = "uint f(uint a, uint b) { return a; }\n"
+
 KERNEL = """
 kernel void evaluate_{type}(const global {type} *left, const global {type} *right,
                             global {type} *out, global {type} *identities) {{
@@ -160,12 +162,10 @@ def test_names_tell_the_type() -> None:
 
 def test_prelude() -> None:
     """The preamble first, so that its lines count from 1."""
-    monoid = Monoid(
-        dtype="u4", combine="f(a, b)", identity="7", preamble="uint f();\n", name="mine"
-    )
+    monoid = Monoid(dtype="u4", combine="f(a, b)", identity="7", preamble=F, name="mine")
     assert monoid.prelude.name == "mine"
     assert monoid.prelude.text.splitlines() == [
-        "uint f();",
+        F.strip(),
         "",
         "#define T uint",
         "#define T_BYTES 4",
@@ -200,10 +200,7 @@ def refused(make: Callable[[], Monoid]) -> str:
 def test_texts_that_would_break_out_of_their_line(what: str, text: str) -> None:
     """They become macros, and the name of a file in a #line directive."""
     parts = {"combine": "a + b", "identity": "0", "name": "sum", what: text}
-    assert refused(lambda: Monoid(dtype="u4", **parts)) == (
-        f"{what} is {text!r}; it must be one line, not empty, without quotes and backslashes "
-        "(longer code goes into the preamble)"
-    )
+    assert refused(lambda: Monoid(dtype="u4", **parts)).startswith(f"{what} is {text!r}; ")
 
 
 @pytest.mark.parametrize("dtype", ["u1", "f2", "c8", "bool", "S4", ">u4", "u4,f8", "3u4"])

@@ -14,6 +14,7 @@ from clmst.primitives.scan import reduce
 from clmst.primitives.shares import STRATEGIES
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.program import Prelude
 from tests.primitives.operators import (
     AFFINE,
     SUM,
@@ -195,13 +196,13 @@ def test_device_without_doubles(any_device: Device) -> None:
 @each_compiler
 def test_combination_that_does_not_compile(plain: Device) -> None:
     """The label names the operator, and the log the macro that it stands in."""
-    monoid = Monoid(dtype="u4", combine="a + undeclared_thing", identity="0", name="bad sum")
+    monoid = Monoid(dtype="u4", combine="a + b.w", identity="0", name="bad sum")
     out = DeviceArray.from_host(VALUES, plain)
     with pytest.raises(KernelBuildError) as caught:
         reduce(DeviceArray.from_host(VALUES, plain), monoid=monoid, out=out)
     assert caught.value.label.startswith("scan[bad sum,")
     assert "bad sum:" in caught.value.log
-    assert "undeclared_thing" in caught.value.log
+    assert "a + b.w" in caught.value.log
     assert_equal(out.to_host(), VALUES)
 
 
@@ -212,19 +213,19 @@ def test_preamble_that_does_not_compile(plain: Device) -> None:
         dtype="u4",
         combine="added(a, b)",
         identity="0",
-        preamble="static inline uint added(uint a, uint b) {\n  return a + undeclared_thing;\n}",
+        preamble="static inline uint added(uint a, uint b) {\n  return a + b.w;\n}",
         name="bad sum",
     )
     with pytest.raises(KernelBuildError) as caught:
         reduce(DeviceArray.from_host(VALUES, plain), monoid=monoid)
     assert caught.value.label.startswith("scan[bad sum,")
     assert "bad sum:2:" in caught.value.log
-    assert "undeclared_thing" in caught.value.log
+    assert "b.w" in caught.value.log
 
 
 @each_compiler
 def test_element_of_another_size_does_not_compile(plain: Device) -> None:
-    """A preamble that redefines what the operator is of would read behind arrays."""
-    monoid = Monoid(dtype="u4", combine="a", identity="0", preamble="#define uint ulong")
+    """An operator of other elements than the arrays have would read behind them."""
+    prelude = Prelude(name="wide", text="#define T ulong\n#define T_BYTES 4")
     with pytest.raises(KernelBuildError, match="monoid_element_has_the_size_of_its_dtype"):
-        reduce(DeviceArray.from_host(VALUES, plain), monoid=monoid)
+        plain.program("primitives/scan.cl", prelude)

@@ -37,8 +37,8 @@ def random(n: int, degree: int) -> StandIn:
     InvalidArgumentError
         There would be more slots than an ECL file can hold, or more neighbours than vertices.
     """
-    check_integer("n", n, low=2)
-    check_integer("degree", degree, low=1, high=n - 1)
+    n = check_integer("n", n, low=2)
+    degree = check_integer("degree", degree, low=1, high=n - 1)
     drawn = _drawn(n, degree)
     size = f"2e{n.bit_length() - 1}" if n.bit_count() == 1 else str(n)
     return StandIn(
@@ -68,8 +68,8 @@ def rmat(scale: int, degree: int) -> StandIn:
     InvalidArgumentError
         As :func:`random`.
     """
-    check_integer("scale", scale, low=4, high=27)
-    check_integer("degree", degree, low=1, high=(1 << scale) - 1)
+    scale = check_integer("scale", scale, low=4, high=27)
+    degree = check_integer("degree", degree, low=1, high=(1 << scale) - 1)
     drawn = _drawn(1 << scale, degree)
     return StandIn(
         name=f"rmat-2e{scale}-d{degree}",

@@ -77,7 +77,7 @@ def symmetric_graph(
     weights: npt.NDArray[np.int32],
 ) -> Graph:
     """Make a graph of a symmetric CSR that is canonical by construction."""
-    return Graph(
+    return Graph.unchecked(
         indptr=indptr,
         indices=columns,
         weights=weights,

@@ -1,0 +1,586 @@
+"""Every public entry with a valid call of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyopencl.array as cl_array
+
+import clmst
+from benchmarks.misuse.world import World
+from clmst import drawing, generators, io
+from clmst import primitives as p
+
+Call = tuple[Callable[..., Any], dict[str, Any]]
+
+
+class Entry(NamedTuple):
+    """A public call: `make` returns it anew with valid arguments, each by its name."""
+
+    name: str
+    make: Callable[[World], Call]
+
+
+def entries() -> list[Entry]:
+    """Return every public entry."""
+    groups = (_solving, _graphs, _results, _records, _options, _files, _repeated, _devices)
+    parts = (*groups, _generators, _operators, _scans, _selections, _moves, _drawing)
+    return [Entry(name, make) for part in parts for name, make in part()]
+
+
+def _solving() -> Iterator[tuple[str, Callable[[World], Call]]]:
+    common = {"algorithm": "auto", "device": None, "options": None, "keep_on_device": False}
+    for solve in (clmst.minimum_spanning_forest, clmst.maximum_spanning_forest):
+        yield (
+            solve.__name__,
+            lambda w, solve=solve: (solve, {"graph": w.graph, **common, "profile": False}),
+        )
+    yield "to_device", lambda w: (clmst.to_device, {"graph": w.graph, "device": None})
+    yield "core_numbers", lambda w: (clmst.core_numbers, {"graph": w.graph, "device": None})
+    yield "kruskal", lambda w: (clmst.kruskal, {"graph": w.graph, "maximum": False})
+    yield "verify", lambda w: (clmst.verify, {"graph": w.graph, "forest": w.forest})
+
+
+def _graphs() -> Iterator[tuple[str, Callable[[World], Call]]]:
+    u, v, w3 = [0, 0, 1], [1, 2, 2], [2, 3, 4]
+    yield "Graph.from_scipy", lambda w: (clmst.Graph.from_scipy, {"A": w.matrix})
+    yield (
+        "Graph.from_csr",
+        lambda _: (
+            clmst.Graph.from_csr,
+            {"indptr": [0, 2, 3, 3], "indices": [1, 2, 2], "weights": w3},
+        ),
+    )
+    yield (
+        "Graph.from_edges",
+        lambda _: (
+            clmst.Graph.from_edges,
+            {
+                "u": u, "v": v, "w": w3, "n_vertices": 3, "merge_parallel": False,
+                "coordinates": np.zeros((3, 2)),
+            },
+        ),
+    )  # fmt: skip
+    yield (
+        "Graph.from_masked",
+        lambda _: (clmst.Graph.from_masked, {"matrix": np.ma.ones((3, 3))}),
+    )
+    yield (
+        "Graph.from_networkx",
+        lambda w: (
+            clmst.Graph.from_networkx,
+            {"G": w.forest.to_networkx(), "weight": "weight"},
+        ),
+    )
+    yield "Graph.read", lambda w: (clmst.Graph.read, {"path": w.graph_file, "format": None})
+    for field in ("indptr", "indices", "weights", "is_symmetric", "edge_ids", "n_input",
+                  "vertex_labels", "coordinates"):  # fmt: skip
+        yield (
+            "Graph.replace",
+            lambda w, field=field: (_use_replaced(w), {field: getattr(w.graph, field)}),
+        )
+    yield "Graph", lambda w: (clmst.Graph, _fields_of(w.graph))
+    yield "DenseGraph", lambda _: (clmst.DenseGraph, {"weights": np.ones((3, 3))})
+    dense = clmst.DenseGraph(np.ones((3, 3)))
+    yield "DenseGraph.weights_of", lambda _: (dense.weights_of, {"u": np.r_[0], "v": np.r_[1]})
+    yield (
+        "Points",
+        lambda _: (clmst.Points, {"coordinates": np.zeros((3, 2)), "metric": "euclidean"}),
+    )
+    points = clmst.Points(np.zeros((3, 2)))
+    yield "Points.weights_of", lambda _: (points.weights_of, {"u": np.r_[0], "v": np.r_[1]})
+
+
+def _fields_of(record: Any) -> dict[str, Any]:
+    return {field.name: getattr(record, field.name) for field in fields(record) if field.init}
+
+
+def _use_replaced(world: World) -> Callable[..., Any]:
+    """Return a call that changes an attribute of a graph and solves it."""
+
+    def use(**changes: Any) -> Any:
+        graph = world.graph.replace(**changes)
+        repr(graph)
+        forest = clmst.minimum_spanning_forest(graph)
+        return forest.to_networkx()
+
+    return use
+
+
+def _results() -> Iterator[tuple[str, Callable[[World], Call]]]:
+    yield "Forest", lambda w: (_use_forest(w), _fields_of(w.forest))
+    yield "Forest.to_networkx", lambda w: (w.forest.to_networkx, {"weight": "weight"})
+    yield "Forest.verify", lambda w: (w.forest.verify, {"graph": w.graph})
+    yield (
+        "DeviceForest",
+        lambda w: (_use_device_forest, _fields_of(_device_forest(w))),
+    )
+    yield (
+        "DeviceForest.with_stats",
+        lambda w: (_device_forest(w).with_stats, {"stats": {"a": 1}}),
+    )
+    yield "DeviceGraph", lambda w: (_use_device_graph, _fields_of(w.device_graph))
+    yield (
+        "DeviceGraph.upload",
+        lambda w: (
+            clmst.DeviceGraph.upload,
+            {"graph": w.graph, "device": w.device, "wait": True},
+        ),
+    )
+    yield (
+        "DeviceGraph.weight_defines",
+        lambda w: (w.device_graph.weight_defines, {"maximum": False}),
+    )
+    points = clmst.Points(np.zeros((3, 2)))
+    yield (
+        "DeviceMatrix.upload",
+        lambda w: (clmst.DeviceMatrix.upload, {"graph": points, "device": w.device}),
+    )
+    yield (
+        "DeviceMatrix",
+        lambda w: (_use_device_graph, _fields_of(clmst.to_device(points, w.device))),
+    )
+    yield (
+        "DeviceMatrix.defines",
+        lambda w: (clmst.to_device(points, w.device).defines, {"maximum": False}),
+    )
+    yield "Verification", lambda _: (_use_verification, {"problems": ("a",), "n_problems": 1})
+
+
+def _device_forest(world: World) -> clmst.DeviceForest:
+    return clmst.minimum_spanning_forest(world.device_graph, keep_on_device=True)
+
+
+def _use_forest(world: World) -> Callable[..., Any]:
+    def use(**attributes: Any) -> Any:
+        forest = clmst.Forest(**attributes)
+        repr(forest)
+        forest.verify(world.graph)
+        return forest.to_scipy(), forest.to_networkx(), forest.labels
+
+    return use
+
+
+def _use_device_forest(**attributes: Any) -> Any:
+    return clmst.DeviceForest(**attributes).to_host()
+
+
+def _use_device_graph(**attributes: Any) -> Any:
+    kind = clmst.DeviceMatrix if "panels" in attributes else clmst.DeviceGraph
+    return clmst.minimum_spanning_forest(kind(**attributes))
+
+
+def _use_verification(**attributes: Any) -> Any:
+    found = clmst.Verification(**attributes)
+    with suppress(clmst.InvalidForestError):
+        found.raise_if_invalid()
+    return bool(found)
+
+
+def _records() -> Iterator[tuple[str, Callable[[World], Call]]]:
+    array = clmst.DeviceArray
+    yield "DeviceArray", lambda w: (_use_device_array, _array_fields(w))
+    yield "DeviceArray.empty", lambda _: (array.empty, {"size": 4, "dtype": "u4", "device": None})
+    yield "DeviceArray.from_host", lambda _: (array.from_host, {"values": [1, 2], "device": None})
+    yield (
+        "DeviceArray.from_pyopencl",
+        lambda w: (
+            array.from_pyopencl,
+            {"array": cl_array.to_device(w.device.queue, np.ones(3)), "device": w.device},
+        ),
+    )
+    yield (
+        "DeviceArray.in_context",
+        lambda w: (array.in_context, {"values": w.words(), "device": w.device}),
+    )
+    yield (
+        "DeviceArray.write",
+        lambda w: (w.words().write, {"values": np.zeros(8, np.uint32)}),
+    )
+    yield "DeviceArray.__getitem__", lambda w: (w.words().__getitem__, {"key": slice(0, 2)})
+    yield (
+        "DeviceArray slice",
+        lambda w: (
+            lambda start, stop, step: w.words()[start:stop:step],
+            {"start": 0, "stop": 2, "step": 1},
+        ),
+    )
+    yield "DeviceArray.view", lambda w: (w.words().view, {"dtype": np.int32})
+    yield "DeviceArray.is_at", lambda w: (w.words().is_at, {"other": w.words()})
+    yield "DeviceArray.overlaps", lambda w: (w.words().overlaps, {"other": w.words()})
+
+
+def _array_fields(world: World) -> dict[str, Any]:
+    array = world.words()
+    return {name: getattr(array, name) for name in array.__slots__}
+
+
+def _use_device_array(**attributes: Any) -> Any:
+    array = clmst.DeviceArray(**attributes)
+    return repr(array), len(array), array.to_host(), p.reduce(array)
+
+
+def _options() -> Iterator[tuple[str, Callable[[World], Call]]]:
+    for kind, algorithm in (
+        (clmst.BoruvkaOptions, "boruvka"),
+        (clmst.DenseOptions, "dense"),
+        (clmst.EclOptions, "ecl"),
+        (clmst.EdgeParallelOptions, "edge-parallel"),
+        (clmst.FilterBoruvkaOptions, "filter-boruvka"),
+        (clmst.LoneBoruvkaOptions, "lone-boruvka"),
+        (clmst.PmaOptions, "pma"),
+        (clmst.PrimBoruvkaOptions, "prim-boruvka"),
+        (clmst.PrimOptions, "prim"),
+    ):
+        yield (
+            kind.__name__,
+            lambda w, kind=kind, algorithm=algorithm: (
+                _use_options(w, kind, algorithm),
+                _fields_of(kind()),
+            ),
+        )
+    yield "EclOptions.ablation", lambda _: (clmst.EclOptions.ablation, {"seed": 0, "samples": 9})
+
+
+def _use_options(world: World, kind: type, algorithm: str) -> Callable[..., Any]:
+    return lambda **attributes: clmst.minimum_spanning_forest(
+        world.device_graph, algorithm=algorithm, options=kind(**attributes)
+    )
+
+
+def _files() -> Iterator[tuple[str, Callable[[World], Call]]]:
+    yield "read_graph", lambda w: (clmst.read_graph, {"path": w.graph_file, "format": None})
+    yield "read_points", lambda w: (clmst.read_points, {"path": w.points_file, "format": None})
+    yield (
+        "read_forest",
+        lambda w: (io.read_forest, {"path": w.forest_file, "graph": w.graph, "format": None}),
+    )
+    for suffix in ("gr", "mtx", "graph", "egr", "npz", "txt", "stp"):
+        yield (
+            f"write_graph .{suffix}",
+            lambda w, suffix=suffix: (
+                clmst.write_graph,
+                {"graph": w.graph, "path": Path(f"written.{suffix}"), "format": None},
+            ),
+        )
+    for suffix in ("npz", "mtx", "txt", "json"):
+        yield (
+            f"write_forest .{suffix}",
+            lambda w, suffix=suffix: (
+                clmst.write_forest,
+                {"forest": w.forest, "path": Path(f"written.{suffix}"), "format": None},
+            ),
+        )
+
+
+def _repeated() -> Iterator[tuple[str, Callable[[World], Call]]]:
+    yield (
+        "RepeatedSolver",
+        lambda w: (
+            clmst.RepeatedSolver,
+            {
+                "graph": w.graph, "devices": None, "strategy": "auto", "maximum": False,
+                "algorithm": "auto", "options": None, "warm_start": True,
+            },
+        ),
+    )  # fmt: skip
+    switches = {"keep_on_device": False, "profile": False}
+    weights = np.ones(31, np.int32)
+    yield (
+        "RepeatedSolver.solve",
+        lambda w: (_solver(w).solve, {"weights": weights, **switches}),
+    )
+    yield (
+        "RepeatedSolver.update",
+        lambda w: (_solver(w).update, {"edge_ids": [0, 1], "weights": [5, 6], **switches}),
+    )
+    yield (
+        "RepeatedSolver.solve_many",
+        lambda w: (
+            lambda **given: list(_solver(w).solve_many(**given)),
+            {"weights": [weights], "keep_on_device": False, "progress": lambda *_: None},
+        ),
+    )
+    yield (
+        "RepeatedSolver.solve_many, one of",
+        lambda w: (lambda one: list(_solver(w).solve_many([one])), {"one": weights}),
+    )
+    yield "RepeatedSolver.weights_of", lambda w: (_solver_of_matrix(w).weights_of, {
+        "matrix": w.matrix
+    })  # fmt: skip
+
+
+def _solver(world: World) -> clmst.RepeatedSolver:
+    solver = clmst.RepeatedSolver(world.graph, devices=world.device)
+    solver.solve(np.arange(solver.n_edges, dtype=np.int32))
+    return solver
+
+
+def _solver_of_matrix(world: World) -> clmst.RepeatedSolver:
+    return clmst.RepeatedSolver(world.matrix, devices=world.device)
+
+
+def _devices() -> Iterator[tuple[str, Callable[[World], Call]]]:
+    yield "get_device", lambda _: (clmst.get_device, {"device": None})
+    yield (
+        "Device",
+        lambda w: (
+            clmst.Device,
+            {
+                "cl_device": w.device.cl_device, "queue": w.device.queue, "without": (),
+                "tuning": w.device.policy,
+            },
+        ),
+    )  # fmt: skip
+    yield (
+        "Device.forcing_off",
+        lambda w: (
+            lambda **given: w.device.forcing_off(*given.values()),
+            {"name": "lanes"},
+        ),
+    )
+    yield "Device.with_policy", lambda w: (w.device.with_policy, {"tuning": w.device.policy})
+    yield "Device.beside", lambda w: (w.device.beside, {"tuning": w.device.policy})
+    yield "Device.allocate", lambda w: (w.device.allocate, {"n_bytes": 64})
+    yield "Device.upload", lambda w: (w.device.upload, {"array": np.ones(3)})
+    yield (
+        "Device.upload_all",
+        lambda w: (
+            lambda array, wait: w.device.upload_all(array, wait=wait),
+            {"array": np.ones(3), "wait": True},
+        ),
+    )
+    yield (
+        "Device.program",
+        lambda w: (
+            lambda source_name, prelude, define: w.device.program(
+                source_name, prelude, RECORD_WORDS=define
+            ),
+            {"source_name": "primitives/permute.cl", "prelude": None, "define": 1},
+        ),
+    )
+
+
+def _generators() -> Iterator[tuple[str, Callable[[World], Call]]]:
+    valid = {
+        "grid": {"rows": 3, "columns": 4},
+        "road": {"n": 40},
+        "random": {"n": 30},
+        "rmat": {"scale": 4},
+        "kronecker": {"scale": 4},
+        "clustered": {"n": 30, "clusters": 3, "cluster_size": 5},
+        "delaunay": {"n": 30},
+        "preferential": {"n": 30},
+        "path": {"n": 9},
+        "star": {"n": 9},
+        "complete": {"n": 9},
+    }
+    for name, family in generators.FAMILIES.items():
+        known = valid.get(name, {})
+        needed = {q.name: q.default for q in family.parameters if not q.required}
+        needed |= known or {
+            q.name: (1, 2) if q.type is tuple else 9 for q in family.parameters if q.required
+        }
+        yield (
+            f"generators.{name}",
+            lambda _, family=family, needed=needed: (
+                family.function,
+                dict(needed),
+            ),
+        )
+    yield "generate", lambda _: (clmst.generate, {"kind": "path", "n": 9})
+
+
+def _operators() -> Iterator[tuple[str, Callable[[World], Call]]]:
+    yield (
+        "Monoid",
+        lambda w: (
+            _use_monoid(w),
+            {
+                "dtype": "u4", "combine": "a + b", "identity": "0", "commutative": True,
+                "preamble": "", "name": "sum",
+            },
+        ),
+    )  # fmt: skip
+    for name in ("sum", "product", "minimum", "maximum", "bitwise_and", "bitwise_or",
+                 "bitwise_xor", "minimum_by_key"):  # fmt: skip
+        argument = "key" if name == "minimum_by_key" else "dtype"
+        yield (
+            f"Monoid.{name}",
+            lambda _, name=name, argument=argument: (
+                getattr(p.Monoid, name),
+                {argument: "u4"},
+            ),
+        )
+    yield (
+        "Predicate",
+        lambda w: (
+            _use_predicate(w),
+            {"dtype": "u4", "expression": "x > 1", "preamble": "", "name": "large"},
+        ),
+    )
+    yield (
+        "pair_of",
+        lambda _: (p.pair_of, {"first": "u4", "second": "f4", "names": ("key", "index")}),
+    )
+
+
+def _use_monoid(world: World) -> Callable[..., Any]:
+    return lambda **given: p.reduce(world.words(), monoid=p.Monoid(**given)).to_host()
+
+
+def _use_predicate(world: World) -> Callable[..., Any]:
+    def use(**given: Any) -> Any:
+        return p.compact(world.words(), predicate=p.Predicate(**given))[1].to_host()
+
+    return use
+
+
+def _launcher(world: World) -> Any:
+    from clmst.runtime.launcher import Launcher
+
+    return Launcher(world.device, world.device.queue)
+
+
+def _scans() -> Iterator[tuple[str, Callable[[World], Call]]]:
+    def common(w: World) -> dict[str, Any]:
+        return {"values": w.words(), "monoid": p.Monoid.sum("u4"), "out": w.empty()}
+
+    def ends(w: World, strategy: str = "parallel") -> dict[str, Any]:
+        return {"strategy": strategy, "launch": _launcher(w)}
+
+    yield "reduce", lambda w: (p.reduce, common(w) | ends(w))
+    for scan in (p.exclusive_scan, p.inclusive_scan):
+        yield (
+            scan.__name__,
+            lambda w, scan=scan: (
+                scan,
+                common(w) | {"total": w.empty(1)} | ends(w, "reduce-then-scan"),
+            ),
+        )
+    yield (
+        "segmented_scan",
+        lambda w: (
+            p.segmented_scan,
+            common(w) | {"flags": w.flags(), "exclusive": False} | ends(w),
+        ),
+    )
+    yield (
+        "segmented_reduce, flags",
+        lambda w: (
+            p.segmented_reduce,
+            common(w) | {"flags": w.flags()} | ends(w),
+        ),
+    )
+    yield (
+        "segmented_reduce, offsets",
+        lambda w: (
+            p.segmented_reduce,
+            common(w) | {"offsets": w.words(9)} | ends(w),
+        ),
+    )
+    yield (
+        "head_flags",
+        lambda w: (
+            p.head_flags,
+            {"offsets": w.words(9), "length": 8, "out": w.empty(8, "u1"), "launch": _launcher(w)},
+        ),
+    )
+    yield (
+        "end_flags",
+        lambda w: (
+            p.end_flags,
+            {"flags": w.flags(), "out": w.empty(8, "u1"), "launch": _launcher(w)},
+        ),
+    )
+
+
+def _selections() -> Iterator[tuple[str, Callable[[World], Call]]]:
+    def outputs(w: World) -> dict[str, Any]:
+        return {"out": w.empty(), "count": w.empty(1), "strategy": "parallel",
+                "launch": _launcher(w)}  # fmt: skip
+
+    def values(w: World) -> dict[str, Any]:
+        return {"values": w.words(), "values_out": w.empty()}
+
+    large = p.Predicate(dtype="u4", expression="x > 1")
+    for select in (p.compact, p.partition):
+        most = {"at_most": 8} if select is p.compact else {}
+        for how in ("flags", "predicate"):
+            yield f"{select.__name__}, {how}", lambda w, select=select, how=how, most=most: (
+                select,
+                {"records": w.words(), how: w.flags() if how == "flags" else large}
+                | values(w) | outputs(w) | most,
+            )  # fmt: skip
+    yield "positions", lambda w: (p.positions, {"flags": w.flags(), "at_most": 8} | outputs(w))
+    yield (
+        "unique_by_key",
+        lambda w: (
+            p.unique_by_key,
+            {"keys": w.words(), "at_most": 8} | values(w) | outputs(w),
+        ),
+    )
+
+
+def _moves() -> Iterator[tuple[str, Callable[[World], Call]]]:
+    def ends(w: World) -> dict[str, Any]:
+        return {"strategy": "parallel", "launch": _launcher(w)}
+
+    for move in (p.gather, p.scatter):
+        yield (
+            move.__name__,
+            lambda w, move=move: (
+                move,
+                {
+                    "values": w.words(),
+                    "indices": w.words(),
+                    "out": w.empty(),
+                    "launch": _launcher(w),
+                },
+            ),
+        )
+    yield "split", lambda w: (
+        p.split,
+        {
+            "records": w.words(), "key_bits": 3, "start_bit": 0, "values": w.words(),
+            "out": w.empty(), "values_out": w.empty(), **ends(w),
+        },
+    )  # fmt: skip
+    yield (
+        "sort",
+        lambda w: (
+            p.sort,
+            {"keys": w.words(), "descending": False, "out": w.empty(), **ends(w)},
+        ),
+    )
+    yield "sort_by_key", lambda w: (
+        p.sort_by_key,
+        {
+            "keys": w.words(), "values": w.words(), "key_bits": 3, "start_bit": 0,
+            "descending": False, "keys_out": w.empty(), "values_out": w.empty(), **ends(w),
+        },
+    )  # fmt: skip
+
+
+def _drawing() -> Iterator[tuple[str, Callable[[World], Call]]]:
+    common = {"path": "drawn.png", "title": "a", "max_edges": 10}
+    yield (
+        "draw_forest",
+        lambda w: (
+            drawing.draw_forest,
+            {"graph": w.graph, "forest": w.forest, **common},
+        ),
+    )
+    yield "draw_change", lambda w: (
+        drawing.draw_change,
+        {
+            "graph": w.graph, "before": w.forest, "after": w.forest, **common,
+            "window": (0.0, -3.0, 3.0, 0.0),
+        },
+    )  # fmt: skip
+    yield "layout", lambda w: (drawing.layout, {"graph": w.graph})

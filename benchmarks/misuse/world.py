@@ -1,0 +1,78 @@
+"""What valid calls need: a device, small graphs, files."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import clmst
+from clmst import io
+
+
+class World:
+    """The devices, graphs and files of one process, in its working folder."""
+
+    @cached_property
+    def device(self) -> clmst.Device:
+        return clmst.get_device()
+
+    @cached_property
+    def other_device(self) -> clmst.Device:
+        """Another context, of the same device where there is no other."""
+        from clmst.runtime.discovery import enumerate_devices
+
+        others = [one for one in enumerate_devices() if one.trial_failure is None]
+        return others[-1]
+
+    @cached_property
+    def graph(self) -> clmst.Graph:
+        return clmst.generate("grid", rows=4, columns=5)
+
+    @cached_property
+    def forest(self) -> clmst.Forest:
+        return clmst.kruskal(self.graph)
+
+    @cached_property
+    def matrix(self) -> Any:
+        return self.forest.to_scipy()
+
+    @cached_property
+    def device_graph(self) -> clmst.DeviceGraph:
+        return clmst.to_device(self.graph, self.device)
+
+    @cached_property
+    def graph_file(self) -> Path:
+        path = Path("valid.gr").absolute()
+        io.write_graph(self.graph, path)
+        return path
+
+    @cached_property
+    def points_file(self) -> Path:
+        path = Path("valid.tsp").absolute()
+        path.write_text(
+            "NAME: a\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\n"
+            "NODE_COORD_SECTION\n1 0 0\n2 0 3\n3 4 0\nEOF\n"
+        )
+        return path
+
+    @cached_property
+    def forest_file(self) -> Path:
+        path = Path("forest.npz").absolute()
+        io.write_forest(self.forest, path)
+        return path
+
+    def on_device(self, values: Any) -> clmst.DeviceArray:
+        return clmst.DeviceArray.from_host(values, self.device)
+
+    def words(self, length: int = 8) -> clmst.DeviceArray:
+        """Return unsigned integers below `length` on the device."""
+        return self.on_device(np.arange(length, dtype=np.uint32))
+
+    def flags(self, length: int = 8) -> clmst.DeviceArray:
+        return self.on_device(np.arange(length, dtype=np.uint8) % 2)
+
+    def empty(self, length: int = 8, dtype: Any = np.uint32) -> clmst.DeviceArray:
+        return clmst.DeviceArray.empty(length, dtype, self.device)

@@ -1,0 +1,177 @@
+"""What arguments of public calls must be: each check returns the value, or says what is wrong.
+
+A value may be anything, also an object whose own methods raise. What it raises becomes the cause of
+a :class:`ClmstError`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from operator import index
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.core.errors import ClmstError, InvalidArgumentError
+
+Kind = TypeVar("Kind")
+
+_LONGEST = 80  # characters of a value in a message
+
+
+def shown(value: object) -> str:
+    """Return a value as messages show it: short, on one line, whatever its ``repr`` does."""
+    try:
+        text = " ".join(line.strip() for line in repr(value).splitlines())
+    except Exception:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def has(value: object, *names: str) -> bool:
+    """Whether an object has these attributes; one that raises when asked has not."""
+    try:
+        return all(hasattr(value, name) for name in names)
+    except Exception:
+        return False
+
+
+def check_kind(name: str, value: object, kind: type[Kind], *, rule: str | None = None) -> Kind:
+    """Return `value`, or raise unless it is a `kind`; `rule` says what it must be."""
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        wanted = rule or f"it must be {article} {kind.__name__}"
+        raise InvalidArgumentError(f"{name} is {shown(value)}; {wanted}")
+    return value
+
+
+def check_mapping(name: str, value: object) -> None:
+    """Raise unless `value` is a mapping."""
+    if not isinstance(value, Mapping):
+        raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a mapping")
+
+
+def check_dict(name: str, value: object) -> None:
+    """Raise unless `value` is a dict itself: SciPy has matrices that are dicts as well."""
+    if type(value) is not dict:
+        raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a dict")
+
+
+def check_bool(name: str, value: object) -> bool:
+    """Return `value` as a bool, or raise unless it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidArgumentError(f"{name} is {shown(value)}; it must be True or False")
+    return bool(value)
+
+
+def check_bools(**values: object) -> None:
+    """Raise unless each value is True or False."""
+    for name, value in values.items():
+        check_bool(name, value)
+
+
+def check_integer(name: str, value: Any, *, low: int | None = None, high: int | None = None) -> int:
+    """Return `value` as an int, or raise unless it is an integer from `low` to `high`."""
+    try:
+        given: Any = None if isinstance(value, bool | np.bool_) else value
+        number = index(given)
+    except Exception as error:
+        raise InvalidArgumentError(f"{name} is {shown(value)}; it must be an integer") from error
+    if (low is not None and number < low) or (high is not None and number > high):
+        raise InvalidArgumentError(f"{name} is {shown(number)}; it must be {_range(low, high)}")
+    return number
+
+
+def _range(low: int | None, high: int | None) -> str:
+    if high is None:
+        return "positive" if low == 1 else "0 or more" if low == 0 else f"at least {low}"
+    return f"at most {high}" if low is None else f"{low} to {high}"
+
+
+def check_text(name: str, value: object) -> str:
+    """Return `value` as a plain str, or raise unless it is text."""
+    return str.__str__(check_kind(name, value, str, rule="it must be a string"))
+
+
+def check_texts(name: str, value: object) -> tuple[str, ...]:
+    """Return `value`, or raise unless it is a tuple of strings."""
+    texts = check_kind(name, value, tuple, rule="it must be a tuple of strings")
+    if not all(isinstance(text, str) for text in texts):
+        raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a tuple of strings")
+    return tuple(map(str.__str__, texts))
+
+
+def check_choice(name: str, value: object, known: Iterable[str], *, fact: str = "") -> str:
+    """Return `value`, or raise unless it is one of the strings `known`.
+
+    `fact` is what the message begins with, where it is not ``{name} is {value}``.
+    """
+    known = tuple(known)
+    text = str.__str__(value) if isinstance(value, str) else None
+    if text not in known:
+        fact = fact or f"{name} is {shown(value)}; it must be one of"
+        raise InvalidArgumentError(f"{fact} {', '.join(map(repr, known))}")
+    return text
+
+
+def check_path(name: str, value: Any) -> Path:
+    """Return `value` as a path, or raise unless it is the name of a file."""
+    try:
+        given: object = os.fspath(value)
+    except Exception as error:
+        raise _no_path(name, value) from error
+    if not isinstance(given, str):
+        raise _no_path(name, value)
+    if "\0" in given:
+        raise InvalidArgumentError(f"{name} is {shown(given)}; a path has no zero byte")
+    return Path(given)
+
+
+def _no_path(name: str, value: object) -> InvalidArgumentError:
+    return InvalidArgumentError(f"{name} is {shown(value)}; it must be a string or a path")
+
+
+def check_dtype(name: str, value: Any) -> np.dtype[Any]:
+    """Return what NumPy makes a dtype of, or raise where it makes none. None makes none here."""
+    if isinstance(value, np.dtype):
+        return value
+    try:
+        dtype: np.dtype[Any] = np.dtype("None" if value is None else value)
+    except Exception as error:
+        raise InvalidArgumentError(
+            f"{name} is {shown(value)}; it must be a NumPy dtype or what NumPy makes one of"
+        ) from error
+    return dtype
+
+
+def as_array(
+    name: str, values: Any, *, error: type[ClmstError] = InvalidArgumentError
+) -> npt.NDArray[Any]:
+    """Return what NumPy makes an array of, or raise where it makes none.
+
+    The mask of a masked array has no meaning to whoever calls this, so nothing may be masked.
+    """
+    if type(values) is np.ndarray:
+        return values
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise error(f"{name} is a masked array with masked elements; none may be masked")
+    try:
+        return np.asarray(values)
+    except (ClmstError, MemoryError):
+        raise
+    except Exception as cause:
+        raise error(
+            f"{name} is {shown(values)}, of which NumPy makes no array ({_said(cause)}); "
+            "it must be an array, or a list that is one"
+        ) from cause
+
+
+def _said(error: Exception) -> str:
+    """Return the first line of what an error says."""
+    try:
+        return str(error).strip().partition("\n")[0][:200] or type(error).__name__
+    except Exception:
+        return type(error).__name__

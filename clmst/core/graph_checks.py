@@ -1,0 +1,178 @@
+"""What a graph must be: its size, its weights, and the kinds of its attributes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.core import csr
+from clmst.core.arguments import as_array, check_bool, check_integer, check_kind
+from clmst.core.errors import InvalidGraphError
+from clmst.core.weight_keys import Array, check_dtype, first_nan
+
+if TYPE_CHECKING:
+    from clmst.core.graph import Graph
+
+MAX_VERTICES = 2**32 - 2
+MAX_SLOTS = 2**32 - 1
+
+# A number of vertices that nobody states is believed up to FREE_VERTICES, or up to so many for each
+# edge. Of a graph of more nearly all vertices are without an edge, and take memory and time.
+FREE_VERTICES = 2**24
+VERTICES_PER_EDGE = 64
+# Least memory that building a graph takes: row starts twice while sorting, endpoints and order.
+BYTES_PER_VERTEX = 12
+BYTES_PER_EDGE = 24
+
+
+def check_implied(n_vertices: int, n_edges: int) -> None:
+    """Raise if vertex numbers alone say that a graph has far more vertices than edges."""
+    if n_vertices > max(FREE_VERTICES, VERTICES_PER_EDGE * n_edges):
+        needed = BYTES_PER_VERTEX * n_vertices + BYTES_PER_EDGE * n_edges
+        raise InvalidGraphError(
+            f"the greatest vertex number is {n_vertices - 1} among {n_edges} edges, so the graph "
+            f"would have {n_vertices} vertices and take at least {needed} bytes; beyond "
+            f"{FREE_VERTICES} vertices, and {VERTICES_PER_EDGE} for each edge, say "
+            f"n_vertices={n_vertices} if that is meant, or relabel=True to number only the "
+            "vertices that occur"
+        )
+
+
+def check_attributes(graph: Graph) -> None:
+    """Raise unless the attributes of a graph are of the right kinds and lengths. O(1).
+
+    What the arrays hold is not looked at, but for the two ends of `indptr`.
+    """
+    indptr, indices, weights = graph.indptr, graph.indices, graph.weights
+    for name, array in (("indptr", indptr), ("indices", indices)):
+        check_kind(name, array, np.ndarray, rule="it must be an array of uint32")
+        if array.dtype != np.uint32 or array.ndim != 1:
+            raise InvalidGraphError(
+                f"{name} is {array.ndim}-dimensional of dtype {array.dtype}; it must be "
+                "one-dimensional of uint32"
+            )
+    check_kind("weights", weights, np.ndarray, rule="it must be an array")
+    check_dtype(weights.dtype)
+    if not weights.dtype.isnative or weights.shape != indices.shape:
+        raise InvalidGraphError(
+            f"weights have shape {weights.shape} and dtype {weights.dtype} for {indices.size} "
+            "slots; there must be one for each slot, in native byte order"
+        )
+    if indptr.size == 0 or indptr[0] != 0 or int(indptr[-1]) != indices.size:
+        raise InvalidGraphError(
+            f"indptr has {indptr.size} entries for {indices.size} slots; it must go from 0 to the "
+            "number of slots"
+        )
+    check_bool("is_symmetric", graph.is_symmetric)
+    check_integer("n_input", graph.n_input, low=0)
+    _check_ids(graph.edge_ids, indices.size)
+    check_labels(graph.vertex_labels, graph.n_vertices)
+    if graph.coordinates is not None:
+        check_kind("coordinates", graph.coordinates, np.ndarray, rule="it must be an array")
+        if graph.coordinates.dtype != np.float64 or graph.coordinates.shape[1:] != (2,):
+            check_coordinates(graph.coordinates, graph.n_vertices)
+
+
+def check_contents(graph: Graph) -> None:
+    """Raise unless the arrays of a graph of checked attributes are canonical. O(n + n_slots)."""
+    indptr, indices = graph.indptr, graph.indices
+    csr.check_indptr(indptr, graph.n_vertices)
+    csr.check_range(indices, graph.n_vertices, "indices")
+    check_weights(graph.weights, lambda slot: csr.endpoints_of(indptr, indices, slot))
+    if not csr.rows_are_sorted(indptr, indices):
+        raise InvalidGraphError("the columns of a row fall; they must rise within each row")
+    if graph.is_symmetric and not csr.is_symmetric(indptr, indices, graph.weights):
+        raise InvalidGraphError(
+            "is_symmetric is True but the arrays do not equal their transpose; every edge must be "
+            "stored in both directions"
+        )
+    if not graph.is_symmetric and not csr.is_upper(indptr, indices):
+        raise InvalidGraphError(
+            "is_symmetric is False but a slot is below the diagonal; every edge must be stored "
+            "once, in the row of its lesser end"
+        )
+    if graph.edge_ids is None:
+        if graph.n_input < indices.size:
+            raise InvalidGraphError(
+                f"n_input is {graph.n_input} for {indices.size} slots, which are the edge ids; it "
+                "must be as many at least"
+            )
+    else:
+        csr.check_range(graph.edge_ids, graph.n_input, "edge_ids")
+
+
+def _check_ids(edge_ids: Any, n_slots: int) -> None:
+    """Raise unless edge ids are None or one integer for each slot."""
+    if edge_ids is None:
+        return
+    check_kind("edge_ids", edge_ids, np.ndarray, rule="it must be an array of int, or None")
+    if edge_ids.dtype.kind not in "iu" or edge_ids.shape != (n_slots,):
+        raise InvalidGraphError(
+            f"edge_ids have shape {edge_ids.shape} and dtype {edge_ids.dtype}; there must be one "
+            f"integer for each of {n_slots} slots"
+        )
+
+
+def check_labels(labels: Any, n_vertices: int) -> None:
+    """Raise unless labels are None or a sequence of one for each vertex."""
+    if labels is None:
+        return
+    rule = "it must be a sequence with one for each vertex, or None"
+    try:
+        length = len(labels)
+        labels[:0]
+    except Exception as error:
+        raise InvalidGraphError(f"vertex_labels are a {type(labels).__name__}; {rule}") from error
+    if length != n_vertices:
+        raise InvalidGraphError(
+            f"there are {length} vertex_labels for {n_vertices} vertices; {rule}"
+        )
+
+
+def check_shape(shape: tuple[int, ...]) -> None:
+    """Raise unless a matrix of this shape is the adjacency matrix of few enough vertices."""
+    if shape[0] != shape[1]:
+        raise InvalidGraphError(
+            f"the matrix is {shape[0]} x {shape[1]}; an adjacency matrix must be square"
+        )
+    check_size(shape[0], 0)
+
+
+def check_size(n_vertices: int, n_slots: int) -> None:
+    """Raise unless 32-bit vertex and slot numbers are enough."""
+    if not 0 <= n_vertices <= MAX_VERTICES:
+        raise InvalidGraphError(
+            f"the graph has {n_vertices} vertices; there may be 0 to 2**32 - 2 = {MAX_VERTICES}"
+        )
+    if n_slots > MAX_SLOTS:
+        raise InvalidGraphError(
+            f"the graph has {n_slots} stored edges; one device takes up to 2**32 - 1 = {MAX_SLOTS}"
+        )
+
+
+def check_weights(weights: Array, endpoints: Any) -> None:
+    """Raise on a NaN; `endpoints` maps its position to (u, v)."""
+    nan = first_nan(weights)
+    if nan is not None:
+        u, v = endpoints(nan)
+        raise InvalidGraphError(
+            f"the weight of edge {nan} ({u}, {v}) is NaN; weights must be ordered, "
+            "and infinities are the only special values allowed"
+        )
+
+
+def check_coordinates(coordinates: Any, n_vertices: int) -> npt.NDArray[np.float64] | None:
+    """Return `coordinates` as (n_vertices, 2) float64, or raise."""
+    if coordinates is None:
+        return None
+    array = as_array("coordinates", coordinates, error=InvalidGraphError)
+    if array.dtype.kind not in "biuf":
+        raise InvalidGraphError(f"coordinates have dtype {array.dtype}; they must be real numbers")
+    array = array.astype(np.float64, copy=False)
+    if array.shape != (n_vertices, 2):
+        raise InvalidGraphError(
+            f"coordinates have shape {array.shape}; they must be ({n_vertices}, 2)"
+        )
+    return array

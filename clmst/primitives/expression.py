@@ -1,0 +1,282 @@
+"""The grammar of operators: what of OpenCL C a caller may write in a Monoid or a Predicate.
+
+Such text becomes part of a program. It is therefore read, token by token, before it does: an
+expression of known names, numbers and operators, and functions made of such expressions. Nothing
+that is none of these comes through: no pointer, loop, address space, directive, comment or string.
+
+::
+
+    function    = ["static"] ["inline"] type name "(" type name {"," type name} ")" body
+    body        = "{" {type name ["=" expression] ";" | name {member} "=" expression ";"}
+                  "return" expression ";" "}"
+    expression  = operand {operator operand} ["?" expression ":" expression]
+    operand     = {"+" | "-" | "!" | "~" | "(" type ")"} (number | name | [name] list) {member}
+    list        = "(" expression {"," expression} ")"
+    member      = "." ("lo" | "hi" | "even" | "odd" | letters of xyzw | "s" digits)
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from clmst.core.arguments import check_text, shown
+from clmst.core.errors import InvalidArgumentError
+from clmst.primitives.vocabulary import BUILT_IN, CONSTANTS, RESERVED, is_type
+
+MAX_LENGTH = 10_000  # characters
+MAX_DEPTH = 64  # brackets within brackets
+MAX_NAME = 100  # characters of an operator's name
+
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t\n]+)
+    |(?P<number>(?:0[xX][0-9a-fA-F]+[uUlL]{0,2}
+        |(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][+-]?[0-9]+)?[fF]?
+        |[0-9]+[uUlL]{0,2})(?![\w.]))
+    |(?P<name>[A-Za-z_][A-Za-z0-9_]*)
+    |(?P<operator><<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>&|^!~?:().,{};=])""",
+    re.VERBOSE | re.ASCII,
+)
+_TWICE = re.compile(r"\+\+|--|->|//|/\*|[-+*/%&|^]=(?!=)|<<=|>>=|\?\?|<:|:>|<%|%>|%:")
+_MEMBER = re.compile(r"lo|hi|even|odd|[xyzw]{1,4}|[sS][0-9a-fA-F]{1,16}", re.ASCII)
+_OWN_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}", re.ASCII)
+_BINARY = re.compile(r"[-+*/%&|^<>]|<<|>>|<=|>=|==|!=|&&|\|\|")
+_UNARY = frozenset("+-!~")
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    text: str
+    at: int
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads one text; raises at the first token that the grammar does not have there."""
+
+    what: str
+    text: str
+    tokens: list[_Token]
+    names: set[str]
+    functions: set[str] = field(default_factory=set)
+    position: int = 0
+    depth: int = 0
+
+    # ------------------------------------------------------------------- tokens
+
+    @property
+    def next(self) -> _Token:
+        return self.tokens[self.position]
+
+    def take(self) -> _Token:
+        token = self.next
+        self.position += token.kind != "end"
+        return token
+
+    def accept(self, text: str) -> bool:
+        found = self.next.text == text and self.next.kind != "end"
+        self.position += found
+        return found
+
+    def expect(self, text: str) -> None:
+        if not self.accept(text):
+            raise self.error(self.next, f"{text!r} must stand there")
+
+    def error(self, token: _Token, rule: str) -> InvalidArgumentError:
+        return _error(self.what, self.text, token.at, token.text, rule)
+
+    # --------------------------------------------------------------- expressions
+
+    def expression(self) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.error(self.next, f"brackets may be {MAX_DEPTH} deep")
+        self.operand()
+        while self.next.kind == "operator" and _BINARY.fullmatch(self.next.text):
+            self.take()
+            self.operand()
+        if self.accept("?"):
+            self.expression()
+            self.expect(":")
+            self.expression()
+        self.depth -= 1
+
+    def operand(self) -> None:
+        while True:
+            if self.next.kind == "operator" and self.next.text in _UNARY:
+                self.take()
+            elif self.next.text == "(" and is_type(self.tokens[self.position + 1].text):
+                self.position += 2
+                self.expect(")")
+            else:
+                break
+        token = self.take()
+        if token.kind == "name":
+            self.named(token)
+        elif token.text == "(":
+            self.expression()
+            while self.accept(","):  # of a vector; in brackets, the last one is the value
+                self.expression()
+            self.expect(")")
+        elif token.kind != "number":
+            raise self.error(token, "a number, a name or a bracket must stand there")
+        self.members()
+
+    def named(self, token: _Token) -> None:
+        name = token.text
+        if self.accept("("):
+            if name not in self.functions and not BUILT_IN.fullmatch(name):
+                raise self.error(token, "it is no function that an operator may call")
+            self.expression()
+            while self.accept(","):
+                self.expression()
+            self.expect(")")
+        elif name not in self.names and not CONSTANTS.fullmatch(name):
+            known = ", ".join(sorted(self.names))
+            raise self.error(token, f"the names there are {known}")
+
+    def members(self) -> None:
+        while self.accept("."):
+            token = self.take()
+            if token.kind != "name" or not _MEMBER.fullmatch(token.text):
+                raise self.error(token, "a vector has members such as .x, .s0 and .lo")
+
+    # ----------------------------------------------------------------- functions
+
+    def function(self) -> None:
+        self.accept("static")
+        self.accept("inline")
+        self.type()
+        name = self.own_name()
+        self.expect("(")
+        self.names = set()
+        while True:
+            self.type()
+            self.names.add(self.own_name())
+            if not self.accept(","):
+                break
+        self.expect(")")
+        self.expect("{")
+        while not self.accept("return"):
+            self.statement()
+        self.expression()
+        self.expect(";")
+        self.expect("}")
+        self.functions.add(name)
+
+    def statement(self) -> None:
+        if is_type(self.next.text):
+            self.take()
+            name = self.own_name()
+            if self.accept("="):
+                self.expression()
+            self.names.add(name)
+        else:
+            token = self.take()
+            if token.text not in self.names:
+                raise self.error(token, "a declaration, an assignment or 'return' must stand there")
+            self.members()
+            self.expect("=")
+            self.expression()
+        self.expect(";")
+
+    def type(self) -> None:
+        token = self.take()
+        if not is_type(token.text):
+            raise self.error(token, "a type must stand there: a scalar or vector of OpenCL C")
+
+    def own_name(self) -> str:
+        token = self.take()
+        taken = (
+            RESERVED.fullmatch(token.text) or is_type(token.text) or BUILT_IN.fullmatch(token.text)
+        )
+        if token.kind != "name" or taken or not _OWN_NAME.fullmatch(token.text):
+            raise self.error(
+                token, "a name of one's own must stand there: lower-case, and none of OpenCL C"
+            )
+        return token.text
+
+
+def _error(what: str, text: str, at: int, token: str, rule: str) -> InvalidArgumentError:
+    line, column = text.count("\n", 0, at) + 1, at - (text.rfind("\n", 0, at) + 1) + 1
+    where = f"column {column}" if "\n" not in text else f"line {line}, column {column}"
+    there = "it ends" if at >= len(text) else f"it has {shown(token)}"
+    return InvalidArgumentError(f"{what} is {shown(text)}; at {where} {there}, and {rule}")
+
+
+def _tokens(what: str, text: str, *, lines: bool) -> list[_Token]:
+    if len(text) > MAX_LENGTH:
+        raise InvalidArgumentError(
+            f"{what} has {len(text)} characters; it may have up to {MAX_LENGTH}"
+        )
+    tokens, at = [], 0
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        twice = _TWICE.match(text, at)
+        if found is None or twice or (not lines and "\n" in found[0]):
+            token = twice[0] if twice else text[at]
+            raise _error(what, text, at, token, "operators have no such sign")
+        if found.lastgroup != "space":
+            tokens.append(_Token(str(found.lastgroup), found[0], at))
+        at = found.end()
+    return [*tokens, _Token("end", "", len(text)), _Token("end", "", len(text))]
+
+
+def check_functions(what: str, text: object) -> frozenset[str]:
+    """Return the names of the functions in a text, or raise unless it is nothing but functions.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The text is not what the grammar of this module says; tells which token is not.
+    """
+    text = check_text(what, text)
+    reader = _Reader(what, text, _tokens(what, text, lines=True), set())
+    while reader.next.kind != "end":
+        reader.function()
+    return frozenset(reader.functions)
+
+
+def check_expression(
+    what: str, text: object, names: set[str], functions: frozenset[str] = frozenset()
+) -> str:
+    """Return a text, or raise unless it is one expression of `names` on one line.
+
+    Parameters
+    ----------
+    what : str
+        What the caller calls it.
+    text : str
+    names : set of str
+        The variables that there are.
+    functions : frozenset of str
+        What it may call beside the built-in functions.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The text is not what the grammar of this module says; tells which token is not.
+    """
+    text = check_text(what, text)
+    tokens = _tokens(what, text, lines=False)
+    reader = _Reader(what, text, tokens, set(names), set(functions))
+    reader.expression()
+    if reader.next.kind != "end":
+        raise reader.error(reader.next, "the expression must end or go on by an operator")
+    return text
+
+
+def check_title(what: str, text: object) -> str:
+    """Return the name of an operator, or raise unless it can stand in a line directive."""
+    text = check_text(what, text)
+    if not text.strip() or not text.isprintable() or set(text) & {'"', "\\"}:
+        raise InvalidArgumentError(
+            f"{what} is {shown(text)}; it must be one line, not empty, without quotes and "
+            "backslashes"
+        )
+    if len(text) > MAX_NAME:
+        raise InvalidArgumentError(
+            f"{what} has {len(text)} characters; it may have up to {MAX_NAME}"
+        )
+    return text
