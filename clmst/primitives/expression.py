@@ -223,8 +223,8 @@ def _tokens(what: str, text: str, *, lines: bool) -> list[_Token]:
     return [*tokens, _Token("end", "", len(text)), _Token("end", "", len(text))]
 
 
-def check_functions(what: str, text: object) -> frozenset[str]:
-    """Return the names of the functions in a text, or raise unless it is nothing but functions.
+def check_functions(what: str, text: object) -> tuple[str, frozenset[str]]:
+    """Return a text and the names of its functions, or raise unless it is nothing but functions.
 
     Raises
     ------
@@ -235,7 +235,7 @@ def check_functions(what: str, text: object) -> frozenset[str]:
     reader = _Reader(what, text, _tokens(what, text, lines=True), set())
     while reader.next.kind != "end":
         reader.function()
-    return frozenset(reader.functions)
+    return text, frozenset(reader.functions)
 
 
 def check_expression(

@@ -91,10 +91,15 @@ class Monoid:
         object.__setattr__(self, "dtype", check_dtype("dtype", self.dtype))
         element_type(self.dtype)
         check_bool("commutative", self.commutative)
-        functions = check_functions("preamble", self.preamble)
-        check_expression("combine", self.combine, {"a", "b"}, functions)
-        check_expression("identity", self.identity, set(), functions)
-        check_title("name", self.name)
+        preamble, functions = check_functions("preamble", self.preamble)
+        texts = {
+            "preamble": preamble,
+            "combine": check_expression("combine", self.combine, {"a", "b"}, functions),
+            "identity": check_expression("identity", self.identity, set(), functions),
+            "name": check_title("name", self.name),
+        }
+        for attribute, text in texts.items():
+            object.__setattr__(self, attribute, text)
         object.__setattr__(self, "prelude", self._make_prelude())
 
     def _make_prelude(self) -> Prelude:

@@ -54,9 +54,11 @@ class Predicate:
     def __post_init__(self) -> None:
         object.__setattr__(self, "dtype", check_dtype("dtype", self.dtype))
         element_type(self.dtype)
-        functions = check_functions("preamble", self.preamble)
-        check_expression("expression", self.expression, {"x"}, functions)
-        check_title("name", self.name)
+        preamble, functions = check_functions("preamble", self.preamble)
+        expression = check_expression("expression", self.expression, {"x"}, functions)
+        object.__setattr__(self, "preamble", preamble)
+        object.__setattr__(self, "expression", expression)
+        object.__setattr__(self, "name", check_title("name", self.name))
 
     @property
     def prelude(self) -> Prelude:

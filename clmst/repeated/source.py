@@ -65,7 +65,9 @@ def devices_of(graph: Any, devices: Any, strategy: str) -> list[Device]:
 def iterator_of(values: Any, name: str = "weights") -> tuple[Iterator[Any], int | None]:
     """Return what goes through an iterable, and how long it is where it says so."""
     try:
-        return iter(values), len(values) if isinstance(values, Sized) else None
+        given: Any = values if isinstance(values, Iterable | Sized) else None
+        each = iter(given)
+        return each, len(values) if isinstance(values, Sized) else None
     except Exception as error:
         raise InvalidArgumentError(f"{name} are {shown(values)}; they must be iterable") from error
 

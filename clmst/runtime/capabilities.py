@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from clmst.core.arguments import check_kind, check_texts
+from clmst.core.arguments import check_kind, check_texts, has, shown
 from clmst.core.errors import InvalidArgumentError
 
 LanesKind: TypeAlias = Literal["ptx", "khr", "local"]
@@ -78,9 +78,19 @@ class Capabilities:
 
 def detect(device: Any) -> Capabilities:
     """Ask a ``pyopencl.Device`` what it can do."""
+    try:
+        return _detect(device)
+    except Exception as error:
+        if has(device, "extensions", "type"):
+            raise  # a driver's own error
+        raise InvalidArgumentError(
+            f"cl_device is {shown(device)}; it must be a pyopencl.Device"
+        ) from error
+
+
+def _detect(device: Any) -> Capabilities:
     import pyopencl as cl
 
-    check_kind("cl_device", device, cl.Device, rule="it must be a pyopencl.Device")
     extensions = set(device.extensions.split())
     kind: DeviceKind = "accelerator"
     if device.type & cl.device_type.GPU:

@@ -18,6 +18,7 @@ from collections.abc import Callable, MutableMapping, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from clmst.core.arguments import has
 from clmst.core.errors import ClmstError, DeviceError, OutOfDeviceMemoryError
 from clmst.runtime import forking
 
@@ -83,13 +84,23 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
             return function(*arguments, **named)
         except BaseException as error:
             given = (*arguments, *named.values())
-            device = next((one.device for one in given if hasattr(one, "device")), None)
+            device = _device_of(given)
             told = error if device is None else settle(device, error)
             if told is error:
                 raise
             raise told from error
 
     return call
+
+
+def _device_of(given: Sequence[Any]) -> Device | None:
+    """Return the device of the first object that has one of clmst's: NumPy's are strings."""
+    from clmst.runtime.device import Device
+
+    for one in given:
+        if has(one, "device") and isinstance(one.device, Device):
+            return one.device
+    return None
 
 
 def settle(device: Device, error: BaseException, queues: Sequence[Any] = ()) -> BaseException:

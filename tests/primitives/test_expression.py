@@ -130,11 +130,9 @@ def test_what_is_no_expression(text: str) -> None:
 
 
 def test_functions() -> None:
-    assert check_functions("preamble", f"{FUNCTION}\nuint g(uint p) {{ return f(p, p).x; }}") == {
-        "f",
-        "g",
-    }
-    assert check_functions("preamble", " \n") == frozenset()
+    two = f"{FUNCTION}\nuint g(uint p) {{ return f(p, p).x; }}"
+    assert check_functions("preamble", two) == (two, {"f", "g"})
+    assert check_functions("preamble", " \n") == (" \n", frozenset())
     check_expression("combine", "f(a, 1u).x", {"a"}, frozenset({"f"}))
 
 
