@@ -455,7 +455,11 @@ def test_a_text_that_is_no_value() -> None:
         ("grid", {"rows": -1, "columns": 3}, "rows is -1; it must be 0 to"),
         ("grid", {"rows": 70_000, "columns": 70_000}, "ask for 4900000000 vertices"),
         ("path", {"n": 2.5}, "n is 2.5; it must be an integer"),
-        ("path", {"n": 5, "weights": "heavy"}, "weights is 'heavy'; it must be one of int, float"),
+        (
+            "path",
+            {"n": 5, "weights": "heavy"},
+            "weights is 'heavy'; it must be one of 'int', 'float'",
+        ),
         ("path", {"n": 5, "seed": -1}, "seed is -1; it must be 0 to"),
         ("complete", {"n": 100_000}, "ask for 4999950000 edges"),
         ("cliques", {"count": 2, "size": 0}, "size is 0; it must be 1 to"),

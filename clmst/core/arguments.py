@@ -81,14 +81,14 @@ def check_integer(name: str, value: Any, *, low: int | None = None, high: int | 
     except Exception as error:
         raise InvalidArgumentError(f"{name} is {shown(value)}; it must be an integer") from error
     if (low is not None and number < low) or (high is not None and number > high):
-        raise InvalidArgumentError(f"{name} is {shown(number)}; it must be {_range(low, high)}")
+        raise InvalidArgumentError(f"{name} is {shown(number)}; it must {_range(low, high)}")
     return number
 
 
 def _range(low: int | None, high: int | None) -> str:
     if high is None:
-        return "positive" if low == 1 else "0 or more" if low == 0 else f"at least {low}"
-    return f"at most {high}" if low is None else f"{low} to {high}"
+        return "not be negative" if low == 0 else f"be at least {low}"
+    return f"be at most {high}" if low is None else f"be {low} to {high}"
 
 
 def check_text(name: str, value: object) -> str:

@@ -110,8 +110,8 @@ def test_phases_of_both(any_device: Device) -> None:
     ("rounds", "words"),
     [
         (-1, "rounds is -1; it must not be negative"),
-        (1.5, "rounds is 1.5; it must be an integer, or None"),
-        (True, "rounds is True; it must be an integer, or None"),
+        (1.5, "rounds is 1.5; it must be an integer"),
+        (True, "rounds is True; it must be an integer"),
     ],
 )
 def test_no_number_of_rounds(rounds: int, words: str) -> None:

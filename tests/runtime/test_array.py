@@ -104,7 +104,7 @@ def test_no_objects(any_device: Device) -> None:
 
 def test_size_that_cannot_be(any_device: Device) -> None:
     message = refused(DeviceArray.empty, -1, np.uint32, any_device)
-    assert message == "size is -1; it must be 0 or more"
+    assert message == "size is -1; it must not be negative"
     limit = any_device.capabilities.max_allocation
     with pytest.raises(OutOfDeviceMemoryError, match=f"at most {limit} in one piece"):
         DeviceArray.empty(limit // 4 + 1, np.uint32, any_device)
