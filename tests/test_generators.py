@@ -458,7 +458,7 @@ def test_a_text_that_is_no_value() -> None:
         (
             "path",
             {"n": 5, "weights": "heavy"},
-            "weights is 'heavy'; it must be one of 'int', 'float'",
+            "weights is 'heavy'; it must be one of 'int'",
         ),
         ("path", {"n": 5, "seed": -1}, "seed is -1; it must be 0 to"),
         ("complete", {"n": 100_000}, "ask for 4999950000 edges"),
