@@ -76,6 +76,7 @@ def _claims(
     if right.size:
         yield "a forest without its first edge", right[1:]
         yield "a forest without its last edge", right[:-1]
+    if right.size > 1:
         yield "a forest with an edge twice", np.insert(right[:-1], 0, right[0])
     if others.size:
         yield "a forest and one edge more", np.sort(np.append(right, others[others.size // 2]))
