@@ -1,8 +1,8 @@
 """Graphs whose forests are known, on which devices show what they can do.
 
 Each is put together of parts that have broken some compiler or driver, or might: hubs, long chains
-with rising, falling and bit-reversed weights, equal weights, parallel edges, loops, cliques,
-vertices without an edge. Weights are ranks from 0 to 127, of which weights of every dtype can be
+with rising, falling and bit-reversed weights, equal weights, parallel edges, cliques, vertices
+without an edge. Weights are ranks from 0 to 127, of which weights of every dtype can be
 made that order alike. So one forest serves them all, and the oracle finds it once.
 """
 
@@ -158,7 +158,7 @@ class _Parts:
         self._n += n
 
     def random(self, n: int, *, edges: int) -> None:
-        """Add random edges, some of them loops, a few hundred of them parallel to others."""
+        """Add random edges, a few hundred of them parallel to others."""
         u, v = self._rng.integers(0, n, (2, edges * n))
         again = self._rng.integers(0, u.size, min(n // 4, 400))
         u, v = np.concatenate([u, v[again]]), np.concatenate([v, u[again]])

@@ -58,13 +58,12 @@ def test_sizes() -> None:
 
 
 def test_what_there_is() -> None:
-    """Loops, parallel edges, hubs, long chains, vertices without an edge, many components."""
+    """Parallel edges, hubs, long chains, vertices without an edge, many components."""
     graph = known_graph("large").ranks
     u, v, weights, _ = graph.edges()
     degrees = np.bincount(u, minlength=graph.n_vertices) + np.bincount(
         v, minlength=graph.n_vertices
     )
-    assert graph.n_slots > u.size  # loops
     assert ((u[1:] == u[:-1]) & (v[1:] == v[:-1])).sum() > 100
     assert np.sort(degrees)[-2:].min() > 10_000
     assert (degrees == 0).sum() >= 3
