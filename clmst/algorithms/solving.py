@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from clmst import algorithms
+from clmst.algorithms.memory_needs import with_needs
 from clmst.algorithms.solution import DeviceForest, Solution, gather
+from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
@@ -32,8 +34,11 @@ def solve_resident(
     name, solve = algorithms.choose(
         algorithm, graph.device, graph, options=options, maximum=maximum
     )
-    solution = solve(graph, launch, maximum=maximum, options=options)
-    return forest_of(solution, launch, algorithm=name, maximum=maximum)
+    try:
+        solution = solve(graph, launch, maximum=maximum, options=options)
+        return forest_of(solution, launch, algorithm=name, maximum=maximum)
+    except OutOfDeviceMemoryError as error:
+        raise with_needs(error, graph, name) from error.__cause__ or error
 
 
 def forest_of(

@@ -1,0 +1,82 @@
+"""What algorithms need of a device's memory: the table, measured anew, and the error."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst.algorithms.memory_needs import NEEDS, bytes_needed
+from clmst.core.errors import OutOfDeviceMemoryError
+from clmst.core.graph import Graph
+from clmst.runtime.device import Device
+
+
+class Peak:
+    """A pool that notes the most that was in use."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self.before = self.most = inner.active_bytes
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def allocate(self, n_bytes: int) -> Any:
+        buffer = self._inner.allocate(n_bytes)
+        self.most = max(self.most, self._inner.active_bytes)
+        return buffer
+
+
+@pytest.fixture
+def copying(any_device: Device) -> Device:
+    """Return a device of this test's own that copies what it is given."""
+    device = any_device.forcing_off()
+    device.capabilities = replace(device.capabilities, host_arrays="copied")
+    device.trust.given = True  # self-tests would be measured, too
+    return device
+
+
+def random_graph(n: int, m: int) -> Graph:
+    rng = np.random.default_rng(1)
+    u = rng.integers(0, n, m)
+    return Graph.from_edges(
+        u, (u + rng.integers(1, n, m)) % n, rng.random(m).astype("f4"), n_vertices=n
+    )
+
+
+@pytest.mark.parametrize("algorithm", NEEDS)
+def test_the_table(algorithm: str, copying: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A value that is too low would send users to an algorithm that does not fit either."""
+    most = 0.0
+    for n, m in [(30_000, 30_000), (40_000, 320_000)]:
+        for graph in (random_graph(n, m), random_graph(n, m).symmetrised()):
+            stored = clmst.to_device(graph, copying)
+            with monkeypatch.context() as patch:
+                peak = Peak(copying._pool)
+                patch.setattr(copying, "_pool", peak)
+                clmst.minimum_spanning_forest(stored, algorithm=algorithm)
+            share = (peak.most - peak.before) / bytes_needed(algorithm, n, m)
+            assert share < 1.1
+            most = max(most, share)
+    assert most > 0.8
+
+
+def test_the_error_says_what_would_fit(copying: Device) -> None:
+    """Too little memory by a factor: needed, there, what fits, and the algorithm for less."""
+    graph = random_graph(10_000, 80_000)
+    stored = clmst.to_device(graph, copying)
+    copying.capabilities = replace(
+        copying.capabilities, max_allocation=1 << 18, global_memory=1 << 20
+    )
+    fresh = replace(stored, plans={}, derived={})
+    with pytest.raises(OutOfDeviceMemoryError) as raised:
+        clmst.minimum_spanning_forest(fresh, algorithm="boruvka")
+    told = str(raised.value)
+    assert "at most 262144 in one piece; 'boruvka' needs about 0.0 GiB (8560000 bytes)" in told
+    assert "for 10000 vertices and 80000 edges, beside 0.0 GiB (680004 bytes) for the graph" in told
+    assert f"fits with up to {80_000 * (1 << 20) // (8_560_000 + 680_004)} edges or so" in told
+    assert "'edge-parallel' needs least, about 0.0 GiB (930000 bytes)" in told
