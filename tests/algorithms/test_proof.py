@@ -298,6 +298,8 @@ def test_complete_graphs(name: str, guise: Variant) -> None:
         assert is_proved(complete_claim(resident, ends, maximum=maximum))
         assert not is_proved(complete_claim(resident, ends[1:], maximum=maximum))
         assert proof_self_test.complete_failure(resident, ends, maximum=maximum) is None
+        if n == 2:  # where each of these is the forest itself
+            continue
         for wrong in (ends[::-1], ends[:, ::-1], np.vstack([ends[:1], ends[:-1]]), ends + n):
             assert not is_proved(complete_claim(resident, wrong, maximum=maximum))
 
