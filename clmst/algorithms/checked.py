@@ -37,7 +37,6 @@ def checked(forest: DeviceForest, launch: Launcher) -> DeviceForest:
         The forest is not the one; names the first edge that shows it.
     """
     began = time.perf_counter()
-    _check_size(forest)
     refusal, is_refuted = _refusal(forest), False
     if refusal is None:
         try:
@@ -63,7 +62,6 @@ def checked(forest: DeviceForest, launch: Launcher) -> DeviceForest:
 def checked_on_host(forest: DeviceForest, graph: Graph, reason: str) -> DeviceForest:
     """Return a forest that the host has proved to be that of `graph`; as :func:`checked`."""
     began = time.perf_counter()
-    _check_size(forest)
     _prove_on_host(forest, graph)
     return _with_proof(forest, began, where="host", by="the host", reason=reason)
 
@@ -90,16 +88,6 @@ def _host_graph(forest: DeviceForest) -> Graph | DenseGraph | Points:
         return graph.graph
     weights = graph.encoded.encoding.decode(graph.encoded.words())
     return graph.graph.replace_unchecked(weights=weights)
-
-
-def _check_size(forest: DeviceForest) -> None:
-    """Raise if a forest claims more edges than its buffers, or any forest, can have."""
-    n = forest.graph.n_vertices
-    if forest.n_edges > max(n - 1, 0):
-        raise InvalidForestError(
-            f"the forest that {_maker(forest)} gave is wrong: it has {forest.n_edges} edges, but "
-            f"the graph {n} vertices; a forest has fewer edges than vertices"
-        )
 
 
 def _maker(forest: DeviceForest) -> str:

@@ -79,12 +79,13 @@ def _claims(
     if right.size > 1:
         yield "a forest with an edge twice", np.insert(right[:-1], 0, right[0])
     if others.size:
-        yield "a forest and one edge more", np.sort(np.append(right, others[others.size // 2]))
         a, b = ends_of(right).astype(np.int64).T
-        chosen = others[np.arange(1, exchanges + 1) * others.size // (exchanges + 1)]
+        chosen = others[np.arange(exchanges + 1) * others.size // (exchanges + 1)]
         x, y = ends_of(chosen).astype(np.int64).T
         on_path = Hierarchy(n, a, b).last_ranks(x, y)  # some edge: the order is any
-        for other, gone in zip(chosen, on_path, strict=True):
+        beside = (on_path[0] + right.size // 2) % right.size
+        yield "a forest with a cycle", np.sort(np.append(np.delete(right, beside), chosen[0]))
+        for other, gone in zip(chosen[1:], on_path[1:], strict=True):
             yield "a forest with another edge", np.sort(np.append(np.delete(right, gone), other))
 
 

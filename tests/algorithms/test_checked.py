@@ -96,15 +96,6 @@ def test_a_wrong_forest_is_not_returned(
     assert first in str(raised.value)
 
 
-def test_more_edges_than_a_forest_can_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A count above the capacity of the buffers must not be believed."""
-    forest = clmst.minimum_spanning_forest(GRAPH, keep_on_device=True)
-    too_many = replace(forest, n_edges=GRAPH.n_vertices)
-    monkeypatch.setattr("clmst.algorithms.solving.gather", lambda *_, **__: too_many)
-    with pytest.raises(InvalidForestError, match=r"it has 405 edges, but the graph 405 vertices"):
-        clmst.minimum_spanning_forest(GRAPH, verify=True)
-
-
 @damages
 def test_repeated_solves(damage: Damage, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     weights = np.random.default_rng(1).integers(0, 50, GRAPH.n_input)

@@ -42,7 +42,7 @@ def test_each_wrong_claim_must_be_refused(
     edges, ids = graph.graph.edge_slots, graph.graph.edge_ids
     right = edges[np.isin(edges if ids is None else ids[edges], chosen)]
     wrong = ["without its first edge", "without its last edge", "with an edge twice"]
-    wrong += ["and one edge more", *["with another edge"] * 3]
+    wrong += ["with a cycle", *["with another edge"] * 3]
     for place in range(7):
         calls = iter(range(8))
 
