@@ -35,15 +35,20 @@ def entries() -> list[Entry]:
 
 def _solving() -> Iterator[tuple[str, Callable[[World], Call]]]:
     common = {"algorithm": "auto", "device": None, "options": None, "keep_on_device": False}
+    common |= {"profile": False, "verify": False}
     for solve in (clmst.minimum_spanning_forest, clmst.maximum_spanning_forest):
         yield (
             solve.__name__,
-            lambda w, solve=solve: (solve, {"graph": w.graph, **common, "profile": False}),
+            lambda w, solve=solve: (solve, {"graph": w.graph, **common}),
         )
     yield "to_device", lambda w: (clmst.to_device, {"graph": w.graph, "device": None})
     yield "core_numbers", lambda w: (clmst.core_numbers, {"graph": w.graph, "device": None})
     yield "kruskal", lambda w: (clmst.kruskal, {"graph": w.graph, "maximum": False})
     yield "verify", lambda w: (clmst.verify, {"graph": w.graph, "forest": w.forest})
+
+
+def _relabelled(**given: Any) -> clmst.Graph:
+    return clmst.Graph.from_edges([5, 5, 9], [9, 7, 7], [1, 2, 3], **given)
 
 
 def _graphs() -> Iterator[tuple[str, Callable[[World], Call]]]:
@@ -66,6 +71,7 @@ def _graphs() -> Iterator[tuple[str, Callable[[World], Call]]]:
             },
         ),
     )  # fmt: skip
+    yield "Graph.from_edges, relabelled", lambda _: (_relabelled, {"relabel": True})
     yield (
         "Graph.from_masked",
         lambda _: (clmst.Graph.from_masked, {"matrix": np.ma.ones((3, 3))}),
@@ -289,7 +295,7 @@ def _repeated() -> Iterator[tuple[str, Callable[[World], Call]]]:
             },
         ),
     )  # fmt: skip
-    switches = {"keep_on_device": False, "profile": False}
+    switches = {"keep_on_device": False, "profile": False, "verify": False}
     weights = np.ones(31, np.int32)
     yield (
         "RepeatedSolver.solve",
@@ -303,7 +309,12 @@ def _repeated() -> Iterator[tuple[str, Callable[[World], Call]]]:
         "RepeatedSolver.solve_many",
         lambda w: (
             lambda **given: list(_solver(w).solve_many(**given)),
-            {"weights": [weights], "keep_on_device": False, "progress": lambda *_: None},
+            {
+                "weights": [weights],
+                "keep_on_device": False,
+                "verify": False,
+                "progress": lambda *_: None,
+            },
         ),
     )
     yield (

@@ -1,0 +1,1 @@
+"""Misused calls of every public entry."""

@@ -1,0 +1,145 @@
+"""Whatever a caller gives for an argument is taken, or refused by one of clmst's errors."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import is_dataclass
+from typing import Any
+
+import pytest
+
+import clmst
+from benchmarks.misuse import sweep
+from benchmarks.misuse.entries import entries
+from clmst import drawing, generators, io, primitives
+from clmst.core import arguments
+from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
+
+# Each so many-th call; a prime, so that over time every value meets every kind of argument.
+EVERY = 23
+# What only holds results, or raises nothing by itself.
+WITHOUT = {"ClmstError", "DeviceWarning", "GraphWarning", "Verification.raise_if_invalid"}
+
+
+def test_misused_calls_are_refused() -> None:
+    """None raises a foreign error, and none ends the process; the command makes all calls."""
+    outcomes = sweep.run(every=EVERY)
+    assert outcomes.calls > 2500
+    assert outcomes.refused > 0.9 * outcomes.calls
+    assert outcomes.foreign == []
+    assert outcomes.ended == []
+
+
+def test_valid_calls_are_valid(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a call would be refused for another argument than the one that was exchanged."""
+    monkeypatch.chdir(tmp_path)
+    world = sweep.World()
+    for entry in entries():
+        function, given = entry.make(world)
+        function(**given)
+
+
+def test_a_fault_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sweep that sees nothing wrong would be green for ever."""
+
+    def foreign(**_: Any) -> None:
+        raise KeyError("x")
+
+    one = sweep.outcome_of(sweep.Entry("x", lambda _: (foreign, {"a": 1})), "a", 2)
+    assert (one["outcome"], one["kind"]) == ("foreign", "KeyError")
+    for result, outcome in ((None, "returned"), (InvalidGraphError("x"), "refused")):
+
+        def call(result: Any = result, **_: Any) -> None:
+            if result is not None:
+                raise result
+
+        entry = sweep.Entry("x", lambda _, call=call: (call, {"a": 1}))
+        assert sweep.outcome_of(entry, "a", 2)["outcome"] == outcome
+
+
+def test_every_public_name_is_misused() -> None:
+    """A new entry needs a valid call in benchmarks/misuse/entries.py."""
+    known = {entry.name.partition(",")[0].split(" ")[0] for entry in entries()}
+    public = {name for name in clmst.__all__ if not name.startswith("_")}
+    public |= {f"generators.{name}" for name in generators.FAMILIES}
+    public |= {*drawing.__all__, *primitives.__all__, "read_forest"} - {"primitives"}
+    errors = {name for name in public if _is_error(getattr(clmst, name, None))}
+    without_arguments = {"devices", "primitives"}
+    reached = {name.partition(".")[0] for name in known}
+    assert public - errors - without_arguments - known - reached == set()
+    assert io.read_forest.__name__ in known
+
+
+def _is_error(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, ClmstError | Warning)
+
+
+def test_every_public_argument_is_misused() -> None:
+    """A new argument of an entry needs a valid value there."""
+    missing = []
+    world = sweep.World()
+    for entry in entries():
+        function, given = entry.make(world)
+        if function.__module__.startswith("clmst") and not is_dataclass(function):
+            parameters = inspect.signature(function).parameters.values()
+            missing += [
+                f"{entry.name}: {one.name}"
+                for one in parameters
+                if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+                and one.name not in given
+                and one.name not in _LEFT_OUT.get(entry.name, ())
+            ]
+    assert missing == []
+
+
+# Either these or what is given: a call with both is refused for that.
+_LEFT_OUT = {
+    "segmented_reduce, flags": ("offsets",),
+    "segmented_reduce, offsets": ("flags",),
+    "compact, flags": ("predicate",),
+    "compact, predicate": ("flags",),
+    "partition, flags": ("predicate",),
+    "partition, predicate": ("flags",),
+    "Graph.from_edges": ("relabel",),
+    "Device": ("_trusted",),
+}
+
+
+@pytest.mark.parametrize(
+    ("check", "good", "bad", "rule"),
+    [
+        (arguments.check_bool, True, 1, "it must be True or False"),
+        (arguments.check_integer, 3, True, "it must be an integer"),
+        (arguments.check_integer, 3, 3.0, "it must be an integer"),
+        (arguments.check_text, "a", b"a", "it must be a string"),
+        (arguments.check_texts, ("a",), ["a"], "it must be a tuple of strings"),
+        (arguments.check_texts, ("a",), (1,), "it must be a tuple of strings"),
+        (arguments.check_mapping, {}, [], "it must be a mapping"),
+        (arguments.check_dict, {}, [], "it must be a dict"),
+        (arguments.check_path, "a", 3, "it must be a string or a path"),
+        (arguments.check_path, "a", b"a", "it must be a string or a path"),
+        (arguments.check_path, "a", "a\0", "a path has no zero byte"),
+        (arguments.check_dtype, "u4", None, "it must be a NumPy dtype"),
+        (arguments.check_dtype, "u4", "x", "it must be a NumPy dtype"),
+        (arguments.as_array, [1], [1, [2]], "it must be an array"),
+    ],
+)
+def test_checks(check: Any, good: object, bad: object, rule: str) -> None:
+    check("it", good)
+    with pytest.raises(InvalidArgumentError, match=rf"^it is .*{rule}"):
+        check("it", bad)
+
+
+def test_masked_elements_are_not_forgotten() -> None:
+    import numpy as np
+
+    assert arguments.as_array("it", np.ma.array([1, 2])).tolist() == [1, 2]
+    with pytest.raises(InvalidArgumentError, match="none may be masked"):
+        arguments.as_array("it", np.ma.array([1, 2], mask=[0, 1]))
+
+
+def test_what_messages_show() -> None:
+    assert arguments.shown("a\nb") == r"'a\nb'"
+    assert len(arguments.shown("x" * 10**6)) == 80
+    broken = type("Broken", (), {"__repr__": lambda _: 1 / 0})()
+    assert arguments.shown(broken) == "a Broken"
