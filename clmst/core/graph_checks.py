@@ -71,7 +71,10 @@ def check_attributes(graph: Graph) -> None:
     check_labels(graph.vertex_labels, graph.n_vertices)
     if graph.coordinates is not None:
         check_kind("coordinates", graph.coordinates, np.ndarray, rule="it must be an array")
-        if graph.coordinates.dtype != np.float64 or graph.coordinates.shape[1:] != (2,):
+        if graph.coordinates.dtype != np.float64 or graph.coordinates.shape != (
+            graph.n_vertices,
+            2,
+        ):
             check_coordinates(graph.coordinates, graph.n_vertices)
 
 
@@ -99,8 +102,13 @@ def check_contents(graph: Graph) -> None:
                 f"n_input is {graph.n_input} for {indices.size} slots, which are the edge ids; it "
                 "must be as many at least"
             )
-    else:
-        csr.check_range(graph.edge_ids, graph.n_input, "edge_ids")
+        return
+    low, high = int(graph.edge_ids.min(initial=0)), int(graph.edge_ids.max(initial=0))
+    if graph.edge_ids.size and not 0 <= low <= high < graph.n_input:
+        raise InvalidGraphError(
+            f"edge_ids go from {low} to {high}; they must be from 0 to below n_input, "
+            f"{graph.n_input}"
+        )
 
 
 def _check_ids(edge_ids: Any, n_slots: int) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.sparse import csgraph
 
-from clmst import DenseGraph, Graph, InvalidGraphError, kruskal
+import clmst
+from clmst import DenseGraph, Graph, GraphWarning, InvalidGraphError, kruskal
 
 
 def symmetric(n: int, dtype: Any = np.int32, *, seed: int = 2) -> np.ndarray:
@@ -121,3 +124,35 @@ def test_forest_is_verified_against_the_matrix() -> None:
     assert forest.verify(graph).ok
     other = DenseGraph(symmetric(12, seed=3))
     assert not forest.verify(other).ok
+
+
+def test_plain_matrix_of_mostly_zeros_is_hinted_at() -> None:
+    """SciPy takes a zero for no edge; whoever says DenseGraph, or has few zeros, means edges."""
+    path = np.zeros((40, 40))
+    path[np.arange(39), np.arange(1, 40)] = path[np.arange(1, 40), np.arange(39)] = 3
+    with pytest.warns(GraphWarning, match="give scipy.sparse.csr_array") as caught:
+        assert clmst.minimum_spanning_forest(path).total_weight == 0
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clmst.minimum_spanning_forest(DenseGraph(path))
+        clmst.minimum_spanning_forest(path + 1)
+        clmst.minimum_spanning_forest(np.zeros((0, 0)))
+        clmst.minimum_spanning_forest(np.zeros((1, 1)))
+        points = np.r_[0.0, 0, 1, 2]
+        clmst.minimum_spanning_forest(np.abs(points[:, None] - points))
+
+
+@pytest.mark.parametrize("graph", [DenseGraph(np.ones((3, 3))), clmst.Points(np.zeros((3, 2)))])
+@pytest.mark.parametrize(
+    ("u", "v", "rule"),
+    [
+        ([0], [3], "v[0] is 3 in a graph of 3 vertices"),
+        ([-1], [0], "u[0] is -1"),
+        ([0.5], [0], "u has dtype float64"),
+        ([0, 1], [0, 1, 2], "u has shape (2,) but v has (3,)"),
+    ],
+)
+def test_weights_of_pairs_that_there_are_not(graph: Any, u: Any, v: Any, rule: str) -> None:
+    with pytest.raises(InvalidGraphError, match=re.escape(rule)):
+        graph.weights_of(u, v)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.forest import Forest, exact_sum
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
@@ -163,3 +164,54 @@ def test_verify_checks_against_a_graph() -> None:
     graph = Graph.from_edges([0, 1, 0], [1, 2, 2], [1, 2, 3])
     assert kruskal(graph).verify(graph)
     assert not kruskal(graph).verify(graph.replace(weights=graph.weights[::-1]))
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        (np.array([7, 8, 9]), [7, 8, 9]),
+        (np.array(["a", "b", "c"]), ["a", "b", "c"]),
+        (np.array([[0, 0], [0, 1], [1, 0]]), [(0, 0), (0, 1), (1, 0)]),
+        ([[0, [1]], [2], []], [(0, (1,)), (2,), ()]),
+        (range(5, 8), [5, 6, 7]),
+    ],
+)
+def test_labels_become_names_of_networkx(labels: Any, names: list[Any]) -> None:
+    """Arrays and lists are not hashable; tuples are."""
+    graph = Graph.from_edges([0, 0, 1], [1, 2, 2], [1, 2, 3]).replace(vertex_labels=labels)
+    tree = kruskal(graph).to_networkx()
+    assert list(tree.nodes) == names
+    assert set(map(frozenset, tree.edges)) == {
+        frozenset((names[0], names[1])),
+        frozenset((names[0], names[2])),
+    }
+
+
+@pytest.mark.parametrize(
+    ("labels", "rule"),
+    [([{}, 1, 2], "is not hashable"), ([1, 1, 2], "3 vertices have 2 different labels")],
+)
+def test_labels_that_networkx_cannot_have(labels: Any, rule: str) -> None:
+    graph = Graph.from_edges([0, 0, 1], [1, 2, 2], [1, 2, 3]).replace(vertex_labels=labels)
+    with pytest.raises(InvalidArgumentError, match=rule):
+        kruskal(graph).to_networkx()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"edges": np.array([[0, 1]])},
+        {"edges": np.array([[0, 1], [0, 3]])},
+        {"edges": np.array([[0, 1], [0, -1]])},
+        {"edges": np.array([[0.0, 1.0], [0.0, 2.0]])},
+        {"weights": np.ones((2, 1))},
+    ],
+)
+def test_arrays_of_no_forest(changes: dict[str, Any]) -> None:
+    """Only verify takes whatever there is."""
+    forest = kruskal(Graph.from_edges([0, 0, 1], [1, 2, 2], [1, 2, 3]))
+    fields = {name: getattr(forest, name) for name in forest.__dataclass_fields__}
+    wrong = Forest(**(fields | changes))
+    for use in (wrong.to_scipy, wrong.to_networkx, lambda: wrong.labels):
+        with pytest.raises(InvalidForestError):
+            use()
