@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.core.arguments import check_dtype, shown
+from clmst.core.arguments import check_dtype, check_texts, shown
 from clmst.core.errors import InvalidArgumentError, UnsupportedDeviceError
 from clmst.runtime.device import Device
 
@@ -28,6 +28,7 @@ def pair_of(
     """
     key = check_dtype("first", first)
     index = key if second is None else check_dtype("second", second)
+    check_texts("names", names)
     try:
         return np.dtype([(names[0], key), (names[1], index)])
     except Exception as error:
