@@ -1,0 +1,195 @@
+"""Structured graphs take a bounded multiple of a random graph's work, counted, not timed.
+
+Times are what ``python -m benchmarks.worst_cases`` measures; the counts here do not depend on what
+else the machine does.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from benchmarks import worst_cases
+from benchmarks.worst_case_graphs import FAMILIES, matrices, random_graph
+from clmst import Device, FilterBoruvkaOptions, Graph
+from clmst.algorithms.prim_trees import STEPS_A_LAUNCH
+from clmst.runtime.device_graph import DeviceGraph
+from tests.variants import GPU_SHAPE
+
+EDGES = 1 << 13
+LIMIT = 4.0
+LAYOUTS = ("both", "upper")
+
+
+@cache
+def shapes() -> dict[str, Device]:
+    """Return the default device as it is, and in the shape of a GPU."""
+    device = clmst.get_device()
+    return {"own": device, "gpu": device.with_policy(GPU_SHAPE)}
+
+
+def stored(graph: Graph, layout: str) -> Graph:
+    return graph.symmetrised() if layout == "both" else graph
+
+
+def solved(graph: Graph, algorithm: str, shape: str) -> dict[str, Any]:
+    """Return what a solve tells, once its forest is the oracle's."""
+    resident = clmst.to_device(graph, shapes()[shape])
+    forest = clmst.minimum_spanning_forest(resident, algorithm=algorithm)
+    np.testing.assert_array_equal(forest.edge_ids, clmst.kruskal(graph).edge_ids)
+    return forest.stats
+
+
+def steps(graph: Graph, algorithm: str, shape: str) -> float:
+    """Return how many edges a solve goes through: the graph's for each window, and worklists'."""
+    sizes = solved(graph, algorithm, shape)["worklist_sizes"]
+    windows = sizes if sizes and isinstance(sizes[0], list) else [sizes]
+    return (1 + len(windows)) * graph.n_edges + sum(map(sum, windows)) + graph.n_vertices
+
+
+@cache
+def random_steps(m: int, n: int, algorithm: str, shape: str, layout: str) -> float:
+    return steps(stored(random_graph(m, n).graph(), layout), algorithm, shape)
+
+
+def test_families_are_as_large_as_asked_for() -> None:
+    """A family that shrank would be compared with nothing."""
+    for name, family in FAMILIES.items():
+        edges, again = family(4096), family(4096)
+        assert edges.u.size == edges.v.size == edges.w.size
+        assert 0.9 * 4096 <= edges.u.size <= 1.01 * 4096, name
+        assert min(edges.u.min(), edges.v.min()) >= 0
+        assert max(edges.u.max(), edges.v.max()) < edges.n
+        assert all((a == b).all() for a, b in zip(edges_of(edges), edges_of(again), strict=True))
+        assert not (edges.u == edges.v).all()
+
+
+def edges_of(edges: Any) -> tuple[Any, Any, Any]:
+    return edges.u, edges.v, edges.w
+
+
+# lone-boruvka has one shape.
+IN_SHAPES = [("lone-boruvka", "own"), *product(("filter-boruvka", "ecl"), ("own", "gpu"))]
+
+
+@pytest.mark.parametrize(("algorithm", "shape"), IN_SHAPES)
+def test_no_family_takes_many_times_the_steps(algorithm: str, shape: str) -> None:
+    """Rounds that all go through nearly all edges; a window that joins next to nothing."""
+    ratios = {}
+    for name, family in FAMILIES.items():
+        edges = family(EDGES)
+        for layout in LAYOUTS:
+            graph = stored(edges.graph(), layout)
+            beside = random_steps(edges.u.size, edges.n, algorithm, shape, layout)
+            ratios[name, layout] = steps(graph, algorithm, shape) / beside
+    assert {which: ratio for which, ratio in ratios.items() if ratio > LIMIT} == {}
+
+
+@pytest.mark.parametrize("algorithm", ["filter-boruvka", "lone-boruvka", "ecl", "pma", "boruvka"])
+def test_rounds_are_logarithmic(algorithm: str) -> None:
+    """At most log2 n rounds a window, of which there are four at most, and twice that in all."""
+    for name, family in FAMILIES.items():
+        edges = family(1 << 12)
+        stats = solved(edges.graph(), algorithm, "own")
+        sizes = stats.get("worklist_sizes", [])
+        windows = len(sizes) if sizes and isinstance(sizes[0], list) else 1
+        assert stats["rounds"] <= windows * (edges.n.bit_length() + 1), name
+
+
+@pytest.mark.parametrize("shape", ["own", "gpu"])
+def test_pma_does_not_go_through_parallel_edges_one_by_one(shape: str) -> None:
+    """One worker would go through a million of them, while all others have nothing to do."""
+    for name in ("parallel, 2 vertices", "parallel, 2 vertices, equal", "parallel, 64 vertices"):
+        edges = FAMILIES[name](EDGES)
+        stats = solved(edges.graph(), "pma", shape)
+        assert stats["entries"][0] <= edges.n * (edges.n - 1)
+    edges = FAMILIES["parallel along a path"](EDGES)
+    assert solved(edges.graph().symmetrised(), "pma", shape)["entries"][0] == 2 * (edges.n - 1)
+    few = random_graph(EDGES, EDGES // 8).graph()
+    assert solved(few, "pma", shape)["entries"][0] == 2 * few.n_edges
+    kept = clmst.PmaOptions(remove_parallel=False)
+    resident = clmst.to_device(FAMILIES["parallel, 64 vertices"](4096).graph(), shapes()[shape])
+    forest = clmst.minimum_spanning_forest(resident, algorithm="pma", options=kept)
+    assert forest.stats["entries"][0] == 2 * 4096
+
+
+def test_prim_takes_the_launches_that_its_bound_says() -> None:
+    for family in FAMILIES.values():
+        graph = family(4000).graph().symmetrised()
+        stats = solved(graph, "prim", "own")
+        most = graph.n_slots + 17 * graph.n_vertices
+        assert stats["growing_launches"] <= 1 + most // STEPS_A_LAUNCH
+
+
+@pytest.mark.parametrize("shape", ["own", "gpu"])
+def test_complete_graphs(shape: str) -> None:
+    """Every block of cells is read once, and few are read again."""
+    device = shapes()[shape]
+    again = {}
+    for name, cells in matrices(300).items():
+        graph = clmst.DenseGraph(cells)
+        forest = clmst.minimum_spanning_forest(graph, device=device)
+        expected = clmst.kruskal(graph.to_graph())
+        np.testing.assert_array_equal(forest.edge_ids, expected.edge_ids)
+        stats = forest.stats
+        assert stats["rounds"] <= 10
+        again[name] = 1 + sum(stats["blocks_again"]) / stats["blocks"]
+    limit = LIMIT * again["complete, uniform"]
+    assert {name: share for name, share in again.items() if share > limit} == {}
+
+
+# ------------------------------------------------------------------- more windows
+
+
+def test_windows_get_finer_once() -> None:
+    """The plan is kept, so later solves begin with the finer windows; given ones stay."""
+    device, m = clmst.get_device(), 1 << 15
+    ruler = FAMILIES["ruler with heavy edges"](m).graph().symmetrised()
+    beside = random_steps(m, m // 8, "filter-boruvka", "own", "both")
+    assert steps(ruler, "filter-boruvka", "own") <= LIMIT * beside
+    graph: DeviceGraph = clmst.to_device(ruler, device)
+    found = []
+    for options in (None, None, FilterBoruvkaOptions(targets=(0.7,))):
+        forest = clmst.minimum_spanning_forest(graph, algorithm="filter-boruvka", options=options)
+        found.append((len(forest.stats["worklist_sizes"]), forest.stats["launches"]))
+    (first, launches), (second, fewer), (given, _) = found
+    assert first == second > given == 2
+    assert fewer < launches
+
+
+# ------------------------------------------------------------------- the benchmark
+
+
+def test_benchmark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The table and the record say the same; a ratio beyond the limit is an exit status."""
+    file = tmp_path / "worst.json"
+    few = ["--edges", "600", "--family", "ruler", "--repetitions", "1", "--json", str(file)]
+    few += ["--algorithm", "lone-boruvka", "--algorithm", "prim"]
+    assert worst_cases.main([*few, "--limit", "1e9", "--layout", "each"]) == 0
+    printed = capsys.readouterr().out
+    points = json.loads(file.read_text())["points"]
+    assert len(points) == 2 * 2 * 3
+    for point in points:
+        ratio = point["edge_ns"] / point["reference_ns"]
+        assert point["ratio"] == pytest.approx(ratio)
+        assert f"| {point['family']} | {point['layout']} |" in printed
+    assert worst_cases.main([*few, "--limit", "0", "--shape", "gpu"]) == 1
+    assert "**" in capsys.readouterr().out
+    dense = ["--edges", "600", "--algorithm", "dense", "--repetitions", "1", "--limit", "1e9"]
+    assert worst_cases.main(dense) == 0
+    assert "complete, hierarchy" in capsys.readouterr().out
+
+
+def test_benchmark_times_no_wrong_forest(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = FAMILIES["two hubs"](100).graph()
+    monkeypatch.setattr(clmst, "kruskal", lambda graph: clmst.Forest, raising=False)
+    monkeypatch.setattr(clmst.Forest, "edge_ids", np.zeros(3), raising=False)
+    with pytest.raises(SystemExit, match="lone-boruvka gives a wrong forest"):
+        worst_cases.Contestant(graph, "lone-boruvka", clmst.get_device())
