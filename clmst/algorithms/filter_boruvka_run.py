@@ -13,7 +13,7 @@ from clmst.algorithms.candidates import Candidates
 from clmst.algorithms.filter_boruvka_plan import SAMPLES, Plan
 from clmst.algorithms.progress import check_halved, no_progress
 from clmst.algorithms.solution import flag_words
-from clmst.algorithms.windows import is_stubborn
+from clmst.algorithms.windows import is_flooded, is_stubborn
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 
@@ -231,15 +231,15 @@ class Run:
                 "filter-boruvka", self.plan.device, depth + 1, vertices=(before, vertices),
                 edges=(last, edges),
             )  # fmt: skip
-            if depth == begin + 1 and self._wants_more_windows(phase, depth):
+            if depth <= begin + 1 and self._wants_more_windows(phase, depth, depth == begin):
                 self.is_stubborn = True
                 return
             self._edge_step("contract", phase, depth)
             before = vertices
             depth += 1
 
-    def _wants_more_windows(self, phase: int, depth: int) -> bool:
-        """Return whether the first round of the last window took so little out, by what was read.
+    def _wants_more_windows(self, phase: int, depth: int, is_first: bool) -> bool:
+        """Return whether the last window has so many edges, or its first round took out so few.
 
         The solve can begin anew with more windows if nobody has said what they are to be.
         """
@@ -249,8 +249,11 @@ class Run:
         if phase + 1 < plan.n_phases:
             return False
         counts = plan.counts(phase)
-        edges = int(counts[depth - 1, 0]), int(counts[depth, 0])
-        return is_stubborn(edges, int(counts[depth, 1]))
+        edges, vertices = int(counts[depth, 0]), int(counts[depth, 1])
+        if is_first:
+            listed = plan.n_slots // 2 if plan.symmetric else plan.n_slots
+            return is_flooded(edges, vertices, listed)
+        return is_stubborn((int(counts[depth - 1, 0]), edges), vertices)
 
     def _rounds_without_reading(self, phase: int, first: int, *, settles: bool) -> None:
         """Do some rounds, whatever they find, and leave the rest to resident work-groups."""

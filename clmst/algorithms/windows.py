@@ -29,6 +29,8 @@ _FINER = (1.0, 3.0, 9.0)
 # What tells that they did: a round of the last window leaves so large a share of its edges, and so
 # many edges a supervertex. In random graphs it leaves less than half.
 _STUBBORN_SHARE, _STUBBORN_DEGREE = 0.9, 8
+# What tells so before any round: the share of all edges that is left for the last window.
+_FLOODED_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +94,14 @@ def is_stubborn(edges: tuple[int, int], n_vertices: int) -> bool:
     """
     before, after = edges
     return after >= max(_STUBBORN_SHARE * before, _STUBBORN_DEGREE * n_vertices, 1)
+
+
+def is_flooded(edges: int, n_vertices: int, n_edges: int) -> bool:
+    """Return whether the last window keeps so many of all edges that more windows would pay.
+
+    In random graphs it keeps a fifth: the others lie within components.
+    """
+    return edges >= max(_FLOODED_SHARE * n_edges, _STUBBORN_DEGREE * n_vertices, 1)
 
 
 def window_ends(
