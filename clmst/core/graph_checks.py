@@ -71,11 +71,7 @@ def check_attributes(graph: Graph) -> None:
     check_labels(graph.vertex_labels, graph.n_vertices)
     if graph.coordinates is not None:
         check_kind("coordinates", graph.coordinates, np.ndarray, rule="it must be an array")
-        if graph.coordinates.dtype != np.float64 or graph.coordinates.shape != (
-            graph.n_vertices,
-            2,
-        ):
-            check_coordinates(graph.coordinates, graph.n_vertices)
+        check_coordinates(graph.coordinates, graph.n_vertices)
 
 
 def check_contents(graph: Graph) -> None:
