@@ -294,8 +294,12 @@ def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> _
         wrong = np.flatnonzero(_comes_before(edges, others, last, maximum=maximum))
         return others[wrong], last[wrong]
 
-    with ThreadPoolExecutor(usable_cores()) as threads:  # NumPy lets others work meanwhile
-        found = list(threads.map(faults, range(0, edges.ids.size, _RUN)))
+    starts = range(0, edges.ids.size, _RUN)
+    if len(starts) <= 1:
+        found = [faults(start) for start in starts]
+    else:
+        with ThreadPoolExecutor(usable_cores()) as threads:  # NumPy lets others work meanwhile
+            found = list(threads.map(faults, starts))
     others = np.concatenate([np.zeros(0, np.int64), *(one for one, _ in found)])
     last = np.concatenate([np.zeros(0, np.int64), *(one for _, one in found)])
     return _describe_faults(edges, others, last, maximum=maximum)

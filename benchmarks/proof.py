@@ -1,0 +1,67 @@
+"""What a proof costs beside the solve: ``python -m benchmarks.proof [NAME ...] [--times N]``.
+
+A NAME is a stand-in (``clmst.generators.stand_ins``), "path" (2**21 vertices, weights at random) or
+"doubles" (10 million random edges of 64-bit weights). Both are timed in turns in one process: the
+solve of a graph that is on the device, the solve from the host's graph to the host's forest, and
+the proof. Ratios are medians over turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from statistics import median
+
+import numpy as np
+
+import clmst
+from clmst import Graph
+from clmst.algorithms.proof import prove
+from clmst.generators import stand_ins
+from clmst.runtime.launcher import Launcher
+
+NAMES = ("road_ny", "cit", "amazon", "copapers", "patents", "path", "doubles")
+
+
+def graph_of(name: str) -> Graph:
+    """Return a graph by its name."""
+    rng = np.random.default_rng(0)
+    if name == "path":
+        n = 1 << 21
+        weights = rng.permutation(n - 1).astype(np.int32)
+        return Graph.from_edges(np.arange(n - 1), np.arange(1, n), weights)
+    if name == "doubles":
+        m, n = 10_000_000, 1_000_000
+        return Graph.from_edges(*rng.integers(0, n, (2, m)), rng.random(m), n_vertices=n)
+    return stand_ins.find(name).build()
+
+
+def measure(name: str, times: int) -> None:
+    """Time one graph, and print a row of a table in Markdown."""
+    graph, device = graph_of(name), clmst.get_device()
+    resident, turns = clmst.to_device(graph, device), []
+    for _ in range(times + 1):
+        marks = [time.perf_counter()]
+        forest = clmst.minimum_spanning_forest(resident, keep_on_device=True)
+        marks.append(time.perf_counter())
+        clmst.minimum_spanning_forest(graph, device=device)
+        marks.append(time.perf_counter())
+        assert prove(forest, Launcher(device, device.queue)).ok
+        marks.append(time.perf_counter())
+        turns.append(np.diff(marks))
+    solve, whole, proof = (median(1e3 * turn[k] for turn in turns[1:]) for k in range(3))
+    ratios = [median(turn[2] / turn[k] for turn in turns[1:]) for k in range(2)]
+    print(
+        f"| {name} | {graph.n_vertices:,} | {graph.n_slots:,} | {solve:.0f} | {whole:.0f} "
+        f"| {proof:.0f} | {ratios[0]:.2f} | {ratios[1]:.2f} |",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=NAMES)
+    parser.add_argument("--times", type=int, default=5)
+    given = parser.parse_args()
+    for graph_name in given.names:
+        measure(graph_name, given.times)
