@@ -105,6 +105,7 @@ class DeviceForest:
             )
         device, most = self.graph.device, max(self.graph.n_vertices - 1, 0)
         k = check_integer("n_edges", self.n_edges, low=0, high=most)
+        object.__setattr__(self, "n_edges", k)
         check_bool("maximum", self.maximum)
         check_mapping("stats", self.stats)
         if isinstance(self.graph, DeviceGraph):

@@ -68,7 +68,8 @@ class Forest:
 
     def __post_init__(self) -> None:
         """Check kinds; :func:`clmst.verify` tells whether the arrays are a forest."""
-        check_integer("n_vertices", self.n_vertices, low=0, high=MAX_VERTICES)
+        n_vertices = check_integer("n_vertices", self.n_vertices, low=0, high=MAX_VERTICES)
+        object.__setattr__(self, "n_vertices", n_vertices)
         edges = self.__dict__["_edges"]
         if not callable(edges):
             _check_edges(edges)

@@ -66,7 +66,7 @@ def check_attributes(graph: Graph) -> None:
             "number of slots"
         )
     check_bool("is_symmetric", graph.is_symmetric)
-    check_integer("n_input", graph.n_input, low=0)
+    vars(graph)["n_input"] = check_integer("n_input", graph.n_input, low=0)
     _check_ids(graph.edge_ids, indices.size)
     check_labels(graph.vertex_labels, graph.n_vertices)
     if graph.coordinates is not None:
