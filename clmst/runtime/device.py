@@ -116,7 +116,10 @@ class Device:
         return other
 
     def twin(self) -> Device:
-        """Return the same with a context of its own, which has nothing to earn: for self-tests."""
+        """Return the same with a context of its own, which has nothing to earn.
+
+        For those who compare every one of its answers themselves.
+        """
         other = self._shaped(self.policy, None)
         other.trust.given = True
         return other

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from clmst.core.errors import (
+    DeviceError,
     InvalidArgumentError,
     OutOfDeviceMemoryError,
     UnsupportedDeviceError,
@@ -177,8 +178,8 @@ class Trust:
             raise  # nothing that tells of the kernels
         except Exception as error:
             reason = refusal(error)
-            if reason is not None:
-                return reason, False
+            if reason is not None:  # rounds without an end are kernels' fault, whoever tells
+                return reason, isinstance(error, DeviceError) and error.__cause__ is None
             if isinstance(error, MemoryError):
                 raise
             words = (str(error).splitlines() or [""])[0]

@@ -81,7 +81,7 @@ class Stand:
 
     def _open(self) -> None:
         """Put the graphs on the device, in a context of the stand's own."""
-        self._base = self._device.with_policy(self._device.policy)
+        self._base = self._device.twin()  # every forest is checked here anyway
         self._shaped: dict[Policy, dict[str, DeviceGraph]] = {}  # what each shape solves
         self._resident: dict[str, DeviceGraph] = {}  # what was there goes before more comes
         for name, graph in self._graphs.items():
