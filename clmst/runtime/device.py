@@ -154,7 +154,16 @@ class Device:
 
         if self._caller_queue is not None:
             return self._caller_queue.context
-        return cl.Context([self.cl_device])
+        try:
+            return cl.Context([self.cl_device])
+        except cl.Error as error:
+            if not failures.is_out_of_memory(error):
+                raise
+            # NVIDIA's driver 580 blames the host, whose memory it is not, and takes 0.5 GiB a time.
+            raise OutOfDeviceMemoryError(
+                f"{self.description} has no memory left for a context ({str(error).strip()}); what "
+                "other processes and contexts have there must go back first"
+            ) from error
 
     @MadeOnce
     def queue(self) -> Any:
@@ -213,13 +222,15 @@ class Device:
 
         forking.check()
         try:
-            return self._pool.allocate(n_bytes)
+            with self.lock:  # a new buffer is a command in the queue, see Launcher
+                return self._pool.allocate(n_bytes)
         except cl.Error as error:
             if not failures.is_out_of_memory(error):
                 raise failures.explained(self, error) from error
         gc.collect()  # of what is in cycles nobody has given the memory back yet
         try:
-            return self._pool.allocate(n_bytes)
+            with self.lock:
+                return self._pool.allocate(n_bytes)
         except cl.Error as error:
             raise OutOfDeviceMemoryError(
                 f"{n_bytes} bytes more are needed than {self.description} has left; "

@@ -7,7 +7,11 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
-from clmst.core.errors import InvalidArgumentError, UnsupportedDeviceError
+from clmst.core.errors import (
+    InvalidArgumentError,
+    OutOfDeviceMemoryError,
+    UnsupportedDeviceError,
+)
 from clmst.runtime import embedded, forking
 from clmst.runtime.capabilities import OPTIONAL
 from clmst.runtime.device import Device
@@ -94,11 +98,11 @@ def devices() -> list[Listing]:
     every = enumerate_devices()
     wanted = os.environ.get(DEVICE_VARIABLE)
     meant = matching(every, wanted)
-    best = next((d for d in meant if _failure(d) is None), None)
+    best = next((d for d in meant if _failure_now(d) is None), None)
     return [
         Listing(
             device=d,
-            usable=(reason := _failure(d)) is None,
+            usable=(reason := _failure_now(d)) is None,
             reason=reason,
             chosen=d is best,
             verdicts=tuple(d.trust.verdicts()),
@@ -126,6 +130,8 @@ def get_device(device: Any = None) -> Device:
     ------
     UnsupportedDeviceError
         There is no usable device, or the one meant failed its trial; says what to install.
+    OutOfDeviceMemoryError
+        Others have all memory of the device at present; clmst takes no other one unasked.
     InvalidArgumentError
         Nothing matches the name; lists the devices there are.
     """
@@ -170,6 +176,14 @@ def _failure(device: Device) -> str | None:
         if (other.cl_device, other.without) == (device.cl_device, device.without):
             return f"cannot be used: {reason}"
     return device.trial_failure
+
+
+def _failure_now(device: Device) -> str | None:
+    """Return the same, or that others have all of the device's memory at present."""
+    try:
+        return _failure(device)
+    except OutOfDeviceMemoryError as error:
+        return str(error)
 
 
 def _from_queue(queue: Any) -> Device:

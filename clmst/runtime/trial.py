@@ -23,9 +23,19 @@ _LINKS = 512
 
 
 def failure(device: Device) -> str | None:
-    """Return why a device cannot be used, or None if it built and ran the kernels rightly."""
+    """Return why a device cannot be used, or None if it built and ran the kernels rightly.
+
+    Raises
+    ------
+    OutOfDeviceMemoryError
+        There is no memory for a context at present.
+    """
     import pyopencl as cl
 
+    try:
+        _ = device.queue  # raises where others have all the memory now, which tells nothing for good
+    except cl.Error as error:
+        return f"cannot be opened: {str(error).splitlines()[0]}"
     try:
         return _minimum_failure(device) or _loop_failure(device)
     except KernelBuildError as error:

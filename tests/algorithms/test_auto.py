@@ -73,6 +73,7 @@ def test_large_graphs(any_device: Device) -> None:
 def test_graphs_that_links_are_too_short_for(
     any_device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(any_device.trust, "given", True)  # graphs of self-tests are larger
     monkeypatch.setattr(links, "MAX_VERTICES", 8)
     for n, is_ecl in ((8, False), (9, True)):
         chosen = clmst.minimum_spanning_forest(ring(n), device=any_device).stats["algorithm"]

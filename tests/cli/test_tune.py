@@ -22,9 +22,12 @@ from clmst.runtime.device import Device
 from clmst.runtime.policy import Policy
 from clmst.tune.stand import Comparison, Stand
 from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
+from tests.variants import variants
 
+# What is tuned: the device that is used when none is asked for, whatever it is.
+KIND = variants()[0].device.capabilities.kind if variants() else "cpu"
 QUICK = ("tune", "--graph", "grid:rows=20,columns=20", "--repeat", "2")
-TWO = ("--algorithm", "ecl", "--parameters", "edges_per_item,rows_per_item", "--device", "cpu")
+TWO = ("--algorithm", "ecl", "--parameters", "edges_per_item,rows_per_item", "--device", KIND)
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +45,7 @@ def table(tmp_path: Path) -> Path:
 
 def spoil(monkeypatch: pytest.MonkeyPatch, parameter: str, spoilt: Callable[[Any], Any]) -> None:
     """Let solves go wrong in their own way wherever a parameter has another value than usual."""
-    usual = getattr(clmst.get_device("cpu").policy, parameter)
+    usual = getattr(clmst.get_device(KIND).policy, parameter)
     real = api.minimum_spanning_forest
 
     def solve(graph: Any, **options: Any) -> Any:
@@ -93,7 +96,7 @@ def test_from_search_to_use(run: Run, table: Path, monkeypatch: pytest.MonkeyPat
     assert (entry["values"], entry["figures"]) == (report["values"], report["figures"])
     assert entry["clmst"] == clmst.__version__
     monkeypatch.setattr(discovery, "_resolved", {})
-    device = clmst.get_device("cpu")
+    device = clmst.get_device(KIND)
     assert device.tuning.source == "user"
     for name, value in report["values"].items():
         assert getattr(device.policy, name) == value
@@ -144,7 +147,7 @@ def test_nothing_is_written_without_a_gain(
 def test_table_for_people(run: Run, table: Path) -> None:
     result = run(*QUICK, *TWO)
     assert_fine(result)
-    device = clmst.get_device("cpu")
+    device = clmst.get_device(KIND)
     for word in ("edges_per_item", "rows_per_item", "ecl", device.name, device.driver, str(table)):
         assert word in result.stdout
 
@@ -165,7 +168,7 @@ def test_output_goes_elsewhere(run: Run, table: Path, tmp_path: Path) -> None:
 
 
 def test_list_does_nothing(run: Run, table: Path) -> None:
-    result = run("tune", "--list", "--device", "cpu", "--algorithm", "boruvka")
+    result = run("tune", "--list", "--device", KIND, "--algorithm", "boruvka")
     assert_fine(result)
     assert "radix_bits" in result.stdout
     assert "hub_row" not in result.stdout
@@ -182,7 +185,7 @@ def test_budget_that_is_over_at_once(run: Run, table: Path) -> None:
 
 def test_candidate_that_fails_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     spoil(monkeypatch, "edges_per_item", refuse)
-    one = ("--algorithm", "ecl", "--parameters", "edges_per_item", "--device", "cpu")
+    one = ("--algorithm", "ecl", "--parameters", "edges_per_item", "--device", KIND)
     report = json.loads(run(*QUICK, *one, "--json").stdout)
     failed = [step for step in report["steps"] if step["name"] == "edges_per_item"]
     assert len(failed) == 2  # one above, one below
@@ -196,7 +199,7 @@ def test_candidate_that_fails_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch
 def test_wrong_forest_is_a_bug_and_never_written(
     run: Run, table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usual = clmst.get_device("cpu").policy.edges_per_item
+    usual = clmst.get_device(KIND).policy.edges_per_item
     spoil(monkeypatch, "edges_per_item", lambda f: replace(f, n_edges=f.n_edges - 1))
     result = run(*QUICK, *TWO, "--quiet")
     assert_fails(result, "another forest of grid", "edges_per_item", "please report it")
@@ -240,7 +243,7 @@ def test_bad_table_is_not_overwritten(run: Run, table: Path) -> None:
     ("arguments", "facts"),
     [
         (("--parameters", "warp"), ("'warp'", "work_group_size")),
-        (("--device", "cpu", "--parameters", "hub_row"), ("hub_row makes no difference to",)),
+        (("--device", KIND, "--parameters", "hub_row"), ("hub_row makes no difference to",)),
         (("--algorithm", "magic"), ("'magic'", "'ecl'")),
         (("--device", "abacus"), ("'abacus'",)),
         (("--graph", "none.gr"), ("none.gr is neither a file nor a graph family",)),

@@ -176,10 +176,10 @@ def test_the_next_is_asked_for_while_one_is_solved(
     turns = solver._turns
     inner, log = turns._round, []
 
-    def slow(*arguments: Any) -> Any:
+    def slow(*arguments: Any, **named: Any) -> Any:
         log.append("solve")
         time.sleep(0.2)
-        forest = inner(*arguments)
+        forest = inner(*arguments, **named)
         log.append("solved")
         return forest
 

@@ -22,6 +22,7 @@ def described(
     return SimpleNamespace(
         extensions=extensions,
         vendor=vendor,
+        platform=SimpleNamespace(name="Somebody's OpenCL"),
         type=kind,
         max_compute_units=12,
         max_work_group_size=1024,
