@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -257,3 +258,13 @@ def test_one_device_in_several_threads(device: Device) -> None:
         forests = pool.map(lambda g: clmst.minimum_spanning_forest(g, device=device), graphs)
         for graph, forest in zip(graphs, forests, strict=True):
             assert_same_forest(forest, clmst.kruskal(graph))
+
+
+def test_new_buffers_are_made_under_the_lock(any_device: Device) -> None:
+    """NVIDIA's driver does not survive a new buffer while another thread waits in the queue."""
+    with ThreadPoolExecutor(1) as pool:
+        with any_device.lock:
+            made = pool.submit(any_device.allocate, 4096)
+            time.sleep(0.05)
+            assert not made.done()
+        assert made.result(timeout=60) is not None

@@ -371,3 +371,26 @@ def test_queue_of_a_device_without_a_capability(
     device = clmst.get_device(cl.CommandQueue(any_device.context))
     expected = any_device.capabilities.without(("int64-atomics",))
     assert asdict(device.capabilities) == asdict(expected)
+
+
+def test_memory_that_others_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NVIDIA's driver blames the host where a GPU has no memory for another context."""
+    import pyopencl as cl
+
+    from clmst.core.errors import OutOfDeviceMemoryError
+
+    makes = cl.Context
+
+    def full(*_: Any, **__: Any) -> Any:
+        raise cl.MemoryError("Context failed: OUT_OF_HOST_MEMORY")
+
+    monkeypatch.setattr(discovery, "_resolved", {})
+    monkeypatch.setattr(cl, "Context", full)
+    with pytest.raises(OutOfDeviceMemoryError, match="no memory left for a context .*OUT_OF_HOST"):
+        clmst.get_device()
+    listed = clmst.devices()
+    assert listed
+    assert not any(entry.usable for entry in listed)
+    assert all("no memory left for a context" in str(entry.reason) for entry in listed)
+    monkeypatch.setattr(cl, "Context", makes)
+    assert clmst.get_device().trial_failure is None  # nothing of it is kept
