@@ -150,20 +150,9 @@ class Device:
     @MadeOnce
     def context(self) -> Any:
         """The ``pyopencl.Context`` of this device's queue."""
-        import pyopencl as cl
-
         if self._caller_queue is not None:
             return self._caller_queue.context
-        try:
-            return cl.Context([self.cl_device])
-        except cl.Error as error:
-            if not failures.is_out_of_memory(error):
-                raise
-            # NVIDIA's driver 580 blames the host, whose memory it is not, and takes 0.5 GiB a time.
-            raise OutOfDeviceMemoryError(
-                f"{self.description} has no memory left for a context ({str(error).strip()}); what "
-                "other processes and contexts have there must go back first"
-            ) from error
+        return new_context(self.cl_device, self.description)
 
     @MadeOnce
     def queue(self) -> Any:

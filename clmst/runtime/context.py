@@ -1,0 +1,32 @@
+"""A context for a device, or a clear word on why there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clmst.core.errors import OutOfDeviceMemoryError
+from clmst.runtime import failures
+
+
+def new_context(cl_device: Any, description: str) -> Any:
+    """Return a new ``pyopencl.Context`` of one device.
+
+    A context takes memory of the device: 526 MiB on NVIDIA's driver 580, which says that the host's
+    is used up where the GPU has no more of it.
+
+    Raises
+    ------
+    OutOfDeviceMemoryError
+        Others have the memory that it takes.
+    """
+    import pyopencl as cl
+
+    try:
+        return cl.Context([cl_device])
+    except cl.Error as error:
+        if not failures.is_out_of_memory(error):
+            raise
+        raise OutOfDeviceMemoryError(
+            f"{description} has no memory left for a context ({str(error).strip()}); what other "
+            "processes and contexts have there must go back first"
+        ) from error
