@@ -13,6 +13,7 @@ from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.weight_keys import Array
 from clmst.runtime import failures, forking, huge_pages, program, trial
 from clmst.runtime.capabilities import Capabilities, check_queue, detect
+from clmst.runtime.context import new_context
 from clmst.runtime.host_arrays import ReadAlone, check_uploaded
 from clmst.runtime.made_once import MadeOnce
 from clmst.runtime.policy import Policy

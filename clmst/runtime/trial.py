@@ -33,7 +33,7 @@ def failure(device: Device) -> str | None:
     import pyopencl as cl
 
     try:
-        _ = device.queue  # raises where others have all the memory now, which tells nothing for good
+        _ = device.queue  # raises where others have all the memory at present
     except cl.Error as error:
         return f"cannot be opened: {str(error).splitlines()[0]}"
     try:

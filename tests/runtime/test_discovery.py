@@ -386,7 +386,7 @@ def test_memory_that_others_have(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(discovery, "_resolved", {})
     monkeypatch.setattr(cl, "Context", full)
-    with pytest.raises(OutOfDeviceMemoryError, match="no memory left for a context .*OUT_OF_HOST"):
+    with pytest.raises(OutOfDeviceMemoryError, match=r"no memory left for a context .*OUT_OF_HOST"):
         clmst.get_device()
     listed = clmst.devices()
     assert listed
