@@ -125,8 +125,9 @@ def shrink_file(path: Path, *, seconds: float, limit: float, plant: str | None =
     def keep(smaller: Case) -> None:
         failures.write(path, smaller, device=record["device"], verdict=verdict, **more)
 
+    keep(case)
     stand = None if verdict in (failures.CRASHED, failures.HUNG) else Stand(record["device"])
-    fails = _in_process(stand, verdict) if stand else _in_children(path, record, limit, plant)
+    fails = _in_process(stand, verdict) if stand else in_children(path, record, limit, plant)
     shrink(case, fails, time.monotonic() + seconds, keep)
 
 
@@ -134,7 +135,8 @@ def _in_process(stand: Stand, verdict: str) -> Fails:
     return lambda case: run(case, stand).verdict == verdict
 
 
-def _in_children(path: Path, record: dict[str, Any], limit: float, plant: str | None) -> Fails:
+def in_children(path: Path, record: dict[str, Any], limit: float, plant: str | None) -> Fails:
+    """Return what runs a case in a process of its own: one that it may end, or keep waiting."""
     trial = path.with_suffix(".trial.json")
 
     def fails(case: Case) -> bool:

@@ -22,7 +22,7 @@ from benchmarks.prove.tally import FAILURES, Tally
 from clmst import UnsupportedDeviceError
 from clmst.bench import machine
 
-UNIT = 200  # cases between two reports
+UNIT, UNIT_SECONDS = 200, 5.0  # cases and seconds between two reports, at most
 
 
 def main() -> None:
@@ -49,20 +49,40 @@ def main() -> None:
     plan = Plan(seed=given.seed, block=given.block)
     for line in sys.stdin:
         task = json.loads(line)
-        for first in range(task["first"], task["end"], UNIT):
-            end = min(first + UNIT, task["end"])
-            if time.time() >= task["until"]:
-                break
-            tally, failures = _run_unit(plan, stand, progress, range(first, end), task["skip"])
-            _report(reports, done=end, tally=tally.counts, failures=failures)
+        done = task["first"]
+        while done < task["end"] and time.time() < task["until"]:
+            numbers = range(done, task["end"])
+            until = min(time.time() + UNIT_SECONDS, task["until"])
+            done, tally, failures = run_unit(
+                plan, stand, progress, numbers, skip=task["skip"], until=until
+            )
+            _report(reports, done=done, tally=tally.counts, failures=failures)
         _report(reports, finished=True)
 
 
-def _run_unit(
-    plan: Plan, stand: Stand, progress: Any, numbers: range, skip: list[int]
-) -> tuple[Tally, list[dict[str, Any]]]:
+def run_unit(
+    plan: Plan, stand: Stand, progress: Any, numbers: range, *, skip: list[int], until: float
+) -> tuple[int, Tally, list[dict[str, Any]]]:
+    """Run some cases, at least one; return the next, and what came of them.
+
+    Parameters
+    ----------
+    plan : Plan
+    stand : Stand
+    progress : ndarray of int64, shape (1,)
+        Where the number of the present case goes, -1 at the end.
+    numbers : range
+    skip : list of int
+        Cases that have ended a process before.
+    until : float
+        When to stop, as of :func:`time.time`.
+    """
     tally, failures = Tally(), []
-    for number in numbers:
+    done = numbers.start
+    for number in numbers[:UNIT]:
+        if number > numbers.start and time.time() >= until:
+            break
+        done = number + 1
         if number in skip:
             continue
         progress[0] = number
@@ -76,7 +96,7 @@ def _run_unit(
         if outcome.verdict in FAILURES:
             failures.append({**known, "verdict": outcome.verdict, "detail": outcome.detail})
     progress[0] = -1
-    return tally, failures
+    return done, tally, failures
 
 
 def _report(reports: Any, **what: Any) -> None:
