@@ -21,6 +21,8 @@ from benchmarks.misuse.values import odd_values
 from benchmarks.misuse.world import World
 
 HANGS_AFTER = 20.0  # seconds without an outcome
+# A callable of the caller's that is called, and raises: its error is the caller's.
+CALLERS_OWN = {("RepeatedSolver.solve_many", "progress", "type")}
 _PACKAGE = str(Path(clmst.__file__).parent)
 
 
@@ -55,7 +57,8 @@ def cases() -> Iterator[tuple[int, Entry, str, str]]:
     for entry in entries():
         for argument in _arguments(entry):
             for value in world_free:
-                yield number, entry, argument, value
+                if (entry.name, argument, value) not in CALLERS_OWN:
+                    yield number, entry, argument, value
                 number += 1
 
 

@@ -48,9 +48,9 @@ class Verification:
 
     def __post_init__(self) -> None:
         """Refuse what is no outcome."""
-        check_integer(
-            "n_problems", self.n_problems, low=len(check_texts("problems", self.problems))
-        )
+        least = len(check_texts("problems", self.problems))
+        count = check_integer("n_problems", self.n_problems, low=least)
+        object.__setattr__(self, "n_problems", count)
         if self.n_problems and not self.problems:
             raise InvalidArgumentError("there are problems, but none is described; one must be")
 

@@ -328,7 +328,8 @@ class Device:
         try:
             return self._programs[asked]
         except Exception:  # it was not asked for before, or cannot have been
-            program.check_request(source_name, prelude, defines)
+            defines = program.check_request(source_name, prelude, defines)
+            asked = (source_name, prelude, *defines.items())
         key = program.specialise(source_name, self.capabilities, self.policy, prelude, **defines)
         # Threads that want the same program wait for the one that builds it.
         with self.lock, failures.Guard(self):

@@ -158,16 +158,19 @@ def specialise(
     return Specialisation.of(source_name, macros, prelude)
 
 
-def check_request(source_name: Any, prelude: Any, defines: Mapping[str, Any]) -> None:
-    """Raise unless there is such a source, and macros are numbers."""
+def check_request(
+    source_name: Any, prelude: Any, defines: Mapping[str, Any]
+) -> dict[str, int | bool]:
+    """Return macros as numbers, or raise unless they are, and there is such a source."""
     name = check_text("source_name", source_name)
     if not _SOURCE_NAME.fullmatch(name) or not (source.root() / name).is_file():
         raise InvalidArgumentError(f"there is no source {shown(name)} of kernels")
     if prelude is not None:
         check_kind("prelude", prelude, Prelude)
-    for macro, value in defines.items():
-        if not isinstance(value, bool | np.bool_):
-            check_integer(macro, value)
+    return {
+        macro: bool(value) if isinstance(value, bool | np.bool_) else check_integer(macro, value)
+        for macro, value in defines.items()
+    }
 
 
 def build(context: Any, device: Any, specialisation: Specialisation) -> Any:
