@@ -55,8 +55,8 @@ def check_mapping(name: str, value: object) -> None:
 
 
 def check_dict(name: str, value: object) -> None:
-    """Raise unless `value` is a dict itself: SciPy has matrices that are dicts as well."""
-    if type(value) is not dict:
+    """Raise unless `value` is a dict; SciPy has matrices that are dicts as well."""
+    if not isinstance(value, dict) or hasattr(value, "tocsr"):
         raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a dict")
 
 
