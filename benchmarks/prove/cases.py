@@ -198,6 +198,11 @@ def run(case: Case, stand: Stand) -> Outcome:
     return Outcome(verdict="right", solves=solves)
 
 
+def differs(one: clmst.Device, other: clmst.Device) -> bool:
+    """Return whether two guises of a device are not the same."""
+    return (one.without, one.policy) != (other.without, other.policy)
+
+
 def _compare(case: Case, stand: Stand) -> tuple[str | None, int]:
     drawn, draws, device = case.sample, Draws(case.key), stand.guise(case.guise)
     options = settings.OPTIONS[case.algorithm][case.option]
@@ -205,8 +210,10 @@ def _compare(case: Case, stand: Stand) -> tuple[str | None, int]:
         devices: Any = device
         strategy = "auto"
         if case.way != "repeated":
-            other = "native" if case.guise != "native" else "gpu-shape"
-            devices = [device, stand.guise(other)]
+            # A GPU in its shape is the GPU as it is: there the second device goes without more.
+            others = ("gpu-shape", "no-lanes") if case.guise == "native" else ("native", "no-lanes")
+            twins = (stand.guise(name) for name in others)
+            devices = [device, next(one for one in twins if differs(one, device))]
             strategy = draws.choice(["split", "cores", "auto"])
         return repeated.solve(
             drawn,

@@ -28,7 +28,8 @@ MACHINE = {
 
 def graph_of(n: int = 300, degree: int = 8) -> Graph:
     """Return a random graph in the form that contests take."""
-    return random(n=n, average_degree=degree).symmetrised().replace(edge_ids=None)
+    graph = random(n=n, average_degree=degree).symmetrised()
+    return graph.replace(edge_ids=None, n_input=graph.n_slots)
 
 
 def file_of(path: Path, **parameters: int) -> Path:
