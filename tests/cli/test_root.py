@@ -90,7 +90,7 @@ def test_traceback_on_request(tmp_path: Path) -> None:
     done = process("solve", tmp_path / "none.gr", CLMST_TRACEBACK="1")
     assert done.returncode == 1
     assert done.stderr.startswith("Traceback")
-    assert "InvalidArgumentError: no such file" in done.stderr
+    assert "MissingFileError: no such file" in done.stderr
 
 
 def test_reader_that_has_seen_enough(tmp_path: Path) -> None:
