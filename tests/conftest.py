@@ -67,7 +67,13 @@ def matrices_go_back(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture
 def any_device() -> Device:
-    """Return the device that is used when none is asked for."""
+    """Return the device that is used when none is asked for.
+
+    It need not earn anything, in any shape: tests compare its answers themselves. Those of
+    self-tests make devices of their own.
+    """
     from clmst import get_device
 
-    return get_device()
+    device = get_device()
+    device.trust.given = True
+    return device
