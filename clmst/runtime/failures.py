@@ -162,6 +162,13 @@ def is_out_of_memory(error: BaseException) -> bool:
         return isinstance(error, cl.MemoryError)
 
 
+def is_lost(device: Device, error: BaseException) -> bool:
+    """Return whether a device's queue does not answer any more after an error; waits."""
+    if not _is_opencls(error) or "queue" not in vars(device):
+        return False
+    return not (has_finished(device.queue) and _answers(device))
+
+
 def check_memory(device: Device, memory: Any) -> None:
     """Raise if memory was lost with an earlier context of its device.
 

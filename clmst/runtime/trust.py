@@ -21,6 +21,7 @@ from clmst.core.errors import (
     OutOfDeviceMemoryError,
     UnsupportedDeviceError,
 )
+from clmst.runtime import failures
 from clmst.runtime.refusal import refusal
 from clmst.runtime.verdicts import CRASHED, Verdict, VerdictStore
 
@@ -82,6 +83,7 @@ class Trust:
         self._device, self.given = device, given
         self._earned: set[tuple[str, Hashable]] = set()
         self._refused: dict[tuple[str, Hashable], str] = {}
+        self._lost: set[tuple[str, Hashable]] = set()
         self._is_testing = False
 
     @cached_property
@@ -171,12 +173,19 @@ class Trust:
         return verdict
 
     def _outcome(self, family: Family, case: Hashable) -> tuple[str | None, bool]:
-        """Return what a test says, and whether that is so for good."""
+        """Return what a test says, and whether that is so for good.
+
+        A device that is lost in the middle tells nothing of the kernels the first time.
+        """
         try:
             return family.test(self._device, case), True
         except (InvalidArgumentError, OutOfDeviceMemoryError):
             raise  # nothing that tells of the kernels
         except Exception as error:
+            key = (family.name, case)
+            if failures.is_lost(self._device, error) and key not in self._lost:
+                self._lost.add(key)
+                raise
             reason = refusal(error)
             if reason is not None:  # rounds without an end are kernels' fault, whoever tells
                 return reason, isinstance(error, DeviceError) and error.__cause__ is None
