@@ -30,7 +30,7 @@ _FINER = (1.0, 3.0, 9.0)
 # many edges a supervertex. In random graphs it leaves less than half.
 _STUBBORN_SHARE, _STUBBORN_DEGREE = 0.9, 8
 # What tells so before any round: the share of all edges that is left for the last window.
-_FLOODED_SHARE = 0.6
+_FLOODED_SHARE = 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

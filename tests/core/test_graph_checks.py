@@ -56,7 +56,7 @@ def test_relabelling_counts_the_vertices() -> None:
 
 def hostile(kind: str, **arrays: Any) -> Any:
     """Return a matrix, some arrays of which were exchanged behind SciPy's back."""
-    matrix = sparse.random_array((20, 20), density=0.3, rng=1).asformat(kind)
+    matrix = sparse.random_array((20, 20), density=0.3, random_state=1).asformat(kind)
     for name, array in arrays.items():
         setattr(matrix, name, array)
     return matrix
@@ -98,7 +98,7 @@ def test_matrices_are_checked_before_scipy_converts_them(
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo", "dia", "lil", "dok"])
 def test_every_format_gives_the_same_edges(kind: str) -> None:
-    matrix = sparse.random_array((30, 30), density=0.2, rng=2)
+    matrix = sparse.random_array((30, 30), density=0.2, random_state=2)
     expected = Graph.from_scipy(sparse.csr_array(matrix)).edges()[:3]
     for ours, theirs in zip(
         Graph.from_scipy(matrix.asformat(kind)).edges(), expected, strict=False
