@@ -45,7 +45,7 @@ def _attributes_explode(_: World) -> Any:
 
 def broken_matrix(kind: str, **changes: Any) -> Any:
     """Return a sparse matrix, some arrays of which were exchanged behind SciPy's back."""
-    matrix = sparse.random_array((20, 20), density=0.3, rng=1).asformat(kind)
+    matrix = sparse.random_array((20, 20), density=0.3, random_state=1).asformat(kind)
     for name, value in changes.items():
         setattr(matrix, name, value)
     return matrix
@@ -160,7 +160,7 @@ def _matrices() -> dict[str, Any]:
     far = np.full(120, 10**7, np.int32)
     return {
         "complex matrix": sparse.eye_array(3, dtype=complex),
-        "oblong matrix": sparse.random_array((3, 4), density=0.5, rng=0),
+        "oblong matrix": sparse.random_array((3, 4), density=0.5, random_state=0),
         "1-d sparse": sparse.coo_array([1, 2, 3]),
         "matrix with nan": sparse.csr_array([[0, math.nan], [math.nan, 0]]),
         "empty matrix": sparse.csr_array((0, 0)),
