@@ -160,8 +160,12 @@ def test_windows_get_finer_once() -> None:
         forest = clmst.minimum_spanning_forest(graph, algorithm="filter-boruvka", options=options)
         found.append((len(forest.stats["worklist_sizes"]), forest.stats["launches"]))
     (first, launches), (second, fewer), (given, _) = found
-    assert first == second > given == 2
-    assert fewer < launches
+    assert given == 2
+    if launches == 1:  # a resident launch keeps its windows, and stays within the limit with them
+        assert first == second == given
+    else:
+        assert first == second > given
+        assert fewer < launches
 
 
 # ------------------------------------------------------------------- the benchmark

@@ -216,7 +216,7 @@ class Run:
             return
         if "ready" in report:
             worker.is_ready = True
-            self._record["machine"] = report["ready"]
+            self._record["machine"] = report["ready"] | {"command": sys.argv[1:]}
         if worker.task is not None:  # out of time before the end
             self._handed -= worker.task[2] - worker.task[1]
             worker.task = None

@@ -59,6 +59,10 @@ class DeviceError(ClmstError, RuntimeError):
     """
 
 
+class DeviceLostError(DeviceError):
+    """A device stopped answering in the middle of its work; what was in its memory is lost."""
+
+
 class OutOfDeviceMemoryError(ClmstError, MemoryError):
     """The device cannot hold what the solve needs."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 from clmst.core.errors import OutOfDeviceMemoryError
@@ -21,6 +22,12 @@ def new_context(cl_device: Any, description: str) -> Any:
     """
     import pyopencl as cl
 
+    try:
+        return cl.Context([cl_device])
+    except cl.Error as error:
+        if not failures.is_out_of_memory(error):
+            raise
+    gc.collect()  # contexts in reference cycles have not been given back yet
     try:
         return cl.Context([cl_device])
     except cl.Error as error:

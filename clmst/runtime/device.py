@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.core.arguments import check_integer, check_kind, check_texts
+from clmst.core.arguments import check_bool, check_integer, check_kind, check_texts
 from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.weight_keys import Array
 from clmst.runtime import failures, forking, huge_pages, program, trial
@@ -19,7 +19,7 @@ from clmst.runtime.made_once import MadeOnce
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
 from clmst.runtime.transfer import Staging, Transfer
-from clmst.runtime.trust import Trust
+from clmst.runtime.trust import Record, Trust
 from clmst.runtime.tuning import Identity, Tuning, look_up
 
 # What goes with a context.
@@ -65,7 +65,7 @@ class Device:
         self._caller_queue = queue
         self._programs: dict[tuple[Any, ...], Program] = {}
         self._advised: set[int] = set()
-        self.trust = Trust(self, given=_trusted)
+        self._trust_record = Record(given=_trusted)
         self.times_renewed = 0
         forking.replace_locks(self, "lock")
 
@@ -97,22 +97,16 @@ class Device:
 
     def forcing_off(self, *names: str) -> Device:
         """Return the same device with capabilities ("int64-atomics", "lanes") forced off."""
-        return Device(
-            self.cl_device,
-            queue=self._caller_queue,
-            without=(*self.without, *names),
-            tuning=self._tuning,
-            _trusted=self.trust.given,
-        )
+        return self._like(self._tuning, self._caller_queue, *names)
 
     def with_policy(self, tuning: Policy) -> Device:
         """Return the same device with kernels of another shape; results stay the same."""
         check_kind("tuning", tuning, Policy)
-        return self._shaped(tuning, self._caller_queue)
+        return self._like(tuning, self._caller_queue)
 
     def beside(self, tuning: Policy) -> Device:
         """Return the same with kernels of another shape, on this one's queue, buffers and pool."""
-        other = self._shaped(tuning, self.queue)
+        other = self._like(tuning, self.queue)
         other._pool, other.staging = self._pool, self.staging
         return other
 
@@ -121,15 +115,15 @@ class Device:
 
         For those who compare every one of its answers themselves.
         """
-        other = self._shaped(self.policy, None)
+        other = self._like(self.policy, None)
         other.trust.given = True
         return other
 
-    def _shaped(self, tuning: Policy, queue: Any) -> Device:
+    def _like(self, tuning: Policy | None, queue: Any, *names: str) -> Device:
         return Device(
             self.cl_device,
             queue=queue,
-            without=self.without,
+            without=(*self.without, *names),
             tuning=tuning,
             _trusted=self.trust.given,
         )
@@ -145,6 +139,11 @@ class Device:
     def policy(self) -> Policy:
         """The shape of its kernels."""
         return self.tuning.policy
+
+    @property
+    def trust(self) -> Trust:
+        """What it has proved."""
+        return Trust(self, self._trust_record)
 
     # --------------------------------------------------------------- resources
 
@@ -246,6 +245,7 @@ class Device:
         Without `wait` copies may still be on their way, for which only this device's own queue
         waits by itself; the arrays are the caller's again all the same.
         """
+        check_bool("wait", wait)
         for array in arrays:
             check_uploaded(array)
         found = [self._in_place(array) for array in arrays]
@@ -307,6 +307,7 @@ class Device:
 
     def release_memory(self) -> None:
         """Give buffers that the pool holds ready back to the device, and pinned memory too."""
+        forking.check()
         self._pool.free_held()
         self._advised.clear()
         self.staging.free()

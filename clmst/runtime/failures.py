@@ -19,7 +19,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from clmst.core.arguments import has
-from clmst.core.errors import ClmstError, DeviceError, OutOfDeviceMemoryError
+from clmst.core.errors import ClmstError, DeviceError, DeviceLostError, OutOfDeviceMemoryError
 from clmst.runtime import forking
 
 if TYPE_CHECKING:
@@ -116,14 +116,13 @@ def settle(device: Device, error: BaseException, queues: Sequence[Any] = ()) -> 
     if forking.is_child():
         return error
     finished = [has_finished(queue) for queue in queues]  # each is waited for
-    is_lost = not all(finished)
-    if not queues or is_lost or _is_opencls(error):
+    has_lost = not all(finished)
+    if not queues or has_lost or _is_opencls(error):
         with device.lock:
-            finished += [has_finished(queue) for queue in device.queues_in_use()]
-            is_lost = not all(finished) or (_is_opencls(error) and not _answers(device))
-            if is_lost:
+            has_lost = is_lost(device, error) or has_lost
+            if has_lost:
                 device.renew()
-    return explained(device, error, is_lost=is_lost)
+    return explained(device, error, is_lost=has_lost)
 
 
 def explained(device: Device, error: BaseException, *, is_lost: bool = False) -> BaseException:
@@ -136,16 +135,18 @@ def explained(device: Device, error: BaseException, *, is_lost: bool = False) ->
             f"{device.description} has no memory left for what is needed ({routine} says {code}); "
             f"{device.memory_in_words()}"
         )
+    failed = f"{device.description} failed ({routine} says {code})"
     if not is_lost:
         rule = "what was under way is dropped, and the device can be used again"
-    elif device.is_callers:
+        return DeviceError(f"{failed}; {rule}")
+    if device.is_callers:
         rule = "its queue is the caller's, who must make another one"
     else:
         rule = (
             "clmst opened it anew: what was in its memory is lost, so graphs, arrays and solvers "
             "that were there must be made again"
         )
-    return DeviceError(f"{device.description} failed ({routine} says {code}); {rule}")
+    return DeviceLostError(f"{failed}; {rule}")
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -163,10 +164,9 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def is_lost(device: Device, error: BaseException) -> bool:
-    """Return whether a device's queue does not answer any more after an error; waits."""
-    if not _is_opencls(error) or "queue" not in vars(device):
-        return False
-    return not (has_finished(device.queue) and _answers(device))
+    """Return whether a device's queues do not answer any more after an error; waits."""
+    finished = [has_finished(queue) for queue in device.queues_in_use()]
+    return not all(finished) or (_is_opencls(error) and not _answers(device))
 
 
 def check_memory(device: Device, memory: Any) -> None:
@@ -174,13 +174,13 @@ def check_memory(device: Device, memory: Any) -> None:
 
     Raises
     ------
-    DeviceError
+    DeviceLostError
     """
     if device.times_renewed and hasattr(memory, "get_info"):
         import pyopencl as cl
 
         if memory.get_info(cl.mem_info.CONTEXT) != device.context:
-            raise DeviceError(
+            raise DeviceLostError(
                 f"{device.description} has failed since this was put into its memory, and lost it; "
                 "it must be put there again"
             )

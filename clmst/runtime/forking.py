@@ -21,6 +21,8 @@ _is_child = False  # whether a parent of this process had
 # while one runs would be lost.
 _locks: list[tuple[weakref.ref[Any], tuple[str, ...]]] = []
 _registering = threading.Lock()
+# In a child, what it must not free: that asks the parent's driver, which hangs or harms the parent.
+_never_freed: list[Any] = []
 
 
 class ForkedLock:
@@ -88,6 +90,7 @@ def _after_fork() -> None:
     _is_child = True
     for reference, names in _locks:
         owner = reference()
+        _never_freed.append(owner)
         for name in names if owner is not None else ():
             setattr(owner, name, ForkedLock())
 

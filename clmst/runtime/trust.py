@@ -11,12 +11,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from clmst.core.errors import (
     DeviceError,
+    DeviceLostError,
     InvalidArgumentError,
     OutOfDeviceMemoryError,
     UnsupportedDeviceError,
@@ -69,45 +69,74 @@ class Family:
     cases: tuple[Hashable, ...] = (ONLY,)
 
 
-class Trust:
-    """What a device has proved.
+@dataclass(slots=True)
+class Record:
+    """What is known of a device in this process.
 
-    Parameters
+    Attributes
     ----------
-    device : Device
     given : bool
         Whether it is trusted with everything: for tests, which compare every answer themselves.
     """
 
-    def __init__(self, device: Device, *, given: bool) -> None:
-        self._device, self.given = device, given
-        self._earned: set[tuple[str, Hashable]] = set()
-        self._refused: dict[tuple[str, Hashable], str] = {}
-        self._lost: set[tuple[str, Hashable]] = set()
-        self._is_testing = False
+    given: bool
+    earned: set[tuple[str, Hashable]] = field(default_factory=set)
+    refused: dict[tuple[str, Hashable], str] = field(default_factory=dict)
+    lost: set[tuple[str, Hashable]] = field(default_factory=set)
+    is_testing: bool = False
+    store: VerdictStore | None = None
 
-    @cached_property
+
+class Trust:
+    """What a device has proved.
+
+    A device makes one whenever it is asked for its trust, and keeps only the record: were this
+    object kept, device and trust would be a cycle, and the device's context would live on.
+
+    Parameters
+    ----------
+    device : Device
+    record : Record
+    """
+
+    __slots__ = ("_device", "_record")
+
+    def __init__(self, device: Device, record: Record) -> None:
+        self._device, self._record = device, record
+
+    @property
+    def given(self) -> bool:
+        """Whether the device is trusted with everything."""
+        return self._record.given
+
+    @given.setter
+    def given(self, value: bool) -> None:
+        self._record.given = value
+
+    @property
     def store(self) -> VerdictStore:
         """The verdicts that are kept."""
-        device = self._device
-        return VerdictStore(
-            {
-                "device": device.name,
-                "platform": device.platform,
-                "version": str(device.cl_device.version),
-                "driver": device.driver,
-                "capabilities": repr(asdict(device.capabilities)),
-                "without": repr(device.without),
-                "policy": repr(asdict(device.policy)),
-            }
-        )
+        if self._record.store is None:
+            device = self._device
+            self._record.store = VerdictStore(
+                {
+                    "device": device.name,
+                    "platform": device.platform,
+                    "version": str(device.cl_device.version),
+                    "driver": device.driver,
+                    "capabilities": repr(asdict(device.capabilities)),
+                    "without": repr(device.without),
+                    "policy": repr(asdict(device.policy)),
+                }
+            )
+        return self._record.store
 
     def require(self, family: Family, case: Hashable = ONLY) -> None:
         """Raise :class:`UnsupportedDeviceError` unless the device has earned a family.
 
         The first time that nobody knows, it is tested.
         """
-        if self.given or (family.name, case) in self._earned:
+        if self.given or (family.name, case) in self._record.earned:
             return
         reason = self.refusal(family, case)
         if reason is not None:
@@ -119,23 +148,23 @@ class Trust:
     def refusal(self, family: Family, case: Hashable = ONLY) -> str | None:
         """Return why the device is not trusted with a family, or None if it is."""
         key = (family.name, case)
-        if self.given or key in self._earned:
+        if self.given or key in self._record.earned:
             return None
         with self._device.lock:  # other threads wait for the verdict
-            if self._is_testing or key in self._earned:
+            if self._record.is_testing or key in self._record.earned:
                 return None  # a test of one family may use others
-            if key not in self._refused:
+            if key not in self._record.refused:
                 verdict = self.store.find(family.name, str(case))
                 self._note(key, verdict or self._tested(family, case))
-            return self._refused.get(key)
+            return self._record.refused.get(key)
 
     def test(self, family: Family, case: Hashable = ONLY) -> Verdict:
         """Test a family anew, whatever was known."""
         with self._device.lock:
             self.store.forget(family.name, str(case))
             key = (family.name, case)
-            self._earned.discard(key)
-            self._refused.pop(key, None)
+            self._record.earned.discard(key)
+            self._record.refused.pop(key, None)
             verdict = self._tested(family, case)
             self._note(key, verdict)
             return verdict
@@ -148,9 +177,9 @@ class Trust:
 
     def _note(self, key: tuple[str, Hashable], verdict: Verdict) -> None:
         if verdict.reason is None:
-            self._earned.add(key)
+            self._record.earned.add(key)
         else:
-            self._refused[key] = verdict.reason
+            self._record.refused[key] = verdict.reason
 
     def _tested(self, family: Family, case: Hashable) -> Verdict:
         """Test a family, and keep the verdict.
@@ -183,8 +212,9 @@ class Trust:
             raise  # nothing that tells of the kernels
         except Exception as error:
             key = (family.name, case)
-            if failures.is_lost(self._device, error) and key not in self._lost:
-                self._lost.add(key)
+            was_lost = isinstance(error, DeviceLostError) or failures.is_lost(self._device, error)
+            if was_lost and key not in self._record.lost:
+                self._record.lost.add(key)
                 raise
             reason = refusal(error)
             if reason is not None:  # rounds without an end are kernels' fault, whoever tells
@@ -196,10 +226,10 @@ class Trust:
 
     @contextmanager
     def _testing(self) -> Iterator[None]:
-        self._is_testing = True
+        self._record.is_testing = True
         try:
             yield
         finally:
-            self._is_testing = False
+            self._record.is_testing = False
             with suppress(Exception):  # of a device that is lost, say
                 self._device.queue.finish()  # before its memory is anybody else's

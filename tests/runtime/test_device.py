@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -45,6 +47,19 @@ def test_names(fresh: Device) -> None:
     assert repr(fresh) == f"Device({fresh.name!r}, platform={fresh.platform!r})"
     assert repr(fresh.forcing_off("lanes")).endswith(", without=('lanes',))")
     assert fresh.driver
+
+
+def test_a_device_goes_with_its_last_reference(any_device: Device) -> None:
+    """Its context takes 526 MiB of a GPU: that must not wait for the collector of cycles."""
+    device = Device(any_device.cl_device, _trusted=True)
+    clmst.minimum_spanning_forest(clmst.generate("grid", rows=9, columns=9), device=device)
+    gc.disable()
+    try:
+        left = weakref.ref(device)
+        del device
+        assert left() is None
+    finally:
+        gc.enable()
 
 
 def test_other_guises_are_other_devices(fresh: Device) -> None:
