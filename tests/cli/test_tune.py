@@ -60,13 +60,13 @@ def spoil(monkeypatch: pytest.MonkeyPatch, parameter: str, spoilt: Callable[[Any
 
 @pytest.fixture
 def slope(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let low values of both parameters be quick: half of one takes 0.9 of the time."""
+    """Let high values of both parameters be quick: twice one of them takes 0.9 of the time."""
 
     def compare(stand: Stand, candidate: Policy, incumbent: Policy) -> Comparison:
         measured = real(stand, candidate, incumbent)  # forests are checked
         edges = candidate.edges_per_item / incumbent.edges_per_item
         second = getattr(candidate, SECOND) / getattr(incumbent, SECOND)
-        return replace(measured, ratio=(edges * second) ** 0.15)
+        return replace(measured, ratio=(edges * second) ** -0.15)
 
     real = Stand.compare
     monkeypatch.setattr(Stand, "compare", compare)
@@ -191,7 +191,7 @@ def test_candidate_that_fails_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch
     one = ("--algorithm", "ecl", "--parameters", "edges_per_item", "--device", KIND)
     report = json.loads(run(*QUICK, *one, "--json").stdout)
     failed = [step for step in report["steps"] if step["name"] == "edges_per_item"]
-    assert len(failed) == 2  # one above, one below
+    assert 1 <= len(failed) <= 2  # one above, one below, where there is one
     for step in failed:
         assert step["verdict"] == "refused"
         assert step["note"] == "does not build: error: too many registers"

@@ -106,7 +106,7 @@ for turn in range(2):
 def run(text: str) -> str:
     """Run a program of its own; return what it said."""
     done = subprocess.run(
-        [sys.executable, "-c", PREPARED + text],
+        [sys.executable, "-W", "ignore:This process", "-c", PREPARED + text],
         capture_output=True,
         text=True,
         timeout=150,
