@@ -1,0 +1,66 @@
+"""``benchmarks.structure``: what it counts, on a clone of a few lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import structure
+
+FILES = {
+    "clmst/__init__.py": "",
+    "clmst/pack/__init__.py": "",
+    "clmst/pack/top.py": '"""Top."""\n\nfrom clmst.pack import middle\n',
+    "clmst/pack/middle.py": (
+        "from typing import TYPE_CHECKING\n"
+        "from clmst.pack.low import one\n"
+        "if TYPE_CHECKING:\n"
+        "    from clmst.pack import top\n"
+    ),
+    "clmst/pack/low.py": (
+        'def one():\n    """Return one.\n\n    Always.\n    """\n    # so\n    return 1\n'
+    ),
+    "cl/pack/low.cl": "// One.\n/* Two\n   three. */\nint one();\n",
+    "cl/pack/other.cl": "int two();\n",
+    "tests/pack/test_low.py": "",
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+def test_lines(root: Path) -> None:
+    low = structure.lines_of(root / "clmst/pack/low.py")
+    assert low == {"total": 7, "blank": 1, "docstrings": 3, "comments": 1, "code": 2}
+    kernel = structure.lines_of(root / "cl/pack/low.cl")
+    assert kernel == {"total": 4, "blank": 0, "docstrings": 0, "comments": 3, "code": 1}
+    assert structure.lines(root)["files"] == 7
+
+
+def test_namesakes(root: Path) -> None:
+    found = structure.namesakes(root)
+    assert found["kernel_files_without_module"] == ["cl/pack/other.cl"]
+    assert found["modules_without_test"] == ["clmst/pack/middle.py", "clmst/pack/top.py"]
+
+
+def test_floors_are_the_longest_chain_of_imports(root: Path) -> None:
+    """An import for types alone is none: it would close a cycle here."""
+    assert structure.floors(root, "pack") == [
+        "clmst.pack.top",
+        "clmst.pack.middle",
+        "clmst.pack.low",
+    ]
+
+
+def test_the_path_of_a_solve() -> None:
+    path = structure.solve_path(structure.HERE, 50, "ecl")
+    assert path["files"][0] == "api.py"
+    assert "core/forest.py" in path["files"]
+    assert path["back"] < path["doors"] == len(path["edges"])
