@@ -31,7 +31,7 @@ from benchmarks.options import (
     largest_option,
     repetitions_option,
 )
-from benchmarks.record import write_record
+from clmst.bench.record import write_record
 from clmst.bench.tables import digits
 from clmst.core import pairs
 

@@ -37,8 +37,8 @@ from benchmarks.options import (
     repetitions_option,
     vertices_option,
 )
-from benchmarks.record import write_record
 from clmst.bench.canvas import GRID, legend_below, panels, style
+from clmst.bench.record import write_record
 from clmst.bench.tables import digits
 from clmst.runtime.device_graph import DeviceGraph
 

@@ -27,8 +27,8 @@ from rich.table import Table
 
 import clmst
 from benchmarks.options import json_option, repetitions_option
-from benchmarks.record import write_record
 from clmst.bench import machine
+from clmst.bench.record import write_record
 from clmst.bench.tables import digits
 from clmst.generators.stand_ins import STAND_INS
 from clmst.tune import graphs as sources

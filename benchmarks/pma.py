@@ -34,11 +34,11 @@ from rich.table import Table
 import clmst
 from benchmarks.pma_graphs import EXPERIMENTS, OF_THE_PAPER, Make
 from benchmarks.pma_plots import FIRST_LEVEL, draw
-from benchmarks.record import write_record
 from clmst import DeviceForest, DeviceGraph, PmaOptions
 from clmst.algorithms.contraction import Contraction
 from clmst.algorithms.pma import chosen_gamma
 from clmst.algorithms.pma_options import Variant
+from clmst.bench.record import write_record
 from clmst.generators.stand_ins import STAND_INS
 from clmst.runtime.launcher import Launcher
 

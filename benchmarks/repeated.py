@@ -27,8 +27,8 @@ from rich.table import Table
 
 import clmst
 from benchmarks.options import device_option, json_option, repetitions_option
-from benchmarks.record import write_record
 from benchmarks.reweighted import Reweighted, load
+from clmst.bench.record import write_record
 from clmst.bench.tables import digits
 
 ROUNDS = 3

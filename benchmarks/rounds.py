@@ -32,9 +32,9 @@ from rich.table import Table
 
 import clmst
 from benchmarks.options import device_option, json_option
-from benchmarks.record import write_record
 from benchmarks.reweighted import CLUSTERED, Reweighted, load
 from clmst.bench.canvas import GRID, panels, style
+from clmst.bench.record import write_record
 from clmst.bench.tables import digits
 
 ONE_SHOT, REPEATED = "one-shot", "repeated"

@@ -43,7 +43,7 @@ MAY_IMPORT = {
     "drawing": BASE,
     "interop": API | {"clmst"},
     "families": API,
-    "tune": API | {"io", "generators"},
+    "tune": API | {"io", "generators", "bench"},
     "bench": API | {"clmst", "io", "generators"},
     "cli": API | {"families", "bench", "tune", "clmst", "io", "generators", "drawing"},
     "clmst": API | {"families", "io", "generators", "drawing", "interop"},  # the facade re-exports

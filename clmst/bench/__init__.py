@@ -4,9 +4,12 @@
 `settings`        what a run is asked to do
 `inputs`          graphs by name or file, generated on demand and cached
 `reference`       the right forest of a graph, and how it is known to be right
-`entrants`        ways of solving: an algorithm, its options, and what its time covers
+`harness`         verification, warm-up, turns and times: what all timing stands on
+`agreement`       that contestants give one forest
+`record`          what an experiment leaves behind, as JSON
+`contestants`     ways of solving: an algorithm, its options, and what its time covers
 `peers`           outside programs, by a protocol of lines
-`contest`         verification, warm-up and timing by turns, of one graph
+`benchmark`       contestants and peers on one graph
 `suite`           the experiments over all graphs
 `measurement`     what came of one contestant on one graph
 `results`         all measurements, as JSON that is replaced whole; merging

@@ -47,7 +47,7 @@ class Measurement:
     details : mapping
         What the solve told of its work, and the parameters of the experiment.
     contest : str
-        The contest whose turns it was timed in: only times of one contest are comparable. Empty in
+        The benchmark whose turns it was timed in: only times of one are comparable. Empty in
         files that were written before this was noted.
     """
 

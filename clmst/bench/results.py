@@ -139,7 +139,7 @@ class Results:
         ]
 
     def have(self, keys: Iterable[Key], repetitions: int) -> bool:
-        """Whether one contest timed all keys, with so many repetitions at least."""
+        """Whether one benchmark timed all keys, with so many repetitions at least."""
         found = [self.measurements.get(key) for key in keys]
         contests = {one.contest for one in found if one is not None}
         return len(contests) <= 1 and all(

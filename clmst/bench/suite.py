@@ -9,8 +9,14 @@ from typing import Any
 from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.ecl_options import EclOptions
 from clmst.bench import inputs, machine
-from clmst.bench.contest import Contest, Rivals, release
-from clmst.bench.entrants import Entrant, as_matrix, finding_forest, solving, with_transfers
+from clmst.bench.benchmark import Benchmark, Rivals, release
+from clmst.bench.contestants import (
+    SolveContestant,
+    as_matrix,
+    finding_forest,
+    solving,
+    with_transfers,
+)
 from clmst.bench.inputs import Input
 from clmst.bench.measurement import Key, Measurement, Scope, first_line
 from clmst.bench.reference import Reference, establish
@@ -36,7 +42,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loaded:
-    """A graph in all the forms that entrants take."""
+    """A graph in all the forms that contestants take."""
 
     resident: DeviceGraph
     matrix: Any
@@ -181,7 +187,7 @@ class Suite:
 
     def _run(self, experiment: str, each: Input, loaded: _Loaded) -> list[Measurement]:
         settings = self.settings
-        contest = Contest(
+        benchmark = Benchmark(
             device=self.device,
             machine=self.machine,
             experiment=experiment,
@@ -189,30 +195,30 @@ class Suite:
             repetitions=settings.repetitions,
             keep=self.results.add,
         )
-        entrants = self._entrants(experiment, loaded)
+        contestants = self._contestants(experiment, loaded)
         rivals = None
         if experiment in ("times", "scaling", "degree") and settings.peers:
             rivals = Rivals(
                 peers=settings.peers, ecl_file=each.ecl_file, seconds=settings.peer_seconds
             )
-        return contest.run(entrants, loaded.reference, rivals)
+        return benchmark.run(contestants, loaded.reference, rivals)
 
-    def _entrants(self, experiment: str, loaded: _Loaded) -> list[Entrant]:
+    def _contestants(self, experiment: str, loaded: _Loaded) -> list[SolveContestant]:
         resident = loaded.resident
         if experiment in ("ablation", "seeds"):
             return [
                 solving(resident, "ecl", name, options, **parameters)
                 for name, options, parameters in self._variants(experiment)
             ]
-        entrants = []
-        for contestant, algorithm in self._contestants().items():
-            entrants.append(solving(resident, algorithm, contestant))
-            entrants.append(finding_forest(resident, algorithm, contestant))
+        contestants = []
+        for contestant, algorithm in self._algorithms().items():
+            contestants.append(solving(resident, algorithm, contestant))
+            contestants.append(finding_forest(resident, algorithm, contestant))
             if self.settings.transfers:
-                entrants.append(with_transfers(loaded.matrix, resident, algorithm, contestant))
-        return entrants
+                contestants.append(with_transfers(loaded.matrix, resident, algorithm, contestant))
+        return contestants
 
-    def _contestants(self) -> dict[str, str]:
+    def _algorithms(self) -> dict[str, str]:
         """Return the algorithms by the names of contestants, each once."""
         return {f"clmst {name}": name for name in self.settings.algorithms}
 
@@ -258,7 +264,7 @@ class Suite:
             return [(name, "solve", True) for name, _, _ in self._variants(experiment)]
         scopes: list[Scope] = ["solve", "forest"]
         scopes += ["transfers"] if self.settings.transfers else []
-        ours = [(one, scope, True) for one in self._contestants() for scope in scopes]
+        ours = [(one, scope, True) for one in self._algorithms() for scope in scopes]
         peers: list[tuple[str, Scope, bool]] = [
             (peer.name, "solve", False) for peer in self.settings.peers
         ]

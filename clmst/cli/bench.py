@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     "--json",
     "json_file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Keep everything in a file, written anew after every contest.",
+    help="Keep everything in a file, written anew after every graph.",
 )
 @click.option(
     "--resume", is_flag=True, help="Go on with --json FILE; what has times is not done again."

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from clmst.bench.ablation import STEPS
-from clmst.bench.contest import Contest
+from clmst.bench.benchmark import Benchmark
 from clmst.bench.inputs import Input
 from clmst.bench.measurement import Measurement
 from clmst.bench.results import Results
@@ -27,7 +27,7 @@ MACHINE = {
 
 
 def graph_of(n: int = 300, degree: int = 8) -> Graph:
-    """Return a random graph in the form that contests take."""
+    """Return a random graph in the form that benchmarks take."""
     graph = random(n=n, average_degree=degree).symmetrised()
     return graph.replace(edge_ids=None, n_input=graph.n_slots)
 
@@ -43,9 +43,9 @@ def input_of(path: Path, total_weight: int | None = None) -> Input:
     return Input(name=path.stem, load=graph_of, ecl_file=lambda: path, total_weight=total_weight)
 
 
-def contest_of(device: Device, repetitions: int = 3) -> Contest:
-    """Return a contest on that graph."""
-    return Contest(
+def benchmark_of(device: Device, repetitions: int = 3) -> Benchmark:
+    """Return a benchmark on that graph."""
+    return Benchmark(
         device=device,
         machine="here",
         experiment="times",

@@ -112,7 +112,7 @@ def test_resumed_run_times_everyone_by_the_same_turns(
 def test_contest_that_was_broken_off_is_not_taken_for_done(
     any_device: Device, settings: Settings, graphs: list[Input]
 ) -> None:
-    """A peer's times are kept at once; beside entrants of an earlier run they mean nothing."""
+    """A peer's times are kept at once; beside contestants of an earlier run they mean nothing."""
     results, _ = run(any_device, settings, graphs[:1])
     (one, *_) = results.measurements.values()
     results.add([replace(one, contestant="peer", scope="solve", ours=False, contest="another")])

@@ -1,4 +1,4 @@
-"""A contest: only what is right is timed, and nobody's failure is another's."""
+"""The benchmark of a graph: only what is right is timed, and nobody's failure is another's."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from clmst import Device, EclOptions, kruskal, to_device
-from clmst.bench.contest import REHEARSALS, WARM_UPS, Rivals
-from clmst.bench.entrants import (
-    Entrant,
+from clmst.bench.benchmark import REHEARSALS, WARM_UPS, Rivals
+from clmst.bench.contestants import (
     Outcome,
+    SolveContestant,
     as_matrix,
     finding_forest,
     solving,
@@ -26,14 +26,16 @@ from clmst.bench.peers import Peer
 from clmst.bench.reference import Reference, establish
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.weight_keys import Array
-from tests.bench.samples import contest_of, file_of, graph_of
+from tests.bench.samples import benchmark_of, file_of, graph_of
 
 RIGHT = np.array([1, 4, 6])
 REFERENCE = Reference(slots=RIGHT, n_slots=8, total_weight=10, how="by hand")
 
 
-def entrant(name: str, slots: Callable[[int], Array], log: list[str] | None = None) -> Entrant:
-    """Return an entrant whose k-th call gives ``slots(k)``."""
+def contestant(
+    name: str, slots: Callable[[int], Array], log: list[str] | None = None
+) -> SolveContestant:
+    """Return a contestant whose k-th call gives ``slots(k)``."""
     calls = []
 
     def call() -> Outcome:
@@ -46,7 +48,7 @@ def entrant(name: str, slots: Callable[[int], Array], log: list[str] | None = No
             stats={"rounds": 2, "secret": object()},
         )
 
-    return Entrant(contestant=name, scope="solve", call=call, parameters={"kind": name})
+    return SolveContestant(name=name, scope="solve", call=call, parameters={"kind": name})
 
 
 def by_name(found: list[Measurement]) -> dict[str, Measurement]:
@@ -56,8 +58,8 @@ def by_name(found: list[Measurement]) -> dict[str, Measurement]:
 def test_contestants_take_turns(any_device: Device) -> None:
     """Times of a machine that warms up or slows down must not fall on one of them."""
     log: list[str] = []
-    pair = [entrant(name, lambda _: RIGHT, log) for name in "ab"]
-    found = contest_of(any_device, 3).run(pair, REFERENCE)
+    pair = [contestant(name, lambda _: RIGHT, log) for name in "ab"]
+    found = benchmark_of(any_device, 3).run(pair, REFERENCE)
     admission, turn = 1 + WARM_UPS, REHEARSALS + 1
     turns = (["a"] * turn + ["b"] * turn) * 3
     assert log == ["a"] * admission + ["b"] * admission + turns
@@ -76,8 +78,10 @@ def test_contestants_take_turns(any_device: Device) -> None:
     ],
 )
 def test_wrong_result_is_not_timed(any_device: Device, slots: list[int], remark: str) -> None:
-    wrong = entrant("wrong", lambda _: np.array(slots, np.uint32))
-    found = by_name(contest_of(any_device).run([wrong, entrant("b", lambda _: RIGHT)], REFERENCE))
+    wrong = contestant("wrong", lambda _: np.array(slots, np.uint32))
+    found = by_name(
+        benchmark_of(any_device).run([wrong, contestant("b", lambda _: RIGHT)], REFERENCE)
+    )
     assert (found["wrong"].status, found["wrong"].remark) == ("wrong", remark)
     assert found["wrong"].seconds == ()
     assert found["b"].is_ok
@@ -85,8 +89,8 @@ def test_wrong_result_is_not_timed(any_device: Device, slots: list[int], remark:
 
 def test_result_that_goes_wrong_later_is_not_kept(any_device: Device) -> None:
     """A race may show only once in a while: the last result is looked at again."""
-    fickle = entrant("fickle", lambda k: RIGHT if k < 4 else RIGHT + 1)
-    (found,) = contest_of(any_device, 3).run([fickle], REFERENCE)
+    fickle = contestant("fickle", lambda k: RIGHT if k < 4 else RIGHT + 1)
+    (found,) = benchmark_of(any_device, 3).run([fickle], REFERENCE)
     assert (found.status, found.seconds) == ("wrong", ())
 
 
@@ -104,8 +108,8 @@ def test_device_that_fails_stops_one_contestant(
             raise error
         return RIGHT
 
-    pair = [entrant("a", fail), entrant("b", lambda _: RIGHT)]
-    found = by_name(contest_of(any_device, 3).run(pair, REFERENCE))
+    pair = [contestant("a", fail), contestant("b", lambda _: RIGHT)]
+    found = by_name(benchmark_of(any_device, 3).run(pair, REFERENCE))
     first = str(error).partition("\n")[0]
     assert (found["a"].status, found["a"].seconds) == ("failed", ())
     assert found["a"].remark == f"{type(error).__name__}: {first}"
@@ -117,7 +121,7 @@ def test_interruption_is_no_failure(any_device: Device) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        contest_of(any_device).run([entrant("a", interrupt)], REFERENCE)
+        benchmark_of(any_device).run([contestant("a", interrupt)], REFERENCE)
 
 
 def test_peers_run_between_the_turns(any_device: Device, tmp_path: Path) -> None:
@@ -136,8 +140,8 @@ def test_peers_run_between_the_turns(any_device: Device, tmp_path: Path) -> None
     peers = (peer("p", fine), peer("q", "print('weight 9')"), peer("r", "raise SystemExit('no')"))
     rivals = Rivals(peers=peers, ecl_file=lambda: tmp_path / "g.egr", seconds=30)
     kept: list[Measurement] = []
-    contest = replace(contest_of(any_device, 4), keep=kept.extend)
-    found = contest.run([entrant("a", noting)], REFERENCE, rivals)
+    benchmark = replace(benchmark_of(any_device, 4), keep=kept.extend)
+    found = benchmark.run([contestant("a", noting)], REFERENCE, rivals)
     turn = "." * (REHEARSALS + 1)
     admission = "." * (1 + WARM_UPS)
     # after each peer, one call more to warm up
@@ -160,7 +164,7 @@ def test_graph_that_no_peer_can_read(any_device: Device) -> None:
         raise OSError("No space left on device")
 
     rivals = Rivals(peers=(Peer(name="p", command=("p",)),), ecl_file=refuse, seconds=1)
-    found = contest_of(any_device).run([entrant("a", lambda _: RIGHT)], REFERENCE, rivals)
+    found = benchmark_of(any_device).run([contestant("a", lambda _: RIGHT)], REFERENCE, rivals)
     assert [one.status for one in found] == ["ok", "failed"]
     assert found[1].remark == "OSError: No space left on device"
 
@@ -173,10 +177,10 @@ def test_flags_are_compared() -> None:
     assert REFERENCE.difference_of_flags(flags) == "4 edges, not 3"
 
 
-# ------------------------------------------------------------------ real entrants
+# ------------------------------------------------------------------ real contestants
 
 
-def _entrants(resident: Any, matrix: Any) -> list[Entrant]:
+def _contestants(resident: Any, matrix: Any) -> list[SolveContestant]:
     return [
         solving(resident, "auto", "clmst auto"),
         solving(resident, "ecl", "few", EclOptions(samples=20, seed=3), seed=3),
@@ -185,12 +189,12 @@ def _entrants(resident: Any, matrix: Any) -> list[Entrant]:
     ]
 
 
-def test_real_entrants_are_right(any_device: Device) -> None:
+def test_real_contestants_are_right(any_device: Device) -> None:
     graph = graph_of()
     resident = to_device(graph, any_device)
     right = kruskal(graph)
     reference = establish(graph, resident, right.total_weight)
-    found = contest_of(any_device).run(_entrants(resident, as_matrix(graph)), reference)
+    found = benchmark_of(any_device).run(_contestants(resident, as_matrix(graph)), reference)
     assert [one.remark for one in found] == [""] * 4
     assert [one.scope for one in found] == ["solve", "solve", "forest", "transfers"]
     few = found[1].details

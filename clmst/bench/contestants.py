@@ -11,14 +11,15 @@ from scipy import sparse
 
 from clmst import algorithms
 from clmst.api import minimum_spanning_forest
+from clmst.bench.harness import Contestant
 from clmst.bench.measurement import Scope
 from clmst.bench.reference import Reference
 from clmst.core.graph import Graph
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-# What solves tell of themselves that is worth keeping.
-_TOLD = ("rounds", "launches", "device_bytes")
+# Stats of a solve that results keep.
+_KEPT = ("rounds", "launches", "device_bytes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,7 @@ class Outcome:
         Takes the right forest and returns "" if this is it, else what differs; not part of the
         time.
     stats : mapping
-        What the solve told of its work.
+        Of the solve.
     """
 
     difference: Callable[[Reference], str]
@@ -39,27 +40,25 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entrant:
+class SolveContestant(Contestant[Outcome]):
     """One way of solving one graph.
 
     Attributes
     ----------
-    contestant : str
+    name, call, difference, before, wait
+        As of a :class:`~clmst.bench.harness.Contestant`. When a call returns, the device has
+        finished.
     scope : {"solve", "forest", "transfers"}
-    call : callable
-        Solves once; when it returns, the device has finished.
     parameters : mapping
         What a reader must know of it.
     """
 
-    contestant: str
     scope: Scope
-    call: Callable[[], Outcome]
     parameters: Mapping[str, Any]
 
-    def told(self, outcome: Outcome) -> dict[str, Any]:
-        """Return parameters and what an outcome told, in the types of JSON."""
-        stats = {name: int(outcome.stats[name]) for name in _TOLD if name in outcome.stats}
+    def details(self, outcome: Outcome) -> dict[str, Any]:
+        """Return parameters and the stats of an outcome that are kept, in the types of JSON."""
+        stats = {name: int(outcome.stats[name]) for name in _KEPT if name in outcome.stats}
         sizes = outcome.stats.get("worklist_sizes", ())
         if len(sizes) == 2 and sizes[0]:  # two phases: the filter was at work
             stats["light_edges"] = int(sizes[0][0])
@@ -68,8 +67,8 @@ class Entrant:
 
 def solving(
     resident: DeviceGraph, algorithm: str, contestant: str, options: Any = None, **parameters: Any
-) -> Entrant:
-    """Return the entrant that leaves the forest on the device as flags: what ECL-MST times."""
+) -> SolveContestant:
+    """Return the contestant that leaves the forest on the device as flags: what ECL-MST times."""
     name, solve = _chosen(algorithm, resident)
     device = resident.device
 
@@ -86,16 +85,12 @@ def solving(
 
         return Outcome(difference=difference, stats=stats)
 
-    return Entrant(
-        contestant=contestant,
-        scope="solve",
-        call=call,
-        parameters={"algorithm": name, **parameters},
-    )
+    parameters = {"algorithm": name, **parameters}
+    return SolveContestant(name=contestant, scope="solve", call=call, parameters=parameters)
 
 
-def finding_forest(resident: DeviceGraph, algorithm: str, contestant: str) -> Entrant:
-    """Return the entrant that leaves slots and endpoints of the forest on the device."""
+def finding_forest(resident: DeviceGraph, algorithm: str, contestant: str) -> SolveContestant:
+    """Return the contestant that leaves slots and endpoints of the forest on the device."""
 
     def call() -> Outcome:
         forest = minimum_spanning_forest(resident, algorithm=algorithm, keep_on_device=True)
@@ -107,11 +102,13 @@ def finding_forest(resident: DeviceGraph, algorithm: str, contestant: str) -> En
         return Outcome(difference=difference, stats=forest.stats)
 
     parameters = {"algorithm": _chosen(algorithm, resident)[0]}
-    return Entrant(contestant=contestant, scope="forest", call=call, parameters=parameters)
+    return SolveContestant(name=contestant, scope="forest", call=call, parameters=parameters)
 
 
-def with_transfers(source: Any, resident: DeviceGraph, algorithm: str, contestant: str) -> Entrant:
-    """Return the entrant that starts from `source` on the host and ends there."""
+def with_transfers(
+    source: Any, resident: DeviceGraph, algorithm: str, contestant: str
+) -> SolveContestant:
+    """Return the contestant that starts from `source` on the host and ends there."""
     device = resident.device
 
     def call() -> Outcome:
@@ -126,7 +123,7 @@ def with_transfers(source: Any, resident: DeviceGraph, algorithm: str, contestan
         "algorithm": _chosen(algorithm, resident)[0],
         "source": type(source).__name__,
     }
-    return Entrant(contestant=contestant, scope="transfers", call=call, parameters=parameters)
+    return SolveContestant(name=contestant, scope="transfers", call=call, parameters=parameters)
 
 
 def _chosen(algorithm: str, resident: DeviceGraph) -> tuple[str, algorithms.Algorithm]:

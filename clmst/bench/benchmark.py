@@ -1,20 +1,20 @@
-"""A contest on one graph: everyone is verified, warmed up, and timed by turns."""
+"""The benchmark of one graph: contestants on the harness, peers between their turns."""
 
 from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from secrets import token_hex
-from time import perf_counter
 from typing import Any
 
-from clmst.bench.entrants import Entrant, Outcome
+from clmst.bench.contestants import Outcome, SolveContestant
+from clmst.bench.harness import Harness, Times
 from clmst.bench.measurement import Measurement, Scope, Status, first_line
 from clmst.bench.peers import Peer, Verdict
 from clmst.bench.reference import Reference
@@ -46,28 +46,14 @@ class Rivals:
     seconds: float
 
 
-@dataclass(slots=True)
-class _Entry:
-    """What has come of an entrant so far."""
-
-    entrant: Entrant
-    status: Status = "ok"
-    remark: str = ""
-    seconds: list[float] = field(default_factory=list)
-    details: dict[str, Any] = field(default_factory=dict)
-
-    def drop_out(self, status: Status, remark: str) -> None:
-        self.status, self.remark, self.seconds = status, remark, []
-
-
 def _new_identity() -> str:
-    """Return when a contest began, and what tells it from others of the same second."""
+    """Return when a benchmark began, and what tells it from others of the same second."""
     return f"{datetime.now().astimezone().isoformat(timespec='seconds')} {token_hex(4)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contest:
-    """Where and how often contestants are timed.
+class Benchmark:
+    """Where and how often contestants are timed on one graph.
 
     Attributes
     ----------
@@ -81,7 +67,7 @@ class Contest:
         Is given what a peer was measured at as soon as it is there: a driver that ends this whole
         process must not take the minutes of a slow peer with it.
     identity : str
-        What its measurements carry: no other contest has the same.
+        What its measurements carry as `contest`: no other benchmark has the same.
     """
 
     device: Device
@@ -92,18 +78,36 @@ class Contest:
     keep: Callable[[list[Measurement]], None] | None = None
     identity: str = field(default_factory=_new_identity)
 
+    @property
+    def harness(self) -> Harness:
+        """How contestants are timed."""
+        return Harness(
+            repetitions=self.repetitions,
+            warm_ups=WARM_UPS,
+            rehearsals=REHEARSALS,
+            verification="ends",
+            settle=self.device.queue.finish,
+            goes_on=True,
+            recover=partial(release, self.device),
+        )
+
     def run(
-        self, entrants: Sequence[Entrant], reference: Reference, rivals: Rivals | None = None
+        self,
+        contestants: Sequence[SolveContestant],
+        reference: Reference,
+        rivals: Rivals | None = None,
     ) -> list[Measurement]:
-        """Verify all entrants, then time those that were right, by turns.
+        """Verify all contestants, then time those that were right, by turns.
 
         Peers, which time themselves, run between the turns, spread over them. Whoever is wrong or
         fails has no times, and does not stop the others.
         """
-        entries = [_Entry(entrant, details=dict(entrant.parameters)) for entrant in entrants]
-        for entry in entries:
-            self._guarded(entry, partial(self._admit, entry, reference))
-        peers = rivals.peers if rivals else ()
+        harness, peers = self.harness, rivals.peers if rivals else ()
+        details = [dict(one.parameters) for one in contestants]
+        every = [
+            harness.admit(_verified(one, reference, own))
+            for one, own in zip(contestants, details, strict=True)
+        ]
         answers: list[list[Measurement]] = []
         for turn in range(self.repetitions):
             while rivals and self._is_due(len(answers), len(peers), turn):
@@ -111,62 +115,24 @@ class Contest:
                 answers.append(self._ask(peers[len(answers)], rivals, reference))
                 if self.keep is not None:
                     self.keep(answers[-1])
-                self._warm_up(entries, 1)
-            for entry in entries:
-                is_last = turn == self.repetitions - 1
-                check = reference if is_last else None
-                self._guarded(entry, partial(self._time, entry, check))
-        return [*map(self._of_entry, entries), *chain.from_iterable(answers)]
+                harness.warm_up(every, 1)
+            harness.take_turn(every, turn)
+        ours = [
+            self._of_times(one.scope, times, own)
+            for one, times, own in zip(contestants, every, details, strict=True)
+        ]
+        return [*ours, *chain.from_iterable(answers)]
 
-    # --------------------------------------------------------------- entrants
-
-    def _guarded(self, entry: _Entry, step: Callable[[], object]) -> None:
-        """Do a step of an entrant that is still in; whatever is raised takes it out."""
-        if entry.status != "ok":
-            return
-        try:
-            step()
-        except Exception as error:
-            # A device may vanish, run out of memory, or miscompile a kernel: whatever stops one
-            # contestant must not stop the others; it stands in the results.
-            entry.drop_out("failed", first_line(error))
-            release(self.device)
-
-    def _admit(self, entry: _Entry, reference: Reference) -> None:
-        outcome = entry.entrant.call()
-        entry.details = entry.entrant.told(outcome)
-        self._check(entry, outcome, reference)
-        self._warm_up([entry], WARM_UPS)
-
-    def _warm_up(self, entries: Sequence[_Entry], calls: int) -> None:
-        for entry in entries:
-            for _ in range(calls):
-                self._guarded(entry, entry.entrant.call)
-
-    def _time(self, entry: _Entry, check: Reference | None) -> None:
-        """Time one call; the result of the last one is verified again."""
-        for _ in range(REHEARSALS):
-            entry.entrant.call()
-        self.device.queue.finish()
-        start = perf_counter()
-        outcome = entry.entrant.call()
-        entry.seconds.append(perf_counter() - start)
-        if check is not None:
-            self._check(entry, outcome, check)
-
-    @staticmethod
-    def _check(entry: _Entry, outcome: Outcome, reference: Reference) -> None:
-        if difference := outcome.difference(reference):
-            entry.drop_out("wrong", difference)
-
-    def _of_entry(self, entry: _Entry) -> Measurement:
+    def _of_times(
+        self, scope: Scope, times: Times[Outcome], details: dict[str, Any]
+    ) -> Measurement:
         return self._measurement(
-            entry.entrant.contestant,
-            entry.entrant.scope,
-            entry.status,
-            remark=entry.remark,
-            seconds=(*entry.seconds,),
-            details=entry.details,
+            times.name,
+            scope,
+            times.status,
+            remark=times.remark,
+            seconds=(*times.seconds,),
+            details=details,
         )
 
     # ------------------------------------------------------------------ peers
@@ -206,6 +172,21 @@ class Contest:
             contest=self.identity,
             **rest,
         )
+
+
+def _verified(
+    contestant: SolveContestant, reference: Reference, details: dict[str, Any]
+) -> SolveContestant:
+    """Return a contestant that is held to a forest; the first outcome's stats go to `details`."""
+    seen: list[bool] = []
+
+    def difference(outcome: Outcome) -> str:
+        if not seen:
+            details.update(contestant.details(outcome))
+            seen.append(True)
+        return outcome.difference(reference)
+
+    return replace(contestant, difference=difference)
 
 
 def release(device: Device) -> None:

@@ -1,0 +1,31 @@
+"""What an experiment leaves behind: every value that was measured, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from clmst.bench import machine
+from clmst.bench.results import write_json
+from clmst.core import atomic_file
+from clmst.runtime.device import Device
+
+
+def write_record(device: Device, points: Sequence[Any], file: Path | None, **more: Any) -> None:
+    """Write device, driver, host and points into a JSON file, if one is wanted; make its folder.
+
+    Parameters
+    ----------
+    device : Device
+    points : sequence
+        Dataclasses, or mappings of the types of JSON.
+    file : Path or None
+    **more
+        What else a reader must know.
+    """
+    if file is not None:
+        values = [point if isinstance(point, dict) else asdict(point) for point in points]
+        atomic_file.make_folder(file.parent)
+        write_json(file, {**machine.facts(device), **more, "points": values})
