@@ -35,9 +35,9 @@ import clmst
 from benchmarks.pma_graphs import EXPERIMENTS, OF_THE_PAPER, Make
 from benchmarks.pma_plots import FIRST_LEVEL, draw
 from clmst import DeviceForest, DeviceGraph, PmaOptions
-from clmst.algorithms.contraction import Contraction
-from clmst.algorithms.pma import chosen_gamma
-from clmst.algorithms.pma_options import Variant
+from clmst.algorithms.pma.options import Variant
+from clmst.algorithms.pma.solve import chosen_gamma
+from clmst.algorithms.shared.contraction import Contraction
 from clmst.bench.record import write_record
 from clmst.generators.stand_ins import STAND_INS
 from clmst.runtime.launcher import Launcher

@@ -16,7 +16,7 @@ import numpy as np
 
 import clmst
 from clmst import Graph
-from clmst.algorithms.proof import prove
+from clmst.algorithms.proof.prove import prove
 from clmst.generators import stand_ins
 from clmst.runtime.launcher import Launcher
 

@@ -51,7 +51,7 @@ from benchmarks.options import (
 )
 from benchmarks.union_finds import UNION_FINDS, Timing, by_sets, cell, sets_table, sets_timings
 from clmst.algorithms import choose
-from clmst.algorithms.edge_parallel_options import UnionFind
+from clmst.algorithms.edge_parallel.options import UnionFind
 from clmst.bench.record import write_record
 from clmst.bench.tables import digits
 

@@ -21,8 +21,8 @@ from rich.table import Table
 import clmst
 from benchmarks.dense import Contestants, agreed, by_edges, take_turns
 from benchmarks.dense_graphs import edges_once, random_rows
-from clmst.algorithms.edge_parallel import Run
-from clmst.algorithms.edge_parallel_options import UnionFind
+from clmst.algorithms.edge_parallel.options import UnionFind
+from clmst.algorithms.edge_parallel.solve import Run
 from clmst.bench.tables import digits
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher

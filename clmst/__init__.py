@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from clmst import primitives
-    from clmst.algorithms.boruvka_options import BoruvkaOptions
-    from clmst.algorithms.dense_options import DenseOptions
-    from clmst.algorithms.ecl_options import EclOptions
-    from clmst.algorithms.edge_parallel_options import EdgeParallelOptions
-    from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
-    from clmst.algorithms.lone_boruvka_options import LoneBoruvkaOptions
-    from clmst.algorithms.pma_options import PmaOptions
-    from clmst.algorithms.prim_boruvka_options import PrimBoruvkaOptions
-    from clmst.algorithms.prim_options import PrimOptions
-    from clmst.algorithms.solution import DeviceForest
+    from clmst.algorithms.boruvka.options import BoruvkaOptions
+    from clmst.algorithms.dense.options import DenseOptions
+    from clmst.algorithms.ecl.options import EclOptions
+    from clmst.algorithms.edge_parallel.options import EdgeParallelOptions
+    from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
+    from clmst.algorithms.lone_boruvka.options import LoneBoruvkaOptions
+    from clmst.algorithms.pma.options import PmaOptions
+    from clmst.algorithms.prim.options import PrimOptions
+    from clmst.algorithms.prim_boruvka.options import PrimBoruvkaOptions
+    from clmst.algorithms.shared.solution import DeviceForest
     from clmst.api import (
         core_numbers,
         maximum_spanning_forest,
@@ -61,16 +61,16 @@ __version__ = "0.1.0"
 # Where each public name lives. Modules are imported when a name of theirs is first used, so that
 # `import clmst` is quick and needs no OpenCL.
 _HOMES = {
-    "clmst.algorithms.boruvka_options": ("BoruvkaOptions",),
-    "clmst.algorithms.dense_options": ("DenseOptions",),
-    "clmst.algorithms.ecl_options": ("EclOptions",),
-    "clmst.algorithms.edge_parallel_options": ("EdgeParallelOptions",),
-    "clmst.algorithms.filter_boruvka_options": ("FilterBoruvkaOptions",),
-    "clmst.algorithms.pma_options": ("PmaOptions",),
-    "clmst.algorithms.prim_boruvka_options": ("PrimBoruvkaOptions",),
-    "clmst.algorithms.prim_options": ("PrimOptions",),
-    "clmst.algorithms.lone_boruvka_options": ("LoneBoruvkaOptions",),
-    "clmst.algorithms.solution": ("DeviceForest",),
+    "clmst.algorithms.boruvka.options": ("BoruvkaOptions",),
+    "clmst.algorithms.dense.options": ("DenseOptions",),
+    "clmst.algorithms.ecl.options": ("EclOptions",),
+    "clmst.algorithms.edge_parallel.options": ("EdgeParallelOptions",),
+    "clmst.algorithms.filter_boruvka.options": ("FilterBoruvkaOptions",),
+    "clmst.algorithms.pma.options": ("PmaOptions",),
+    "clmst.algorithms.prim_boruvka.options": ("PrimBoruvkaOptions",),
+    "clmst.algorithms.prim.options": ("PrimOptions",),
+    "clmst.algorithms.lone_boruvka.options": ("LoneBoruvkaOptions",),
+    "clmst.algorithms.shared.solution": ("DeviceForest",),
     "clmst.api": (
         "core_numbers",
         "maximum_spanning_forest",

@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst import algorithms
-from clmst.algorithms import dense, earned, k_core
-from clmst.algorithms.checked import checked
-from clmst.algorithms.solution import DeviceForest
+from clmst.algorithms import earned
+from clmst.algorithms.dense import solve as dense
+from clmst.algorithms.k_core import core_numbers as k_core
+from clmst.algorithms.proof.checked import checked
+from clmst.algorithms.shared.solution import DeviceForest
 from clmst.algorithms.solving import solve_resident, with_stats
 from clmst.core.arguments import check_bools
 from clmst.core.dense_graph import DenseGraph
@@ -237,7 +239,7 @@ def core_numbers(graph: Any, *, device: Any = None) -> npt.NDArray[np.uint32]:
     Notes
     -----
     Peeling level by level, O(n_slots + n * levels) work at most: PKC (Kabir, Madduri 2017) with
-    differences that ``cl/algorithms/k_core.cl`` states.
+    differences that ``cl/algorithms/k_core/k_core.cl`` states.
 
     Examples
     --------

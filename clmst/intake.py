@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from clmst.algorithms.adoption import adopt
+from clmst.algorithms.adoption.check import adopt
 from clmst.core.arguments import has
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import GraphWarning, InvalidArgumentError, InvalidGraphError

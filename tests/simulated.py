@@ -33,21 +33,18 @@ from clmst import (
     PrimBoruvkaOptions,
     PrimOptions,
 )
-from clmst.algorithms import (
-    band,
-    dense_plan,
-    filter_boruvka,
-    filter_boruvka_plan,
-    k_core,
-    prim_trees,
-    proof_self_test,
-    warm_start,
-)
-from clmst.algorithms.chains import contract_chains
-from clmst.algorithms.dense_options import Reread
-from clmst.algorithms.edge_parallel_options import UnionFind
-from clmst.algorithms.filter_boruvka_options import Launches
-from clmst.algorithms.union import Lists
+from clmst.algorithms.dense import plan as dense_plan
+from clmst.algorithms.dense.options import Reread
+from clmst.algorithms.edge_parallel.options import UnionFind
+from clmst.algorithms.filter_boruvka import plan as filter_boruvka_plan
+from clmst.algorithms.filter_boruvka import solve as filter_boruvka
+from clmst.algorithms.filter_boruvka.options import Launches
+from clmst.algorithms.k_core import core_numbers as k_core
+from clmst.algorithms.prim import trees as prim_trees
+from clmst.algorithms.proof import self_test as proof_self_test
+from clmst.algorithms.reweighting import band, warm_start
+from clmst.algorithms.reweighting.chains import contract_chains
+from clmst.algorithms.reweighting.union import Lists
 from clmst.core import partition
 from clmst.core.weight_keys import Array
 from clmst.repeated import intake

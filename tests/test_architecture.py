@@ -22,6 +22,7 @@ from tests.runtime.test_policy import CAPABILITIES
 
 PACKAGE = Path(clmst.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
+IN_ALGORITHMS = {path.stem for path in (PACKAGE / "algorithms").iterdir()}
 KERNEL_FILES = sorted(source.root().rglob("*.cl"))
 
 # What each part of the package may import beside itself: imports point down only.
@@ -61,6 +62,14 @@ MAY_USE = {
 # Graph.read is the one door that opens upwards, so that a graph can be had from its class.
 EXCEPTIONS = {("core/graph.py", "clmst.io")}
 
+# Which folder of an algorithm may import which other one, beside shared/, which all may.
+MAY_KNOW = {
+    ("prim_boruvka", "boruvka"),  # its first rounds
+    ("prim_boruvka", "prim"),  # its trees
+    ("reweighting", "filter_boruvka"),  # solves the candidates that are left
+    ("reweighting", "k_core"),  # the 2-core, whose degree-2 paths are chains
+}
+
 
 class Import(NamedTuple):
     file: str
@@ -99,7 +108,9 @@ def imports_of(path: Path) -> Iterator[Import]:
             for alias in node.names:
                 full = f"{node.module}.{alias.name}"
                 is_part = node.module == "clmst" and alias.name in MAY_IMPORT
-                yield Import(name_of(path), node.lineno, full if is_part else str(node.module))
+                is_module = node.module == "clmst.algorithms" and alias.name in IN_ALGORITHMS
+                known = full if is_part or is_module else str(node.module)
+                yield Import(name_of(path), node.lineno, known)
 
 
 def is_docstring(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
@@ -141,6 +152,41 @@ def test_imports_point_down() -> None:
         and (one.file, one.module) not in EXCEPTIONS
     ]
     assert upwards == []
+
+
+def folder_of(module: str) -> str | None:
+    """Return the folder below clmst.algorithms that a module lies in; None for others."""
+    words = module.split(".")
+    below = len(words) > 3 or (len(words) == 3 and (PACKAGE / "algorithms" / words[2]).is_dir())
+    return words[2] if words[:2] == ["clmst", "algorithms"] and below else None
+
+
+def test_algorithms_know_no_other_algorithm() -> None:
+    """Each is one folder, which can be read, changed and taken out by itself."""
+    known = {
+        (folder, to)
+        for path in MODULES
+        if (folder := folder_of(module_of(path))) is not None
+        for one in imports_of(path)
+        if (to := folder_of(one.module)) not in (None, folder, "shared")
+    }
+    assert known == MAY_KNOW
+    whole = [
+        one
+        for path in MODULES
+        if folder_of(module_of(path))
+        for one in imports_of(path)
+        if one.module == "clmst.algorithms"
+    ]
+    assert whole == [], "the table of all algorithms is above each of them"
+
+
+def test_folders_of_algorithms_are_mirrored() -> None:
+    """A newcomer finds the host side, the kernels and the tests from one name."""
+    hosts = {path.parent.name for path in (PACKAGE / "algorithms").glob("*/__init__.py")}
+    kernels = {path.parent.name for path in (source.root() / "algorithms").glob("*/*.cl")}
+    tests = {path.parent.name for path in Path(__file__).parent.glob("algorithms/*/test_*.py")}
+    assert hosts == kernels == tests
 
 
 def test_exceptions_are_still_needed() -> None:
@@ -250,6 +296,8 @@ INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 KERNEL = re.compile(r"^(LANES_ATTRIBUTE\n)?kernel void (\w+)\(", re.MULTILINE)
 FUNCTION = re.compile(r"^(?:static inline \w[\w ]*[ *]|kernel void )(\w+)\(", re.MULTILINE)
 DEFAULT = re.compile(r"((?:^//.*\n)*)^#ifndef (\w+)\n#define \2(?:\([^)]*\))?( .*)?$", re.MULTILINE)
+# Folders below algorithms/ that hold several families of kernels, each with a name of its own.
+GROUPS = {"reweighting", "shared"}
 # Macros that files of cl/ define for those that they include.
 INTERNAL = {"SHORT_ROW", "SEGMENTED"}
 # Macros that no policy or option sets: one value is right for all devices.
@@ -288,16 +336,32 @@ def reaching_lanes(text: str) -> set[str]:
     return found
 
 
+def kernel_prefix(path: Path) -> str:
+    """Return what the names of a file's kernels begin with.
+
+    In an algorithm's folder that is the folder and the file, ``ecl_populate_`` in
+    ``ecl/populate.cl``; the folder alone in the file of its name. Elsewhere it is the file.
+    """
+    folder = path.parent.name
+    if path.parent.parent.name != "algorithms" or folder in GROUPS or folder == path.stem:
+        return path.stem
+    return f"{folder}_{path.stem}"
+
+
 @kernel_files
 def test_kernel_file_includes_downwards(path: Path) -> None:
-    """Device files know each other; an algorithm or primitive knows those, and its own family."""
-    folder, family = path.parent.name, path.stem.split("_")[0]
+    """Device files know each other; an algorithm or primitive knows those, and its own family.
+
+    The family of an algorithm is its folder; the family of a primitive, the first word of its name.
+    """
     for included in INCLUDE.findall(path.read_text(encoding="utf-8")):
         assert (source.root() / included).is_file()
-        to = Path(included)
+        to = source.root() / included
         if to.parent.name != "device":
-            assert folder != "device"
-            assert (to.parent.name, to.stem.split("_")[0]) == (folder, family)
+            assert path.parent.name != "device"
+            assert to.parent == path.parent
+            if path.parent.name in {"primitives", *GROUPS}:
+                assert to.stem.split("_")[0] == path.stem.split("_")[0]
 
 
 @kernel_files
@@ -310,7 +374,7 @@ def test_kernels_have_the_name_of_their_file(path: Path) -> None:
     """Profiles and errors name kernels only; each must lead to its file."""
     text = path.read_text(encoding="utf-8")
     for _, name in KERNEL.findall(text):
-        assert name.startswith(f"{path.stem}_")
+        assert name.startswith(f"{kernel_prefix(path)}_")
         assert not re.search(r"\d$", name)
     assert text.count("kernel void") == len(KERNEL.findall(text))
 
@@ -336,7 +400,7 @@ def test_kernels_that_use_lanes_say_so(path: Path) -> None:
 
 def test_use_of_lanes_is_seen_through_functions() -> None:
     """The test above would pass for ever if calls came to be misread."""
-    reaching = reaching_lanes(source.compose("algorithms/ecl_populate.cl"))
+    reaching = reaching_lanes(source.compose("algorithms/ecl/populate.cl"))
     assert {"lanes_claim_local", "stage_push", "phase_stage_slots"} <= reaching
     assert {"ecl_populate_from_rows", "ecl_populate_from_hubs"} <= reaching
     assert not {"phase_admits", "wi_find", "reservation_lower_first"} & reaching

@@ -35,7 +35,7 @@ from benchmarks.report import segment_ratio
 from benchmarks.reweighted import Reweighted
 from benchmarks.stand import Stand
 from clmst import Device, algorithms, generate
-from clmst.algorithms.pma import lanes_for
+from clmst.algorithms.pma.solve import lanes_for
 from clmst.core.errors import InvalidArgumentError
 from clmst.repeated.crew import Crew
 from tests.variants import GPU_SHAPE

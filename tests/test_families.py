@@ -36,15 +36,20 @@ class Mutation(NamedTuple):
 
 LESSER_KEY = ("device/reservation.cl", "(ulong)edge.key << 32", "(ulong)(edge.key >> 1) << 32")
 FEWER_EDGES = (
-    "algorithms/contraction.cl",
+    "algorithms/shared/contraction.cl",
     "indices[slot] > rows[slot]",
     "indices[slot] > 9 + rows[slot]",
 )
 MUTATIONS = [
-    Mutation("lone-boruvka", "algorithms/lone_boruvka.cl", "edge.x != edge.y;", "edge.x < edge.y;"),
     Mutation(
         "lone-boruvka",
-        "algorithms/lone_boruvka_list.cl",
+        "algorithms/lone_boruvka/lone_boruvka.cl",
+        "edge.x != edge.y;",
+        "edge.x < edge.y;",
+    ),
+    Mutation(
+        "lone-boruvka",
+        "algorithms/lone_boruvka/list.cl",
         "(key > window->low_key) | low_ties",
         "(key > window->low_key)",
         WIDE,
@@ -55,26 +60,40 @@ MUTATIONS = [
     Mutation("filter-boruvka", *LESSER_KEY),
     Mutation("boruvka", *FEWER_EDGES),
     Mutation("pma", *FEWER_EDGES),
-    Mutation("prim", "algorithms/prim_tree.cl", "low_a < low_b :", "low_a > low_b :"),
-    Mutation("prim-boruvka", "algorithms/prim_tree.cl", "return key_a < key_b", "return a < b"),
-    Mutation("dense", "algorithms/dense_build.cl", "least = min(least", "least = max(least"),
+    Mutation("prim", "algorithms/prim/tree.cl", "low_a < low_b :", "low_a > low_b :"),
+    Mutation("prim-boruvka", "algorithms/prim/tree.cl", "return key_a < key_b", "return a < b"),
+    Mutation("dense", "algorithms/dense/build.cl", "least = min(least", "least = max(least"),
     Mutation(
         "dense-complete",
-        "algorithms/dense_cells.cl",
+        "algorithms/dense/cells.cl",
         "return measure < best->measure || b",
         "return measure > best->measure || b",
     ),
-    Mutation("core-numbers", "algorithms/k_core.cl", "+= own > level;", "+= own > level + 1;"),
-    Mutation("csr-check", "algorithms/adoption.cl", "weight_key(weights[low]) ==", "0 <="),
-    Mutation("proof", "algorithms/proof_tree.cl", "0) : max(orders", "0) : min(orders"),
-    Mutation("proof", "algorithms/proof_edges.cl", "greatest = max(", "greatest = min("),
     Mutation(
-        "proof-complete", "algorithms/proof_matrix.cl", "return key < other;", "return false;"
+        "core-numbers", "algorithms/k_core/k_core.cl", "+= own > level;", "+= own > level + 1;"
     ),
-    Mutation("repeated", "algorithms/repeated.cl", "claims[edge] != base", "claims[edge] == base"),
-    Mutation("chains", "algorithms/chains.cl", "degrees[v] > 2;", "degrees[v] > 3;"),
-    Mutation("warm-start", "algorithms/band.cl", "floor, m) > slack)", "floor, m) > ~0u)"),
-    Mutation("union", "algorithms/union.cl", "slots[middle] < slot)", "slots[middle] + 1 < slot)"),
+    Mutation("csr-check", "algorithms/adoption/adoption.cl", "weight_key(weights[low]) ==", "0 <="),
+    Mutation("proof", "algorithms/proof/tree.cl", "0) : max(orders", "0) : min(orders"),
+    Mutation("proof", "algorithms/proof/edges.cl", "greatest = max(", "greatest = min("),
+    Mutation(
+        "proof-complete", "algorithms/proof/matrix.cl", "return key < other;", "return false;"
+    ),
+    Mutation(
+        "repeated",
+        "algorithms/reweighting/repeated.cl",
+        "claims[edge] != base",
+        "claims[edge] == base",
+    ),
+    Mutation("chains", "algorithms/reweighting/chains.cl", "degrees[v] > 2;", "degrees[v] > 3;"),
+    Mutation(
+        "warm-start", "algorithms/reweighting/band.cl", "floor, m) > slack)", "floor, m) > ~0u)"
+    ),
+    Mutation(
+        "union",
+        "algorithms/reweighting/union.cl",
+        "slots[middle] < slot)",
+        "slots[middle] + 1 < slot)",
+    ),
     Mutation("scan", "primitives/scan_lone.cl", "flags[i] != 0;", "flags[i] > 1;"),
     Mutation("segments", "primitives/segments.cl", "heads[i + 1] != 0;", "heads[i] != 0;"),
     Mutation("split", "primitives/split_lone.cl", "first); i < end;", "first); i + 1 < end;"),

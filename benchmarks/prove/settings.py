@@ -102,10 +102,10 @@ BLOCK_KINDS = tuple(product(DTYPES, GUISES))
 
 # Constants that keep some ways of solving from small graphs, and what they are lowered to.
 _LOWERED: dict[str, Any] = {
-    "clmst.algorithms.adoption.FROM_SLOTS": 1,
-    "clmst.algorithms.chains._LEAST_EDGES": 1,
-    "clmst.algorithms.warm_start._LEAST_EDGES": 1,
-    "clmst.algorithms.warm_start._MOST_LEFT": 1.0,
+    "clmst.algorithms.adoption.check.FROM_SLOTS": 1,
+    "clmst.algorithms.reweighting.chains._LEAST_EDGES": 1,
+    "clmst.algorithms.reweighting.warm_start._LEAST_EDGES": 1,
+    "clmst.algorithms.reweighting.warm_start._MOST_LEFT": 1.0,
     "clmst.repeated.intake.DEVICE_CHECKS_FROM": 0,
     "clmst.core.partition.RANGE_STEP": 64,
 }

@@ -5,30 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from clmst.algorithms import (
-    boruvka,
-    dense,
-    earned,
-    ecl,
-    edge_parallel,
-    filter_boruvka,
-    links,
-    lone_boruvka,
-    pma,
-    prim,
-    prim_boruvka,
-)
+from clmst.algorithms import earned
 from clmst.algorithms.auto import in_order, quickest
-from clmst.algorithms.boruvka_options import BoruvkaOptions
-from clmst.algorithms.dense_options import DenseOptions
-from clmst.algorithms.ecl_options import EclOptions
-from clmst.algorithms.edge_parallel_options import EdgeParallelOptions
-from clmst.algorithms.filter_boruvka_options import FilterBoruvkaOptions
-from clmst.algorithms.lone_boruvka_options import LoneBoruvkaOptions
-from clmst.algorithms.pma_options import PmaOptions
-from clmst.algorithms.prim_boruvka_options import PrimBoruvkaOptions
-from clmst.algorithms.prim_options import PrimOptions
-from clmst.algorithms.solution import Solution
+from clmst.algorithms.boruvka.options import BoruvkaOptions
+from clmst.algorithms.boruvka.solve import solve as solve_boruvka
+from clmst.algorithms.dense.options import DenseOptions
+from clmst.algorithms.dense.solve import most_vertices as most_of_dense
+from clmst.algorithms.dense.solve import solve as solve_dense
+from clmst.algorithms.ecl.options import EclOptions
+from clmst.algorithms.ecl.solve import solve as solve_ecl
+from clmst.algorithms.edge_parallel.options import EdgeParallelOptions
+from clmst.algorithms.edge_parallel.solve import solve as solve_edge_parallel
+from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
+from clmst.algorithms.filter_boruvka.solve import solve as solve_filter_boruvka
+from clmst.algorithms.lone_boruvka.options import LoneBoruvkaOptions
+from clmst.algorithms.lone_boruvka.solve import solve as solve_lone_boruvka
+from clmst.algorithms.pma.options import PmaOptions
+from clmst.algorithms.pma.solve import solve as solve_pma
+from clmst.algorithms.prim.options import PrimOptions
+from clmst.algorithms.prim.solve import solve as solve_prim
+from clmst.algorithms.prim_boruvka.options import PrimBoruvkaOptions
+from clmst.algorithms.prim_boruvka.solve import solve as solve_prim_boruvka
+from clmst.algorithms.shared import links
+from clmst.algorithms.shared.solution import Solution
 from clmst.core.arguments import check_choice, shown
 from clmst.core.graph_checks import MAX_VERTICES
 from clmst.runtime.device import Device
@@ -46,15 +45,15 @@ class Algorithm(Protocol):
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {
-    "boruvka": boruvka.solve,
-    "dense": dense.solve,
-    "ecl": ecl.solve,
-    "edge-parallel": edge_parallel.solve,
-    "filter-boruvka": filter_boruvka.solve,
-    "lone-boruvka": lone_boruvka.solve,
-    "pma": pma.solve,
-    "prim": prim.solve,
-    "prim-boruvka": prim_boruvka.solve,
+    "boruvka": solve_boruvka,
+    "dense": solve_dense,
+    "ecl": solve_ecl,
+    "edge-parallel": solve_edge_parallel,
+    "filter-boruvka": solve_filter_boruvka,
+    "lone-boruvka": solve_lone_boruvka,
+    "pma": solve_pma,
+    "prim": solve_prim,
+    "prim-boruvka": solve_prim_boruvka,
 }
 
 _BY_OPTIONS = {
@@ -126,5 +125,5 @@ def most_vertices(name: str, device: Device) -> int:
     A graph of more is refused with an error, before anything is solved.
     """
     if name == "dense":
-        return dense.most_vertices(device)
+        return most_of_dense(device)
     return links.MAX_VERTICES if name in links.LIMITED else MAX_VERTICES

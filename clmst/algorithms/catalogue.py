@@ -6,37 +6,31 @@ from collections.abc import Iterator
 from itertools import product
 from typing import get_args
 
-from clmst.algorithms import (
-    adoption,
-    band,
-    boruvka,
-    chains,
-    contraction,
-    dense_plan,
-    ecl,
-    edge_parallel,
-    filter_boruvka_plan,
-    k_core,
-    lone_boruvka,
-    pma,
-    prim_boruvka,
-    prim_mirror,
-    prim_trees,
-    proof,
-    proof_claim,
-    proof_matrix,
-    proof_tree,
-    repeated,
-    solution,
-    union,
-)
-from clmst.algorithms.ecl_options import (
+from clmst.algorithms.adoption import check as adoption
+from clmst.algorithms.boruvka import solve as boruvka
+from clmst.algorithms.dense import plan as dense_plan
+from clmst.algorithms.ecl import solve as ecl
+from clmst.algorithms.ecl.options import (
     EclOptions,
     populate_defines,
     round_defines,
     topology_defines,
 )
-from clmst.algorithms.edge_parallel_options import EdgeParallelOptions, UnionFind
+from clmst.algorithms.edge_parallel import solve as edge_parallel
+from clmst.algorithms.edge_parallel.options import EdgeParallelOptions, UnionFind
+from clmst.algorithms.filter_boruvka import plan as filter_boruvka_plan
+from clmst.algorithms.k_core import core_numbers as k_core
+from clmst.algorithms.lone_boruvka import solve as lone_boruvka
+from clmst.algorithms.pma import solve as pma
+from clmst.algorithms.prim import mirror as prim_mirror
+from clmst.algorithms.prim import trees as prim_trees
+from clmst.algorithms.prim_boruvka import solve as prim_boruvka
+from clmst.algorithms.proof import claim as proof_claim
+from clmst.algorithms.proof import matrix as proof_matrix
+from clmst.algorithms.proof import prove as proof
+from clmst.algorithms.proof import tree as proof_tree
+from clmst.algorithms.reweighting import band, chains, repeated, union
+from clmst.algorithms.shared import contraction, solution
 from clmst.core.weight_keys import WeightKind
 from clmst.primitives import catalogue
 from clmst.runtime.capabilities import Capabilities

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from clmst.algorithms.dense_options import DenseOptions
+from clmst.algorithms.dense.options import DenseOptions
 from clmst.core.weight_keys import WeightKind
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -200,13 +200,13 @@ COMPLETE = Family(
 
 
 def _proof_failure(device: Device, case: Case) -> str | None:
-    from clmst.algorithms import proof_self_test
+    from clmst.algorithms.proof import self_test as proof_self_test
 
     return proof_self_test.proof_failure(device, case)
 
 
 def _complete_proof_failure(device: Device, case: CompleteCase) -> str | None:
-    from clmst.algorithms import proof_self_test
+    from clmst.algorithms.proof import self_test as proof_self_test
 
     return proof_self_test.complete_proof_failure(device, case)
 

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from clmst import algorithms
-from clmst.algorithms import adoption, dense, k_core
+from clmst.algorithms.adoption import check as adoption
+from clmst.algorithms.dense import solve as dense
 from clmst.algorithms.earned import AdoptionCase, Case, CompleteCase
-from clmst.algorithms.solution import gather
+from clmst.algorithms.k_core import core_numbers as k_core
+from clmst.algorithms.shared.solution import gather
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph

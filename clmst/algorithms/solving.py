@@ -7,7 +7,7 @@ from typing import Any
 
 from clmst import algorithms
 from clmst.algorithms.memory_needs import with_needs
-from clmst.algorithms.solution import DeviceForest, Solution, gather
+from clmst.algorithms.shared.solution import DeviceForest, Solution, gather
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from statistics import geometric_mean
 
-from clmst.algorithms.ecl_options import EclOptions
+from clmst.algorithms.ecl.options import EclOptions
 from clmst.bench.grid import MEAN, Grid
 from clmst.bench.results import Results
 from clmst.bench.tables import Table, digits

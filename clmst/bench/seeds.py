@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clmst.algorithms.ecl import FILTER_TARGET
+from clmst.algorithms.ecl.solve import FILTER_TARGET
 from clmst.bench.grid import Grid
 from clmst.bench.results import Results
 from clmst.bench.tables import Table

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from clmst.algorithms import ALGORITHMS
-from clmst.algorithms.ecl_options import EclOptions
+from clmst.algorithms.ecl.options import EclOptions
 from clmst.bench import inputs, machine
 from clmst.bench.benchmark import Benchmark, Rivals, release
 from clmst.bench.contestants import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.solution import DeviceForest
+from clmst.algorithms.shared.solution import DeviceForest
 from clmst.core.weight_keys import Array, Encoding
 from clmst.repeated.failure import failures_of
 from clmst.repeated.held import HeldRounds

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.checked import checked, checked_on_host
-from clmst.algorithms.solution import DeviceForest
+from clmst.algorithms.proof.checked import checked, checked_on_host
+from clmst.algorithms.shared.solution import DeviceForest
 from clmst.core.errors import DeviceWarning, InvalidArgumentError, UnsupportedDeviceError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph

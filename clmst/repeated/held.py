@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clmst.algorithms.repeated import Given, Rounds
+from clmst.algorithms.reweighting.repeated import Given, Rounds
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
 
@@ -13,7 +13,7 @@ class HeldRounds(Rounds):
     Parameters
     ----------
     edges, device
-        As of :class:`clmst.algorithms.repeated.Rounds`.
+        As of :class:`clmst.algorithms.reweighting.repeated.Rounds`.
     """
 
     def __init__(self, edges: Graph, device: Device) -> None:

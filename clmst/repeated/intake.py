@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.repeated import Given, Rounds
+from clmst.algorithms.reweighting.repeated import Given, Rounds
 from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.weight_keys import (

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from clmst import algorithms
-from clmst.algorithms.repeated import Given
-from clmst.algorithms.union import Lists, Union
+from clmst.algorithms.reweighting.repeated import Given
+from clmst.algorithms.reweighting.union import Lists, Union
 from clmst.core.weight_keys import Array, Encoding
 from clmst.primitives.compact import positions
 from clmst.repeated import earned

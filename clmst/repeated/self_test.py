@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.chains import Chains
+from clmst.algorithms.reweighting.chains import Chains
 from clmst.algorithms.self_test import difference
 from clmst.core import topology
 from clmst.core.known_graphs import KnownGraph, dtype_of, known_graph, weights_of

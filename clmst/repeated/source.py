@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any
 
-from clmst.algorithms.adoption import adopt
-from clmst.algorithms.ecl_options import EclOptions
+from clmst.algorithms.adoption.check import adopt
+from clmst.algorithms.ecl.options import EclOptions
 from clmst.core import topology
 from clmst.core.arguments import check_choice, has, shown
 from clmst.core.errors import InvalidArgumentError

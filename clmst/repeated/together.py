@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from clmst import algorithms
-from clmst.algorithms.repeated import Given
-from clmst.algorithms.solution import DeviceForest, gather
-from clmst.algorithms.union import Union
+from clmst.algorithms.reweighting.repeated import Given
+from clmst.algorithms.reweighting.union import Union
+from clmst.algorithms.shared.solution import DeviceForest, gather
 from clmst.core.weight_keys import Array, Encoding
 from clmst.repeated import earned
 from clmst.repeated.failure import DeviceLostError, failures_of

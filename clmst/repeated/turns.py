@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 from clmst import algorithms
-from clmst.algorithms.chains import Chains
-from clmst.algorithms.checked import checked
-from clmst.algorithms.repeated import Given, Rounds
-from clmst.algorithms.solution import DeviceForest
+from clmst.algorithms.proof.checked import checked
+from clmst.algorithms.reweighting.chains import Chains
+from clmst.algorithms.reweighting.repeated import Given, Rounds
+from clmst.algorithms.reweighting.warm_start import WarmStart
+from clmst.algorithms.shared.solution import DeviceForest
 from clmst.algorithms.solving import forest_of
-from clmst.algorithms.warm_start import WarmStart
 from clmst.core.errors import DeviceError, InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph

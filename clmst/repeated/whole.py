@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from clmst.algorithms.repeated import Given, Rounds
+from clmst.algorithms.reweighting.repeated import Given, Rounds
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array, Encoding
 from clmst.repeated.failure import failures_of

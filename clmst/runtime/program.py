@@ -18,7 +18,7 @@ from clmst.runtime import binary_cache, source
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
 
-_SOURCE_NAME = re.compile(r"[a-z]+/[a-z0-9_]+[.]cl$", re.ASCII)
+_SOURCE_NAME = re.compile(r"[a-z]+(/[a-z0-9_]+){1,2}[.]cl$", re.ASCII)
 _LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
 
 
@@ -44,7 +44,7 @@ class Specialisation:
     Attributes
     ----------
     source : str
-        File below ``cl/``, e.g. ``"algorithms/ecl.cl"``.
+        File below ``cl/``, e.g. ``"algorithms/ecl/ecl.cl"``.
     defines : tuple of (name, value)
         Sorted by name.
     prelude : Prelude, optional

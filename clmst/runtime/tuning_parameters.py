@@ -91,7 +91,7 @@ _PRIMITIVES = ("boruvka", "pma", "prim-boruvka")
 _FILTERING = ("filter-boruvka",)
 _WINDOWS = ("filter-boruvka", "lone-boruvka")
 _RESIDENT = "resident_groups_per_compute_unit"
-# SAMPLES of cl/algorithms/filter_boruvka_filter.cl.
+# SAMPLES of cl/algorithms/filter_boruvka/filter.cl.
 _SAMPLES = 1024
 
 # In the order in which they are searched: what decides most goes first.
@@ -259,7 +259,7 @@ class _Rule:
 
 
 def _may_have(slots: int, work_group_size: int) -> bool:
-    """Return whether a work-item may take so many slots of a tile (filter_boruvka_tiles.cl)."""
+    """Return whether a work-item may take so many slots of a tile (filter_boruvka/tiles.cl)."""
     return slots >= 256 if work_group_size == 1 else slots <= 16
 
 

@@ -14,7 +14,7 @@ from time import perf_counter
 import numpy as np
 
 from clmst import api
-from clmst.algorithms.solution import DeviceForest
+from clmst.algorithms.shared.solution import DeviceForest
 from clmst.core.errors import ClmstError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array

@@ -9,7 +9,8 @@ import pytest
 
 import clmst
 from clmst import Graph
-from clmst.algorithms import check_name, choose, links
+from clmst.algorithms import check_name, choose
+from clmst.algorithms.shared import links
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device import Device
 from tests.forests import assert_same_forest

@@ -13,7 +13,8 @@ from scipy import sparse
 
 import clmst
 from clmst import Device, Graph, RepeatedSolver, UnsupportedDeviceError
-from clmst.algorithms import ALGORITHMS, adoption, earned
+from clmst.algorithms import ALGORITHMS, earned
+from clmst.algorithms.adoption import check as adoption
 from clmst.algorithms.auto import in_order
 from clmst.primitives import earned as of_primitives
 from clmst.repeated import earned as of_rounds

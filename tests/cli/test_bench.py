@@ -136,7 +136,7 @@ def test_failing_device_is_an_error_after_the_report(
 ) -> None:
     """One line says what went wrong; what was measured is there all the same."""
     calls = []
-    solve = algorithms.boruvka.solve
+    solve = algorithms.ALGORITHMS["boruvka"]
 
     def vanish(*args: Any, **kwargs: Any) -> Any:
         calls.append(1)

@@ -13,7 +13,7 @@ from scipy import sparse
 import clmst
 from clmst import primitives
 from clmst.algorithms import ALGORITHMS
-from clmst.algorithms.adoption import FROM_SLOTS
+from clmst.algorithms.adoption.check import FROM_SLOTS
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device

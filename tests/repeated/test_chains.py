@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import clmst
 from clmst import Device, DeviceArray, FilterBoruvkaOptions, RepeatedSolver
-from clmst.algorithms import chains
-from clmst.algorithms.candidates import Candidates
-from clmst.algorithms.chains import contract_chains
-from clmst.algorithms.filter_boruvka import CandidateRun, plan_candidates
+from clmst.algorithms.filter_boruvka.solve import CandidateRun, plan_candidates
+from clmst.algorithms.reweighting import chains
+from clmst.algorithms.reweighting.chains import contract_chains
+from clmst.algorithms.shared.candidates import Candidates
 from clmst.core.graph import Graph
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher

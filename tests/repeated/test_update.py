@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from clmst import Device, DeviceArray, RepeatedSolver
-from clmst.algorithms import repeated
+from clmst.algorithms.reweighting import repeated
 from tests.repeated.rounds import (
     check,
     every_device,

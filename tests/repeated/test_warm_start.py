@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clmst import Device, DeviceArray, InvalidGraphError, RepeatedSolver
-from clmst.algorithms import warm_start
-from clmst.algorithms.band import NotedWeights
+from clmst.algorithms.reweighting import warm_start
+from clmst.algorithms.reweighting.band import NotedWeights
 from clmst.core.graph import Graph
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher

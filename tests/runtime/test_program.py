@@ -51,7 +51,7 @@ def test_order_of_macros_means_nothing() -> None:
 
 
 def test_label_and_options() -> None:
-    one = Specialisation.of("algorithms/ecl.cl", {"WG_SIZE": 256, "ATOMIC64": True})
+    one = Specialisation.of("algorithms/ecl/ecl.cl", {"WG_SIZE": 256, "ATOMIC64": True})
     assert one.label == "ecl[ATOMIC64=1,WG_SIZE=256]"
     assert one.options == ["-cl-std=CL1.2", "-DATOMIC64=1", "-DWG_SIZE=256"]
     assert Specialisation.of("a.cl", {}).label == "a[]"

@@ -1,0 +1,101 @@
+// dense: the lightest edge that each component holds.
+//
+// Edges are ordered by words: one or two of the key, then the lesser end and the greater end, which
+// share a word where vertices take 16 bits. The least is found word after word, each pass among
+// those that match the words before it; with 64-bit atomics the first pass takes two words at once.
+// For 32-bit weights and up to 65536 vertices that is all of them.
+#ifndef CLMST_ALGORITHMS_DENSE_HELD
+#define CLMST_ALGORITHMS_DENSE_HELD
+
+#include "algorithms/dense/rows.cl"
+#include "device/atomics.cl"
+
+#define KEY_WORDS (WEIGHT_BITS == 64 ? 2u : 1u)
+// Words that the first pass takes.
+#define FIRST_WORDS (ATOMIC64 ? 2u : 1u)
+
+// An edge that leaves a component.
+typedef struct {
+  dense_key_t key;
+  uint lesser, greater;
+} claim_t;
+
+static inline void claim_make(claim_t *claim, dense_key_t key, uint u, uint v) {
+  claim->key = key;
+  claim->lesser = min(u, v);
+  claim->greater = max(u, v);
+}
+
+static inline uint claim_word(const claim_t *claim, uint word, uint short_ids) {
+#if WEIGHT_BITS == 64
+  if (word == 0) return (uint)(claim->key >> 32);
+#endif
+  if (word == KEY_WORDS - 1) return (uint)claim->key;
+  if (word > KEY_WORDS) return claim->greater;
+  return short_ids ? claim->lesser << 16 | claim->greater : claim->lesser;
+}
+
+// A word of what component c holds: all ones before anything is entered.
+static inline uint held_word(const volatile global uint *held, uint n, uint c, uint word) {
+#if ATOMIC64
+  const ulong first = ((const volatile global ulong *)held)[c];
+  if (word < 2) return (uint)(word == 0 ? first >> 32 : first);
+#endif
+  return held[(size_t)word * n + c];
+}
+
+// The first pass. The guard's read races with the atomics of others, harmlessly: words only fall,
+// so whoever reads an old one tries in vain.
+static inline void held_enter_first(volatile global uint *held, uint c, const claim_t *claim,
+                                    uint short_ids) {
+#if ATOMIC64
+  volatile global ulong *first = (volatile global ulong *)held + c;
+  const ulong word =
+      (ulong)claim_word(claim, 0, short_ids) << 32 | claim_word(claim, 1, short_ids);
+  if (*first > word) atomic_min_u64(first, word);
+#else
+  const uint word = claim_word(claim, 0, short_ids);
+  if (held[c] > word) atomic_min_u32(held + c, word);
+#endif
+}
+
+// A later pass, for a word: enter what matches the words before it, which are settled.
+static inline void held_enter_later(volatile global uint *held, uint n, uint c,
+                                    const claim_t *claim, uint word, uint short_ids) {
+  for (uint before = 0; before < word; ++before)
+    if (held_word(held, n, c, before) != claim_word(claim, before, short_ids)) return;
+  const uint own = claim_word(claim, word, short_ids);
+  volatile global uint *place = held + (size_t)word * n + c;
+  if (*place > own) atomic_min_u32(place, own);
+}
+
+// A key that the edge held does not exceed, after the first pass.
+static inline dense_key_t held_bound(const volatile global uint *held, uint n, uint c) {
+#if WEIGHT_BITS == 64
+  const uint trailing = ATOMIC64 ? held_word(held, n, c, 1) : UINT_MAX;
+  return (ulong)held_word(held, n, c, 0) << 32 | trailing;
+#else
+  return held_word(held, n, c, 0);
+#endif
+}
+
+// The edge held, all passes done; returns whether there is one. No edge has ends of all ones.
+static inline bool held_edge(const volatile global uint *held, uint n, uint c, uint short_ids,
+                             uint2 *edge) {
+  const uint id = held_word(held, n, c, KEY_WORDS);
+  if (id == UINT_MAX) return false;
+  if (short_ids) *edge = (uint2)(id >> 16, id & 0xffff);
+  else *edge = (uint2)(id, held_word(held, n, c, KEY_WORDS + 1));
+  return true;
+}
+
+static inline void held_clear(volatile global uint *held, uint n, uint c, uint short_ids) {
+#if ATOMIC64
+  ((volatile global ulong *)held)[c] = ULONG_MAX;
+#endif
+  const uint n_words = KEY_WORDS + (short_ids ? 1 : 2);
+  for (uint word = ATOMIC64 ? 2 : 0; word < n_words; ++word)
+    held[(size_t)word * n + c] = UINT_MAX;
+}
+
+#endif

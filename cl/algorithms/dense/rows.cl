@@ -1,0 +1,82 @@
+// dense: how the lanes of a group, or a lone work-item, find the lightest cell of a block.
+#ifndef CLMST_ALGORITHMS_DENSE_ROWS
+#define CLMST_ALGORITHMS_DENSE_ROWS
+
+#include "algorithms/dense/cells.cl"
+#include "device/lanes.cl"
+#include "device/work_group.cl"
+
+#if LANES == 1
+#include "algorithms/dense/runs.cl"
+#endif
+
+// Cells that a lane has on their way at once: stored ones come from far; of points, registers run
+// short on some devices.
+#define LANE_CELLS (METRIC ? 2 : 8)
+
+// Let the lanes of a group take in the cells [begin, end) of a row, each a share of them, but only
+// those that leave the component `own`. Without `component`, vertices are by themselves still.
+static inline void row_scan(const row_t *row, uint begin, uint end, const global uint *component,
+                            uint own, candidate_t *best) {
+#if LANES == 1
+  if (component) {
+    row_take_run(row, begin, end, component, own, best);
+  } else {
+    row_take_run(row, begin, clamp(own, begin, end), 0, own, best);
+    row_take_run(row, clamp(own + 1, begin, end), end, 0, own, best);
+  }
+#else
+  for (uint first = begin + lanes_id(); first < end; first += LANES * LANE_CELLS) {
+    measure_t measures[LANE_CELLS];
+#pragma unroll
+    for (uint k = 0; k < LANE_CELLS; ++k)
+      measures[k] = row_measure(row, min(first + k * LANES, end - 1));
+#pragma unroll
+    for (uint k = 0; k < LANE_CELLS; ++k) {
+      const uint v = first + k * LANES;
+      if (v < end && (component ? component[v] != own : v != own))
+        row_take_measured(row, v, measures[k], best);
+    }
+  }
+#endif
+}
+
+// Give every lane of a group the lightest of all: least key, then least column. Must be reached by
+// the whole work-group; the scratch has WG_SIZE entries and is free on return.
+static inline void lanes_take_lightest(candidate_t *best, local dense_key_t *keys,
+                                       local uint *columns) {
+#if LANES_IMPL != LANES_LOCAL
+#if WEIGHT_BITS == 64
+  const ulong least = lanes_min_u64(best->key);
+  best->to = lanes_min_u32(best->key == least ? best->to : NO_VERTEX);
+  best->key = least;
+#else
+  const ulong word = lanes_min_u64((ulong)best->key << 32 | best->to);
+  best->key = (uint)(word >> 32);
+  best->to = (uint)word;
+#endif
+#elif LANES > 1
+  const uint me = get_local_id(0);
+  keys[me] = best->key;
+  columns[me] = best->to;
+  wg_barrier_local();
+  for (uint stride = LANES / 2; stride > 0; stride /= 2) {
+    const uint other = me % LANES < stride ? me + stride : me;
+    const dense_key_t key = keys[other];
+    const uint to = columns[other];
+    if (key < best->key || (key == best->key && to < best->to)) {
+      best->key = key;
+      best->to = to;
+    }
+    wg_barrier_local();
+    keys[me] = best->key;
+    columns[me] = best->to;
+    wg_barrier_local();
+  }
+  best->key = keys[me - me % LANES];
+  best->to = columns[me - me % LANES];
+  wg_barrier_local();
+#endif
+}
+
+#endif

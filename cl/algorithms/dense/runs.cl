@@ -1,0 +1,126 @@
+// dense: how a lone work-item goes along a row: by vectors, without a branch a cell.
+#ifndef CLMST_ALGORITHMS_DENSE_RUNS
+#define CLMST_ALGORITHMS_DENSE_RUNS
+
+#include "algorithms/dense/cells.cl"
+
+// Cells that are looked at together.
+#define VECTOR_CELLS 16
+
+#if METRIC
+typedef double16 measure16_t;
+#define CHOICE16 convert_long16
+#elif WEIGHT_BITS == 64
+typedef ulong16 measure16_t;
+#define CHOICE16 convert_long16
+#else
+typedef uint16 measure16_t;
+#define CHOICE16
+#endif
+
+#if WEIGHT_BITS == 8
+#define WEIGHTS_AS(type) as_##type##char16
+#elif WEIGHT_BITS == 16
+#define WEIGHTS_AS(type) as_##type##short16
+#elif WEIGHT_BITS == 32
+#define WEIGHTS_AS(type) as_##type##int16
+#else
+#define WEIGHTS_AS(type) as_##type##long16
+#endif
+
+// The measures of consecutive cells; weights as weight_key of cl/device/weight_key.cl has them.
+static inline measure16_t row_measures(const row_t *row, uint v) {
+#if METRIC
+  const double16 dx = row->x - vload16(0, row->cells + v);
+  const double16 dy = row->y - vload16(0, row->cells + row->n + v);
+  double16 square = dx * dx + dy * dy;
+#if DIMENSIONS > 2
+  const double16 dz = row->z - vload16(0, row->cells + (size_t)2 * row->n + v);
+  square = square + dz * dz;
+#endif
+  return WEIGHT_DESCENDING ? -square : square;
+#else
+#define CELLS16 vload16(0, row->cells + v)
+#if WEIGHT_KIND == WEIGHT_SIGNED
+#define KEYS16 (CELLS16 ^ (weight_t)WEIGHT_SIGN)
+#elif WEIGHT_KIND == WEIGHT_FLOAT
+#define POSITIVE_ZEROS16(bits) ((bits) & ~WEIGHTS_AS(u)((bits) == (weight_t)WEIGHT_SIGN))
+#define SIGNS16(bits) WEIGHTS_AS(u)(WEIGHTS_AS()(bits) >> (WEIGHT_BITS - 1))
+#define FLOAT_KEYS16(bits) ((bits) ^ (SIGNS16(bits) | (weight_t)WEIGHT_SIGN))
+#define KEYS16 FLOAT_KEYS16(POSITIVE_ZEROS16(CELLS16))
+#else
+#define KEYS16 CELLS16
+#endif
+#if WEIGHT_BITS == 64
+  return WEIGHT_DESCENDING ? ~KEYS16 : KEYS16;
+#else
+  return convert_uint16(WEIGHT_DESCENDING ? ~KEYS16 : KEYS16);
+#endif
+#endif
+}
+
+// Of consecutive cells, the measures of those that leave the component `own`; without `component`,
+// of all.
+static inline measure16_t row_leaving(const row_t *row, uint v, const global uint *component,
+                                      uint own) {
+  const measure16_t measures = row_measures(row, v);
+  if (!component) return measures;
+  const int16 leaves = vload16(0, component + v) != own;
+  return select((measure16_t)MEASURE_MAX, measures, CHOICE16(leaves));
+}
+
+// Take in the cells [begin, end), one after the other.
+static inline void row_take_each(const row_t *row, uint begin, uint end,
+                                 const global uint *component, uint own, candidate_t *best) {
+  for (uint v = begin; v < end; ++v)
+    if (!component || component[v] != own) row_take(row, v, best);
+}
+
+#if METRIC
+
+// Take in the cells [begin, end) that leave the component `own`.
+static inline void row_take_run(const row_t *row, uint begin, uint end,
+                                const global uint *component, uint own, candidate_t *best) {
+  uint v = begin;
+  for (; v + VECTOR_CELLS <= end; v += VECTOR_CELLS) {
+    const measure16_t measures = row_leaving(row, v, component, own);
+    if (best->to == NO_VERTEX || any(measures < best->measure))
+      row_take_each(row, v, v + VECTOR_CELLS, component, own, best);
+  }
+  row_take_each(row, v, end, component, own, best);
+}
+
+#else
+
+static inline measure_t measure_least(measure16_t measures) {
+  measure_t each[VECTOR_CELLS], least = MEASURE_MAX;
+  vstore16(measures, 0, each);
+  for (uint i = 0; i < VECTOR_CELLS; ++i) least = min(least, each[i]);
+  return least;
+}
+
+// Take in the cells [begin, end) that leave the component `own`. The least measure is found first,
+// and then where it is; of what has been stored, equal measures are equal weights.
+static inline void row_take_run(const row_t *row, uint begin, uint end,
+                                const global uint *component, uint own, candidate_t *best) {
+  const uint stop = begin + (end - begin) / VECTOR_CELLS * VECTOR_CELLS;
+  measure16_t lanes = MEASURE_MAX;
+  for (uint v = begin; v < stop; v += VECTOR_CELLS)
+    lanes = min(lanes, row_leaving(row, v, component, own));
+  const measure_t least = measure_least(lanes);
+  if (candidate_yields(best, least)) {
+    bool is_found = false;
+    for (uint v = begin; v < stop && !is_found; v += VECTOR_CELLS) {
+      if (!any(row_leaving(row, v, component, own) == least)) continue;
+      for (uint i = v; i < v + VECTOR_CELLS && !is_found; ++i) {
+        is_found = row_measure(row, i) == least && !(component && component[i] == own);
+        if (is_found) row_take(row, i, best);
+      }
+    }
+  }
+  row_take_each(row, stop, end, component, own, best);
+}
+
+#endif
+
+#endif

@@ -1,0 +1,223 @@
+// ECL-MST: from the graph to a worklist.
+//
+// Source: SC '23, Algorithm 2, lines 1-11; sections 3.2 (hybrid parallelisation, filtering), 3.3.
+// Beyond the paper: populating makes the first reservations as well, a row's own set entered once
+// for the whole row; and the rows of hubs are cut up, which would otherwise hold up the launch.
+#include "algorithms/ecl/sets.cl"
+#include "device/lanes.cl"
+#include "device/reservation.cl"
+#include "device/stage.cl"
+#include "device/weight_key.cl"
+#include "device/work_group.cl"
+#include "device/worklist.cl"
+
+// Rows a work-item takes from each tile when it is a work-group of its own (WG_SIZE 1).
+#ifndef ROWS_PER_ITEM
+#define ROWS_PER_ITEM 256
+#endif
+
+// Rows shorter than this go to one work-item, others to a lane group. The paper's value is 4.
+#ifndef SHORT_ROW
+#define SHORT_ROW 4
+#endif
+
+// Rows at least this long are hubs: cut into pieces of this many slots, a lane group each.
+#ifndef HUB_ROW
+#define HUB_ROW 128
+#endif
+
+// 1: rows are shared out as the two macros above say. 0: every row goes to one work-item
+// (LANES_LOCAL only).
+#ifndef HYBRID_ROWS
+#define HYBRID_ROWS 1
+#endif
+
+// 1: take each edge from its upper slot only. 0: from both slots (needs a symmetric graph).
+#ifndef SINGLE_DIRECTION
+#define SINGLE_DIRECTION 1
+#endif
+
+#define TILE_ROWS (WG_SIZE == 1 ? ROWS_PER_ITEM : WG_SIZE)
+
+// What a populating work-item needs to know of the graph and of the phase.
+typedef struct {
+  const global uint *indices;
+  const global weight_t *weights;
+  parents_t parent;
+  volatile global uint *reservations;
+  uint lightest, heaviest;  // leading key words that belong to the phase, both included
+  bool contracted;          // whether sets have been joined before the phase
+} phase_t;
+
+static inline uint phase_find(const phase_t *phase, uint vertex) {
+  return phase->contracted ? wi_find_set(phase->parent, vertex) : vertex;
+}
+
+// Whether the edge in `slot` of `row` belongs to the phase. If so: makes *edge, enters it for its
+// column's set, and lowers *least, which is to be entered for the row's set in the end.
+static inline bool phase_admits(const phase_t *phase, uint row, uint row_root, uint slot,
+                                edge_t *edge, reservation_word_t *least) {
+  const uint column = phase->indices[slot];
+  if (SINGLE_DIRECTION ? column <= row : column == row) return false;
+  const uint key = weight_key_leading(phase->weights[slot]);
+  if (key < phase->lightest || key > phase->heaviest) return false;
+  const uint column_root = phase_find(phase, column);
+  if (row_root == column_root) return false;
+  edge->u = IMPLICIT_COMPRESSION ? row_root : row;
+  edge->v = IMPLICIT_COMPRESSION ? column_root : column;
+  edge->key = key;
+  edge->id = slot;
+  const reservation_word_t word = reservation_first_word(*edge, phase->weights);
+  reservation_lower_first(phase->reservations, column_root, word);
+  *least = min(*least, word);
+  return true;
+}
+
+// Enter the least edge of a row for the row's set, by the work-item that had the row alone.
+static inline void phase_enter_row(const phase_t *phase, uint row_root, reservation_word_t least) {
+  if (least != RESERVATION_NONE) reservation_lower_first(phase->reservations, row_root, least);
+}
+
+// The same for a row that a lane group shared, which must come here together; without lanes each
+// work-item enters the least edge of its own share.
+static inline void phase_enter_shared_row(const phase_t *phase, uint row_root,
+                                          reservation_word_t least) {
+#if LANES_IMPL != LANES_LOCAL
+  least = lanes_min_word(least);
+  if (lanes_id() > 0) return;
+#endif
+  phase_enter_row(phase, row_root, least);
+}
+
+// Put the slots `first` to `first + length - 1` of a row on the stage, by a whole lane group.
+static inline void phase_stage_slots(const phase_t *phase, const stage_t *stage, uint row,
+                                     uint row_root, uint first, uint length) {
+  edge_t edge = {0, 0, 0, 0};
+  reservation_word_t least = RESERVATION_NONE;
+  for (uint step = 0; step < length; step += LANES) {
+    const uint i = step + lanes_id();
+    const bool keep =
+        i < length && phase_admits(phase, row, row_root, first + i, &edge, &least);
+    stage_push(stage, edge, keep);
+  }
+  phase_enter_shared_row(phase, row_root, least);
+}
+
+// Put the edges of a phase on a worklist, with their pass-0 reservations; hubs are left over.
+//
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]; parent[n]: of use if `contracted`;
+//          lightest, heaviest: the window of leading key words.
+// In-out   reservations[n]; counts[round]: edges in the worklist; counts[hub_round]: pieces of
+//          hubs; both zero before.
+// Out      worklist[counts[round]]; pieces[counts[hub_round]]: (row, which piece of it).
+// Launch   WG_SIZE; any number of work-groups.
+// Needs    room for all edges admitted, and for 2 * n_slots / HUB_ROW pieces.
+// Ensures  every admitted edge of these rows that joins two sets is in the worklist once, in any
+//          order.
+LANES_ATTRIBUTE
+kernel void ecl_populate_from_rows(const global uint *indptr, const global uint *indices,
+                                   const global weight_t *weights, global uint *parent,
+                                   global uint *reservations, global uint *worklist,
+                                   global uint2 *pieces, global uint *counts, uint round,
+                                   uint hub_round, uint n, uint capacity, uint lightest,
+                                   uint heaviest, uint contracted) {
+  local uint4 staged_edges[STAGE_CAPACITY];
+  local uint staged, base;
+  const stage_t stage = {staged_edges, &staged, &base, worklist, capacity, &counts[round]};
+  const phase_t phase = {indices, weights, parent, reservations, lightest, heaviest, contracted};
+  edge_t edge = {0, 0, 0, 0};
+  stage_open(&stage);
+
+#if WG_SIZE == 1
+  for (size_t tile = (size_t)get_group_id(0) * TILE_ROWS; tile < n;
+       tile += (size_t)get_num_groups(0) * TILE_ROWS) {
+    const uint last_row = (uint)min(tile + TILE_ROWS, (size_t)n);
+    for (uint row = (uint)tile; row < last_row; ++row) {
+      const uint begin = indptr[row], end = indptr[row + 1];
+      if (begin == end) continue;
+      const uint root = phase_find(&phase, row);
+      reservation_word_t least = RESERVATION_NONE;
+      for (uint slot = begin; slot < end; ++slot) {
+        const bool keep = phase_admits(&phase, row, root, slot, &edge, &least);
+        stage_push(&stage, edge, keep);
+      }
+      phase_enter_row(&phase, root, least);
+    }
+  }
+  stage_flush(&stage);
+#else
+  local uint row_begin[WG_SIZE], row_end[WG_SIZE], row_root[WG_SIZE];
+  const uint me = get_local_id(0);
+  for (size_t tile = (size_t)get_group_id(0) * TILE_ROWS; tile < n;
+       tile += (size_t)get_num_groups(0) * TILE_ROWS) {
+    const uint row = (uint)tile + me;
+    const bool valid = tile + me < n;
+    const uint begin = valid ? indptr[row] : 0, end = valid ? indptr[row + 1] : 0;
+    const uint root = begin < end ? phase_find(&phase, row) : row, degree = end - begin;
+    row_begin[me] = begin;
+    row_end[me] = end;
+    row_root[me] = root;
+    wg_barrier_local();
+
+    // Rows that a work-item takes alone. The lanes of a group make the same number of steps.
+    const bool alone = !HYBRID_ROWS || degree < SHORT_ROW;
+    const uint steps = HYBRID_ROWS ? SHORT_ROW - 1 : degree;
+    reservation_word_t least = RESERVATION_NONE;
+    for (uint i = 0; i < steps; ++i) {
+      const bool keep =
+          alone && i < degree && phase_admits(&phase, row, root, begin + i, &edge, &least);
+      stage_push(&stage, edge, keep);
+    }
+    phase_enter_row(&phase, root, least);
+
+#if HYBRID_ROWS
+    if (degree >= HUB_ROW) {
+      const uint n_pieces = (degree - 1) / HUB_ROW + 1;
+      const uint at = atomic_add(&counts[hub_round], n_pieces);
+      for (uint i = 0; i < n_pieces; ++i) pieces[at + i] = (uint2)(row, i);
+    }
+    // The rows between, one after the other, by all lanes of the group.
+    const uint group = me - lanes_id();
+    for (uint k = group; k < group + LANES; ++k) {
+      const uint length = row_end[k] - row_begin[k];  // the same for all lanes
+      if (length >= SHORT_ROW && length < HUB_ROW)
+        phase_stage_slots(&phase, &stage, (uint)tile + k, row_root[k], row_begin[k], length);
+    }
+#endif
+    stage_flush(&stage);
+  }
+#endif
+}
+
+#if WG_SIZE > 1 && HYBRID_ROWS
+// The hubs' part of ecl_populate_from_rows: a lane group for each piece.
+//
+// In       pieces[counts[hub_round]]; the rest as there.
+// In-out, Out, Launch, Ensures  as there.
+LANES_ATTRIBUTE
+kernel void ecl_populate_from_hubs(const global uint *indptr, const global uint *indices,
+                                   const global weight_t *weights, global uint *parent,
+                                   global uint *reservations, global uint *worklist,
+                                   const global uint2 *pieces, global uint *counts, uint round,
+                                   uint hub_round, uint capacity, uint lightest, uint heaviest,
+                                   uint contracted) {
+  local uint4 staged_edges[STAGE_CAPACITY];
+  local uint staged, base;
+  const stage_t stage = {staged_edges, &staged, &base, worklist, capacity, &counts[round]};
+  const phase_t phase = {indices, weights, parent, reservations, lightest, heaviest, contracted};
+  const uint n_pieces = counts[hub_round];
+  const uint group = get_local_id(0) / LANES;
+  stage_open(&stage);
+  for (size_t tile = (size_t)get_group_id(0) * WG_LANE_GROUPS; tile < n_pieces;
+       tile += (size_t)get_num_groups(0) * WG_LANE_GROUPS) {
+    if (tile + group < n_pieces) {  // the same for all lanes
+      const uint2 piece = pieces[tile + group];
+      const uint first = indptr[piece.x] + piece.y * HUB_ROW;
+      const uint length = min(indptr[piece.x + 1] - first, (uint)HUB_ROW);
+      const uint root = phase_find(&phase, piece.x);
+      phase_stage_slots(&phase, &stage, piece.x, root, first, length);
+    }
+    stage_flush(&stage);
+  }
+}
+#endif

@@ -1,0 +1,193 @@
+// filter-boruvka: filtering. Between phases, every vertex learns its component; the edges of the
+// next window are then read from the graph, and hardly any joins two components.
+#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_FILTER
+#define CLMST_ALGORITHMS_FILTER_BORUVKA_FILTER
+
+#include "algorithms/filter_boruvka/rounds.cl"
+#include "algorithms/filter_boruvka/tiles.cl"
+
+// Keys in the sample that sets the ends of windows: a multiple of WG_SIZE up to 2048.
+#ifndef SAMPLES
+#define SAMPLES 1024
+#endif
+
+// A random slot of the i-th of SAMPLES << draw_bits equal parts of all slots.
+static inline uint sample_slot(uint n_slots, uint i, uint seed, uint draw_bits) {
+  uint hash = (seed * (SAMPLES << draw_bits) + i) * 0x9e3779b9u;
+  hash = (hash ^ hash >> 16) * 0x7feb352du;
+  hash = (hash ^ hash >> 15) * 0x846ca68bu;
+  const ulong place = (ulong)i * n_slots + mul_hi(hash ^ hash >> 16, n_slots);
+  return (uint)(place / SAMPLES >> draw_bits);
+}
+
+// Draw a sample: the least keys of 1 << draw_bits random slots in each of SAMPLES equal parts. Loops
+// are nested so that a work-item's reads do not wait for one another, least of all of one draw.
+static inline void sample_draw(const solve_t *solve, uint seed, uint draw_bits,
+                               local full_key_t *keys) {
+  for (uint draw = 0; draw < 1u << draw_bits; ++draw) {
+    for (uint i = get_local_id(0); i < SAMPLES; i += WG_SIZE) {
+      const uint slot = sample_slot(solve->n_slots, (i << draw_bits) + draw, seed, draw_bits);
+      const full_key_t key = weight_key(solve->weights[slot]);
+      keys[i] = draw == 0 ? key : min(keys[i], key);
+    }
+  }
+}
+
+// The slot of the i-th key in a sample: the first of those drawn that has it.
+static inline uint sample_find(const solve_t *solve, uint i, uint seed, uint draw_bits,
+                               full_key_t key) {
+  uint k = i << draw_bits;
+  const uint last = k + (1u << draw_bits) - 1;
+  uint slot = sample_slot(solve->n_slots, k, seed, draw_bits);
+  while (k < last && weight_key(solve->weights[slot]) != key)
+    slot = sample_slot(solve->n_slots, ++k, seed, draw_bits);
+  return slot;
+}
+
+// Set the upper ends of the first windows to the edges of given ranks in a sample; a rank of
+// SAMPLES or more is none. Every work-group ranks WG_SIZE of the samples, SAMPLES at least in all.
+static inline void filter_set_windows(const solve_t *solve, uint seed, uint draw_bits, uint rank_a,
+                                      uint rank_b, uint rank_c, local full_key_t *keys) {
+  const uint n_parts = (SAMPLES + WG_SIZE - 1) / WG_SIZE;
+  if (get_group_id(0) < n_parts) sample_draw(solve, seed, draw_bits, keys);
+  wg_barrier_local();
+  for (uint part = get_group_id(0); part < n_parts; part += get_num_groups(0)) {
+    const uint i = min(part * WG_SIZE + (uint)get_local_id(0), (uint)SAMPLES - 1);
+    const full_key_t key = keys[i];
+    // Slots rise with i, so these ranks are those of (key, slot), and no two are equal.
+    uint rank = 0;
+#pragma unroll 8
+    for (uint k = 0; k < SAMPLES; ++k) rank += keys[k] < key || (keys[k] == key && k < i);
+    const uint end = rank == rank_a ? 0 : rank == rank_b ? 1 : rank == rank_c ? 2 : MAX_PHASES;
+    if (end < MAX_PHASES) {
+      volatile global uint *words = solve->state + STATE_WINDOWS + 3 * end;
+      words[0] = (uint)key;
+#if WEIGHT_BITS == 64
+      words[1] = (uint)(key >> 32);
+#endif
+      words[2] = sample_find(solve, i, seed, draw_bits, key);
+    }
+  }
+  wg_barrier_local();  // the keys' memory is free from here on
+}
+
+// Number the components that a phase leaves: the supervertices of a depth that no edge of the phase
+// leads out of. They are to be those of depth 1 in the next phase.
+static inline void filter_number_components(const solve_t *solve, uint phase, uint depth,
+                                            local uint *scratch, local uint *base) {
+  volatile global uint *count = solve_count(solve, phase + 1, 1, COUNT_VERTICES);
+  volatile global uint *links = solve_links(solve, depth);
+  uint n_vertices = round_vertices(solve, phase, depth);
+  while (n_vertices > 0) {
+    for (size_t tile = (size_t)get_group_id(0) * GRID_TILE; tile < n_vertices;
+         tile += (size_t)get_num_groups(0) * GRID_TILE) {
+      uint n_ends = 0;
+      for (size_t v = tile + get_local_id(0); v < min(tile + GRID_TILE, (size_t)n_vertices);
+           v += WG_SIZE)
+        n_ends += links[v] == LINK_FINISHED;
+      uint number;
+      wg_claim(count, n_ends, &number, scratch, base);
+      for (size_t v = tile + get_local_id(0); v < min(tile + GRID_TILE, (size_t)n_vertices);
+           v += WG_SIZE)
+        if (links[v] == LINK_FINISHED) links[v] = LINK_KNOWN | LINK_FINAL | number++;
+    }
+    links += solve_capacity(solve, depth);
+    depth += 1;
+    n_vertices = round_vertices(solve, phase, depth);
+  }
+}
+
+// Let every vertex of a depth know the component that a phase leaves it in. Done from the deepest
+// up, each finds it in one step. A final link that is met on the way may be what another work-item
+// has just found, which is as good.
+static inline void filter_find_components(const solve_t *solve, uint phase, uint depth) {
+  const uint n_vertices = round_vertices(solve, phase, depth);
+  GRID_FOR(v, n_vertices) {
+    const global uint *links = (const global uint *)solve_links(solve, depth);
+    const uint own = links[v];
+    uint link = link_of(links, (uint)v);
+    if (link == LINK_FINISHED) continue;
+    // In later phases the graph's vertices begin at the component that the phase before left.
+    if (depth == 0 && phase > 0) link &= ~LINK_FINAL;
+    for (uint below = depth; !(link & LINK_FINAL); ++below) {
+      links += solve_capacity(solve, below);
+      link = link_of(links, link & LINK_NUMBER);
+    }
+    if (link != own) solve_links(solve, depth)[v] = link;
+  }
+}
+
+// Let the supervertices of depth 1 begin, which are the components that the phase before left.
+static inline void filter_begin_components(const solve_t *solve, uint phase) {
+  GRID_FOR(c, round_vertices(solve, phase, 1)) solve_begin_vertex(solve, 1, (uint)c);
+}
+
+// The supervertex or component of a vertex when a phase's window is admitted at `depth`.
+static inline uint filter_component(const solve_t *solve, uint vertex, uint depth) {
+  return depth == 0 ? vertex : link_number((const global uint *)solve->links, vertex);
+}
+
+// Put the edges of a tile on the worklist of `depth`: `n_all` places from *base on, this
+// work-item's `before` of them. They change hands in local memory, so that all work-items have as
+// many, whoever found them: most of the time goes into entering them. Must be reached by the whole
+// work-group; ends with a barrier.
+static inline void filter_put_edges(const solve_t *solve, uint depth, const tile_t *tile,
+                                    const uint *own, const uint *other, uint before, uint n_all,
+                                    const local uint *base) {
+  const uint me = get_local_id(0);
+  local uint *slots = tile->rows;  // whose rows nobody needs any more
+  SOLVE_UNROLL
+  for (uint k = 0; k < TILE_ITEMS; ++k) {
+    if (own[k] == other[k]) continue;
+    tile->pairs[before] = (uint2)(own[k], other[k]);
+    slots[before++] = tile->first + me * TILE_ITEMS + k;
+  }
+  wg_barrier_local();
+  for (uint i = me; i < n_all; i += WG_SIZE) {
+    const uint2 pair = tile->pairs[i];
+    const edge_t edge = {pair.x, pair.y, weight_key_leading(solve->weights[slots[i]]), slots[i]};
+    round_put(solve, depth, *base + i, edge);
+  }
+  wg_barrier_local();
+}
+
+// Put the edges of a phase's window on the worklist of `depth`, with their pass-0 reservations.
+static inline void filter_admit_edges(const solve_t *solve, uint phase, uint n_phases, uint depth,
+                                      tile_t *tile, local uint *base) {
+  const uint n_tiles = tile_count(solve);
+  window_t window;
+  window_open(solve, phase, n_phases, &window);
+  for (uint t = get_group_id(0); t < n_tiles; t += get_num_groups(0)) {
+    block_t block;
+    uint columns[BLOCK_WORDS], own[TILE_ITEMS], other[TILE_ITEMS], n_kept = 0;
+    weight_t weights[BLOCK_WORDS];
+    tile_begin(solve, tile, t);
+    block_begin(tile, &block);
+    if (BLOCK_LOADS) block_load_words(tile, &block, solve->indices, columns);
+    if (BLOCK_LOADS_WEIGHTS) block_load_weights(solve, tile, &block, weights);
+    tile_mark_rows(solve, tile, false, &block);
+    uint row = block_row_before(tile, &block), from = filter_component(solve, row, depth);
+    SOLVE_UNROLL
+    for (uint k = 0; k < TILE_ITEMS; ++k) {
+      own[k] = other[k] = 0;  // left out
+      if (k >= block.length) continue;
+      if (block_begins_row(tile, &block, k)) {
+        row = tile->rows[block.first + k];
+        from = filter_component(solve, row, depth);
+      }
+      const uint slot = tile->first + block.first + k;
+      const uint column = BLOCK_LOADS ? columns[k] : solve->indices[slot];
+      const weight_t weight = BLOCK_LOADS_WEIGHTS ? weights[k] : solve->weights[slot];
+      if (column <= row || !window_admits(&window, weight_key(weight), slot)) continue;
+      own[k] = from;
+      other[k] = filter_component(solve, column, depth);
+      n_kept += own[k] != other[k];
+    }
+    uint n_all;
+    const uint before = wg_claim_ahead(solve_count(solve, phase, depth, COUNT_EDGES), n_kept,
+                                       &n_all, tile->scratch, base);
+    filter_put_edges(solve, depth, tile, own, other, before, n_all, base);
+  }
+}
+
+#endif

@@ -1,0 +1,108 @@
+// filter-boruvka: the first round, on graphs that store both directions of every edge.
+//
+// Every vertex has found its lightest edge in its own row: no worklist, no atomics.
+#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_FIRST
+#define CLMST_ALGORITHMS_FILTER_BORUVKA_FIRST
+
+#include "algorithms/filter_boruvka/minima.cl"
+
+// Vertices that a work-item takes at a time when roots are numbered, at most.
+#define VERTICES_PER_ITEM (WG_SIZE == 1 ? 1024 : 4)
+
+// The upper slot of the edge in a lower slot of `vertex`, which leads to `other` < vertex. Among
+// parallel edges it is the least (weight, slot), since the lower one was that in its own row.
+static inline uint wi_find_mirror(const solve_t *solve, uint other, uint vertex) {
+  const uint end = solve->indptr[other + 1];
+  const uint low = wi_find_column(solve->indices, solve->indptr[other], end, vertex);
+  if (low + 1 >= end || solve->indices[low + 1] != vertex) return low;
+  lightest_t best = {FULL_KEY_MAX, NO_SLOT, vertex};
+  for (uint slot = low; slot < end && solve->indices[slot] == vertex; ++slot)
+    lightest_take(&best, weight_key(solve->weights[slot]), slot, vertex);
+  return best.slot;
+}
+
+// Put the lightest edge of a vertex into the forest, to `other`, which may have chosen the same;
+// returns whether the vertex is the root of its tree: of two that chose each other, the lesser is.
+static inline bool first_choose_edge(const solve_t *solve, uint vertex, uint slot, uint other,
+                                     bool is_mutual) {
+  if (vertex < other) solve_mark(solve, slot);
+  else if (!is_mutual) solve_mark(solve, wi_find_mirror(solve, other, vertex));
+  return is_mutual && vertex < other;
+}
+
+// So few vertices a work-item at a time that all work-groups of the launch have some: loads of
+// several are on their way at once, but searches for mirrors come one after the other.
+static inline uint first_spread(const solve_t *solve) {
+  const size_t n_items = get_global_size(0);
+  return (uint)min((solve->n + n_items - 1) / n_items, (size_t)VERTICES_PER_ITEM);
+}
+
+// Every vertex's lightest edge belongs to the forest; the roots become supervertices. A work-item
+// takes `per_item` vertices at a time: up to VERTICES_PER_ITEM.
+static inline void first_choose_edges(const solve_t *solve, uint per_item, local uint *scratch,
+                                      local uint *base) {
+  volatile global uint *count = solve_count(solve, 0, 1, COUNT_VERTICES);
+  const size_t n_tile = (size_t)WG_SIZE * per_item;
+  for (size_t tile = (size_t)get_group_id(0) * n_tile; tile < solve->n;
+       tile += (size_t)get_num_groups(0) * n_tile) {
+    uint slots[VERTICES_PER_ITEM], others[VERTICES_PER_ITEM], backs[VERTICES_PER_ITEM];
+    uint n_roots = 0, number;
+    bool is_root[VERTICES_PER_ITEM];
+    // A loop a trip to memory, in which all vertices' loads are on their way at once.
+    SOLVE_UNROLL
+    for (uint k = 0; k < VERTICES_PER_ITEM; ++k) {
+      const size_t v = tile + k * WG_SIZE + get_local_id(0);
+      const bool is_here = k < per_item && v < solve->n;
+      slots[k] = is_here ? solve->chosen[v] : NO_SLOT;
+      others[k] = is_here ? solve->target[v] : 0;
+    }
+    SOLVE_UNROLL
+    for (uint k = 0; k < VERTICES_PER_ITEM; ++k) backs[k] = solve->target[others[k]];
+    SOLVE_UNROLL
+    for (uint k = 0; k < VERTICES_PER_ITEM; ++k) {
+      const uint v = (uint)(tile + k * WG_SIZE + get_local_id(0));
+      is_root[k] = slots[k] != NO_SLOT &&
+                   first_choose_edge(solve, v, slots[k], others[k], backs[k] == v);
+      n_roots += is_root[k];
+    }
+    wg_claim(count, n_roots, &number, scratch, base);
+    SOLVE_UNROLL
+    for (uint k = 0; k < VERTICES_PER_ITEM; ++k) {
+      if (!is_root[k]) continue;
+      solve->links[tile + k * WG_SIZE + get_local_id(0)] = LINK_KNOWN | number;
+      solve_begin_vertex(solve, 1, number);
+      number += 1;
+    }
+  }
+}
+
+// Follow the choices of every vertex to the root of its tree, which knows its supervertex. Choices
+// get lighter on the way, so the way has no cycle but the pair at its end. Ways longer than CHASE
+// are left to links_follow.
+static inline void first_follow_choices(const solve_t *solve) {
+  uint pending = 0;
+  GRID_FOR(v, solve->n) {
+    const uint slot = solve->chosen[v];
+    uint here = (uint)v, next = solve->target[here], over = solve->target[next];
+    if (slot == NO_SLOT) {
+      solve->links[v] = LINK_FINISHED;
+      continue;
+    }
+    for (uint steps = 0; over != here && steps < CHASE; ++steps) {
+      here = next;
+      next = over;
+      over = solve->target[next];
+    }
+    // Where it ended, links are either a root's, known since the launch before, or still to come.
+    const uint root = min(here, next);
+    if (over == here) {
+      if (root != v) solve->links[v] = solve->links[root];
+    } else {
+      solve->links[v] = here;
+      pending += 1;
+    }
+  }
+  if (pending) atomic_add(solve_count(solve, 0, 0, COUNT_PENDING), pending);
+}
+
+#endif

@@ -1,0 +1,206 @@
+// filter-boruvka: every vertex's lightest slot, on graphs that store both directions of every edge.
+//
+// At a vertex the order of (weight, slot) is that of (weight, edge id), so its own row tells. Of
+// several windows, the first one's edges are listed on the way: few, so that columns need hardly be
+// read. Where all edges are in one window, reading the graph again costs less than listing it
+// (filter_admit_edges).
+#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_MINIMA
+#define CLMST_ALGORITHMS_FILTER_BORUVKA_MINIMA
+
+#include "algorithms/filter_boruvka/tiles.cl"
+
+// A vertex's lightest slot so far.
+typedef struct {
+  full_key_t key;
+  uint slot, column;
+} lightest_t;
+
+static inline void lightest_take(lightest_t *best, full_key_t key, uint slot, uint column) {
+  if (best->slot != NO_SLOT && (best->key < key || (best->key == key && best->slot < slot)))
+    return;
+  best->key = key;
+  best->slot = slot;
+  best->column = column;
+}
+
+// The lightest slot of a stretch of one row, by its place in the tile.
+typedef struct {
+  full_key_t key;
+  uint place;
+} part_t;
+
+#if WG_SIZE > 1
+// Let the lightest slot of the row that begins at `row_place` be no heavier than that of a part of
+// it, word after word of (key, place): `word` is the one at hand, those before are settled.
+static inline void part_enter(const tile_t *tile, uint row_place, part_t part, uint word) {
+  local uint *keys = tile_least_keys(tile) + row_place;
+  const uint leading = (uint)(part.key >> (WEIGHT_BITS == 64 ? 32 : 0));
+  if (word == 0) {
+    atomic_min(keys, leading);
+    return;
+  }
+  if (*keys != leading) return;
+#if WEIGHT_BITS == 64
+  keys += TILE_SLOTS + 1;
+  if (word == 1) atomic_min(keys, (uint)part.key);
+  if (word == 1 || *keys != (uint)part.key) return;
+#endif
+  atomic_min(&tile_least_places(tile)[row_place], part.place);
+}
+#define PART_WORDS (WEIGHT_BITS == 64 ? 3 : 2)
+#endif
+
+// Find the lightest slot of every row in a tile; tile_least_places get its place. What a row has in
+// one block is compared in registers; only where it has several do they meet in local memory.
+// light[] gets a bit a slot of the block: whether it is to be listed, being of the first of several
+// windows. Must be reached by the whole work-group; ends with a barrier.
+static inline void tile_find_lightest(const solve_t *solve, const tile_t *tile,
+                                      const window_t *window, const block_t *block,
+                                      const weight_t *weights, uint *light) {
+  part_t leading = {FULL_KEY_MAX, NO_SLOT}, part = {FULL_KEY_MAX, NO_SLOT};
+  local uint *least_places = tile_least_places(tile);
+  uint row_place = block->row_place;
+  SOLVE_UNROLL
+  for (uint k = 0; k < TILE_ITEMS; ++k) {
+    if (k % 32 == 0) light[k / 32] = 0;
+    if (k >= block->length) continue;
+    const uint place = block->first + k, slot = tile->first + place;
+    const full_key_t key = weight_key(BLOCK_LOADS_WEIGHTS ? weights[k] : solve->weights[slot]);
+    const bool begins = block_begins_row(tile, block, k);
+    if (begins) {
+      if (row_place >= block->first && row_place != TILE_SLOTS)
+        least_places[row_place] = part.place;  // the whole row is in the block
+      else leading = part;
+      row_place = place;
+    }
+    if (begins || k == 0 || key < part.key) {
+      part.key = key;
+      part.place = place;
+    }
+    light[k / 32] |= (uint)(window->has_high && window_admits(window, key, slot)) << k % 32;
+  }
+#if WG_SIZE > 1
+  for (uint word = 0; word < PART_WORDS; ++word) {
+    if (leading.place != NO_SLOT) part_enter(tile, block->row_place, leading, word);
+    if (part.place != NO_SLOT) part_enter(tile, row_place, part, word);
+    wg_barrier_local();
+  }
+#else
+  if (leading.place != NO_SLOT) least_places[TILE_SLOTS] = leading.place;
+  least_places[row_place] = part.place;
+#endif
+}
+
+// The lightest slot that is no self-loop of the part of a row in [begin, end).
+static inline void wi_find_lightest(const solve_t *solve, uint row, uint begin, uint end,
+                                    lightest_t *best) {
+  for (uint slot = begin; slot < end; ++slot) {
+    const uint column = solve->indices[slot];
+    if (column != row) lightest_take(best, weight_key(solve->weights[slot]), slot, column);
+  }
+}
+
+// Note the lightest slots of a tile's rows: for the row if it begins in the tile, else for the
+// tile.
+static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) {
+  global uint *parts = solve->tiles + tile_count(solve) + 1;
+  for (uint row = tile->first_row + get_local_id(0); row <= tile->last_row; row += WG_SIZE) {
+    uint begin, end;
+    bool parted;
+    if (!tile_has_row(solve, tile, row, &begin, &end, &parted)) {
+      if (solve->indptr[row] == solve->indptr[row + 1]) {
+        solve->chosen[row] = NO_SLOT;
+        solve->target[row] = row;  // so that it can be loaded before the choice is known
+      }
+      continue;
+    }
+    lightest_t best = {FULL_KEY_MAX, NO_SLOT, row};
+    best.slot = tile->first + tile_least_places(tile)[parted ? TILE_SLOTS : begin];
+    best.column = solve->indices[best.slot];
+    if (best.column == row) {  // a self-loop, of which few graphs have any
+      best.slot = NO_SLOT;
+      wi_find_lightest(solve, row, tile->first + begin, tile->first + end, &best);
+    }
+    if (parted) {
+      parts[tile->number] = best.slot;
+    } else {
+      solve->chosen[row] = best.slot;
+      solve->target[row] = best.column;
+    }
+  }
+}
+
+// List the slots of a block that light[] has as (row, slot), if they are upper ones. Must be
+// reached by the whole work-group.
+static inline void tile_list_light(const solve_t *solve, const tile_t *tile, const block_t *block,
+                                   uint *light, local uint *base) {
+  global uint2 *listed = (global uint2 *)solve->list_even;
+  const uint capacity = 2 * solve->capacity_even, slot = tile->first + block->first;
+  const uint row_before = block_row_before(tile, block);
+  uint n_kept = 0, row = row_before, at;
+  SOLVE_UNROLL
+  for (uint k = 0; k < TILE_ITEMS; ++k) {
+    if (block_begins_row(tile, block, k)) row = tile->rows[block->first + k];
+    if (!(light[k / 32] >> k % 32 & 1)) continue;
+    const bool is_upper = solve->indices[slot + k] > row;
+    n_kept += is_upper;
+    light[k / 32] ^= (uint)!is_upper << k % 32;
+  }
+  wg_claim(solve_count(solve, 0, 0, COUNT_EDGES), n_kept, &at, tile->scratch, base);
+  if (n_kept == 0) return;
+  if (at + n_kept > capacity) solve->state[STATE_OVERFLOW] = 1;
+  row = row_before;
+  SOLVE_UNROLL
+  for (uint k = 0; k < TILE_ITEMS; ++k) {
+    if (block_begins_row(tile, block, k)) row = tile->rows[block->first + k];
+    if (!(light[k / 32] >> k % 32 & 1)) continue;
+    if (at < capacity) listed[at] = (uint2)(row, slot + k);
+    at += 1;
+  }
+}
+
+// Every vertex's lightest slot, but for rows that tiles part; where several windows are, the first
+// one's edges as (row, slot).
+static inline void minima_take(const solve_t *solve, uint n_phases, tile_t *tile,
+                                     local uint *base) {
+  const uint n_tiles = tile_count(solve);
+  window_t window;
+  window_open(solve, 0, n_phases, &window);
+  for (uint t = get_group_id(0); t < n_tiles; t += get_num_groups(0)) {
+    block_t block;
+    weight_t weights[BLOCK_WORDS];
+    uint light[(TILE_ITEMS + 31) / 32];
+    tile_begin(solve, tile, t);
+    block_begin(tile, &block);
+    if (BLOCK_LOADS_WEIGHTS) block_load_weights(solve, tile, &block, weights);
+    tile_mark_rows(solve, tile, true, &block);
+    tile_find_lightest(solve, tile, &window, &block, weights, light);
+    tile_note_lightest(solve, tile);
+    tile_list_light(solve, tile, &block, light, base);
+    wg_barrier_local();  // the tile's memory is free
+  }
+}
+
+// The lightest slots of rows that tiles part, from those of their parts.
+static inline void minima_join_rows(const solve_t *solve) {
+  const uint n_tiles = tile_count(solve);
+  const global uint *parts = solve->tiles + n_tiles + 1;
+  GRID_FOR(t, n_tiles) {
+    if (t + 1 == n_tiles) continue;
+    const uint first = (uint)t * TILE_SLOTS, row = solve->tiles[t + 1];
+    const uint begin = solve->indptr[row], end = solve->indptr[row + 1];
+    // Joined for the tile in which the row begins, if that is this one and the row goes on.
+    if (begin < first || begin - first >= TILE_SLOTS) continue;
+    lightest_t best = {FULL_KEY_MAX, solve->chosen[row], solve->target[row]};
+    if (best.slot != NO_SLOT) best.key = weight_key(solve->weights[best.slot]);
+    for (uint next = (uint)t + 1; next < n_tiles && next * TILE_SLOTS < end; ++next) {
+      const uint slot = parts[next];
+      if (slot != NO_SLOT)
+        lightest_take(&best, weight_key(solve->weights[slot]), slot, solve->indices[slot]);
+    }
+    solve->chosen[row] = best.slot;
+    solve->target[row] = best.column;
+  }
+}
+
+#endif

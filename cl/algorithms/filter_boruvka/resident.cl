@@ -1,0 +1,155 @@
+// filter-boruvka in one launch of work-groups that wait for one another (device/resident.cl): the
+// whole solve, or the rounds that are left of a phase.
+#include "algorithms/filter_boruvka/few.cl"
+#include "algorithms/filter_boruvka/filter.cl"
+#include "algorithms/filter_boruvka/first.cl"
+#include "algorithms/filter_boruvka/rounds.cl"
+#include "algorithms/filter_boruvka/tiles.cl"
+#include "device/resident.cl"
+
+// Vertices of a depth up to which ways to supervertices are not shortened before edges follow them:
+// a step less, where no way is long.
+#ifndef FEW_VERTICES
+#define FEW_VERTICES 16384
+#endif
+
+// What a resident work-group works in, one step after the other.
+typedef struct {
+  tile_t tile;
+  local uint *scratch, *base;
+  uint passed;  // barriers of the launch
+  few_t few;
+} room_t;
+
+static inline bool solve_wait(const solve_t *solve, room_t *room) {
+  return grid_barrier(solve->state + STATE_ARRIVALS, &room->passed, room->base);
+}
+
+// Contract a worklist to that of the next depth, which has `n_next` supervertices.
+static inline void resident_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
+                                     uint n_next, room_t *room) {
+#if HAS_FEW
+  if (few_applies(n_edges, n_next)) {
+    few_contract(solve, phase, depth, n_edges, n_next, &room->few, room->scratch, room->base);
+    return;
+  }
+#endif
+  round_contract(solve, phase, depth, n_edges, room->scratch, room->base);
+}
+
+// Do the rounds of a phase from `depth` on, until no edge can be left: where all supervertices with
+// edges have become one, none is looked for. Returns whether it could.
+static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth, room_t *room) {
+  uint n_edges = round_edges(solve, phase, depth), n_vertices = round_vertices(solve, phase, depth);
+  while (n_edges > 0 && depth + 1 < MAX_DEPTHS) {
+#if RESERVATION_PASSES > 1
+    for (uint pass = 1; pass < RESERVATION_PASSES; ++pass) {
+      round_refine(solve, depth, n_edges, pass);
+      if (!solve_wait(solve, room)) return false;
+    }
+#endif
+    round_hook(solve, phase, depth, n_edges, room->scratch, room->base);
+    if (!solve_wait(solve, room)) return false;
+    const uint n_next = round_vertices(solve, phase, depth + 1);
+    if (n_vertices > FEW_VERTICES) {
+      round_follow(solve, phase, depth, n_vertices);
+      if (!solve_wait(solve, room)) return false;
+    }
+    if (n_next <= 1) return true;
+    resident_contract(solve, phase, depth, n_edges, n_next, room);
+    if (!solve_wait(solve, room)) return false;
+    depth += 1;
+    n_vertices = n_next;
+    n_edges = round_edges(solve, phase, depth);
+  }
+  return true;
+}
+
+// From the graph to the first worklist; returns whether it could.
+static inline bool resident_first_round(const solve_t *solve, uint n_phases, room_t *room) {
+#if SYMMETRIC
+  minima_take(solve, n_phases, &room->tile, room->base);
+  if (!solve_wait(solve, room)) return false;
+  minima_join_rows(solve);
+  if (!solve_wait(solve, room)) return false;
+  first_choose_edges(solve, first_spread(solve), room->scratch, room->base);
+  if (!solve_wait(solve, room)) return false;
+  first_follow_choices(solve);
+  if (!solve_wait(solve, room)) return false;
+  if (n_phases > 1)
+    round_contract(solve, 0, 0, round_edges(solve, 0, 0), room->scratch, room->base);
+  else filter_admit_edges(solve, 0, n_phases, 1, &room->tile, room->base);
+#else
+  filter_admit_edges(solve, 0, n_phases, 0, &room->tile, room->base);
+#endif
+  return solve_wait(solve, room);
+}
+
+// Let every vertex know the component that a phase left it in, and the components begin; returns
+// whether it could.
+static inline bool resident_settle(const solve_t *solve, uint phase, uint depth, room_t *room) {
+  filter_number_components(solve, phase, depth, room->scratch, room->base);
+  if (!solve_wait(solve, room)) return false;
+  uint deepest = 1;
+  while (round_vertices(solve, phase, deepest + 1) > 0) deepest += 1;
+  for (uint d = deepest + 1; d-- > 0;) {
+    filter_find_components(solve, phase, d);
+    if (!solve_wait(solve, room)) return false;
+  }
+  filter_begin_components(solve, phase + 1);
+  return true;
+}
+
+// The whole solve.
+//
+// Out      in_forest, counts.
+// Launch   WG_SIZE; as many work-groups as can be resident at once.
+// Needs    arrivals zero, which the kernel leaves behind as well unless it gave up.
+LANES_ATTRIBUTE
+kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_forest, uint n_phases,
+                                          uint seed, uint draw_bits, uint rank_a, uint rank_b,
+                                          uint rank_c) {
+  local full_key_t keys[SAMPLES];
+  local uint2 pairs[TILE_PAIRS];
+  local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE], base;
+  local uint few_keys[FEW_SUPERVERTICES], few_ids[FEW_SUPERVERTICES];
+  const solve_t solve = SOLVE_ARGUMENTS;
+  room_t room = {{rows, heads, pairs, scratch, 0, 0, 0, 0, 0}, scratch, &base, 0,
+                 {few_keys, few_ids}};
+  solve_prepare(&solve);
+  if (n_phases > 1) filter_set_windows(&solve, seed, draw_bits, rank_a, rank_b, rank_c, keys);
+  // Without a list of light edges the first pass over the graph needs nothing of these.
+  bool goes_on = (SYMMETRIC && n_phases == 1) || solve_wait(&solve, &room);
+  goes_on = goes_on && resident_first_round(&solve, n_phases, &room) &&
+            resident_rounds(&solve, 0, SYMMETRIC, &room);
+  for (uint phase = 1; goes_on && phase < n_phases; ++phase) {
+    goes_on = resident_settle(&solve, phase - 1, phase == 1 ? SYMMETRIC : 1, &room) &&
+              solve_wait(&solve, &room);
+    if (!goes_on) break;
+    filter_admit_edges(&solve, phase, n_phases, 1, &room.tile, &base);
+    goes_on = solve_wait(&solve, &room) && resident_rounds(&solve, phase, 1, &room);
+  }
+  if (goes_on) solve_show(&solve, in_forest);
+  grid_leave(solve.state + STATE_ARRIVALS);
+}
+
+// The rounds that are left of a phase, and, if another follows, the way to it.
+//
+// In       the worklist and the reservations of `depth`; first_depth: the phase's first; settles:
+//          whether another phase follows.
+// Out      marks, counts, links of all depths; for the next phase the components of all vertices,
+//          and supervertices of depth 1.
+// Launch   as above.
+// Needs    as above.
+LANES_ATTRIBUTE
+kernel void filter_boruvka_resident_finish_phase(SOLVE_PARAMETERS, uint phase, uint depth,
+                                                 uint first_depth, uint settles) {
+  local uint scratch[WG_SIZE], base;
+  local uint few_keys[FEW_SUPERVERTICES], few_ids[FEW_SUPERVERTICES];
+  const solve_t solve = SOLVE_ARGUMENTS;
+  room_t room = {{0}, scratch, &base, 0, {few_keys, few_ids}};
+  if (solve.state[STATE_GAVE_UP]) return;  // a launch before this one did not finish
+  if (resident_rounds(&solve, phase, depth, &room) && settles)
+    resident_settle(&solve, phase, first_depth, &room);
+  grid_leave(solve.state + STATE_ARRIVALS);
+}

@@ -1,0 +1,193 @@
+// filter-boruvka: a round on a worklist between supervertices.
+//
+// When a round begins, every supervertex holds its lightest edge (reservation.cl). Hooking needs no
+// compare-and-swap and no find: exactly one edge is what a supervertex holds, so exactly one
+// work-item links it.
+#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_ROUNDS
+#define CLMST_ALGORITHMS_FILTER_BORUVKA_ROUNDS
+
+#include "algorithms/filter_boruvka/solve.cl"
+
+// Edges a work-item takes from each tile of a worklist: 1 to 1024; registers on GPUs.
+#ifndef EDGES_PER_ITEM
+#define EDGES_PER_ITEM 1
+#endif
+#define TILE_EDGES (WG_SIZE * EDGES_PER_ITEM)
+
+// Where both directions are stored, the edges of depth 0 are a list of (row, slot), half as long.
+static inline bool round_is_listed(uint depth) {
+  return SYMMETRIC && depth == 0;
+}
+
+// How many edges the worklist of a depth holds: fewer than were counted if it overflowed, in which
+// case the solve is done again.
+static inline uint round_edges(const solve_t *solve, uint phase, uint depth) {
+  const uint room = solve_list_capacity(solve, depth);
+  return min(*solve_count(solve, phase, depth, COUNT_EDGES),
+             round_is_listed(depth) ? 2 * room : room);
+}
+
+// How many supervertices a depth has.
+static inline uint round_vertices(const solve_t *solve, uint phase, uint depth) {
+  return depth == 0 ? solve->n : *solve_count(solve, phase, depth, COUNT_VERTICES);
+}
+
+// The steps of a round are told both counts: each look at one takes a trip to memory, which a step
+// of a small solve would wait for.
+
+// The edge at a place of the worklist of a depth.
+static inline void round_load(const solve_t *solve, uint depth, size_t at, edge_t *edge) {
+  const global uint *list = solve_list(solve, depth);
+  if (round_is_listed(depth)) {
+    const uint2 row_slot = ((const global uint2 *)list)[at];
+    edge->u = row_slot.x;
+    edge->v = solve->indices[row_slot.y];
+    edge->key = weight_key_leading(solve->weights[row_slot.y]);
+    edge->id = row_slot.y;
+  } else {
+    edge_unpack(((const global uint4 *)list)[at], edge);
+  }
+}
+
+// Put an edge at a place of the worklist of `depth`; returns whether there was room. What is not on
+// the worklist must not be held, since its holder would never be linked.
+static inline bool round_list(const solve_t *solve, uint depth, uint at, edge_t edge) {
+  const bool has_room = at < solve_list_capacity(solve, depth);
+  if (has_room) ((global uint4 *)solve_list(solve, depth))[at] = edge_pack(edge);
+  else solve->state[STATE_OVERFLOW] = 1;
+  return has_room;
+}
+
+// The same, and enter the edge for both of its supervertices.
+static inline void round_put(const solve_t *solve, uint depth, uint at, edge_t edge) {
+  if (round_list(solve, depth, at, edge))
+    reservation_enter_first(solve_held(solve, depth), edge, solve->weights);
+}
+
+#if RESERVATION_PASSES > 1
+// Make the reservations of a later pass: the words before it are settled.
+static inline void round_refine(const solve_t *solve, uint depth, uint n_edges, uint pass) {
+  const uint stride = solve_stride(solve, depth);
+  GRID_FOR(at, n_edges) {
+    edge_t edge;
+    round_load(solve, depth, at, &edge);
+    if (edge.u == edge.v) continue;  // listed, but never held
+    reservation_enter_later(solve_held(solve, depth), stride, edge.u, edge, solve->weights, pass);
+    reservation_enter_later(solve_held(solve, depth), stride, edge.v, edge, solve->weights, pass);
+  }
+}
+#endif
+
+// Link the supervertices that hold an edge over it, which belongs to the forest; returns the root,
+// or LINK_FINISHED if none is due: of two that hold the same edge the lesser is one.
+static inline uint round_hook_edge(const solve_t *solve, uint depth, edge_t edge,
+                                   volatile global uint *links) {
+  const global uint *held = (const global uint *)solve_held(solve, depth);
+  const uint stride = solve_stride(solve, depth);
+  const bool by_u = reservation_holds(held, stride, edge.u, edge);
+  const bool by_v = reservation_holds(held, stride, edge.v, edge);
+  if (!by_u && !by_v) return LINK_FINISHED;
+  solve_mark(solve, edge.id);
+  const uint root = by_u && by_v ? min(edge.u, edge.v) : LINK_FINISHED;
+  if (by_u && edge.u != root) links[edge.u] = edge.v;
+  if (by_v && edge.v != root) links[edge.v] = edge.u;
+  return root;
+}
+
+// Hook all supervertices of a depth; the roots become supervertices of the next.
+static inline void round_hook(const solve_t *solve, uint phase, uint depth, uint n_edges,
+                              local uint *scratch, local uint *base) {
+  volatile global uint *links = solve_links(solve, depth);
+  volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_VERTICES);
+  for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_edges;
+       tile += (size_t)get_num_groups(0) * TILE_EDGES) {
+    uint roots[EDGES_PER_ITEM], n_roots = 0;
+    SOLVE_UNROLL
+    for (uint i = 0; i < EDGES_PER_ITEM; ++i) {
+      const size_t at = tile + i * WG_SIZE + get_local_id(0);
+      roots[i] = LINK_FINISHED;
+      if (at >= n_edges) continue;
+      edge_t edge;
+      round_load(solve, depth, at, &edge);
+      roots[i] = round_hook_edge(solve, depth, edge, links);
+      n_roots += roots[i] != LINK_FINISHED;
+    }
+    uint number;
+    wg_claim(count, n_roots, &number, scratch, base);
+    SOLVE_UNROLL
+    for (uint i = 0; i < EDGES_PER_ITEM; ++i) {
+      if (roots[i] == LINK_FINISHED) continue;
+      links[roots[i]] = LINK_KNOWN | number;
+      solve_begin_vertex(solve, depth + 1, number);
+      number += 1;
+    }
+  }
+}
+
+// Let every vertex of a depth know its supervertex, if CHASE steps lead there; else let it point as
+// far ahead as they do, so that the next time takes steps CHASE times as long. Others follow and
+// store at once: a link read is the old one or the new one, and both lead to the same root.
+static inline void round_follow(const solve_t *solve, uint phase, uint depth, uint n_vertices) {
+  volatile global uint *links = solve_links(solve, depth);
+  uint pending = 0;
+  GRID_FOR(v, n_vertices) {
+    uint next = links[v];
+    if (next & LINK_KNOWN) continue;  // LINK_FINISHED is one of these
+    uint over = links[next];
+    for (uint steps = 0; !(over & LINK_KNOWN) && steps < CHASE; ++steps) {
+      next = over;
+      over = links[next];
+    }
+    const bool is_known = over & LINK_KNOWN;
+    links[v] = is_known ? over : next;
+    pending += !is_known;
+  }
+  if (pending) atomic_add(solve_count(solve, phase, depth, COUNT_PENDING), pending);
+}
+
+// The link that a vertex has or is on the way to. Ways that following left over are rare, and short
+// in its steps.
+static inline uint link_of(const global uint *links, uint vertex) {
+  uint link = links[vertex];
+  while (!(link & LINK_KNOWN)) link = links[link];
+  return link;
+}
+
+// The supervertex of a vertex.
+static inline uint link_number(const global uint *links, uint vertex) {
+  return link_of(links, vertex) & LINK_NUMBER;
+}
+
+// The edge at a place of the worklist of a depth, between the supervertices that its ends are in;
+// returns whether they differ. Behind the end of the list is an edge of which they do not.
+static inline bool round_load_contracted(const solve_t *solve, uint depth, size_t at,
+                                         uint n_edges, edge_t *edge) {
+  const global uint *links = (const global uint *)solve_links(solve, depth);
+  edge->u = edge->v = 0;
+  if (at >= n_edges) return false;
+  round_load(solve, depth, at, edge);
+  edge->u = link_number(links, edge->u);
+  edge->v = link_number(links, edge->v);
+  return edge->u != edge->v;
+}
+
+// Contract the worklist of a depth to that of the next.
+static inline void round_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
+                                  local uint *scratch, local uint *base) {
+  volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_EDGES);
+  edge_t edges[EDGES_PER_ITEM];
+  for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_edges;
+       tile += (size_t)get_num_groups(0) * TILE_EDGES) {
+    uint n_kept = 0, next;
+    SOLVE_UNROLL
+    for (uint i = 0; i < EDGES_PER_ITEM; ++i)
+      n_kept += round_load_contracted(solve, depth, tile + i * WG_SIZE + get_local_id(0), n_edges,
+                                      &edges[i]);
+    wg_claim(count, n_kept, &next, scratch, base);
+    SOLVE_UNROLL
+    for (uint i = 0; i < EDGES_PER_ITEM; ++i)
+      if (edges[i].u != edges[i].v) round_put(solve, depth + 1, next++, edges[i]);
+  }
+}
+
+#endif

@@ -1,0 +1,235 @@
+// filter-boruvka: what all of its phases share: the arrays of a solve, and its counts.
+//
+// A solve has phases, one a window of edges from the lightest to the heaviest. In a phase, vertices
+// of depth 0 (those of the graph) are contracted to supervertices of depth 1, those to depth 2, and
+// so on. The supervertices of a depth have consecutive numbers, so that arrays shrink with them.
+// At least two vertices make one supervertex, which bounds how many are at a depth.
+#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_SOLVE
+#define CLMST_ALGORITHMS_FILTER_BORUVKA_SOLVE
+
+#include "device/reservation.cl"
+#include "device/weight_key.cl"
+#include "device/work_group.cl"
+#include "device/worklist.cl"
+
+// 1: both directions of every edge are stored. 0: each edge is stored once, column above row.
+#ifndef SYMMETRIC
+#define SYMMETRIC 1
+#endif
+
+// Depths of a phase: more than 32, since each at least halves the supervertices.
+#ifndef MAX_DEPTHS
+#define MAX_DEPTHS 40
+#endif
+
+// Phases of a solve, at most: 1 to 4.
+#ifndef MAX_PHASES
+#define MAX_PHASES 4
+#endif
+
+// Vertices that a vertex follows in one go on the way to its supervertex: 2 to 1024.
+#ifndef CHASE
+#define CHASE 32
+#endif
+
+// Links. One bit says whether a vertex knows its supervertex, or only another vertex on the way
+// there; FINISHED is what no edge of the phase leads out of.
+#define LINK_KNOWN 0x80000000u
+#define LINK_FINAL 0x40000000u
+#define LINK_NUMBER 0x3fffffffu
+#define LINK_FINISHED 0xffffffffu
+#define NO_SLOT 0xffffffffu
+
+// state[]: three words of the grid barrier, the windows' upper ends (three words each), whether a
+// worklist overflowed, then the counts of each phase and depth.
+#define STATE_ARRIVALS 0
+#define STATE_GAVE_UP 1
+#define STATE_WINDOWS 3
+#define STATE_OVERFLOW (STATE_WINDOWS + 3 * MAX_PHASES)
+#define STATE_COUNTS (STATE_OVERFLOW + 1)
+#define STATE_WORDS (STATE_COUNTS + 3 * MAX_PHASES * MAX_DEPTHS)
+#define COUNT_EDGES 0     // in the worklist of a depth
+#define COUNT_VERTICES 1  // supervertices of a depth
+#define COUNT_PENDING 2   // vertices of a depth that do not know their supervertex yet
+
+// Loops over what a work-item holds: in registers, which are indexed by what the compiler knows; a
+// lone work-item's are in memory.
+#if WG_SIZE > 1
+#define SOLVE_UNROLL _Pragma("unroll")
+#else
+#define SOLVE_UNROLL
+#endif
+
+// The arrays of a solve, in the order in which kernels take them.
+typedef struct {
+  const global uint *indptr;       // [n + 1]: the graph
+  const global uint *indices;      // [n_slots]
+  const global weight_t *weights;  // [n_slots]
+  global uint *tiles;              // [2 * n_tiles + 1]: see tiles.cl
+  global uint *target;             // [n]: the other end of each vertex's lightest edge, or itself
+  global uint *chosen;             // [n]: its slot in the vertex's own row, or NO_SLOT
+  volatile global uint *links;     // of all depths
+  volatile global uint *held_even, *held_odd;  // reservations of even and of odd depths
+  global uint *list_even, *list_odd;           // worklists of even and of odd depths
+  volatile global uint *marks;     // [n_slots / 32, rounded up]: a bit a slot
+  volatile global uint *state;     // [STATE_WORDS]
+  uint n, n_slots;
+  uint capacity_even, capacity_odd;  // of the worklists, in edges
+} solve_t;
+
+#define SOLVE_PARAMETERS                                                                        \
+  const global uint *indptr, const global uint *indices, const global weight_t *weights,        \
+      global uint *tiles, global uint *target, global uint *chosen, global uint *links,         \
+      global uint *held_even, global uint *held_odd, global uint *list_even,                    \
+      global uint *list_odd, global uint *marks, global uint *state, uint n, uint n_slots,     \
+      uint capacity_even, uint capacity_odd
+
+#define SOLVE_ARGUMENTS                                                                         \
+  {indptr,   indices,   weights,  tiles, target, chosen, links, held_even,     held_odd,        \
+   list_even, list_odd, marks,    state, n,      n_slots,       capacity_even, capacity_odd}
+
+// The reservations, the worklist and its capacity at a depth: two take turns. Chosen, not indexed:
+// arrays within a struct that are indexed at run time make compilers put it in memory.
+static inline volatile global uint *solve_held(const solve_t *solve, uint depth) {
+  return depth % 2 ? solve->held_odd : solve->held_even;
+}
+
+static inline global uint *solve_list(const solve_t *solve, uint depth) {
+  return depth % 2 ? solve->list_odd : solve->list_even;
+}
+
+static inline uint solve_list_capacity(const solve_t *solve, uint depth) {
+  return depth % 2 ? solve->capacity_odd : solve->capacity_even;
+}
+
+// Let the edge in a slot belong to the forest. Bits stay in cache where bytes would not.
+static inline void solve_mark(const solve_t *solve, uint slot) {
+  atomic_or(&solve->marks[slot / 32], 1u << slot % 32);
+}
+
+// A count of a phase and depth.
+static inline volatile global uint *solve_count(const solve_t *solve, uint phase, uint depth,
+                                                uint which) {
+  return &solve->state[STATE_COUNTS + 3 * (phase * MAX_DEPTHS + depth) + which];
+}
+
+// How many supervertices can be at a depth. A phase begins at depth 1 with the components that the
+// phase before left. Where both directions of edges are stored, the first round joins every vertex
+// that has an edge to another; where one is, vertices may have to wait for a later window.
+static inline uint solve_capacity(const solve_t *solve, uint depth) {
+#if SYMMETRIC
+  return solve->n >> depth;
+#else
+  return depth == 0 ? solve->n : solve->n >> (depth - 1);
+#endif
+}
+
+// The links of a depth.
+static inline volatile global uint *solve_links(const solve_t *solve, uint depth) {
+  size_t offset = 0;
+  for (uint d = 0; d < depth; ++d) offset += solve_capacity(solve, d);
+  return solve->links + offset;
+}
+
+// How many supervertices the reservations of even or of odd depths have room for.
+static inline uint solve_stride(const solve_t *solve, uint depth) {
+  return solve_capacity(solve, depth % 2 ? 1 : SYMMETRIC ? 2 : 0);
+}
+
+// Let supervertex `number` of a depth begin: no edge reserved, no link.
+static inline void solve_begin_vertex(const solve_t *solve, uint depth, uint number) {
+  reservation_reset((global uint *)solve_held(solve, depth), solve_stride(solve, depth), number);
+  solve_links(solve, depth)[number] = LINK_FINISHED;
+}
+
+// Claim `wanted` consecutive places behind *count for each work-item, with one atomic for all:
+// *base gets the work-group's first once it has met at a barrier. Returns how many places of other
+// work-items come before this one's; *total: of all. Must be reached by the whole work-group.
+// `scratch`: WG_SIZE words.
+static inline uint wg_claim_ahead(volatile global uint *count, uint wanted, uint *total,
+                                  local uint *scratch, local uint *base) {
+  const uint before = wg_exclusive_sum_u32(wanted, total, scratch);
+  if (get_local_id(0) == 0) *base = *total ? atomic_add(count, *total) : 0;
+  return before;
+}
+
+// The same at once: *first gets the work-item's first place.
+static inline void wg_claim(volatile global uint *count, uint wanted, uint *first,
+                            local uint *scratch, local uint *base) {
+  uint total;
+  const uint before = wg_claim_ahead(count, wanted, &total, scratch, base);
+  wg_barrier_local();
+  *first = *base + before;
+  wg_barrier_local();
+}
+
+// How many words marks take.
+static inline uint solve_mark_words(const solve_t *solve) {
+  return solve->n_slots / 32 + (solve->n_slots % 32 != 0);
+}
+
+// Clear marks and counts; where edges are stored once, let the vertices themselves begin.
+static inline void solve_prepare(const solve_t *solve) {
+  GRID_FOR(i, solve_mark_words(solve)) solve->marks[i] = 0;
+  GRID_FOR(i, STATE_WORDS - STATE_OVERFLOW) solve->state[STATE_OVERFLOW + i] = 0;
+#if !SYMMETRIC
+  GRID_FOR(v, solve->n) solve_begin_vertex(solve, 0, (uint)v);
+#endif
+}
+
+// From a bit to a byte a slot.
+static inline void solve_show(const solve_t *solve, global uint *in_forest) {
+  GRID_FOR(i, solve->n_slots / 4 + (solve->n_slots % 4 != 0)) {
+    const uint bits = solve->marks[i / 8] >> 4 * (i % 8);
+    in_forest[i] = (bits & 1) | (bits & 2) << 7 | (bits & 4) << 14 | (bits & 8) << 21;
+  }
+}
+
+// ---------------------------------------------------------------------------------- windows
+
+// A weight's key in full.
+#if WEIGHT_BITS == 64
+typedef ulong full_key_t;
+#define FULL_KEY_MAX ULONG_MAX
+#else
+typedef uint full_key_t;
+#define FULL_KEY_MAX UINT_MAX
+#endif
+
+// Whether (key, slot) comes behind the upper end of the window before `phase`, and not behind that
+// of its own. Windows cut the total order of edges, so the forest of a window's edges, given those
+// of the windows before, is the graph's own.
+typedef struct {
+  full_key_t low_key, high_key;
+  uint low_slot, high_slot;
+  bool has_low, has_high;
+} window_t;
+
+static inline full_key_t window_end_key(const solve_t *solve, uint end) {
+  volatile global uint *words = solve->state + STATE_WINDOWS + 3 * end;
+#if WEIGHT_BITS == 64
+  return (ulong)words[1] << 32 | words[0];
+#else
+  return words[0];
+#endif
+}
+
+static inline void window_open(const solve_t *solve, uint phase, uint n_phases,
+                               window_t *window) {
+  window->has_low = phase > 0;
+  window->has_high = phase + 1 < n_phases;
+  window->low_key = window->has_low ? window_end_key(solve, phase - 1) : 0;
+  window->low_slot = window->has_low ? solve->state[STATE_WINDOWS + 3 * (phase - 1) + 2] : 0;
+  window->high_key = window->has_high ? window_end_key(solve, phase) : FULL_KEY_MAX;
+  window->high_slot = window->has_high ? solve->state[STATE_WINDOWS + 3 * phase + 2] : UINT_MAX;
+}
+
+static inline bool window_admits(const window_t *window, full_key_t key, uint slot) {
+  const bool above = !window->has_low || key > window->low_key ||
+                     (key == window->low_key && slot > window->low_slot);
+  const bool below = !window->has_high || key < window->high_key ||
+                     (key == window->high_key && slot <= window->high_slot);
+  return above && below;
+}
+
+#endif

@@ -1,0 +1,195 @@
+// filter-boruvka: going over the graph's slots in tiles of equal length.
+//
+// Tiles balance what rows do not: a hub's row is cut up, and short rows share a tile.
+//
+// tiles[t] is the row of the first slot of tile t; tiles[n_tiles] is n - 1, the last row. Behind
+// them stands, for each tile, the lightest slot of the part of a row that began in a tile before.
+#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_TILES
+#define CLMST_ALGORITHMS_FILTER_BORUVKA_TILES
+
+#include "algorithms/filter_boruvka/solve.cl"
+#include "device/rows.cl"
+
+// Slots of a tile that fall to a work-item, which are consecutive: 1 to 16; to a lone one 256 to
+// 65536.
+#ifndef TILE_ITEMS
+#define TILE_ITEMS 8
+#endif
+#define TILE_SLOTS (WG_SIZE * TILE_ITEMS)
+
+// Words that tell of each slot of a tile whether a row begins there: a bit in the work-item's own,
+// but for a lone one, whose slots are more than a word has bits.
+#define TILE_WORDS (WG_SIZE == 1 ? 1 : WG_SIZE)
+
+// What stands for the row of a slot at which no row begins.
+#define NO_ROW 0xffffffffu
+
+// Words of keys, for the lightest slots of a tile's rows.
+#define TILE_KEYS ((WEIGHT_BITS == 64 ? 2 : 1) * (TILE_SLOTS + 1))
+
+// Local memory that a tile's steps use one after the other, in pairs of words.
+#define TILE_PAIRS ((TILE_KEYS + TILE_SLOTS + 2) / 2)
+
+// What a work-group knows of a tile. A place is a slot's distance from the tile's first.
+typedef struct {
+  local uint *rows;     // [TILE_SLOTS]: the row that begins at a place, where one does
+  local uint *heads;    // [TILE_WORDS]
+  local uint2 *pairs;   // [TILE_PAIRS]
+  local uint *scratch;  // [WG_SIZE]
+  uint number, first, length;
+  uint first_row, last_row;
+} tile_t;
+
+// A work-item's own slots of a tile.
+typedef struct {
+  uint first;      // place of the first
+  uint length;     // how many there are: fewer at the end of the last tile
+  uint heads;      // bit k: a row begins at the k-th
+  uint row_place;  // where the row of the slot before the first begins; TILE_SLOTS: before the tile
+} block_t;
+
+static inline uint tile_count(const solve_t *solve) {
+  return solve->n_slots / TILE_SLOTS + (solve->n_slots % TILE_SLOTS != 0);
+}
+
+// Find the row of the first slot of each tile of so many.
+static inline void tile_find_rows(const solve_t *solve, uint tile_slots) {
+  const uint n_tiles = (solve->n_slots - 1) / tile_slots + 1;
+  GRID_FOR(t, n_tiles + 1)
+    solve->tiles[t] = t < n_tiles
+                          ? wi_find_row(solve->indptr, 0, solve->n, (uint)t * tile_slots)
+                          : solve->n - 1;
+}
+
+static inline void tile_begin(const solve_t *solve, tile_t *tile, uint number) {
+  tile->number = number;
+  tile->first = number * TILE_SLOTS;
+  tile->length = min((uint)TILE_SLOTS, solve->n_slots - tile->first);
+  tile->first_row = number > 0 ? solve->tiles[number] : 0;
+  tile->last_row = solve->tiles[number + 1];
+}
+
+// Whether a row has slots in a tile, and which: the places [*begin, *end). *parted: whether it
+// begins in a tile before.
+static inline bool tile_has_row(const solve_t *solve, const tile_t *tile, uint row, uint *begin,
+                                uint *end, bool *parted) {
+  const uint from = solve->indptr[row], to = solve->indptr[row + 1];
+  *parted = from < tile->first;
+  *begin = max(from, tile->first) - tile->first;
+  *end = min(to, tile->first + tile->length) - min(tile->first, to);
+  return from < to && *begin < *end;
+}
+
+// A work-item's block of a tile, as far as it is known before rows are marked.
+static inline void block_begin(const tile_t *tile, block_t *block) {
+  block->first = get_local_id(0) * TILE_ITEMS;
+  block->length = min((uint)TILE_ITEMS, max(tile->length, block->first) - block->first);
+}
+
+// By where a row begins, its lightest slot's key, a plane a word of it, and the slot's place; the
+// last, TILE_SLOTS, are of a row that begins before the tile.
+static inline local uint *tile_least_keys(const tile_t *tile) {
+  return (local uint *)tile->pairs;
+}
+
+static inline local uint *tile_least_places(const tile_t *tile) {
+  return (local uint *)tile->pairs + TILE_KEYS;
+}
+
+// Let nothing be known of the lightest slot of the row that begins at a place.
+static inline void tile_clear_least(const tile_t *tile, uint place) {
+  tile_least_keys(tile)[place] = UINT_MAX;
+#if WEIGHT_BITS == 64
+  tile_least_keys(tile)[TILE_SLOTS + 1 + place] = UINT_MAX;
+#endif
+  tile_least_places(tile)[place] = NO_SLOT;
+}
+
+// Note where rows begin; `clears_least`: and that nothing is known of their lightest slots. Must be
+// reached by the whole work-group.
+static inline void tile_mark_rows(const solve_t *solve, const tile_t *tile, bool clears_least,
+                                  block_t *block) {
+  const uint me = get_local_id(0);
+#if WG_SIZE > 1
+  tile->heads[me] = 0;
+#else
+  for (uint i = 0; i < TILE_SLOTS; ++i) tile->rows[i] = NO_ROW;
+#endif
+  wg_barrier_local();
+  for (uint row = tile->first_row + me; row <= tile->last_row; row += WG_SIZE) {
+    uint begin, end;
+    bool parted;
+    if (!tile_has_row(solve, tile, row, &begin, &end, &parted)) continue;
+    if (parted) begin = TILE_SLOTS;
+    if (clears_least) tile_clear_least(tile, begin);
+    if (parted) continue;
+    tile->rows[begin] = row;
+#if WG_SIZE > 1
+    atomic_or(&tile->heads[begin / TILE_ITEMS], 1u << begin % TILE_ITEMS);
+#endif
+  }
+  wg_barrier_local();
+#if WG_SIZE > 1
+  block->heads = tile->heads[me];
+  const uint last_head = block->heads ? block->first + 32 - clz(block->heads) : 0;
+  const uint before = wg_exclusive_max_u32(last_head, tile->scratch);
+  block->row_place = before > 0 ? before - 1 : TILE_SLOTS;
+#else
+  block->heads = 0;
+  block->row_place = TILE_SLOTS;
+#endif
+}
+
+// Whether a row begins at the k-th slot of a block.
+static inline bool block_begins_row(const tile_t *tile, const block_t *block, uint k) {
+#if WG_SIZE > 1
+  return block->heads >> k & 1;
+#else
+  return tile->rows[k] != NO_ROW;
+#endif
+}
+
+// The row of the slot before a block's first.
+static inline uint block_row_before(const tile_t *tile, const block_t *block) {
+  return block->row_place == TILE_SLOTS ? tile->first_row : tile->rows[block->row_place];
+}
+
+// A block's words of an array of the graph, in a work-item's registers: what a GPU can load a
+// vector at a time. A lone work-item, and one with 64-bit weights, reads them where it needs them.
+#if WG_SIZE > 1
+#define BLOCK_LOADS 1
+#define BLOCK_WORDS TILE_ITEMS
+#else
+#define BLOCK_LOADS 0
+#define BLOCK_WORDS 1
+#endif
+#define BLOCK_LOADS_WEIGHTS (BLOCK_LOADS && WEIGHT_BITS < 64)
+
+static inline void block_load_words(const tile_t *tile, const block_t *block,
+                                    const global uint *from, uint *words) {
+  const size_t slot = (size_t)tile->first + block->first;
+#if TILE_ITEMS % 4 == 0
+  if (block->length == TILE_ITEMS) {
+    SOLVE_UNROLL
+    for (uint k = 0; k < BLOCK_WORDS; k += 4)
+      vstore4(((const global uint4 *)from)[(slot + k) / 4], 0, words + k);
+    return;
+  }
+#endif
+  SOLVE_UNROLL
+  for (uint k = 0; k < BLOCK_WORDS; ++k) words[k] = k < block->length ? from[slot + k] : 0;
+}
+
+static inline void block_load_weights(const solve_t *solve, const tile_t *tile,
+                                      const block_t *block, weight_t *weights) {
+#if WEIGHT_BITS == 32
+  block_load_words(tile, block, solve->weights, weights);
+#else
+  const size_t slot = (size_t)tile->first + block->first;
+  SOLVE_UNROLL
+  for (uint k = 0; k < BLOCK_WORDS; ++k)
+    weights[k] = k < block->length ? solve->weights[slot + k] : 0;
+#endif
+}
+
+#endif

@@ -1,0 +1,51 @@
+// Prim's algorithm: a tree grows by the lightest edge that leaves it, one vertex after the other.
+//
+// Source: R. C. Prim, "Shortest connection networks and some generalizations", Bell System Technical
+// Journal 36 (1957). tree.cl says what is kept; heap.cl and array.cl find the lightest
+// edge, each in its own way.
+#include "algorithms/prim/array.cl"
+#include "algorithms/prim/heap.cl"
+#include "algorithms/prim/tree.cl"
+#include "device/rows.cl"
+
+// Let there be one patch, of all vertices, and nothing in a tree.
+//
+// Out      vertices[n]: of patches, one after the other; offsets[1]: where patches begin in it;
+//          parents, places, held[n]; unfinished[1]: 0.
+// Launch   any. O(n).
+kernel void prim_initialise(global uint *vertices, global uint *offsets, global uint *parents,
+                            global uint *places, global prim_key_t *held,
+                            global uint *unfinished, uint n) {
+  GRID_FOR(v, n) {
+    vertices[v] = (uint)v;
+    parents[v] = PRIM_NONE;
+    places[v] = PRIM_UNMET;
+    held[v] = PRIM_KEY_MAX;
+  }
+  if (get_global_id(0) == 0) offsets[0] = unfinished[0] = 0;
+}
+
+// Put the edges of all trees into the forest: of parallel ones that of the least (key, slot).
+//
+// In       indptr, indices, weights: rows, sorted; parents[n].
+// In-out   in_forest[n_slots]: set to 1 at the upper slots of the edges, by one writer each.
+// Launch   any. O(n log n), and O(1) for every edge parallel to one of the forest.
+kernel void prim_mark_edges(const global uint *indptr, const global uint *indices,
+                            const global weight_t *weights, const global uint *parents,
+                            global uchar *in_forest, uint n) {
+  GRID_FOR(v, n) {
+    const uint parent = parents[v];
+    if (parent == PRIM_NONE) continue;
+    const uint row = min((uint)v, parent), column = max((uint)v, parent), end = indptr[row + 1];
+    uint best = wi_find_column(indices, indptr[row], end, column);
+    prim_key_t key = weight_key(weights[best]);
+    for (uint slot = best + 1; slot < end && indices[slot] == column; ++slot) {
+      const prim_key_t other = weight_key(weights[slot]);
+      if (other < key) {
+        key = other;
+        best = slot;
+      }
+    }
+    in_forest[best] = 1;
+  }
+}

@@ -1,0 +1,68 @@
+// proof: the claim that some slots are the forest (state.cl).
+#include "algorithms/proof/records.cl"
+#include "device/weight_key.cl"
+
+// Whether a claimed slot is no edge, or not behind the one before it.
+static inline bool claim_is_wrong(const global uint *indptr, const global uint *indices,
+                                  const global uint *slots, const global uint2 *ends, uint i,
+                                  uint n, uint n_slots) {
+  const uint slot = slots[i];
+  const uint2 edge = ends[i];
+  if (slot >= n_slots || (i > 0 && slots[i - 1] >= slot)) return true;
+  if (edge.x >= edge.y || edge.y >= n) return true;
+  return slot < indptr[edge.x] || slot >= indptr[edge.x + 1] || indices[slot] != edge.y;
+}
+
+// The keys of the claimed edges, for ranks of 64-bit weights.
+//
+// In       weights[n_slots], slots[k].
+// Out      keys[k], numbers[k]: 0, 1, 2 ...
+// Launch   any.
+kernel void proof_claim_list_keys(const global weight_t *weights, const global uint *slots,
+                                 global weight_t *keys, global uint *numbers, uint n_slots,
+                                 uint k) {
+  GRID_FOR(i, k) {
+    keys[i] = slots[i] < n_slots ? weight_key(weights[slots[i]]) : 0;
+    numbers[i] = (uint)i;
+  }
+}
+
+// Check the claim, list its edges, and offer them to their ends.
+//
+// In       the graph; the claim: slots[k], ends[k]; ranks[k] if weights have 64 bits; words[k] if
+//          has_words: the weights that the forest says it has.
+// Out      records, lengths: segments of `stride` places; state[STATE_CLAIM].
+// In-out   least.
+// Launch   a work-group a segment.
+// Ensures  where no claim is wrong, slots rise strictly, and each is an edge.
+kernel void proof_claim_list(const global uint *indptr, const global uint *indices,
+                            const global weight_t *weights, const global uint *slots,
+                            const global uint2 *ends, const global uint *ranks,
+                            const global weight_t *words, volatile global uint *least,
+                            global record_t *records, global uint *lengths,
+                            volatile global uint *state, uint n, uint n_slots, uint k, uint stride,
+                            uint has_words) {
+  local uint lowering[2 * PROOF_TILE];
+  const uint first = (uint)min((ulong)get_group_id(0) * stride, (ulong)k);
+  const uint last = first + min(stride, k - first);
+  for (uint tile = first; tile < last; tile += min(last - tile, (uint)PROOF_TILE)) {
+    const uint end = tile + min(last - tile, (uint)PROOF_TILE);
+    for (uint i = tile + get_local_id(0); i < end; i += WG_SIZE) {
+      record_t record = (record_t)(0, 0, UINT_MAX, 0);
+      bool is_wrong = claim_is_wrong(indptr, indices, slots, ends, i, n, n_slots);
+      if (!is_wrong) {
+        const uint slot = slots[i];
+        record.x = ends[i].x;
+        record.y = ends[i].y;
+        record.z = WEIGHT_BITS == 64 ? ranks[i] : weight_key_leading(weights[slot]);
+        record.w = slot;
+        if (has_words && words[i] != weights[slot]) is_wrong = true;
+      }
+      if (is_wrong) atomic_min_u32(state + STATE_CLAIM, i);
+      records[i] = record;
+    }
+    // Each work-item offers what it has listed itself, or is alone.
+    records_offer(records, tile, end, least, 0, lowering);
+  }
+  if (get_local_id(0) == 0) lengths[get_group_id(0)] = last - first;
+}

@@ -1,0 +1,159 @@
+// proof: every edge of the graph against the tree of the forest (state.cl).
+//
+// An edge that comes behind the greatest edge on the way of either end to the top of one tree comes
+// behind the greatest on its path. The others, few as a rule, climb until their ways meet.
+#include "algorithms/proof/state.cl"
+#include "device/rows.cl"
+#include "device/weight_key.cl"
+
+// Slots of a tile, and how many slots of one a work-item takes.
+#define EDGES_TILE 1024
+
+// The tree of the forest: parents and order words of nodes; of vertices, the greatest word on the way
+// to the top, and the top. Where weights have 64 bits, the keys of forest edges by rank, and the key
+// of each vertex's greatest word.
+typedef struct {
+  const global uint *parents;
+  const global ulong *orders, *reaches;
+  const global uint *tops;
+  const global weight_t *keys, *reach_keys;
+  uint has_trees;  // whether there are several trees with edges
+} tree_t;
+
+// Whether the edge in a slot comes before a forest edge. Only the edge itself has its slot.
+static inline bool edge_is_before(const tree_t *tree, weight_t key, uint slot, ulong order) {
+#if WEIGHT_BITS == 64
+  if (order == 0 || order == ULONG_MAX) return order != 0;
+  const weight_t other = tree->keys[(order >> 32) - 1];
+  return key < other || (key == other && slot < (uint)order);
+#else
+  return order_word((uint)key, slot) < order;
+#endif
+}
+
+// Whether the ways of two vertices to the top tell that an edge between them is rightly left out.
+static inline bool edge_is_settled(const tree_t *tree, weight_t key, uint slot, uint u, uint v) {
+  const bool joins = tree->has_trees ? tree->tops[u] != tree->tops[v] : false;
+#if WEIGHT_BITS == 64
+  const weight_t reach_key = max(tree->reach_keys[u], tree->reach_keys[v]);
+  if (key != reach_key) return !joins & (key > reach_key);
+#endif
+  return !joins & !edge_is_before(tree, key, slot, max(tree->reaches[u], tree->reaches[v]));
+}
+
+// Climb a level: whether the edge proves the forest wrong. *x and *y become equal where it has been
+// found right.
+static inline bool edge_climb(const tree_t *tree, weight_t key, uint slot, uint *x, uint *y) {
+  const uint parent_x = tree->parents[*x], parent_y = tree->parents[*y];
+  if (parent_x == NO_PARENT || parent_y == NO_PARENT) return true;  // another tree
+  const ulong greatest = max(tree->orders[*x], tree->orders[*y]);
+  *x = parent_x;
+  *y = parent_y;
+  return edge_is_before(tree, key, slot, greatest);
+}
+
+#if WEIGHT_BITS == 64
+// The key of each vertex's greatest word, so that most edges are compared without their rank.
+//
+// In       reaches[n], keys[k].
+// Out      reach_keys[n]: the least key where there is no word, the greatest for vertices without
+//          forest edges; edges that tie are compared by the words.
+// Launch   any.
+kernel void proof_edges_find_reach_keys(const global ulong *reaches, const global weight_t *keys,
+                                        global weight_t *reach_keys, uint n) {
+  GRID_FOR(v, n) {
+    const ulong reach = reaches[v];
+    reach_keys[v] = reach == 0 || reach == ULONG_MAX ? reach : keys[(reach >> 32) - 1];
+  }
+}
+#endif
+
+// The row of the first slot of each tile; the last row behind the last tile.
+//
+// In       indptr[n + 1].
+// Out      tiles[n_tiles + 1].
+// Launch   any.
+kernel void proof_edges_find_rows(const global uint *indptr, global uint *tiles, uint n,
+                                  uint n_tiles) {
+  GRID_FOR(t, n_tiles + 1)
+    tiles[t] = t < n_tiles ? wi_find_row(indptr, 0, n, (uint)t * EDGES_TILE) : n - 1;
+}
+
+// Check every edge that is stored with column > row.
+//
+// In       the graph; the claim: slots[k], all edges; the tree; tiles.
+// Out      state[STATE_SLOT]: the least slot whose edge proves the forest wrong, if there is one.
+// Launch   any.
+kernel void proof_edges_check(const global uint *indptr, const global uint *indices,
+                              const global weight_t *weights, const global uint *slots,
+                              const global uint *tiles, const global uint *parents,
+                              const global ulong *orders, const global ulong *reaches,
+                              const global uint *tops, const global weight_t *keys,
+                              const global weight_t *reach_keys, volatile global uint *state,
+                              uint n, uint n_slots, uint k, uint n_tiles, uint has_trees) {
+  const tree_t tree = {parents, orders, reaches, tops, keys, reach_keys, has_trees};
+  uint fault = NO_FAULT;
+#if WG_SIZE == 1
+  local uint rows[EDGES_TILE], picked[EDGES_TILE], xs[EDGES_TILE], ys[EDGES_TILE];
+  const uint begin = (uint)((ulong)n_tiles * get_group_id(0) / get_num_groups(0));
+  const uint end = (uint)((ulong)n_tiles * (get_group_id(0) + 1) / get_num_groups(0));
+  uint at = begin < end ? wi_find_column(slots, 0, k, begin * EDGES_TILE) : 0;  // in the claim
+  uint row = begin < end ? tiles[begin] : 0, next_row = row + 1;
+  for (uint tile = begin; tile < end; ++tile) {
+    const uint first = tile * EDGES_TILE, length = min(n_slots - first, (uint)EDGES_TILE);
+    // Rows mark where they begin; of several that do so in one place the last has slots.
+    for (uint i = 0; i < length; ++i) rows[i] = 0;
+    for (; next_row < n && indptr[next_row] < first + length; ++next_row)
+      rows[indptr[next_row] - first] = next_row;
+    for (uint i = 0; i < length; ++i) xs[i] = 0;
+    for (; at < k && slots[at] < first + length; ++at) xs[slots[at] - first] = 1;
+    // One thing at a time, without branches, so that many trips to memory are under way at once.
+    uint n_picked = 0;
+    for (uint i = 0; i < length; ++i) {
+      rows[i] = row = max(row, rows[i]);
+      picked[n_picked] = i;
+      n_picked += (indices[first + i] > row) & !xs[i];
+    }
+    uint n_climbing = 0;
+    for (uint p = 0; p < n_picked; ++p) {
+      const uint i = picked[p], slot = first + i, u = rows[i], v = indices[slot];
+      picked[n_climbing] = i;
+      xs[n_climbing] = u;
+      ys[n_climbing] = v;
+      n_climbing += !edge_is_settled(&tree, weight_key(weights[slot]), slot, u, v);
+    }
+    while (n_climbing > 0) {
+      uint n_left = 0;
+      for (uint p = 0; p < n_climbing; ++p) {
+        const uint slot = first + picked[p];
+        uint x = xs[p], y = ys[p];
+        const bool is_wrong = edge_climb(&tree, weight_key(weights[slot]), slot, &x, &y);
+        fault = is_wrong ? min(fault, slot) : fault;
+        picked[n_left] = picked[p];
+        xs[n_left] = x;
+        ys[n_left] = y;
+        n_left += (x != y) & !is_wrong;
+      }
+      n_climbing = n_left;
+    }
+  }
+#else
+  for (uint tile = get_group_id(0); tile < n_tiles; tile += get_num_groups(0)) {
+    const uint first = tile * EDGES_TILE, length = min(n_slots - first, (uint)EDGES_TILE);
+    const uint low = tiles[tile], high = tiles[tile + 1] + 1;
+    for (uint i = get_local_id(0); i < length; i += WG_SIZE) {
+      const uint slot = first + i, u = wi_find_row(indptr, low, high, slot), v = indices[slot];
+      if (v <= u) continue;  // a loop, or the second direction of an edge
+      const weight_t key = weight_key(weights[slot]);
+      if (edge_is_settled(&tree, key, slot, u, v)) continue;
+      uint x = u, y = v;
+      while (x != y) {  // so do forest edges
+        if (!edge_climb(&tree, key, slot, &x, &y)) continue;
+        fault = min(fault, slot);
+        break;
+      }
+    }
+  }
+#endif
+  if (fault != NO_FAULT) atomic_min_u32(state + STATE_SLOT, fault);
+}

@@ -1,0 +1,236 @@
+// proof: a forest of a complete graph: the claim, and every pair against the tree (state.cl).
+//
+// Pairs are ordered by (key, u, v). The first half of an order word is the rank of a forest edge among
+// all, from 1 on, the second its number in the claim.
+#include "algorithms/proof/cells.cl"
+#include "algorithms/proof/records.cl"
+
+// Pairs that are left after the first look are found by climbing, unless these are more than this
+// share of the nodes: then one pass over all nodes finds the ways of a vertex to all others.
+#define CLIMBS_PER_NODE 12
+
+// Columns of which is asked first whether all pairs with a vertex are settled.
+#define PAIR_BLOCK 64u
+
+#if METRIC == 0 && WG_SIZE == 1
+// Sixteen cells, or their keys.
+#if WEIGHT_BITS == 8
+typedef uchar16 run_t;
+#define AS_RUN as_uchar16
+#elif WEIGHT_BITS == 16
+typedef ushort16 run_t;
+#define AS_RUN as_ushort16
+#elif WEIGHT_BITS == 32
+typedef uint16 run_t;
+#define AS_RUN as_uint16
+#else
+typedef ulong16 run_t;
+#define AS_RUN as_ulong16
+#endif
+
+// weight_key of each.
+static inline run_t run_keys(run_t bits) {
+#if WEIGHT_KIND == WEIGHT_SIGNED
+  bits ^= (run_t)(WEIGHT_SIGN);
+#elif WEIGHT_KIND == WEIGHT_FLOAT
+  bits &= ~AS_RUN(bits == (run_t)(WEIGHT_SIGN));  // -0.0
+  bits ^= AS_RUN(bits >= (run_t)(WEIGHT_SIGN)) | (run_t)(WEIGHT_SIGN);
+#endif
+#if WEIGHT_DESCENDING
+  bits = ~bits;
+#endif
+  return bits;
+}
+#endif
+
+// The tree of the forest; by rank, the keys and the numbers of forest edges, whose ends are known.
+typedef struct {
+  const global uint *parents;
+  const global ulong *orders;
+  const global cell_key_t *keys;
+  const global uint *numbers;
+  const global uint2 *ends;
+} tree_t;
+
+// Whether the pair (u, v) comes before a forest edge, given by its rank.
+static inline bool pair_is_before(const tree_t *tree, cell_key_t key, uint u, uint v, uint rank) {
+  if (rank == 0) return false;
+  const cell_key_t other = tree->keys[rank - 1];
+  if (key != other) return key < other;
+  const uint2 edge = tree->ends[tree->numbers[rank - 1]];
+  return u < edge.x || (u == edge.x && v < edge.y);
+}
+
+// Whether a pair comes behind all edges on the ways of its ends to the top, by its measure and the
+// greater limit of the two. `ties_last`: forest edges are all in rows before it, so it is behind those
+// of its own key as well.
+static inline bool pair_is_settled(measure_t measure, measure_t limit, bool ties_last) {
+#if METRIC
+  return measure > limit;
+#else
+  return (measure > limit) | (ties_last & (measure == limit));
+#endif
+}
+
+#if WG_SIZE == 1
+// Whether the pairs of a vertex with PAIR_BLOCK others from `v` on are all settled, by vectors.
+static inline bool pairs_are_settled(const global cell_t *cells, const global measure_t *limits,
+                                     measure_t limit, uint n, uint first_row, uint u, uint v,
+                                     bool ties_last) {
+#if METRIC
+  uint is_left = 0;
+  for (uint i = v; i < v + PAIR_BLOCK; ++i)
+    is_left |= !(cell_measure(cells, n, first_row, u, i) > max(limit, limits[i]));
+  return !is_left;
+#else
+  const global cell_t *row = cells + (size_t)(u - first_row) * n + v;
+  run_t is_left = 0;
+  for (uint i = 0; i < PAIR_BLOCK / 16; ++i) {
+    const run_t keys = run_keys(vload16(i, row));
+    const run_t bounds = max((run_t)limit, vload16(i, limits + v));
+    is_left |= ties_last ? AS_RUN(keys < bounds) : AS_RUN(keys <= bounds);
+  }
+  return !any(is_left >= (run_t)(WEIGHT_SIGN));
+#endif
+}
+#endif
+
+// The rank of the greatest edge on the path between two vertices of one tree.
+static inline uint path_greatest(const tree_t *tree, uint x, uint y) {
+  ulong greatest = 0;
+  while (x != y && x != NO_PARENT && y != NO_PARENT) {
+    greatest = max(greatest, max(tree->orders[x], tree->orders[y]));
+    x = tree->parents[x];
+    y = tree->parents[y];
+  }
+  return (uint)(greatest >> 32);
+}
+
+// Check the claim, and list the keys of its edges whose rows are in a panel.
+//
+// In       ends[k]; cells: the rows [first_row, first_row + n_rows).
+// Out      keys[k], where they are in the panel; numbers[k]: 0, 1, 2 ...; state[STATE_CLAIM].
+// Launch   any, once a panel.
+// Ensures  where no claim is wrong, ends rise strictly in the order (u, v), and u < v < n.
+kernel void proof_matrix_list_keys(const global cell_t *cells, const global uint2 *ends,
+                                   global cell_key_t *keys, global uint *numbers,
+                                   volatile global uint *state, uint n, uint first_row,
+                                   uint n_rows, uint k) {
+  GRID_FOR(i, k) {
+    const uint2 edge = ends[i];
+    bool is_wrong = edge.x >= edge.y || edge.y >= n;
+    if (i > 0) {
+      const uint2 before = ends[i - 1];
+      is_wrong |= before.x > edge.x || (before.x == edge.x && before.y >= edge.y);
+    }
+    if (is_wrong) atomic_min_u32(state + STATE_CLAIM, (uint)i);
+    if (!is_wrong && edge.x - first_row < n_rows)
+      keys[i] = cell_key(cells, n, cell_measure(cells, n, first_row, edge.x, edge.y));
+    numbers[i] = (uint)i;
+  }
+}
+
+// List the claimed edges with their ranks, and offer them to their ends.
+//
+// In       ends[k]; ranks[k].
+// Out      records, lengths: segments of `stride` places.
+// In-out   least.
+// Launch   a work-group a segment.
+// Needs    no claim is wrong.
+kernel void proof_matrix_list(const global uint2 *ends, const global uint *ranks,
+                              volatile global uint *least, global record_t *records,
+                              global uint *lengths, uint k, uint stride) {
+  local uint lowering[2 * PROOF_TILE];
+  const uint first = (uint)min((ulong)get_group_id(0) * stride, (ulong)k);
+  const uint last = first + min(stride, k - first);
+  for (uint tile = first; tile < last; tile += min(last - tile, (uint)PROOF_TILE)) {
+    const uint end = tile + min(last - tile, (uint)PROOF_TILE);
+    for (uint i = tile + get_local_id(0); i < end; i += WG_SIZE)
+      records[i] = (record_t)(ends[i].x, ends[i].y, ranks[i], i);
+    records_offer(records, tile, end, least, 0, lowering);
+  }
+  if (get_local_id(0) == 0) lengths[get_group_id(0)] = last - first;
+}
+
+// The measure above which pairs of a vertex come behind all edges on its way to the top.
+//
+// In       reaches[n], keys[k]; cells: of points, all there is; else any.
+// Out      limits[n].
+// Launch   any.
+kernel void proof_matrix_find_limits(const global cell_t *cells, const global ulong *reaches,
+                                     const global cell_key_t *keys, global measure_t *limits,
+                                     uint n) {
+  GRID_FOR(v, n) limits[v] = cell_limit(cells, n, keys[(reaches[v] >> 32) - 1]);
+}
+
+// Compare every pair of a panel with the forest.
+//
+// In       cells: the rows [first_row, first_row + n_rows); limits[n]; the tree, of n_nodes; ends:
+//          rising.
+// Out      state[STATE_SLOT]: the least vertex with a pair that proves the forest wrong, if any.
+// Temp     greatest[n_nodes], left[n] for each work-group, where those are of one work-item.
+// Launch   any; rows are taken in turns.
+kernel void proof_matrix_check(const global cell_t *cells, const global measure_t *limits,
+                               const global uint *parents, const global ulong *orders,
+                               const global cell_key_t *keys, const global uint *numbers,
+                               const global uint2 *ends, global uint *greatest, global uint *left,
+                               volatile global uint *state, uint n, uint first_row, uint n_rows,
+                               uint n_nodes) {
+  const tree_t tree = {parents, orders, keys, numbers, ends};
+  uint fault = NO_FAULT;
+#if WG_SIZE == 1
+  greatest += (size_t)get_group_id(0) * n_nodes;
+  left += (size_t)get_group_id(0) * n;
+#endif
+  for (uint u = first_row + get_group_id(0); u - first_row < n_rows; u += get_num_groups(0)) {
+    const measure_t limit = limits[u];
+    const bool ties_last = u > ends[n - 2].x;
+#if WG_SIZE == 1
+    uint n_left = 0;
+    for (uint block = u + 1; block < n; block += min(n - block, PAIR_BLOCK)) {
+      if (n - block >= PAIR_BLOCK &&
+          pairs_are_settled(cells, limits, limit, n, first_row, u, block, ties_last))
+        continue;
+      for (uint v = block; v < block + min(n - block, PAIR_BLOCK); ++v) {
+        const measure_t measure = cell_measure(cells, n, first_row, u, v);
+        left[n_left] = v;
+        n_left += !pair_is_settled(measure, max(limit, limits[v]), ties_last);
+      }
+    }
+    const bool in_one_pass = (ulong)n_left * CLIMBS_PER_NODE > n_nodes;
+    if (in_one_pass) {
+      // From the top down, all nodes but those above u; these end what is passed between them.
+      uint end = n_nodes, above[64], n_above = 0;
+      uint ranks_above[64], rank = 0;
+      for (uint node = u; node != NO_PARENT && n_above < 64; node = parents[node]) {
+        above[n_above] = node;
+        ranks_above[n_above++] = rank;
+        rank = max(rank, (uint)(orders[node] >> 32));
+      }
+      while (n_above-- > 0) {
+        for (uint node = end; node-- > above[n_above] + 1;) {
+          const uint parent = parents[node];
+          greatest[node] = parent == NO_PARENT
+                               ? 0
+                               : max(greatest[parent], (uint)(orders[node] >> 32));
+        }
+        end = above[n_above];
+        greatest[end] = ranks_above[n_above];
+      }
+    }
+    for (uint i = 0; i < n_left; ++i) {
+      const uint v = left[i], rank = in_one_pass ? greatest[v] : path_greatest(&tree, u, v);
+      const cell_key_t key = cell_key(cells, n, cell_measure(cells, n, first_row, u, v));
+      if (pair_is_before(&tree, key, u, v, rank)) fault = min(fault, u);
+    }
+#else
+    for (uint v = u + 1 + get_local_id(0); v < n; v += WG_SIZE) {
+      const measure_t measure = cell_measure(cells, n, first_row, u, v);
+      if (pair_is_settled(measure, max(limit, limits[v]), ties_last)) continue;
+      const uint rank = path_greatest(&tree, u, v);
+      if (pair_is_before(&tree, cell_key(cells, n, measure), u, v, rank)) fault = min(fault, u);
+    }
+#endif
+  }
+  if (fault != NO_FAULT) atomic_min_u32(state + STATE_SLOT, fault);
+}

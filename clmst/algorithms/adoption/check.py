@@ -1,0 +1,171 @@
+"""Taking a caller's CSR onto a device, which itself finds out whether it can be used as it is.
+
+On the host the same is a matter of seconds for a large symmetric matrix: most of it is the
+transpose that the matrix is compared to. The device looks for every slot's like instead, or, where
+work-items are alone and rows long, goes along with a cursor for every row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from clmst.algorithms.earned import ADOPTION, AdoptionCase
+from clmst.core import from_scipy
+from clmst.core.csr import as_uint32
+from clmst.core.graph import Graph
+from clmst.core.graph_checks import check_shape
+from clmst.core.weight_keys import Array, as_weights, first_nan
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.failures import Guard
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/adoption/adoption.cl"
+LONE_SOURCE = "algorithms/adoption/lone.cl"
+
+# Below so many slots the host has checked a matrix before a device has built the kernels.
+FROM_SLOTS = 1 << 18
+
+# Slots a vertex from which on lone work-items go along with cursors: on two cores, in ms of both,
+# 14 for a search to 40 on a grid (4 slots a vertex), 57 to 20 at 8, 1606 to 190 at 56.
+_CURSORS_FROM = 6
+# Slots in the sample by which columns are shared out.
+_SAMPLES = 4096
+
+# Of adoption_verdict.cl.
+_VERDICT_WORDS = 3
+_BELOW = 8
+
+
+def adopt(matrix: Any, device: Device) -> DeviceGraph | None:
+    """Put a matrix on a device if it can be used as it is, else return None.
+
+    The graph is the one that :meth:`clmst.Graph.from_scipy` makes of the matrix: rows that rise
+    strictly, and equal to its transpose or with nothing below the diagonal. Of any other matrix,
+    be it faulty or only in need of rearrangement, nothing is said but None.
+
+    Parameters
+    ----------
+    matrix : object
+        A SciPy matrix or array in CSR form with 32-bit indices and many slots; None for all else.
+    device : Device
+
+    Notes
+    -----
+    O(n + n_slots log n), on the device; waits for it.
+    """
+    graph = _as_it_is(matrix)
+    if graph is None:
+        return None
+    with device.lock, Guard(device):
+        resident = DeviceGraph.upload(graph, device, wait=False)
+        return check(resident) if _is_trusted(resident) else None
+
+
+def check(resident: DeviceGraph) -> DeviceGraph | None:
+    """Return a graph that may not be one, if its device finds it sound, else None; waits.
+
+    Its `is_symmetric` says nothing before.
+    """
+    faults, not_rising, one_sided = _verdict(resident)
+    if not_rising or one_sided or faults & ~_BELOW:
+        return None
+    symmetric = bool(faults & _BELOW)
+    return replace(resident, graph=resident.graph.replace_unchecked(is_symmetric=symmetric))
+
+
+def _is_trusted(resident: DeviceGraph) -> bool:
+    """Return whether the device has shown that it finds faults; else the host looks for them."""
+    device, encoding = resident.device, resident.encoded.encoding
+    case = AdoptionCase(
+        bits=8 * encoding.word.itemsize,
+        kind=encoding.kind,
+        cursors=_takes_cursors(device.policy.work_group_size, resident),
+    )
+    return device.trust.refusal(ADOPTION, case) is None
+
+
+def _takes_cursors(work_group_size: int, graph: DeviceGraph) -> bool:
+    """Return whether lone work-items go along with cursors."""
+    return work_group_size == 1 and graph.n_slots >= _CURSORS_FROM * graph.n_vertices
+
+
+def _as_it_is(matrix: Any) -> Graph | None:
+    """Return a graph of a matrix's own arrays, of which little is checked, or None."""
+    is_sparse: bool = sparse.issparse(matrix)
+    if not is_sparse or matrix.format != "csr":
+        return None
+    if np.size(matrix.indices) < FROM_SLOTS:
+        return None
+    from_scipy.check_matrix(matrix)
+    check_shape(matrix.shape)
+    indptr, indices, data, shape = from_scipy.csr_parts(matrix)
+    if not (_is_int32(indptr) and _is_int32(indices) and data.shape == indices.shape):
+        return None
+    if indptr.size != shape[0] + 1 or (indptr[0], indptr[-1]) != (0, indices.size):
+        return None
+    weights = np.ascontiguousarray(as_weights(data))
+    if weights.dtype.itemsize == 8 and first_nan(weights) is not None:
+        return None  # what narrows 64-bit weights for the device takes none
+    return Graph.unchecked(
+        indptr=as_uint32(indptr),
+        indices=as_uint32(indices),
+        weights=weights,
+        is_symmetric=True,
+        edge_ids=None,
+        n_input=indices.size,
+    )
+
+
+def _is_int32(array: Array) -> bool:
+    return array.ndim == 1 and array.dtype == np.int32
+
+
+def _verdict(graph: DeviceGraph) -> list[int]:
+    """Return the words of adoption.cl's verdict."""
+    device = graph.device
+    launch = Launcher(device, device.queue)
+    program = device.program(SOURCE, **graph.weight_defines(maximum=False))
+    verdict = device.allocate(4 * _VERDICT_WORDS)
+    launch.fill(verdict, 0, _VERDICT_WORDS)
+    n, n_slots = np.uint32(graph.n_vertices), np.uint32(graph.n_slots)
+    rows = launch.groups_for(-(-graph.n_vertices // program.grid_tile))
+    slots = launch.groups_for(-(-graph.n_slots // program.grid_tile))
+    launch(program, "adoption_check_rows", rows, graph.indptr, graph.indices, verdict, n, n_slots)
+    launch(
+        program, "adoption_check_slots", slots, graph.indices, graph.weights, verdict, n, n_slots
+    )
+    arrays = (graph.indptr, graph.indices, graph.weights)
+    if _takes_cursors(program.work_group_size, graph):
+        bounds = _column_bounds(graph.graph, device.capabilities.compute_units)
+        on_device, cursors = device.allocate(bounds.nbytes), device.allocate(4 * graph.n_vertices)
+        launch.write(on_device, bounds)
+        program = device.program(LONE_SOURCE, **graph.weight_defines(maximum=False))
+        launch(
+            program, "adoption_lone_match_slots", bounds.size - 1, *arrays, on_device, cursors,
+            verdict, n, n_slots,
+        )  # fmt: skip
+    else:
+        launch(program, "adoption_match_slots", slots, *arrays, verdict, n, n_slots)
+    words = np.empty(_VERDICT_WORDS, np.uint32)
+    launch.read(verdict, words)
+    return [int(word) for word in words]
+
+
+def _column_bounds(graph: Graph, parts: int) -> Array:
+    """Return vertices, from 0 to n, between which about as many slots are below the diagonal.
+
+    By a sample; of a faulty graph any vertices.
+    """
+    n = graph.n_vertices
+    slots = np.random.default_rng(0).integers(graph.n_slots, size=_SAMPLES)
+    rows = np.searchsorted(graph.indptr, slots, side="right") - 1
+    columns = np.sort(graph.indices[slots[graph.indices[slots] < rows]])
+    inner = np.arange(1, parts)
+    within = columns[inner * columns.size // parts] if columns.size else np.full(parts - 1, n)
+    bounds: Array = np.concatenate([[0], within, [n]]).clip(0, n).astype(np.uint32)
+    return bounds

@@ -1,0 +1,1 @@
+"""Borůvka's algorithm made of primitives, without atomics."""

@@ -1,0 +1,142 @@
+"""Recursive Borůvka made of primitives: segmented scan, split, scan, compaction; no atomics.
+
+Source: V. Vineet, P. Harish, S. Patidar, P. J. Narayanan, "Fast Minimum Spanning Tree for Large
+Graphs on the GPU", HPG '09, Algorithm 1. How a level's vertices find their lightest edges is here,
+all other steps in :mod:`clmst.algorithms.shared.contraction`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.boruvka.options import BoruvkaOptions
+from clmst.algorithms.shared.contraction import PAIR, Contraction, Level, check_next
+from clmst.algorithms.shared.options import options_for
+from clmst.algorithms.shared.solution import Solution
+from clmst.primitives.monoid import Monoid
+from clmst.primitives.scan import inclusive_scan, segmented_scan
+from clmst.primitives.split import split
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.enqueue import for_each
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/boruvka/boruvka.cl"
+SPLIT_SOURCE = "algorithms/boruvka/split.cl"
+
+_NO_CHOICE = 2**64 - 1
+# Parallel edges are removed where at least this share of the entries are expected to go: the sort
+# by both endpoints has twice the passes of the sort by one.
+_WORTHWHILE_SHARE = 0.15
+
+_MINIMUM_PAIR = Monoid.minimum(PAIR)
+
+
+def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
+    """Solve by recursive Borůvka; see :class:`BoruvkaOptions`.
+
+    Notes
+    -----
+    O((n + m) log n) work in O(log n) levels, each a fixed sequence of primitives with three
+    read-backs. Device memory beside the graph: about 85 bytes an edge while edge lists are sorted,
+    or 20 a vertex, where that is more.
+    """
+    options = options_for("boruvka", BoruvkaOptions, options)
+    run = Rounds(Contraction(graph, launch, maximum=maximum), options)
+    levels: list[tuple[int, int]] = []
+    level = run.steps.first_level()
+    while level is not None:
+        levels.append((level.n, level.entries))
+        before, level = level, run.next_level(level)
+        check_next("boruvka", graph.device, len(levels), before, level)
+    stats = {
+        "rounds": len(levels),
+        "vertices": [n for n, _ in levels],
+        "entries": [entries for _, entries in levels],
+    }
+    return Solution(graph=graph, in_forest=run.steps.in_forest, stats=stats)
+
+
+class Rounds:
+    """One solve: its program, and what outlives a level."""
+
+    def __init__(self, steps: Contraction, options: BoruvkaOptions) -> None:
+        self.steps, self.launch, self.options = steps, steps.launch, options
+        self.program = steps.device.program(SOURCE)
+        self.duplicate_share = 1.0  # of entries, on the last level where duplicates were removed
+
+    def next_level(self, level: Level) -> Level | None:
+        """Choose the lightest edge of every vertex, and contract; None if no edge is left."""
+        chosen = self._find_minimum_edges(level)
+        representatives = self.steps.merge_vertices(level, chosen)
+        with self.launch.phase("number supervertices"):
+            if self.options.numbering == "scan":
+                supervertices, n = self.steps.number_supervertices(chosen, representatives)
+            else:
+                supervertices, n = self._number_by_split(level, chosen, representatives)
+        following = self.steps.remove_loops(level, supervertices, n)
+        if following.entries == 0:
+            return None
+        return self._remove_duplicates(following)
+
+    def _find_minimum_edges(self, level: Level) -> DeviceArray:
+        """Lines 1 to 3. Return rank << 32 | target of every vertex's lightest edge.
+
+        Ranks are distinct, so a cycle of choices has two vertices, and these have chosen the same
+        edge: along a longer one ranks would fall for ever.
+        """
+        launch, entries, bits = self.launch, level.entries, level.bits
+        appended = self.steps.new(entries, PAIR)
+        with launch.phase("append"):
+            for_each(
+                launch, self.program, "boruvka_append", entries, level.pairs, level.ranks,
+                appended, entries, bits,
+            )  # fmt: skip
+        with launch.phase("mark segments"):
+            heads = self.steps.mark_segments(level, shift=level.bits)
+        with launch.phase("segmented minimum scan"):
+            segmented_scan(appended, heads, monoid=_MINIMUM_PAIR, out=appended, launch=launch)
+            chosen = self.steps.new(level.n, PAIR)
+            launch.fill(chosen.memory, _NO_CHOICE, level.n, np.uint64)
+            for_each(
+                launch, self.program, "boruvka_choose_edges", entries, level.pairs, appended,
+                chosen, entries, bits,
+            )  # fmt: skip
+        return chosen
+
+    def _number_by_split(
+        self, level: Level, chosen: DeviceArray, representatives: DeviceArray
+    ) -> tuple[DeviceArray, int]:
+        """Do as :meth:`Contraction.number_supervertices`, by the paper's way."""
+        n, launch, new = level.n, self.launch, self.steps.new
+        program = self.steps.device.program(SPLIT_SOURCE)
+        pairs, counts = new(n, PAIR), new(n, np.uint32)
+        for_each(launch, program, "boruvka_split_append", n, representatives, pairs, n)
+        split(pairs, key_bits=level.bits, start_bit=32, out=pairs, launch=launch)
+        for_each(launch, program, "boruvka_split_mark", n, pairs, chosen, counts, n)
+        total, supervertices = new(1, np.uint32), new(n, np.uint32)
+        inclusive_scan(counts, out=counts, total=total, launch=launch)
+        for_each(launch, program, "boruvka_split_number", n, pairs, counts, supervertices, n)
+        return supervertices, launch.read_word(total.memory)
+
+    def _remove_duplicates(self, level: Level) -> Level:
+        """Lines 12 and 13. Return the lightest edge of each pair, or all; sorted by source."""
+        way = self.options.duplicates
+        if way == "keep" or (way == "auto" and not self._expects_duplicates(level)):
+            return self.steps.sort_rows(level)
+        lighter = self.steps.remove_duplicates(level, by="split" if way == "split" else "minimum")
+        self.duplicate_share = 1 - lighter.entries / level.entries
+        return lighter
+
+    def _expects_duplicates(self, level: Level) -> bool:
+        """Return whether removing parallel edges is expected to pay on this level.
+
+        It is if many went the last time (clustered graphs, and the first level as a trial), or if
+        so many random pairs would repeat each other: of E among N, about E / (2 N).
+        """
+        return (
+            self.duplicate_share >= _WORTHWHILE_SHARE
+            or level.entries >= 2 * _WORTHWHILE_SHARE * level.n**2
+        )

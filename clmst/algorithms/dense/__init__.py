@@ -1,0 +1,1 @@
+"""Borůvka's algorithm on an adjacency matrix."""

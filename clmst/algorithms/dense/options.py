@@ -1,0 +1,34 @@
+"""What later rounds of dense read again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from clmst.algorithms.shared.options import check_alternatives
+
+Reread: TypeAlias = Literal["stale", "all"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DenseOptions:
+    """What can be done in more than one way; it changes how long a solve takes, never its result.
+
+    Attributes
+    ----------
+    reread : {"stale", "all"}
+        What a round after the first reads of the matrix. "stale": blocks whose lightest cell, found
+        before, lies within a component by now, where they may still hold what is looked for. "all":
+        everything, as strategy CU of Ma and Wan does; for comparison.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A value that is none of these.
+    """
+
+    reread: Reread = "stale"
+
+    def __post_init__(self) -> None:
+        """Refuse what there is not."""
+        check_alternatives(self, reread=Reread)

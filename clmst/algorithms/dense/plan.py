@@ -1,0 +1,224 @@
+"""What a solve by `dense` works on: the matrix, the entries of its blocks, words of vertices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from clmst.core.weight_keys import Array, KeyedWeights, order_keys
+from clmst.primitives.monoid import Monoid
+from clmst.primitives.scan import reduce
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import DeviceMatrix, Panel, make_panels
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/dense/dense.cl"
+BUILD_SOURCE = "algorithms/dense/build.cl"
+
+# Cells of a block, at least, and blocks of a row, at most: entries stay O(n).
+_WIDTH, _MOST_BLOCKS = 256, 64
+# Up to so many vertices both ends of an edge share a word (dense_held.cl).
+_SHORT_IDS = 1 << 16
+# Counts of a solve: of linked components and listed blocks each round, and of pending links each
+# launch that follows them.
+N_COUNTS = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The buffers of a solve; kept with the graph for the next one.
+
+    Attributes
+    ----------
+    device : Device
+    n : int
+        Vertices.
+    panels : tuple of Panel
+    program : Program
+        Of SOURCE.
+    wide : bool
+        Whether keys have 64 bits.
+    width, n_blocks : int
+        Cells of a block, and blocks of a row.
+    keys, columns : DeviceArray, shape (n * n_blocks,)
+        The entry of each block.
+    component, links : DeviceArray of uint32, shape (n,)
+    held : DeviceArray of uint32, shape (n * words,)
+    edges : DeviceArray of uint64, shape (n,)
+        The forest, an edge at the vertex whose component was linked by it.
+    blocks : DeviceArray of uint32, shape (n * n_blocks,)
+        Blocks to be read again.
+    counts : DeviceArray of uint32, shape (N_COUNTS,)
+    """
+
+    device: Device
+    n: int
+    panels: tuple[Panel, ...]
+    program: Any
+    wide: bool
+    width: int
+    n_blocks: int
+    keys: DeviceArray
+    columns: DeviceArray
+    component: DeviceArray
+    links: DeviceArray
+    held: DeviceArray
+    edges: DeviceArray
+    blocks: DeviceArray
+    counts: DeviceArray
+
+    @classmethod
+    def make(
+        cls, device: Device, n: int, panels: tuple[Panel, ...], defines: dict[str, int]
+    ) -> Plan:
+        """Allocate everything."""
+        wide = defines["WEIGHT_BITS"] == 64
+        width = max(_WIDTH, 32 * ceil(n / (32 * _MOST_BLOCKS)))
+        n_blocks = ceil(n / width)
+
+        def new(size: int, dtype: Any = np.uint32) -> DeviceArray:
+            return DeviceArray.empty(size, dtype, device)
+
+        return cls(
+            device=device,
+            n=n,
+            panels=panels,
+            program=device.program(SOURCE, **defines),
+            wide=wide,
+            width=width,
+            n_blocks=n_blocks,
+            keys=new(n * n_blocks, np.uint64 if wide else np.uint32),
+            columns=new(n * n_blocks),
+            component=new(n),
+            links=new(n),
+            held=new(n * (4 if wide else 3)),
+            edges=new(n, np.uint64),
+            blocks=new(n * n_blocks),
+            counts=new(N_COUNTS),
+        )
+
+    @property
+    def short_ids(self) -> bool:
+        """Whether both ends of an edge share a word."""
+        return self.n <= _SHORT_IDS
+
+    @property
+    def held_words(self) -> int:
+        """Words that tell edges apart."""
+        return (2 if self.wide else 1) + (1 if self.short_ids else 2)
+
+    @property
+    def first_words(self) -> int:
+        """Words that the first pass over edges settles."""
+        return 2 if self.device.capabilities.int64_atomics else 1
+
+    @property
+    def vertex_bits(self) -> int:
+        """Bits of a vertex in an edge; all ones is none."""
+        return max(self.n.bit_length(), 1)
+
+    @property
+    def no_edge(self) -> int:
+        """What stands for no edge: behind all others."""
+        return (1 << 2 * self.vertex_bits) - 1
+
+
+def plan_of_matrix(matrix: DeviceMatrix, *, maximum: bool) -> Plan:
+    """Return the plan of a complete graph, of the solve before if there was one."""
+    key = ("dense", maximum)
+    if key not in matrix.plans:
+        defines = matrix.defines(maximum=maximum)
+        matrix.plans[key] = Plan.make(matrix.device, matrix.n_vertices, matrix.panels, defines)
+    plan: Plan = matrix.plans[key]
+    return plan
+
+
+def plan_of_graph(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> Plan:
+    """Return the plan of any graph, its matrix built unless the solve before has done that."""
+    key = ("dense", maximum)
+    if key not in graph.derived:
+        graph.derived.pop(("dense", not maximum), None)  # there may be no room for two matrices
+        wide = graph.encoded.is_wide
+        with launch.phase("build"):
+            panels = _build(graph, launch, maximum=maximum)
+        defines = key_defines(wide=wide)
+        graph.derived[key] = Plan.make(graph.device, graph.n_vertices, panels, defines)
+    plan: Plan = graph.derived[key]
+    return plan
+
+
+def key_defines(*, wide: bool) -> dict[str, int]:
+    """Return the macros of SOURCE for a matrix of keys, in which pairs may be missing."""
+    return {
+        "WEIGHT_BITS": 64 if wide else 32,
+        "WEIGHT_KIND": 0,
+        "WEIGHT_DESCENDING": 0,
+        "COMPLETE": 0,
+    }
+
+
+def _build(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> tuple[Panel, ...]:
+    """Build the matrix of keys on the device."""
+    device, n = graph.device, graph.n_vertices
+    item_bytes = 8 if graph.encoded.is_wide else 4
+    program = device.program(BUILD_SOURCE, **graph.weight_defines(maximum=maximum))
+    gap = np.uint64(free_key(graph.encoded, lambda: _ends(graph, launch), maximum=maximum))
+
+    def build(first: int, last: int) -> Any:
+        size = (last - first) * n
+        cells = device.allocate(size * item_bytes)
+        launch.fill(cells, 0xFFFFFFFF, size * item_bytes // 4)
+        lanes = dict(program.specialisation.defines)["LANES"]
+        groups = launch.groups_for(ceil(n * lanes / program.work_group_size))
+        launch(
+            program, "dense_build_cells", groups, graph.indptr, graph.indices, graph.weights,
+            cells, np.uint32(first), np.uint32(last - first), np.uint32(n), gap,
+            np.uint32(graph.graph.is_symmetric),
+        )  # fmt: skip
+        return cells
+
+    return make_panels(n, item_bytes, device, build)
+
+
+def _ends(graph: DeviceGraph, launch: Launcher) -> Array:
+    """Return the least and the greatest weight of a graph of integers, found on its device."""
+    dtype = _integers(graph.encoded)
+    weights = DeviceArray(
+        device=graph.device, dtype=dtype, size=graph.n_slots, memory=graph.weights,
+        base=graph.weights,
+    )  # fmt: skip
+    ends = np.empty(2, dtype)
+    for end, monoid in zip((ends[:1], ends[1:]), (Monoid.minimum, Monoid.maximum), strict=True):
+        launch.read(reduce(weights, monoid=monoid(dtype), launch=launch).memory, end)
+    return ends
+
+
+def _integers(encoded: KeyedWeights) -> np.dtype[Any]:
+    """Return the dtype of the words of integers: 8-bit bools are such, too."""
+    return np.dtype(f"{'i' if encoded.kind == 'signed' else 'u'}{encoded.encoding.word.itemsize}")
+
+
+def free_key(encoded: KeyedWeights, ends: Callable[[], Array], *, maximum: bool) -> int:
+    """Return a key that no weight has, or one above all keys; the matrix leaves it out.
+
+    Keys above it move down by one, so that the greatest of all means that there is no edge. There
+    are fewer weights than keys, so one is always free. O(1) but for `ends`, the least and the
+    greatest weight; O(m log m) for integers that take both ends of 32 or 64 bits.
+    """
+    greatest = 2**64 - 1 if encoded.is_wide else 2**32 - 1
+    if encoded.kind == "float" or encoded.encoding.word.itemsize < 4:
+        return greatest  # keys of floats leave out those of NaN; short ones never get there
+    low, high = sorted(order_keys(ends(), descending=maximum).tolist())
+    if high < greatest:
+        return greatest
+    if low > 0:
+        return 0
+    keys = np.unique(order_keys(encoded.words().view(_integers(encoded)), descending=maximum))
+    jumps = np.flatnonzero(keys[1:] - keys[:-1] > 1)
+    return int(keys[jumps[0]]) + 1

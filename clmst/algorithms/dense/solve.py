@@ -1,0 +1,274 @@
+"""dense: Borůvka on an adjacency matrix, for complete and nearly complete graphs.
+
+Source: see ``cl/algorithms/dense/dense.cl``; ``docs/architecture.md`` tells the steps.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.dense.options import DenseOptions
+from clmst.algorithms.dense.plan import (
+    BUILD_SOURCE,
+    N_COUNTS,
+    Plan,
+    plan_of_graph,
+    plan_of_matrix,
+)
+from clmst.algorithms.shared.options import options_for
+from clmst.algorithms.shared.progress import check_rounds, no_progress
+from clmst.algorithms.shared.solution import DeviceForest, Solution, flag_words, new_flags
+from clmst.primitives.split import split
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import DeviceMatrix, most_vertices
+from clmst.runtime.enqueue import enqueue, for_each
+from clmst.runtime.launcher import Launcher
+
+__all__ = ["most_vertices", "solve", "solve_matrix"]
+
+# Every round at least halves the components that have an edge.
+_MAX_ROUNDS = 33
+# Work-groups a compute unit for blocks whose number is known on the device only, and small.
+_FEW_GROUPS = 16
+
+
+def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
+    """Solve any graph by way of its adjacency matrix; see :class:`DenseOptions`.
+
+    Notes
+    -----
+    O(n**2 + m) work as a rule, O(n**2 log n) at most, in O(log n) rounds of one read-back each.
+    Device memory beside the graph: n**2 cells of 4 bytes, or 8 where 64-bit weights do not narrow;
+    it is kept with the graph for the next solve.
+
+    Raises
+    ------
+    OutOfDeviceMemoryError
+        The matrix does not fit; says how much it needs and how much there is.
+    """
+    options = options_for("dense", DenseOptions, options)
+    in_forest = new_flags(graph.n_slots, graph.device)
+    if graph.n_slots == 0:
+        stats = {"rounds": 0, "components": [graph.n_vertices], "blocks_again": []}
+        return Solution(graph=graph, in_forest=in_forest, stats=stats)
+    run = _Run(plan_of_graph(graph, launch, maximum=maximum), launch, options)
+    run.solve()
+    launch.fill(in_forest.memory, 0, flag_words(graph.n_slots))
+    plan, device = run.plan, graph.device
+    program = device.program(BUILD_SOURCE, **graph.weight_defines(maximum=maximum))
+    for_each(
+        launch, program, "dense_build_mark", plan.n, graph.indptr, graph.indices, graph.weights,
+        plan.edges, in_forest, plan.n, plan.vertex_bits, np.uint64(plan.no_edge),
+    )  # fmt: skip
+    return Solution(graph=graph, in_forest=in_forest, stats=run.stats())
+
+
+def solve_matrix(
+    matrix: DeviceMatrix, launch: Launcher, *, maximum: bool, options: Any = None
+) -> DeviceForest:
+    """Solve a complete graph, and put its edges into canonical order; waits for it.
+
+    Notes
+    -----
+    As :func:`solve`, but the matrix is there, or never stored: points take O(n) memory, up to 1.1
+    kilobytes each.
+    """
+    options = options_for("dense", DenseOptions, options)
+    n = matrix.n_vertices
+    if n == 0:
+        stats: dict[str, Any] = {"rounds": 0, "components": [0], "blocks_again": []}
+        edges = matrix.device.allocate(0)
+        return DeviceForest(
+            graph=matrix, n_edges=0, slots=None, edges=edges, maximum=maximum, stats=stats
+        )
+    run = _Run(plan_of_matrix(matrix, maximum=maximum), launch, options)
+    run.solve()
+    plan, k = run.plan, run.n_linked
+    ordered = split(plan.edges, key_bits=2 * plan.vertex_bits, launch=launch)
+    ends = DeviceArray.empty(2 * k, np.uint32, matrix.device)
+    if k:
+        run.for_each("dense_unpack_edges", ordered, ends, k, plan.vertex_bits, n_items=k)
+    launch.queue.finish()
+    return DeviceForest(
+        graph=matrix,
+        n_edges=k,
+        slots=None,
+        edges=ends.memory,
+        maximum=maximum,
+        stats=run.stats(),
+    )
+
+
+class _Run:
+    """One solve: which launches, in which order."""
+
+    def __init__(self, plan: Plan, launch: Launcher, options: DenseOptions) -> None:
+        self.plan, self.launch, self.options = plan, launch, options
+        self.counts = np.zeros(N_COUNTS, np.uint32)
+        self._next_count = 0
+        self.n_linked = 0
+        self.components = [plan.n]
+        self.blocks_again: list[int] = []
+
+    def stats(self) -> dict[str, Any]:
+        """Return what the solve tells about its work."""
+        return {
+            "rounds": len(self.components) - 1,
+            "components": self.components,
+            "blocks_again": self.blocks_again,
+            "blocks": self.plan.n * self.plan.n_blocks,
+        }
+
+    def for_each(self, kernel: str, *arguments: Any, n_items: int | None = None) -> None:
+        """Enqueue a kernel over all vertices, or `n_items`."""
+        n_items = self.plan.n if n_items is None else n_items
+        for_each(self.launch, self.plan.program, kernel, n_items, *arguments)
+
+    def _enqueue(self, kernel: str, groups: int, *arguments: Any) -> None:
+        enqueue(self.launch, self.plan.program, kernel, groups, *arguments)
+
+    def _new_count(self) -> int:
+        """Return the place of a count that nobody has written to."""
+        self._next_count += 1
+        return self._next_count - 1
+
+    def _read(self) -> None:
+        self.launch.read(self.plan.counts.memory, self.counts)
+
+    # --------------------------------------------------------------------- rounds
+
+    def solve(self) -> None:
+        """Enqueue everything, and wait for the counts."""
+        plan = self.plan
+        no_edge = np.uint64(plan.no_edge)
+        self.for_each(
+            "dense_begin", plan.component, plan.held, plan.edges, plan.counts, plan.n,
+            int(plan.short_ids), no_edge, N_COUNTS, n_items=max(plan.n, N_COUNTS),
+        )  # fmt: skip
+        with self.launch.phase("read all blocks"):
+            self._scan()
+        component, links = plan.component, plan.links
+        for number in count():
+            check_rounds("dense", plan.device, number, components=self.components[-1])
+            with self.launch.phase("minimum edges"):
+                listed = self._find_minimum_edges(component, again=number > 0)
+            with self.launch.phase("merge"):
+                linked, pending = self._merge(component, links)
+            if listed is not None:
+                self.blocks_again.append(int(self.counts[listed]))
+            if self.counts[linked] == 0:
+                return
+            self._follow_on(links, pending)
+            self._add_linked(int(self.counts[linked]))
+            self.components.append(plan.n - self.n_linked)
+            if self.n_linked == plan.n - 1:
+                return
+            component, links = links, component
+
+    def _follow_on(self, links: DeviceArray, pending: int) -> None:
+        """Follow links until every vertex points to its root."""
+        launches = 1
+        while self.counts[pending]:
+            if launches == _MAX_ROUNDS:
+                rule = f"links get at least twice as long each time, so {launches} times are enough"
+                raise no_progress(
+                    "dense", self.plan.device, rule, round=len(self.components),
+                    pending=int(self.counts[pending]),
+                )  # fmt: skip
+            pending = self._follow(links)
+            self._read()
+            launches += 1
+
+    def _add_linked(self, linked: int) -> None:
+        """Note how many components a round has linked to others."""
+        self.n_linked += linked
+        if self.n_linked >= self.plan.n:
+            rule = "a forest has fewer edges than vertices"
+            raise no_progress(
+                "dense", self.plan.device, rule, round=len(self.components), linked=self.n_linked,
+                vertices=self.plan.n,
+            )  # fmt: skip
+
+    def _scan(self) -> None:
+        """Make the entry of every block."""
+        plan = self.plan
+        for panel in plan.panels:
+            self._enqueue(
+                "dense_scan_blocks", self._groups_for_blocks(panel.n_rows * plan.n_blocks),
+                panel.cells, plan.keys, plan.columns, panel.first, panel.n_rows, plan.n,
+                plan.width, plan.n_blocks,
+            )  # fmt: skip
+
+    def _groups_for_blocks(self, n_blocks: int) -> int:
+        """Return how many work-groups share so many blocks: TILE_BLOCKS of dense.cl."""
+        program = self.plan.program
+        lanes = dict(program.specialisation.defines)["LANES"]
+        alone = program.work_group_size == 1
+        tile = 64 if alone else ceil(program.work_group_size / lanes)
+        return self.launch.groups_for(-(-n_blocks // tile))
+
+    def _find_minimum_edges(self, component: DeviceArray, *, again: bool) -> int | None:
+        """Let every component hold its lightest edge; return where blocks read again are counted.
+
+        Before the first round no entry is stale.
+        """
+        plan, listed = self.plan, None
+        entries = plan.keys, plan.columns, component
+        sizes = plan.n, plan.n_blocks
+        short_ids = int(plan.short_ids)
+        if not again or self.options.reread == "stale":
+            self.for_each("dense_bound_rows", *entries, plan.held, *sizes, short_ids)
+        if again:
+            listed = self._read_again(component)
+        for word in range(plan.first_words, plan.held_words):
+            self.for_each("dense_settle_word", *entries, plan.held, *sizes, short_ids, word)
+        return listed
+
+    def _read_again(self, component: DeviceArray) -> int:
+        """Read blocks again, and enter what they have; return where they are counted."""
+        plan, listed, n_blocks = self.plan, self._new_count(), self.plan.n * self.plan.n_blocks
+        entries = plan.keys, plan.columns, component
+        groups = self._groups_for_blocks(n_blocks)
+        if self.options.reread == "all":
+            self.for_each(
+                "dense_list_all_blocks", plan.blocks, plan.counts, listed, n_blocks,
+                n_items=n_blocks,
+            )  # fmt: skip
+        else:
+            self.for_each(
+                "dense_list_blocks", *entries, plan.held, plan.blocks, plan.counts, listed, plan.n,
+                plan.n_blocks,
+            )  # fmt: skip
+            groups = min(groups, plan.device.capabilities.compute_units * _FEW_GROUPS)
+        for panel in plan.panels:
+            self._enqueue(
+                "dense_rescan_blocks", groups, panel.cells, *entries, plan.held, plan.blocks,
+                plan.counts, listed, panel.first, panel.n_rows, plan.n, plan.width,
+                plan.n_blocks, int(plan.short_ids),
+            )  # fmt: skip
+        return listed
+
+    def _merge(self, component: DeviceArray, links: DeviceArray) -> tuple[int, int]:
+        """Link components; return where linked ones and pending links are counted, read back."""
+        plan, linked = self.plan, self._new_count()
+        self.for_each(
+            "dense_hook_components", plan.held, component, links, plan.edges, plan.counts, linked,
+            plan.n, int(plan.short_ids), plan.vertex_bits,
+        )  # fmt: skip
+        pending = self._follow(links)
+        self._read()
+        return linked, pending
+
+    def _follow(self, links: DeviceArray) -> int:
+        """Let every vertex point to its root; return where those that do not yet are counted."""
+        plan, pending = self.plan, self._new_count()
+        self.for_each(
+            "dense_follow_links", links, plan.held, plan.counts, pending, plan.n,
+            int(plan.short_ids),
+        )  # fmt: skip
+        return pending

@@ -1,0 +1,1 @@
+"""ECL-MST: Kruskal's and Borůvka's algorithms unified."""

@@ -1,0 +1,266 @@
+"""ECL-MST: Kruskal's and Borůvka's algorithms unified, on worklists of edges.
+
+Source: A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A High-Performance MST Implementation for
+GPUs", SC '23. ``cl/algorithms/ecl/ecl.cl`` states what differs from it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.ecl.options import (
+    EclOptions,
+    populate_defines,
+    round_defines,
+    topology_defines,
+)
+from clmst.algorithms.shared.options import options_for
+from clmst.algorithms.shared.progress import no_progress
+from clmst.algorithms.shared.solution import Solution, flag_words, new_flags
+from clmst.algorithms.shared.windows import ends_of, least_of_draws
+from clmst.core.weight_keys import Array
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/ecl/ecl.cl"
+POPULATE_SOURCE = "algorithms/ecl/populate.cl"
+TOPOLOGY_SOURCE = "algorithms/ecl/topology.cl"
+
+# The paper's constants (section 3.2): filtering starts at this average degree, ...
+FILTER_DEGREE = 4.0
+# ... and aims at this many times as many light edges as there are vertices: three times (section
+# 5.4) when the two directions of an edge count apart, which is how its code counts.
+FILTER_TARGET = 1.5
+
+_MAX_KEY = 2**32 - 1
+# Every round at least halves the sets that still have an edge, so a phase has at most 32 rounds
+# that join any, and one that finds none left.
+_ROUNDS_A_PHASE = 33
+
+
+def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
+    """Solve by ECL-MST; see :class:`EclOptions`.
+
+    Notes
+    -----
+    O((n + m) log n) work in O(log n) rounds, of two launches each (one more without 64-bit atomics,
+    one more for 64-bit weights) and at most one read-back. Device memory beside the graph: 32 bytes
+    an edge (two worklists), 20 a vertex (28 for 64-bit weights) and one a slot.
+    """
+    options = options_for("ecl", EclOptions, options)
+    if not options.single_direction and not graph.graph.is_symmetric:
+        graph = DeviceGraph.upload(graph.graph.symmetrised(), graph.device)
+    run = _Run(graph, launch, maximum=maximum, options=options)
+    sizes = [run.phase(*window, contracted=k > 0) for k, window in enumerate(run.windows())]
+    stats = {"rounds": sum(map(len, sizes)), "worklist_sizes": sizes}
+    return Solution(graph=graph, in_forest=run.in_forest, stats=stats)
+
+
+class _Run:
+    """One solve: its programs, its buffers, its rounds."""
+
+    def __init__(
+        self, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: EclOptions
+    ) -> None:
+        device = graph.device
+        weight = graph.weight_defines(maximum=maximum)
+        is_wide = weight["WEIGHT_BITS"] == 64
+        self.graph, self.launch, self.options = graph, launch, options
+        self.passes = (2 if is_wide else 1) + (not device.capabilities.int64_atomics)
+        self.words = 3 if is_wide else 2  # RESERVATION_WORDS
+        # Sampling and initialising are this program's in either mode.
+        self.program = device.program(SOURCE, **weight, **round_defines(options, device.policy))
+        if options.data_driven:
+            defines = populate_defines(options, device.policy)
+            self.populating = device.program(POPULATE_SOURCE, **weight, **defines)
+        else:
+            self.topology = device.program(TOPOLOGY_SOURCE, **weight, **topology_defines(options))
+        self._allocate()
+
+    def _allocate(self) -> None:
+        graph, device = self.graph, self.graph.device
+        n_slots, n_counts = graph.n_slots, 2 * (_ROUNDS_A_PHASE + 3)
+        self.n = np.uint32(graph.n_vertices)
+        self.capacity = graph.edge_bound if self.options.single_direction else n_slots
+        self.parent = device.allocate(4 * graph.n_vertices)
+        self.reservations = [device.allocate(4 * self.words * graph.n_vertices) for _ in range(2)]
+        self.in_forest = new_flags(n_slots, device)
+        self.counts = device.allocate(4 * n_counts)
+        self.round, self.hub_round = 0, n_counts
+        if self.options.data_driven:
+            self.worklists = [device.allocate(16 * self.capacity) for _ in range(2)]
+        elif self.options.edge_centric:
+            self.rows = device.allocate(4 * n_slots)
+        n_flag_words = flag_words(n_slots)
+        groups = self._groups(max(graph.n_vertices, n_flag_words))
+        self.launch(
+            self.program, "ecl_initialise", groups, self.parent, *self.reservations, self.counts,
+            self.in_forest.memory, self.n, np.uint32(n_counts), np.uint32(n_flag_words),
+        )  # fmt: skip
+
+    def _groups(self, n_items: int, *, tile: int | None = None) -> int:
+        """Return the work-groups for `n_items`; `tile` is GRID_FOR's unless given."""
+        return self.launch.groups_for(-(-n_items // (tile or self.program.grid_tile)))
+
+    # ------------------------------------------------------------------ phases
+
+    def windows(self) -> list[tuple[int, int]]:
+        """Return the windows of leading key words that the phases take: all, or light and heavy.
+
+        The threshold is the key that about ``FILTER_TARGET * n`` edges do not exceed, by a sample.
+        """
+        everything = [(0, _MAX_KEY)]
+        graph, options = self.graph, self.options
+        if not options.filter or graph.average_degree < FILTER_DEGREE:
+            return everything
+        share = FILTER_TARGET * graph.n_vertices / graph.edge_bound
+        if share >= 1:
+            return everything
+        ends = ends_of([share], options.samples)
+        threshold = int(np.sort(self._sample_keys(ends.draw_bits))[ends.ranks[0]])
+        if threshold == _MAX_KEY:
+            return everything
+        return [(0, threshold), (threshold + 1, _MAX_KEY)]
+
+    def _sample_keys(self, draw_bits: int) -> Array:
+        """Read the leading key words of random slots; mirror images and loops do no harm.
+
+        Each is the least of ``1 << draw_bits`` slots.
+        """
+        device, samples = self.graph.device, self.options.samples << draw_bits
+        generator = np.random.default_rng(self.options.seed)
+        slots = generator.integers(self.graph.n_slots, size=samples, dtype=np.uint32)
+        keys = np.empty(samples, np.uint32)
+        on_device, sampled = device.allocate(slots.nbytes), device.allocate(keys.nbytes)
+        self.launch.write(on_device, slots)
+        self.launch(
+            self.program, "ecl_sample_keys", self._groups(samples), self.graph.weights, on_device,
+            sampled, np.uint32(samples),
+        )  # fmt: skip
+        self.launch.read(sampled, keys)
+        return least_of_draws(keys, draw_bits)[0]
+
+    def phase(self, lightest: int, heaviest: int, *, contracted: bool) -> list[int]:
+        """Join all sets that edges of the window join; return how many edges each round had."""
+        if contracted:  # sets that ran out of light edges still hold their last reservation
+            for reservations in self.reservations:
+                self._forget(reservations)
+        window = (np.uint32(lightest), np.uint32(heaviest))
+        if self.options.data_driven:
+            return self._worklist_phase(window, contracted=contracted)
+        return self._topology_phase(window)
+
+    def _check_progress(self, first: int, edges: int) -> None:
+        """Raise if the phase that began with round `first` has had more rounds than it can need."""
+        if self.round - first > _ROUNDS_A_PHASE:
+            rule = f"a phase has {_ROUNDS_A_PHASE} rounds at most, since each halves its sets"
+            raise no_progress(
+                "ecl", self.graph.device, rule, round=self.round - first, edges=edges,
+                vertices=self.graph.n_vertices,
+            )  # fmt: skip
+
+    def _forget(self, reservations: Any) -> None:
+        self.launch.fill(reservations, _MAX_KEY, self.words * self.graph.n_vertices)
+
+    # --------------------------------------------------------------- worklists
+
+    def _worklist_phase(self, window: tuple[Any, Any], *, contracted: bool) -> list[int]:
+        """Algorithm 2: populate, then hook and contract until no edge is left."""
+        first, sizes = self.round, [self.capacity]
+        self._populate_worklist(window, contracted=contracted)
+        counts = np.empty(2, np.uint32)  # edges of this round, and what is left for the next
+        while sizes[-1]:
+            self._check_progress(first, sizes[-1])
+            self._enqueue_round(sizes[-1], is_first=self.round == first)
+            self.launch.read(self.counts, counts, offset=4 * (self.round - 1))
+            sizes[-1:] = counts.tolist()
+            self._check_sizes(sizes)
+        self.round += 1
+        return [size for size in sizes if size]
+
+    def _check_sizes(self, sizes: list[int]) -> None:
+        """Raise if a worklist cannot be as long as the device says."""
+        if max(sizes[-2:]) > self.capacity or sizes[-1] > sizes[-2]:
+            rule = (
+                f"a worklist holds {self.capacity} edges, and each has no more than the one before"
+            )
+            raise no_progress(
+                "ecl", self.graph.device, rule, round=self.round, edges=sizes[-2],
+                edges_left=sizes[-1],
+            )  # fmt: skip
+
+    def _populate_worklist(self, window: tuple[Any, Any], *, contracted: bool) -> None:
+        """Make the first worklist of a phase; the other one serves for the pieces of hubs."""
+        graph, program, launch = self.graph, self.populating, self.launch
+        side = self.round % 2
+        worklist, pieces = self.worklists[side], self.worklists[1 - side]
+        self.hub_round -= 1  # their counts grow downwards from the end
+        common = (
+            graph.indptr, graph.indices, graph.weights, self.parent, self.reservations[side],
+            worklist, pieces, self.counts, np.uint32(self.round), np.uint32(self.hub_round),
+        )  # fmt: skip
+        phase = (np.uint32(self.capacity), *window, np.uint32(contracted))
+        tile = program.work_group_size * graph.device.policy.rows_per_item
+        groups = self._groups(graph.n_vertices, tile=tile)
+        launch(program, "ecl_populate_from_rows", groups, *common, self.n, *phase)
+        if program.work_group_size > 1 and self.options.hybrid_parallelism:
+            groups = self._groups(graph.n_slots)
+            launch(program, "ecl_populate_from_hubs", groups, *common, *phase)
+
+    def _enqueue_round(self, bound: int, *, is_first: bool) -> None:
+        """Enqueue a round on a worklist of at most `bound` edges, and enter the next one."""
+        launch, program = self.launch, self.program
+        side, round_ = self.round % 2, np.uint32(self.round)
+        here, there = self.worklists[side], self.worklists[1 - side]
+        held, following = self.reservations[side], self.reservations[1 - side]
+        weights, parent, counts = self.graph.weights, self.parent, self.counts
+        extent, groups = (self.n, np.uint32(self.capacity)), self._groups(bound)
+        for later_pass in range(1, self.passes):
+            launch(
+                program, "ecl_refine_reservations", groups, round_, np.uint32(later_pass), here,
+                weights, parent, held, counts, *extent,
+            )  # fmt: skip
+        launch(
+            program, "ecl_hook_components", groups, round_, np.uint32(is_first), here, parent,
+            held, following, self.in_forest.memory, counts, *extent,
+        )  # fmt: skip
+        if not self.options.implicit_path_compression:
+            self._forget(following)  # worklists of vertices do not tell which sets to clear
+        tile = program.work_group_size * self.graph.device.policy.edges_per_item
+        launch(
+            program, "ecl_contract_worklist", self._groups(bound, tile=tile), round_, here, there,
+            weights, parent, following, counts, *extent,
+        )  # fmt: skip
+        self.round += 1
+
+    # ---------------------------------------------------------------- topology
+
+    def _topology_phase(self, window: tuple[Any, Any]) -> list[int]:
+        """Section 5.3, items 7 and 8: every round goes over the whole graph."""
+        graph, program, first = self.graph, self.topology, self.round
+        held, rows = self.reservations[0], graph.indptr
+        groups = self._groups(graph.n_vertices)
+        if self.options.edge_centric:
+            rows, expand = self.rows, "ecl_topology_expand_rows"
+            if first == 0:
+                self.launch(program, expand, groups, graph.indptr, rows, self.n)
+            groups = self._groups(graph.n_slots)
+        arrays = (graph.indptr, rows, graph.indices, graph.weights, self.parent, held)
+        extent = (self.n, np.uint32(graph.n_slots), *window)
+        crossing = np.ones(1, np.uint32)
+        while crossing[0]:
+            self._check_progress(first, graph.n_slots)
+            for pass_ in range(self.passes):
+                self.launch(
+                    program, "ecl_topology_reserve", groups, *arrays, self.counts,
+                    np.uint32(self.round), *extent, np.uint32(pass_),
+                )  # fmt: skip
+            self.launch.read(self.counts, crossing, offset=4 * self.round)
+            self.launch(
+                program, "ecl_topology_hook", groups, *arrays, self.in_forest.memory, *extent
+            )
+            self._forget(held)
+            self.round += 1
+        return [graph.n_slots] * (self.round - first)

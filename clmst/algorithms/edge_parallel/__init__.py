@@ -1,0 +1,1 @@
+"""Borůvka's rounds over all edges of the graph."""

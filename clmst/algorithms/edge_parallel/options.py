@@ -1,0 +1,38 @@
+"""Which disjoint sets the edges of edge-parallel share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from clmst.algorithms.shared.options import check_alternatives
+
+UnionFind: TypeAlias = Literal["atomic-half", "atomic-full", "locked"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EdgeParallelOptions:
+    """What can be done in more than one way; it changes how long a solve takes, never its result.
+
+    Attributes
+    ----------
+    union_find : {"atomic-half", "atomic-full", "locked"}
+        How finds and merges share the sets. "atomic-half": a find lets each second vertex on its
+        way point to its grandparent, by compare-and-swap. "atomic-full": it lets all of them point
+        to the root, by compare-and-swap. "locked": one lock of the whole device is taken around
+        every find and every merge, so that one work-item at a time does any: for comparison, and
+        for small graphs. It needs a device on which the work-item that has the lock runs on while
+        others keep trying, which OpenCL does not promise; on one that does not let it, the solve
+        ends with an :class:`UnsupportedDeviceError`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A value that is none of these.
+    """
+
+    union_find: UnionFind = "atomic-half"
+
+    def __post_init__(self) -> None:
+        """Refuse what there is not."""
+        check_alternatives(self, union_find=UnionFind)

@@ -1,0 +1,173 @@
+"""edge-parallel: Borůvka's rounds over all edges of the graph, by disjoint sets.
+
+Source: L. Ma, J. Wan, "Heterogeneous CPU-GPU Orchestration for Repeated Minimum Spanning Tree
+Computation", section 3.1.1, strategy MP.
+``cl/algorithms/edge_parallel/edge_parallel.cl`` states what differs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.edge_parallel.options import EdgeParallelOptions, UnionFind
+from clmst.algorithms.shared.options import options_for
+from clmst.algorithms.shared.progress import check_rounds
+from clmst.algorithms.shared.solution import Solution, flag_words, new_flags
+from clmst.core.errors import UnsupportedDeviceError
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.capabilities import DeviceKind
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.enqueue import enqueue, for_each
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/edge_parallel/edge_parallel.cl"
+
+_KEPT = "rows of edge-parallel"  # with a graph, for the next solve
+
+# Every round at least halves the supervertices that have an edge; the last one merges none.
+_MAX_ROUNDS = 33
+
+_SETS: dict[UnionFind, int] = {"atomic-half": 0, "atomic-full": 1, "locked": 2}  # SETS
+_LOCK_LOST = 2**32 - 1  # of cl/device/lock.cl
+# Looks at a lock that does not move on, after which a work-item gives up. A thread of a CPU can
+# be off its core for long while others look every few nanoseconds; on other devices a look takes a
+# microsecond, and whoever has the lock is running.
+_PATIENCE: dict[DeviceKind, int] = {"cpu": 1 << 28, "gpu": 1 << 20, "accelerator": 1 << 20}
+
+
+def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
+    """Solve by rounds over all edges; see :class:`EdgeParallelOptions`.
+
+    Notes
+    -----
+    O((n + m) log n) work, finds aside, in O(log n) rounds of three launches (one more without
+    64-bit atomics, one more for 64-bit weights) and one read-back each. Device memory beside the
+    graph: 12 bytes a vertex (16 for 64-bit weights) and five a slot, four of which are kept with
+    the graph for the next solve.
+
+    Raises
+    ------
+    UnsupportedDeviceError
+        Sets are "locked", and whoever had the lock did not run on.
+    """
+    options = options_for("edge-parallel", EdgeParallelOptions, options)
+    run = Run(graph, launch, maximum=maximum, options=options)
+    merged = run.rounds() if graph.n_slots else []
+    stats = {"rounds": len(merged), "merged": merged}
+    return Solution(graph=graph, in_forest=run.in_forest, stats=stats)
+
+
+def defines(union_find: UnionFind, kind: DeviceKind) -> dict[str, int]:
+    """Return the macros of SOURCE beside those of the device and of the weights."""
+    macros = {"SETS": _SETS[union_find]}
+    return macros | {"LOCK_PATIENCE": _PATIENCE[kind]} if union_find == "locked" else macros
+
+
+class Run:
+    """One solve: its program, its buffers, its rounds."""
+
+    def __init__(
+        self,
+        graph: DeviceGraph,
+        launch: Launcher,
+        *,
+        maximum: bool,
+        options: EdgeParallelOptions,
+    ) -> None:
+        device, n = graph.device, graph.n_vertices
+        weights = graph.weight_defines(maximum=maximum)
+        is_wide = weights["WEIGHT_BITS"] == 64
+        self.graph, self.launch, self.options = graph, launch, options
+        kind = device.capabilities.kind
+        self.program = device.program(SOURCE, **weights, **defines(options.union_find, kind))
+        self.passes = (2 if is_wide else 1) + (not device.capabilities.int64_atomics)
+        self.parent = DeviceArray.empty(n, np.uint32, device)
+        # RESERVATION_WORDS of cl/device/reservation.cl.
+        self.reservations = DeviceArray.empty((3 if is_wide else 2) * n, np.uint32, device)
+        self.state = DeviceArray.empty(1 + _MAX_ROUNDS, np.uint32, device)
+        self.in_forest = new_flags(graph.n_slots, device)
+
+    def _for_each(self, kernel: str, n_items: int, *arguments: Any) -> None:
+        for_each(self.launch, self.program, f"edge_parallel_{kernel}", n_items, *arguments)
+
+    def _by_sets(self, kernel: str, n_items: int, *arguments: Any) -> None:
+        """Enqueue a kernel that finds or merges.
+
+        Each work-item that tries to get the lock slows down the one that has it, so there are few.
+        """
+        launch, program = self.launch, self.program
+        groups = launch.groups_for(-(-n_items // program.grid_tile))
+        if self.options.union_find == "locked":
+            groups = min(groups, self.graph.device.capabilities.compute_units)
+        enqueue(launch, program, f"edge_parallel_{kernel}", groups, *arguments)
+
+    def rounds(self) -> list[int]:
+        """Enqueue everything; return how many supervertices each round merged, at last none."""
+        self.begin()
+        merged: list[int] = []
+        while not merged or merged[-1]:
+            check_rounds(
+                "edge-parallel", self.graph.device, len(merged), vertices=self.graph.n_vertices,
+                merged=sum(merged),
+            )  # fmt: skip
+            number = len(merged)
+            with self.launch.phase("reset"):
+                self.reset()
+            with self.launch.phase("find"):
+                self.find()
+            with self.launch.phase("contract"):
+                self.contract(number)
+            merged.append(self.read_merged(number))
+        return merged
+
+    def begin(self) -> None:
+        """Make every vertex a set, and the array of edges unless the solve before has done that."""
+        graph, n = self.graph, self.graph.n_vertices
+        if graph.rows is None and _KEPT not in graph.plans:
+            rows = DeviceArray.empty(graph.n_slots, np.uint32, graph.device)
+            with self.launch.phase("list edges"):
+                self._for_each("list_edges", graph.n_slots, graph.indptr, rows, n, graph.n_slots)
+            graph.plans[_KEPT] = rows
+        self.rows = graph.plans[_KEPT] if graph.rows is None else graph.rows
+        n_state, n_flag_words = self.state.size, flag_words(graph.n_slots)
+        self._for_each(
+            "begin", max(n, n_state, n_flag_words), self.parent, self.state, self.in_forest, n,
+            n_state, n_flag_words,
+        )  # fmt: skip
+
+    def reset(self) -> None:
+        """Enqueue the first step of a round: no supervertex has a candidate."""
+        n = self.graph.n_vertices
+        self._for_each("reset", n, self.reservations, n)
+
+    def find(self) -> None:
+        """Enqueue the second: every edge is entered at both of its supervertices."""
+        graph = self.graph
+        for pass_ in range(self.passes):
+            self._by_sets(
+                "find_minima", graph.n_slots, self.rows, graph.indices, graph.weights, self.parent,
+                self.reservations, self.state, graph.n_vertices, graph.n_slots, pass_,
+            )  # fmt: skip
+
+    def contract(self, number: int) -> None:
+        """Enqueue the third, of round `number`: every supervertex merges along what it holds."""
+        graph, n = self.graph, self.graph.n_vertices
+        self._by_sets(
+            "contract", n, self.rows, graph.indices, self.reservations, self.parent,
+            self.in_forest, self.state, n, number,
+        )  # fmt: skip
+
+    def read_merged(self, number: int) -> int:
+        """Return how many supervertices a round has merged into others; waits for it."""
+        found, device = np.empty(self.state.size, np.uint32), self.graph.device
+        self.launch.read(self.state.memory, found)
+        if found[0] == _LOCK_LOST:  # STATE_LOCK
+            raise UnsupportedDeviceError(
+                f"a work-item looked {_PATIENCE[device.capabilities.kind]} times at a lock that "
+                f"did not move on; union_find='locked' needs a device that lets whoever has the "
+                f"lock run on, which {device.description} does not: 'atomic-half' and "
+                "'atomic-full' have no locks"
+            )
+        return int(found[1 + number])  # STATE_MERGED

@@ -1,0 +1,1 @@
+"""Borůvka's rounds on ever smaller arrays, light edges first."""

@@ -1,0 +1,230 @@
+"""A prepared solve by filter-boruvka: its windows, its memory, and what kernels take of it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.filter_boruvka.options import MAX_PHASES, FilterBoruvkaOptions
+from clmst.algorithms.shared.candidates import Candidates
+from clmst.algorithms.shared.solution import flag_words, new_flags
+from clmst.algorithms.shared.windows import window_ends
+from clmst.core.weight_keys import Array
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.policy import Policy
+from clmst.runtime.program import Program
+
+SOURCE = "algorithms/filter_boruvka/filter_boruvka.cl"
+RESIDENT_SOURCE = "algorithms/filter_boruvka/resident.cl"
+
+SAMPLES = 1024
+_MAX_DEPTHS = 40
+# Of 32 bits, of a compute unit of NVIDIA's: what resident work-groups share.
+_REGISTERS = 65536
+_WEIGHTS = 2  # the place of the weights among the arguments of all kernels
+# The layout of state[], as filter_boruvka_solve.cl has it.
+_WINDOWS = 3
+_OVERFLOW = _WINDOWS + 3 * MAX_PHASES
+_COUNTS = _OVERFLOW + 1
+_STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
+
+# Bytes that both worklists may take together, for each edge and each vertex: a solve then keeps
+# within 40 bytes an edge and 40 a vertex. Where that is too little it is done again with room.
+_LIST_BYTES = {True: (21, 13), False: (31, 7)}  # both directions stored, or one
+_FEW_EDGES = 256  # room that the smallest graphs have beyond that
+
+
+def defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
+    """Return the macros of SOURCE beside those of the device and of the weights."""
+    return {
+        "SYMMETRIC": symmetric,
+        "MAX_PHASES": MAX_PHASES,
+        "MAX_DEPTHS": _MAX_DEPTHS,
+        "SAMPLES": SAMPLES,
+        "EDGES_PER_ITEM": tuning.worklist_edges_per_item,
+        "TILE_ITEMS": tuning.slots_per_item,
+        "CHASE": tuning.chase,
+        "MAX_REGISTERS": tuning.max_registers,
+    }
+
+
+def resident_defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
+    """Return the macros of RESIDENT_SOURCE beside those of the device and of the weights."""
+    resident = tuning.resident_work_group_size * max(tuning.resident_groups_per_compute_unit, 1)
+    return defines(tuning, symmetric=symmetric) | {
+        "WG_SIZE": tuning.resident_work_group_size,
+        "MAX_REGISTERS": min(_REGISTERS // resident, 255),
+        "TILE_ITEMS": tuning.resident_slots_per_item,
+        "EDGES_PER_ITEM": tuning.resident_edges_per_item,
+    }
+
+
+class Plan:
+    """What solves of one graph share; made once, so that a small solve is all launches.
+
+    Parameters
+    ----------
+    graph : DeviceGraph
+    maximum : bool
+    options : FilterBoruvkaOptions
+    roomy : bool
+        Have worklists that no graph can overflow, rather than such as graphs hardly ever do.
+    candidates : Candidates, optional
+        What is left of the graph, if it is not all of it; each edge is stored once then.
+    """
+
+    def __init__(
+        self,
+        graph: DeviceGraph,
+        *,
+        maximum: bool,
+        options: FilterBoruvkaOptions,
+        roomy: bool,
+        finer: bool = False,
+        candidates: Candidates | None = None,
+    ) -> None:
+        # Not the graph itself: it keeps its plans, and neither would go before a collection.
+        self.device, self.options, self.candidates = graph.device, options, candidates
+        self.n_vertices = graph.n_vertices if candidates is None else candidates.n_vertices
+        self.n_slots = graph.n_slots
+        device, tuning = graph.device, graph.device.policy
+        self.symmetric = graph.graph.is_symmetric
+        self.weights = graph.weight_defines(maximum=maximum)
+        self.passes = (2 if self.weights["WEIGHT_BITS"] == 64 else 1) + (
+            not device.capabilities.int64_atomics
+        )
+        self.ranks: tuple[int, ...] = ()
+        self.finer, self.roomy = finer, roomy
+        if candidates is None:
+            self._set_windows(graph, tuning)
+        self.n_phases = 1 + len(self.ranks)
+        self._allocate(graph, roomy=roomy)
+        # A fence across the device is known for devices with these lanes only (device/resident.cl).
+        has_fence = device.capabilities.lanes == "ptx"
+        resident = tuning.resident_groups_per_compute_unit if has_fence else 0
+        self.resident_groups_per_compute_unit = resident
+        self.waits_for_others = True  # until resident work-groups have given up
+        self.tile_slots = 0  # of the tiles whose rows are known
+        self.solves = 0  # so far
+        self._presets: dict[tuple[Any, ...], Any] = {}  # kernels, their arguments set
+        self.program = device.program(
+            SOURCE, **self.weights, **defines(tuning, symmetric=self.symmetric)
+        )
+
+    def _set_windows(self, graph: DeviceGraph, tuning: Policy) -> None:
+        dense = graph.average_degree >= tuning.dense_degree
+        usual = tuning.dense_filter_target if dense else tuning.filter_target
+        ends = window_ends(
+            graph, self.options.targets, usual=usual, samples=SAMPLES, finer=self.finer
+        )
+        self.ranks = ends.ranks
+        # Seed, draws and ranks, as kernels take them.
+        none = [SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))
+        words = (self.options.seed, ends.draw_bits, *self.ranks, *none)
+        self.window_arguments = tuple(np.uint32(word) for word in words)
+
+    @cached_property
+    def resident_program(self) -> Program:
+        """The kernels for resident work-groups, which not every solve needs."""
+        shape = resident_defines(self.device.policy, symmetric=self.symmetric)
+        return self.device.program(RESIDENT_SOURCE, **self.weights, **shape)
+
+    # -------------------------------------------------------------------- memory
+
+    def _allocate(self, graph: DeviceGraph, *, roomy: bool) -> None:
+        device, few = graph.device, self.candidates
+        n, m = self.n_vertices, graph.edge_bound if few is None else few.n_edges
+        wide = self.weights["WEIGHT_BITS"] == 64
+        has_room_for_all = roomy or few is not None
+        even, odd = self.capacities = (m, m) if has_room_for_all else self._capacities(n, m)
+        tile = min(
+            size * items
+            for size, items in (
+                (device.policy.work_group_size, device.policy.slots_per_item),
+                (device.policy.resident_work_group_size, device.policy.resident_slots_per_item),
+            )
+        )
+        n_tiles = -(-graph.n_slots // tile) if few is None else 0
+        word = 12 if wide else 8
+        held_even, held_odd = (n >> 2, n >> 1) if self.symmetric else (n, n)
+        first = n if self.symmetric else 0
+        links = 2 * n if self.symmetric else 3 * n
+        sizes = (4 * (2 * n_tiles + 1), 4 * first, 4 * first, 4 * links, word * held_even,
+                 word * held_odd, 16 * even, 16 * odd, 4 * -(-graph.n_slots // 32))  # fmt: skip
+        self.buffers = [device.allocate(max(size, 16)) for size in sizes]
+        self.in_forest = new_flags(graph.n_slots, device)
+        self.state = device.allocate(4 * _STATE_WORDS)
+        numbers = (n, graph.n_slots, even, odd)
+        # The arrays of the solve, as all kernels take them (filter_boruvka_solve.cl).
+        self.arguments = (
+            graph.indptr, graph.indices, graph.weights, *self.buffers, self.state,
+            *(np.uint32(number) for number in numbers),
+        )  # fmt: skip
+        self.device_bytes = sum(sizes) + 4 * flag_words(graph.n_slots) + 4 * _STATE_WORDS
+        self.device_bytes += 4 * (graph.n_vertices + 1 + graph.n_slots)
+        self.device_bytes += graph.n_slots * self.weights["WEIGHT_BITS"] // 8
+        self.host_state = np.zeros(_STATE_WORDS, np.uint32)
+
+    def _capacities(self, n: int, m: int) -> tuple[int, int]:
+        """Return how many edges of 16 bytes the worklists of even and odd depths hold.
+
+        Where both directions are stored, the even one begins as a list of 8 bytes an edge.
+        """
+        an_edge, a_vertex = _LIST_BYTES[self.symmetric]
+        half = min(m, (an_edge * m + a_vertex * n) // 32 + _FEW_EDGES)
+        at_least = -(-m // 2) if self.symmetric and self.ranks else 0
+        return max(at_least, half), half
+
+    def look_at(self, weights: Any) -> None:
+        """Take the weights of the next solve from another buffer, of words of the same kind."""
+        if weights is self.arguments[_WEIGHTS]:
+            return
+        self.arguments = (*self.arguments[:_WEIGHTS], weights, *self.arguments[_WEIGHTS + 1 :])
+        for kernel in self._presets.values():
+            kernel.set_arg(_WEIGHTS, weights)
+
+    def preset(self, program: Program, name: str, arguments: tuple[Any, ...]) -> Any:
+        """Return a kernel that takes the plan's own arguments and these, which are set."""
+        kernel = self._presets.get((name, arguments))
+        if kernel is None:
+            kernel = program.preset(name, (*self.arguments, *arguments))
+            self._presets[name, arguments] = kernel
+        return kernel
+
+    # --------------------------------------------------------------------- state
+
+    def clear_state(self, launch: Launcher) -> None:
+        """Enqueue what each solve begins with, and leaves behind unless it gives up."""
+        launch.fill(self.state, 0, _STATE_WORDS)
+
+    def read_state(self, launch: Launcher) -> None:
+        """Read the counts back; waits for everything enqueued."""
+        launch.read(self.state, self.host_state)
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether a resident work-group waited too long, by what was read last."""
+        return bool(self.host_state[1])
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether a worklist had too little room, by what was read last."""
+        return bool(self.host_state[_OVERFLOW])
+
+    def worklist_sizes(self) -> list[list[int]]:
+        """Return how many edges each depth of each phase had that had any, by what was read last.
+
+        Plain lists from one conversion: a small solve notices microseconds.
+        """
+        edges = self.host_state[_COUNTS::3].tolist()
+        phases = range(0, self.n_phases * _MAX_DEPTHS, _MAX_DEPTHS)
+        return [[size for size in edges[at : at + _MAX_DEPTHS] if size] for at in phases]
+
+    def counts(self, phase: int) -> Array:
+        """Return (edges, vertices, pending) of each depth of a phase, by what was read last."""
+        table: Array = self.host_state[_COUNTS:].reshape(MAX_PHASES, _MAX_DEPTHS, 3)
+        counts: Array = table[phase]
+        return counts

@@ -1,0 +1,274 @@
+"""One solve by filter-boruvka: its launches, their order, and when counts are read.
+
+Source: see ``cl/algorithms/filter_boruvka/filter_boruvka.cl``;
+``docs/architecture.md`` tells the steps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.filter_boruvka.plan import SAMPLES, Plan
+from clmst.algorithms.shared.candidates import Candidates
+from clmst.algorithms.shared.progress import check_halved, no_progress
+from clmst.algorithms.shared.solution import flag_words
+from clmst.algorithms.shared.windows import is_flooded, is_stubborn
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.program import Program
+
+# From so many vertices on, ways may be too long to follow at once: it is done twice then.
+_MANY_VERTICES = 1 << 18
+# Work-groups a compute unit for steps whose number of items is known on the device only, and small.
+_FEW_GROUPS = 8
+# Ways get at least half as long each time that they are followed.
+_MOST_FOLLOWINGS = 33
+# Solves by a plan before kernels get their arguments for good: that takes as long as setting them
+# thirty times, and who solves three times will again.
+_SOLVES_BEFORE_PRESET = 2
+
+
+class Run:
+    """One solve: which launches, in which order."""
+
+    def __init__(self, plan: Plan, launch: Launcher) -> None:
+        self.plan, self.launch = plan, launch
+        self.n = plan.n_vertices
+        tuning = plan.device.policy
+        self.tuning = tuning
+        self.launches = self._launches()
+        self.is_stubborn = False  # set where the solve was given up for want of windows
+        # Where nobody may wait for others, one work-group waits for nobody.
+        units = plan.device.capabilities.compute_units
+        self.resident_groups = max(plan.resident_groups_per_compute_unit * units, 1)
+
+    def _launches(self) -> str:
+        """Return how the solve is launched."""
+        plan, tuning = self.plan, self.tuning
+        if not plan.waits_for_others:
+            return "separate"
+        if plan.options.launches != "auto":
+            return plan.options.launches
+        if plan.resident_groups_per_compute_unit == 0:
+            return "separate"
+        if plan.candidates is not None:
+            return "mixed"
+        return "resident" if plan.n_slots <= tuning.resident_slots else "mixed"
+
+    def solve(self) -> None:
+        """Enqueue everything, and wait for the counts."""
+        self.enqueue()
+        self.plan.read_state(self.launch)
+
+    def enqueue(self) -> None:
+        """Enqueue everything; separate launches wait for counts in between."""
+        self.plan.solves += 1
+        if self.launches == "resident":
+            self._find_rows()
+            self._solve_at_once()
+        else:
+            self._first_worklist()
+            for phase in range(self.plan.n_phases):
+                first = 0 if phase == 0 and not self.plan.symmetric else 1
+                if phase > 0:
+                    self._tile_step("admit_edges", phase, self.plan.n_phases, 1)
+                settles = phase + 1 < self.plan.n_phases
+                if self.launches == "mixed":
+                    self._rounds_without_reading(phase, first, settles=settles)
+                else:
+                    self._rounds(phase, first)
+                    if self.is_stubborn:
+                        return
+                    if settles:
+                        self._settle(phase, first)
+            self._step("show", flag_words(self.plan.n_slots), self.plan.in_forest.memory)
+
+    def stats(self) -> dict[str, Any]:
+        """Return what the solve tells about its work."""
+        plan = self.plan
+        sizes = plan.worklist_sizes()
+        return {
+            "rounds": sum(map(len, sizes)) + (plan.symmetric and not plan.ranks),
+            "worklist_sizes": sizes,
+            "launches_as": self.launches,
+            "device_bytes": plan.device_bytes,
+        }
+
+    # --------------------------------------------------------------------- steps
+
+    def _step(
+        self, name: str, n_items: int, *arguments: Any, tile: int | None = None, few: bool = False
+    ) -> None:
+        """Enqueue a step over so many items; with `few`, by a few work-groups a compute unit.
+
+        Arguments that are Python's integers are words.
+        """
+        program = self.plan.program
+        groups = self.launch.groups_for(-(-n_items // (tile or program.grid_tile)))
+        if few:
+            groups = min(groups, _FEW_GROUPS * self.plan.device.capabilities.compute_units)
+        words = (np.uint32(one) if isinstance(one, int) else one for one in arguments)
+        self._enqueue(program, f"filter_boruvka_{name}", groups, *words)
+
+    def _enqueue(self, program: Program, name: str, groups: int, *arguments: Any) -> None:
+        """Enqueue a kernel; where launches are what solves wait for, one with its arguments set."""
+        plan = self.plan
+        few_launches = self.launches == "resident" or plan.candidates is not None
+        if few_launches and plan.solves > _SOLVES_BEFORE_PRESET:
+            kernel = plan.preset(program, name, arguments)
+            self.launch.preset(kernel, name, groups, program.work_group_size)
+        else:
+            self.launch(program, name, groups, *plan.arguments, *arguments)
+
+    def _solve_at_once(self) -> None:
+        """Enqueue the one launch."""
+        plan = self.plan
+        self._enqueue(
+            plan.resident_program, "filter_boruvka_resident_solve", self.resident_groups,
+            plan.in_forest.memory, np.uint32(plan.n_phases), *plan.window_arguments,
+        )  # fmt: skip
+
+    def _launch_resident(self, name: str, *arguments: Any) -> None:
+        """Enqueue work-groups that wait for one another."""
+        name = f"filter_boruvka_resident_{name}"
+        self._enqueue(self.plan.resident_program, name, self.resident_groups, *arguments)
+
+    def _edge_step(self, name: str, phase: int, depth: int) -> None:
+        bound = self.plan.capacities[depth % 2]
+        if self.plan.symmetric and depth == 0:  # (row, slot), of half the size
+            bound *= 2
+        tile = self.plan.program.work_group_size * self.tuning.worklist_edges_per_item
+        self._step(name, bound, phase, depth, tile=tile)
+
+    def _tile_step(self, name: str, *arguments: int) -> None:
+        tile = self.plan.program.work_group_size * self.tuning.slots_per_item
+        self._step(name, self.plan.n_slots, *arguments, tile=tile)
+
+    def _find_rows(self) -> None:
+        """Let tiles know the rows that they begin in, unless a solve before this one did."""
+        tuning = self.tuning
+        tile = self.plan.program.work_group_size * tuning.slots_per_item
+        if self.launches == "resident":
+            tile = tuning.resident_work_group_size * tuning.resident_slots_per_item
+        if self.plan.tile_slots != tile:
+            self._step("find_rows", -(-self.plan.n_slots // tile) + 1, tile)
+            self.plan.tile_slots = tile
+
+    def _enter_candidates(self, candidates: Candidates) -> None:
+        k = candidates.n_edges
+        self._step("prepare_candidates", max(self.n, self.plan.n_slots // 32), candidates.kept)
+        ends, slots, starts = candidates.ends.memory, candidates.slots.memory, candidates.starts
+        if k and starts is None:
+            self._step("enter_candidates", k, ends, slots, k)
+        elif k and starts is not None:
+            self._step("enter_chains", k, ends, slots, starts.memory, k)
+
+    def _first_worklist(self) -> None:
+        plan, n = self.plan, self.n
+        if plan.candidates is not None:
+            self._enter_candidates(plan.candidates)
+            return
+        self._find_rows()
+        self._step("prepare", plan.n_slots // 32 if plan.symmetric else max(n, plan.n_slots // 32))
+        if plan.ranks:
+            self._step("set_windows", SAMPLES, *plan.window_arguments)
+        if not plan.symmetric:
+            self._tile_step("admit_edges", 0, plan.n_phases, 0)
+            return
+        self._tile_step("take_minima", plan.n_phases)
+        tile = plan.program.work_group_size * self.tuning.slots_per_item
+        self._step("join_rows", -(-plan.n_slots // tile))
+        self._step("choose_edges", n)
+        self._step("follow_choices", n)
+        self._follow_again(0, 0, n)
+        if plan.ranks:
+            self._edge_step("contract", 0, 0)
+        else:
+            self._tile_step("admit_edges", 0, 1, 1)
+
+    def _follow_again(self, phase: int, depth: int, bound: int) -> None:
+        """Follow on where ways were too long: by what the device says, or to be sure."""
+        if self.launches == "mixed":
+            if bound >= _MANY_VERTICES:
+                self._step("follow", bound, phase, depth, 1)
+            return
+        before = 0
+        for _ in range(_MOST_FOLLOWINGS):
+            self.plan.read_state(self.launch)
+            pending = int(self.plan.counts(phase)[depth, 2])
+            if pending == before:
+                return
+            before = pending
+            self._step("follow", bound, phase, depth, 1)
+        rule = "each time ways get at least half as long, so they are followed 33 times at most"
+        raise no_progress(
+            "filter-boruvka", self.plan.device, rule, phase=phase, depth=depth, vertices=bound,
+            pending=before,
+        )  # fmt: skip
+
+    def _round(self, phase: int, depth: int) -> None:
+        """Enqueue a round up to its contraction."""
+        bound = max(self.n >> depth, 1)
+        for later in range(1, self.plan.passes):
+            tile = self.plan.program.grid_tile
+            self._step("refine", self.plan.capacities[depth % 2], phase, depth, later, tile=tile)
+        self._edge_step("hook", phase, depth)
+        self._step("follow", bound, phase, depth, 0)
+        self._follow_again(phase, depth, bound)
+
+    def _rounds(self, phase: int, depth: int) -> None:
+        """Do rounds until one finds no edge, with a read-back each."""
+        begin, before = depth, self.n
+        while True:
+            self._round(phase, depth)
+            vertices = int(self.plan.counts(phase)[depth + 1, 1])
+            if not vertices:  # none was hooked to another
+                return
+            last, edges = (
+                int(self.plan.counts(phase)[k, 0]) for k in (max(depth - 1, begin), depth)
+            )
+            check_halved(
+                "filter-boruvka", self.plan.device, depth + 1, vertices=(before, vertices),
+                edges=(last, edges),
+            )  # fmt: skip
+            if depth <= begin + 1 and self._wants_more_windows(phase, depth, depth == begin):
+                self.is_stubborn = True
+                return
+            self._edge_step("contract", phase, depth)
+            before = vertices
+            depth += 1
+
+    def _wants_more_windows(self, phase: int, depth: int, is_first: bool) -> bool:
+        """Return whether the last window has so many edges, or its first round took out so few.
+
+        The solve can begin anew with more windows if nobody has said what they are to be.
+        """
+        plan = self.plan
+        if not plan.ranks or plan.finer or plan.options.targets is not None:
+            return False
+        if phase + 1 < plan.n_phases:
+            return False
+        counts = plan.counts(phase)
+        edges, vertices = int(counts[depth, 0]), int(counts[depth, 1])
+        if is_first:
+            listed = plan.n_slots // 2 if plan.symmetric else plan.n_slots
+            return is_flooded(edges, vertices, listed)
+        return is_stubborn((int(counts[depth - 1, 0]), edges), vertices)
+
+    def _rounds_without_reading(self, phase: int, first: int, *, settles: bool) -> None:
+        """Do some rounds, whatever they find, and leave the rest to resident work-groups."""
+        depth = first
+        if phase == 0:
+            for _ in range(self.tuning.separate_rounds):
+                self._round(phase, depth)
+                self._edge_step("contract", phase, depth)
+                depth += 1
+        words = (np.uint32(word) for word in (phase, depth, first, settles))
+        self._launch_resident("finish_phase", *words)
+
+    def _settle(self, phase: int, first: int) -> None:
+        """Let every vertex know the component that the phase left it in."""
+        self._step("number_components", self.n, phase, first, few=True)
+        self._step("find_components", self.n, phase)
+        self._step("begin_components", self.n, phase + 1, few=True)

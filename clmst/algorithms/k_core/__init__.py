@@ -1,0 +1,1 @@
+"""Core numbers of vertices."""

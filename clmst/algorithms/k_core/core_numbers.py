@@ -1,0 +1,189 @@
+"""Core numbers by parallel peeling; host side of ``cl/algorithms/k_core/k_core.cl``.
+
+Source: H. Kabir, K. Madduri, "Parallel k-Core Decomposition on Multicore Platforms", IPDPSW '17;
+``cl/algorithms/k_core/k_core.cl`` states what differs from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.shared.progress import no_progress
+from clmst.core.graph_checks import check_size
+from clmst.primitives.scan import exclusive_scan, inclusive_scan
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.enqueue import enqueue, for_each
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/k_core/k_core.cl"
+MIRROR_SOURCE = "algorithms/k_core/mirror.cl"
+PEEL_SOURCE = "algorithms/k_core/peel.cl"
+LONE_SOURCE = "algorithms/k_core/lone.cl"
+
+# Vertices that a work-item, or a work-group of several, keeps to go on with, at most: LONE_QUEUE
+# of the kernel, or as many as the work-group takes at a time.
+LONE_ROOM = 4096
+# Slots that a lone work-item goes on for, and turns of a work-group: some tenths of a millisecond
+# and some milliseconds. The rest is shared out anew, by a launch of microseconds.
+LONE_CHASE = 1 << 16
+GROUP_CHASE = 1 << 10
+# Work-groups a compute unit, at most: rounds are many, and late ones have little to do.
+_GROUPS = 16
+# Rounds that are enqueued before the host looks how many vertices are left: at first, and at most.
+# One too many takes two launches that find nothing to do.
+_FIRST_BATCH, _MOST_BATCH = 4, 32
+
+# The layout of state[], as k_core_state.cl has it.
+_LEFT, _BOUND = 3, 4
+_ROUND_WORDS, _ROUNDS_KEPT = 5, 4
+_BUSY_ROUNDS = _ROUND_WORDS * _ROUNDS_KEPT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cores:
+    """Core numbers on a device.
+
+    Attributes
+    ----------
+    numbers : DeviceArray of uint32, shape (n,)
+        Of each vertex.
+    stats : mapping
+        "rounds" that peeled anything, looked for the next level or found that nothing was left.
+    """
+
+    numbers: DeviceArray
+    stats: Mapping[str, Any]
+
+
+def core_numbers(graph: DeviceGraph, launch: Launcher) -> Cores:
+    """Find the core number of every vertex; see :func:`clmst.core_numbers`.
+
+    Notes
+    -----
+    O(n_slots + n * levels) work at most, lists of what is left shrinking from level to level; two
+    launches a round, a read-back for several rounds. A round or two a level, and one more for each
+    time that a cascade is shared out anew. Rows are not read if all vertices have the same degree.
+    Else, where edges are stored once, both directions are made first, without weights. Device
+    memory: 16 bytes a vertex; where edges are stored once, 8 more, and 8 an edge.
+    """
+    if graph.n_vertices == 0:
+        numbers = DeviceArray.empty(0, np.uint32, graph.device)
+        return Cores(numbers=numbers, stats={"rounds": 0})
+    peeling = _Peeling(graph, launch)
+    with launch.phase("count degrees"):
+        peeling.count_degrees()
+        peeling.take_level(0)
+        left = peeling.read_left(0)
+    if left:
+        with launch.phase("mirror rows"):
+            indptr, indices = peeling.rows()
+        with launch.phase("peel"):
+            peeling.peel(indptr, indices)
+    return Cores(
+        numbers=peeling.degree[: graph.n_vertices],
+        stats={"rounds": int(peeling.words[_BUSY_ROUNDS])},
+    )
+
+
+class _Peeling:
+    """What the steps share."""
+
+    def __init__(self, graph: DeviceGraph, launch: Launcher) -> None:
+        self.graph, self.launch, self.n = graph, launch, graph.n_vertices
+        device = graph.device
+        self.program = device.program(SOURCE)
+        self.width = self.program.work_group_size
+        most = device.capabilities.compute_units * _GROUPS
+        self.lists = min(most, launch.groups_for(-(-self.n // self.program.grid_tile)))
+        self.shares = min(most, self.n)
+        self.room = LONE_ROOM if self.width == 1 else self.width
+        self.budget = LONE_CHASE if self.width == 1 else GROUP_CHASE * self.width
+        self.degree = self._new(self.n + 1)  # one more, so that a scan ends with the sum
+        self.list = self._new(self.n)
+        self.lengths, self.frontier = self._new(self.lists), self._new(2 * self.n)
+        self.words = np.zeros(_BUSY_ROUNDS + 1, np.uint32)
+        self.words[:_BUSY_ROUNDS].reshape(_ROUNDS_KEPT, _ROUND_WORDS)[:, _BOUND] = 2**32 - 1
+        self.state = self._new(self.words.size)
+        launch.write(self.state.memory, self.words)
+
+    def _new(self, size: int) -> DeviceArray:
+        return DeviceArray.empty(size, np.uint32, self.graph.device)
+
+    def count_degrees(self) -> None:
+        """Count the edges at every vertex; find the least count."""
+        graph, one_sided = self.graph, not self.graph.graph.is_symmetric
+        runs = self.degree  # nobody looks at them
+        if one_sided:
+            runs = self._count_columns()
+        for_each(
+            self.launch, self.program, "k_core_count_rows", self.n, graph.indptr, graph.indices,
+            runs, self.degree, self.state, self.n, int(one_sided),
+        )  # fmt: skip
+
+    def _count_columns(self) -> DeviceArray:
+        """Count columns into `degree`; return in how many runs of columns each vertex is."""
+        graph, runs = self.graph, self.list  # which is not in use yet
+        for array in (self.degree, runs):
+            self.launch.fill(array.memory, 0, array.size)
+        for_each(
+            self.launch, self.program, "k_core_count_columns", graph.n_slots, graph.indices,
+            self.degree, runs, self.n, graph.n_slots,
+        )  # fmt: skip
+        return inclusive_scan(runs, out=runs, launch=self.launch)
+
+    def rows(self) -> tuple[Any, Any]:
+        """Return row offsets and columns of both directions; degrees are as counted before."""
+        graph, device = self.graph, self.graph.device
+        if graph.graph.is_symmetric:
+            return graph.indptr, graph.indices
+        check_size(self.n, 2 * graph.n_slots)
+        rows, cursor = (exclusive_scan(self.degree, launch=self.launch) for _ in range(2))
+        both = self._new(2 * graph.n_slots)
+        for_each(
+            self.launch, device.program(MIRROR_SOURCE), "k_core_mirror_put", graph.n_slots,
+            graph.indptr, graph.indices, rows, cursor, both, self.n, graph.n_slots,
+        )  # fmt: skip
+        return rows.memory, both.memory
+
+    def take_level(self, number: int) -> None:
+        """Begin a round: find the vertices at the next level."""
+        enqueue(
+            self.launch, self.program, "k_core_take_level", self.lists, self.degree, self.list,
+            self.lengths, self.frontier, self.state, self.n, number,
+        )  # fmt: skip
+
+    def peel(self, indptr: Any, indices: Any) -> None:
+        """Go on from the beginning of the first round until no vertex is left."""
+        lone = self.width == 1
+        program = self.graph.device.program(LONE_SOURCE if lone else PEEL_SOURCE)
+        kernel = f"k_core_{'lone_' if lone else ''}peel_neighbours"
+        number, batch, left = 0, _FIRST_BATCH, self.n + 1
+        while True:
+            for _ in range(batch):
+                enqueue(
+                    self.launch, program, kernel, self.shares, indptr, indices, self.degree,
+                    self.frontier, self.state, self.n, number, self.room, self.budget,
+                )  # fmt: skip
+                number += 1
+                self.take_level(number)
+            before, left = left, self.read_left(number)
+            if not left:
+                return
+            # A round peels a vertex, or finds the least degree left, at which the next one will.
+            if left > before or number > 2 * self.n + batch:
+                rule = "every second round peels a vertex at least, and none comes back"
+                raise no_progress(
+                    "core numbers", self.graph.device, rule, round=number, left_before=before,
+                    left=left,
+                )  # fmt: skip
+            batch = min(2 * batch, _MOST_BATCH)
+
+    def read_left(self, number: int) -> int:
+        """Wait for a round; return how many vertices were above its level when it began."""
+        self.launch.read(self.state.memory, self.words)
+        return int(self.words[_ROUND_WORDS * (number % _ROUNDS_KEPT) + _LEFT])

@@ -1,0 +1,1 @@
+"""filter-boruvka's rounds for CPUs: each work-item works alone."""

@@ -1,0 +1,350 @@
+"""lone-boruvka: Borůvka's rounds in the shape of a CPU, light edges first.
+
+Lone work-items have a long stretch of everything to themselves: a segment of the edge list, which
+they compact in place, and a share of the vertices. Nothing is shared out by atomics but numbers.
+
+Source: see ``cl/algorithms/lone_boruvka``; ``docs/architecture.md`` tells the steps.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.lone_boruvka.options import LoneBoruvkaOptions
+from clmst.algorithms.shared.links import check_vertices
+from clmst.algorithms.shared.options import options_for
+from clmst.algorithms.shared.progress import check_halved, no_progress
+from clmst.algorithms.shared.solution import Solution, flag_words, new_flags
+from clmst.algorithms.shared.windows import Ends, is_stubborn, least_of_draws, window_ends
+from clmst.core.csr import as_uint32, mirror
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.enqueue import enqueue
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/lone_boruvka/lone_boruvka.cl"
+FIRST_SOURCE = "algorithms/lone_boruvka/first.cl"
+
+# Keys in the sample that sets the ends of windows.
+_SAMPLES = 2048
+# Slots of a segment, and vertices of a share, below which fewer work-items do.
+_MIN_SEGMENT = 4096
+_MIN_SHARE = 1024
+# Depths of a phase: more than 32, since each at least halves the supervertices.
+_MAX_DEPTHS = 34
+# The layout of state[], as lone_boruvka_list.cl has it.
+_OVERFLOW, _COMPONENTS = 0, 1
+_STUCK = 2  # in place of the overflow
+_COUNTS = 2
+# Room of a segment where there are several windows, as a share of its slots, if both directions of
+# edges are stored: one of them is listed, and of the last window only edges that still join two
+# components, which are rarely more than a third.
+_ROOM = 0.5
+
+_KEPT = "slots of vertices"  # with a graph, for the next solve
+
+Window = tuple[np.uint64, np.uint32, np.uint64, np.uint32]
+
+
+def defines(weights: dict[str, int]) -> dict[str, int | bool]:
+    """Return the macros of SOURCE beside those of the device."""
+    return {**weights, "WG_SIZE": 1}
+
+
+def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
+    """Solve by lone-boruvka; see :class:`LoneBoruvkaOptions`.
+
+    Notes
+    -----
+    O((n + m) log n) work in O(log n) rounds.
+    """
+    options = options_for("lone-boruvka", LoneBoruvkaOptions, options)
+    check_vertices("lone-boruvka", graph.n_vertices)
+    if graph.n_slots == 0:
+        stats = {"rounds": 0, "worklist_sizes": [], "device_bytes": 0}
+        return Solution(graph=graph, in_forest=new_flags(0, graph.device), stats=stats)
+    run = _Run(graph, launch, maximum=maximum, options=options, roomy=False)
+    if not run.solve():
+        # Too many edges are left for the last window, or they stay round after round.
+        run = _Run(graph, launch, maximum=maximum, options=options, roomy=True)
+        run.solve()
+    return Solution(graph=graph, in_forest=run.in_forest, stats=run.stats())
+
+
+class _Run:
+    """One solve.
+
+    Parameters
+    ----------
+    graph : DeviceGraph
+    launch : Launcher
+    maximum : bool
+    options : LoneBoruvkaOptions
+    roomy : bool
+        Give every segment room for all of its slots, rather than for what windows have as a rule,
+        and have more windows, unless the options say which.
+    """
+
+    def __init__(
+        self,
+        graph: DeviceGraph,
+        launch: Launcher,
+        *,
+        maximum: bool,
+        options: LoneBoruvkaOptions,
+        roomy: bool,
+    ) -> None:
+        self.graph, self.launch, self.n = graph, launch, graph.n_vertices
+        weights = graph.weight_defines(maximum=maximum)
+        self.defines = defines(weights)
+        self.program = graph.device.program(SOURCE, **self.defines)
+        self.wide = weights["WEIGHT_BITS"] == 64
+        self.words = 3 if self.wide else 2  # of a reservation
+        self.passes = self.words - graph.device.capabilities.int64_atomics
+        usual = graph.device.policy.filter_target
+        self.can_be_finer = not roomy and options.targets is None
+        self.ends = window_ends(graph, options.targets, usual=usual, samples=_SAMPLES, finer=roomy)
+        self.windows = _windows(graph, self.ends, options.seed, maximum=maximum)
+        self.n_phases = len(self.windows)
+        self.segments = launch.groups_for(-(-graph.n_slots // _MIN_SEGMENT))
+        self.stride = self._stride(roomy=roomy)
+        self.held_stride = 0
+        # Where light edges go first, most of what vertices would look at is not listed at all.
+        self.incident = _incident_slots(graph) if self.n_phases == 1 else None
+        self._allocate()
+
+    def _stride(self, *, roomy: bool) -> int:
+        """Return how many edges a segment has room for."""
+        share = -(-self.graph.n_slots // self.segments)
+        if roomy or not self.ends.ranks or not self.graph.graph.is_symmetric:
+            return share
+        return min(share, int(max(_ROOM, 2 * self.ends.largest_share) * share) + _MIN_SEGMENT)
+
+    def _allocate(self) -> None:
+        n, graph, device = self.n, self.graph, self.graph.device
+        places, word = self.segments * self.stride, 4 * self.words
+        wide = 8 * places if self.wide else 0
+        sizes = (word * n, word * (n // 2), 12 * n, 16 * places, wide, 4 * self.segments)
+        buffers = [device.allocate(max(size, 16)) for size in sizes]
+        self.held, self.links = buffers[:2], buffers[2]
+        self.edges, self.listed, self.lengths = buffers[3:]
+        self.in_forest = new_flags(graph.n_slots, device)
+        self.state = np.zeros(1 + self.n_phases * (1 + _COUNTS * _MAX_DEPTHS), np.uint32)
+        self.on_device = device.allocate(self.state.nbytes)
+        self.device_bytes = sum(sizes) + self.state.nbytes + 4 * flag_words(graph.n_slots)
+        self.device_bytes += 4 * (n + 1 + graph.n_slots)
+        self.device_bytes += graph.n_slots * graph.encoded.encoding.word.itemsize
+
+    # ------------------------------------------------------------------- solving
+
+    def solve(self) -> bool:
+        """Enqueue everything, and wait for the counts; return whether there was room enough."""
+        self.launch.fill(self.on_device, 0, self.state.size)
+        self._clear()
+        n_vertices = self.n
+        for phase, window in enumerate(self.windows):
+            if self.incident is not None:
+                depths = self._first_round(window, *self.incident)
+            else:
+                self._begin(n_vertices)
+                self._list_edges(phase, window)
+                depths = []
+            if not self._rounds(phase, n_vertices, depths) or self.state[_OVERFLOW]:
+                return False
+            if phase + 1 < self.n_phases:
+                self._settle(phase, depths)
+                n_vertices = self._components(phase, n_vertices)
+        return True
+
+    def _read_state(self, done: int) -> None:
+        """Wait for so many rounds of a phase, and read the counts."""
+        self.launch.read(self.on_device, self.state)
+        if self.state[_OVERFLOW] == _STUCK:
+            rule = "edges that supervertices choose close no cycle"
+            raise no_progress("lone-boruvka", self.graph.device, rule, round=done, vertices=self.n)
+
+    def _components(self, phase: int, n_vertices: int) -> int:
+        """Return how many components a phase left of so many vertices, by what was read last."""
+        components = int(self.state[_COMPONENTS + phase])
+        if components > n_vertices:
+            rule = "a phase leaves at most as many components as it had vertices"
+            raise no_progress(
+                "lone-boruvka", self.graph.device, rule, phase=phase, vertices=n_vertices,
+                components=components,
+            )  # fmt: skip
+        return components
+
+    def _rounds(self, phase: int, n_vertices: int, depths: list[tuple[int, int]]) -> bool:
+        """Do rounds until no edge is left; note where links of depths begin, and how many.
+
+        Returns whether it did: not if the first one shows that there should be more windows.
+        """
+        begin = 0 if phase == 0 else self.n
+        edges = self.graph.n_slots
+        last = phase + 1 == self.n_phases
+        if depths:  # a first round has been done
+            begin, (n_vertices, edges) = self.n, self._counts(phase, 1)
+        while n_vertices and (edges or not last):
+            depths.append((begin, n_vertices))
+            self._round(phase, len(depths) - 1, begin, n_vertices)
+            self._read_state(len(depths))
+            begin += n_vertices
+            before = n_vertices, self._counts(phase, len(depths) - 1)[1]
+            n_vertices, edges = self._counts(phase, len(depths))
+            check_halved(
+                "lone-boruvka", self.graph.device, len(depths), vertices=(before[0], n_vertices),
+                edges=(before[1], edges),
+            )  # fmt: skip
+            if (
+                last
+                and len(depths) == 1
+                and self._wants_more_windows((before[1], edges), n_vertices)
+            ):
+                return False
+        return True
+
+    def _wants_more_windows(self, edges: tuple[int, int], n_vertices: int) -> bool:
+        return bool(self.ends.ranks) and self.can_be_finer and is_stubborn(edges, n_vertices)
+
+    def stats(self) -> dict[str, Any]:
+        """Return what the solve tells about its work."""
+        sizes = []
+        for phase in range(self.n_phases):
+            edges = (self._counts(phase, depth)[1] for depth in range(_MAX_DEPTHS))
+            sizes.append([count for count in edges if count])
+        return {
+            "rounds": sum(map(len, sizes)) + (self.incident is not None),
+            "worklist_sizes": sizes,
+            "device_bytes": self.device_bytes,
+        }
+
+    def _counts_at(self, phase: int, depth: int) -> int:
+        return _COMPONENTS + self.n_phases + _COUNTS * (_MAX_DEPTHS * phase + depth)
+
+    def _counts(self, phase: int, depth: int) -> tuple[int, int]:
+        """Return the vertices and the edges of a depth, by what was read last."""
+        at = self._counts_at(phase, depth)
+        return int(self.state[at]), int(self.state[at + 1])
+
+    # --------------------------------------------------------------------- steps
+
+    def _step(self, name: str, groups: int, *arguments: Any) -> None:
+        enqueue(self.launch, self.program, f"lone_boruvka_{name}", groups, *arguments)
+
+    def _shares(self, n_items: int) -> int:
+        return self.launch.groups_for(-(-n_items // _MIN_SHARE))
+
+    def _clear(self) -> None:
+        words = flag_words(self.graph.n_slots)
+        self._step("clear", self._shares(words), self.in_forest.memory, words)
+
+    def _begin(self, n_vertices: int) -> None:
+        self.held_stride = n_vertices
+        words = self.words * n_vertices
+        self._step("begin", self._shares(words), self.held[0], n_vertices)
+
+    def _list_edges(self, phase: int, window: Window, *, depth: int = 0) -> None:
+        graph, held, contracted = self.graph, self.held[depth], phase > 0 or depth > 0
+        self._step(
+            "list_edges", self.segments, graph.indptr, graph.indices, graph.weights, self.links,
+            held, self.edges, self.listed, self.lengths, self.on_device,
+            self._counts_at(phase, depth), self.n, graph.n_slots, self.stride, int(contracted),
+            *window,
+        )  # fmt: skip
+        self._refine(held)
+
+    def _first_round(self, window: Window, starts: Any, incident: Any) -> list[tuple[int, int]]:
+        """Let vertices choose among their own edges, and list what is left; return its depth."""
+        graph, n, counts = self.graph, self.n, self._counts_at(0, 1)
+        shares, chosen, following = self._shares(n), *self.held
+        program = graph.device.program(FIRST_SOURCE, **self.defines)
+        enqueue(
+            self.launch, program, "lone_boruvka_first_choose", shares, graph.rows, graph.indices,
+            graph.weights, starts, incident, chosen, n,
+        )  # fmt: skip
+        enqueue(
+            self.launch, program, "lone_boruvka_first_hook", shares, chosen, following, self.links,
+            self.in_forest.memory, self.on_device, counts, _COMPONENTS, n, n // 2,
+        )  # fmt: skip
+        self._step("follow", shares, self.links, self.on_device, 0, n)
+        self.held_stride = n // 2
+        self._list_edges(0, window, depth=1)
+        self._read_state(1)
+        return [(0, n)]
+
+    def _refine(self, held: Any) -> None:
+        """Make the reservations of later passes."""
+        for later in range(1, self.passes):
+            self._step(
+                "refine", self.segments, held, self.edges, self.listed, self.lengths, self.stride,
+                self.held_stride, later,
+            )  # fmt: skip
+
+    def _round(self, phase: int, depth: int, begin: int, n_vertices: int) -> None:
+        """Enqueue a round: hook, follow, contract."""
+        held, following = self.held[depth % 2], self.held[1 - depth % 2]
+        shares, counts = self._shares(n_vertices), self._counts_at(phase, depth + 1)
+        stride = n_vertices // 2  # at most so many supervertices come of these
+        self._step(
+            "hook", shares, held, following, self.edges, self.links, self.in_forest.memory,
+            self.on_device, begin, counts, _COMPONENTS + phase, n_vertices, self.held_stride,
+            stride,
+        )  # fmt: skip
+        self._step("follow", shares, self.links, self.on_device, begin, n_vertices)
+        self._step(
+            "contract", self.segments, self.links, following, self.edges, self.listed,
+            self.lengths, self.on_device, begin, counts, self.stride,
+        )  # fmt: skip
+        self.held_stride = stride
+        self._refine(following)
+
+    def _settle(self, phase: int, depths: list[tuple[int, int]]) -> None:
+        """Let every vertex know the component that a phase left it in, from the deepest up."""
+        for (here, n_vertices), (there, _) in reversed(list(pairwise(depths))):
+            self._settle_depth(here, there, n_vertices, anew=False)
+        if phase > 0:
+            self._settle_depth(0, self.n, self.n, anew=True)
+
+    def _settle_depth(self, here: int, there: int, n_vertices: int, *, anew: bool) -> None:
+        shares = self._shares(n_vertices)
+        self._step("settle", shares, self.links, here, there, n_vertices, int(anew))
+
+
+def _incident_slots(graph: DeviceGraph) -> tuple[Any, Any] | None:
+    """Return where the slots of each vertex's edges are, and the slots.
+
+    For a graph that is solved again and again, of which this is kept; None for any other.
+    """
+    if graph.rows is None:
+        return None
+    if _KEPT not in graph.plans:
+        both = mirror(graph.n_vertices, graph.graph.rows, graph.graph.indices)
+        arrays = (both.indptr, as_uint32(both.positions))
+        graph.plans[_KEPT] = (*graph.device.upload_all(*arrays), arrays)
+    starts, incident, _ = graph.plans[_KEPT]
+    return starts, incident
+
+
+def _windows(graph: DeviceGraph, ends: Ends, seed: int, *, maximum: bool) -> list[Window]:
+    """Return the first and the last (key, slot) of the windows, cut where the ranks say.
+
+    Slots are drawn one from each of so many equal parts of all slots.
+    """
+    cuts = [(0, 0)]
+    if ends.ranks:
+        n_draws = ends.samples << ends.draw_bits
+        parts = np.arange(n_draws, dtype=np.float64) * (graph.n_slots / n_draws)
+        offsets = np.random.default_rng(seed).random(n_draws) * (graph.n_slots / n_draws)
+        slots = np.minimum((parts + offsets).astype(np.int64), graph.n_slots - 1)
+        drawn = graph.encoded.keys(slots, descending=maximum)
+        keys, places = least_of_draws(drawn, ends.draw_bits)
+        order = np.argsort(keys, kind="stable")  # slots rise, so this orders by (key, slot)
+        cuts += [(int(keys[at]), int(slots[places[at]])) for at in order[list(ends.ranks)]]
+    last = (np.iinfo(graph.encoded.encoding.word).max, (1 << 32) - 1)
+    starts = [(key, slot + (place > 0)) for place, (key, slot) in enumerate(cuts)]
+    return [
+        (np.uint64(low[0]), np.uint32(low[1]), np.uint64(high[0]), np.uint32(high[1]))
+        for low, high in zip(starts, [*cuts[1:], last], strict=True)
+    ]

@@ -1,0 +1,1 @@
+"""PMA: trees grown in parallel by Prim's algorithm, then contracted."""

@@ -1,0 +1,1 @@
+"""Prim's algorithm, one tree for each work-item or work-group."""

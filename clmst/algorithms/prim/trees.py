@@ -1,0 +1,207 @@
+"""Growing trees by Prim's algorithm, on the rows of any graph; host side of ``prim.cl``.
+
+Source: see ``cl/algorithms/prim/prim.cl``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.prim.options import PrimOptions
+from clmst.algorithms.shared.progress import no_progress
+from clmst.primitives.compact import positions
+from clmst.primitives.sort import bits_of, sort_by_key
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+from clmst.runtime.enqueue import enqueue, for_each
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/prim/prim.cl"
+COMPONENTS_SOURCE = "algorithms/prim/components.cl"
+
+# What a worker does in one launch, in looks at slots: at some microseconds each, a second at worst.
+# GPUs that also drive a display end a kernel after two or so.
+STEPS_A_LAUNCH = 1 << 18
+# Vertices up to which a work-group looks at all of them rather than leave all to one work-item.
+ARRAY_VERTICES = 4096
+# Slots for each pair of vertices above which rows are mostly parallel edges, which lone work-items
+# go through.
+_ARRAY_PARALLEL = 4
+# Vertices and compute units from which on components are looked for: that takes as long as growing
+# the trees does with two cores, and gains nothing where there is one component only.
+APART_VERTICES = 4096
+_APART_COMPUTE_UNITS = 8
+
+# HEAP_TAKE_STEPS, ARRAY_CHOOSE_STEPS and the words of a cursor, as the kernels have them.
+_TAKE_STEPS, _CHOOSE_STEPS = 16, 8
+_CURSOR_WORDS = {"heap": 6, "array": 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """A graph as rows of both directions of its edges, sorted, on a device.
+
+    Attributes
+    ----------
+    n : int
+        Vertices, at least one.
+    n_slots : int
+    indptr, indices, weights : device buffer
+        As of a :class:`DeviceGraph`.
+    defines : mapping
+        Macros that tell kernels how to read the weights.
+    """
+
+    n: int
+    n_slots: int
+    indptr: Any
+    indices: Any
+    weights: Any
+    defines: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trees:
+    """Full grown trees.
+
+    Attributes
+    ----------
+    parents : DeviceArray of uint32, shape (n,)
+        The other end of each vertex's edge of the forest; all ones for roots.
+    stats : mapping
+        How they were grown.
+    """
+
+    parents: DeviceArray
+    stats: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Patches:
+    """Vertices dealt out to workers: `count` ranges of `vertices`, which begin at `offsets`."""
+
+    count: int
+    vertices: DeviceArray
+    offsets: DeviceArray
+
+
+def grow(rows: Rows, launch: Launcher, options: PrimOptions) -> Trees:
+    """Grow a tree in every component.
+
+    Notes
+    -----
+    With a heap O(m log n) work, a work-item a patch; with an array O(n^2 + m), a work-group a
+    patch. One launch and one read-back for every `STEPS_A_LAUNCH` steps of the longest. Device
+    memory: 24 bytes a vertex, 32 for keys of 64 bits; 25 more while components are looked for.
+    """
+    growing = _Growing(rows, launch, options)
+    with launch.phase("plant trees"):
+        patches = growing.begin()
+    if growing.looks_for_components:
+        with launch.phase("find components"):
+            patches = growing.find_components(patches)
+    with launch.phase("grow trees"):
+        launches = growing.grow(patches)
+    stats = {"queue": growing.queue, "patches": patches.count, "growing_launches": launches}
+    return Trees(parents=growing.parents, stats=stats)
+
+
+class _Growing:
+    """What the steps share."""
+
+    def __init__(self, rows: Rows, launch: Launcher, options: PrimOptions) -> None:
+        self.rows, self.launch = rows, launch
+        self.device: Device = launch.device
+        self.program = self.device.program(SOURCE, **rows.defines)
+        self.width = self.program.work_group_size
+        self.queue = self._choose_queue() if options.queue == "auto" else options.queue
+        self.looks_for_components = (
+            self._has_many_workers() and rows.n >= APART_VERTICES
+            if options.components == "auto"
+            else options.components == "apart"
+        )
+        wide = rows.defines["WEIGHT_BITS"] == 64
+        self.parents, self.places, self.holders = (self._new(rows.n) for _ in range(3))
+        self.held, self.keys = (
+            self._new(rows.n, np.uint64 if wide else np.uint32) for _ in range(2)
+        )
+        self.unfinished = self._new(1)
+
+    def _choose_queue(self) -> str:
+        n, n_slots = self.rows.n, self.rows.n_slots
+        few = n <= ARRAY_VERTICES and n_slots <= _ARRAY_PARALLEL * n * n
+        return "array" if few and self.width > 1 else "heap"
+
+    def _has_many_workers(self) -> bool:
+        units = self.device.capabilities.compute_units
+        return self.width > 1 or units >= _APART_COMPUTE_UNITS
+
+    def _new(self, size: int, dtype: Any = np.uint32) -> DeviceArray:
+        return DeviceArray.empty(size, dtype, self.device)
+
+    def begin(self) -> _Patches:
+        """Let no vertex be in a tree, and all be one patch."""
+        n = self.rows.n
+        vertices, offsets = self._new(n), self._new(1)
+        for_each(
+            self.launch, self.program, "prim_initialise", n, vertices, offsets, self.parents,
+            self.places, self.held, self.unfinished, n,
+        )  # fmt: skip
+        return _Patches(count=1, vertices=vertices, offsets=offsets)
+
+    def find_components(self, whole: _Patches) -> _Patches:
+        """Make a patch of every component: its vertices stand together, rising."""
+        rows, n, launch = self.rows, self.rows.n, self.launch
+        program = self.device.program(COMPONENTS_SOURCE)
+        sets, roots = self._new(n), self._new(n)
+        for_each(launch, program, "prim_components_separate", n, sets, n)
+        for_each(
+            launch, program, "prim_components_unite", rows.n_slots, rows.indptr, rows.indices,
+            sets, n, rows.n_slots,
+        )  # fmt: skip
+        for_each(launch, program, "prim_components_find_roots", n, sets, roots, n)
+        roots, vertices = sort_by_key(roots, whole.vertices, key_bits=bits_of(n), launch=launch)
+        heads = self._new(n, np.uint8)
+        for_each(launch, program, "prim_components_mark_heads", n, roots, heads, n)
+        offsets, count = positions(heads, launch=launch)
+        return _Patches(count=launch.read_word(count.memory), vertices=vertices, offsets=offsets)
+
+    def grow(self, patches: _Patches) -> int:
+        """Let every worker grow the trees of its patches; return in how many launches."""
+        rows, width = self.rows, self.width
+        lone = self.queue == "heap"  # else a worker is a work-group
+        groups = self.launch.groups_for(-(-patches.count // width) if lone else patches.count)
+        workers = groups * width if lone else groups
+        cursors = self._new(_CURSOR_WORDS[self.queue] * workers)
+        arrays = (
+            rows.indptr, rows.indices, rows.weights, self.parents, self.places, self.held,
+            self.holders, self.keys, patches.vertices, patches.offsets, cursors, self.unfinished,
+        )  # fmt: skip
+        extent = (rows.n, patches.count, STEPS_A_LAUNCH)
+        most = self._most_steps()
+        launches, suffice = 0, most <= STEPS_A_LAUNCH
+        while True:
+            enqueue(
+                self.launch, self.program, f"prim_{self.queue}_grow", groups, *arrays, *extent,
+                launches,
+            )  # fmt: skip
+            launches += 1
+            if suffice or self.launch.read_word(self.unfinished.memory) < launches:
+                return launches
+            if launches > most // STEPS_A_LAUNCH + 1:  # every one but the last takes all its steps
+                rule = f"growing all trees takes {most} steps at most, {STEPS_A_LAUNCH} a launch"
+                raise no_progress(
+                    "prim", self.device, rule, launches=launches, patches=patches.count,
+                    vertices=rows.n, slots=rows.n_slots,
+                )  # fmt: skip
+
+    def _most_steps(self) -> int:
+        """Return a bound on the steps of a worker that has the whole graph for its patches."""
+        n, n_slots = self.rows.n, self.rows.n_slots
+        if self.queue == "heap":
+            return n_slots + (_TAKE_STEPS + 1) * n
+        return _CHOOSE_STEPS * n + (n * n + n_slots) // self.width

@@ -1,0 +1,1 @@
+"""A few rounds of Borůvka's algorithm, then Prim's."""

@@ -1,0 +1,90 @@
+"""Borůvka's algorithm for the first log log n rounds, Prim's for the rest.
+
+Source: the future work of Y. Sun, K. Skadron, "Prefix Scan and Minimum Spanning Tree with OpenCL",
+2013, section 6. The rounds are those of :mod:`clmst.algorithms.boruvka.solve`, made of
+primitives; the rest is :mod:`clmst.algorithms.prim.trees`, with ranks for weights.
+"""
+
+from __future__ import annotations
+
+from math import ceil, log2
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.boruvka.options import BoruvkaOptions
+from clmst.algorithms.boruvka.solve import Rounds
+from clmst.algorithms.prim.trees import Rows, Trees, grow
+from clmst.algorithms.prim_boruvka.options import PrimBoruvkaOptions
+from clmst.algorithms.shared.contraction import Contraction, Level, check_next
+from clmst.algorithms.shared.options import options_for
+from clmst.algorithms.shared.solution import Solution
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device_graph import DeviceGraph, weight_defines
+from clmst.runtime.enqueue import for_each
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/prim_boruvka/prim_boruvka.cl"
+
+# Ranks are weights of 32 bits that no two edges share, whatever the order of the graph's own.
+RANKS = weight_defines(32, "unsigned", maximum=False)
+
+
+def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
+    """Solve by Borůvka's algorithm first, then Prim's; see :class:`PrimBoruvkaOptions`.
+
+    Notes
+    -----
+    k rounds leave at most n / 2^k vertices: O((n + m) k) work by the whole device, then
+    O(m log(n / 2^k)) by a work-item a component. Device memory as of ``boruvka``.
+    """
+    options = options_for("prim-boruvka", PrimBoruvkaOptions, options)
+    rounds = rounds_for(graph.n_vertices) if options.rounds is None else options.rounds
+    steps = Contraction(graph, launch, maximum=maximum)
+    boruvka = Rounds(steps, BoruvkaOptions())
+    level = steps.first_level()
+    done = 0
+    while level is not None and done < rounds:
+        before, level = level, boruvka.next_level(level)
+        done += 1
+        check_next("prim-boruvka", graph.device, done, before, level)
+    stats: dict[str, Any] = {"rounds": done, "vertices": 0, "entries": 0}
+    if level is not None:
+        level = steps.remove_duplicates(level)
+        rows = _rows_of(level, launch)
+        trees = grow(rows, launch, options.prim)
+        _mark_edges(rows, trees, steps, launch)
+        stats |= {"vertices": level.n, "entries": level.entries, **trees.stats}
+    return Solution(graph=graph, in_forest=steps.in_forest, stats=stats)
+
+
+def rounds_for(n: int) -> int:
+    """Return log2(log2 n), rounded up: Borůvka's rounds before Prim's algorithm."""
+    return max(ceil(log2(log2(n))), 0) if n > 1 else 0
+
+
+def _rows_of(level: Level, launch: Launcher) -> Rows:
+    """Return the edge list of a level as rows, with ranks for weights."""
+    device, n, n_entries = launch.device, level.n, level.entries
+    program = device.program(SOURCE)
+    indptr, indices = (DeviceArray.empty(k, np.uint32, device) for k in (n + 1, n_entries))
+    extent = (n_entries, level.bits)
+    with launch.phase("make rows"):
+        for_each(launch, program, "prim_boruvka_find_rows", n + 1, level.pairs, indptr, n, *extent)
+        for_each(
+            launch, program, "prim_boruvka_list_targets", n_entries, level.pairs, indices, *extent
+        )
+    return Rows(
+        n=n, n_slots=n_entries, indptr=indptr.memory, indices=indices.memory,
+        weights=level.ranks.memory, defines=RANKS,
+    )  # fmt: skip
+
+
+def _mark_edges(rows: Rows, trees: Trees, steps: Contraction, launch: Launcher) -> None:
+    """Put the trees' edges into the forest."""
+    program = launch.device.program(SOURCE)
+    with launch.phase("mark edges"):
+        for_each(
+            launch, program, "prim_boruvka_mark_edges", rows.n, rows.indptr, rows.indices,
+            rows.weights, trees.parents, steps.slots, steps.in_forest, rows.n,
+        )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Proofs on the device that a forest is the minimum one."""

@@ -1,0 +1,140 @@
+"""What a device must show before its proofs are believed: right claims pass, wrong ones do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from clmst.algorithms.earned import Case, CompleteCase
+from clmst.algorithms.proof.prove import prove
+from clmst.algorithms.self_test import SIZES, complete_graph
+from clmst.algorithms.shared.solution import DeviceForest
+from clmst.core.known_graphs import dtype_of, known_graph
+from clmst.core.kruskal import kruskal
+from clmst.core.path_maxima import Hierarchy
+from clmst.core.weight_keys import Array
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.launcher import Launcher
+
+
+def claim_of(graph: DeviceGraph, slots: Array, *, maximum: bool) -> DeviceForest:
+    """Return the claim that the edges in some slots are the forest of a graph."""
+    ends = np.column_stack((graph.graph.rows[slots], graph.graph.indices[slots]))
+    return _claim(graph, ends, slots, maximum=maximum)
+
+
+def complete_claim_of(matrix: DeviceMatrix, ends: Array, *, maximum: bool) -> DeviceForest:
+    """Return the claim that some pairs are the forest of a complete graph."""
+    return _claim(matrix, ends, None, maximum=maximum)
+
+
+def failure(graph: DeviceGraph, right: Array, *, maximum: bool, exchanges: int = 3) -> str | None:
+    """Return what a device proves wrongly of a graph, given the slots of its forest; or None."""
+    host = graph.graph
+    others = np.setdiff1d(host.edge_slots, right)
+
+    def ends_of(slots: Array) -> Array:
+        return np.column_stack((host.rows[slots], host.indices[slots]))
+
+    for name, slots in _claims(right, others, ends_of, host.n_vertices, exchanges):
+        if _is_proved(claim_of(graph, slots, maximum=maximum)) != (slots is right):
+            return f"{name} was taken for {'wrong' if slots is right else 'right'}"
+    return None
+
+
+def complete_failure(
+    matrix: DeviceMatrix, right: Array, *, maximum: bool, exchanges: int = 3
+) -> str | None:
+    """Return what a device proves wrongly of a complete graph, given its forest; or None."""
+    n = matrix.n_vertices
+
+    def ends_of(pairs: Array) -> Array:
+        return np.column_stack((pairs // n, pairs % n))
+
+    numbers = right[:, 0].astype(np.int64) * n + right[:, 1]
+    u, v = np.triu_indices(n, 1)
+    others = np.setdiff1d(u * n + v, numbers)
+    for name, pairs in _claims(numbers, others, ends_of, n, exchanges):
+        claim = complete_claim_of(matrix, ends_of(pairs), maximum=maximum)
+        if _is_proved(claim) != (pairs is numbers):
+            return f"{name} was taken for {'wrong' if pairs is numbers else 'right'}"
+    return None
+
+
+def _claims(
+    right: Array, others: Array, ends_of: Callable[[Array], Array], n: int, exchanges: int
+) -> Iterator[tuple[str, Array]]:
+    """Yield `right` itself, then claims that are wrong, each in its own way.
+
+    Edges that are exchanged are on one cycle, so what is claimed still spans the graph.
+    """
+    yield "the forest", right
+    if right.size:
+        yield "a forest without its first edge", right[1:]
+        yield "a forest without its last edge", right[:-1]
+    if right.size > 1:
+        yield "a forest with an edge twice", np.insert(right[:-1], 0, right[0])
+    if others.size:
+        a, b = ends_of(right).astype(np.int64).T
+        chosen = others[np.arange(exchanges + 1) * others.size // (exchanges + 1)]
+        x, y = ends_of(chosen).astype(np.int64).T
+        on_path = Hierarchy(n, a, b).last_ranks(x, y)  # some edge: the order is any
+        beside = (on_path[0] + right.size // 2) % right.size
+        yield "a forest with a cycle", np.sort(np.append(np.delete(right, beside), chosen[0]))
+        for other, gone in zip(chosen[1:], on_path[1:], strict=True):
+            yield "a forest with another edge", np.sort(np.append(np.delete(right, gone), other))
+
+
+def _claim(
+    graph: DeviceGraph | DeviceMatrix, ends: Array, slots: Array | None, *, maximum: bool
+) -> DeviceForest:
+    device, flat = graph.device, np.ascontiguousarray(ends, np.uint32).ravel()
+    own = None
+    if slots is not None:
+        own = DeviceArray.from_host(slots.astype(np.uint32), device).memory
+    return DeviceForest(
+        graph=graph,
+        n_edges=len(ends),
+        slots=own,
+        edges=DeviceArray.from_host(flat, device).memory,
+        maximum=maximum,
+    )
+
+
+def _is_proved(claim: DeviceForest) -> bool:
+    device = claim.graph.device
+    return prove(claim, Launcher(device, device.queue)).ok
+
+
+# ------------------------------------------------------------------- known graphs
+
+
+def proof_failure(device: Device, case: Case) -> str | None:
+    """Return what a device proves wrongly of known graphs, or None."""
+    for size in SIZES:
+        known = known_graph(size)
+        graph = known.weighted(dtype_of(case.bits, case.kind), symmetric=case.symmetric)
+        ids, edges = graph.edge_ids, graph.edge_slots
+        chosen = known.forest(maximum=case.maximum).edge_ids
+        right = edges[np.isin(edges if ids is None else ids[edges], chosen)]
+        resident = DeviceGraph.upload(graph, device)
+        reason = failure(resident, right, maximum=case.maximum)
+        if reason is not None:
+            return f"{reason}, of the known graph {known.name!r}"
+    return None
+
+
+def complete_proof_failure(device: Device, case: CompleteCase) -> str | None:
+    """Return what a device proves wrongly of known complete graphs, or None."""
+    for n in (9, 600):
+        graph = complete_graph(n, case)
+        right = kruskal(graph.to_graph(), maximum=case.maximum).edges
+        matrix = DeviceMatrix.upload(graph, device)
+        reason = complete_failure(matrix, right, maximum=case.maximum)
+        if reason is not None:
+            return f"{reason}, of the known complete graph of {n} vertices"
+    return None

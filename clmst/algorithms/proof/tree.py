@@ -1,0 +1,207 @@
+"""The tree by which a forest is proved; host side of ``cl/algorithms/proof/tree.cl``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.enqueue import enqueue, for_each
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/proof/tree.cl"
+
+# Forest edges of a segment, below which fewer work-groups do; nodes of a share likewise.
+_MIN_SEGMENT = 4096
+_MIN_SHARE = 1024
+# Levels: each has at most half the nodes of the one before.
+_MAX_LEVELS = 34
+# The layout of state[], as proof_state.cl has it.
+_PENDING, _CLAIM, SLOT, _LEVELS = 0, 1, 2, 3
+_NODES, _TOPS = 0, 1
+_LEVEL_WORDS = 2
+NO_FAULT = 0xFFFFFFFF
+# Nodes that a node follows in one launch, where work-items are many.
+_HOPS = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tree:
+    """The tree of a forest's contraction, on the device.
+
+    Attributes
+    ----------
+    parents, orders, reaches, tops : device buffers
+        Of all nodes, as ``proof_tree.cl`` has them.
+    state : device buffer
+        The words of ``proof_state.cl``.
+    has_trees : bool
+        Whether several trees have edges.
+    levels, n_nodes : int
+        How many levels and nodes it has.
+    """
+
+    parents: Any
+    orders: Any
+    reaches: Any
+    tops: Any
+    state: Any
+    has_trees: bool
+    levels: int
+    n_nodes: int
+
+
+class TreeBuilder:
+    """What a tree is built in: memory, and the list of a forest's edges.
+
+    Parameters
+    ----------
+    n, k : int
+        How many vertices and edges the forest has; at most 2**31 - 1, one at least.
+    launch : Launcher
+
+    Attributes
+    ----------
+    least, records, lengths, state : device buffers
+        As ``proof_records.cl`` and ``proof_state.cl`` have them; `least` of the vertices.
+    segments, stride : int
+        How many segments the list has, and how many places each.
+    """
+
+    def __init__(self, n: int, k: int, launch: Launcher) -> None:
+        self.n, self.k, self.launch = n, k, launch
+        device = launch.device
+        self.program = device.program(SOURCE)
+        self.passes = 1 if device.capabilities.int64_atomics else 2
+        self.segments = launch.groups_for(-(-self.k // _MIN_SEGMENT))
+        self.stride = -(-self.k // self.segments)
+        sizes = (8 * n, 8 * (n // 2), 8 * n, 16 * n, 16 * n, 8 * n)
+        buffers = [device.allocate(max(size, 16)) for size in sizes]
+        self._leasts, self.least = buffers[:2], buffers[0]
+        self.parents, self.orders, self.reaches, self.tops = buffers[2:]
+        self.records = device.allocate(max(16 * self.segments * self.stride, 16))
+        self.lengths = device.allocate(4 * self.segments)
+        self.counts = np.zeros(_LEVELS + _LEVEL_WORDS * (_MAX_LEVELS + 1), np.uint32)
+        self.state = device.allocate(self.counts.nbytes)
+
+    def build(self, list_edges: Callable[[TreeBuilder], None]) -> Tree | None:
+        """Return the tree; None if the claim is no forest, or not one of edges of the graph.
+
+        Parameters
+        ----------
+        list_edges : callable
+            Enqueues the check of the claim, and the list of its edges, which offers them to
+            `least`.
+        """
+        self.counts[[_CLAIM, SLOT]] = NO_FAULT
+        self.launch.write(self.state, self.counts)
+        self._each("begin", self.n, self.least, self.n)
+        if self.k:
+            list_edges(self)
+        if not self.claim_is_right():
+            return None
+        self._refine(self.least, 0, self.n)
+        bases = self._contract()
+        if bases is None:
+            return None
+        tops = [int(self._level(level)[_TOPS]) for level in range(len(bases) - 1)]
+        if self.n - sum(tops) != self.k:  # a cycle: not every edge has joined two nodes
+            return None
+        has_trees = sum(tops[1:]) > 1
+        for begin, end in reversed(list(pairwise(bases))):
+            self._each(
+                "descend", end - begin, self.parents, self.orders, self.reaches, self.tops, begin,
+                end - begin, int(has_trees),
+            )  # fmt: skip
+        return Tree(
+            parents=self.parents,
+            orders=self.orders,
+            reaches=self.reaches,
+            tops=self.tops,
+            state=self.state,
+            has_trees=has_trees,
+            levels=len(bases) - 1,
+            n_nodes=bases[-1],
+        )
+
+    def ranks_of(self, numbers: DeviceArray) -> DeviceArray:
+        """Return the rank of each edge, from 1 on, given the edges' numbers in order."""
+        ranks = DeviceArray.empty(self.k, np.uint32, self.launch.device)
+        self._each("list_ranks", self.k, numbers, ranks, self.k)
+        return ranks
+
+    def claim_is_right(self) -> bool:
+        """Return whether no fault of the claim has been found; waits."""
+        self._read()
+        return bool(self.counts[_CLAIM] == NO_FAULT)
+
+    def _contract(self) -> list[int] | None:
+        """Contract the forest level by level; return the first node of each, and the end.
+
+        None if a level has more nodes than there can be, or nodes in a ring: the device is wrong.
+        """
+        bases, n, stride = [0], self.n, self.n
+        for level in range(_MAX_LEVELS):
+            base = bases[-1]
+            here, following = self._leasts[level % 2], self._leasts[1 - level % 2]
+            counts = _LEVELS + _LEVEL_WORDS * level
+            self._step(
+                "hook", self._shares(n), here, following, self.records, self.parents, self.orders,
+                self.state, counts, base, n, stride, n // 2,
+            )  # fmt: skip
+            if not self._follow(base, n):
+                return None
+            bases.append(base + n)
+            stride, bound, n = n // 2, n // 2, int(self._level(level + 1)[_NODES])
+            if n == 0:
+                return bases
+            if n > bound:
+                return None
+            self._step(
+                "contract", self.segments, self.parents, following, self.records, self.lengths,
+                bases[-1], self.stride,
+            )  # fmt: skip
+            self._refine(following, bases[-1], stride)
+        return None
+
+    def _follow(self, base: int, n: int) -> bool:
+        """Let all nodes of a level know their parents, and read the counts.
+
+        Whether they do: a device that hooks wrongly may have made a ring of them.
+        """
+        for _ in range(_MAX_LEVELS):
+            self._each("follow", n, self.parents, self.state, base, n, _HOPS)
+            self._read()
+            if not self.counts[_PENDING]:
+                return True
+            self.launch.fill(self.state, 0, 1)
+        return False
+
+    def _refine(self, least: Any, base: int, least_stride: int) -> None:
+        for _ in range(1, self.passes if self.k else 1):
+            self._step(
+                "refine", self.segments, self.records, self.lengths, least, base, self.stride,
+                least_stride,
+            )  # fmt: skip
+
+    # ------------------------------------------------------------------ launching
+
+    def _level(self, level: int) -> Any:
+        begin = _LEVELS + _LEVEL_WORDS * level
+        return self.counts[begin : begin + _LEVEL_WORDS]
+
+    def _read(self) -> None:
+        self.launch.read(self.state, self.counts)
+
+    def _shares(self, n_items: int) -> int:
+        return self.launch.groups_for(-(-n_items // _MIN_SHARE))
+
+    def _step(self, name: str, groups: int, *arguments: Any) -> None:
+        enqueue(self.launch, self.program, f"proof_tree_{name}", groups, *arguments)
+
+    def _each(self, name: str, n_items: int, *arguments: Any) -> None:
+        for_each(self.launch, self.program, f"proof_tree_{name}", n_items, *arguments)

@@ -1,0 +1,1 @@
+"""Solves of the same edges under other weights."""

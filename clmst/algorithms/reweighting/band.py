@@ -1,0 +1,258 @@
+"""What is known of a forest as long as weights stay near.
+
+Host side of ``cl/algorithms/reweighting/band.cl`` and ``band_settle.cl``.
+
+Most edges of a graph are so much lighter or heavier than whatever they compete with that small
+changes do not matter to them. They are settled once; what is left is a small graph of candidates.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.shared.candidates import Candidates
+from clmst.core.weight_keys import Array
+from clmst.primitives.compact import compact, positions
+from clmst.primitives.sort import sort_by_key
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.enqueue import for_each
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/reweighting/band.cl"
+SETTLE_SOURCE = "algorithms/reweighting/band_settle.cl"
+
+# Steps from a weight to its double, as a power of two, by the bits of floats; integers count as
+# floats of 32. OCTAVE_BITS of band.cl.
+_OCTAVE_BITS = {16: 24, 32: 21, 64: 18}
+LEAST_NOTED = 16  # that can be noted: lone work-items look at so many at once
+_NONE = 0xFFFFFFFF  # what no weight is as heavy as; NO_HOLDER
+# Places at which paths of forest edges are cut, and edges that they are chosen by: an edge is
+# ruled out by the paths up to the place below it, so more places leave fewer candidates.
+_CUTS, _SAMPLES = 96, 1 << 15
+# The forest edges whose places do not count: one in so many, the lightest.
+_LIGHTEST = 256
+_TREE = 1  # EDGE_IS_TREE
+# Rounds of contraction, at most, and the share of the list that has to go in one for another.
+_MOST_ROUNDS, _LEAST_GAIN = 12, 1 / 64
+_PAIR = np.dtype(np.uint64)  # two words
+
+
+class NotedWeights:
+    """The weights of a round and its forest, to which later weights are compared.
+
+    Parameters
+    ----------
+    graph : DeviceGraph
+        Each edge stored once, with the row of each slot; LEAST_NOTED at least.
+    in_forest : DeviceArray of uint8, shape (m,)
+    launch : Launcher
+    maximum : bool
+    noted : DeviceArray of uint32, shape (m,)
+        Memory for a word an edge.
+
+    Attributes
+    ----------
+    word : mapping
+        The macros that tell kernels how to read such weights.
+    octave : int
+        Places on the scale from a weight to its double.
+    floor : int
+        The place of all weights that are lighter.
+
+    Notes
+    -----
+    O(m).
+    """
+
+    def __init__(
+        self,
+        graph: DeviceGraph,
+        in_forest: DeviceArray,
+        launch: Launcher,
+        *,
+        maximum: bool,
+        noted: DeviceArray,
+    ) -> None:
+        self.noted = noted
+        self.word = graph.weight_defines(maximum=maximum)
+        bits = self.word["WEIGHT_BITS"] if graph.encoded.kind == "float" else 32
+        self.octave = 1 << _OCTAVE_BITS[bits]
+        self.program = graph.device.program(SOURCE, **self.word)
+        self._found = DeviceArray.empty(1, np.uint32, graph.device)
+        self.floor = 0
+        self._note(graph, in_forest, launch)
+        places = self.forest_places(launch)
+        if places.size:
+            self.floor = int(places[places.size // _LIGHTEST])
+            self._note(graph, in_forest, launch)
+
+    def _note(self, graph: DeviceGraph, in_forest: DeviceArray, launch: Launcher) -> None:
+        m = graph.n_slots
+        for_each(
+            launch, self.program, "band_note", m, graph.weights, in_forest, self.noted,
+            self.floor, m,
+        )  # fmt: skip
+
+    def forest_places(self, launch: Launcher) -> Array:
+        """Return the places of a sample of the forest's edges on the scale, rising; waits."""
+        m = self.noted.size
+        count = min(_SAMPLES, m)
+        words, drawn = (
+            np.empty(count, np.uint32),
+            DeviceArray.empty(count, np.uint32, self.noted.device),
+        )
+        for_each(launch, self.program, "band_sample", count, self.noted, drawn, m, count)
+        if count:
+            launch.read(drawn.memory, words)
+        places: Array = np.sort(words[(words & _TREE) != 0] >> 2)
+        return places
+
+    def farthest(self, weights: Any, launch: Launcher) -> int:
+        """Return how far other weights are from these, in the ways that matter; waits. O(m)."""
+        launch.fill(self._found.memory, 0, 1)
+        for_each(
+            launch, self.program, "band_find_farthest", self.noted.size, weights, self.noted,
+            self._found, self.floor, self.noted.size,
+        )  # fmt: skip
+        return launch.read_word(self._found.memory)
+
+    def verify(self, weights: Any, slack: int, strays: Any, launch: Launcher) -> None:
+        """Enqueue the check that no weight has moved farther than it may. O(m)."""
+        for_each(
+            launch, self.program, "band_verify", self.noted.size, weights, self.noted, strays,
+            self.floor, slack, self.noted.size,
+        )  # fmt: skip
+
+    def settle(self, graph: DeviceGraph, slack: int, launch: Launcher) -> Candidates:
+        """Settle all edges that can be, for weights at most `slack` away; waits.
+
+        Parameters
+        ----------
+        graph : DeviceGraph
+            The one noted, under whatever weights.
+        slack : int
+        launch : Launcher
+
+        Notes
+        -----
+        O(m + (n + candidates) log n).
+        """
+        return _Settling(self, graph, slack, launch).run()
+
+
+class _Settling:
+    """What the steps share."""
+
+    def __init__(
+        self, noted: NotedWeights, graph: DeviceGraph, slack: int, launch: Launcher
+    ) -> None:
+        self.graph, self.weights = graph, noted
+        self.noted, self.program = noted.noted, graph.device.program(SETTLE_SOURCE)
+        self.slack, self.launch = slack, launch
+        self.m, self.n = self.graph.n_slots, self.graph.n_vertices
+        self.parent = self._new(self.n)
+
+    def _new(self, size: int, dtype: Any = np.uint32) -> DeviceArray:
+        return DeviceArray.empty(size, dtype, self.graph.device)
+
+    def _each(self, kernel: str, n_items: int, *arguments: Any) -> None:
+        for_each(self.launch, self.program, f"band_settle_{kernel}", n_items, *arguments)
+
+    def run(self) -> Candidates:
+        """Do all steps."""
+        self._rule_out()
+        ends, edges = self._contract(*self._list())
+        return self._candidates(ends, edges)
+
+    def _rule_out(self) -> None:
+        """Make candidates of the edges that no path of far lighter ones rules out."""
+        cuts = self._cuts()
+        slots, starts = self._windows(cuts)
+        self._each("begin_sets", self.n, self.parent, self.n)
+        others = len(cuts) + 1  # the first window of edges that are not in the noted forest
+        for w in range(others):
+            for kernel, at, changed in (
+                ("keep_window", others + w, (self.parent, self.noted)),
+                ("join_window", w, (self.parent,)),
+            ):
+                first, k = starts[at], starts[at + 1] - starts[at]
+                rows, indices = self.graph.rows, self.graph.indices
+                self._each(kernel, k, slots, rows, indices, *changed, first, k)
+
+    def _windows(self, cuts: list[int]) -> tuple[DeviceArray, list[int]]:
+        """Return slots by window, and where each window begins; the last one is empty."""
+        m, count = self.m, 2 * (len(cuts) + 1)
+        windows, slots, found = self._new(m), self._new(m), self._new(count + 1)
+        places = DeviceArray.from_host(np.array(cuts or [0], np.uint32), self.graph.device)
+        self._each(
+            "find_windows", m, self.noted, places, windows, slots, len(cuts), 2 * self.slack, m
+        )
+        windows, slots = sort_by_key(
+            windows, slots, key_bits=count.bit_length(), keys_out=windows, launch=self.launch
+        )
+        self._each("find_starts", count + 1, windows, found, count + 1, m)
+        starts = np.empty(count + 1, np.uint32)
+        self.launch.read(found.memory, starts)
+        return slots, starts.tolist()
+
+    def _cuts(self) -> list[int]:
+        """Return rising places on the scale, between which are equally many forest edges."""
+        places = self.weights.forest_places(self.launch)
+        if not places.size:
+            return []
+        at = np.linspace(0, places.size - 1, _CUTS + 1).astype(int)[1:]
+        return [int(cut) for cut in np.unique(places[at])]
+
+    def _list(self) -> tuple[DeviceArray, DeviceArray]:
+        """Return the candidates: their ends, and (place on the scale, slot)."""
+        flags = self._new(self.m, np.uint8)
+        self._each("flag_candidates", self.m, self.noted, flags, self.m)
+        slots, total = positions(flags, launch=self.launch)
+        k = self.launch.read_word(total.memory)
+        ends, edges = self._new(k, _PAIR), self._new(k, _PAIR)
+        self._each(
+            "list", k, self.noted, self.graph.rows, self.graph.indices, slots, ends, edges, k
+        )
+        return ends, edges
+
+    def _contract(self, ends: DeviceArray, edges: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
+        """Join components by edges that are in for certain, as long as that pays."""
+        lightest, holders = self._new(self.n), self._new(self.n)
+        self._each("begin_sets", self.n, self.parent, self.n)
+        for _ in range(_MOST_ROUNDS):
+            before = ends.size
+            if not before:
+                break
+            self.launch.fill(lightest.memory, _NONE, self.n)
+            self.launch.fill(holders.memory, _NONE, self.n)
+            self._each("find_lightest", before, ends, edges, lightest, before)
+            self._each("hold", before, ends, edges, lightest, holders, 2 * self.slack, before)
+            self._each("join_held", before, ends, edges, holders, self.noted, self.parent, before)
+            stays = self._new(before, np.uint8)
+            self._each("contract", before, ends, edges, self.parent, self.noted, stays, before)
+            ends, edges, total = compact(ends, stays, values=edges, launch=self.launch)
+            left = self.launch.read_word(total.memory)
+            ends, edges = ends[:left], edges[:left]
+            if before - left < _LEAST_GAIN * before:
+                break
+        return ends, edges
+
+    def _candidates(self, ends: DeviceArray, edges: DeviceArray) -> Candidates:
+        """Return what is left, its components numbered."""
+        k, flags = ends.size, self._new(self.n, np.uint8)
+        slots, numbers = self._new(k), self._new(self.n)
+        self.launch.fill(flags.memory, 0, self.n, np.uint8)
+        self._each("flag_components", k, ends, flags, k)
+        components, total = positions(flags, launch=self.launch)
+        count = self.launch.read_word(total.memory)
+        self._each("number", count, components, numbers, count)
+        own = DeviceArray.empty(k, _PAIR, self.graph.device)
+        self._each("finish", k, ends, edges, numbers, own, slots, k)
+        n_words = -(-self.m // 32)
+        kept = self.graph.device.allocate(max(4 * n_words, 4))
+        self.launch.fill(kept, 0, n_words)
+        self._each("show", self.m, self.noted, kept, self.m)
+        return Candidates(n_vertices=count, ends=own, slots=slots, kept=kept)

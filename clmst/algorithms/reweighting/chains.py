@@ -1,0 +1,163 @@
+"""What topology settles for forests under any weights.
+
+Host side of ``cl/algorithms/reweighting/chains.cl``.
+
+Roads end, and lead on for a while without a crossing. What no cycle has is in every forest, and of
+a chain without crossings only the heaviest edge may not be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.filter_boruvka.plan import Plan
+from clmst.algorithms.filter_boruvka.solve import CandidateRun, plan_candidates
+from clmst.algorithms.k_core.core_numbers import core_numbers
+from clmst.algorithms.shared.candidates import Candidates
+from clmst.algorithms.shared.solution import Solution
+from clmst.primitives.compact import positions
+from clmst.primitives.scan import exclusive_scan
+from clmst.primitives.sort import bits_of, sort_by_key
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.enqueue import for_each
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/reweighting/chains.cl"
+
+_PAIR = np.dtype(np.uint64)  # two words
+
+
+# Graphs of fewer edges are solved in the time that launches take.
+_LEAST_EDGES = 1 << 18
+# Edges a vertex up to which a graph may be worth while: those of more have few chains.
+_MOST_EDGES_A_VERTEX = 2.5
+# The share of edges that may be left as chains.
+_MOST_LEFT = 0.7
+
+
+class Chains:
+    """Solves of one graph by what its topology leaves of it, if that is little enough.
+
+    Parameters
+    ----------
+    maximum : bool
+    always : bool
+        Solve so whether it pays or not.
+    """
+
+    def __init__(self, *, maximum: bool, always: bool = False) -> None:
+        self.maximum, self._always = maximum, always
+        self._candidates: Candidates | None = None
+        self._pays: bool | None = None  # until somebody has looked
+        self._plan: Plan | None = None
+
+    def solve(self, graph: DeviceGraph, launch: Launcher) -> Solution | None:
+        """Return the forest of a graph under its present weights, or None if it does not pay.
+
+        Parameters
+        ----------
+        graph : DeviceGraph
+            Each edge stored once, with the row of each slot; the same one every time.
+        launch : Launcher
+        """
+        if self._pays is None:
+            self._contract(graph, launch)
+        if self._candidates is None:
+            return None
+        word = graph.weight_defines(maximum=self.maximum)
+        if self._plan is None or self._plan.weights != word:
+            self._plan = plan_candidates(graph, self._candidates, launch, maximum=self.maximum)
+        run = CandidateRun(graph, self._plan, launch)
+        if not run.is_done():
+            return None
+        left = {"edges": self._candidates.n_edges, "vertices": self._candidates.n_vertices}
+        return replace(run.solution, stats={**run.stats(), "chains": left})
+
+    def forget(self) -> None:
+        """Forget what a solve may have left unfinished."""
+        self._plan = None
+
+    def _contract(self, graph: DeviceGraph, launch: Launcher) -> None:
+        m = graph.n_slots
+        self._pays = self._always or _LEAST_EDGES <= m <= _MOST_EDGES_A_VERTEX * graph.n_vertices
+        if self._pays:
+            candidates = contract_chains(graph, launch)
+            self._pays = self._always or candidates.n_edges <= _MOST_LEFT * m
+            self._candidates = candidates if self._pays else None
+
+
+def contract_chains(graph: DeviceGraph, launch: Launcher) -> Candidates:
+    """Return what is left of a graph once its topology has settled what it can; waits.
+
+    Parameters
+    ----------
+    graph : DeviceGraph
+        Each edge stored once, with the row of each slot. Its weights are not looked at.
+    launch : Launcher
+
+    Notes
+    -----
+    As :func:`clmst.core_numbers`, and O(m) beside that. Device memory: 17 bytes an edge and 20 a
+    vertex, of which 4 an edge and 12 a chain stay.
+    """
+    cores = core_numbers(graph, launch).numbers
+    return _Contraction(graph, cores, launch).run()
+
+
+class _Contraction:
+    """What the steps share."""
+
+    def __init__(self, graph: DeviceGraph, cores: DeviceArray, launch: Launcher) -> None:
+        self.graph, self.cores, self.launch = graph, cores, launch
+        self.m, self.n = graph.n_slots, graph.n_vertices
+        self.program = graph.device.program(SOURCE)
+        self.degrees = self._new(self.n)
+
+    def _new(self, size: int, dtype: Any = np.uint32) -> DeviceArray:
+        return DeviceArray.empty(size, dtype, self.graph.device)
+
+    def _each(self, kernel: str, n_items: int, *arguments: Any) -> None:
+        for_each(self.launch, self.program, f"chains_{kernel}", n_items, *arguments)
+
+    def run(self) -> Candidates:
+        """Do all steps."""
+        m, n_words = self.m, -(-self.m // 32)
+        firsts, slots = self._name_chains()
+        heads, kept = self._new(m + 1, np.uint8), self.graph.device.allocate(max(4 * n_words, 4))
+        self.launch.fill(kept, 0, n_words)
+        self._each("flag_heads", m + 1, firsts, slots, heads, kept, m)
+        starts, total = positions(heads, launch=self.launch)
+        k = self.launch.read_word(total.memory) - 1
+        starts = starts[: k + 1]
+        numbers, n_ends = self._number_ends()
+        ends = self._new(k, _PAIR)
+        rows, indices = self.graph.rows, self.graph.indices
+        self._each("find_ends", k, starts, slots, rows, indices, self.degrees, numbers, ends, k)
+        # What ends nowhere is said to end at the first.
+        n_vertices = max(n_ends, 1)
+        return Candidates(n_vertices=n_vertices, ends=ends, slots=slots, kept=kept, starts=starts)
+
+    def _name_chains(self) -> tuple[DeviceArray, DeviceArray]:
+        """Return the first edge of every edge's chain, sorted, and the slots along with them."""
+        m, n = self.m, self.n
+        rows, indices = self.graph.rows, self.graph.indices
+        cores, degrees = self.cores, self.degrees
+        parent, least, firsts, slots = self._new(n), self._new(n), self._new(m), self._new(m)
+        self.launch.fill(degrees.memory, 0, n)
+        self._each("count", m, rows, indices, cores, degrees, m)
+        self._each("begin", n, parent, least, n)
+        self._each("join", m, rows, indices, degrees, parent, m)
+        self._each("find_first", m, rows, indices, cores, degrees, parent, least, m)
+        self._each("name", m, rows, indices, cores, degrees, parent, least, firsts, slots, m)
+        return sort_by_key(firsts, slots, key_bits=bits_of(m + 1), launch=self.launch)
+
+    def _number_ends(self) -> tuple[DeviceArray, int]:
+        """Return a number for every vertex that is an end of chains, and how many are."""
+        flags, total = self._new(self.n), self._new(1)
+        self._each("flag_ends", self.n, self.degrees, flags, self.n)
+        numbers = exclusive_scan(flags, total=total, launch=self.launch)
+        return numbers, self.launch.read_word(total.memory)

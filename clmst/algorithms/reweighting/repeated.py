@@ -1,0 +1,334 @@
+"""Other weights for a graph whose edges stay.
+
+Host side of ``cl/algorithms/reweighting/repeated.cl``.
+
+Edges are stored once, so a solve takes a word of weight for each. What follows from the edges alone
+is on the device before, and so are all buffers from the second solve on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.reweighting.stages import Stages
+from clmst.algorithms.shared.solution import gather_words
+from clmst.core.csr import as_uint32
+from clmst.core.graph import Graph
+from clmst.core.unchecked import unchecked
+from clmst.core.weight_keys import Array, Encoding, KeyedWeights
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph, weight_defines
+from clmst.runtime.enqueue import for_each
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.program import Program
+from clmst.runtime.transfer import Transfer
+
+SOURCE = "algorithms/reweighting/repeated.cl"
+
+# Of repeated.cl.
+_NONE = 0xFFFFFFFF  # NO_FAULT, NO_SLOT
+_FAULT_WORDS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """Weights, by edge or by slot, where kernels get at them.
+
+    Attributes
+    ----------
+    memory : device buffer
+        Or a host array that the device works on in place.
+    encoding : Encoding
+    is_checked : bool
+        Whether none of them is known to be NaN.
+    stage : device buffer, optional
+        The memory, if it is one of those that :meth:`Rounds.bring` brings weights to.
+    is_lent : bool
+        Whether the memory is a host array of the caller's, who gets it back after the solve.
+    """
+
+    memory: Any
+    encoding: Encoding
+    is_checked: bool
+    stage: Any = None
+    is_lent: bool = False
+
+    @property
+    def may_hold_nan(self) -> bool:
+        """Whether somebody has to look."""
+        return self.encoding.kind == "float" and not self.is_checked
+
+    @property
+    def is_on_device(self) -> bool:
+        """Whether the memory is a buffer of the caller's."""
+        return self.stage is None and not self.is_lent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Faults:
+    """What kernels found wrong with weights: places, or None."""
+
+    nan: int | None = None
+    unknown: int | None = None
+
+    def __bool__(self) -> bool:
+        return self.nan is not None or self.unknown is not None
+
+
+class OnDevice(KeyedWeights):
+    """The weights of a round, which are on the device alone."""
+
+    __slots__ = ("_launch", "_memory", "_size", "encoding")
+
+    def __init__(self, memory: Any, encoding: Encoding, size: int, launch: Launcher) -> None:
+        self.encoding = encoding
+        self._memory, self._size, self._launch = memory, size, launch
+
+    def words(self, at: Array | None = None) -> Array:
+        """Read the words of some slots, or of all, and wait."""
+        launch, memory = self._launch, self._memory
+        if at is not None:
+            slots = DeviceArray.empty(at.size, np.uint32, launch.device)
+            launch.write(slots.memory, at.astype(np.uint32))
+            memory = gather_words(memory, self.encoding.word, slots.memory, at.size, launch).memory
+        words = np.empty(self._size if at is None else at.size, self.encoding.word)
+        if words.size:
+            launch.read(memory, words)
+        return words
+
+
+class Rounds:
+    """A graph on a device that gets other weights round by round.
+
+    For one thread at a time, which has the device's lock; only `bring` may be called while another
+    thread solves.
+
+    Parameters
+    ----------
+    edges : Graph
+        As of :func:`clmst.core.topology.edges_once`.
+    device : Device
+    """
+
+    def __init__(self, edges: Graph, device: Device) -> None:
+        self.edges, self.device = edges, device
+        self._plans: dict[Hashable, Any] = {}
+        self._planned_for: tuple[int, str] | None = None
+        self._stages = Stages(device)
+        self._own: Any = None  # a buffer for weights by slot
+        self.present: Given | None = None  # the weights of the last round, by slot
+        # Of changes: who claims each edge, the first number not used yet, the slot of each edge.
+        self._claims: Any = None
+        self._next_claim = 1
+        self._slots: Any = None
+        self._ids = None if edges.edge_ids is None else as_uint32(edges.edge_ids)
+        uploaded = [edges.indptr, edges.indices, edges.rows]
+        uploaded += [] if self._ids is None else [self._ids]
+        self._indptr, self._indices, self._rows, *order = device.upload_all(*uploaded)
+        self._order = order[0] if order else None
+        self._faults = device.allocate(4 * _FAULT_WORDS)
+        self.clear_faults(Launcher(device, device.queue))
+
+    # ------------------------------------------------------------------- weights
+
+    @property
+    def works_in_place(self) -> bool:
+        """Whether the device works on host arrays as they are."""
+        return self.device.capabilities.host_arrays != "copied"
+
+    def bring(self, words: Array, encoding: Encoding, queue: Any, *, is_checked: bool) -> Given:
+        """Let the device have words by edge.
+
+        What a device works on in place is not copied; leave it as it is until the solve is done.
+        Elsewhere the copy may still be under way, for which `queue` alone waits by itself; the
+        array is the caller's again all the same.
+        """
+        if self.works_in_place or not words.nbytes:
+            memory = self.device.upload(words)
+            return Given(memory=memory, encoding=encoding, is_checked=is_checked, is_lent=True)
+        stage = self._stages.take(words.nbytes)
+        self.device.staging.send(queue, [Transfer(buffer=stage, array=words)])
+        return Given(memory=stage, encoding=encoding, is_checked=is_checked, stage=stage)
+
+    def take(self, given: Given, launch: Launcher) -> DeviceGraph:
+        """Enqueue what makes weights by edge those of the next round; return its graph. O(m)."""
+        self.forget()
+        if not self._faults_are_clear:
+            self.clear_faults(launch)
+        n, program = self.edges.n_slots, self._program(given.encoding)
+        by_slot = given
+        if self._order is not None or given.is_lent:
+            own = self._own_buffer(given.encoding)
+            by_slot = replace(given, memory=own, stage=None, is_lent=False)
+        if self._order is not None:
+            for_each(
+                launch, program, "repeated_order_weights", n, given.memory, self._order, own,
+                self._faults, n,
+            )  # fmt: skip
+        elif given.is_lent:
+            for_each(
+                launch, program, "repeated_copy_weights", n, given.memory, own, self._faults, n
+            )
+        elif given.may_hold_nan:
+            for_each(launch, program, "repeated_check_weights", n, given.memory, self._faults, n)
+        self.present = by_slot
+        return self.graph(launch)
+
+    def graph(self, launch: Launcher) -> DeviceGraph:
+        """Return the graph with its present weights."""
+        assert self.present is not None
+        memory, encoding = self.present.memory, self.present.encoding
+        words = (encoding.word.itemsize, encoding.kind)
+        if words != self._planned_for:
+            self._plans.clear()
+            self._planned_for = words
+        return unchecked(
+            DeviceGraph,
+            graph=self.edges,
+            device=self.device,
+            indptr=self._indptr,
+            indices=self._indices,
+            weights=memory,
+            encoded=OnDevice(memory, encoding, self.edges.n_slots, launch),
+            rows=self._rows,
+            plans=self._plans,
+            derived={},
+        )
+
+    def put_back(self, given: Given) -> None:
+        """Take back the stage of weights, which nothing is under way to or from, if it has one.
+
+        Not yet if they are the present weights; and only once.
+        """
+        if self.present is None or given.stage is not self.present.stage:
+            self._stages.put_back(given.stage)
+
+    def drop_plans(self) -> None:
+        """Make plans anew in the next round: of one that was broken off nobody knows the state.
+
+        The same holds for claims of edges, and for what was found wrong with weights.
+        """
+        self._plans.clear()
+        self._claims, self._faults_are_clear = None, False
+
+    def forget(self) -> None:
+        """Forget the present weights."""
+        before, self.present = self.present, None
+        if before is not None:
+            self.put_back(before)
+
+    # ------------------------------------------------------------------- changes
+
+    def change(self, edges: DeviceArray, words: DeviceArray, launch: Launcher) -> DeviceGraph:
+        """Enqueue the change of some of the present weights, the last of an edge's places winning.
+
+        Nothing is changed if there is a fault.
+
+        Parameters
+        ----------
+        edges : DeviceArray of uint32, shape (k,)
+        words : DeviceArray of words like the present ones, shape (k,)
+        launch : Launcher
+        """
+        assert self.present is not None
+        if not self._faults_are_clear:
+            self.clear_faults(launch)
+        n_edges, program = self.edges.n_input, self._program(self.present.encoding)
+        count = edges.size
+        weights = self._own_weights(program, launch)
+        base = self._claim(count, launch)
+        slots = self._slots_of_edges()
+        for_each(
+            launch, program, "repeated_claim_edges", count, edges, words, self._claims,
+            self._faults, base, count, n_edges,
+        )  # fmt: skip
+        for_each(
+            launch, program, "repeated_change_weights", count, edges, words, self._claims,
+            self._faults, self._claims if slots is None else slots, weights, base, count,
+            int(slots is not None),
+        )  # fmt: skip
+        return self.graph(launch)
+
+    def read_faults(self, launch: Launcher) -> Faults:
+        """Read what was found wrong since the last time, and wait."""
+        words = np.empty(_FAULT_WORDS, np.uint32)
+        launch.read(self._faults, words)
+        nan, unknown = (None if word == _NONE else word for word in words.tolist())
+        faults = Faults(nan=nan, unknown=unknown)
+        if faults:
+            self.clear_faults(launch)
+        return faults
+
+    def clear_faults(self, launch: Launcher) -> None:
+        """Enqueue that nothing has been found wrong."""
+        self._faults_are_clear = False
+        launch.fill(self._faults, _NONE, _FAULT_WORDS)
+        self._faults_are_clear = True
+
+    def widen(self, launch: Launcher) -> Encoding:
+        """Let the present words be the weights themselves, and wait; return their encoding. O(m).
+
+        Nothing is done where they are that already.
+        """
+        assert self.present is not None
+        given, narrow = self.present, self.present.encoding
+        wide = Encoding(dtype=narrow.dtype, stored=narrow.dtype)
+        if narrow != wide:
+            weights = narrow.decode(self.graph(launch).encoded.words())
+            self.forget()
+            own = self._own_buffer(wide)
+            if weights.size:
+                launch.write(own, weights.view(wide.word))
+            self.present = replace(given, memory=own, encoding=wide, stage=None)
+        return wide
+
+    def _own_weights(self, program: Program, launch: Launcher) -> Any:
+        """Return the buffer of the present weights, a copy if it is the caller's."""
+        assert self.present is not None
+        given = self.present
+        if given.stage is None and given.memory is not self._own:
+            own, n = self._own_buffer(given.encoding), self.edges.n_slots
+            for_each(
+                launch, program, "repeated_copy_weights", n, given.memory, own, self._faults, n
+            )
+            self.present = replace(given, memory=own)
+        return self.present.memory
+
+    def _claim(self, count: int, launch: Launcher) -> int:
+        """Return the first of so many numbers that no change has claimed edges with."""
+        n_edges = self.edges.n_input
+        if self._claims is None or self._next_claim + count > _NONE:
+            claims = self._claims
+            if claims is None:
+                claims = self.device.allocate(4 * n_edges)
+            self._claims = None  # until they are cleared
+            launch.fill(claims, 0, n_edges)
+            self._claims, self._next_claim = claims, 1
+        first = self._next_claim
+        self._next_claim += count
+        return first
+
+    def _slots_of_edges(self) -> Any:
+        """Return a buffer with the slot of each edge, or None where edges are slots."""
+        if self._ids is not None and self._slots is None:
+            self._slots_on_host = np.full(self.edges.n_input, _NONE, np.uint32)
+            self._slots_on_host[self._ids] = np.arange(self._ids.size, dtype=np.uint32)
+            self._slots = self.device.upload(self._slots_on_host)
+        return self._slots
+
+    # ------------------------------------------------------------------- buffers
+
+    def _program(self, encoding: Encoding) -> Program:
+        defines = weight_defines(8 * encoding.word.itemsize, encoding.kind, maximum=False)
+        return self.device.program(SOURCE, **defines)
+
+    def _own_buffer(self, encoding: Encoding) -> Any:
+        n_bytes = self.edges.n_slots * encoding.word.itemsize
+        if self._own is None or self._own.size < n_bytes:
+            self._own = self.device.allocate(n_bytes)
+        return self._own

@@ -1,0 +1,236 @@
+"""The forests of a graph's parts put together; host side of ``cl/algorithms/reweighting/union.cl``.
+
+An edge that is in no forest of a part is the heaviest of a cycle there, and so of one in the whole
+graph. Hence the forest of the whole graph is that of the union of the parts' forests, whatever the
+parts are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.reweighting.repeated import OnDevice
+from clmst.algorithms.shared.solution import DeviceForest, ForestWeights, gather_words
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.graph import Graph
+from clmst.core.unchecked import unchecked
+from clmst.core.weight_keys import Array, Encoding, KeyedWeights
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.enqueue import for_each
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.transfer import Transfer
+
+SOURCE = "algorithms/reweighting/union.cl"
+
+
+class Elsewhere(KeyedWeights):
+    """Weights of edges that are on several devices, none of which has all."""
+
+    __slots__ = ("encoding",)
+
+    def __init__(self, encoding: Encoding) -> None:
+        self.encoding = encoding
+
+    def words(self, at: Array | None = None) -> Array:
+        """Raise: nobody has them."""
+        raise InvalidArgumentError(
+            "the weights of the graph's edges are on several devices; only those of the forest's "
+            "edges can be asked for"
+        )
+
+
+class Lists:
+    """Room for the forests of parts on a device: slots in the whole graph, and words of weight.
+
+    Parameters
+    ----------
+    rooms : sequence of int
+        The most edges that the forest of each part can have.
+    device : Device
+    """
+
+    def __init__(self, rooms: Sequence[int], device: Device) -> None:
+        self.device, self.rooms = device, tuple(rooms)
+        ends = np.cumsum([0, *rooms]).tolist()
+        self.begins: list[int] = ends[:-1]
+        self.room: int = ends[-1]
+        self.slots = device.allocate(4 * self.room)
+        self.words: Any = device.allocate(4 * self.room)
+
+    def make_room(self, word: np.dtype[Any]) -> None:
+        """Have room for words of another width; what is there is lost if they are wider."""
+        if self.words.size < word.itemsize * self.room:
+            self.words = self.device.allocate(word.itemsize * self.room)
+
+    def list_forest(
+        self,
+        number: int,
+        chosen: DeviceArray,
+        graph: DeviceGraph,
+        launch: Launcher,
+        *,
+        k: int,
+        numbers: Any,
+        first: int,
+    ) -> None:
+        """Enqueue the listing of the forest of a part that is on this device.
+
+        Parameters
+        ----------
+        number : int
+            Of the list.
+        chosen : DeviceArray of uint32
+            The forest's slots in the part, rising.
+        graph : DeviceGraph
+            The part.
+        launch : Launcher
+        k : int
+            How many they are.
+        numbers : device buffer of uint32, or None
+            The whole graph's slot of each slot of the part; None: they are consecutive.
+        first : int
+            The first of them, where they are.
+        """
+        word = graph.encoded.encoding.word
+        for_each(
+            launch, program(self.device, word), "union_list_forest", k, chosen, graph.weights,
+            chosen if numbers is None else numbers, self.slots, self.words,
+            int(numbers is not None), first, self.begins[number], k,
+        )  # fmt: skip
+
+    def read(self, number: int, slots: Array, words: Array, launch: Launcher) -> None:
+        """Copy a list into host arrays of its length, and wait."""
+        if slots.size:
+            begin = self.begins[number]
+            launch.read_all(
+                Transfer(buffer=self.slots, array=slots, offset=4 * begin),
+                Transfer(buffer=self.words, array=words, offset=words.itemsize * begin),
+            )
+
+    def receive(self, number: int, slots: Array, words: Array, queue: Any) -> None:
+        """Take a list from the host, by a queue that the calling thread alone has, and wait."""
+        if slots.size:
+            begin = self.begins[number]
+            transfers = [
+                Transfer(buffer=self.slots, array=slots, offset=4 * begin),
+                Transfer(buffer=self.words, array=words, offset=words.itemsize * begin),
+            ]
+            self.device.staging.send(queue, transfers)
+            queue.finish()
+
+
+class Union:
+    """The union of the forests of parts, round by round, on the device of the last pass.
+
+    For one thread at a time, which has the device's lock; `lists` may receive what is not this
+    device's meanwhile.
+
+    Parameters
+    ----------
+    edges : Graph
+        The whole graph, as of :func:`clmst.core.topology.edges_once`.
+    rooms : sequence of int
+        As of :class:`Lists`.
+    device : Device
+    """
+
+    def __init__(self, edges: Graph, rooms: Sequence[int], device: Device) -> None:
+        self.edges, self.device = edges, device
+        self.lists = Lists(rooms, device)
+        self._indptr, self._indices = device.upload_all(edges.indptr, edges.indices)
+        self._lengths = np.zeros((len(rooms), 2), np.uint32)
+        self._bounds = device.allocate(max(self._lengths.nbytes, 4))
+        room = self.lists.room
+        self._places = device.allocate(4 * max(rooms, default=0))
+        self._slots, self._columns = device.allocate(4 * room), device.allocate(4 * room)
+        self._starts = device.allocate(4 * (edges.n_vertices + 1))
+        self._words: Any = device.allocate(4 * room)
+
+    def merge(self, lengths: Sequence[int], encoding: Encoding, launch: Launcher) -> DeviceGraph:
+        """Enqueue the merge of all lists; return the graph of their edges.
+
+        It is another graph in every round, so it keeps nothing for the next; its arrays serve the
+        next one as well, though.
+        """
+        lists, word, n = self.lists, encoding.word, self.edges.n_vertices
+        if self._words.size < word.itemsize * lists.room:
+            self._words = self.device.allocate(word.itemsize * lists.room)
+        bounds = np.column_stack((lists.begins, lengths)).astype(np.uint32)
+        if lists.room and not np.array_equal(bounds, self._lengths):
+            launch.write(self._bounds, np.ascontiguousarray(bounds))
+            self._lengths = bounds
+        kernels, k = program(self.device, word), sum(lengths)
+        for number, length in enumerate(lengths):
+            for_each(
+                launch, kernels, "union_merge_list", length, lists.slots, lists.words,
+                self._bounds, self._indices, self._places, self._slots, self._words,
+                self._columns, number, len(lengths),
+            )  # fmt: skip
+        for_each(
+            launch, kernels, "union_find_rows", n + 1, self._indptr, self._slots, self._starts, n,
+            k,
+        )  # fmt: skip
+        return unchecked(
+            DeviceGraph,
+            graph=_shape(n, k),
+            device=self.device,
+            indptr=self._starts,
+            indices=self._columns,
+            weights=self._words,
+            encoded=OnDevice(self._words, encoding, k, launch),
+            rows=None,
+            plans={},
+            derived={},
+        )
+
+    def forest(self, found: DeviceForest, launch: Launcher) -> DeviceForest:
+        """Return the forest of the union as one of the whole graph, with weights of its own."""
+        assert isinstance(found.graph, DeviceGraph)
+        encoding, k = found.graph.encoded.encoding, found.n_edges
+        slots = gather_words(self._slots, np.dtype(np.uint32), found.slots, k, launch)
+        words = gather_words(self._words, encoding.word, found.slots, k, launch)
+        launch.queue.finish()
+        whole = unchecked(
+            DeviceGraph,
+            graph=self.edges,
+            device=self.device,
+            indptr=self._indptr,
+            indices=self._indices,
+            weights=None,
+            encoded=Elsewhere(encoding),
+            rows=None,
+            plans={},
+            derived={},
+        )
+        return DeviceForest(
+            graph=whole,
+            n_edges=k,
+            slots=slots.memory,
+            edges=found.edges,
+            maximum=found.maximum,
+            stats=found.stats,
+            weights=ForestWeights(words=words, encoding=encoding),
+        )
+
+
+def program(device: Device, word: np.dtype[Any]) -> Any:
+    """Return the kernels for words of a width, whatever they mean."""
+    return device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
+
+
+def _shape(n_vertices: int, n_edges: int) -> Graph:
+    """Return a graph of so many edges, each stored once, of which the host knows nothing else."""
+    nothing = np.broadcast_to(np.uint32(0), max(n_vertices + 1, n_edges))
+    return Graph.unchecked(
+        indptr=nothing[: n_vertices + 1],
+        indices=nothing[:n_edges],
+        weights=np.broadcast_to(np.uint8(0), n_edges),
+        is_symmetric=False,
+        edge_ids=None,
+        n_input=n_edges,
+    )

@@ -1,0 +1,162 @@
+"""Solves that begin with what an earlier one has settled, where weights have hardly moved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.filter_boruvka.plan import Plan
+from clmst.algorithms.filter_boruvka.solve import CandidateRun, plan_candidates
+from clmst.algorithms.reweighting.band import LEAST_NOTED, NotedWeights
+from clmst.algorithms.shared.solution import Solution
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
+
+# Graphs of fewer edges are solved in the time that checking their weights takes.
+_LEAST_EDGES = 1 << 16
+# How far weights may stray, in octaves: from one round to the next, for it to be worth while to
+# prepare for more of that; and what is prepared for, at most.
+_NEAR, _FAR = 0.45, 0.5
+# What is prepared for, as a multiple of how far weights have gone: at first, and once that did not
+# last, as where weights wander ever farther.
+_MARGIN, _WIDE_MARGIN = 1.1, 2.2
+# Solves that what was prepared has to last for, so that the time it took is saved.
+_LASTING = 4
+# The share of edges that may be left as candidates.
+_MOST_LEFT = 0.35
+# Rounds without a look at how near weights are, at most: twice as many after each that was in vain.
+_LONGEST_PAUSE = 64
+
+
+class WarmStart:
+    """Solves of one graph, of which those under weights near earlier ones are quicker.
+
+    A round is *noted*: its weights, and which edges are in its forest. If the weights of a later
+    one turn out to be near, all edges are settled that can be for weights as near as that
+    (:mod:`clmst.algorithms.reweighting.band`); from then on a solve checks that no weight strays
+    farther, and solves what is left. If one does, it solves anew, and more may be prepared for.
+    Forests are exact in any case.
+
+    Parameters
+    ----------
+    maximum : bool
+
+    Notes
+    -----
+    4 bytes an edge for what is noted; while edges are settled 17 more an edge and 12 a vertex;
+    then 28 a candidate, and an eighth an edge.
+    """
+
+    def __init__(self, *, maximum: bool) -> None:
+        self.maximum = maximum
+        self._noted: NotedWeights | None = None
+        self._plan: Plan | None = None
+        self._slack = 0
+        self._memory: DeviceArray | None = None
+        self._strays: DeviceArray
+        self._served = 0  # solves by what is settled now
+        self._margin = _MARGIN
+        self._pause = 0  # rounds to come without a look
+        self._next_pause = 1
+
+    def begin(self, graph: DeviceGraph, launch: Launcher) -> CandidateRun | None:
+        """Begin to solve by what is settled, if anything is; not waited for.
+
+        Parameters
+        ----------
+        graph : DeviceGraph
+            Each edge stored once, with the row of each slot.
+        launch : Launcher
+        """
+        if self._noted is not None and not self._is_like(graph):
+            self.forget()
+        if self._noted is None or self._plan is None:
+            return None
+        self._noted.verify(graph.weights, self._slack, self._strays.memory, launch)
+        return CandidateRun(graph, self._plan, launch)
+
+    def end(self, run: CandidateRun, launch: Launcher) -> dict[str, Any] | None:
+        """Return what a solve tells, or None if a weight had strayed: it was in vain then. Waits.
+
+        Parameters
+        ----------
+        run : CandidateRun
+            By :meth:`begin`.
+        launch : Launcher
+        """
+        if launch.read_word(self._strays.memory):
+            self._plan = None
+            if self._served < _LASTING:
+                self._margin = _WIDE_MARGIN
+                self._wait_longer()
+            return None
+        if not run.is_done():
+            return None
+        self._served += 1
+        if self._served == _LASTING:
+            self._next_pause = 1
+        left = run.candidates
+        told = {"edges": left.n_edges, "vertices": left.n_vertices, "solves": self._served}
+        return {**run.stats(), "warm_start": told}
+
+    def learn(self, graph: DeviceGraph, solution: Solution, launch: Launcher) -> None:
+        """Note a round that was solved anew; if it is like the one noted, settle what can be.
+
+        Parameters
+        ----------
+        graph, launch
+            As of :meth:`begin`.
+        solution : Solution
+            Of the graph; nothing is learnt of one that was found in both directions of edges.
+        """
+        least = max(_LEAST_EDGES, LEAST_NOTED)
+        if graph.n_slots < least or solution.in_forest.size != graph.n_slots:
+            return
+        if self._pause:
+            self._pause -= 1
+        elif self._noted is None:
+            self._note(graph, solution, launch)
+        else:
+            moved = self._noted.farthest(graph.weights, launch)
+            if not self._settle(self._noted, moved, graph, launch):
+                self.forget()
+                self._wait_longer()
+
+    def forget(self) -> None:
+        """Forget all rounds."""
+        self._noted = self._plan = None
+
+    def _is_like(self, graph: DeviceGraph) -> bool:
+        """Whether weights are words like the noted ones."""
+        assert self._noted is not None
+        return graph.weight_defines(maximum=self.maximum) == self._noted.word
+
+    def _note(self, graph: DeviceGraph, solution: Solution, launch: Launcher) -> None:
+        if self._memory is None:
+            self._memory = DeviceArray.empty(graph.n_slots, np.uint32, graph.device)
+            self._strays = DeviceArray.empty(1, np.uint32, graph.device)
+        self._noted = NotedWeights(
+            graph, solution.in_forest, launch, maximum=self.maximum, noted=self._memory
+        )
+
+    def _settle(
+        self, noted: NotedWeights, moved: int, graph: DeviceGraph, launch: Launcher
+    ) -> bool:
+        """Settle edges for weights that move as far, if that leaves few; return whether it does."""
+        if moved > _NEAR * noted.octave:
+            return False
+        slack = min(int(self._margin * moved) + 1, int(_FAR * noted.octave))
+        candidates = noted.settle(graph, slack, launch)
+        if candidates.n_edges > _MOST_LEFT * graph.n_slots:
+            return False
+        self._plan = plan_candidates(graph, candidates, launch, maximum=self.maximum)
+        self._slack, self._served = slack, 0
+        launch.fill(self._strays.memory, 0, 1)
+        return True
+
+    def _wait_longer(self) -> None:
+        """Look at rounds more seldom."""
+        self._pause = self._next_pause
+        self._next_pause = min(2 * self._next_pause, _LONGEST_PAUSE)

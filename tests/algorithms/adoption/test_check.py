@@ -1,0 +1,162 @@
+"""Matrices that a device checks itself: the same are used as they are as on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import clmst
+from clmst import Device, Graph, InvalidGraphError
+from clmst.algorithms.adoption import check as adoption
+from clmst.algorithms.adoption.check import adopt
+from tests.forests import assert_same_forest
+from tests.strategies import WEIGHT_DTYPES
+
+
+@pytest.fixture
+def copying(device: Device, monkeypatch: pytest.MonkeyPatch) -> Device:
+    """Return the device as one that copies, for matrices of any size."""
+    monkeypatch.setattr(adoption, "FROM_SLOTS", 1)
+    capabilities = device.capabilities
+    monkeypatch.setattr(device, "capabilities", replace(capabilities, host_arrays="copied"))
+    return device
+
+
+def narrow(A: Any) -> Any:
+    """Return a matrix with indices of 32 bits, which SciPy does not always choose."""
+    parts = (A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32))
+    return sparse.csr_array(parts, shape=A.shape)
+
+
+def matrix(n: int = 900, dtype: Any = np.int32, seed: int = 1) -> Any:
+    """Return a symmetric matrix with loops, empty rows and one long row."""
+    rng = np.random.default_rng(seed)
+    u, v = rng.integers(0, n // 2, (2, 4 * n))
+    u[:n], v[:n] = 7, np.arange(n)
+    w = rng.integers(0, 2 if np.dtype(dtype).kind == "b" else 100, u.size)
+    A = sparse.coo_array((w, (np.minimum(u, v), np.maximum(u, v))), shape=(n, n)).tocsr()
+    both = sparse.csr_array(A + sparse.triu(A, 1).T)
+    both.sort_indices()
+    return narrow(both.astype(dtype))
+
+
+def assert_adopted(A: Any, device: Device) -> None:
+    """Check that the device takes it, as what the host makes of it."""
+    resident, graph = adopt(A, device), Graph.from_scipy(A)
+    assert resident is not None
+    assert graph.edge_ids is None
+    assert resident.graph.is_symmetric == graph.is_symmetric
+    for name in ("indptr", "indices", "weights"):
+        np.testing.assert_array_equal(getattr(resident.graph, name), getattr(graph, name))
+        assert getattr(resident.graph, name).dtype == getattr(graph, name).dtype
+    assert resident.graph.n_input == graph.n_input
+
+
+@pytest.mark.parametrize("dtype", [t for t in WEIGHT_DTYPES if t != np.float16], ids=str)
+def test_symmetric_and_upper(copying: Device, dtype: np.dtype) -> None:
+    A = matrix(dtype=dtype)
+    assert_adopted(A, copying)
+    assert_adopted(narrow(sparse.csr_array(sparse.triu(A))), copying)
+    assert_adopted(narrow(sparse.csr_array(sparse.triu(A, 1))), copying)
+
+
+@pytest.mark.parametrize("n", [2, 63, 64, 65, 511, 512, 513, 1025, 3000])
+def test_tiles(copying: Device, n: int) -> None:
+    """Rows of one, and rows of all: wherever tiles begin and end."""
+    path = sparse.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1], format="csr")
+    assert_adopted(narrow(path), copying)
+    star = sparse.coo_array((np.arange(n), (np.zeros(n, int), np.arange(n))), shape=(n, n))
+    assert_adopted(narrow(sparse.csr_array(star + star.T).astype(np.int16)), copying)
+
+
+def test_zeros_have_one_sign(copying: Device) -> None:
+    A = matrix(dtype=np.float32)
+    A.data[A.data < 50] = 0
+    A.data[(A.data == 0) & (np.arange(A.nnz) % 2 == 0)] = -0.0
+    assert_adopted(A, copying)
+
+
+def spoil_weight(A: Any) -> None:
+    row = int(np.flatnonzero(np.diff(A.indptr))[-1])
+    assert A.indices[A.indptr[row]] < row
+    A.data[A.indptr[row]] += 1
+
+
+def spoil_column(A: Any) -> None:
+    """Let a row lead elsewhere, still rising."""
+    last = int(A.indptr[8]) - 1
+    A.indices[last - 1 : last + 1] = (A.shape[0] - 3, A.shape[0] - 2)
+
+
+def swap(A: Any) -> None:
+    A.indices[:2], A.data[:2] = A.indices[1::-1].copy(), A.data[1::-1].copy()
+
+
+def repeat(A: Any) -> None:
+    A.indices[1] = A.indices[0]
+
+
+@pytest.mark.parametrize("spoil", [spoil_weight, spoil_column, swap, repeat])
+def test_what_the_host_rearranges(copying: Device, spoil: Callable[[Any], None]) -> None:
+    """None of these is canonical; the way round by the host gives the same forest."""
+    A = matrix()
+    spoil(A)
+    A.has_sorted_indices = False
+    assert adopt(A, copying) is None
+    graph = Graph.from_scipy(A)
+    assert graph.edge_ids is not None
+    assert_same_forest(clmst.minimum_spanning_forest(A, device=copying), clmst.kruskal(graph))
+
+
+def test_lower_triangle_is_not_as_it_is(copying: Device) -> None:
+    """All its slots have one direction: without a count each could pass for matched."""
+    A = narrow(sparse.csr_array(sparse.tril(matrix(), -1)))
+    assert adopt(A, copying) is None
+    star = sparse.csr_array((np.ones(5), np.zeros(5, int), [0, 0, 1, 2, 3, 4, 5]), shape=(6, 6))
+    assert adopt(narrow(star), copying) is None
+
+
+FAULTS: dict[str, Callable[[Any], None]] = {
+    "negative": lambda A: A.indices.__setitem__(5, -1),
+    "must be below 900": lambda A: A.indices.__setitem__(5, 900),
+    "must not decrease": lambda A: A.indptr.__setitem__(3, A.nnz - 1),
+    "is NaN": lambda A: A.data.__setitem__(A.nnz - 1, np.nan),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("message", FAULTS)
+def test_faults_are_the_hosts_to_name(copying: Device, message: str, dtype: Any) -> None:
+    A = matrix(dtype=dtype)
+    FAULTS[message](A)
+    assert adopt(A, copying) is None
+    with pytest.raises(InvalidGraphError, match=message):
+        clmst.minimum_spanning_forest(A, device=copying)
+
+
+def test_what_is_left_to_the_host(copying: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    A = matrix()
+    assert adopt(A.tocoo(), copying) is None
+    assert adopt(clmst.Graph.from_scipy(A), copying) is None
+    wide = A.copy()
+    wide.indices = wide.indices.astype(np.int64)
+    assert adopt(wide, copying) is None
+    monkeypatch.setattr(adoption, "FROM_SLOTS", A.nnz + 1)
+    assert adopt(A, copying) is None
+    monkeypatch.setattr(adoption, "FROM_SLOTS", A.nnz)
+    assert adopt(A, copying) is not None
+
+
+def test_forests(copying: Device) -> None:
+    A = matrix(n=3000, seed=5)
+    expected = clmst.kruskal(Graph.from_scipy(A))
+    for given in (A, clmst.to_device(A, copying)):
+        assert_same_forest(clmst.minimum_spanning_forest(given, device=copying), expected)
+    upper = narrow(sparse.csr_array(sparse.triu(A)))
+    expected = clmst.kruskal(Graph.from_scipy(upper))
+    assert_same_forest(clmst.minimum_spanning_forest(upper, device=copying), expected)

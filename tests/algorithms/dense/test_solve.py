@@ -1,0 +1,330 @@
+"""dense: matrices, points, and any graph by way of its matrix."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial import Delaunay
+
+import clmst
+from clmst import DenseGraph, DenseOptions, Device, DeviceMatrix, EclOptions, Graph, Points
+from clmst.algorithms import most_vertices
+from clmst.algorithms.dense import plan as dense_plan
+from clmst.core.errors import (
+    InvalidArgumentError,
+    InvalidGraphError,
+    OutOfDeviceMemoryError,
+    UnsupportedDeviceError,
+)
+from clmst.core.weight_keys import encode, order_keys
+from tests.forests import assert_same_forest
+from tests.strategies import WEIGHT_DTYPES, special_weights
+
+Complete = DenseGraph | Points
+
+
+def solve(graph: Any, device: Device | None, *, maximum: bool = False) -> clmst.Forest:
+    function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+    return function(graph, algorithm="dense", device=device)
+
+
+def assert_right(graph: Complete | Graph, device: Device | None, *, both: bool = True) -> None:
+    """Assert that the minimum and the maximum forest are the oracle's."""
+    listed = graph if isinstance(graph, Graph) else graph.to_graph()
+    for maximum in (False, True) if both else (False,):
+        expected = clmst.kruskal(listed, maximum=maximum)
+        assert_same_forest(solve(graph, device, maximum=maximum), expected)
+
+
+def matrix(n: int, dtype: np.dtype[Any], *, seed: int = 1) -> np.ndarray:
+    """Return a symmetric matrix of small and special weights, with many ties."""
+    rng = np.random.default_rng(seed)
+    values = np.concatenate([special_weights(dtype), rng.integers(0, 2, 5).astype(dtype)])
+    upper = np.triu(rng.choice(np.arange(values.size), (n, n)))
+    return values[np.maximum(upper, upper.T)]
+
+
+def with_capabilities(device: Device, **changes: Any) -> Device:
+    """Return the same device, which thinks that it can do other things."""
+    other = device.with_policy(device.policy)
+    other.capabilities = replace(device.capabilities, **changes)
+    return other
+
+
+# -------------------------------------------------------------------------- matrices
+
+
+@pytest.mark.parametrize("dtype", WEIGHT_DTYPES, ids=str)
+def test_matrix_of_every_dtype(any_device: Device, dtype: np.dtype[Any]) -> None:
+    """The least and the greatest weight of a dtype are weights like others; so are zeros."""
+    assert_right(DenseGraph(matrix(270, dtype)), any_device)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 17, 255, 256, 257, 600])
+def test_sizes_around_blocks(device: Device, n: int) -> None:
+    rng = np.random.default_rng(n)
+    weights = rng.integers(0, 40 if n % 2 else 1 << 30, (n, n), dtype=np.int32)
+    assert_right(DenseGraph(np.maximum(weights, weights.T)), device, both=False)
+
+
+def test_wide_weights(device: Device) -> None:
+    """Doubles that 32 bits do not hold take two words, and rows that tie in the first."""
+    rng = np.random.default_rng(3)
+    weights = 1 + rng.integers(0, 1 << 20, (300, 300)) * 2.0**-50
+    assert_right(DenseGraph(np.maximum(weights, weights.T)), device)
+
+
+def test_all_weights_equal(device: Device) -> None:
+    """Then ids alone decide: a star about the first vertex."""
+    forest = solve(np.zeros((700, 700), np.float32), device)
+    assert forest.edges.tolist() == [[0, v] for v in range(1, 700)]
+    assert forest.edge_ids.tolist() == list(range(699))
+
+
+def test_blocks_of_more_cells(any_device: Device) -> None:
+    """From 16385 vertices on, a row has no more blocks, but larger ones.
+
+    The tree of points in the plane is one of their Delaunay triangulation.
+    """
+    n = 16_500
+    points = Points(np.random.default_rng(0).random((n, 2)))
+    resident = clmst.to_device(points, any_device)
+    forest = clmst.minimum_spanning_forest(resident)
+    (plan,) = resident.plans.values()
+    assert (plan.width, plan.n_blocks) == (288, 58)
+    corners = Delaunay(points.coordinates).simplices
+    u, v = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]]).T
+    u, v = np.minimum(u, v), np.maximum(u, v)
+    triangles = Graph.from_edges(u, v, points.weights_of(u, v), merge_parallel=True)
+    np.testing.assert_array_equal(forest.edges, clmst.kruskal(triangles).edges)
+
+
+def test_ends_that_share_no_word(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of more than 65536 vertices, which are too many for a test."""
+    monkeypatch.setattr(dense_plan, "_SHORT_IDS", 4)
+    weights = np.random.default_rng(5).integers(0, 6, (300, 300))
+    assert_right(DenseGraph(np.maximum(weights, weights.T)), device, both=False)
+    assert_right(DenseGraph(np.maximum(weights, weights.T) / 7), device, both=False)
+
+
+def test_array_is_taken_as_it_is(any_device: Device) -> None:
+    """`auto` means dense for it; the forest names cells and places in the condensed form."""
+    weights = np.array([[9, 4, 0], [4, 9, 2], [0, 2, 9]])
+    forest = clmst.minimum_spanning_forest(weights, device=any_device)
+    assert forest.stats["algorithm"] == "dense"
+    assert forest.edges.tolist() == [[0, 2], [1, 2]]
+    assert forest.edge_ids.tolist() == [1, 2]
+    assert forest.weights.tolist() == [0, 2]
+    assert forest.weights.dtype == weights.dtype
+    assert forest.verify(DenseGraph(weights)).ok
+
+
+def test_masked_array(any_device: Device) -> None:
+    """What is masked is no edge, so there can be several trees."""
+    weights = np.ma.masked_equal(np.kron(np.eye(3, dtype=int), np.full((4, 4), 5)), 0)
+    for algorithm in ("auto", "dense", "ecl"):
+        forest = clmst.minimum_spanning_forest(weights, algorithm=algorithm, device=any_device)
+        assert forest.n_components == 3
+        assert forest.edge_ids.tolist() == [0, 1, 2, 38, 39, 40, 60, 61, 62]
+
+
+def test_most_blocks_are_read_once(device: Device) -> None:
+    """That is what the entries of blocks are for."""
+    weights = np.random.default_rng(2).integers(0, 1 << 30, (3000, 3000), dtype=np.int32)
+    stats = solve(np.maximum(weights, weights.T), device).stats
+    assert stats["rounds"] == len(stats["components"]) - 1 == len(stats["blocks_again"]) + 1 > 3
+    assert stats["blocks"] == 3000 * 12
+    assert sum(stats["blocks_again"]) < stats["blocks"] / 4
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+def test_everything_is_read_again(device: Device, dtype: Any) -> None:
+    """As CU does: the same forest, and all blocks in each round after the first."""
+    rng = np.random.default_rng(7)
+    weights = rng.integers(0, 500, (600, 600)) / (1 if dtype is np.int32 else 7)
+    complete = DenseGraph(np.maximum(weights, weights.T).astype(dtype))
+    u, v = rng.integers(0, 500, (2, 3000))
+    sparse = Graph.from_edges(u, v, rng.integers(0, 30, 3000).astype(dtype), n_vertices=520)
+    for graph in (complete, sparse):
+        listed = graph if isinstance(graph, Graph) else graph.to_graph()
+        options = DenseOptions(reread="all")
+        forest = clmst.minimum_spanning_forest(graph, device=device, options=options)
+        assert_same_forest(forest, clmst.kruskal(listed))
+        stats = forest.stats
+        assert stats["algorithm"] == "dense"
+        assert stats["blocks_again"]
+        assert set(stats["blocks_again"]) == {stats["blocks"]}
+
+
+# ---------------------------------------------------------------------------- points
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "rounded-euclidean", "great-circle"])
+def test_points(device: Device, metric: Any) -> None:
+    """Ids tell whether a device's distances are the host's, bit by bit: near ties are many."""
+    rng = np.random.default_rng(6)
+    coordinates = rng.integers(-60, 60, (500, 2)) + rng.integers(0, 60, (500, 2)) / 100
+    assert_right(Points(coordinates, metric), device)
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_points_of_other_dimensions(any_device: Device, d: int) -> None:
+    coordinates = np.random.default_rng(d).normal(size=(300, d))
+    assert_right(Points(coordinates), any_device)
+    assert_right(Points(1000 * coordinates, "rounded-euclidean"), any_device)
+
+
+def test_roots_that_round_to_equals(any_device: Device) -> None:
+    """Squares that differ can have the same root; the lesser id must win, not the lesser square."""
+    unit = np.float64(1.0)
+    x = [0.0, unit, np.nextafter(unit, 2), np.nextafter(unit, 0), -np.nextafter(unit, 2), -unit]
+    y = [0.0, 2e-8, 1e-8, 1.5e-8, 0.0, 2.1e-8]
+    for order in np.random.default_rng(1).permuted(np.tile(np.arange(6), (40, 1)), axis=1):
+        assert_right(Points(np.column_stack((x, y))[order]), any_device)
+
+
+def test_equal_and_far_points(any_device: Device) -> None:
+    """Distances of zero, and those that overflow to infinity, are weights."""
+    assert_right(Points([[1, 2], [1, 2], [1, 2], [0, 0]]), any_device)
+    with np.errstate(over="ignore"):
+        assert_right(Points([[1e200, 0], [-1e200, 0], [0, 1e300], [1, 1]]), any_device)
+
+
+def test_points_need_doubles(any_device: Device) -> None:
+    poor = with_capabilities(any_device, doubles=False)
+    with pytest.raises(UnsupportedDeviceError, match="no arithmetic on doubles"):
+        clmst.minimum_spanning_forest(Points([[0, 0], [1, 1]]), device=poor)
+    assert solve(np.ones((2, 2)), poor).total_weight == 1
+
+
+# --------------------------------------------------------------- any graph, by its matrix
+
+
+@pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "u8"])
+def test_keys_that_leave_none_free(any_device: Device, dtype: str) -> None:
+    """The matrix takes the greatest key for no edge, so a key that no weight has must go."""
+    info = np.iinfo(dtype)
+    ends = np.array([info.min, info.min + 1, info.max - 1, info.max], dtype)
+    for weights in (ends, ends[1:], ends[:-1], ends[::3], ends[1:3]):
+        for maximum in (False, True):
+            encoded, found = encode(weights), np.sort(weights)[[0, -1]]
+            key = dense_plan.free_key(encoded, lambda found=found: found, maximum=maximum)  # type: ignore[misc]
+            raw = encoded.bits.view(f"i{encoded.bits.dtype.itemsize}")
+            keys = order_keys(raw if encoded.kind == "signed" else encoded.bits, descending=maximum)
+            greatest = np.iinfo(keys.dtype).max
+            stored = [int(k) - (int(k) > key) for k in keys]
+            assert key not in keys.tolist() or key == greatest > max(keys.tolist())
+            assert len(set(stored)) == keys.size
+            assert sorted(range(keys.size), key=stored.__getitem__) == np.argsort(keys).tolist()
+            assert max(stored) < greatest
+    rng = np.random.default_rng(4)
+    u, v = rng.integers(0, 60, (2, 400))
+    assert_right(Graph.from_edges(u, v, rng.choice(ends, 400), n_vertices=64), any_device)
+
+
+def test_parallel_edges(device: Device) -> None:
+    """Of parallel edges the lightest counts, and of equals the first; in both directions alike."""
+    rng = np.random.default_rng(9)
+    u, v = rng.integers(0, 12, (2, 900))
+    graph = Graph.from_edges(u, v, rng.integers(-3, 4, 900), n_vertices=13)
+    for stored in (graph, graph.symmetrised()):
+        assert_right(stored, device)
+
+
+def test_matrix_stays_with_the_graph(any_device: Device) -> None:
+    """Solving again builds nothing; the other direction takes the place of the first."""
+    rng = np.random.default_rng(3)
+    u, v = rng.integers(0, 90, (2, 2000))
+    resident = clmst.to_device(Graph.from_edges(u, v, rng.integers(0, 99, 2000)), any_device)
+    first, again, most = (
+        function(resident, algorithm="dense", profile=True)
+        for function in (
+            clmst.minimum_spanning_forest,
+            clmst.minimum_spanning_forest,
+            clmst.maximum_spanning_forest,
+        )
+    )
+    assert_same_forest(again, first)
+    assert "dense_build_cells" in first.stats["profile"]
+    assert "dense_build_cells" not in again.stats["profile"]
+    assert "dense_build_cells" in most.stats["profile"]
+    assert [*first.stats["phases"]] == ["build", "read all blocks", "minimum edges", "merge"]
+    assert [key for key in resident.derived if key[0] == "dense"] == [("dense", True)]
+
+
+@pytest.mark.parametrize("host_arrays", ["shared", "copied"])
+def test_panels(any_device: Device, host_arrays: Any) -> None:
+    """A matrix that is larger than one allocation comes in several."""
+    if host_arrays == "shared":
+        host_arrays = any_device.capabilities.host_arrays
+    n = 500
+    small = with_capabilities(any_device, max_allocation=300_000, host_arrays=host_arrays)
+    rng = np.random.default_rng(1)
+    weights = rng.integers(0, 300, (n, n), dtype=np.int32)
+    complete = DenseGraph(np.maximum(weights, weights.T))
+    resident = clmst.to_device(complete, small)
+    assert len(resident.panels) == (4 if host_arrays == "copied" else 1)
+    assert_same_forest(clmst.minimum_spanning_forest(resident), clmst.kruskal(complete.to_graph()))
+    u, v = rng.integers(0, n, (2, 20_000))
+    graph = Graph.from_edges(u, v, rng.integers(0, 300, 20_000), n_vertices=n)
+    for stored in (graph, graph.symmetrised()):
+        on_device = clmst.to_device(stored, small)
+        forest = clmst.minimum_spanning_forest(on_device, algorithm="dense")
+        assert len(on_device.derived["dense", False].panels) == 4
+        assert_same_forest(forest, clmst.kruskal(stored))
+
+
+def test_matrix_that_does_not_fit(any_device: Device) -> None:
+    """One error, before anything is allocated: how much it takes, how much there is."""
+    small = with_capabilities(any_device, global_memory=1 << 20, host_arrays="copied")
+    small.trust.given = True  # no room for the graphs of self-tests
+    most = most_vertices("dense", small)
+    assert most == 512
+    needed = r"513 x 513 cells of 4 bytes needs 0.0 GiB \(1052676 bytes\); .* has 0.0 GiB"
+    path = Graph.from_edges(np.arange(most), np.arange(1, most + 1))
+    with pytest.raises(OutOfDeviceMemoryError, match=needed):
+        solve(path, small)
+    with pytest.raises(OutOfDeviceMemoryError, match=needed):
+        solve(np.ones((most + 1, most + 1), np.float32), small)
+    assert solve(np.ones((most, most), np.float32), small).n_edges == most - 1
+
+
+# ------------------------------------------------------------------------ the public face
+
+
+def test_forest_stays_on_the_device(any_device: Device) -> None:
+    points = Points(np.random.default_rng(2).normal(size=(200, 2)))
+    resident = clmst.to_device(points, any_device)
+    assert isinstance(resident, DeviceMatrix)
+    kept = clmst.minimum_spanning_forest(resident, keep_on_device=True)
+    assert kept.slots is None
+    assert (kept.n_edges, kept.n_components) == (199, 1)
+    assert_same_forest(kept.to_host(), clmst.kruskal(points.to_graph()))
+    with pytest.raises(InvalidArgumentError, match=r"is on .* already"):
+        clmst.minimum_spanning_forest(resident, device=any_device.with_policy(any_device.policy))
+
+
+def test_other_algorithms_take_edges(any_device: Device) -> None:
+    for graph in (np.ones((3, 3)), DenseGraph(np.ones((3, 3))), Points([[1, 2]])):
+        with pytest.raises(InvalidArgumentError, match="'ecl' takes edges: to_graph"):
+            clmst.minimum_spanning_forest(graph, algorithm="ecl", device=any_device)
+
+
+def test_options_of_others(any_device: Device) -> None:
+    for graph in (np.ones((3, 3)), Graph.from_edges([0], [1])):
+        with pytest.raises(InvalidArgumentError, match="'dense' takes a DenseOptions"):
+            clmst.minimum_spanning_forest(
+                graph, algorithm="dense", device=any_device, options=EclOptions()
+            )
+    with pytest.raises(InvalidArgumentError, match="reread is 'none'; it must be one of 'stale'"):
+        DenseOptions(reread="none")  # type: ignore[arg-type]
+
+
+def test_what_is_no_matrix(any_device: Device) -> None:
+    with pytest.raises(InvalidGraphError, match="the matrix is 2 x 3"):
+        clmst.minimum_spanning_forest(np.ones((2, 3)), device=any_device)
+    with pytest.raises(InvalidGraphError, match="a list is no graph that clmst knows"):
+        clmst.minimum_spanning_forest([[0, 1], [1, 0]], device=any_device)

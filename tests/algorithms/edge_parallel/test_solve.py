@@ -1,0 +1,162 @@
+"""edge-parallel beyond the contract: its three disjoint sets, its lock, what it tells."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import clmst
+from clmst import Device, EclOptions, EdgeParallelOptions, Forest, Graph
+from clmst.algorithms.edge_parallel import solve as edge_parallel
+from clmst.algorithms.edge_parallel.options import UnionFind
+from clmst.core.errors import InvalidArgumentError, UnsupportedDeviceError
+from clmst.runtime.launcher import Launcher
+from tests.forests import assert_same_forest
+from tests.strategies import graphs
+from tests.variants import Variant, variants
+
+UNION_FINDS = get_args(UnionFind)
+sets = pytest.mark.parametrize("union_find", UNION_FINDS)
+# The usual sets have the contract's tests.
+other_sets = pytest.mark.parametrize("union_find", UNION_FINDS[1:])
+# Every specialisation is a build, so what needs many of them runs in few guises.
+EXTREMES = [variants()[0], variants()[-1]] if variants() else []
+SHAPES = [v for v in variants() if "-" not in v.name or v.name.endswith("gpu-shape")]
+WORDS = [(v, np.int32) for v in variants()] + [(v, np.float64) for v in EXTREMES]
+
+
+def solve(graph: Any, device: Device, union_find: UnionFind, *, profile: bool = False) -> Forest:
+    options = EdgeParallelOptions(union_find=union_find)
+    return clmst.minimum_spanning_forest(graph, device=device, options=options, profile=profile)
+
+
+def crowd(n: int, m: int, seed: int, dtype: Any = np.int32) -> Graph:
+    """Return random edges with ties, loops and parallel edges, a hub, and lone vertices."""
+    rng = np.random.default_rng(seed)
+    u, v = rng.integers(0, n, (2, m))
+    u[: m // 8] = 0
+    weights = rng.integers(0, 50, m).astype(dtype)
+    if dtype is np.float64:
+        weights += np.spacing(64.0) * rng.integers(0, 3, m)  # what no 32 bits hold
+    return Graph.from_edges(u, v, weights, n_vertices=n + 5)
+
+
+@other_sets
+@given(graph=graphs(dtypes=[np.dtype(np.int32)]))
+def test_any_graph(device: Device, union_find: UnionFind, graph: Graph) -> None:
+    assert_same_forest(solve(graph, device, union_find), clmst.kruskal(graph))
+
+
+@other_sets
+@pytest.mark.parametrize(
+    ("guise", "dtype"), WORDS, ids=[f"{guise.name}-{dtype.__name__}" for guise, dtype in WORDS]
+)
+def test_words_and_layouts(guise: Variant, union_find: UnionFind, dtype: Any) -> None:
+    graph = crowd(400, 3000, seed=1, dtype=dtype)
+    for stored in (graph, graph.symmetrised()):
+        assert_same_forest(solve(stored, guise.device, union_find), clmst.kruskal(stored))
+
+
+@sets
+def test_many_merges_at_once(device: Device, union_find: UnionFind) -> None:
+    """Paths, whose supervertices merge in long chains while all of them look for their roots.
+
+    A merge lost to a race is an edge too few; one done twice, a count that is no forest's.
+    """
+    n = 1 << 12 if union_find == "locked" else 1 << 15
+    rng = np.random.default_rng(2)
+    for weights in (np.arange(n - 1), rng.permutation(n - 1), np.zeros(n - 1)):
+        names = rng.permutation(n)
+        resident = clmst.to_device(
+            Graph.from_edges(names[:-1], names[1:], weights.astype(np.float32)), device
+        )
+        for _ in range(3):
+            forest = solve(resident, device, union_find)
+            assert forest.n_edges == n - 1 == sum(forest.stats["merged"])
+
+
+@sets
+def test_many_edges_at_few_roots(any_device: Device, union_find: UnionFind) -> None:
+    """Nearly all edges ask for the same two roots, and compress the same paths."""
+    n, m = 3000, 12000 if union_find == "locked" else 100_000
+    rng = np.random.default_rng(3)
+    u, v = rng.integers(0, n // 2, (2, m))
+    halves = Graph.from_edges(
+        np.concatenate([u, u + n // 2, [0]]), np.concatenate([v, v + n // 2, [n - 1]]),
+        np.concatenate([rng.integers(0, 9, 2 * m), [99]]),
+    )  # fmt: skip
+    expected = clmst.kruskal(halves)
+    for _ in range(3):
+        assert_same_forest(solve(halves, any_device, union_find), expected)
+
+
+@sets
+def test_what_it_tells(any_device: Device, union_find: UnionFind) -> None:
+    """Rounds at least halve what has an edge, and the last one merges nothing."""
+    graph = crowd(500, 4000, seed=4)
+    forest = solve(graph, any_device, union_find, profile=True)
+    merged, n = forest.stats["merged"], graph.n_vertices
+    assert forest.stats["algorithm"] == "edge-parallel"
+    assert forest.stats["rounds"] == len(merged)
+    assert merged[-1] == 0 not in merged[:-1]
+    assert n - sum(merged) == forest.n_components
+    left = n - forest.n_components - np.cumsum([0, *merged])  # all merges are still to come
+    assert all(2 * after <= before for before, after in pairwise(left.tolist()))
+    phases = forest.stats["phases"]
+    assert [*phases] == ["list edges", "reset", "find", "contract"]
+    assert phases["reset"].launches == phases["contract"].launches == len(merged)
+    assert phases["find"].launches % len(merged) == 0
+
+
+def test_edges_are_listed_once(any_device: Device) -> None:
+    resident = clmst.to_device(crowd(100, 500, seed=5), any_device)
+    solves = [solve(resident, any_device, "atomic-half", profile=True) for _ in range(2)]
+    assert ["list edges" in forest.stats["phases"] for forest in solves] == [True, False]
+    assert_same_forest(solves[1], solves[0])
+
+
+@sets
+def test_nothing_to_do(any_device: Device, union_find: UnionFind) -> None:
+    """No vertex, no edge, and nothing but loops, whose only round merges nothing."""
+    no_edge = Graph.from_edges([], [], np.array([], np.int32), n_vertices=4)
+    loops = Graph.from_edges([1, 1, 2], [1, 1, 2], [5, 5, 3], n_vertices=4)
+    for graph, most in ((Graph.from_edges([], []), 0), (no_edge, 0), (loops, 1)):
+        forest = solve(graph, any_device, union_find)
+        assert forest.n_components == graph.n_vertices
+        assert forest.stats["rounds"] <= most
+        assert not any(forest.stats["merged"])
+
+
+@pytest.mark.parametrize("guise", SHAPES, ids=lambda guise: guise.name)
+def test_lock_that_nobody_gives_back(guise: Variant, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work-items that wait in vain must end the solve, not wait for ever."""
+    device = guise.device
+    kind = device.capabilities.kind
+    monkeypatch.setitem(edge_parallel._PATIENCE, kind, 100)
+    graph = clmst.to_device(crowd(300, 2000, seed=6), device)
+    launch, options = Launcher(device, device.queue), EdgeParallelOptions(union_find="locked")
+    run = edge_parallel.Run(graph, launch, maximum=False, options=options)
+    run.begin()
+    run.reset()
+    run.find()
+    run.contract(0)
+    assert run.read_merged(0) > 0
+    launch.write(run.state.memory, np.ones(1, np.uint32))  # held
+    run.find()
+    run.contract(1)
+    with pytest.raises(UnsupportedDeviceError, match="100 times at a lock that did not move on"):
+        run.read_merged(1)
+
+
+def test_bad_options(any_device: Device) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"union_find is 'none'; .* 'atomic-half'"):
+        EdgeParallelOptions(union_find="none")  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgumentError, match="takes an EdgeParallelOptions"):
+        clmst.minimum_spanning_forest(
+            Graph.from_edges([0], [1]), algorithm="edge-parallel", device=any_device,
+            options=EclOptions(),
+        )  # fmt: skip

@@ -1,0 +1,288 @@
+"""Core numbers: what they are, in how few rounds and reads, and what is taken for a graph."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import sparse
+
+import clmst
+from clmst import DenseGraph, Device, Graph, InvalidArgumentError, InvalidGraphError, Points
+from clmst.algorithms.k_core import core_numbers as k_core
+from clmst.algorithms.k_core.core_numbers import Cores
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.profile import Profile
+from tests.cores import peel
+from tests.strategies import edge_arrays, graphs
+from tests.test_shared_data import REAL, Case
+from tests.variants import Variant, is_native, variants
+
+# No kernel looks at 64-bit atomics.
+GUISES = [v for v in variants() if "int64" not in v.name]
+
+
+def by_networkx(graph: Graph) -> np.ndarray:
+    """Return NetworkX's core numbers; it takes neither loops nor parallel edges."""
+    u, v, _, _ = graph.edges()
+    peer = nx.Graph()
+    peer.add_nodes_from(range(graph.n_vertices))
+    peer.add_edges_from(zip(u.tolist(), v.tolist(), strict=True))
+    cores = nx.core_number(peer)
+    return np.array([cores[vertex] for vertex in range(graph.n_vertices)], np.uint32)
+
+
+def solve(graph: Graph, device: Device, profile: Profile | None = None) -> Cores:
+    queue = device.queue if profile is None else device.profiling_queue
+    resident = clmst.to_device(graph, device)
+    return k_core.core_numbers(resident, Launcher(device, queue, profile))
+
+
+def assert_cores(graph: Graph, device: Device, expected: np.ndarray) -> list[int]:
+    """Check both ways of storing a graph; return their rounds."""
+    rounds = []
+    for stored in (graph, graph.symmetrised()):
+        cores = solve(stored, device)
+        np.testing.assert_array_equal(cores.numbers.to_host(), expected)
+        rounds.append(cores.stats["rounds"])
+    return rounds
+
+
+def ring_of_cliques(*sizes: int) -> Graph:
+    """Return cliques, each joined to the next by an edge."""
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    pairs = [np.stack(np.triu_indices(size, 1)) + at for at, size in zip(first, sizes)]  # noqa: B905
+    bridges = np.stack([first[:-1], np.roll(first[:-1], -1)])
+    u, v = np.concatenate([*pairs, bridges], axis=1)
+    return Graph.from_edges(u, v)
+
+
+def random_graph(n: int, m: int, seed: int) -> Graph:
+    u, v = np.random.default_rng(seed).integers(0, n, (2, m))
+    return Graph.from_edges(u, v, n_vertices=n, merge_parallel=True)
+
+
+# --------------------------------------------------------------------------- numbers
+
+
+@given(data=st.data())
+def test_any_graph(device: Device, data: st.DataObject) -> None:
+    """Loops, parallel edges, isolated vertices, every layout."""
+    graph = data.draw(graphs(max_vertices=40, max_edges=150, dtypes=[np.dtype(np.uint8)]))
+    cores = clmst.core_numbers(graph, device=device)
+    assert cores.dtype == np.uint32
+    np.testing.assert_array_equal(cores, peel(graph))
+
+
+@given(edges=edge_arrays(max_vertices=60, max_edges=400, dtypes=[np.dtype(np.int32)]))
+def test_simple_graph_as_networkx(device: Device, edges: Any) -> None:
+    """Whatever a simple graph comes as, the numbers are those of NetworkX."""
+    graph = Graph.from_edges(edges.u, edges.v, edges.w, edges.n, merge_parallel=True)
+    expected = by_networkx(graph)
+    np.testing.assert_array_equal(peel(graph), expected)
+    u, v, _, _ = graph.edges()
+    ones = np.ones(u.size)  # SciPy's sums leave zeros out
+    upper = sparse.coo_array((ones, (u, v)), shape=(edges.n, edges.n)).tocsr()
+    peer = nx.empty_graph(edges.n)
+    peer.add_edges_from(zip(u.tolist(), v.tolist(), strict=True))
+    for given_as in (graph, upper, upper + upper.T, upper.T.tocoo(), peer):
+        np.testing.assert_array_equal(clmst.core_numbers(given_as, device=device), expected)
+
+
+@cache
+def real(file: Path) -> tuple[Graph, np.ndarray]:
+    graph = Graph.read(file)
+    return graph, by_networkx(graph)
+
+
+@pytest.mark.parametrize("case", REAL, ids=lambda case: case.file)
+@pytest.mark.parametrize("guise", GUISES, ids=lambda v: v.name)
+def test_real_graph(shared_data: Path, guise: Variant, case: Case) -> None:
+    graph, expected = real(shared_data / case.file)
+    assert_cores(graph, guise.device, expected)
+
+
+def test_real_graphs_are_simple(shared_data: Path) -> None:
+    """Else NetworkX would count other edges."""
+    for case in REAL:
+        u, v, _, _ = real(shared_data / case.file)[0].edges()
+        assert np.unique(np.stack([u, v]), axis=1).shape == (2, u.size), case.file
+
+
+def test_loops_do_not_count_and_parallel_edges_do(device: Device) -> None:
+    u, v = np.array([[0, 0, 0, 1, 1, 2, 3, 3], [0, 1, 1, 2, 0, 2, 3, 3]])
+    graph = Graph.from_edges(u, v, n_vertices=5)
+    assert_cores(graph, device, np.array([3, 3, 1, 0, 0], np.uint32))
+    indptr, indices = np.array([0, 2, 4, 4]), np.array([0, 1, 0, 1])  # loops stay in the rows
+    looped = Graph.from_csr(indptr, indices, np.ones(4))
+    assert looped.n_slots == 4
+    assert clmst.core_numbers(looped, device=device).tolist() == [1, 1, 0]
+    upper = Graph.from_csr([0, 3, 5, 5], [0, 0, 1, 1, 1], np.ones(5))
+    assert (upper.is_symmetric, upper.n_slots) == (False, 5)
+    assert clmst.core_numbers(upper, device=device).tolist() == [1, 1, 0]
+
+
+def test_looped_rows_are_mirrored(device: Device) -> None:
+    """Loops of a graph that stores its edges once get no place in the rows of both directions."""
+    rng = np.random.default_rng(4)
+    low, high = np.sort(rng.integers(0, 300, (2, 1500)), axis=0)
+    low, high = np.concatenate([[low, high], np.tile(np.arange(0, 300, 3), (2, 3))], axis=1)
+    order = np.lexsort((high, low))
+    indptr = np.searchsorted(low[order], np.arange(301))
+    graph = Graph.from_csr(indptr, high[order], np.ones(order.size))
+    assert not graph.is_symmetric
+    assert graph.n_edges < graph.n_slots
+    assert_cores(graph, device, peel(graph))
+
+
+@pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 1023, 1024, 1025, 4097])
+def test_tiles(device: Device, n: int) -> None:
+    """Lists and shares of every length: a ring with a vertex hung on every third."""
+    third = np.arange(0, n, 3)
+    u = np.concatenate([np.arange(n), third])
+    v = np.concatenate([(np.arange(n) + 1) % n, n + np.arange(third.size)])
+    graph = Graph.from_edges(u, v)
+    assert_cores(graph, device, peel(graph))
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 2000])
+def test_no_edges(device: Device, n: int) -> None:
+    graph = Graph.from_edges([], [], n_vertices=n)
+    assert_cores(graph, device, np.zeros(n, np.uint32))
+
+
+@pytest.mark.parametrize("degree", [3, 30, 300])
+def test_random_graph(device: Device, degree: int) -> None:
+    """Short runs of columns and long ones; levels close together, each of which sets off others."""
+    n = 600 if degree == 300 else 6000
+    graph = random_graph(n, n * degree // 2, degree)
+    assert_cores(graph, device, by_networkx(graph))
+
+
+def test_hub_is_longer_than_a_batch(device: Device) -> None:
+    """A wheel: its hub has more slots than are gone through at a time."""
+    rim = np.arange(1, 6001)
+    u, v = np.concatenate([[rim, np.zeros(6000, int)], [rim, rim % 6000 + 1]], axis=1)
+    tails = np.stack([rim[::2], 6001 + np.arange(3000)])
+    u, v = np.concatenate([[u, v], tails], axis=1)
+    expected = np.where(np.arange(9001) < 6001, 3, 1).astype(np.uint32)
+    assert_cores(Graph.from_edges(u, v), device, expected)
+
+
+# ---------------------------------------------------------------------------- rounds
+
+
+def test_one_level_is_not_read(device: Device) -> None:
+    """A complete graph is peeled by its degrees: neither its rows nor their mirror is made."""
+    graph = Graph.from_edges(*np.triu_indices(150, 1))
+    for stored in (graph, graph.symmetrised()):
+        profile = Profile()
+        cores = solve(stored, device, profile)
+        assert (cores.numbers.to_host() == 149).all()
+        assert cores.stats["rounds"] == 1
+        kernels = set(profile.summary())
+        assert "k_core_take_level" in kernels
+        assert not [name for name in kernels if "peel" in name or "mirror" in name]
+
+
+def test_levels_without_vertices_are_passed_over(device: Device) -> None:
+    """Three levels out of four hundred take a round or two each, and one that finds the end."""
+    sizes = (4, 60, 400)
+    expected = np.repeat([3, 59, 399], sizes).astype(np.uint32)
+    rounds = assert_cores(ring_of_cliques(*sizes), device, expected)
+    assert max(rounds) <= 2 * len(sizes) + 1
+
+
+def test_path_takes_no_round_a_vertex(device: Device) -> None:
+    """Who brings a neighbour to the level peels it, for thousands of vertices in a launch."""
+    n = 30_000
+    rng = np.random.default_rng(0)
+    names = rng.permutation(n)
+    graph = Graph.from_edges(names[:-1], names[1:])
+    rounds = assert_cores(graph, device, np.ones(n, np.uint32))
+    assert max(rounds) <= n // k_core.GROUP_CHASE + 4
+
+
+@pytest.mark.parametrize(("room", "chase"), [(1, 10**6), (4096, 1), (3, 40)])
+def test_cascades_are_left_to_the_next_round(
+    device: Device, monkeypatch: pytest.MonkeyPatch, room: int, chase: int
+) -> None:
+    """Without room or time to go on with, vertices are shared out anew; nobody is lost."""
+    monkeypatch.setattr(k_core, "LONE_ROOM", room)
+    monkeypatch.setattr(k_core, "LONE_CHASE", chase)
+    monkeypatch.setattr(k_core, "GROUP_CHASE", min(chase, 3))
+    graph = random_graph(3000, 12_000, 5)
+    cut = assert_cores(graph, device, by_networkx(graph))
+    path = Graph.from_edges(np.arange(999), np.arange(1, 1000))
+    assert_cores(path, device, np.ones(1000, np.uint32))
+    monkeypatch.undo()
+    if is_native(device):
+        assert max(cut) >= max(assert_cores(graph, device, by_networkx(graph)))
+
+
+def test_cascade_wider_than_a_work_group(device: Device) -> None:
+    """One vertex brings down thousands at once: more than a work-group keeps for itself."""
+    n = 9000
+    leaves = np.arange(1, n)
+    spokes = np.stack([np.zeros(n - 1, int), leaves])
+    pairs = np.stack([leaves, n + leaves - 1])  # each with a tail that is one more of degree 1
+    u, v = np.concatenate([spokes, pairs], axis=1)
+    assert_cores(Graph.from_edges(u, v), device, np.ones(2 * n - 1, np.uint32))
+    # A binary tree falls from its leaves, a cube of a ring and spokes from its hub.
+    child = np.arange(1, 1 << 13)
+    tree = Graph.from_edges(child, (child - 1) // 2)
+    assert_cores(tree, device, np.ones(1 << 13, np.uint32))
+
+
+def test_graph_stays_as_it_was(device: Device) -> None:
+    """The same resident graph gives the same numbers again, and its forest."""
+    graph = random_graph(2000, 9000, 7)
+    resident = clmst.to_device(graph, device)
+    before = clmst.core_numbers(resident)
+    forest = clmst.minimum_spanning_forest(resident)
+    np.testing.assert_array_equal(clmst.core_numbers(resident), before)
+    np.testing.assert_array_equal(forest.edge_ids, clmst.kruskal(graph).edge_ids)
+
+
+# ----------------------------------------------------------------------------- input
+
+
+def test_complete_graphs(any_device: Device) -> None:
+    """What has no edges to list has nothing to peel."""
+    weights = np.ones((7, 7))
+    points = Points(np.arange(14.0).reshape(7, 2))
+    for graph in (weights, DenseGraph(weights), points, clmst.to_device(points, any_device)):
+        assert clmst.core_numbers(graph).tolist() == [6] * 7
+    assert clmst.core_numbers(np.ones((0, 0))).tolist() == []
+    assert clmst.core_numbers(points.to_graph(), device=any_device).tolist() == [6] * 7
+    masked = np.ma.masked_equal(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]), 0)
+    assert clmst.core_numbers(masked, device=any_device).tolist() == [1, 1, 1]
+
+
+def test_large_matrix_is_checked_by_the_device(any_device: Device) -> None:
+    """A matrix that the device takes as it is gives what the host's graph of it gives."""
+    graph = random_graph(20_000, 160_000, 3).symmetrised()
+    parts = (graph.weights, graph.indices.view(np.int32), graph.indptr.view(np.int32))
+    matrix = sparse.csr_array(parts, shape=(20_000, 20_000))
+    expected = clmst.core_numbers(graph, device=any_device)
+    np.testing.assert_array_equal(clmst.core_numbers(matrix, device=any_device), expected)
+    np.testing.assert_array_equal(expected, by_networkx(graph))
+
+
+def test_bad_input_is_refused(any_device: Device) -> None:
+    with pytest.raises(InvalidGraphError, match="directed"):
+        clmst.core_numbers(nx.DiGraph([(0, 1)]))
+    with pytest.raises(InvalidGraphError, match="no graph that clmst knows"):
+        clmst.core_numbers("graph")
+    resident = clmst.to_device(random_graph(5, 5, 1), any_device)
+    with pytest.raises(InvalidArgumentError, match="already"):
+        clmst.core_numbers(resident, device=any_device.forcing_off("int64-atomics"))
+    for graph in (random_graph(5, 5, 1), np.ones((2, 2))):
+        with pytest.raises(InvalidArgumentError, match="no such machine"):
+            clmst.core_numbers(graph, device="no such machine")

@@ -1,0 +1,193 @@
+"""PMA: its variants, the size of its trees, what races may change, and what it refuses."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst import BoruvkaOptions, Device, EclOptions, Forest, Graph, PmaOptions
+from clmst.algorithms.pma.solve import chosen_gamma, lanes_for
+from clmst.core.errors import InvalidArgumentError
+from tests.forests import assert_same_forest
+from tests.variants import GPU_SHAPE
+
+VARIANTS = ("min", "sort", "hybrid")
+
+
+def parallel_edges(n: int = 300, m: int = 6000, seed: int = 4) -> Graph:
+    """Return a graph with ties, loops, isolated vertices and many parallel edges."""
+    rng = np.random.default_rng(seed)
+    u, v = rng.integers(0, n, (2, m))
+    return Graph.from_edges(u, v, rng.integers(0, 40, m), n_vertices=n + 2)
+
+
+def solve(graph: Any, device: Device, *, maximum: bool = False, **options: Any) -> Forest:
+    function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+    return function(graph, algorithm="pma", device=device, options=PmaOptions(**options))
+
+
+@pytest.mark.parametrize(
+    ("variant", "remove_parallel"), [*product(VARIANTS, (True, False))], ids=str
+)
+def test_every_alternative(device: Device, variant: str, remove_parallel: bool) -> None:
+    """They change how long a solve takes, never its result."""
+    graph = parallel_edges()
+    for maximum, gamma in product((False, True), (None, 7)):
+        forest = solve(
+            graph,
+            device,
+            maximum=maximum,
+            variant=variant,
+            remove_parallel=remove_parallel,
+            gamma=gamma,
+        )
+        assert_same_forest(forest, clmst.kruskal(graph, maximum=maximum))
+        assert forest.stats["variant"] == variant
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("gamma", [2, 3, np.int64(31), 302, 10**6])
+def test_extremes_of_gamma(device: Device, variant: str, gamma: int) -> None:
+    """From Borůvka's one edge a vertex to Prim's algorithm by a single worker."""
+    graph = parallel_edges()
+    forest = solve(graph, device, variant=variant, gamma=gamma)
+    assert_same_forest(forest, clmst.kruskal(graph))
+    levels = zip(forest.stats["gammas"], forest.stats["vertices"], strict=True)
+    assert all(used == max(min(gamma, n), 2) for used, n in levels)
+    if gamma >= graph.n_vertices:  # one tree a component
+        assert forest.stats["rounds"] == 1
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_workers_of_lanes(device: Device, variant: str) -> None:
+    """A lane group finds what a work-item finds; rows shorter and longer than it has lanes."""
+    rng = np.random.default_rng(8)
+    n, m = 400, 3000
+    ends = np.concatenate([rng.integers(0, n, (2, m)), [np.zeros(n, int), np.arange(n)]], axis=1)
+    graph = Graph.from_edges(*ends, rng.integers(0, 99, m + n), n_vertices=n)
+    if lanes_for(device.capabilities, device.policy) == 1:
+        with pytest.raises(InvalidArgumentError, match=r"workers is 'lanes'; .* has no lanes that"):
+            solve(graph, device, workers="lanes")
+        return
+    for gamma, remove_parallel in product((2, 12, 100, n), (True, False)):
+        options = {"variant": variant, "gamma": gamma, "remove_parallel": remove_parallel}
+        forest = solve(graph, device, workers="lanes", **options)
+        assert set(forest.stats["lanes"]) == {device.capabilities.lane_width}
+        assert_same_forest(forest, clmst.kruskal(graph))
+
+
+def test_long_rows_are_for_lanes(any_device: Device) -> None:
+    """The first level of a sparse graph goes to work-items, that of a dense one to lane groups."""
+    shaped = any_device.with_policy(GPU_SHAPE)
+    widest = lanes_for(shaped.capabilities, shaped.policy)
+    for kind, lanes in (({"kind": "path", "n": 500}, 1), ({"kind": "complete", "n": 50}, widest)):
+        graph = clmst.generate(**kind)  # type: ignore[arg-type]
+        assert solve(graph, shaped).stats["lanes"][0] == lanes
+        assert solve(graph, shaped, workers="items").stats["lanes"][0] == 1
+        most = lanes_for(any_device.capabilities, any_device.policy)
+        assert solve(graph, any_device).stats["lanes"][0] == min(lanes, most)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_same_forest_run_after_run(device: Device, variant: str) -> None:
+    """Workers race for vertices, and who wins differs; the forest must not."""
+    rng = np.random.default_rng(2)
+    u, v = rng.integers(0, 20000, (2, 60000))
+    graph = Graph.from_edges(u, v, rng.random(60000), n_vertices=20000)
+    expected = clmst.kruskal(graph)
+    resident = clmst.to_device(graph, device)
+    for _ in range(8):
+        forest = clmst.minimum_spanning_forest(
+            resident, algorithm="pma", options=PmaOptions(variant=variant, gamma=9)
+        )
+        assert_same_forest(forest, expected)
+
+
+def test_levels_shrink(device: Device) -> None:
+    """Every level at least halves the vertices that have an edge, and says what it was like."""
+    graph = clmst.generate("random", n=5000, seed=3)
+    stats = solve(graph, device, gamma=4).stats
+    vertices, entries = stats["vertices"], stats["entries"]
+    assert vertices[0] == graph.n_vertices
+    assert stats["rounds"] == len(vertices) == len(entries) == len(stats["gammas"]) > 2
+    assert stats["gammas"][0] == 4
+    assert all(2 * after <= before for before, after in pairwise(vertices))
+    assert entries == sorted(entries, reverse=True)
+
+
+def test_larger_trees_leave_fewer(any_device: Device) -> None:
+    """Figure 8 of the paper: the first level unites more vertices than Borůvka's does."""
+    graph = clmst.generate("random", n=20000, average_degree=20.0, seed=1)
+    left = [solve(graph, any_device, gamma=gamma).stats["vertices"][1] for gamma in (2, 10, 100)]
+    stats = clmst.minimum_spanning_forest(
+        graph, algorithm="boruvka", device=any_device, options=BoruvkaOptions()
+    ).stats
+    assert stats["vertices"][1] > left[1] > left[2]
+    assert left[0] > left[1]
+
+
+def test_parallel_edges_go_or_stay(any_device: Device) -> None:
+    """Without their removal the second level carries them all."""
+    graph = parallel_edges(n=2000, m=60000)
+    gone, kept = (
+        solve(graph, any_device, gamma=20, remove_parallel=remove).stats for remove in (True, False)
+    )
+    assert gone["rounds"] > 1
+    assert kept["rounds"] > 1
+    assert gone["entries"][1] <= gone["vertices"][1] * (gone["vertices"][1] - 1)
+    assert kept["entries"][1] > 4 * gone["entries"][1]
+
+
+def test_gamma_follows_the_degree(any_device: Device) -> None:
+    """Larger trees on denser levels, within bounds, but workers for every compute unit."""
+    n = 10**6
+    chosen = [chosen_gamma(n, degree * n, any_device) for degree in (0, 2, 8, 16, 64, 10**6)]
+    assert chosen == sorted(chosen)
+    assert 2 <= chosen[0] < chosen[2] < chosen[3] < chosen[-1] < 1000
+    shaped = any_device.with_policy(GPU_SHAPE)
+    for n in (1000, 10000):
+        workers = n // chosen_gamma(n, n * n, shaped)
+        assert workers >= min(n // 8, 16 * shaped.capabilities.compute_units)
+
+
+def test_steps_are_timed(any_device: Device) -> None:
+    """A profile tells growing trees from contracting them."""
+    forest = clmst.minimum_spanning_forest(
+        parallel_edges(), device=any_device, options=PmaOptions(gamma=5), profile=True
+    )
+    phases = forest.stats["phases"]
+    assert {"list rows", "grow trees", "remove cycles", "remove duplicates"} <= phases.keys()
+    assert phases["grow trees"].milliseconds > 0
+    assert "pma_grow_trees" in forest.stats["profile"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"variant": "heap"}, "variant is 'heap'; it must be one of 'min', 'sort', 'hybrid'"),
+        ({"workers": "warps"}, "workers is 'warps'; it must be one of 'auto', 'items', 'lanes'"),
+        ({"gamma": 1}, "gamma is 1; it must be at least 2"),
+        ({"gamma": -5}, "gamma is -5; it must be at least 2"),
+        ({"gamma": 2.5}, "gamma is 2.5; it must be an integer"),
+        ({"gamma": True}, "gamma is True; it must be an integer"),
+        ({"remove_parallel": "no"}, "remove_parallel is 'no'; it must be True or False"),
+    ],
+)
+def test_what_makes_no_sense(arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        PmaOptions(**arguments)
+    assert str(caught.value) == words
+
+
+def test_options_tell_the_algorithm(any_device: Device) -> None:
+    graph = parallel_edges()
+    forest = clmst.minimum_spanning_forest(graph, device=any_device, options=PmaOptions())
+    assert forest.stats["algorithm"] == "pma"
+    with pytest.raises(InvalidArgumentError, match="'pma' takes a PmaOptions"):
+        clmst.minimum_spanning_forest(
+            graph, algorithm="pma", device=any_device, options=EclOptions()
+        )

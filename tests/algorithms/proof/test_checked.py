@@ -1,0 +1,185 @@
+"""``verify=True``: what a caller gets is proved, on the device or on the host; wrong is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst import Graph, InvalidForestError
+from clmst.algorithms import ALGORITHMS
+from clmst.algorithms.proof import prove as proof
+from clmst.algorithms.shared.solution import DeviceForest, Solution
+from clmst.core.errors import DeviceWarning, OutOfDeviceMemoryError
+from clmst.runtime.launcher import Launcher
+
+Array = Any
+Damage = Callable[[Array, Array], None]
+
+
+def random_graph(n: int = 400, m: int = 2000) -> Graph:
+    rng = np.random.default_rng(9)
+    u, v = rng.integers(0, n, (2, m))
+    return Graph.from_edges(u, v, rng.integers(0, 90, m), n_vertices=n + 5)
+
+
+GRAPH = random_graph()
+
+
+def damage_forests(monkeypatch: pytest.MonkeyPatch, damage: Damage) -> None:
+    """Let every algorithm flag other edges than it found; `damage` gets flags and edge slots."""
+
+    def wrong(solve: Any) -> Any:
+        def solved(graph: Any, launch: Launcher, **keywords: Any) -> Solution:
+            solution = solve(graph, launch, **keywords)
+            launch.queue.finish()
+            flags = solution.in_forest.to_host()
+            damage(flags, solution.graph.graph.edge_slots)
+            solution.in_forest.write(flags)
+            return solution
+
+        return solved
+
+    broken = {name: wrong(solve) for name, solve in ALGORITHMS.items()}
+    monkeypatch.setattr("clmst.algorithms.ALGORITHMS", broken)
+
+
+def leave_one_out(flags: Array, edges: Array) -> None:
+    flags[edges[np.flatnonzero(flags[edges])[7]]] = 0
+
+
+def add_one(flags: Array, edges: Array) -> None:
+    flags[edges[np.flatnonzero(flags[edges] == 0)[7]]] = 1
+
+
+def exchange(flags: Array, edges: Array) -> None:
+    leave_one_out(flags, edges)
+    add_one(flags, edges)
+
+
+DAMAGES: dict[str, tuple[Damage, str]] = {
+    "an edge left out": (leave_one_out, "of the graph joins two trees of the forest"),
+    "an edge more": (add_one, "closes a cycle in the forest"),
+    "an edge for another": (exchange, "edge id"),
+}
+damages = pytest.mark.parametrize(("damage", "message"), DAMAGES.values(), ids=list(DAMAGES))
+
+
+@pytest.mark.parametrize("maximum", [False, True])
+@pytest.mark.parametrize("keep", [False, True], ids=["host", "kept"])
+def test_a_proved_forest_tells_so(keep: bool, maximum: bool) -> None:
+    solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+    forest = solve(GRAPH, keep_on_device=keep, verify=True)
+    told = forest.stats["proof"]
+    assert told["where"] == "device"
+    assert told["by"] == clmst.get_device().description
+    assert told["ms"] > 0
+    assert "proof" not in solve(GRAPH).stats
+
+
+@damages
+@pytest.mark.parametrize("algorithm", ["lone-boruvka", "ecl"])
+def test_a_wrong_forest_is_not_returned(
+    algorithm: str, damage: Damage, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clmst.minimum_spanning_forest(GRAPH, algorithm=algorithm)  # the device earns it before
+    damage_forests(monkeypatch, damage)
+    wrong = clmst.minimum_spanning_forest(GRAPH, algorithm=algorithm)
+    assert not wrong.verify(GRAPH)
+    with pytest.raises(InvalidForestError, match=message) as raised:
+        clmst.minimum_spanning_forest(GRAPH, algorithm=algorithm, verify=True)
+    assert str(raised.value).startswith(f"the forest that {algorithm} on ")
+    first = wrong.verify(GRAPH).problems[0]
+    assert first in str(raised.value)
+
+
+@damages
+def test_repeated_solves(damage: Damage, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = np.random.default_rng(1).integers(0, 50, GRAPH.n_input)
+    with clmst.RepeatedSolver(GRAPH, algorithm="lone-boruvka", warm_start=False) as solver:
+        assert solver.solve(weights, verify=True).stats["proof"]["where"] == "device"
+        assert solver.update([3], [1000], verify=True).stats["proof"]["where"] == "device"
+        for forest in solver.solve_many([weights, weights[::-1]], verify=True):
+            assert forest.stats["proof"]["where"] == "device"
+        wrong = f"gave is wrong: .*{message}|gave is wrong: .*cycle"  # k is remembered
+        damage_forests(monkeypatch, damage)
+        with pytest.raises(InvalidForestError, match=wrong):
+            solver.solve(weights, verify=True)
+        solver.solve(weights)
+        with pytest.raises(InvalidForestError, match=wrong):
+            solver.update([3], [1000], verify=True)
+        with pytest.raises(InvalidForestError, match=wrong):
+            list(solver.solve_many([weights], verify=True))
+
+
+def shortened(forest: DeviceForest) -> DeviceForest:
+    return replace(forest, n_edges=forest.n_edges - 1)
+
+
+def test_several_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no device has all weights the host proves; one that does all by itself does that."""
+    weights = np.random.default_rng(1).integers(0, 50, GRAPH.n_input)
+    device = clmst.get_device()
+    for strategy, where in (("split", "host"), ("alone", "device")):
+        devices = [device, device.forcing_off("int64-atomics")]
+        with clmst.RepeatedSolver(GRAPH, devices=devices, strategy=strategy) as solver:
+            for forest in (
+                solver.solve(weights, verify=True),
+                solver.update([5, 8], [99, 0], verify=True),
+                *solver.solve_many([weights], verify=True),
+            ):
+                assert forest.stats["proof"]["where"] == where
+            with monkeypatch.context() as broken:
+                worker = type(solver._turns.opened())
+                right = worker.solve
+                broken.setattr(
+                    worker,
+                    "solve",
+                    lambda *given, **more: shortened(right(*given, **more)),  # noqa: B023
+                )
+                with pytest.raises(InvalidForestError, match="joins two trees of the forest"):
+                    solver.solve(weights, verify=True)
+
+
+def test_no_memory_for_the_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then the host proves, and says why."""
+
+    def refuse(*_: Any) -> Any:
+        raise OutOfDeviceMemoryError("no memory is left\nat all")
+
+    monkeypatch.setattr(proof, "prove", refuse)
+    told = clmst.minimum_spanning_forest(GRAPH, verify=True).stats["proof"]
+    assert (told["where"], told["reason"]) == ("host", "no memory is left")
+
+
+def test_a_device_that_refuses_right_forests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host has the last word, and the user gets to know."""
+    monkeypatch.setattr(proof, "prove", lambda *_: proof.Proof(ok=False))
+    with pytest.warns(DeviceWarning, match="proofs of this device cannot be relied on"):
+        forest = clmst.minimum_spanning_forest(GRAPH, verify=True)
+    assert forest.stats["proof"]["where"] == "host"
+    assert forest.verify(GRAPH)
+
+
+def test_complete_graphs() -> None:
+    points = clmst.Points(np.random.default_rng(0).random((40, 2)))
+    matrix = clmst.DenseGraph(np.abs(np.subtract.outer(np.arange(30.0), np.arange(30.0))))
+    for graph in (points, matrix):
+        told = clmst.minimum_spanning_forest(graph, verify=True).stats["proof"]
+        assert told["where"] == "device"
+
+
+def test_weights_come_from_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a kernel gathers behind the proof is not proved, so it is not used."""
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("a kernel gathers the weights")
+
+    monkeypatch.setattr("clmst.algorithms.shared.solution.DeviceForest._gather_weights", refuse)
+    assert clmst.minimum_spanning_forest(GRAPH, verify=True).verify(GRAPH)
+    with pytest.raises(AssertionError, match="a kernel gathers"):
+        clmst.minimum_spanning_forest(GRAPH)

@@ -1,0 +1,67 @@
+"""A device's proofs are believed once right claims passed and wrong ones did not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst import Device
+from clmst.algorithms import earned
+from clmst.algorithms.proof import prove as proof
+from clmst.algorithms.proof import self_test as proof_self_test
+from clmst.core.known_graphs import known_graph
+from clmst.runtime.trust import Family
+
+FAMILIES = (earned.PROOF, earned.COMPLETE_PROOF)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_the_best_device_passes(family: Family, any_device: Device) -> None:
+    for case in family.cases[:2]:
+        assert family.test(any_device, case) is None
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+@pytest.mark.parametrize("answer", [True, False])
+def test_what_always_says_the_same_fails(
+    family: Family, answer: bool, any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proof_self_test, "prove", lambda *_: proof.Proof(ok=answer))
+    reason = family.test(any_device, family.cases[0])
+    assert "taken for right" in reason if answer else "the forest was taken for wrong" in reason
+
+
+def test_each_wrong_claim_must_be_refused(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proof that lets one kind of wrong claim pass is found by that claim."""
+    known = known_graph("small")
+    graph = clmst.to_device(known.weighted(np.dtype(np.uint32), symmetric=False), any_device)
+    chosen = known.forest(maximum=False).edge_ids
+    edges, ids = graph.graph.edge_slots, graph.graph.edge_ids
+    right = edges[np.isin(edges if ids is None else ids[edges], chosen)]
+    wrong = ["without its first edge", "without its last edge", "with an edge twice"]
+    wrong += ["with a cycle", *["with another edge"] * 3]
+    for place in range(7):
+        calls = iter(range(8))
+
+        def lets_pass(*_: Any, place: int = place, calls: Any = calls) -> proof.Proof:
+            return proof.Proof(ok=next(calls) in (0, place + 1))
+
+        monkeypatch.setattr(proof_self_test, "prove", lets_pass)
+        assert proof_self_test.failure(graph, right, maximum=False) == (
+            f"a forest {wrong[place]} was taken for right"
+        )
+
+
+def test_a_device_that_has_not_earned_it_leaves_it_to_the_host(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("clmst.algorithms.earned.proof_refusal", lambda *_, **__: "wrong of late")
+    graph = clmst.Graph.from_edges([0, 1], [1, 2], [3, 4])
+    told = clmst.minimum_spanning_forest(graph, verify=True).stats["proof"]
+    assert told["where"] == "host"
+    assert told["reason"] == "the device has not earned proofs: wrong of late"
