@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clmst.algorithms.solution import DeviceForest
+from clmst.algorithms.shared.solution import DeviceForest
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
 
