@@ -50,6 +50,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
+def pytest_collection_finish() -> None:
+    """Keep collections of garbage quick: what tests are made of is no garbage.
+
+    They are a million objects, which each collection would look at again.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 def _no_device() -> pytest.MarkDecorator:
     return pytest.mark.xfail(reason="this machine has no usable OpenCL device", run=False)
 
