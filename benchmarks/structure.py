@@ -45,7 +45,7 @@ def lines_of(path: Path) -> Counter[str]:
             token.type == tokenize.COMMENT and not token.line[: token.start[1]].strip()
             for token in tokenize.generate_tokens(io.StringIO(text).readline)
         )
-    count["code"] = 2 * count["total"] - count.total()
+    count["code"] = count["total"] - count["blank"] - count["docstrings"] - count["comments"]
     return count
 
 
