@@ -87,14 +87,12 @@ def test_a_device_is_given_no_damaged_binary(
         of_its_own(monkeypatch).program("device/fill.cl")
     assert len(compiled) == 1
     (file,) = cache.iterdir()
-    whole = file.read_bytes()
     damage(file)
     for _ in range(2):
         of_its_own(monkeypatch).program("device/fill.cl")
     assert len(compiled) == 2
     assert [one.name for one in cache.iterdir()] == [file.name]
     assert binary_cache.read(file.name) is not None
-    assert len(file.read_bytes()) == len(whole)
 
 
 def test_a_folder_that_takes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
