@@ -20,9 +20,9 @@ from clmst.core.arguments import (
     check_text,
     shown,
 )
-from clmst.core.deferred import Deferred
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.graph_checks import MAX_VERTICES, check_labels
+from clmst.core.lazy import LazyField
 from clmst.core.weight_keys import Array, check_dtype
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Forest:
     """
 
     n_vertices: int
-    edges: Deferred[Array] = Deferred(_check_edges)
+    edges: LazyField[Array] = LazyField(_check_edges)
     weights: Array
     edge_ids: Array
     maximum: bool = False

@@ -10,12 +10,12 @@ import numpy as np
 
 from clmst.core.arguments import check_bool, check_integer, check_kind, check_texts
 from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
+from clmst.core.lazy import LazyProperty
 from clmst.core.weight_keys import Array
 from clmst.runtime import failures, forking, huge_pages, program, trial
 from clmst.runtime.capabilities import Capabilities, check_queue, detect
 from clmst.runtime.context import new_context
 from clmst.runtime.host_arrays import ReadAlone, check_uploaded
-from clmst.runtime.made_once import MadeOnce
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
 from clmst.runtime.transfer import Staging, Transfer
@@ -128,14 +128,14 @@ class Device:
             _trusted=self.trust.given,
         )
 
-    @MadeOnce
+    @LazyProperty
     def tuning(self) -> Tuning:
         """The shape of its kernels, and where that comes from."""
         if self._tuning is not None:
             return Tuning(policy=self._tuning, source="given", title=self.name)
         return look_up(Identity.of(self.cl_device), self.capabilities)
 
-    @MadeOnce
+    @LazyProperty
     def policy(self) -> Policy:
         """The shape of its kernels."""
         return self.tuning.policy
@@ -147,21 +147,21 @@ class Device:
 
     # --------------------------------------------------------------- resources
 
-    @MadeOnce
+    @LazyProperty
     def context(self) -> Any:
         """The ``pyopencl.Context`` of this device's queue."""
         if self._caller_queue is not None:
             return self._caller_queue.context
         return new_context(self.cl_device, self.description)
 
-    @MadeOnce
+    @LazyProperty
     def queue(self) -> Any:
         """The ``pyopencl.CommandQueue`` that the work goes to."""
         import pyopencl as cl
 
         return self._caller_queue or cl.CommandQueue(self.context)
 
-    @MadeOnce
+    @LazyProperty
     def profiling_queue(self) -> Any:
         """A queue of the same context that times what runs in it."""
         import pyopencl as cl
@@ -175,7 +175,7 @@ class Device:
 
         return cl.CommandQueue(self.context, self.cl_device)
 
-    @MadeOnce
+    @LazyProperty
     def _pool(self) -> Any:
         from pyopencl.tools import ImmediateAllocator, MemoryPool
 
@@ -273,7 +273,7 @@ class Device:
             return cl.Buffer(self.context, flags, hostbuf=array)
         return None
 
-    @MadeOnce
+    @LazyProperty
     def staging(self) -> Staging:
         """Pinned memory for large transfers; none is taken before the first of those.
 
@@ -339,7 +339,7 @@ class Device:
                 self._programs[asked] = Program(built, key)
         return self._programs[asked]
 
-    @MadeOnce
+    @LazyProperty
     def trial_failure(self) -> str | None:
         """Why this device cannot be used, or None if it built and ran kernels rightly."""
         return trial.failure(self)

@@ -12,9 +12,9 @@ import numpy as np
 
 from clmst.core import pairs
 from clmst.core.arguments import check_bool, check_integer, check_kind, check_mapping, shown
-from clmst.core.deferred import Deferred
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
+from clmst.core.lazy import LazyField
 from clmst.core.weight_keys import Array, Encoding
 from clmst.primitives.compact import positions
 from clmst.runtime.array import DeviceArray
@@ -92,7 +92,7 @@ class DeviceForest:
     graph: DeviceGraph | DeviceMatrix
     n_edges: int
     slots: Any
-    edges: Deferred[Any] = Deferred(check_is_memory)
+    edges: LazyField[Any] = LazyField(check_is_memory)
     maximum: bool
     stats: Mapping[str, Any] = field(default_factory=dict)
     weights: ForestWeights | None = None

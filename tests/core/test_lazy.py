@@ -1,14 +1,15 @@
-"""Properties made once: what threads must not each have one of."""
+"""Values made when first read: one for all threads, or a field given as a function."""
 
 from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 
 import pytest
 
+from clmst.core.lazy import LazyField, LazyProperty
 from clmst.runtime.device import Device
-from clmst.runtime.made_once import MadeOnce
 
 THREADS = 4
 
@@ -21,7 +22,7 @@ class Workshop:
         self.made: list[str] = []
         self.fails = False
 
-    @MadeOnce
+    @LazyProperty
     def bolt(self) -> object:
         """Take long enough for others to come and ask."""
         if self.fails:
@@ -30,7 +31,7 @@ class Workshop:
         threading.Event().wait(0.05)
         return object()
 
-    @MadeOnce
+    @LazyProperty
     def joint(self) -> tuple[object, object]:
         """Need another one."""
         self.made.append("joint")
@@ -78,3 +79,50 @@ def test_resources_of_a_new_device(any_device: Device) -> None:
         found = list(pool.map(ask, range(THREADS)))
     for resource in zip(*found, strict=True):
         assert len({id(one) for one in resource}) == 1
+
+
+# ------------------------------------------------------------------------------ fields
+
+
+def refuse_negative(value: int) -> None:
+    if value < 0:
+        raise ValueError("negative")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A value that may take long to find."""
+
+    length: LazyField[int] = LazyField(refuse_negative)
+
+
+def test_a_field_is_what_it_is_given_as() -> None:
+    assert Measured(3).length == 3
+
+
+def test_a_function_is_called_once_when_the_field_is_read() -> None:
+    calls: list[int] = []
+
+    def measure() -> int:
+        calls.append(1)
+        return 4
+
+    found = Measured(measure)
+    assert calls == []
+    assert (found.length, found.length) == (4, 4)
+    assert calls == [1]
+
+
+def test_what_a_function_returns_is_checked() -> None:
+    """It is tried again the next time: nothing wrong is kept."""
+    found = Measured(lambda: -1)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="negative"):
+            _ = found.length
+
+
+def test_a_field_without_a_value_is_missing() -> None:
+    """A default would be the descriptor itself."""
+    with pytest.raises(TypeError, match="length"):
+        Measured()  # type: ignore[call-arg]
+    assert replace(Measured(1), length=2).length == 2
