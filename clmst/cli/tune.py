@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
     from clmst.runtime.tuning_parameters import Parameter
     from clmst.tune.graphs import Source
+    from clmst.tune.policy_benchmark import PolicyBenchmark
     from clmst.tune.search import Outcome, Search
-    from clmst.tune.stand import Stand
 
 
 @click.command()
@@ -143,8 +143,8 @@ def tune(
         console().print(parameters_table(varied, device.policy))
         return
     sources = given or graphs.standard(device.capabilities)
-    stand = job.prepare(device, sources, repetitions)
-    outcome = job.search(stand, device, varied, margin=margin / 100, budget=budget)
+    benchmark = job.prepare(device, sources, repetitions)
+    outcome = job.search(benchmark, device, varied, margin=margin / 100, budget=budget)
     report = Report(
         device=device,
         algorithm=name,
@@ -197,22 +197,24 @@ class _Job:
         names = tuple(source.name for source in sources)
         return CostsReport(device=device, graphs=names, repetitions=repetitions, values=values)
 
-    def prepare(self, device: Device, sources: list[Source], repetitions: int) -> Stand:
+    def prepare(self, device: Device, sources: list[Source], repetitions: int) -> PolicyBenchmark:
         """Put the graphs on the device and prove the forests that candidates must give."""
-        from clmst.tune.stand import Stand
+        from clmst.tune.policy_benchmark import PolicyBenchmark
 
         made: dict[str, Graph] = {}
         for source in sources:
             with self.stages.stage("graphs", f"making {source.name}"):
                 made[source.name] = source.make()
         with self.stages.stage("prepare", f"bringing the graphs to {device.name}"):
-            stand = Stand(device, made, algorithm=self.algorithm, repetitions=repetitions)
-            stand.establish(device.policy)
-            return stand
+            benchmark = PolicyBenchmark(
+                device, made, algorithm=self.algorithm, repetitions=repetitions
+            )
+            benchmark.establish(device.policy)
+            return benchmark
 
     def search(
         self,
-        stand: Stand,
+        benchmark: PolicyBenchmark,
         device: Device,
         parameters: tuple[Parameter, ...],
         *,
@@ -221,7 +223,7 @@ class _Job:
     ) -> Outcome:
         from clmst.tune.search import Search
 
-        search = Search(stand, device.policy, parameters, margin=margin, budget=budget)
+        search = Search(benchmark, device.policy, parameters, margin=margin, budget=budget)
         with _progress(search, budget, shows=self.shows):
             return search.run()
 

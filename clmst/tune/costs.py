@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import median
-from time import perf_counter
+from functools import partial
 
 import numpy as np
 
+from clmst.bench.harness import Contestant, Harness, median_seconds
 from clmst.core.graph import Graph
 from clmst.generators import generate
 from clmst.repeated.solver import RepeatedSolver
@@ -84,12 +84,11 @@ def solve_ms(device: Device, graph: Graph, algorithm: str, repetitions: int) -> 
     with RepeatedSolver(graph, devices=device, algorithm=algorithm) as solver:
         rng = np.random.default_rng(0)
         weights = DeviceArray.from_host(rng.random(solver.n_edges, dtype=np.float32), device)
-        times = []
-        for _ in range(repetitions + 2):
-            begin = perf_counter()
-            solver.solve(weights, keep_on_device=True)
-            times.append(1e3 * (perf_counter() - begin))
-    return median(times[2:])
+
+        def solve() -> object:
+            return solver.solve(weights, keep_on_device=True)
+
+        return 1e3 * median_seconds(solve, repetitions, warm_ups=2)
 
 
 def transfers(device: Device, repetitions: int) -> dict[str, float]:
@@ -101,14 +100,12 @@ def transfers(device: Device, repetitions: int) -> dict[str, float]:
         "upload_gb_s": device.staging.send,
         "download_gb_s": device.staging.fetch,
     }
-    speeds: dict[str, list[float]] = {name: [] for name in copies}
-    for _ in range(repetitions + 1):
-        for name, copy in copies.items():
-            begin = perf_counter()
-            copy(queue, [there])
-            queue.finish()
-            speeds[name].append(1e-9 * array.nbytes / (perf_counter() - begin))
-    return {name: median(found[1:]) for name, found in speeds.items()}
+    contestants = [
+        Contestant(name=name, call=partial(copy, queue, [there]), wait=queue.finish)
+        for name, copy in copies.items()
+    ]
+    found = Harness(repetitions=repetitions).run(contestants)
+    return {times.name: 1e-9 * array.nbytes / times.median for times in found}
 
 
 def _cell_ns(device: Device, solve_us: float, repetitions: int) -> float:

@@ -8,18 +8,19 @@ from math import inf
 from time import monotonic
 from typing import Literal, Protocol, TypeAlias
 
+from clmst.bench.harness import WrongResultError
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.policy import Policy
 from clmst.runtime.tuning_parameters import PARAMETERS, Parameter, changes, fitted
 from clmst.runtime.tuning_table import Number
-from clmst.tune.stand import Comparison, RefusedError, WrongForestError
+from clmst.tune.policy_benchmark import Comparison, RefusedError
 
 Verdict: TypeAlias = Literal["better", "same", "worse", "refused", "wrong"]
 Ending: TypeAlias = Literal["complete", "budget", "interrupted"]
 
 
-class Stand(Protocol):
-    """What a search needs of a :class:`clmst.tune.stand.Stand`."""
+class Benchmark(Protocol):
+    """What a search needs of a :class:`~clmst.tune.policy_benchmark.PolicyBenchmark`."""
 
     def compare(self, candidate: Policy, incumbent: Policy) -> Comparison:
         """Time a candidate against the incumbent."""
@@ -156,7 +157,7 @@ class Search:
 
     Parameters
     ----------
-    stand : Stand
+    benchmark : Benchmark
     start : Policy
     parameters : sequence of Parameter
         What to vary, in this order.
@@ -170,7 +171,7 @@ class Search:
 
     def __init__(
         self,
-        stand: Stand,
+        benchmark: Benchmark,
         start: Policy,
         parameters: Sequence[Parameter],
         *,
@@ -179,7 +180,7 @@ class Search:
         told: Callable[[Outcome, str, Number], None] | None = None,
     ) -> None:
         self.outcome = Outcome(start=start, best=start, margin=margin)
-        self._stand = stand
+        self._benchmark = benchmark
         self._parameters = tuple(parameters)
         self._end = monotonic() + budget
         self.told = told
@@ -209,7 +210,7 @@ class Search:
         """Raise the margin to what the incumbent loses or wins against itself."""
         self._check_time()
         outcome = self.outcome
-        noise = abs(self._stand.compare(outcome.start, outcome.start).ratio - 1)
+        noise = abs(self._benchmark.compare(outcome.start, outcome.start).ratio - 1)
         outcome.margin = max(outcome.margin, noise)
 
     def _settle(self, parameter: Parameter) -> None:
@@ -246,12 +247,12 @@ class Search:
         """Return verdict, ratio and note; what seems better has to be so twice."""
         best, margin = self.outcome.best, self.outcome.margin
         try:
-            ratio = self._stand.compare(candidate, best).ratio
+            ratio = self._benchmark.compare(candidate, best).ratio
             if ratio < 1 - margin:  # of many candidates one is lucky: it has to win again
-                ratio = max(ratio, self._stand.compare(candidate, best).ratio)
+                ratio = max(ratio, self._benchmark.compare(candidate, best).ratio)
         except RefusedError as error:
             return "refused", None, str(error)
-        except WrongForestError as error:
+        except WrongResultError as error:
             return "wrong", None, str(error)
         if ratio < 1 - margin:
             return "better", ratio, ""
@@ -262,7 +263,7 @@ class Search:
         outcome = self.outcome
         if outcome.best == outcome.start:
             return
-        outcome.gain = self._stand.compare(outcome.best, outcome.start).ratio
+        outcome.gain = self._benchmark.compare(outcome.best, outcome.start).ratio
         if outcome.gain >= 1 - outcome.margin:
             outcome.undone = outcome.gain
             outcome.best, outcome.gain = outcome.start, 1.0

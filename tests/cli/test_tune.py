@@ -21,7 +21,7 @@ from clmst.repeated.costs import Costs
 from clmst.runtime import discovery, tuning
 from clmst.runtime.device import Device
 from clmst.runtime.policy import Policy
-from clmst.tune.stand import Comparison, Stand
+from clmst.tune.policy_benchmark import Comparison, PolicyBenchmark
 from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
 from tests.variants import variants
 
@@ -62,21 +62,21 @@ def spoil(monkeypatch: pytest.MonkeyPatch, parameter: str, spoilt: Callable[[Any
 def slope(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let high values of both parameters be quick: twice one of them takes 0.9 of the time."""
 
-    def compare(stand: Stand, candidate: Policy, incumbent: Policy) -> Comparison:
-        measured = real(stand, candidate, incumbent)  # forests are checked
+    def compare(benchmark: PolicyBenchmark, candidate: Policy, incumbent: Policy) -> Comparison:
+        measured = real(benchmark, candidate, incumbent)  # forests are checked
         edges = candidate.edges_per_item / incumbent.edges_per_item
         second = getattr(candidate, SECOND) / getattr(incumbent, SECOND)
         return replace(measured, ratio=(edges * second) ** -0.15)
 
-    real = Stand.compare
-    monkeypatch.setattr(Stand, "compare", compare)
+    real = PolicyBenchmark.compare
+    monkeypatch.setattr(PolicyBenchmark, "compare", compare)
 
 
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let everything take the same time."""
     same = Comparison(ratio=1.0, by_graph={})
-    monkeypatch.setattr(Stand, "compare", lambda *_: same)
+    monkeypatch.setattr(PolicyBenchmark, "compare", lambda *_: same)
 
 
 def refuse(_: object) -> None:

@@ -1,4 +1,4 @@
-"""The search, on a stand of known costs: where it ends, what it refuses, what it tells."""
+"""The search, on a benchmark of known costs: where it ends, what it refuses, what it tells."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from math import log2
 import pytest
 
 from clmst import InvalidArgumentError
+from clmst.bench.harness import WrongResultError
 from clmst.runtime import policy
 from clmst.runtime.policy import Policy
 from clmst.runtime.tuning_parameters import PARAMETERS
 from clmst.tune import search as search_module
+from clmst.tune.policy_benchmark import Comparison, RefusedError
 from clmst.tune.search import Outcome, Search, candidates, chosen_parameters
-from clmst.tune.stand import Comparison, RefusedError, WrongForestError
 from tests.runtime.test_policy import CAPABILITIES
 
 START = replace(policy.choose(CAPABILITIES["gpu"]), edges_per_item=8, hub_row=128)
@@ -27,7 +28,7 @@ def bowl(tuned: Policy) -> float:
 
 
 class Model:
-    """A stand whose times are given by a function."""
+    """A benchmark whose times are given by a function."""
 
     def __init__(self, cost: Callable[[Policy], float]) -> None:
         self.cost = cost
@@ -116,7 +117,7 @@ def test_gain_that_does_not_show_at_the_end_is_taken_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "verdict"), [(RefusedError, "refused"), (WrongForestError, "wrong")]
+    ("error", "verdict"), [(RefusedError, "refused"), (WrongResultError, "wrong")]
 )
 def test_candidate_that_fails_is_passed_over(error: type[Exception], verdict: str) -> None:
     def cost(tuned: Policy) -> float:

@@ -1,4 +1,4 @@
-"""The stand on real devices: fair times, forests checked, refusals survived."""
+"""The benchmark of policies on real devices: fair times, forests checked, refusals survived."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import clmst
 from clmst import Device, InvalidForestError, KernelBuildError, OutOfDeviceMemoryError, api
 from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.shared.solution import DeviceForest
+from clmst.bench.harness import WrongResultError
 from clmst.runtime.policy import Policy
 from clmst.runtime.refusal import refusal
-from clmst.tune.stand import RefusedError, Stand, WrongForestError
+from clmst.tune.policy_benchmark import PolicyBenchmark, RefusedError
 from tests.variants import GPU_SHAPE, variants
 
 GRAPHS = {
@@ -23,10 +24,10 @@ GRAPHS = {
 }
 
 
-def stand_on(device: Device, algorithm: str = "ecl", repetitions: int = 2) -> Stand:
-    stand = Stand(device, GRAPHS, algorithm=algorithm, repetitions=repetitions)
-    stand.establish(device.policy)
-    return stand
+def benchmark_on(device: Device, algorithm: str = "ecl", repetitions: int = 2) -> PolicyBenchmark:
+    benchmark = PolicyBenchmark(device, GRAPHS, algorithm=algorithm, repetitions=repetitions)
+    benchmark.establish(device.policy)
+    return benchmark
 
 
 def other(tuned: Policy) -> Policy:
@@ -40,15 +41,15 @@ each_implementation = pytest.mark.parametrize("one", PLAIN.values(), ids=PLAIN)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_compares(any_device: Device, algorithm: str) -> None:
     """With buffers of one context, whatever the shape."""
-    stand = stand_on(any_device, algorithm)
-    found = stand.compare(other(any_device.policy), any_device.policy)
+    benchmark = benchmark_on(any_device, algorithm)
+    found = benchmark.compare(other(any_device.policy), any_device.policy)
     assert set(found.by_graph) == set(GRAPHS)
     assert found.ratio == pytest.approx(np.prod(list(found.by_graph.values())) ** 0.5)
 
 
 def test_every_shape_has_its_own_kernels(any_device: Device) -> None:
     """What an algorithm keeps with a graph from solve to solve is of one shape only."""
-    stand = stand_on(any_device, "filter-boruvka", repetitions=1)
+    benchmark = benchmark_on(any_device, "filter-boruvka", repetitions=1)
     seen: list[Policy] = []
 
     class Plans(dict[Any, Any]):
@@ -58,17 +59,17 @@ def test_every_shape_has_its_own_kernels(any_device: Device) -> None:
 
     candidate = other(any_device.policy)
     for policy in (candidate, any_device.policy):
-        stand._solve("grid", policy)
-        for name, graph in stand._shaped[policy].items():
-            stand._shaped[policy][name] = replace(graph, plans=Plans())
-    stand.compare(candidate, any_device.policy)
+        benchmark._solve("grid", policy)
+        for name, graph in benchmark._shaped[policy].items():
+            benchmark._shaped[policy][name] = replace(graph, plans=Plans())
+    benchmark.compare(candidate, any_device.policy)
     assert sorted(seen, key=hash) == sorted([candidate, any_device.policy] * 2, key=hash)
 
 
 def test_shapes_as_different_as_can_be(any_device: Device) -> None:
-    stand = stand_on(any_device, repetitions=1)
-    assert stand.compare(GPU_SHAPE, any_device.policy).ratio > 0
-    assert stand.compare(any_device.policy, any_device.policy).ratio > 0
+    benchmark = benchmark_on(any_device, repetitions=1)
+    assert benchmark.compare(GPU_SHAPE, any_device.policy).ratio > 0
+    assert benchmark.compare(any_device.policy, any_device.policy).ratio > 0
 
 
 def test_times_are_those_of_solves(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,10 +82,10 @@ def test_times_are_those_of_solves(any_device: Device, monkeypatch: pytest.Monke
         clock[0] += pace * graph.n_vertices
         return real(graph, **options)
 
-    stand = stand_on(any_device, repetitions=5)
+    benchmark = benchmark_on(any_device, repetitions=5)
     monkeypatch.setattr(api, "minimum_spanning_forest", slowly)
-    monkeypatch.setattr("clmst.tune.stand.perf_counter", lambda: clock[0])
-    found = stand.compare(other(any_device.policy), any_device.policy)
+    benchmark.harness = replace(benchmark.harness, clock=lambda: clock[0])
+    found = benchmark.compare(other(any_device.policy), any_device.policy)
     assert found.by_graph == {"grid": 2.0, "random": 2.0}
     assert found.ratio == pytest.approx(2.0)
 
@@ -100,16 +101,18 @@ def test_hopeless_candidate_is_not_timed_to_the_end(
         clock[0] += 9.0 if graph.device.policy != any_device.policy else 1.0
         return real(graph, **options)
 
-    stand = stand_on(any_device, repetitions=50)
+    benchmark = benchmark_on(any_device, repetitions=50)
     monkeypatch.setattr(api, "minimum_spanning_forest", slowly)
-    monkeypatch.setattr("clmst.tune.stand.perf_counter", lambda: clock[0])
-    assert stand.compare(other(any_device.policy), any_device.policy).ratio == pytest.approx(9.0)
+    benchmark.harness = replace(benchmark.harness, clock=lambda: clock[0])
+    assert benchmark.compare(other(any_device.policy), any_device.policy).ratio == pytest.approx(
+        9.0
+    )
     assert solves[0] == 4 * len(GRAPHS)
 
 
 def test_wrong_forest_is_found(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even one that is wrong in its last repetition only."""
-    stand = stand_on(any_device, repetitions=2)
+    benchmark = benchmark_on(any_device, repetitions=2)
     real, solves = api.minimum_spanning_forest, [0]
 
     def wrongly(graph: Any, **options: Any) -> DeviceForest:
@@ -119,8 +122,8 @@ def test_wrong_forest_is_found(any_device: Device, monkeypatch: pytest.MonkeyPat
         return replace(forest, n_edges=forest.n_edges - 1) if is_last else forest
 
     monkeypatch.setattr(api, "minimum_spanning_forest", wrongly)
-    with pytest.raises(WrongForestError, match="another forest of random: 1 edges differ"):
-        stand.compare(other(any_device.policy), any_device.policy)
+    with pytest.raises(WrongResultError, match="random: another forest: 1 edges differ"):
+        benchmark.compare(other(any_device.policy), any_device.policy)
 
 
 def test_first_forest_is_proven(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,41 +136,41 @@ def test_first_forest_is_proven(any_device: Device, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(api, "minimum_spanning_forest", wrongly)
     with pytest.raises(InvalidForestError):
-        stand_on(any_device)
+        benchmark_on(any_device)
 
 
 @each_implementation
-def test_refusal_leaves_the_stand_usable(one: Device) -> None:
+def test_refusal_leaves_the_benchmark_usable(one: Device) -> None:
     """Kernels that no device has room for, and after them others as before."""
-    stand = stand_on(one)
+    benchmark = benchmark_on(one)
     huge = replace(GPU_SHAPE, work_group_size=1 << 20, stage_capacity=1 << 24)
     with pytest.raises(RefusedError) as caught:
-        stand.compare(huge, one.policy)
+        benchmark.compare(huge, one.policy)
     assert len(str(caught.value).splitlines()) == 1
-    assert stand.compare(other(one.policy), one.policy).ratio > 0
+    assert benchmark.compare(other(one.policy), one.policy).ratio > 0
 
 
 def test_lack_of_memory_is_a_refusal(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand = stand_on(any_device)
+    benchmark = benchmark_on(any_device)
 
     def full(*_: object, **__: object) -> None:
         raise OutOfDeviceMemoryError("a buffer of 9 bytes is needed")
 
     monkeypatch.setattr(api, "minimum_spanning_forest", full)
     with pytest.raises(RefusedError, match="out of device memory: a buffer of 9 bytes"):
-        stand.compare(any_device.policy, any_device.policy)
+        benchmark.compare(any_device.policy, any_device.policy)
 
 
 def test_other_errors_are_no_refusals(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bug must not pass for a device's limits."""
-    stand = stand_on(any_device)
+    benchmark = benchmark_on(any_device)
 
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr(api, "minimum_spanning_forest", broken)
     with pytest.raises(ZeroDivisionError):
-        stand.compare(any_device.policy, any_device.policy)
+        benchmark.compare(any_device.policy, any_device.policy)
 
 
 def test_words_of_refusals() -> None:

@@ -1,4 +1,4 @@
-"""The test stand: times one shape of kernels against another on a device, and checks the forests.
+"""Times one shape of kernels against another on a device, and checks the forests.
 
 All shapes work in one context, so a graph is on the device once.
 """
@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from math import exp, log
-from statistics import fmean, median
-from time import perf_counter
+from statistics import fmean
 
 import numpy as np
 
 from clmst import api
 from clmst.algorithms.shared.solution import DeviceForest
+from clmst.bench.harness import Contestant, Harness, Times, WrongResultError
 from clmst.core.errors import ClmstError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
@@ -30,10 +31,6 @@ _HOPELESS = 1.5
 
 class RefusedError(ClmstError):
     """The device does not run kernels of that shape; the message is in one line."""
-
-
-class WrongForestError(ClmstError):
-    """Kernels of that shape gave another forest: a bug in clmst or in the driver."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +49,7 @@ class Comparison:
     by_graph: Mapping[str, float]
 
 
-class Stand:
+class PolicyBenchmark:
     """A device, graphs that are on it, and the forests that these have.
 
     Parameters
@@ -62,6 +59,11 @@ class Stand:
     algorithm : str
     repetitions : int
         Timed solves of each candidate on each graph.
+
+    Attributes
+    ----------
+    harness : Harness
+        Every forest is checked; who goes first alternates.
     """
 
     def __init__(
@@ -73,14 +75,14 @@ class Stand:
         repetitions: int = 7,
     ) -> None:
         self.algorithm = algorithm
-        self.repetitions = repetitions
+        self.harness = Harness(repetitions=repetitions, verification="every", order="alternate")
         self._device = device
         self._graphs = dict(graphs)
         self._slots: dict[str, Array] = {}  # the forest of each graph
         self._open()
 
     def _open(self) -> None:
-        """Put the graphs on the device, in a context of the stand's own."""
+        """Put the graphs on the device, in a context of their own."""
         self._base = self._device.twin()  # every forest is checked here anyway
         self._shaped: dict[Policy, dict[str, DeviceGraph]] = {}  # what each shape solves
         self._resident: dict[str, DeviceGraph] = {}  # what was there goes before more comes
@@ -116,14 +118,12 @@ class Stand:
         Raises
         ------
         RefusedError
-        WrongForestError
+        WrongResultError
+            Kernels of that shape gave another forest.
         """
         try:
-            for name in self._graphs:
-                self._checked(name, candidate)
-                self._checked(name, incumbent)
             return self._timed(candidate, incumbent)
-        except WrongForestError:
+        except WrongResultError:
             raise
         except Exception as error:
             reason = refusal(error)
@@ -136,31 +136,32 @@ class Stand:
                 self._shaped.pop(candidate, None)
 
     def _timed(self, candidate: Policy, incumbent: Policy) -> Comparison:
-        times: dict[str, tuple[list[float], list[float]]] = {n: ([], []) for n in self._graphs}
+        pairs = {
+            name: [
+                self.harness.admit(self._contestant(name, one)) for one in (candidate, incumbent)
+            ]
+            for name in self._graphs
+        }
         found = Comparison(ratio=1.0, by_graph={})
-        for turn in range(self.repetitions):
-            for name, (ours, theirs) in times.items():
-                if turn % 2:
-                    ours.append(self._checked(name, candidate))
-                theirs.append(self._checked(name, incumbent))
-                if not turn % 2:
-                    ours.append(self._checked(name, candidate))
-            ratios = {name: median(a) / median(b) for name, (a, b) in times.items()}
-            found = Comparison(ratio=exp(fmean(map(log, ratios.values()))), by_graph=ratios)
+        for turn in range(self.harness.repetitions):
+            for ours, theirs in pairs.values():
+                self.harness.take_turn([theirs, ours], turn)
+            found = _comparison(pairs)
             if turn == 0 and found.ratio > _HOPELESS:
                 break
         return found
 
-    def _checked(self, name: str, policy: Policy) -> float:
-        """Return how many seconds a solve takes, once its forest has been found right."""
-        start = perf_counter()
-        forest = self._solve(name, policy)
-        seconds = perf_counter() - start
-        slots = _slots_of(forest)
-        if not np.array_equal(slots, self._slots[name]):
-            n_others = np.setxor1d(slots, self._slots[name]).size
-            raise WrongForestError(f"another forest of {name}: {n_others} edges differ")
-        return seconds
+    def _contestant(self, name: str, policy: Policy) -> Contestant[DeviceForest]:
+        """Return the solve of a graph by kernels of a shape, held to the graph's forest."""
+        right = self._slots[name]
+
+        def difference(forest: DeviceForest) -> str:
+            slots = _slots_of(forest)
+            if np.array_equal(slots, right):
+                return ""
+            return f"another forest: {np.setxor1d(slots, right).size} edges differ"
+
+        return Contestant(name=name, call=partial(self._solve, name, policy), difference=difference)
 
     def _solve(self, name: str, policy: Policy) -> DeviceForest:
         if policy not in self._shaped:
@@ -171,6 +172,12 @@ class Stand:
             }
         graph = self._shaped[policy][name]
         return api.minimum_spanning_forest(graph, algorithm=self.algorithm, keep_on_device=True)
+
+
+def _comparison(pairs: Mapping[str, list[Times[DeviceForest]]]) -> Comparison:
+    """Return the ratios of medians, the candidate's over the incumbent's."""
+    ratios = {name: ours.median / theirs.median for name, (ours, theirs) in pairs.items()}
+    return Comparison(ratio=exp(fmean(map(log, ratios.values()))), by_graph=ratios)
 
 
 def _slots_of(forest: DeviceForest) -> Array:
