@@ -1,29 +1,176 @@
-"""The examples of the pages: each block runs, and prints what its comments say."""
+"""The pages and the README: every block of code runs or is understood, links lead somewhere."""
 
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
+import json
+import os
 import re
+import shlex
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
+import click
+import numpy as np
 import pytest
+from click.testing import CliRunner
 
-DOCS = Path(__file__).parents[1] / "docs"
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+import clmst
+from benchmarks import command_page
+from clmst.cli import root
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+PAGE_NAMES = [page.name for page in PAGES]
+
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"^ *print\(.*\) +# (.*)$", re.MULTILINE)
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
+
+# What a block may be. "text" shows what is printed or drawn, and promises nothing else.
+LANGUAGES = {"python", "sh", "json", "text"}
+
+# Commands that are parsed with all their options, but not run: they take minutes.
+TAKES_MINUTES = (["bench"], ["tune"], ["devices", "--test"])
+
+pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="installed without the pages")
 
 
-@pytest.mark.parametrize("page", ["primitives.md", "repeated.md"])
-@pytest.mark.skipif(not DOCS.exists(), reason="installed without the pages")
-def test_examples_print_what_they_say(page: str) -> None:
-    """The blocks of the page run one after the other, as a reader would."""
+def blocks(page: Path, language: str) -> list[str]:
+    """Return the blocks of a page in one language."""
+    found = BLOCK.findall(page.read_text(encoding="utf-8"))
+    return [block for named, block in found if named == language]
+
+
+def anchors(page: Path) -> set[str]:
+    """Return what links may name behind '#', as MkDocs and GitHub make it of headings."""
+    headings = HEADING.findall(re.sub(BLOCK, "", page.read_text(encoding="utf-8")))
+    plain = (re.sub(r"[^\w\- ]", "", heading.lower()).strip() for heading in headings)
+    return {re.sub(r" +", "-", heading) for heading in plain}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder to run examples in, with small files of the names that the pages use."""
+    monkeypatch.chdir(tmp_path)
+    roads = clmst.generate("road", n=300, seed=1)
+    clmst.write_graph(roads, tmp_path / "roads.gr")
+    packed = gzip.compress((tmp_path / "roads.gr").read_bytes())
+    for name in ("roads.gr.gz", "USA-road-d.NY.gr.gz"):
+        (tmp_path / name).write_bytes(packed)
+    for name in ("graph.mtx", "GRAPH.egr"):
+        clmst.write_graph(roads, tmp_path / name)
+    places = np.random.default_rng(1).integers(0, 1000, (20, 2)).tolist()
+    lines = [f"{number} {x} {y}" for number, (x, y) in enumerate(places, 1)]
+    head = ["NAME: small", "TYPE: TSP", "DIMENSION: 20", "EDGE_WEIGHT_TYPE: EUC_2D"]
+    text = "\n".join([*head, "NODE_COORD_SECTION", *lines, "EOF", ""])
+    (tmp_path / "pcb3038.tsp").write_text(text, encoding="utf-8")
+    for name in ("h200.json", "mi300.json"):
+        (tmp_path / name).write_text("{}", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=PAGE_NAMES)
+def test_examples_print_what_they_say(page: Path, folder: Path) -> None:
+    """The blocks of a page run one after the other, as a reader would; comments say the output."""
     names: dict[str, object] = {}
-    blocks = BLOCK.findall((DOCS / page).read_text(encoding="utf-8"))
-    assert len(blocks) >= 5
-    for block in blocks:
+    for block in blocks(page, "python"):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(block, page, "exec"), names)
+            exec(compile(block, page.name, "exec"), names)
         said = [re.sub(r": .*$", "", words) for words in PRINTED.findall(block)]
-        assert printed.getvalue().splitlines() == said
+        if said:
+            assert printed.getvalue().splitlines() == said
+
+
+@pytest.mark.parametrize("page", PAGES, ids=PAGE_NAMES)
+def test_commands_run(page: Path, folder: Path) -> None:
+    """Each ``clmst`` command of a page runs; those that take minutes are parsed."""
+    for line in commands(page):
+        name, *arguments = shlex.split(line, comments=True)
+        if name == "clmst":
+            run_or_parse(arguments)
+
+
+def commands(page: Path) -> list[str]:
+    """Return the lines of all shell blocks of a page, continued ones joined."""
+    text = "".join(blocks(page, "sh")).replace("\\\n", " ")
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def run_or_parse(arguments: list[str]) -> None:
+    """Run a command on whatever device there is, or parse it where that would take minutes."""
+    if any(arguments[: len(slow)] == slow for slow in TAKES_MINUTES):
+        command = root.main.commands[arguments[0]]
+        with command.make_context(arguments[0], arguments[1:]) as context:
+            assert isinstance(context, click.Context)
+        return
+    outcome = CliRunner().invoke(root.main, arguments)
+    assert outcome.exit_code == 0, f"clmst {shlex.join(arguments)}: {outcome.output}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=PAGE_NAMES)
+def test_blocks_are_of_a_known_kind(page: Path) -> None:
+    """A block in no known language would be run by nobody; JSON is JSON."""
+    named = {language for language, _ in BLOCK.findall(page.read_text(encoding="utf-8"))}
+    assert named <= LANGUAGES
+    for block in blocks(page, "json"):
+        json.loads(block)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=PAGE_NAMES)
+def test_links_lead_somewhere(page: Path) -> None:
+    """Relative links name files that are there, and headings that the files have."""
+    text = re.sub(BLOCK, "", page.read_text(encoding="utf-8"))
+    for link in LINK.findall(text):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target), link
+
+
+def test_readme_is_short() -> None:
+    """The README is read in a minute: no long lines, no hundred of them."""
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert max(map(len, lines)) <= 120
+    assert len(lines) <= 100
+
+
+def test_every_page_is_in_the_menu() -> None:
+    """A page that the menu lacks would be found by nobody."""
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert set(re.findall(r": (\w+\.md)$", menu, re.MULTILINE)) == {p.name for p in PAGES[1:]}
+
+
+@pytest.mark.external
+def test_the_site_builds_strictly(tmp_path: Path) -> None:
+    """MkDocs builds all pages without a warning: references resolve, links and anchors too."""
+    if find_spec("mkdocs") is None or find_spec("mkdocstrings_handlers") is None:
+        message = "MkDocs is not installed; pip install 'clmst[docs]'"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
+    where = ["--config-file", str(ROOT / "mkdocs.yml"), "--site-dir", str(tmp_path / "site")]
+    built = subprocess.run(
+        [*command, *where], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert built.returncode == 0, built.stderr
+    assert (tmp_path / "site" / "index.html").exists()
+
+
+def test_the_page_of_the_command_has_its_options() -> None:
+    """The tables of docs/command.md are those that the command makes now, for every sub-command."""
+    text = command_page.PAGE.read_text(encoding="utf-8")
+    assert text == command_page.rendered(text), "run: python -m benchmarks.command_page"
+    tabled = set(re.findall(r"<!-- options: (\w+) -->", text))
+    assert tabled == set(root.main.commands)

@@ -3,7 +3,7 @@
 Pure functions of sizes and of :class:`Costs`, in milliseconds. Weights come from the host, and the
 forest goes back there, which all have to do alike. What is uploaded to several devices goes through
 the same host's memory, whose copies into pinned memory are what takes the time: two H200 that
-upload at once take as long as one after the other (docs/performance.md).
+upload at once take as long as one after the other (docs/experiments.md).
 """
 
 from __future__ import annotations

@@ -242,7 +242,7 @@ def _rank(device: Device) -> tuple[int, int, int]:
     """Order devices: GPUs, other accelerators, CPUs; simulators last; then by size.
 
     Of two CPU implementations Intel's goes first: 1.16 times as fast as PoCL in the mean of four
-    graphs (docs/performance.md).
+    graphs (docs/experiments.md).
     """
     capabilities = device.capabilities
     simulator = "oclgrind" in device.platform.lower()

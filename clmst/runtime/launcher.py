@@ -78,7 +78,7 @@ class Launcher:
         """Copy from `buffer`, from byte `offset` on, into the host array `out`, and wait.
 
         Reading on while the device works is no gain: NVIDIA's driver takes three times as long for
-        an asynchronous read into pageable memory as for a blocking one (docs/performance.md).
+        an asynchronous read into pageable memory as for a blocking one (docs/performance_log.md).
         """
         import pyopencl as cl
 

@@ -172,7 +172,7 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         separate_rounds=1,
         prim_vertices=0,
         prim_edges=0,
-        # filter-boruvka on road_usa, r4_23, kron21 and rmat22 (docs/performance.md), by the least
+        # filter-boruvka on road_usa, r4_23, kron21 and rmat22 (docs/experiments.md), by the least
         # relative squares: off by a sixth to two fifths. Cells: dense on 16,384 vertices, and as
         # much again for building the matrix, which is an estimate.
         solve_us=150.0,
@@ -211,7 +211,7 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         resident_edges_per_item=256,
         resident_slots=0,
         separate_rounds=0,
-        # On two cores, Intel's runtime and PoCL alike (docs/performance.md): prim is twice as quick
+        # On two cores, Intel's runtime and PoCL alike (docs/experiments.md): prim is twice as quick
         # on 4,096 vertices, lone-boruvka half as quick again on 16,384; where edges are stored once
         # both take the same time on 4,096 vertices and 16,384 edges.
         prim_vertices=8192,

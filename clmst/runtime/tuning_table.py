@@ -55,8 +55,8 @@ SHIPPED: tuple[Entry, ...] = (
         kind="gpu",
         measured=(
             "NVIDIA H200, driver 580.159.04, 2026-11-21: ecl on the fifteen benchmark graphs, "
-            "geometric mean (docs/performance.md), with 2 edges an item where that was not varied; "
-            "the same values again gave 0.998"
+            "geometric mean (docs/performance_log.md), with 2 edges an item where that was not "
+            "varied; the same values again gave 0.998"
         ),
         values={
             "work_group_size": 256,

@@ -1,0 +1,63 @@
+"""The page of the command: the tables of options in it are made of the command itself.
+
+    python -m benchmarks.command_page
+
+Between a line ``<!-- options: NAME -->`` and the next ``<!-- end -->`` of ``docs/command.md``
+stands what the sub-command NAME takes. A test compares, so the page cannot go stale.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from clmst.cli.root import main as clmst
+
+PAGE = Path(__file__).parents[1] / "docs" / "command.md"
+_TABLE = re.compile(r"(<!-- options: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def rendered(text: str) -> str:
+    """Return the text of the page with all its tables made anew."""
+    return _TABLE.sub(lambda found: found[1] + table(found[2].split()) + found[3], text)
+
+
+def table(names: list[str]) -> str:
+    """Return usage, purpose and options of a sub-command as Markdown."""
+    command, context = resolved(names)
+    usage = f"clmst {' '.join(names)} {' '.join(command.collect_usage_pieces(context))}"
+    rows = [parameter.get_help_record(context) for parameter in command.get_params(context)]
+    lines = [f"\n{command.get_short_help_str(200)}\n", f"```text\n{usage}\n```\n"]
+    lines += ["| option | meaning |", "|---|---|"]
+    lines += [f"| `{cell(record[0])}` | {cell(record[1])} |" for record in rows if record]
+    if isinstance(command, click.Group):
+        lines += ["", "| sub-command | makes |", "|---|---|"]
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            assert child is not None
+            lines.append(f"| `{name}` | {cell(child.get_short_help_str(200))} |")
+    return "\n".join([*lines, "", ""])
+
+
+def resolved(names: list[str]) -> tuple[click.Command, click.Context]:
+    """Return a sub-command of ``clmst``, and a context to ask it in."""
+    command: click.Command = clmst
+    context = click.Context(clmst, info_name="clmst", **clmst.context_settings)
+    for name in names:
+        assert isinstance(command, click.Group)
+        found = command.get_command(context, name)
+        assert found is not None
+        command = found
+        context = click.Context(command, info_name=name, parent=context)
+    return command, context
+
+
+def cell(text: str) -> str:
+    """Return text for a cell of a table, on one line."""
+    return re.sub(r"\s+", " ", text).replace("|", "\\|").replace(str(Path.home()), "~")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(rendered(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
