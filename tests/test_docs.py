@@ -108,8 +108,8 @@ def run_or_parse(arguments: list[str]) -> None:
     """Run a command on whatever device there is, or parse it where that would take minutes."""
     if any(arguments[: len(slow)] == slow for slow in TAKES_MINUTES):
         command = root.main.commands[arguments[0]]
-        with command.make_context(arguments[0], arguments[1:]) as context:
-            assert isinstance(context, click.Context)
+        above = click.Context(root.main, info_name="clmst", **root.main.context_settings)
+        command.make_context(arguments[0], arguments[1:], parent=above).close()
         return
     outcome = CliRunner().invoke(root.main, arguments)
     assert outcome.exit_code == 0, f"clmst {shlex.join(arguments)}: {outcome.output}"
