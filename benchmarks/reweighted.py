@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from clmst.bench.entrants import as_matrix
 
 import clmst
+from clmst.bench.contestants import as_matrix
 from clmst.core import csr
 from clmst.generators.stand_ins import STAND_INS
 
