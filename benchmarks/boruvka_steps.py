@@ -11,12 +11,10 @@ NumPy's sequential minimum of each row. Totals are checked against `ecl`'s befor
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 
 import click
 import numpy as np
@@ -24,6 +22,10 @@ from rich.console import Console
 from rich.table import Table
 
 import clmst
+from benchmarks.options import Experiments
+from clmst.bench.agreement import Agreement
+from clmst.bench.harness import WrongResultError, median_seconds
+from clmst.bench.record import write_record
 from clmst.core import atomic_file
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.profile import KernelTime
@@ -67,19 +69,17 @@ def check(graph: DeviceGraph) -> None:
     ours, theirs = (
         clmst.minimum_spanning_forest(graph, algorithm=name) for name in ("boruvka", "ecl")
     )
-    if not np.array_equal(ours.edge_ids, theirs.edge_ids):
-        raise click.ClickException("boruvka and ecl give different forests: a bug in clmst")
+    if difference := Agreement("ecl", theirs).difference(ours):
+        raise WrongResultError(f"boruvka: {difference}")
 
 
-def timed(function: Callable[[], object], repetitions: int) -> float:
-    """Return the median milliseconds of a call, after a warm-up."""
-    function()
-    times = []
-    for _ in range(repetitions):
-        start = perf_counter()
-        function()
-        times.append(1e3 * (perf_counter() - start))
-    return median(times)
+def solve_ms(graph: DeviceGraph, repetitions: int) -> float:
+    """Return the median milliseconds of a solve, after a warm-up."""
+
+    def solve() -> object:
+        return clmst.minimum_spanning_forest(graph, algorithm="boruvka", keep_on_device=True)
+
+    return 1e3 * median_seconds(solve, repetitions)
 
 
 # ---------------------------------------------------------------------------- graphs
@@ -123,7 +123,7 @@ def sequential_finding(graph: clmst.Graph, repetitions: int) -> float:
     full = graph.symmetrised()
     keys = full.weights.astype(np.uint64) << np.uint64(32) | full.indices
     starts = full.indptr[:-1].astype(np.intp)
-    return timed(lambda: np.minimum.reduceat(keys, starts), repetitions)
+    return 1e3 * median_seconds(lambda: np.minimum.reduceat(keys, starts), repetitions)
 
 
 def points(device: clmst.Device, largest: int, repetitions: int) -> Iterator[Point]:
@@ -144,12 +144,7 @@ def points(device: clmst.Device, largest: int, repetitions: int) -> Iterator[Poi
                 finding=finding,
                 rest=everything - finding,
                 numpy_finding=sequential_finding(host, 3),
-                total_wall=timed(
-                    lambda graph=graph: clmst.minimum_spanning_forest(  # type: ignore[misc]
-                        graph, algorithm="boruvka", keep_on_device=True
-                    ),
-                    repetitions,
-                ),
+                total_wall=solve_ms(graph, repetitions),
             )
             del graph
             device.release_memory()
@@ -159,7 +154,7 @@ def points(device: clmst.Device, largest: int, repetitions: int) -> Iterator[Poi
 # --------------------------------------------------------------------------- commands
 
 
-@click.group()
+@click.group(cls=Experiments)
 def main() -> None:
     """Time the steps of recursive Borůvka."""
 
@@ -176,12 +171,7 @@ def phases(files: tuple[Path, ...], device: str | None, repetitions: int) -> Non
         check(graph)
         times = profiled(graph, repetitions)
         total = sum(time.milliseconds for time in times.values())
-        wall = timed(
-            lambda graph=graph: clmst.minimum_spanning_forest(  # type: ignore[misc]
-                graph, algorithm="boruvka", keep_on_device=True
-            ),
-            repetitions,
-        )
+        wall = solve_ms(graph, repetitions)
         table = Table("step", "launches", "ms", "share", title=f"{file.name}: {wall:.3f} ms in all")
         for name, time in times.items():
             share = f"{time.milliseconds / total:.1%}"
@@ -212,14 +202,7 @@ def sweep(
             f"{point.rest:.3f}", f"{point.numpy_finding:.1f}", f"{point.total_wall:.3f}",
         )  # fmt: skip
     Console().print(table)
-    if json_file is not None:
-        document = {
-            "device": on.description,
-            "driver": on.driver,
-            "points": [asdict(point) for point in measured],
-        }
-        atomic_file.make_folder(json_file.parent)
-        atomic_file.write_text(json_file, json.dumps(document, indent=1) + "\n")
+    write_record(on, measured, json_file)
     if plot is not None:
         draw(measured, plot)
 

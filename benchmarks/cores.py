@@ -15,8 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
-from time import perf_counter
 
 import click
 import numpy as np
@@ -25,14 +23,16 @@ from rich.table import Table
 
 import clmst
 from benchmarks.options import (
+    Experiments,
     complete_sizes,
     device_option,
     json_option,
     largest_option,
     repetitions_option,
 )
+from clmst.bench.harness import Contestant, Harness, seconds_of
 from clmst.bench.record import write_record
-from clmst.bench.tables import digits
+from clmst.bench.tables import median_and_range
 from clmst.core import pairs
 
 BOTH, ONCE, NETWORKX = "both directions", "one direction", "NetworkX"
@@ -73,15 +73,16 @@ def time_cores(
 ) -> list[float]:
     """Return milliseconds of each repetition, after one whose result is checked."""
     resident = clmst.to_device(graph, device)
-    if not np.array_equal(clmst.core_numbers(resident), expected):
-        raise click.ClickException("core numbers are wrong: a bug in clmst")
-    taken = []
-    for _ in range(repetitions):
-        start = perf_counter()
-        clmst.core_numbers(resident)
-        taken.append(1e3 * (perf_counter() - start))
+
+    def difference(cores: np.ndarray) -> str:
+        return "" if np.array_equal(cores, expected) else "other core numbers than expected"
+
+    contestant = Contestant(
+        name="core_numbers", call=lambda: clmst.core_numbers(resident), difference=difference
+    )
+    (times,) = Harness(repetitions=repetitions).run([contestant])
     device.release_memory()
-    return taken
+    return times.milliseconds
 
 
 def by_networkx(graph: clmst.Graph) -> tuple[np.ndarray, float]:
@@ -91,10 +92,9 @@ def by_networkx(graph: clmst.Graph) -> tuple[np.ndarray, float]:
     u, v, _, _ = graph.edges()
     peer = nx.empty_graph(graph.n_vertices)
     peer.add_edges_from(zip(u.tolist(), v.tolist(), strict=True))
-    start = perf_counter()
-    cores = nx.core_number(peer)
-    taken = 1e3 * (perf_counter() - start)
-    return np.array([cores[vertex] for vertex in range(graph.n_vertices)]), taken
+    found: dict[int, int] = {}
+    seconds = seconds_of(lambda: found.update(nx.core_number(peer)))
+    return np.array([found[vertex] for vertex in range(graph.n_vertices)]), 1e3 * seconds
 
 
 def complete_points(device: clmst.Device, sizes: list[int], repetitions: int) -> Iterator[Point]:
@@ -136,17 +136,14 @@ def tell(device: clmst.Device, points: list[Point], file: Path | None) -> None:
     names = list(dict.fromkeys(name for point in points for name in point.milliseconds))
     table = Table("graph", "n", "edges", "greatest", *(f"{name} ms" for name in names))
     for point in points:
-        cells = []
-        for times in (point.milliseconds.get(name, []) for name in names):
-            spread = f" ({digits(min(times))}-{digits(max(times))})" if len(times) > 1 else ""
-            cells.append(f"{digits(median(times))}{spread}" if times else "")
+        cells = (median_and_range(point.milliseconds.get(name, [])) for name in names)
         sizes = f"{point.n_vertices:,}", f"{point.n_edges:,}", f"{point.greatest:,}"
         table.add_row(point.name, *sizes, *cells)
     Console(width=150).print(table)
     write_record(device, points, file)
 
 
-@click.group()
+@click.group(cls=Experiments)
 def main() -> None:
     """Time `core_numbers`."""
 

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 
 import click
 import numpy as np
@@ -30,6 +29,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 import clmst
 from benchmarks.dense_graphs import OfDensity, complete_graphs, density_graphs, matrix_of
 from benchmarks.options import (
+    Experiments,
     complete_sizes,
     device_option,
     json_option,
@@ -37,9 +37,11 @@ from benchmarks.options import (
     repetitions_option,
     vertices_option,
 )
+from clmst.bench.agreement import Agreement
 from clmst.bench.canvas import GRID, legend_below, panels, style
+from clmst.bench.harness import Contestant, Harness, WrongResultError, by_name, seconds_of
 from clmst.bench.record import write_record
-from clmst.bench.tables import digits
+from clmst.bench.tables import digits, median_and_range
 from clmst.runtime.device_graph import DeviceGraph
 
 MATRIX, BUILT, EDGES = "dense", "dense, matrix built", "filter-boruvka"
@@ -89,25 +91,18 @@ def by_fresh_matrix(graph: DeviceGraph) -> Solve:
     return solve
 
 
-def take_turns(contestants: Contestants, repetitions: int) -> dict[str, list[float]]:
-    """Return milliseconds of each contestant, after one more of each."""
-    taken: dict[str, list[float]] = {name: [] for name in contestants}
-    for _ in range(repetitions + 1):
-        for name, solve in contestants.items():
-            start = perf_counter()
-            solve()
-            taken[name].append(1e3 * (perf_counter() - start))
-    return {name: times[1:] for name, times in taken.items()}
-
-
-def agreed(contestants: Contestants) -> clmst.Forest:
-    """Return the forest that all contestants give; raise if they differ in an edge."""
-    forests = {name: solve().to_host() for name, solve in contestants.items()}
-    (known, forest), *others = forests.items()
-    for name, found in others:
-        if not np.array_equal(found.edges, forest.edges):
-            raise click.ClickException(f"{name} and {known} give different forests: a bug in clmst")
-    return forest
+def take_turns(
+    contestants: Contestants, repetitions: int
+) -> tuple[dict[str, list[float]], clmst.Forest]:
+    """Return milliseconds of each contestant, and the forest that all of them give."""
+    agreement = Agreement(next(iter(contestants)))
+    every = [
+        Contestant(name=name, call=solve, difference=agreement.difference)
+        for name, solve in contestants.items()
+    ]
+    times = by_name(Harness(repetitions=repetitions, warm_ups=1).run(every))
+    assert agreement.forest is not None
+    return times, agreement.forest
 
 
 def measure(
@@ -120,9 +115,8 @@ def measure(
     """Yield what graphs take: by solvers in turn, and by some that are timed once."""
     for probability, graph in graphs:
         contestants = solvers(graph, device)
-        forest = agreed(contestants)
-        slow = {name: [run(graph, forest)] for name, run in (once or {}).items()}
-        times = take_turns(contestants, repetitions) | slow
+        times, forest = take_turns(contestants, repetitions)
+        times |= {name: [run(graph, forest)] for name, run in (once or {}).items()}
         yield Point(
             n_vertices=graph.n_vertices,
             probability=probability,
@@ -141,11 +135,10 @@ def scipy_milliseconds(graph: clmst.Graph, forest: clmst.Forest) -> float:
         ),
         format="csr",
     )  # SciPy takes zeros for no edge
-    start = perf_counter()
-    tree = minimum_spanning_tree(upper)
-    seconds = perf_counter() - start
-    if int((tree.data.astype(np.int64) - 1).sum()) != forest.total_weight:
-        raise click.ClickException("SciPy's tree has another weight: a bug in clmst")
+    trees: list[sparse.csr_array] = []
+    seconds = seconds_of(lambda: trees.append(minimum_spanning_tree(upper)))
+    if int((trees[0].data.astype(np.int64) - 1).sum()) != forest.total_weight:
+        raise WrongResultError("SciPy's tree has another weight: a bug in clmst")
     return 1e3 * seconds
 
 
@@ -195,10 +188,7 @@ def table_of(points: list[Point], slower: str = EDGES, faster: str = MATRIX) -> 
     names = [*points[0].milliseconds]
     table = Table("n", "p", "edges", *names, f"{slower} / {faster}")
     for point in points:
-        cells = [
-            f"{digits(point.median(name))} ({digits(min(times))}-{digits(max(times))})"
-            for name, times in point.milliseconds.items()
-        ]
+        cells = map(median_and_range, point.milliseconds.values())
         ratio = point.median(slower) / point.median(faster)
         sizes = f"{point.n_vertices:,}", f"{point.probability:g}", f"{point.n_edges:,}"
         table.add_row(*sizes, *cells, f"{ratio:.2f}")
@@ -236,7 +226,7 @@ def draw(points: list[Point], file: Path) -> None:
 # --------------------------------------------------------------------------- commands
 
 
-@click.group()
+@click.group(cls=Experiments)
 def main() -> None:
     """Time `dense` beside other ways."""
 

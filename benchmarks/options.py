@@ -6,6 +6,24 @@ from pathlib import Path
 
 import click
 
+from clmst.cli.failure import reported
+
+
+class Experiment(click.Command):
+    """A command that reports errors in one line."""
+
+    def invoke(self, context: click.Context) -> object:
+        """Run the command."""
+        with reported():
+            return super().invoke(context)
+
+
+class Experiments(click.Group):
+    """Several of them."""
+
+    command_class = Experiment
+
+
 device_option = click.option("--device", default=None, help="As of clmst solve.")
 repetitions_option = click.option(
     "--repetitions", type=click.IntRange(min=1), default=9, show_default=True

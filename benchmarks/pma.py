@@ -23,21 +23,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
-from time import perf_counter, process_time
 from typing import Any
 
 import click
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 import clmst
+from benchmarks.options import Experiment
 from benchmarks.pma_graphs import EXPERIMENTS, OF_THE_PAPER, Make
 from benchmarks.pma_plots import FIRST_LEVEL, draw
 from clmst import DeviceForest, DeviceGraph, PmaOptions
 from clmst.algorithms.pma.options import Variant
 from clmst.algorithms.pma.solve import chosen_gamma
 from clmst.algorithms.shared.contraction import Contraction
+from clmst.bench.agreement import Agreement
+from clmst.bench.harness import CLOCKS, Contestant, Harness
 from clmst.bench.record import write_record
 from clmst.generators.stand_ins import STAND_INS
 from clmst.runtime.launcher import Launcher
@@ -46,10 +47,9 @@ VARIANTS: tuple[Variant, ...] = ("min", "sort", "hybrid")
 SMALL_GAMMA = 6  # best on random graphs of small degree in the paper
 GAMMAS = (2, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256)
 
-CLOCKS: Mapping[str, Callable[[], float]] = {"wall": perf_counter, "cpu": process_time}
 UNITS = {"wall": "milliseconds", "cpu": "processor milliseconds"}
 
-Contestant = Callable[[DeviceGraph], DeviceForest]
+Solve = Callable[[DeviceGraph], DeviceForest]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,24 +86,25 @@ class Point:
 # ----------------------------------------------------------------------- contestants
 
 
-def by(algorithm: str, options: PmaOptions | None = None) -> Contestant:
+def by(algorithm: str, options: PmaOptions | None = None) -> Solve:
     """Return a contestant that leaves its forest on the device."""
     return partial(
         clmst.minimum_spanning_forest, algorithm=algorithm, options=options, keep_on_device=True
     )
 
 
-def check(graph: DeviceGraph, contestants: Mapping[str, Contestant]) -> None:
-    """Raise unless all find the very edges that `ecl` finds; a warm-up as well."""
-    expected = by("ecl")(graph).to_host().edge_ids
-    for name, contestant in contestants.items():
-        if not np.array_equal(contestant(graph).to_host().edge_ids, expected):
-            raise click.ClickException(f"{name} and ecl give different forests: a bug in clmst")
+def named(graph: DeviceGraph, solves: Mapping[str, Solve]) -> list[Contestant[DeviceForest]]:
+    """Return contestants that must find the very edges that `ecl` finds."""
+    agreement = Agreement("ecl", by("ecl")(graph).to_host())
+    return [
+        Contestant(name=name, call=partial(solve, graph), difference=agreement.difference)
+        for name, solve in solves.items()
+    ]
 
 
-def united(graph: DeviceGraph, contestant: Contestant) -> float:
+def united(forest: DeviceForest) -> float:
     """Return the per cent of the vertices that the first level unites with others."""
-    vertices = contestant(graph).stats["vertices"]
+    vertices = forest.stats["vertices"]
     return 100 * (1 - (vertices[1] if len(vertices) > 1 else 0) / vertices[0])
 
 
@@ -114,20 +115,15 @@ class Run:
     """A device, how often everything is done, and by which clock."""
 
     def __init__(self, device: clmst.Device, repetitions: int, clock: str) -> None:
-        self.device, self.repetitions, self.clock = device, repetitions, CLOCKS[clock]
+        self.device = device
+        self.harness = Harness(repetitions=repetitions, clock=CLOCKS[clock])
 
     def _timed(
-        self, graph: DeviceGraph, contestants: Mapping[str, Contestant]
+        self, graph: DeviceGraph, contestants: Mapping[str, Solve]
     ) -> dict[str, tuple[float, ...]]:
         """Return the milliseconds of every contestant's calls; they take turns."""
-        check(graph, contestants)
-        times: dict[str, list[float]] = {name: [] for name in contestants}
-        for _ in range(self.repetitions):
-            for name, contestant in contestants.items():
-                start = self.clock()
-                contestant(graph)
-                times[name].append(1e3 * (self.clock() - start))
-        return {name: tuple(values) for name, values in times.items()}
+        found = self.harness.run(named(graph, contestants))
+        return {times.name: tuple(times.milliseconds) for times in found}
 
     def _on_device(self, graphs: Mapping[str, Make]) -> Iterator[tuple[str, DeviceGraph, Point]]:
         """Yield each graph on the device, and a point of it without values."""
@@ -144,14 +140,14 @@ class Run:
 
     def _ranked(self, graph: DeviceGraph) -> tuple[float, ...]:
         """Return the milliseconds of making the first level, with which each solve begins."""
-        times = []
-        for _ in range(self.repetitions + 1):
-            start = self.clock()
+
+        def make() -> None:
             launch = Launcher(self.device, self.device.queue)
             Contraction(graph, launch, maximum=False).first_level()
-            self.device.queue.finish()
-            times.append(1e3 * (self.clock() - start))
-        return tuple(times[1:])
+
+        contestant = Contestant(name=FIRST_LEVEL, call=make, wait=self.device.queue.finish)
+        (times,) = self.harness.run([contestant])
+        return tuple(times.milliseconds)
 
     def table(self, graphs: Mapping[str, Make]) -> Iterator[Point]:
         """Table 1: all variants, Borůvka and ECL-MST."""
@@ -172,8 +168,8 @@ class Run:
                 for gamma in GAMMAS
                 for variant in VARIANTS
             }
-            named = {f"pma {v} {gamma}": way for (v, gamma), way in contestants.items()}
-            times = self._timed(graph, named)
+            titled = {f"pma {v} {gamma}": way for (v, gamma), way in contestants.items()}
+            times = self._timed(graph, titled)
             for variant, gamma in contestants:
                 yield replace(
                     point, experiment="gamma", contestant=f"pma {variant}", x=float(gamma),
@@ -192,7 +188,7 @@ class Run:
         return self._over_degrees("parallel", contestants, graphs)
 
     def _over_degrees(
-        self, experiment: str, contestants: Mapping[str, Contestant], graphs: Mapping[str, Make]
+        self, experiment: str, contestants: Mapping[str, Solve], graphs: Mapping[str, Make]
     ) -> Iterator[Point]:
         """Time contestants, the average degree for x."""
         for _, graph, point in self._on_device(graphs):
@@ -217,16 +213,16 @@ class Run:
             f"pma, gamma {gamma}": by("pma", PmaOptions(gamma=gamma)) for gamma in (2, 10, 100)
         }
         for _, graph, point in self._on_device(graphs):
-            check(graph, contestants)
-            for name, contestant in contestants.items():
-                values = tuple(united(graph, contestant) for _ in range(self.repetitions))
-                yield replace(point, experiment="reduction", contestant=name, values=values)
+            for one in named(graph, contestants):
+                self.harness.admit(one)
+                values = tuple(united(one.call()) for _ in range(self.harness.repetitions))
+                yield replace(point, experiment="reduction", contestant=one.name, values=values)
 
 
 # ----------------------------------------------------------------------------- command
 
 
-@click.command()
+@click.command(cls=Experiment)
 @click.argument("experiments", nargs=-1, type=click.Choice(tuple(EXPERIMENTS)))
 @click.option("--device", default=None, help="As of clmst solve.")
 @click.option("--share", default=1.0, type=click.FloatRange(0, 1, min_open=True), help="Of sizes.")

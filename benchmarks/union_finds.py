@@ -19,11 +19,11 @@ import pyopencl as cl
 from rich.table import Table
 
 import clmst
-from benchmarks.dense import Contestants, agreed, by_edges, take_turns
+from benchmarks.dense import Contestants, by_edges, take_turns
 from benchmarks.dense_graphs import edges_once, random_rows
 from clmst.algorithms.edge_parallel.options import UnionFind
 from clmst.algorithms.edge_parallel.solve import Run
-from clmst.bench.tables import digits
+from clmst.bench.tables import median_and_range
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
@@ -115,20 +115,15 @@ def sets_timings(
     for part in divisions(device):
         resident = clmst.to_device(graph, part)
         contestants = by_sets(resident, *union_finds)
-        agreed(contestants)
+        times, _ = take_turns(contestants, repetitions)
         yield Timing(
             name="complete",
             n_vertices=n,
             n_edges=graph.n_slots,
             units=part.capabilities.compute_units,
-            milliseconds=take_turns(contestants, repetitions),
+            milliseconds=times,
             steps={name: step_milliseconds(resident, name, repetitions) for name in union_finds},
         )
-
-
-def cell(times: list[float]) -> str:
-    """Return a median, and in brackets least and most."""
-    return f"{digits(median(times))} ({digits(min(times))}-{digits(max(times))})"
 
 
 def sets_table(timings: list[Timing]) -> Table:
@@ -144,5 +139,7 @@ def sets_table(timings: list[Timing]) -> Table:
             shares = [f"{100 * steps[step] / total:.1f}" for step in STEPS]
             sync = steps["contract"] + max(steps["find"] - steps[AGAIN], 0)
             shares.append("" if name == "locked" else f"{100 * sync / total:.1f}")
-            table.add_row(name, str(timing.units), cell(timing.milliseconds[name]), *shares)
+            table.add_row(
+                name, str(timing.units), median_and_range(timing.milliseconds[name]), *shares
+            )
     return table

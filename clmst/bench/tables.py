@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import geometric_mean
+from statistics import geometric_mean, median
 
 from clmst.bench.grid import Column, Grid
 from clmst.bench.measurement import SCOPE_TITLES, Measurement
@@ -235,6 +235,14 @@ def digits(milliseconds: float) -> str:
 def spread(seconds: Sequence[float]) -> str:
     """Return the least and the greatest of some times, in milliseconds."""
     return f"{digits(min(seconds) * 1e3)}-{digits(max(seconds) * 1e3)}" if len(seconds) > 1 else ""
+
+
+def median_and_range(milliseconds: Sequence[float]) -> str:
+    """Return a median, and in brackets the least and the greatest; "" for no times."""
+    if len(milliseconds) < 2:
+        return digits(milliseconds[0]) if milliseconds else ""
+    least, greatest = digits(min(milliseconds)), digits(max(milliseconds))
+    return f"{digits(median(milliseconds))} ({least}-{greatest})"
 
 
 def _time_and_spread(found: Measurement | None) -> list[str]:
