@@ -18,7 +18,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import geometric_mean, median
-from time import perf_counter
 from typing import Any
 
 import click
@@ -27,13 +26,16 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clmst
+from benchmarks.options import Experiment
+from clmst.bench.harness import Contestant, Harness, Times, WrongResultError
 from clmst.bench.peers import Peer
 
 # A library takes part up to so many edges: some keep a Python object for each.
 _LIBRARY_EDGES = 3_000_000
 _TIME_LIMIT = 600.0
 
-Call = Callable[[], float | int]
+# What solves, and what weighs the result outside the time that solving takes.
+Way = tuple[Callable[[], Any], Callable[[Any], float | int]]
 
 
 def matrices(path: Path) -> tuple[Any, Any]:
@@ -45,95 +47,65 @@ def matrices(path: Path) -> tuple[Any, Any]:
     return symmetric, sparse.triu(symmetric, format="csr")
 
 
-def libraries(upper: Any, names: tuple[str, ...]) -> dict[str, Call]:
+def libraries(upper: Any, names: tuple[str, ...]) -> dict[str, Way]:
     """Return what solves the graph in each library, made beforehand."""
     edges = upper.tocoo()
     makers = {"rustworkx": _rustworkx, "igraph": _igraph, "NetworKit": _networkit}
     return {name: makers[name](edges) for name in names if edges.nnz <= _LIBRARY_EDGES}
 
 
-def _rustworkx(edges: Any) -> Call:
+def _rustworkx(edges: Any) -> Way:
     import rustworkx
 
     graph = rustworkx.PyGraph()
     graph.add_nodes_from(range(edges.shape[0]))
     ends = zip(edges.row.tolist(), edges.col.tolist(), edges.data.tolist(), strict=True)
     graph.add_edges_from(list(ends))
-    last: list[Any] = []
-
-    def solve() -> int:
-        last[:] = [rustworkx.minimum_spanning_edges(graph, weight_fn=float)]
-        return 0
-
-    def weigh() -> int:
-        return sum(weight for _, _, weight in last[0])
-
-    return _weighed(solve, weigh)
+    solve = partial(rustworkx.minimum_spanning_edges, graph, weight_fn=float)
+    return solve, lambda forest: sum(weight for _, _, weight in forest)
 
 
-def _igraph(edges: Any) -> Call:
+def _igraph(edges: Any) -> Way:
     import igraph
 
     ends = np.stack([edges.row, edges.col], axis=1)
     graph = igraph.Graph(n=edges.shape[0], edges=ends)
     weights = edges.data.tolist()
-    last: list[Any] = []
-
-    def solve() -> int:
-        last[:] = [graph.spanning_tree(weights=weights, return_tree=False)]
-        return 0
-
-    return _weighed(solve, lambda: sum(weights[edge] for edge in last[0]))
+    solve = partial(graph.spanning_tree, weights=weights, return_tree=False)
+    return solve, lambda forest: sum(weights[edge] for edge in forest)
 
 
-def _networkit(edges: Any) -> Call:
+def _networkit(edges: Any) -> Way:
     import networkit
 
     ends = edges.row.astype(np.uint64), edges.col.astype(np.uint64)
     negated = -edges.data.astype(np.float64)  # it has maximum spanning forests
     graph = networkit.GraphFromCoo((negated, ends), n=edges.shape[0], weighted=True)
-    last: list[Any] = []
 
-    def solve() -> int:
-        forest = networkit.graph.RandomMaximumSpanningForest(graph)
-        last[:] = [forest.run().getMSF(True)]
-        return 0
+    def solve() -> Any:
+        return networkit.graph.RandomMaximumSpanningForest(graph).run().getMSF(True)
 
-    return _weighed(solve, lambda: -round(last[0].totalEdgeWeight()))
+    return solve, lambda forest: -round(forest.totalEdgeWeight())
 
 
-class _Weighed:
-    """A call whose forest is weighed outside the time it takes."""
-
-    def __init__(self, solve: Callable[[], Any], weigh: Callable[[], float | int]) -> None:
-        self.solve, self.weigh = solve, weigh
-
-    def __call__(self) -> float | int:
-        self.solve()
-        return self.weigh()
+def forest_weight(result: Any) -> float | int:
+    """Return what a forest of clmst or a tree of SciPy weighs."""
+    weight = getattr(result, "total_weight", None)
+    return int(result.data.sum(dtype=np.int64)) if weight is None else weight
 
 
-def _weighed(solve: Callable[[], Any], weigh: Callable[[], float | int]) -> Call:
-    return _Weighed(solve, weigh)
+def contestant(name: str, way: Way, expected: float | int) -> Contestant[Any]:
+    """Return a contestant whose forest must weigh what is expected."""
+    solve, weigh = way
+
+    def difference(result: Any) -> str:
+        weight = weigh(result)
+        return "" if weight == expected else f"its forest weighs {weight}, not {expected}"
+
+    return Contestant(name=name, call=solve, difference=difference)
 
 
-def timed(call: Call, expected: float | int) -> float:
-    """Return the seconds that a call takes; raise unless its forest weighs what is expected."""
-    start = perf_counter()
-    if isinstance(call, _Weighed):
-        call.solve()
-        seconds = perf_counter() - start
-        weight = call.weigh()
-    else:
-        result: Any = call()
-        seconds = perf_counter() - start
-        weight = getattr(result, "total_weight", None) or int(result.data.sum(dtype=np.int64))
-    if weight != expected:
-        raise SystemExit(f"a forest weighs {weight}, not {expected}")
-    return seconds
-
-
-def contest(  # noqa: PLR0917
+def timed(  # noqa: PLR0917
     path: Path,
     device: clmst.Device,
     peers: list[Peer],
@@ -144,25 +116,29 @@ def contest(  # noqa: PLR0917
     """Return the median seconds of everybody on one graph."""
     symmetric, upper = matrices(path)
     solve: Any = partial(clmst.minimum_spanning_forest, device=device)
-    calls: dict[str, Any] = {
-        "clmst": partial(solve, symmetric),
-        "clmst, upper": partial(solve, upper),
-        "SciPy": partial(minimum_spanning_tree, upper),
+    ways: dict[str, Way] = {
+        "clmst": (partial(solve, symmetric), forest_weight),
+        "clmst, upper": (partial(solve, upper), forest_weight),
+        "SciPy": (partial(minimum_spanning_tree, upper), forest_weight),
         **libraries(upper, names),
     }
     expected = clmst.minimum_spanning_forest(upper, device=device).total_weight
+    every = [Times(contestant=contestant(name, way, expected)) for name, way in ways.items()]
+    own = Harness(repetitions=repetitions, verification="every")
     seconds: dict[str, list[float]] = {}
     for _ in range(passes):
-        for name, call in calls.items():
-            rounds = repetitions if name.startswith("clmst") else 1
-            times = [timed(call, expected) for _ in range(rounds + (rounds > 1))]
-            seconds.setdefault(name, []).extend(times[-rounds:])
+        for times in every:
+            is_ours = times.name.startswith("clmst")
+            own.warm_up([times], int(is_ours and repetitions > 1))
+            for _ in range(repetitions if is_ours else 1):
+                own.time(times)
         for peer in peers:
             verdict = peer.compete(path, repetitions, expected, time_limit=_TIME_LIMIT)
             if verdict.status != "ok":
-                raise SystemExit(f"{peer.name}: {verdict.remark}")
+                raise WrongResultError(f"{peer.name}: {verdict.remark}")
             seconds.setdefault(peer.name, []).extend(verdict.solve)
-    return {name: median(times) for name, times in seconds.items()}
+    seconds |= {times.name: times.seconds for times in every}
+    return {name: median(found) for name, found in seconds.items()}
 
 
 def show(graph: str, times: dict[str, float], peers: list[Peer], columns: list[str]) -> str:
@@ -173,7 +149,7 @@ def show(graph: str, times: dict[str, float], peers: list[Peer], columns: list[s
     return "| " + " | ".join([graph, *cells, *ratios]) + " |"
 
 
-@click.command(help=__doc__.split("\n")[0])
+@click.command(cls=Experiment, help=__doc__.split("\n")[0])
 @click.argument("graphs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--peer", "peers", multiple=True, help="NAME=COMMAND; several are allowed.")
 @click.option("--library", "names", multiple=True, help="rustworkx, igraph or NetworKit.")
@@ -201,7 +177,7 @@ def main(  # noqa: PLR0917
     click.echo("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
     everything = []
     for path in graphs:
-        times = contest(path, chosen, parsed, names, passes, repetitions)
+        times = timed(path, chosen, parsed, names, passes, repetitions)
         everything.append(times)
         click.echo(show(path.stem, times, parsed, columns))
     for ours in ("clmst", "clmst, upper"):

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from statistics import geometric_mean, median
-from time import perf_counter
+from statistics import geometric_mean
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clmst
+from clmst.bench.harness import Contestant, Harness
 
 
 def matrices(path: Path) -> Iterator[tuple[str, Any]]:
@@ -39,25 +40,28 @@ def matrices(path: Path) -> Iterator[tuple[str, Any]]:
     yield "random doubles", random
 
 
-def timed(function: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the seconds a call takes, and its result."""
-    start = perf_counter()
-    result = function()
-    return perf_counter() - start, result
-
-
 def compare(matrix: Any, device: clmst.Device, repetitions: int) -> tuple[float, float]:
     """Return the median seconds of clmst and of SciPy, run by turns; raise if they disagree."""
-    ours: list[float] = []
-    theirs: list[float] = []
-    for _ in range(repetitions + 1):
-        seconds, forest = timed(lambda: clmst.minimum_spanning_forest(matrix, device=device))
-        ours.append(seconds)
-        seconds, tree = timed(lambda: minimum_spanning_tree(matrix))
-        theirs.append(seconds)
-        if not math.isclose(forest.total_weight, math.fsum(tree.data), rel_tol=1e-12):
-            raise SystemExit(f"totals differ: {forest.total_weight} and {math.fsum(tree.data)}")
-    return median(ours[1:]), median(theirs[1:])
+    totals: list[float] = []
+
+    def difference(total: float) -> str:
+        totals.append(total)
+        right = math.isclose(total, totals[0], rel_tol=1e-12)
+        return "" if right else f"the total weight is {total}, not {totals[0]} as for clmst"
+
+    harness = Harness(repetitions=repetitions, verification="every")
+    ours: Contestant[Any] = Contestant(
+        name="clmst",
+        call=partial(clmst.minimum_spanning_forest, matrix, device=device),
+        difference=lambda forest: difference(forest.total_weight),
+    )
+    theirs: Contestant[Any] = Contestant(
+        name="SciPy",
+        call=partial(minimum_spanning_tree, matrix),
+        difference=lambda tree: difference(math.fsum(tree.data)),
+    )
+    one, other = harness.run([ours, theirs])
+    return one.median, other.median
 
 
 def main() -> None:

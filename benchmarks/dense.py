@@ -95,7 +95,7 @@ def take_turns(
     contestants: Contestants, repetitions: int
 ) -> tuple[dict[str, list[float]], clmst.Forest]:
     """Return milliseconds of each contestant, and the forest that all of them give."""
-    agreement = Agreement(next(iter(contestants)))
+    agreement = Agreement(next(iter(contestants)), by="edges")
     every = [
         Contestant(name=name, call=solve, difference=agreement.difference)
         for name, solve in contestants.items()

@@ -15,9 +15,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from itertools import cycle
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 import click
@@ -26,8 +27,10 @@ from rich.console import Console
 from rich.table import Table
 
 import clmst
-from benchmarks.options import json_option, repetitions_option
+from benchmarks.options import Experiment, json_option, repetitions_option
 from clmst.bench import machine
+from clmst.bench.agreement import Agreement
+from clmst.bench.harness import Contestant, Harness, Times, WrongResultError, seconds_of
 from clmst.bench.record import write_record
 from clmst.bench.tables import digits
 from clmst.generators.stand_ins import STAND_INS
@@ -83,30 +86,32 @@ def measure(name: str, graph: clmst.Graph, devices: list[clmst.Device], repetiti
         f"{number}: {device.name}": {"devices": device} for number, device in enumerate(devices)
     }
     makes |= {strategy: {"devices": devices, "strategy": strategy} for strategy in STRATEGIES}
-    solvers, prepare = {}, {}
+    solvers: dict[str, clmst.RepeatedSolver] = {}
+    prepare = {}
     for contestant, options in makes.items():
-        start = perf_counter()
-        solvers[contestant] = clmst.RepeatedSolver(graph, **options)
-        prepare[contestant] = 1e3 * (perf_counter() - start)
+        make = partial(clmst.RepeatedSolver, graph, **options)
+        seconds = seconds_of(lambda: solvers.update({contestant: make()}))  # noqa: B023
+        prepare[contestant] = 1e3 * seconds
     first = next(iter(solvers.values()))
     rng = np.random.default_rng(0)
     given = [rng.random(first.n_edges, dtype=np.float32) for _ in range(ROUNDS)]
     for weights in given:
-        expected = first.solve(weights).edge_ids
+        agreement = Agreement("the first device", first.solve(weights))
         for contestant, solver in solvers.items():
-            if not np.array_equal(solver.solve(weights).edge_ids, expected):
-                raise click.ClickException(f"{name}: {contestant} differs: a bug in clmst")
-    times: dict[str, list[float]] = {contestant: [] for contestant in solvers}
-    ahead: dict[str, list[float]] = {contestant: [] for contestant in solvers}
-    for k in range(repetitions):
-        for contestant, solver in solvers.items():
-            start = perf_counter()
-            solver.solve(given[k % ROUNDS])
-            times[contestant].append(1e3 * (perf_counter() - start))
-            start = perf_counter()
-            for _ in solver.solve_many(given):
-                pass
-            ahead[contestant].append(1e3 * (perf_counter() - start) / ROUNDS)
+            if difference := agreement.difference(solver.solve(weights)):
+                raise WrongResultError(f"{name}: {contestant}: {difference}")
+    every = {
+        contestant: (rounds_of(solver, given), rounds_ahead(solver, given))
+        for contestant, solver in solvers.items()
+    }
+    harness = Harness(repetitions=repetitions)
+    for turn in range(repetitions):
+        harness.take_turn([one for pair in every.values() for one in pair], turn)
+    times = {contestant: one.milliseconds for contestant, (one, _) in every.items()}
+    ahead = {
+        contestant: [each / ROUNDS for each in many.milliseconds]
+        for contestant, (_, many) in every.items()
+    }
     told = {name: _told(solver.solve(given[0]).stats) for name, solver in solvers.items()}
     for solver in solvers.values():
         solver.close()
@@ -121,6 +126,22 @@ def measure(name: str, graph: clmst.Graph, devices: list[clmst.Device], repetiti
         ahead=ahead,
         told=told,
     )
+
+
+def rounds_of(solver: clmst.RepeatedSolver, given: list[np.ndarray]) -> Times[Any]:
+    """Return the times of single rounds, whose weights come in turn."""
+    weights = cycle(given)
+    return Times(contestant=Contestant(name="round", call=lambda: solver.solve(next(weights))))
+
+
+def rounds_ahead(solver: clmst.RepeatedSolver, given: list[np.ndarray]) -> Times[Any]:
+    """Return the times of all rounds, one after the other."""
+
+    def solve() -> None:
+        for _ in solver.solve_many(given):
+            pass
+
+    return Times(contestant=Contestant(name="rounds", call=solve))
 
 
 def _told(stats: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,7 +194,7 @@ def mean_ratio(points: list[Point], name: str) -> float:
     return math.exp(sum(math.log(point.ratio(name)) for point in points) / len(points))
 
 
-@click.command()
+@click.command(cls=Experiment)
 @click.argument("graphs", nargs=-1, required=True)
 @click.option(
     "--device", "names", multiple=True, required=True,

@@ -9,14 +9,16 @@ the proof. Ratios are medians over turns.
 from __future__ import annotations
 
 import argparse
-import time
+from functools import partial
 from statistics import median
+from typing import Any
 
 import numpy as np
 
 import clmst
-from clmst import Graph
+from clmst import DeviceForest, Graph
 from clmst.algorithms.proof.prove import prove
+from clmst.bench.harness import Contestant, Harness
 from clmst.generators import stand_ins
 from clmst.runtime.launcher import Launcher
 
@@ -39,20 +41,29 @@ def graph_of(name: str) -> Graph:
 def measure(name: str, times: int) -> None:
     """Time one graph, and print a row of a table in Markdown."""
     graph, device = graph_of(name), clmst.get_device()
-    resident, turns = clmst.to_device(graph, device), []
-    for _ in range(times + 1):
-        marks = [time.perf_counter()]
-        forest = clmst.minimum_spanning_forest(resident, keep_on_device=True)
-        marks.append(time.perf_counter())
-        clmst.minimum_spanning_forest(graph, device=device)
-        marks.append(time.perf_counter())
-        assert prove(forest, Launcher(device, device.queue)).ok
-        marks.append(time.perf_counter())
-        turns.append(np.diff(marks))
-    solve, whole, proof = (median(1e3 * turn[k] for turn in turns[1:]) for k in range(3))
-    ratios = [median(turn[2] / turn[k] for turn in turns[1:]) for k in range(2)]
+    resident = clmst.to_device(graph, device)
+    forests: list[DeviceForest] = []  # the last one
+
+    def solve() -> None:
+        forests[:] = [clmst.minimum_spanning_forest(resident, keep_on_device=True)]
+
+    contestants: list[Contestant[Any]] = [
+        Contestant(name="solve", call=solve),
+        Contestant(name="whole", call=partial(clmst.minimum_spanning_forest, graph, device=device)),
+        Contestant(
+            name="proof",
+            call=lambda: prove(forests[0], Launcher(device, device.queue)),
+            difference=lambda verdict: "" if verdict.ok else "the forest is refuted",
+        ),
+    ]
+    found = Harness(repetitions=times, verification="every").run(contestants)
+    on_device, whole, proof = (1e3 * one.median for one in found)
+    ratios = [
+        median(own / other for own, other in zip(found[2].seconds, beside.seconds, strict=True))
+        for beside in found[:2]
+    ]
     print(
-        f"| {name} | {graph.n_vertices:,} | {graph.n_slots:,} | {solve:.0f} | {whole:.0f} "
+        f"| {name} | {graph.n_vertices:,} | {graph.n_slots:,} | {on_device:.0f} | {whole:.0f} "
         f"| {proof:.0f} | {ratios[0]:.2f} | {ratios[1]:.2f} |",
         flush=True,
     )

@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from itertools import cycle
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 
 import click
 import numpy as np
@@ -26,8 +27,10 @@ from rich.console import Console
 from rich.table import Table
 
 import clmst
-from benchmarks.options import device_option, json_option, repetitions_option
+from benchmarks.options import Experiment, device_option, json_option, repetitions_option
 from benchmarks.reweighted import Reweighted, load
+from clmst.bench.agreement import Agreement
+from clmst.bench.harness import Contestant, Harness, WrongResultError, by_name, seconds_of
 from clmst.bench.record import write_record
 from clmst.bench.tables import digits
 
@@ -61,13 +64,20 @@ class Point:
         return median(self.milliseconds[name]) / median(self.milliseconds[BESIDE[name]])
 
 
+def in_turn(solve: Round) -> Callable[[], object]:
+    """Return what solves rounds 0, 1, ..., and then the same again."""
+    rounds = cycle(range(ROUNDS))
+    return lambda: solve(next(rounds))
+
+
 def measure(
     name: str, graph: clmst.Graph, device: clmst.Device, share: float, repetitions: int
 ) -> Point:
     """Return what a graph takes."""
-    start = perf_counter()
-    solver = clmst.RepeatedSolver(graph, devices=device, warm_start=False)
-    prepare = 1e3 * (perf_counter() - start)
+    made: list[clmst.RepeatedSolver] = []
+    make = partial(clmst.RepeatedSolver, graph, devices=device, warm_start=False)
+    prepare = 1e3 * seconds_of(lambda: made.append(make()))
+    (solver,) = made
     reweighted = Reweighted(graph)
     given = [reweighted.permuted(k) for k in range(ROUNDS)]
     resident = clmst.to_device(graph, device)
@@ -94,17 +104,16 @@ def measure(
     warm.solve(reweighted.own)
     for k in range(ROUNDS):
         for one, there, by in ((given[k], stored[k], solver), (near[k], stored_near[k], warm)):
-            expected = clmst.minimum_spanning_forest(reweighted.matrix(one), device=device).edges
-            found = by.solve(one).edges, by.solve(there).edges
-            if not all(np.array_equal(edges, expected) for edges in found):
-                raise click.ClickException(f"{name}: forests differ: a bug in clmst")
-    times: dict[str, list[float]] = {contestant: [] for contestant in contestants}
-    for k in range(repetitions + 1):
-        for contestant, solve in contestants.items():
-            start = perf_counter()
-            solve(k % ROUNDS)
-            device.queue.finish()
-            times[contestant].append(1e3 * (perf_counter() - start))
+            expected = clmst.minimum_spanning_forest(reweighted.matrix(one), device=device)
+            agreement = Agreement("the one-shot solve", expected, by="edges")
+            for weights in (one, there):
+                if difference := agreement.difference(by.solve(weights)):
+                    raise WrongResultError(f"{name}: {difference}")
+    every = [
+        Contestant(name=title, call=in_turn(solve), wait=device.queue.finish)
+        for title, solve in contestants.items()
+    ]
+    times = by_name(Harness(repetitions=repetitions).run(every))
     solver.close()
     warm.close()
     device.release_memory()
@@ -113,7 +122,7 @@ def measure(
         n_vertices=graph.n_vertices,
         n_edges=solver.n_edges,
         prepare=prepare,
-        milliseconds={contestant: taken[1:] for contestant, taken in times.items()},
+        milliseconds=times,
     )
 
 
@@ -132,7 +141,7 @@ def table_of(points: list[Point]) -> Table:
     return table
 
 
-@click.command()
+@click.command(cls=Experiment)
 @click.argument("graphs", nargs=-1, required=True)
 @device_option
 @click.option(

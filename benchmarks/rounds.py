@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 from typing import Any, Protocol
 
 import click
@@ -31,9 +31,11 @@ from rich.console import Console
 from rich.table import Table
 
 import clmst
-from benchmarks.options import device_option, json_option
+from benchmarks.options import Experiment, device_option, json_option
 from benchmarks.reweighted import CLUSTERED, Reweighted, load
+from clmst.bench.agreement import Agreement
 from clmst.bench.canvas import GRID, panels, style
+from clmst.bench.harness import Contestant, Harness, Times, WrongResultError
 from clmst.bench.record import write_record
 from clmst.bench.tables import digits
 
@@ -128,9 +130,9 @@ class Course:
 
 def timed(call: Callable[[Any], Any], argument: Any) -> tuple[Any, float]:
     """Return what a call gives, and its milliseconds."""
-    start = perf_counter()
-    result = call(argument)
-    return result, 1e3 * (perf_counter() - start)
+    once: Times[Any] = Times(contestant=Contestant(name="", call=partial(call, argument)))
+    seconds, result = Harness(repetitions=1).clocked(once)
+    return result, 1e3 * seconds
 
 
 def lined_up(name: str, weights: Weights, device: clmst.Device) -> tuple[Course, Solver] | None:
@@ -172,12 +174,10 @@ def race(
             forest, milliseconds = timed(solver.solve, weights)
             course.rounds.append(milliseconds)
             forests.append(forest)
+        agreement = Agreement(runners[0][0].name, forests[0], by="edges")
         for (course, _), forest in zip(runners, forests, strict=True):
-            if not np.array_equal(forest.edges, forests[0].edges):
-                raise click.ClickException(
-                    f"round {number}: {course.name} and {runners[0][0].name} give different "
-                    "forests: a bug in clmst"
-                )
+            if difference := agreement.difference(forest):
+                raise WrongResultError(f"round {number}: {course.name}: {difference}")
     for _, solver in runners:
         solver.close()
     device.release_memory()
@@ -238,7 +238,7 @@ def known(context: click.Context, parameter: click.Parameter, names: tuple[str, 
     return list(dict.fromkeys(names or DEFAULT))
 
 
-@click.command()
+@click.command(cls=Experiment)
 @click.argument("graph", default=CLUSTERED)
 @device_option
 @click.option("--rounds", type=click.IntRange(min=1), default=30, show_default=True)

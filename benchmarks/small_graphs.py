@@ -12,17 +12,19 @@ table goes to standard output as Markdown: median milliseconds, and in brackets 
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
+from functools import partial
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 import click
 import numpy as np
 
 import clmst
+from benchmarks.options import Experiment
 from clmst.bench import machine
+from clmst.bench.agreement import Agreement
+from clmst.bench.harness import Contestant, Harness, by_name
 from clmst.runtime.device_graph import DeviceGraph
 
 ALGORITHMS = ("prim", "prim-boruvka", "boruvka", "filter-boruvka", "ecl")
@@ -68,22 +70,16 @@ def times(
     repetitions: int,
 ) -> dict[str, list[float]]:
     """Return the milliseconds of every solve; raise if a forest is wrong."""
-    for title, way in ways.items():
-        found = clmst.minimum_spanning_forest(graph, **way)
-        if not np.array_equal(found.edge_ids, expected.edge_ids):
-            raise click.ClickException(f"{title} gives a wrong forest: a bug in clmst")
-    spent: dict[str, list[float]] = {title: [] for title in ways}
-    order, shuffle = list(ways), random.Random(0).shuffle
-    for _ in range(repetitions):
-        shuffle(order)
-        for title in order:
-            start = perf_counter()
-            clmst.minimum_spanning_forest(graph, keep_on_device=True, **ways[title])
-            spent[title].append(1e3 * (perf_counter() - start))
-    return spent
+    solve = partial(clmst.minimum_spanning_forest, graph, keep_on_device=True)
+    agreement = Agreement("the oracle", expected)
+    every = [
+        Contestant(name=title, call=partial(solve, **way), difference=agreement.difference)
+        for title, way in ways.items()
+    ]
+    return by_name(Harness(repetitions=repetitions, order="random").run(every))
 
 
-@click.command(help=__doc__)
+@click.command(cls=Experiment, help=__doc__)
 @click.option("--device", metavar="NAME")
 @click.option("--repetitions", type=click.IntRange(min=1), default=21, show_default=True)
 @click.option("--algorithm", "algorithms", multiple=True, default=ALGORITHMS, metavar="NAME")

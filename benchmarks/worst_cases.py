@@ -20,23 +20,22 @@ Ratios beyond ``--limit`` are marked, and the exit status is 1 if there are any.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
 
 import clmst
 from benchmarks.worst_case_graphs import FAMILIES, Edges, matrices, random_graph
-from clmst.bench import machine
+from clmst.bench.agreement import Agreement
+from clmst.bench.harness import CLOCKS, Contestant, Harness, Times
+from clmst.bench.record import write_record
 from clmst.runtime import policy
 
 ALGORITHMS = ("filter-boruvka", "lone-boruvka", "ecl", "prim", "dense", "pma")
-CLOCKS: Mapping[str, Callable[[], float]] = {"wall": perf_counter, "cpu": process_time}
 _PRIM_EDGES = 4000
 _DENSE_VERTICES = 1024
 
@@ -75,54 +74,51 @@ class Point:
         return self.edge_ns / self.reference_ns
 
 
-class Contestant:
-    """A graph on the device, to be solved by one algorithm; right, and warmed up."""
+class Solves:
+    """A graph on the device, and its solves by one algorithm; right, and warmed up."""
 
-    def __init__(self, graph: Any, algorithm: str, device: clmst.Device) -> None:
+    def __init__(self, graph: Any, algorithm: str, device: clmst.Device, harness: Harness) -> None:
         self.resident = clmst.to_device(graph, device)
         self.algorithm, self.n_edges = algorithm, graph.n_edges
         listed = graph.to_graph() if hasattr(graph, "to_graph") else graph
-        expected = clmst.kruskal(listed)
-        for _ in range(2):
-            found = self.solve()
-        forest = found.to_host()
-        if not np.array_equal(forest.edge_ids, expected.edge_ids):
-            raise SystemExit(f"{algorithm} gives a wrong forest: a bug in clmst or in the driver")
-        self.stats = forest.stats
-        self.seconds = float("inf")
+        agreement = Agreement("the oracle", clmst.kruskal(listed))
+        self.times: Times[clmst.DeviceForest] = harness.admit(
+            Contestant(
+                name=algorithm,
+                call=self.solve,
+                difference=agreement.difference,
+                before=self._forget,
+                wait=device.queue.finish,
+            )
+        )
+        self.stats = self.solve().to_host().stats
 
-    def solve(self) -> Any:
+    def solve(self) -> clmst.DeviceForest:
         """Solve, and leave the forest on the device."""
         return clmst.minimum_spanning_forest(
             self.resident, algorithm=self.algorithm, keep_on_device=True
         )
 
-    def take_turn(self, clock: Callable[[], float]) -> None:
-        """Time a solve, after one that is not timed; what a graph's first solve leaves is gone."""
-        self.solve()
+    def _forget(self) -> None:
+        """Drop what a graph's first solve leaves for the next."""
         self.resident.device.queue.finish()
         self.resident.plans.clear()
-        start = clock()
-        self.solve()
-        self.resident.device.queue.finish()
-        self.seconds = min(self.seconds, clock() - start)
 
     @property
     def edge_ns(self) -> float:
         """Nanoseconds an edge, of the quickest turn."""
-        return 1e9 * self.seconds / max(self.n_edges, 1)
+        return 1e9 * min(self.times.seconds) / max(self.n_edges, 1)
 
 
 def point(
     names: tuple[str, str, str],
-    ours: Contestant,
-    random: Contestant,
-    arguments: argparse.Namespace,
+    ours: Solves,
+    random: Solves,
+    harness: Harness,
 ) -> Point:
     """Time a family beside its random graph, by turns."""
-    for _ in range(arguments.repetitions):
-        ours.take_turn(CLOCKS[arguments.clock])
-        random.take_turn(CLOCKS[arguments.clock])
+    for turn in range(harness.repetitions):
+        harness.take_turn([ours.times, random.times], turn)
     algorithm, family, layout = names
     return Point(
         algorithm=algorithm,
@@ -143,7 +139,13 @@ class Run:
 
     def __init__(self, device: clmst.Device, arguments: argparse.Namespace) -> None:
         self.device, self.arguments = device, arguments
-        self._random: dict[tuple[str, str, int, int], Contestant] = {}
+        # Each timed solve comes after one that is not timed.
+        self._harness = Harness(
+            repetitions=arguments.repetitions,
+            rehearsals=1,
+            clock=CLOCKS[arguments.clock],
+        )
+        self._random: dict[tuple[str, str, int, int], Solves] = {}
 
     def points(self) -> Iterator[Point]:
         """Yield what every algorithm does on every family that was asked for."""
@@ -158,7 +160,7 @@ class Run:
                     ours = self._contestant(edges, algorithm, layout)
                     random = self._beside(edges, algorithm, layout)
                     names = (algorithm, family, layout)
-                    yield point(names, ours, random, self.arguments)
+                    yield point(names, ours, random, self._harness)
                     del ours
             self._random.clear()
 
@@ -170,13 +172,13 @@ class Run:
         layout = self.arguments.layout
         return ("both", "upper") if layout == "each" else (layout,)
 
-    def _contestant(self, edges: Edges, algorithm: str, layout: str) -> Contestant:
+    def _contestant(self, edges: Edges, algorithm: str, layout: str) -> Solves:
         graph = edges.graph()
         if layout == "both":
             graph = graph.symmetrised()
-        return Contestant(graph, algorithm, self.device)
+        return Solves(graph, algorithm, self.device, self._harness)
 
-    def _beside(self, edges: Edges, algorithm: str, layout: str) -> Contestant:
+    def _beside(self, edges: Edges, algorithm: str, layout: str) -> Solves:
         """Return the random graph of as many edges and vertices; the last ones are kept."""
         beside = random_graph(edges.u.size, edges.n)
         key = (algorithm, layout, beside.n, beside.u.size)
@@ -185,18 +187,21 @@ class Run:
                 del self._random[next(iter(self._random))]
             self._random[key] = self._contestant(beside, algorithm, layout)
         kept = self._random[key]
-        kept.seconds = float("inf")
+        kept.times.seconds = []
         return kept
 
     def _complete(self) -> Iterator[Point]:
         cells = matrices(min(_DENSE_VERTICES, int((2 * self.arguments.edges) ** 0.5)))
         first = next(iter(cells))
-        beside = Contestant(clmst.DenseGraph(cells[first]), "dense", self.device)
+        beside = self._dense(cells[first])
         for family in self._chosen(cells):
-            beside.seconds = float("inf")
-            ours = Contestant(clmst.DenseGraph(cells[family]), "dense", self.device)
+            beside.times.seconds = []
+            ours = self._dense(cells[family])
             names = ("dense", family, "complete")
-            yield point(names, ours, beside, self.arguments)
+            yield point(names, ours, beside, self._harness)
+
+    def _dense(self, cells: np.ndarray) -> Solves:
+        return Solves(clmst.DenseGraph(cells), "dense", self.device, self._harness)
 
 
 def shaped(device: clmst.Device, shape: str) -> clmst.Device:
@@ -250,12 +255,8 @@ def main(words: Sequence[str] | None = None) -> int:
         print(row(one, arguments.limit), flush=True)
     beyond = [one for one in points if one.ratio > arguments.limit]
     print(f"\n{len(beyond)} of {len(points)} beyond {arguments.limit}")
-    if arguments.json is not None:
-        facts = machine.facts(device)
-        record = {**facts, "shape": arguments.shape, "points": [
-            asdict(one) | {"ratio": one.ratio} for one in points
-        ]}  # fmt: skip
-        arguments.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    values = [asdict(one) | {"ratio": one.ratio} for one in points]
+    write_record(device, values, arguments.json, shape=arguments.shape)
     return int(bool(beyond))
 
 

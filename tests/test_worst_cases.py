@@ -20,6 +20,7 @@ from benchmarks import worst_cases
 from benchmarks.worst_case_graphs import FAMILIES, matrices, random_graph
 from clmst import Device, FilterBoruvkaOptions, Graph
 from clmst.algorithms.prim.trees import STEPS_A_LAUNCH
+from clmst.bench.harness import Harness, WrongResultError
 from clmst.runtime.device_graph import DeviceGraph
 from tests.variants import GPU_SHAPE
 
@@ -193,5 +194,5 @@ def test_benchmark_times_no_wrong_forest(monkeypatch: pytest.MonkeyPatch) -> Non
     graph = FAMILIES["two hubs"](100).graph()
     monkeypatch.setattr(clmst, "kruskal", lambda graph: clmst.Forest, raising=False)
     monkeypatch.setattr(clmst.Forest, "edge_ids", np.zeros(3), raising=False)
-    with pytest.raises(SystemExit, match="lone-boruvka gives a wrong forest"):
-        worst_cases.Contestant(graph, "lone-boruvka", clmst.get_device())
+    with pytest.raises(WrongResultError, match="lone-boruvka: a forest other than that of the"):
+        worst_cases.Solves(graph, "lone-boruvka", clmst.get_device(), Harness(repetitions=1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from clmst.algorithms.shared.solution import DeviceForest
@@ -18,22 +20,30 @@ class Agreement:
         Of whom the right forest is, as messages say it.
     forest : Forest, optional
         The right forest; that of the first call when left out.
+    by : {"edge_ids", "edges"}
+        What is compared. Ids tell parallel edges apart; endpoints are the same for contestants
+        that get the graph in different forms.
     """
 
-    def __init__(self, whose: str, forest: Forest | None = None) -> None:
-        self.whose, self.forest = whose, forest
+    def __init__(
+        self,
+        whose: str,
+        forest: Forest | None = None,
+        *,
+        by: Literal["edge_ids", "edges"] = "edge_ids",
+    ) -> None:
+        self.whose, self.forest, self.by = whose, forest, by
 
     def difference(self, found: Forest | DeviceForest) -> str:
         """Return "" if a forest is the right one, else what differs."""
         forest = found.to_host() if isinstance(found, DeviceForest) else found
         if self.forest is None:
             self.forest = forest
-        differs = difference_of_edges(forest.edges, self.forest.edges)
+        differs = _difference(getattr(forest, self.by), getattr(self.forest, self.by))
         return f"a forest other than that of {self.whose}: {differs}" if differs else ""
 
 
-def difference_of_edges(found: Array, right: Array) -> str:
-    """Return "" if edges, or their numbers, are the right ones in order, else what differs."""
+def _difference(found: Array, right: Array) -> str:
     if len(found) != len(right):
         return f"{len(found)} edges, not {len(right)}"
     at = np.flatnonzero((found != right).reshape(len(right), -1).any(axis=1))
