@@ -94,10 +94,10 @@ MUTATIONS = [
         "slots[middle] < slot)",
         "slots[middle] + 1 < slot)",
     ),
-    Mutation("scan", "primitives/scan_lone.cl", "flags[i] != 0;", "flags[i] > 1;"),
+    Mutation("scan", "primitives/scan_serial.cl", "flags[i] != 0;", "flags[i] > 1;"),
     Mutation("segments", "primitives/segments.cl", "heads[i + 1] != 0;", "heads[i] != 0;"),
-    Mutation("split", "primitives/split_lone.cl", "first); i < end;", "first); i + 1 < end;"),
-    Mutation("compact", "primitives/compact_lone.cl", "flags[i] != 0;", "flags[i] == 0;"),
+    Mutation("split", "primitives/split_serial.cl", "first); i < end;", "first); i + 1 < end;"),
+    Mutation("compact", "primitives/compact_serial.cl", "flags[i] != 0;", "flags[i] == 0;"),
     Mutation("permute", "primitives/permute.cl", "indices[i], out", "indices[i] & ~1u, out"),
 ]
 

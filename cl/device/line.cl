@@ -1,4 +1,4 @@
-// Cache lines written by a lone work-item on a CPU.
+// Cache lines written by a single work-item on a CPU.
 //
 // A store to a line that is not in the cache reads it first. Of an array that is written from end to
 // end and larger than the caches, that is a third read for nothing: lines go past them instead.

@@ -48,7 +48,7 @@ static inline void stage_flush(const stage_t *stage) {
 
 #if WG_SIZE == 1
 
-// Stage `edge` if `keep` is set. A lone work-item can flush whenever the stage is full.
+// Stage `edge` if `keep` is set. A single work-item can flush whenever the stage is full.
 static inline void stage_push(const stage_t *stage, edge_t edge, bool keep) {
   if (!keep) return;
   stage->edges[*stage->staged] = edge_pack(edge);

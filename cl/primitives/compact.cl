@@ -2,38 +2,39 @@
 // launches whatever the length, or one where a single work-group is quicker.
 //
 // Source: Merrill, Grimshaw 2009, with a count in place of the sum. The work-groups are as many as
-// are resident; each of their teams has one contiguous share of the array, through which it goes
+// are resident; each of their lane groups has one contiguous share of the array, and goes through it
 // without waiting for any other.
 //
-// Counts: for W work-groups, uint[W + 1 + W * TEAMS]: first what the work-groups keep, scanned; then
-// what all keep; then, of each team, what those of the same work-group before it keep.
+// Counts: for W work-groups, uint[W + 1 + W * LANE_GROUPS]. First, what the work-groups keep,
+// scanned. Then, what all keep. Then, for each lane group, what those before it in the same
+// work-group keep.
 #include "device/work_group.cl"
 #include "primitives/compact_rule.cl"
 #if WG_SIZE == 1
-#define TEAM 1
-#include "primitives/compact_lone.cl"
+#define LANE_GROUP 1
+#include "primitives/compact_serial.cl"
 #else
 #include "primitives/compact_rows.cl"
 #endif
 
-#define TEAMS (WG_SIZE / TEAM)
+#define LANE_GROUPS (WG_SIZE / LANE_GROUP)
 
-// Position of the team in its work-group.
-static inline uint team_id(void) {
-  return get_local_id(0) / TEAM;
+// Position of the lane group in its work-group.
+static inline uint lane_group_id(void) {
+  return get_local_id(0) / LANE_GROUP;
 }
 
-// Where this team's share begins; it ends where the next one begins.
+// Where this lane group's share begins; it ends where the next one begins.
 static inline size_t share_begin(uint n, ulong share) {
-  return min((get_group_id(0) * TEAMS + team_id()) * share, (ulong)n);
+  return min((get_group_id(0) * LANE_GROUPS + lane_group_id()) * share, (ulong)n);
 }
 
 // Upsweep: how much is kept of every share.
 //
-// In       records[n]: not for KEEP_FLAGGED; flags[n]: for KEEP_FLAGGED only; share: records a team,
-//          a multiple of TILE.
-// Out      counts: of the work-groups, not scanned yet; of the teams. Not the sum of all.
-// Launch   WG_SIZE; so many work-groups that their teams' shares cover n.
+// In       records[n]: not for KEEP_FLAGGED; flags[n]: for KEEP_FLAGGED only; share: records a lane
+//          group, a multiple of TILE.
+// Out      counts: of the work-groups, not scanned yet; of the lane groups. Not the sum of all.
+// Launch   WG_SIZE; so many work-groups that their lane groups' shares cover n.
 LANES_ATTRIBUTE
 kernel void compact_count_shares(const global record_chunk_t *records, const global uchar *flags,
                                  global uint *counts, uint n, ulong share) {
@@ -43,7 +44,8 @@ kernel void compact_count_shares(const global record_chunk_t *records, const glo
   const size_t begin = share_begin(n, share), end = min(begin + share, (size_t)n);
   uint all;
   const uint before = wg_exclusive_sum_u32(share_count(&of, begin, end), &all, scratch);
-  if (get_local_id(0) % TEAM == 0) counts[groups + 1 + group * TEAMS + team_id()] = before;
+  if (get_local_id(0) % LANE_GROUP == 0)
+    counts[groups + 1 + group * LANE_GROUPS + lane_group_id()] = before;
   if (get_local_id(0) == 0) counts[group] = all;
 }
 
@@ -84,7 +86,7 @@ kernel void compact_write_shares(const global record_chunk_t *records, const glo
   const size_t groups = get_num_groups(0), group = get_group_id(0);
   const selection_t of = {records, flags, values, out, values_out, bound};
   const size_t begin = share_begin(n, share), end = min(begin + share, (size_t)n);
-  const uint at = counts[group] + counts[groups + 1 + group * TEAMS + team_id()];
+  const uint at = counts[group] + counts[groups + 1 + group * LANE_GROUPS + lane_group_id()];
 #if WG_SIZE == 1
   share_write(&of, begin, end, at, counts[group + 1], counts[groups]);
 #else
@@ -94,10 +96,11 @@ kernel void compact_write_shares(const global record_chunk_t *records, const glo
 
 // All three at once, for a single work-group.
 //
-// In, Out  as above; *count: how many are kept.  Launch  WG_SIZE; one work-group, whose teams' shares
-// cover n.  Ensures  as above.
+// In, Out  as above; *count: how many are kept.
+// Launch   WG_SIZE; one work-group, whose lane groups' shares cover n.
+// Ensures  as above.
 LANES_ATTRIBUTE
-kernel void compact_select_alone(const global record_chunk_t *records, const global uchar *flags,
+kernel void compact_select_one_group(const global record_chunk_t *records, const global uchar *flags,
                                  const global value_chunk_t *values, global record_chunk_t *out,
                                  global value_chunk_t *values_out, global uint *count, uint n,
                                  ulong share, uint bound) {
@@ -110,8 +113,8 @@ kernel void compact_select_alone(const global record_chunk_t *records, const glo
 #if WG_SIZE == 1
   share_write(&of, begin, end, before, all, all);
 #else
-  if (get_local_id(0) % TEAM == 0) scratch[team_id()] = before;
+  if (get_local_id(0) % LANE_GROUP == 0) scratch[lane_group_id()] = before;
   wg_barrier_local();
-  share_write(&of, begin, end, share, scratch[team_id()], all, scratch);
+  share_write(&of, begin, end, share, scratch[lane_group_id()], all, scratch);
 #endif
 }

@@ -1,8 +1,8 @@
-// Rows of records, and the mask of what each row keeps: one bit a lane of the team.
+// Rows of records, and the mask of what each row keeps: one bit a lane of the lane group.
 //
 // A lane loads the flags of 16 consecutive records at once, which is half a row or a whole one; what
 // lanes find out about records of their own takes a ballot a row. Without lanes, masks are exchanged
-// through local memory, for which all teams of a work-group must come along together.
+// through local memory, for which all lane groups of a work-group must come along together.
 #ifndef CLMST_PRIMITIVES_COMPACT_MASKS
 #define CLMST_PRIMITIVES_COMPACT_MASKS
 
@@ -14,18 +14,18 @@
 #define BYTES_PER_ITEM 64
 #endif
 
-// Lanes of a team: 16 or 32, as a mask is one word.
-#define TEAM (LANES < 32 ? LANES : 32)
+// Lanes of a lane group: 16 or 32, as a mask is one word.
+#define LANE_GROUP (LANES < 32 ? LANES : 32)
 // Rows of a tile: as many as a lane has flags of, loading 16 bytes.
 #define ROWS 16
-#define TILE (ROWS * TEAM)
+#define TILE (ROWS * LANE_GROUP)
 
 // Rows of a batch, which are loaded together: a power of two that divides ROWS.
 #define BATCH_FITS(rows) (BYTES_PER_ITEM >= (rows) * 4 * (RECORD_WORDS + VALUE_WORDS))
 #define BATCH (BATCH_FITS(16) ? 16 : BATCH_FITS(8) ? 8 : BATCH_FITS(4) ? 4 : BATCH_FITS(2) ? 2 : 1)
 
-static inline uint team_lane(void) {
-  return get_local_id(0) % TEAM;
+static inline uint lane_group_lane(void) {
+  return get_local_id(0) % LANE_GROUP;
 }
 
 // -------------------------------------------------------------------------------------- flags
@@ -59,17 +59,17 @@ static inline uint flags_pack(uint4 flags) {
   return bits.x | bits.y << 4 | bits.z << 8 | bits.w << 12;
 }
 
-// Hand the bits of a tile, 16 from every lane, to the team. Returns what flags_masks takes.
+// Hand the bits of a tile, 16 from every lane, to the lane group. Returns what flags_masks takes.
 static inline uint flags_publish(uint bits, local uint *words) {
 #if LANES_IMPL == LANES_LOCAL
   barrier(CLK_LOCAL_MEM_FENCE);
   words[get_local_id(0)] = bits;
   barrier(CLK_LOCAL_MEM_FENCE);
   return bits;
-#elif TEAM == 16
+#elif LANE_GROUP == 16
   return bits;
 #else
-  const uint lane = team_lane();
+  const uint lane = lane_group_lane();
   bits <<= 16 * (lane % 2);
   return bits | lanes_shuffle_u32(bits, lane ^ 1);
 #endif
@@ -77,16 +77,16 @@ static inline uint flags_publish(uint bits, local uint *words) {
 
 // The masks of BATCH rows from `row` on, out of what was published.
 static inline void flags_masks(uint published, uint row, uint *masks, const local uint *words) {
-  const uint team = get_local_id(0) - team_lane();
+  const uint first = get_local_id(0) - lane_group_lane();
 #pragma unroll
   for (uint b = 0; b < BATCH; ++b) {
-    const uint from = (row + b) * (TEAM / 16);
+    const uint from = (row + b) * (LANE_GROUP / 16);
 #if LANES_IMPL != LANES_LOCAL
     masks[b] = lanes_shuffle_u32(published, from);
-#elif TEAM == 16
-    masks[b] = words[team + from];
+#elif LANE_GROUP == 16
+    masks[b] = words[first + from];
 #else
-    masks[b] = words[team + from] | words[team + from + 1] << 16;
+    masks[b] = words[first + from] | words[first + from + 1] << 16;
 #endif
   }
 }
@@ -96,17 +96,18 @@ static inline void flags_masks(uint published, uint row, uint *masks, const loca
 // The masks of BATCH rows, bit b of each lane's `bits` being its own of row b.
 static inline void ballot_masks(uint bits, uint *masks, local uint *words) {
 #if LANES_IMPL == LANES_LOCAL
-  const uint me = get_local_id(0), lane = team_lane(), team = me - lane;
+  const uint me = get_local_id(0), lane = lane_group_lane(), first = me - lane;
   barrier(CLK_LOCAL_MEM_FENCE);
   words[me] = bits;
   barrier(CLK_LOCAL_MEM_FENCE);
   uint mask = 0;  // of row `lane`: the first BATCH lanes make one each
-  for (uint other = 0; other < TEAM; ++other) mask |= (words[team + other] >> lane & 1) << other;
+  for (uint other = 0; other < LANE_GROUP; ++other)
+    mask |= (words[first + other] >> lane & 1) << other;
   barrier(CLK_LOCAL_MEM_FENCE);
   words[me] = mask;
   barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
-  for (uint b = 0; b < BATCH; ++b) masks[b] = words[team + b];
+  for (uint b = 0; b < BATCH; ++b) masks[b] = words[first + b];
 #else
 #pragma unroll
   for (uint b = 0; b < BATCH; ++b) masks[b] = lanes_ballot((bits >> b & 1) != 0);
@@ -115,12 +116,12 @@ static inline void ballot_masks(uint bits, uint *masks, local uint *words) {
 
 // Whether this lane's record of a row is kept.
 static inline bool mask_has_own(uint mask) {
-  return (mask & 1u << team_lane()) != 0;
+  return (mask & 1u << lane_group_lane()) != 0;
 }
 
 // How many records of a row are kept before this lane's.
 static inline uint mask_rank(uint mask) {
-  return popcount(mask & ((1u << team_lane()) - 1));
+  return popcount(mask & ((1u << lane_group_lane()) - 1));
 }
 
 #endif

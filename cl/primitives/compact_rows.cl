@@ -1,12 +1,12 @@
-// How a team of work-items goes through its share: tiles of ROWS rows, with a record of each row for
-// every lane, so that loads are coalesced, and so are the stores of what a row keeps. The rows of a
-// batch are loaded before any is used.
+// How a lane group goes through its share: tiles of ROWS rows, with a record of each row for every
+// lane, so that loads are coalesced, and so are the stores of what a row keeps. The rows of a batch
+// are loaded before any is used.
 #ifndef CLMST_PRIMITIVES_COMPACT_ROWS
 #define CLMST_PRIMITIVES_COMPACT_ROWS
 
 #include "primitives/compact_masks.cl"
 
-#define FULL_BATCH (BATCH * TEAM)
+#define FULL_BATCH (BATCH * LANE_GROUP)
 
 // Functions to which this applies are never called, but put in place: what a lane holds, and the
 // selection itself, would go through memory otherwise.
@@ -32,14 +32,14 @@ IN_REGISTERS
 static inline uint batch_look(const selection_t *of, size_t batch, uint filled, held_t *held) {
 #pragma unroll
   for (uint b = 0; b < BATCH; ++b) {
-    const uint offset = b * TEAM + team_lane();
+    const uint offset = b * LANE_GROUP + lane_group_lane();
     if (offset < filled)
       record_load(of->records, batch + offset, held->records + b * RECORD_CHUNKS);
   }
   uint bits = 0;
 #pragma unroll
   for (uint b = 0; b < BATCH; ++b) {
-    const uint offset = b * TEAM + team_lane();
+    const uint offset = b * LANE_GROUP + lane_group_lane();
     const record_chunk_t *record = held->records + b * RECORD_CHUNKS;
     if (offset < filled) {
 #if KEEP == KEEP_HEADS
@@ -62,7 +62,7 @@ static inline void batch_load(const selection_t *of, size_t batch, uint filled, 
                               held_t *held) {
 #pragma unroll
   for (uint b = 0; b < BATCH; ++b) {
-    const uint offset = b * TEAM + team_lane();
+    const uint offset = b * LANE_GROUP + lane_group_lane();
     if (WRITE == WRITE_ALL ? offset < filled : mask_has_own(masks[b])) {
 #if KEEP == KEEP_FLAGGED && WRITE != WRITE_POSITIONS
       record_load(of->records, batch + offset, held->records + b * RECORD_CHUNKS);
@@ -95,7 +95,7 @@ static inline uint batch_write(const selection_t *of, size_t batch, uint filled,
                                const uint *masks, const held_t *held) {
 #pragma unroll
   for (uint b = 0; b < BATCH; ++b) {
-    const uint offset = b * TEAM + team_lane();
+    const uint offset = b * LANE_GROUP + lane_group_lane();
     const uint before = at + mask_rank(masks[b]);
 #if WRITE == WRITE_ALL
     const uint behind = total + ((uint)batch + offset - before);
@@ -133,13 +133,13 @@ static inline uint batch_select(const selection_t *of, size_t batch, uint filled
   return batch_write(of, batch, filled, at, total, masks, &held);
 }
 
-// How many records of the share from `begin` to `end` - 1 this lane has counted; a team's lanes count
-// each of them once.
+// How many records of the share from `begin` to `end` - 1 this lane has counted; the lanes
+// of a lane group count each of them once.
 IN_REGISTERS
 static inline uint share_count(const selection_t *of, size_t begin, size_t end) {
   uint count = 0;
 #if KEEP == KEEP_FLAGGED
-  const size_t mine = 16 * team_lane(), full = begin + (end - begin) / TILE * TILE;
+  const size_t mine = 16 * lane_group_lane(), full = begin + (end - begin) / TILE * TILE;
 #pragma unroll 4
   for (size_t tile = begin; tile < full; tile += TILE)
     count += flags_count(*(const global uint4 *)(of->flags + tile + mine));
@@ -161,13 +161,13 @@ IN_REGISTERS
 static inline void share_write(const selection_t *of, size_t begin, size_t end, size_t share,
                                uint at, uint total, local uint *words) {
 #if KEEP == KEEP_FLAGGED
-  const size_t mine = 16 * team_lane();
+  const size_t mine = 16 * lane_group_lane();
   uint4 next = flags_load(of->flags, begin + mine, end);
   for (size_t tile = begin; tile < begin + share; tile += TILE) {
     const uint published = flags_publish(flags_pack(next), words);
     next = flags_load(of->flags, tile + TILE + mine, end);
     for (uint row = 0; row < ROWS; row += BATCH) {
-      const size_t batch = tile + row * TEAM;
+      const size_t batch = tile + row * LANE_GROUP;
       const uint filled = batch_filled(batch, end);
       at = batch_select(of, batch, filled, row, published, at, total, words);
     }

@@ -7,20 +7,20 @@
 
 // Upsweep of a level: scan every block, and tell its total.
 //
-// In       in[n]; block: elements a team, a multiple of SHARE_TILE.
+// In       in[n]; block: elements a lane group, a multiple of SHARE_TILE.
 // Out      out[n]: may be `in`; totals[number of blocks].
-// Launch   WG_SIZE; so many work-groups that their teams' blocks cover n.
+// Launch   WG_SIZE; so many work-groups that their lane groups' blocks cover n.
 LANES_ATTRIBUTE
 kernel void scan_propagate_scan_blocks(const global T *in, global T *out, global T *totals, uint n,
                                        ulong block) {
-  local T sums[TEAM_SCRATCH];
-  local uint heads[TEAM_SCRATCH];
-  const size_t at = (size_t)get_group_id(0) * TEAMS + team_id();
+  local T sums[LANE_GROUP_SCRATCH];
+  local uint heads[LANE_GROUP_SCRATCH];
+  const size_t at = (size_t)get_group_id(0) * LANE_GROUPS + lane_group_id();
   const size_t begin = min(at * block, (size_t)n);
-  run_t total;
-  run_clear(&total);
+  partial_t total;
+  partial_clear(&total);
   share_scan(in, 0, out, begin, min(begin + block, (size_t)n), &total, sums, heads);
-  if (team_item() == 0 && begin < n) totals[at] = total.sum;
+  if (lane_group_item() == 0 && begin < n) totals[at] = total.sum;
 }
 
 // Downsweep of a level: put what comes before a block before each of its results.

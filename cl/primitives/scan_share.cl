@@ -1,7 +1,7 @@
-// How a team works through its share of an array: a run of tiles, one after the other.
+// How a lane group works through its share of an array: a run of tiles, one after the other.
 //
 // In a tile every work-item has CHUNKS chunks of CHUNK_ITEMS consecutive elements, which are one
-// vector load each; the chunks of a team's work-items interleave, so that loads are coalesced.
+// vector load each; the chunks of a lane group's work-items interleave, so that loads are coalesced.
 #ifndef CLMST_PRIMITIVES_SCAN_SHARE
 #define CLMST_PRIMITIVES_SCAN_SHARE
 
@@ -12,7 +12,7 @@
 
 #include "primitives/scan_kind.cl"
 
-#include "device/team.cl"
+#include "device/lane_group.cl"
 
 #if T_BYTES < 16
 #define CHUNK_ITEMS (16 / T_BYTES)
@@ -31,7 +31,7 @@ typedef uchar flag_chunk_t;
 #endif
 #define CHUNKS (BYTES_PER_ITEM > T_BYTES * CHUNK_ITEMS ? BYTES_PER_ITEM / (T_BYTES * CHUNK_ITEMS) : 1)
 #define ITEMS (CHUNKS * CHUNK_ITEMS)
-#define SHARE_TILE ((size_t)ITEMS * TEAM)
+#define SHARE_TILE ((size_t)ITEMS * LANE_GROUP)
 
 // What a work-item holds of a tile; bit i of `heads` tells whether items[i] is a head.
 typedef struct {
@@ -41,7 +41,7 @@ typedef struct {
 
 // Where chunk j of this work-item begins in the tile at `tile`.
 static inline size_t share_chunk(size_t tile, uint j) {
-  return tile + ((size_t)j * TEAM + team_item()) * CHUNK_ITEMS;
+  return tile + ((size_t)j * LANE_GROUP + lane_group_item()) * CHUNK_ITEMS;
 }
 
 static inline bool share_is_head(const tile_t *held, uint i) {
@@ -103,21 +103,21 @@ static inline void share_store(global T *out, size_t tile, size_t end, const til
 }
 
 // The run that chunk j of a tile is.
-static inline void share_chunk_run(const tile_t *held, uint j, run_t *run) {
-  run_clear(run);
+static inline void share_chunk_run(const tile_t *held, uint j, partial_t *run) {
+  partial_clear(run);
   for (uint k = 0; k < CHUNK_ITEMS; ++k) {
     const uint i = j * CHUNK_ITEMS + k;
-    const run_t one = {held->items[i], share_is_head(held, i)};
-    run_append(run, one);
+    const partial_t one = {held->items[i], share_is_head(held, i)};
+    partial_append(run, one);
   }
 }
 
-#if TEAM == 1
-#include "primitives/scan_lone.cl"
+#if LANE_GROUP == 1
+#include "primitives/scan_serial.cl"
 #else
 // The run that in[begin] to in[end - 1] are.
 static inline void share_reduce(const global T *in, const global uchar *flags, size_t begin,
-                                size_t end, run_t *total, local T *sums, local uint *heads) {
+                                size_t end, partial_t *total, local T *sums, local uint *heads) {
   tile_t held;
 #if COMMUTATIVE && !SEGMENTED
   // Order is free, so each place of a tile is summed up by itself, without exchange; backwards, so
@@ -128,19 +128,19 @@ static inline void share_reduce(const global T *in, const global uchar *flags, s
     share_load(in, flags, begin + (tiles - 1) * SHARE_TILE, end, &held);
     for (uint i = 0; i < ITEMS; ++i) columns[i] = combine(columns[i], held.items[i]);
   }
-  run_t run;
-  run_clear(&run);
+  partial_t run;
+  partial_clear(&run);
   for (uint i = 0; i < ITEMS; ++i) run.sum = combine(run.sum, columns[i]);
-  team_scan(&run, total, sums, heads);
+  lane_group_scan(&run, total, sums, heads);
 #else
-  run_clear(total);
+  partial_clear(total);
   for (size_t tile = begin; tile < end; tile += SHARE_TILE) {
     share_load(in, flags, tile, end, &held);
     for (uint j = 0; j < CHUNKS; ++j) {
-      run_t run, row;
+      partial_t run, row;
       share_chunk_run(&held, j, &run);
-      team_scan(&run, &row, sums, heads);
-      run_append(total, row);
+      lane_group_scan(&run, &row, sums, heads);
+      partial_append(total, row);
     }
   }
 #endif
@@ -148,17 +148,17 @@ static inline void share_reduce(const global T *in, const global uchar *flags, s
 
 // Scan in[begin] to in[end - 1] into out, `carry` being what comes before; leaves the run of both.
 static inline void share_scan(const global T *in, const global uchar *flags, global T *out,
-                              size_t begin, size_t end, run_t *carry, local T *sums,
+                              size_t begin, size_t end, partial_t *carry, local T *sums,
                               local uint *heads) {
   tile_t held;
   for (size_t tile = begin; tile < end; tile += SHARE_TILE) {
     share_load(in, flags, tile, end, &held);
     for (uint j = 0; j < CHUNKS; ++j) {
-      run_t run, row;
+      partial_t run, row;
       share_chunk_run(&held, j, &run);
-      team_scan(&run, &row, sums, heads);
-      run_prepend(&run, *carry);
-      run_append(carry, row);
+      lane_group_scan(&run, &row, sums, heads);
+      partial_prepend(&run, *carry);
+      partial_append(carry, row);
       for (uint k = 0; k < CHUNK_ITEMS; ++k) {
         const uint i = j * CHUNK_ITEMS + k;
         if (share_is_head(&held, i)) run.sum = IDENTITY;

@@ -8,7 +8,7 @@
 // Counts: for W work-groups uint counts[RADIX][W], then totals[RADIX]: of each digit and work-group,
 // of each digit. One pass is three launches; of one work-group's records, counts need no scan and
 // are made by split_scatter itself.
-#include "primitives/split_lone.cl"
+#include "primitives/split_serial.cl"
 #include "primitives/split_share.cl"
 
 // Upsweep: how many records of each digit every share has.
@@ -69,7 +69,7 @@ kernel void split_scatter(const global uint *in, global uint *out, const global 
     places[d] = start + (counts == 0 ? 0 : counts[d * groups + get_group_id(0)]);
     start += counts == 0 ? share_digit_count(parts, d) : counts[RADIX * groups + d];
   }
-  lone_scatter(in, out, values, values_out, begin, end, shift, mask, places);
+  serial_scatter(in, out, values, values_out, begin, end, shift, mask, places);
 #else
   local uint places[RADIX], ranking[RANK_WORDS], scratch[WG_SIZE], sorted[TILE * MOST_WORDS];
   uint next[PLACES_EACH], me = get_local_id(0);

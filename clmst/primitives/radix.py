@@ -47,7 +47,7 @@ _COUNTERS_MAX_WORK_GROUP_SIZE = 256
 # With more bytes of records a work-item Intel's compiler runs out of registers.
 _COUNTERS_MAX_BYTES_PER_ITEM = 32
 # Records up to which one CPU core is done before several are, for which it takes more launches.
-_LONE_TILE = 16384
+_SERIAL_TILE = 16384
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,19 +149,19 @@ class Shape:
         )
 
     @property
-    def is_lone(self) -> bool:
+    def is_serial(self) -> bool:
         """Whether work-groups are of one work-item."""
         return self.work_group_size == 1
 
     @property
     def tile(self) -> int:
         """Records of which shares are multiples."""
-        return _LONE_TILE if self.is_lone else self.work_group_size * self.tile_items
+        return _SERIAL_TILE if self.is_serial else self.work_group_size * self.tile_items
 
     def divide(self, length: int) -> tuple[int, int]:
         """Return among how many work-groups records are shared out, and how many each has."""
         n_tiles = -(-length // self.tile)
-        shares = Shares.spread(n_tiles, tile=self.tile, teams=1, most_groups=self.max_groups)
+        shares = Shares.spread(n_tiles, tile=self.tile, lane_groups=1, most_groups=self.max_groups)
         return shares.groups, shares.share
 
     def defines(self, key: Key, record_words: int, value_words: int) -> dict[str, int | bool]:
@@ -259,7 +259,7 @@ def order(
     program = device.program(SOURCE, **shape.defines(key, records.words, value_words))
     groups, share = shape.divide(length)
     radix = 1 << shape.radix_bits
-    needs_no_counts = groups == 1 and (shape.is_lone or length <= shape.tile)
+    needs_no_counts = groups == 1 and (shape.is_serial or length <= shape.tile)
     counts = None if needs_no_counts else device.allocate(WORD_BYTES * radix * (groups + 1))
     extent = np.uint32(length), np.uint64(share)
     digits = key.digits(shape.radix_bits)

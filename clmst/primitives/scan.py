@@ -10,7 +10,7 @@ from clmst.core.arguments import check_bool
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.checks import check_apart, check_array, check_room, launcher_for, room_for
 from clmst.primitives.monoid import Monoid
-from clmst.primitives.shares import Strategy, check_strategy, tile_and_teams
+from clmst.primitives.shares import Strategy, check_strategy, tile_and_lane_groups
 from clmst.primitives.sweeps import Segments, Sweeps, checked_flags, checked_monoid, checked_out
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.failures import guarded
@@ -245,12 +245,12 @@ def _scan_then_propagate(
         EXCLUSIVE=exclusive,
         BYTES_PER_ITEM=device.policy.bytes_per_item,
     )
-    tile, teams = tile_and_teams(device, values.dtype.itemsize)
+    tile, lane_groups = tile_and_lane_groups(device, values.dtype.itemsize)
     block = _BLOCK_TILES * tile
     n_blocks = -(-values.size // block)
     totals = DeviceArray.empty(n_blocks, values.dtype, device)
     extent = np.uint32(values.size), np.uint64(block)
-    groups = max(-(-n_blocks // teams), 1)
+    groups = max(-(-n_blocks // lane_groups), 1)
     launch(
         program, "scan_propagate_scan_blocks", groups, values.memory, out.memory, totals.memory,
         *extent,

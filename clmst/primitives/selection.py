@@ -21,12 +21,12 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "primitives/compact.cl"
 
-# ROWS of cl/primitives/compact_masks.cl, and the most lanes of a team there.
+# ROWS of cl/primitives/compact_masks.cl, and the most lanes of a lane group there.
 _ROWS, _MOST_LANES = 16, 32
-# Up to so many records a work-item, or so many for a lone one, a single work-group is quicker than
+# Up to so many records a work-item, or so many for a single one, one work-group is quicker than
 # three launches.
-_RECORDS_ALONE = 64
-_RECORDS_LONE = 1 << 14
+_RECORDS_ONE_GROUP = 64
+_RECORDS_SERIAL = 1 << 14
 
 
 class Keep(IntEnum):
@@ -46,18 +46,18 @@ class Write(IntEnum):
 
 
 def divide(device: Device, length: int, strategy: str = "parallel") -> Shares:
-    """Divide `length` records among as many teams (``compact_masks.cl``) as are resident."""
+    """Divide `length` records among as many lane groups (``compact_masks.cl``) as are resident."""
     tuning = device.policy
     work_group = 1 if strategy == "sequential" else tuning.work_group_size
-    team = 1 if work_group == 1 else min(device.capabilities.lane_width, _MOST_LANES)
-    teams, tile = work_group // team, _ROWS * team
+    lane_group = 1 if work_group == 1 else min(device.capabilities.lane_width, _MOST_LANES)
+    lane_groups, tile = work_group // lane_group, _ROWS * lane_group
     n_tiles = max(-(-length // tile), 1)
-    few = _RECORDS_LONE if work_group == 1 else _RECORDS_ALONE * work_group
+    few = _RECORDS_SERIAL if work_group == 1 else _RECORDS_ONE_GROUP * work_group
     if strategy == "sequential" or length <= few:
-        share = -(-n_tiles // teams) * tile
-        return Shares(groups=1, teams=teams, share=share, alone=True)
+        share = -(-n_tiles // lane_groups) * tile
+        return Shares(groups=1, lane_groups=lane_groups, share=share, alone=True)
     resident = device.capabilities.compute_units * tuning.compact_shares_per_compute_unit
-    return Shares.spread(n_tiles, tile=tile, teams=teams, most_groups=resident)
+    return Shares.spread(n_tiles, tile=tile, lane_groups=lane_groups, most_groups=resident)
 
 
 def selection_defines(
@@ -166,10 +166,18 @@ class Selection:
         count, bound = self.count.memory, np.uint32(self.bound)
         if shares.alone:
             launch(
-                program, "compact_select_alone", 1, *read, values, *written, count, *extent, bound
+                program,
+                "compact_select_one_group",
+                1,
+                *read,
+                values,
+                *written,
+                count,
+                *extent,
+                bound,
             )
             return self._results()
-        counts = device.allocate(4 * (groups + 1 + groups * shares.teams))
+        counts = device.allocate(4 * (groups + 1 + groups * shares.lane_groups))
         launch(program, "compact_count_shares", groups, *read, counts, *extent)
         launch(program, "compact_scan_counts", 1, counts, count, np.uint32(groups))
         launch(

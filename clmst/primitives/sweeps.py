@@ -150,7 +150,7 @@ class Sweeps:
     def up(self, *, total: DeviceArray | None = None) -> Any:
         """Enqueue upsweep and spine; return what each share is to be scanned with."""
         shares, launch = self.shares, self.launch
-        entries = shares.groups * (1 + shares.teams)
+        entries = shares.groups * (1 + shares.lane_groups)
         carries = launch.device.allocate(entries * (self.values.dtype.itemsize + 4))
         launch(
             self.program, "scan_reduce_shares", shares.groups, self.values.memory, self.flags,

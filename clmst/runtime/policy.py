@@ -25,7 +25,7 @@ class Policy:
     edges_per_item : int
         Edges that a work-item takes from each tile of a worklist.
     rows_per_item : int
-        Rows that a lone work-item takes from each tile of a graph (`work_group_size` 1 only).
+        Rows that a single work-item takes from each tile of a graph (`work_group_size` 1 only).
     stage_capacity : int
         Edges staged in local memory before they are appended to a worklist.
     hub_row : int

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from clmst.runtime.policy import Policy
 from clmst.runtime.tuning_table import Number
 
-Shape: TypeAlias = Literal["any", "lone", "groups"]
+Shape: TypeAlias = Literal["any", "serial", "groups"]
 
 
 def _doubling(first: int, last: int) -> tuple[int, ...]:
@@ -36,7 +36,7 @@ class Parameter:
     algorithms : tuple of str
         Which algorithms it has an effect on; none: all. "auto": on which algorithm is chosen, which
         no search varies.
-    shape : {"any", "lone", "groups"}
+    shape : {"any", "serial", "groups"}
         Whether it has one everywhere, only where work-groups are of one work-item, or only where
         they are of more.
     needs : str
@@ -81,7 +81,7 @@ class Parameter:
 
     def matters(self, algorithm: str, policy: Policy) -> bool:
         """Return whether it has an effect on an algorithm, the other fields being as they are."""
-        shape = "lone" if policy.work_group_size == 1 else "groups"
+        shape = "serial" if policy.work_group_size == 1 else "groups"
         if self.shape not in ("any", shape) or (self.needs and not getattr(policy, self.needs)):
             return False
         return algorithm in (self.algorithms or (algorithm,))
@@ -110,7 +110,7 @@ _DECLARED = (
     ),
     Parameter(
         name="rows_per_item", unit="rows", least=1, most=65536, tries=_doubling(16, 4096),
-        algorithms=("ecl",), shape="lone",
+        algorithms=("ecl",), shape="serial",
     ),
     Parameter(
         name="stage_capacity", unit="edges", least=1, most=65536, tries=_doubling(64, 4096),

@@ -30,23 +30,34 @@ TAIL = 3
 def cases() -> Iterator[tuple[str, Callable[[Device], bool]]]:
     """Yield the name of each case, and what returns whether a device does it right."""
     yield "scan in several shares", partial(scan_is_right, AFFINE, at="all shares", more=-5)
-    yield "segments in several shares", partial(segments_are_right, MATRICES, at="one team", more=9)
-    yield "sum in several shares", partial(reduce_is_right, SUM, at="one team", more=7)
-    for at, ends in {"chunk": [1], "row": [1], "tile": [-1, 0, 1], "one team": [0, 1]}.items():
+    yield (
+        "segments in several shares",
+        partial(segments_are_right, MATRICES, at="one lane group", more=9),
+    )
+    yield "sum in several shares", partial(reduce_is_right, SUM, at="one lane group", more=7)
+    for at, ends in {
+        "chunk": [1],
+        "row": [1],
+        "tile": [-1, 0, 1],
+        "one lane group": [0, 1],
+    }.items():
         for more in ends:
             yield f"scan of {at} {more:+}", partial(scan_is_right, AFFINE, at=at, more=more)
-    for at in ("tile", "one team"):
+    for at in ("tile", "one lane group"):
         for more in (0, 1):
             yield f"sum of {at} {more:+}", partial(reduce_is_right, SUM, at=at, more=more)
             yield f"segments of {at} {more:+}", partial(segments_are_right, FIRST, at=at, more=more)
     for at in ("tile", "work-group"):
         yield f"packed segments of {at}", partial(packed_segments_are_right, at=at)
     for strategy in ("sequential", "scan-then-propagate"):
-        yield strategy, partial(scan_is_right, AFFINE, at="one team", more=3, strategy=strategy)
+        yield (
+            strategy,
+            partial(scan_is_right, AFFINE, at="one lane group", more=3, strategy=strategy),
+        )
     for operator in OPERATORS[2:]:
         yield operator.name, partial(scan_in_place_is_right, operator, at="tile", more=3)
     keyed = minimum_by_key(np.dtype("f4"))
-    yield "segments by key", partial(segments_are_right, keyed, at="one team", more=3)
+    yield "segments by key", partial(segments_are_right, keyed, at="one lane group", more=3)
     yield "results larger than the caches", large_results_are_right
     yield "nothing", nothing_is_right
 
@@ -119,7 +130,7 @@ def packed_segments_are_right(device: Device, *, at: str) -> bool:
 
 
 def large_results_are_right(device: Device) -> bool:
-    """Scan a mebibyte by a lone work-item, which stores full lines past the caches."""
+    """Scan a mebibyte by a single work-item, which stores full lines past the caches."""
     operator = OPERATORS[-1]
     values = operator.draw(np.random.default_rng(0), 2**20 // operator.dtype.itemsize)
     given = DeviceArray.from_host(values, device)

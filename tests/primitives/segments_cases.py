@@ -17,7 +17,7 @@ EMPTY = np.uint32(np.iinfo(np.uint32).max)
 
 def cases() -> Iterator[tuple[str, Callable[[Device], bool]]]:
     """Yield the name of each case, and what returns whether a device does it right."""
-    for name in ("one team", "tile"):
+    for name in ("one lane group", "tile"):
         yield f"rows of {name}", partial(rows_are_right, at=name)
         yield f"flagged minima of {name}", partial(flagged_are_right, at=name)
     yield "no rows", no_rows_are_right

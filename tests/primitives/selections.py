@@ -107,18 +107,22 @@ def with_shares(device: Device, shares: int) -> Device:
 def landmarks(device: Device) -> dict[str, int]:
     """Return the lengths at which kernels begin something new."""
     wide = selection.divide(device, 2**20)
-    lone = device.policy.work_group_size == 1
-    team = 1 if lone else device.policy.work_group_size // wide.teams
-    few = selection._RECORDS_LONE if lone else selection._RECORDS_ALONE * team * wide.teams
+    serial = device.policy.work_group_size == 1
+    lane_group = 1 if serial else device.policy.work_group_size // wide.lane_groups
+    few = (
+        selection._RECORDS_SERIAL
+        if serial
+        else selection._RECORDS_ONE_GROUP * lane_group * wide.lane_groups
+    )
     groups = device.capabilities.compute_units * device.policy.compact_shares_per_compute_unit
-    tile = selection._ROWS * team
+    tile = selection._ROWS * lane_group
     return {
         "vector of flags": 16,
         "row or run": 32,
         "tile": tile,
         "as far as bytes count": 16 * 255,
         "one work-group": few,
-        "all shares": groups * wide.teams * tile,
+        "all shares": groups * wide.lane_groups * tile,
     }
 
 

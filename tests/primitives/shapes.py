@@ -13,7 +13,7 @@ import pytest
 
 from clmst import Device
 from clmst.primitives import shares
-from clmst.primitives.shares import tile_and_teams
+from clmst.primitives.shares import tile_and_lane_groups
 from clmst.primitives.sweeps import Segments, sweep_defines
 from tests.primitives.operators import OPERATORS, QUICK_OPERATORS, Operator
 from tests.variants import Variant, variants
@@ -42,8 +42,8 @@ SPINE_ITEMS = 16  # of cl/primitives/scan.cl, at most
 KINDS = ("exclusive", "segmented exclusive", "inclusive", "segmented inclusive")
 
 
-def _team(device: Device) -> str:
-    """Return what a team of ``cl/device/team.cl`` is on a device."""
+def _lane_group(device: Device) -> str:
+    """Return what a lane group of ``cl/device/lane_group.cl`` is on a device."""
     return "alone" if device.policy.work_group_size == 1 else device.capabilities.lanes
 
 
@@ -51,13 +51,13 @@ def each_pair(*kinds: str) -> pytest.MarkDecorator:
     """Run a test on pairs of a shape and an operator, such as all kinds together make up.
 
     What compilers take for a program, a second or more, does not allow for every kind of every
-    pair. Each operator comes to each kind of team, on one vendor's compiler or the other's in turn;
-    each kind to each shape; each operator to several kinds.
+    pair. Each operator comes to each kind of lane group, on one vendor's compiler or the other's in
+    turn; each kind to each shape; each operator to several kinds.
     """
-    teams = sorted({_team(one.device) for one in SHAPES})
+    lane_groups = sorted({_lane_group(one.device) for one in SHAPES})
     pairs = []
-    for (i, operator), (j, team) in product(enumerate(OPERATORS), enumerate(teams)):
-        same = [one for one in SHAPES if _team(one.device) == team]
+    for (i, operator), (j, lane_group) in product(enumerate(OPERATORS), enumerate(lane_groups)):
+        same = [one for one in SHAPES if _lane_group(one.device) == lane_group]
         one = same[i % len(same)]
         kind = KINDS[(i // len(same) + j) % len(KINDS)]
         if kind in kinds and _is_tried(operator, one.device):
@@ -73,7 +73,7 @@ def _is_tried(operator: Operator, device: Device) -> bool:
     """
     if operator.needs_doubles and not device.capabilities.doubles:
         return False
-    return _team(device) != "khr" or operator in QUICK_OPERATORS
+    return _lane_group(device) != "khr" or operator in QUICK_OPERATORS
 
 
 @cache
@@ -85,9 +85,9 @@ def small(device: Device) -> Device:
 @cache
 def crowded(device: Device) -> Device:
     """Return the device with more work-groups than the spine takes at a time."""
-    _, teams = tile_and_teams(device, 4)
-    team = device.policy.work_group_size // teams
-    return _with_shares(device, -(-(SPINE_ITEMS + 1) * team // COMPUTE_UNITS))
+    _, lane_groups = tile_and_lane_groups(device, 4)
+    lane_group = device.policy.work_group_size // lane_groups
+    return _with_shares(device, -(-(SPINE_ITEMS + 1) * lane_group // COMPUTE_UNITS))
 
 
 def _with_shares(device: Device, shares_per_compute_unit: int) -> Device:
@@ -103,19 +103,21 @@ def landmarks(device: Device, element_bytes: int, *, segmented: bool = False) ->
     segments = Segments.FLAGS if segmented else Segments.NONE
     defines = sweep_defines(device.policy, segments=segments, exclusive=False)
     bytes_per_item = int(defines["BYTES_PER_ITEM"])
-    tile, teams = tile_and_teams(device, element_bytes, bytes_per_item=bytes_per_item)
+    tile, lane_groups = tile_and_lane_groups(device, element_bytes, bytes_per_item=bytes_per_item)
     chunk = max(16 // element_bytes, 1)
-    all_shares = device.capabilities.compute_units * device.policy.shares_per_compute_unit * teams
+    all_shares = (
+        device.capabilities.compute_units * device.policy.shares_per_compute_unit * lane_groups
+    )
     marks = {
         "chunk": chunk,
-        "row": chunk * device.policy.work_group_size // teams,
+        "row": chunk * device.policy.work_group_size // lane_groups,
         "tile": tile,
-        "one team": shares._TILES_FOR_ONE_TEAM * tile,
-        "work-group": teams * tile,
+        "one lane group": shares._TILES_FOR_ONE_LANE_GROUP * tile,
+        "work-group": lane_groups * tile,
         "all shares": all_shares * tile,
         "two tiles a share": 2 * all_shares * tile,
     }
-    if device.policy.work_group_size == 1:  # see cl/primitives/scan_lone.cl
+    if device.policy.work_group_size == 1:  # see cl/primitives/scan_serial.cl
         marks["columns in all shares"] = all_shares * max(256 // element_bytes, 4)
     return marks
 
@@ -124,7 +126,7 @@ def lengths_for(device: Device, element_bytes: int, *, segmented: bool = False) 
     """Return lengths around the landmarks, and what is none of them; the last has all shares."""
     marks = landmarks(device, element_bytes, segmented=segmented)
     around = [mark + d for mark in marks.values() for d in (-1, 0, 1)]
-    longest = max(3 * marks["all shares"], 2 * marks["one team"], 2500) + 3 * marks["row"] + 1
+    longest = max(3 * marks["all shares"], 2 * marks["one lane group"], 2500) + 3 * marks["row"] + 1
     return sorted({0, 1, 2, *around, 5 * marks["tile"] - 3, longest})
 
 

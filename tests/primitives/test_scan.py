@@ -16,7 +16,7 @@ from clmst.primitives.scan import (
     exclusive_scan,
     inclusive_scan,
 )
-from clmst.primitives.shares import Shares, tile_and_teams
+from clmst.primitives.shares import Shares, tile_and_lane_groups
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
@@ -175,7 +175,7 @@ def test_results_larger_than_the_caches(plain: Device) -> None:
 @each_shape
 def test_levels_of_propagation(shape: Device) -> None:
     """Totals of more blocks than fit a block; each level but the last has what puts them back."""
-    tile, _ = tile_and_teams(shape, 4)
+    tile, _ = tile_and_lane_groups(shape, 4)
     block = _BLOCK_TILES * tile
     for length in (block, block + 1, min(block**2 + 1, 2**20 + 1)):
         values = draw(LAST, length)
@@ -195,7 +195,7 @@ def test_more_work_groups_than_the_spine_takes_at_a_time(shape: Device) -> None:
     for operator in (SUM, AFFINE):
         length = landmarks(device, operator.dtype.itemsize)["all shares"] - 3
         shares = Shares.divide(device, length, operator.dtype.itemsize)
-        assert shares.groups > SPINE_ITEMS * device.policy.work_group_size // shares.teams
+        assert shares.groups > SPINE_ITEMS * device.policy.work_group_size // shares.lane_groups
         values = draw(operator, length)
         assert_scans(operator, values, device, exclusive=True, strategy="reduce-then-scan")
 

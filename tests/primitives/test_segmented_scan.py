@@ -281,13 +281,13 @@ def test_views(device: Device) -> None:
 
 def test_three_launches_whatever_the_length(device: Device) -> None:
     device = small(device)
-    one_team = landmarks(device, 4, segmented=True)["one team"]
-    for length in (0, 1, one_team, one_team + 1, 10**6):
+    one_lane_group = landmarks(device, 4, segmented=True)["one lane group"]
+    for length in (0, 1, one_lane_group, one_lane_group + 1, 10**6):
         given = DeviceArray.from_host(np.zeros(length, np.uint32), device)
         flags = DeviceArray.from_host(np.zeros(length, np.uint8), device)
         launch = Launcher(device, device.queue)
         segmented_scan(given, flags, launch=launch)
-        assert launch.launches == (1 if length <= one_team else 3)
+        assert launch.launches == (1 if length <= one_lane_group else 3)
 
 
 def test_rounded_sums_repeat(any_device: Device) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from clmst import Device, InvalidArgumentError
 from clmst.primitives import shares
 from clmst.primitives.monoid import Monoid
-from clmst.primitives.shares import Shares, check_strategy, shape_defines, tile_and_teams
+from clmst.primitives.shares import Shares, check_strategy, shape_defines, tile_and_lane_groups
 from clmst.primitives.sweeps import Segments, sweep_defines
 from clmst.runtime import policy
 from clmst.runtime.array import DeviceArray
@@ -29,8 +29,8 @@ ELEMENT_BYTES = (4, 8, 16, 32, 64)
 TELL_TILE = """
 kernel void tell_tile(global uint *out) {
   out[0] = SHARE_TILE;
-  out[1] = TEAMS;
-  out[2] = TEAM;
+  out[1] = LANE_GROUPS;
+  out[2] = LANE_GROUP;
 }
 """
 
@@ -69,12 +69,12 @@ def test_all_elements_are_in_shares(
 ) -> None:
     """And no work-group is without any; no more work-groups than are resident; whole tiles."""
     divided = Shares.divide(model, length, element_bytes, strategy)
-    tile, teams = tile_and_teams(model, element_bytes, strategy)
+    tile, lane_groups = tile_and_lane_groups(model, element_bytes, strategy)
     resident = model.capabilities.compute_units * model.policy.shares_per_compute_unit
-    assert divided.teams == teams
+    assert divided.lane_groups == lane_groups
     assert divided.share % tile == 0
-    assert divided.groups * teams * divided.share >= length
-    assert (divided.groups - 1) * teams * divided.share < max(length, 1)
+    assert divided.groups * lane_groups * divided.share >= length
+    assert (divided.groups - 1) * lane_groups * divided.share < max(length, 1)
     assert 1 <= divided.groups <= resident
     if divided.alone:
         assert divided.groups == 1
@@ -83,9 +83,9 @@ def test_all_elements_are_in_shares(
 
 
 @each_model
-def test_short_arrays_go_to_one_team(model: Any) -> None:
-    tile, _ = tile_and_teams(model, 4)
-    most = shares._TILES_FOR_ONE_TEAM * tile
+def test_short_arrays_go_to_one_lane_group(model: Any) -> None:
+    tile, _ = tile_and_lane_groups(model, 4)
+    most = shares._TILES_FOR_ONE_LANE_GROUP * tile
     for length in (0, 1, tile, most):
         assert Shares.divide(model, length, 4).alone
     assert not Shares.divide(model, most + 1, 4).alone
@@ -95,17 +95,17 @@ def test_short_arrays_go_to_one_team(model: Any) -> None:
 def test_shares_are_as_even_as_tiles_allow() -> None:
     """4 compute units with 8 work-groups each, of 8 warps; tiles of 16 elements a lane."""
     model = MODELS["lanes"]
-    assert tile_and_teams(model, 4) == (512, 8)
+    assert tile_and_lane_groups(model, 4) == (512, 8)
     full = 4 * 8 * 8 * 512
-    assert Shares.divide(model, full, 4) == Shares(groups=32, teams=8, share=512, alone=False)
+    assert Shares.divide(model, full, 4) == Shares(groups=32, lane_groups=8, share=512, alone=False)
     more = Shares.divide(model, full + 1, 4)
-    assert more == Shares(groups=17, teams=8, share=1024, alone=False)
+    assert more == Shares(groups=17, lane_groups=8, share=1024, alone=False)
     few = Shares.divide(model, 5 * 512, 4)
-    assert few == Shares(groups=1, teams=8, share=512, alone=False)
+    assert few == Shares(groups=1, lane_groups=8, share=512, alone=False)
 
 
 @pytest.mark.parametrize(
-    ("name", "element_bytes", "tile", "teams"),
+    ("name", "element_bytes", "tile", "lane_groups"),
     [
         ("lanes", 4, 16 * 32, 8),
         ("lanes", 8, 8 * 32, 8),
@@ -118,20 +118,20 @@ def test_shares_are_as_even_as_tiles_allow() -> None:
         ("cpu", 32, 2, 1),
     ],
 )
-def test_tiles(name: str, element_bytes: int, tile: int, teams: int) -> None:
-    assert tile_and_teams(MODELS[name], element_bytes) == (tile, teams)
+def test_tiles(name: str, element_bytes: int, tile: int, lane_groups: int) -> None:
+    assert tile_and_lane_groups(MODELS[name], element_bytes) == (tile, lane_groups)
 
 
 def test_bytes_that_a_kernel_was_given_win() -> None:
-    assert tile_and_teams(MODELS["lanes"], 4, bytes_per_item=32) == (8 * 32, 8)
+    assert tile_and_lane_groups(MODELS["lanes"], 4, bytes_per_item=32) == (8 * 32, 8)
     divided = Shares.divide(MODELS["lanes"], 10_000, 4, bytes_per_item=32)
     assert divided.share % (8 * 32) == 0
 
 
 @each_model
 def test_sequential_is_one_work_item(model: Any) -> None:
-    tile, teams = tile_and_teams(model, 4, "sequential")
-    assert (tile, teams) == (model.policy.bytes_per_item // 4, 1)
+    tile, lane_groups = tile_and_lane_groups(model, 4, "sequential")
+    assert (tile, lane_groups) == (model.policy.bytes_per_item // 4, 1)
     assert shape_defines("sequential") == {"WG_SIZE": 1}
     assert shape_defines("parallel") == {}
 
@@ -153,11 +153,13 @@ def test_kernels_have_the_same_tiles(shape: Device, strategy: str) -> None:
             program = built(shape, one.text + TELL_TILE, one.options)
             out = DeviceArray.empty(3, np.uint32, shape)
             program.tell_tile(shape.queue, (1,), None, out.memory)
-            tile, teams, team = out.to_host().tolist()
+            tile, lane_groups, lane_group = out.to_host().tolist()
             given_bytes = int(defines["BYTES_PER_ITEM"])
-            expected = tile_and_teams(shape, element_bytes, strategy, bytes_per_item=given_bytes)
-            assert (tile, teams) == expected
-            assert team * teams == dict(one.defines)["WG_SIZE"]
+            expected = tile_and_lane_groups(
+                shape, element_bytes, strategy, bytes_per_item=given_bytes
+            )
+            assert (tile, lane_groups) == expected
+            assert lane_group * lane_groups == dict(one.defines)["WG_SIZE"]
 
 
 def test_unknown_strategy() -> None:

@@ -125,7 +125,7 @@ def test_distributions(shape: Device, name: str) -> None:
 
 
 def test_many_tiles(shape: Device) -> None:
-    length = 1_000_003 if shape_of(shape).is_lone else 200_003
+    length = 1_000_003 if shape_of(shape).is_serial else 200_003
     assert split_is_right(shape, length=length, value_words=1, key_bits=20)
 
 

@@ -1,6 +1,6 @@
-// How a lone work-item goes through its share: loops without a branch that depends on the data.
-#ifndef CLMST_PRIMITIVES_COMPACT_LONE
-#define CLMST_PRIMITIVES_COMPACT_LONE
+// How one work-item goes through its share: loops without a branch that depends on the data.
+#ifndef CLMST_PRIMITIVES_COMPACT_SERIAL
+#define CLMST_PRIMITIVES_COMPACT_SERIAL
 
 #include "primitives/compact_rule.cl"
 
@@ -8,7 +8,7 @@
 #define LONE_RUN 32
 
 // Whether record i is kept. KEEP_HEADS: i > 0.
-static inline bool lone_keeps(const selection_t *of, size_t i) {
+static inline bool serial_keeps(const selection_t *of, size_t i) {
 #if KEEP == KEEP_FLAGGED
   return of->flags[i] != 0;
 #else
@@ -33,12 +33,12 @@ static inline uint share_count(const selection_t *of, size_t begin, size_t end) 
     count += ((pairs.x + pairs.y + pairs.z + pairs.w) * 0x00010001u) >> 16;
   }
 #endif
-  for (; i < end; ++i) count += lone_keeps(of, i);
+  for (; i < end; ++i) count += serial_keeps(of, i);
   return count;
 }
 
 // Write record i, or its position, to `place`, with what goes along.
-static inline void lone_move(const selection_t *of, size_t i, size_t place) {
+static inline void serial_move(const selection_t *of, size_t i, size_t place) {
 #if WRITE == WRITE_POSITIONS
   of->out[place] = (uint)i;
 #else
@@ -64,14 +64,14 @@ static inline void share_write(const selection_t *of, size_t begin, size_t end, 
   const size_t stop = min(next, of->bound);
 #if KEEP == KEEP_HEADS
   if (begin == 0 && stop > 0) {
-    lone_move(of, 0, 0);
+    serial_move(of, 0, 0);
     i = k = 1;
   }
 #endif
 #if WRITE == WRITE_ALL
   for (; i < end; ++i) {
-    const bool keep = lone_keeps(of, i);
-    lone_move(of, i, keep ? k : total + (i - k));
+    const bool keep = serial_keeps(of, i);
+    serial_move(of, i, keep ? k : total + (i - k));
     k += keep;
   }
 #else
@@ -80,15 +80,15 @@ static inline void share_write(const selection_t *of, size_t begin, size_t end, 
     const ulong2 flags = as_ulong2(vload16(0, of->flags + i) | vload16(1, of->flags + i));
     const size_t run = (flags.x | flags.y) != 0 ? LONE_RUN : 0;
     for (size_t j = i; j < i + run; ++j) {
-      lone_move(of, j, k);
+      serial_move(of, j, k);
       k += of->flags[j] != 0;
     }
     i += LONE_RUN;
   }
 #endif
   for (; k < stop; ++i) {
-    const bool keep = lone_keeps(of, i);
-    lone_move(of, i, k);
+    const bool keep = serial_keeps(of, i);
+    serial_move(of, i, k);
     k += keep;
   }
 #endif

@@ -1,13 +1,16 @@
-// Team scope: the smallest group of work-items that can scan together in order.
+// Lane group scope: the smallest group of work-items that can scan together in order.
 //
-// A team is a lane group where lanes exist; else the whole work-group, through local memory; and a
-// lone work-item where work-groups are of one. Every team_ function must be reached by all
-// work-items of a team together, and unconditionally where a team is a work-group.
+//   a device with lanes              LANES work-items of a sub-group or warp
+//   a device without                 the whole work-group, through local memory
+//   work-groups of one work-item     that work-item
+//
+// All work-items of a lane group call a lane_group_ function together; where the lane group is the
+// work-group, all work-items of the work-group do.
 //
 // Scans are segmented where SEGMENTED is set: a head is an element that starts a segment anew, so
 // that nothing is carried across it (Blelloch 1990: pairs of value and flag form a monoid).
-#ifndef CLMST_DEVICE_TEAM
-#define CLMST_DEVICE_TEAM
+#ifndef CLMST_DEVICE_LANE_GROUP
+#define CLMST_DEVICE_LANE_GROUP
 
 #include "device/monoid.cl"
 #include "device/work_group.cl"
@@ -18,24 +21,24 @@
 #endif
 
 #if WG_SIZE > 1 && LANES_IMPL == LANES_LOCAL
-#define TEAM WG_SIZE
+#define LANE_GROUP WG_SIZE
 #elif WG_SIZE > 1
-#define TEAM LANES
+#define LANE_GROUP LANES
 #else
-#define TEAM 1
+#define LANE_GROUP 1
 #endif
-#define TEAMS (WG_SIZE / TEAM)
+#define LANE_GROUPS (WG_SIZE / LANE_GROUP)
 
-// Elements of local memory that team_scan needs.
-#define TEAM_SCRATCH (TEAM == WG_SIZE ? WG_SIZE : 1)
+// Elements of local memory that lane_group_scan needs.
+#define LANE_GROUP_SCRATCH (LANE_GROUP == WG_SIZE ? WG_SIZE : 1)
 
-// Position of this work-item in its team, and of the team in its work-group.
-static inline uint team_item(void) {
-  return get_local_id(0) % TEAM;
+// Position of this work-item in its lane group, and of the lane group in its work-group.
+static inline uint lane_group_item(void) {
+  return get_local_id(0) % LANE_GROUP;
 }
 
-static inline uint team_id(void) {
-  return get_local_id(0) / TEAM;
+static inline uint lane_group_id(void) {
+  return get_local_id(0) / LANE_GROUP;
 }
 
 // What a run of elements amounts to: the combination of those since its last head, and whether it
@@ -43,26 +46,26 @@ static inline uint team_id(void) {
 typedef struct {
   T sum;
   bool head;
-} run_t;
+} partial_t;
 
-static inline void run_clear(run_t *run) {
+static inline void partial_clear(partial_t *run) {
   run->sum = IDENTITY;
   run->head = false;
 }
 
 // Append a run to another one.
-static inline void run_append(run_t *run, run_t next) {
+static inline void partial_append(partial_t *run, partial_t next) {
   run->sum = SEGMENTED && next.head ? next.sum : combine(run->sum, next.sum);
   run->head = run->head || next.head;
 }
 
 // Put a run before another one.
-static inline void run_prepend(run_t *run, run_t previous) {
+static inline void partial_prepend(partial_t *run, partial_t previous) {
   if (!SEGMENTED || !run->head) run->sum = combine(previous.sum, run->sum);
   run->head = run->head || previous.head;
 }
 
-#if TEAM > 1 && LANES_IMPL != LANES_LOCAL
+#if LANE_GROUP > 1 && LANES_IMPL != LANES_LOCAL
 // The element of another lane, word by word.
 static inline T lanes_shuffle(T value, uint lane) {
   union {
@@ -76,12 +79,14 @@ static inline T lanes_shuffle(T value, uint lane) {
 }
 #endif
 
-// Exclusive scan over a team in order. *run: in, that of this work-item; out, that of all before
-// it. *total: out, that of the team. `sums` and `heads` have TEAM_SCRATCH elements, free on return.
-static inline void team_scan(run_t *run, run_t *total, local T *sums, local uint *heads) {
-#if TEAM == 1
+// Exclusive scan over a lane group in order. *run: in, that of this work-item; out, that of all
+// before it. *total: out, that of the lane group. `sums` and `heads` have LANE_GROUP_SCRATCH
+// elements, free on return.
+static inline void lane_group_scan(partial_t *run, partial_t *total, local T *sums,
+                                   local uint *heads) {
+#if LANE_GROUP == 1
   *total = *run;
-  run_clear(run);
+  partial_clear(run);
 #elif LANES_IMPL == LANES_LOCAL
   const uint me = get_local_id(0);
   sums[me] = run->sum;
@@ -89,16 +94,16 @@ static inline void team_scan(run_t *run, run_t *total, local T *sums, local uint
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint stride = 1; stride < WG_SIZE; stride *= 2) {
     const uint from = me >= stride ? me - stride : me;
-    const run_t left = {sums[from], heads[from] != 0};
+    const partial_t left = {sums[from], heads[from] != 0};
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (me >= stride) run_prepend(run, left);
+    if (me >= stride) partial_prepend(run, left);
     sums[me] = run->sum;
     heads[me] = run->head;
     barrier(CLK_LOCAL_MEM_FENCE);
   }
   total->sum = sums[WG_SIZE - 1];
   total->head = heads[WG_SIZE - 1] != 0;
-  run_clear(run);
+  partial_clear(run);
   if (me > 0) {
     run->sum = sums[me - 1];
     run->head = heads[me - 1] != 0;

@@ -1,11 +1,11 @@
-// How a lone work-item splits its share: what CPU devices do, and the sequential twin.
+// How one work-item splits its share: what CPU devices do, and the sequential twin.
 //
 // Scattered stores of single records to as many places as there are digits cost a CPU a read of the
 // line for each write, and most of its translation buffer. So where STAGED is set, records gather in
 // a line of memory for each digit, and full lines are stored past the caches (Wassenberg, Sanders
 // 2011).
-#ifndef CLMST_PRIMITIVES_SPLIT_LONE
-#define CLMST_PRIMITIVES_SPLIT_LONE
+#ifndef CLMST_PRIMITIVES_SPLIT_SERIAL
+#define CLMST_PRIMITIVES_SPLIT_SERIAL
 
 #include "device/line.cl"
 #include "device/rank.cl"
@@ -85,7 +85,7 @@ static inline void stage_flush(const uint *stage, uint digit, global uint *out, 
 
 // Write records begin to end - 1 to their places, of which places[d] is that of the first with
 // digit d.
-static inline void lone_scatter(const global uint *in, global uint *out, const global uint *values,
+static inline void serial_scatter(const global uint *in, global uint *out, const global uint *values,
                                 global uint *values_out, size_t begin, size_t end, uint shift,
                                 uint mask, LONE_MEMORY uint *places) {
   uint records[STAGE_WORDS(RECORD_WORDS)] __attribute__((aligned(LINE_BYTES)));

@@ -1,12 +1,12 @@
-// How a lone work-item works through its share: plain loops, in the order of the definition. What CPU
+// How one work-item works through its share: plain loops, in the order of the definition. What CPU
 // devices do, and the sequential twin.
-#ifndef CLMST_PRIMITIVES_SCAN_LONE
-#define CLMST_PRIMITIVES_SCAN_LONE
+#ifndef CLMST_PRIMITIVES_SCAN_SERIAL
+#define CLMST_PRIMITIVES_SCAN_SERIAL
 
 #include "device/line.cl"
 #include "primitives/scan_kind.cl"
 
-#include "device/team.cl"
+#include "device/lane_group.cl"
 
 // Independent sums: 256 bytes of them.
 #define COLUMNS (T_BYTES < 64 ? 256 / T_BYTES : 4)
@@ -17,7 +17,7 @@
 #define STREAM_BYTES (1 << 20)
 
 // The element at i, and whether it is a head.
-static inline T lone_element(const global T *in, const global uchar *flags, size_t i, bool *head) {
+static inline T serial_element(const global T *in, const global uchar *flags, size_t i, bool *head) {
 #if SEGMENTS == SEGMENTS_PACKED
   const T top = (T)1 << (8 * T_BYTES - 1);
   *head = (in[i] & top) != 0;
@@ -29,14 +29,14 @@ static inline T lone_element(const global T *in, const global uchar *flags, size
 }
 
 // Whether one of the elements i to i + HEADS_AT_ONCE - 1 is a head.
-static inline bool lone_any_head(const global T *in, const global uchar *flags, size_t i) {
+static inline bool serial_any_head(const global T *in, const global uchar *flags, size_t i) {
   uint any = 0;
 #if SEGMENTS == SEGMENTS_FLAGS
   for (uint k = 0; k < HEADS_AT_ONCE; ++k) any |= flags[i + k];
 #else
   for (uint k = 0; k < HEADS_AT_ONCE; ++k) {
     bool head;
-    lone_element(in, flags, i + k, &head);
+    serial_element(in, flags, i + k, &head);
     any |= head;
   }
 #endif
@@ -44,9 +44,9 @@ static inline bool lone_any_head(const global T *in, const global uchar *flags, 
 }
 
 // The result of element i; leaves in *sum what its segment comes to up to it.
-static inline T lone_scan(const global T *in, const global uchar *flags, size_t i, T *sum) {
+static inline T serial_scan(const global T *in, const global uchar *flags, size_t i, T *sum) {
   bool head;
-  const T item = lone_element(in, flags, i, &head);
+  const T item = serial_element(in, flags, i, &head);
   const T before = SEGMENTED ? choose(head, IDENTITY, *sum) : *sum;
   *sum = combine(before, item);
   return EXCLUSIVE ? before : *sum;
@@ -54,16 +54,16 @@ static inline T lone_scan(const global T *in, const global uchar *flags, size_t 
 
 // The run that in[begin] to in[end - 1] are.
 static inline void share_reduce(const global T *in, const global uchar *flags, size_t begin,
-                                size_t end, run_t *total, local T *sums, local uint *heads) {
-  run_clear(total);
+                                size_t end, partial_t *total, local T *sums, local uint *heads) {
+  partial_clear(total);
   size_t i = begin;
 #if SEGMENTED
   // Only what follows the last head counts; from there on it is as if there were none.
   size_t last = end;
-  while (last >= begin + HEADS_AT_ONCE && !lone_any_head(in, flags, last - HEADS_AT_ONCE))
+  while (last >= begin + HEADS_AT_ONCE && !serial_any_head(in, flags, last - HEADS_AT_ONCE))
     last -= HEADS_AT_ONCE;
   for (; last > begin && !total->head; --last)
-    lone_element(in, flags, last - 1, &total->head);
+    serial_element(in, flags, last - 1, &total->head);
   i = last;
 #endif
 #if COMMUTATIVE
@@ -73,28 +73,28 @@ static inline void share_reduce(const global T *in, const global uchar *flags, s
   for (uint k = 0; k < COLUMNS; ++k) columns[k] = IDENTITY;
   for (; i + COLUMNS <= end; i += COLUMNS)
     for (uint k = 0; k < COLUMNS; ++k)
-      columns[k] = combine(columns[k], lone_element(in, flags, i + k, &head));
+      columns[k] = combine(columns[k], serial_element(in, flags, i + k, &head));
   for (uint k = 0; k < COLUMNS; ++k) total->sum = combine(total->sum, columns[k]);
 #endif
   for (; i < end; ++i) {
     bool any;
-    total->sum = combine(total->sum, lone_element(in, flags, i, &any));
+    total->sum = combine(total->sum, serial_element(in, flags, i, &any));
   }
 }
 
 // Scan in[begin] to in[end - 1] into out, `carry` being what comes before. Leaves the sum of both;
-// nobody asks a lone work-item whether there was a head.
+// no caller asks a single work-item whether there was a head.
 static inline void share_scan(const global T *in, const global uchar *flags, global T *out,
-                              size_t begin, size_t end, run_t *carry, local T *sums,
+                              size_t begin, size_t end, partial_t *carry, local T *sums,
                               local uint *heads) {
   size_t i = begin;
   if ((end - begin) * T_BYTES >= STREAM_BYTES)
     for (; i + LINE_ITEMS <= end; i += LINE_ITEMS) {
       T line[LINE_ITEMS] __attribute__((aligned(LINE_BYTES)));
-      for (uint k = 0; k < LINE_ITEMS; ++k) line[k] = lone_scan(in, flags, i + k, &carry->sum);
+      for (uint k = 0; k < LINE_ITEMS; ++k) line[k] = serial_scan(in, flags, i + k, &carry->sum);
       wi_store_line((global uint *)(out + i), (const uint *)line);
     }
-  for (; i < end; ++i) out[i] = lone_scan(in, flags, i, &carry->sum);
+  for (; i < end; ++i) out[i] = serial_scan(in, flags, i, &carry->sum);
 }
 
 #endif
