@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from benchmarks.cases.inputs import host_room, random_words
+from benchmarks.case import same_values
+from benchmarks.cases.inputs import host_empty, random_words
 from benchmarks.cases.scans import numpy_scan
-from benchmarks.contest import same_values, seconds_of
-from benchmarks.stand import Stand
+from benchmarks.workspace import Workspace
+from clmst.bench.harness import Contestant, Harness, Times, seconds_of
 from clmst.core.weight_keys import Array
 from clmst.primitives import scan
 from clmst.runtime.array import DeviceArray
@@ -77,7 +77,7 @@ class _Scanner:
     kernel_ms: Callable[[], float]
 
 
-def measure(stand: Stand, largest: int, repetitions: int) -> Iterator[Point]:
+def measure(space: Workspace, largest: int, repetitions: int) -> Iterator[Point]:
     """Yield the points of all sizes from 1 MiB to `largest`, all ways of a size by turns.
 
     Raises
@@ -87,33 +87,40 @@ def measure(stand: Stand, largest: int, repetitions: int) -> Iterator[Point]:
     """
     mib = 1
     while mib <= largest:
-        yield from _at(stand, mib, repetitions)
-        stand.release()
+        yield from _at(space, mib, repetitions)
+        space.release()
         mib *= 2
 
 
-def _at(stand: Stand, mib: int, repetitions: int) -> Iterator[Point]:
+def _at(space: Workspace, mib: int, repetitions: int) -> Iterator[Point]:
     """Yield the points of one size."""
-    x = random_words(stand, mib * 2**18)
+    x = random_words(space, mib * 2**18)
     arrays = _Arrays(
         x=x,
-        values=stand.room(x.size, x.dtype),
-        out=stand.room(x.size, x.dtype),
-        y=host_room(x.size, x.dtype),
+        values=space.empty(x.size, x.dtype),
+        out=space.empty(x.size, x.dtype),
+        y=host_empty(x.size, x.dtype),
     )
-    scanners = list(_scanners(stand, arrays))
-    _verify(stand, arrays, scanners)
+    scanners = list(_scanners(space, arrays))
+    _verify(space, arrays, scanners)
     kernels: list[list[float]] = [[] for _ in scanners]
-    totals: list[list[float]] = [[] for _ in scanners]
+    harness = Harness(repetitions=repetitions, settle=space.finish)
+    totals = [
+        Times(contestant=Contestant(name=one.name, call=one.total, wait=space.finish))
+        for one in scanners
+    ]
     copies = []
     for _ in range(repetitions):
-        copies.append(1.5 * _copy_ms(stand, arrays))
-        for scanner, kernel_ms, total_ms in zip(scanners, kernels, totals, strict=True):
-            total_ms.append(1e3 * seconds_of(stand, scanner.total))
+        copies.append(1.5 * _copy_ms(space, arrays))
+        for scanner, kernel_ms, total in zip(scanners, kernels, totals, strict=True):
+            harness.time(total)
             kernel_ms.append(scanner.kernel_ms())
-    for scanner, kernel_ms, total_ms in zip(scanners, kernels, totals, strict=True):
+    for scanner, kernel_ms, total in zip(scanners, kernels, totals, strict=True):
         yield Point(
-            name=scanner.name, mib=mib, kernel_ms=tuple(kernel_ms), total_ms=tuple(total_ms)
+            name=scanner.name,
+            mib=mib,
+            kernel_ms=tuple(kernel_ms),
+            total_ms=tuple(total.milliseconds),
         )
     yield Point(name=LIMIT, mib=mib, kernel_ms=tuple(copies))
 
@@ -123,30 +130,30 @@ def can_use_pyopencl() -> bool:
     return find_spec("mako") is not None
 
 
-def _scanners(stand: Stand, arrays: _Arrays) -> Iterator[_Scanner]:
+def _scanners(space: Workspace, arrays: _Arrays) -> Iterator[_Scanner]:
     """Yield all ways of scanning."""
-    yield _by_clmst(stand, arrays, "reduce-then-scan")
-    yield _by_clmst(stand, arrays, "scan-then-propagate")
+    yield _by_clmst(space, arrays, "reduce-then-scan")
+    yield _by_clmst(space, arrays, "scan-then-propagate")
     if can_use_pyopencl():
-        yield _by_pyopencl(stand, arrays)
+        yield _by_pyopencl(space, arrays)
     yield _by_numpy(arrays)
 
 
-def _verify(stand: Stand, arrays: _Arrays, scanners: Sequence[_Scanner]) -> None:
+def _verify(space: Workspace, arrays: _Arrays, scanners: Sequence[_Scanner]) -> None:
     """Raise unless all are right; warms them up, too."""
     expected = np.empty_like(arrays.x)
     numpy_scan(arrays.x, expected, exclusive=True)
     for scanner in scanners:
         arrays.y.fill(0xA5A5A5A5)
-        stand.spoil([arrays.values, arrays.out])
+        space.overwrite([arrays.values, arrays.out])
         scanner.total()
         if difference := same_values([expected], [arrays.y]):
             raise ValueError(f"{scanner.name}, {arrays.x.nbytes} bytes: {difference}")
         scanner.kernel_ms()
 
 
-def _by_clmst(stand: Stand, arrays: _Arrays, strategy: Any) -> _Scanner:
-    device, values, out = stand.device, arrays.values, arrays.out
+def _by_clmst(space: Workspace, arrays: _Arrays, strategy: Any) -> _Scanner:
+    device, values, out = space.device, arrays.values, arrays.out
     launch = Launcher(device, device.queue)
 
     def total() -> None:
@@ -164,13 +171,13 @@ def _by_clmst(stand: Stand, arrays: _Arrays, strategy: Any) -> _Scanner:
     return _Scanner(name=f"clmst {strategy}", total=total, kernel_ms=kernel_ms)
 
 
-def _by_pyopencl(stand: Stand, arrays: _Arrays) -> _Scanner:
+def _by_pyopencl(space: Workspace, arrays: _Arrays) -> _Scanner:
     from pyopencl.scan import ExclusiveScanKernel
 
-    kernel = ExclusiveScanKernel(stand.device.context, arrays.x.dtype, "a+b", neutral="0")
-    source, target = stand.theirs(arrays.values), stand.theirs(arrays.out)
+    kernel = ExclusiveScanKernel(space.device.context, arrays.x.dtype, "a+b", neutral="0")
+    source, target = space.theirs(arrays.values), space.theirs(arrays.out)
     events = _recording(kernel)
-    queue = stand.device.profiling_queue
+    queue = space.device.profiling_queue
 
     def total() -> None:
         source.set(arrays.x)
@@ -210,20 +217,15 @@ def _by_numpy(arrays: _Arrays) -> _Scanner:
     def total() -> None:
         numpy_scan(arrays.x, arrays.y, exclusive=True)
 
-    def kernel_ms() -> float:
-        start = perf_counter()
-        total()
-        return (perf_counter() - start) * 1e3
-
-    return _Scanner(name=NUMPY, total=total, kernel_ms=kernel_ms)
+    return _Scanner(name=NUMPY, total=total, kernel_ms=lambda: 1e3 * seconds_of(total))
 
 
-def _copy_ms(stand: Stand, arrays: _Arrays) -> float:
+def _copy_ms(space: Workspace, arrays: _Arrays) -> float:
     """Return the device's own time of a copy from buffer to buffer."""
     import pyopencl as cl
 
     event = cl.enqueue_copy(
-        stand.device.profiling_queue,
+        space.device.profiling_queue,
         arrays.out.memory,
         arrays.values.memory,
         byte_count=arrays.x.nbytes,

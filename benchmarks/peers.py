@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from benchmarks.contest import Outcome
+from benchmarks.case import Outcome
 from clmst.bench.process import ask, named_command, seconds_in
 
 NOT_OFFERED = 64

@@ -7,7 +7,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from benchmarks.contest import Outcome
+from benchmarks.case import Outcome
 from benchmarks.figures import LIMIT, NUMPY, Point
 from clmst.bench.canvas import GRID, legend_below, plain_ticks
 from clmst.bench.canvas import panels as figure_of

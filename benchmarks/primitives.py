@@ -15,10 +15,10 @@ import click
 
 import clmst
 from benchmarks import peers, plots, report
+from benchmarks.case import CopyLimit, Outcome, run_case
 from benchmarks.cases import ENTRIES, Entry
-from benchmarks.contest import CopyLimit, Outcome, run_case
 from benchmarks.figures import LARGEST_MIB, Point, can_use_pyopencl, measure
-from benchmarks.stand import Stand
+from benchmarks.workspace import Workspace
 from clmst.bench.canvas import can_draw
 from clmst.bench.measurement import first_line
 from clmst.bench.results import write_json
@@ -108,9 +108,9 @@ def _drawable(_: click.Context, __: click.Parameter, folder: Path | None) -> Pat
     return folder
 
 
-def _stand(device: str | None) -> Stand:
+def _space(device: str | None) -> Workspace:
     with reported():
-        return Stand(clmst.get_device(device))
+        return Workspace(clmst.get_device(device))
 
 
 device_option = click.option("--device", metavar="NAME", help="As of clmst.get_device.")
@@ -161,19 +161,19 @@ def main(
     if context.invoked_subcommand is not None:
         _refuse_options(context)
         return
-    stand = _stand(device)
-    limit = CopyLimit(stand, _copy_bytes(stand, elements))
+    space = _space(device)
+    limit = CopyLimit(space, _copy_bytes(space, elements))
     outcomes: list[Outcome] = []
     for entry in only:
         click.echo(f"{entry.name} ...", err=True)
-        size = elements or entry.elements(stand)
-        outcomes += _contest(stand, entry, size, limit, repetitions)
+        size = elements or entry.elements(space)
+        outcomes += _run(space, entry, size, limit, repetitions)
         for rival in rivals:
             answer = rival.compete(entry.name, size, repetitions, time_limit=peer_limit)
             outcomes += [answer] if answer else []
         if json_file is not None:  # after each case, so that a run that is cut short leaves some
-            write_json(json_file, report.as_json(stand.facts(), outcomes))
-    _show(stand, outcomes, markdown=markdown)
+            write_json(json_file, report.as_json(space.facts(), outcomes))
+    _show(space, outcomes, markdown=markdown)
     if folder is not None:
         plots.draw_contests(outcomes, folder)
     if any(outcome.ours and outcome.status != "ok" for outcome in outcomes):
@@ -209,16 +209,16 @@ def figures(
     time is host wall time with both transfers, from and to pageable memory. Speedups are over
     NumPy in one thread.
     """
-    stand = _stand(device)
+    space = _space(device)
     if not can_use_pyopencl():
         click.echo("without PyOpenCL, whose scans need Mako: pip install mako", err=True)
     points: list[Point] = []
-    for point in measure(stand, largest, repetitions):
+    for point in measure(space, largest, repetitions):
         click.echo(f"{point.mib} MiB, {point.name}: {point.kernel:.3f} ms", err=True)
         points.append(point)
     console().print(report.scan_table(points, markdown=markdown))
     if json_file is not None:
-        facts = stand.facts() | {"repetitions": repetitions}
+        facts = space.facts() | {"repetitions": repetitions}
         write_json(json_file, facts | {"points": [asdict(point) for point in points]})
     if folder is not None:
         plots.draw_scans(points, folder)
@@ -232,19 +232,19 @@ def _refuse_options(context: click.Context) -> None:
         raise click.UsageError(f"options of {name!r} stand behind its name")
 
 
-def _copy_bytes(stand: Stand, elements: int | None) -> int:
+def _copy_bytes(space: Workspace, elements: int | None) -> int:
     """Return how large a buffer the limit copies: 1 GiB where that is a quarter of the memory."""
-    capabilities = stand.device.capabilities
+    capabilities = space.device.capabilities
     most = min(_COPY_BYTES, capabilities.global_memory // 4, capabilities.max_allocation)
     return most if elements is None else min(most, max(64 * elements, 2**20))
 
 
-def _contest(
-    stand: Stand, entry: Entry, size: int, limit: CopyLimit, repetitions: int
+def _run(
+    space: Workspace, entry: Entry, size: int, limit: CopyLimit, repetitions: int
 ) -> list[Outcome]:
     """Build a case and run it; a case that cannot be built is an outcome, too."""
     try:
-        return run_case(stand, entry.build(stand, size), limit, repetitions)
+        return run_case(space, entry.build(space, size), limit, repetitions)
     except Exception as error:
         remark = first_line(error)
         failed = Outcome(
@@ -253,12 +253,12 @@ def _contest(
         failed.ours = True
         return [failed]
     finally:
-        stand.release()
+        space.release()
 
 
-def _show(stand: Stand, outcomes: Sequence[Outcome], *, markdown: bool) -> None:
+def _show(space: Workspace, outcomes: Sequence[Outcome], *, markdown: bool) -> None:
     screen = console()
-    screen.print(f"{stand.device.description}, driver {stand.device.driver}")
+    screen.print(f"{space.device.description}, driver {space.device.driver}")
     screen.print(report.table(outcomes, markdown=markdown))
     if (ratio := report.segment_ratio(outcomes)) is not None:
         screen.print(f"segmented_scan: the slowest segments take {ratio:.3f} x the quickest ones")

@@ -10,7 +10,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from benchmarks.contest import Outcome
+from benchmarks.case import Outcome
 from benchmarks.figures import NUMPY, Point
 from clmst.bench.tables import digits
 from clmst.cli.terminal import new_table

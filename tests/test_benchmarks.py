@@ -27,13 +27,13 @@ from benchmarks import (
     small_graphs,
     strategies,
 )
+from benchmarks.case import Case, CopyLimit, Method, Outcome, Work, run_case
 from benchmarks.cases import ENTRIES, Entry
-from benchmarks.contest import Case, Contestant, CopyLimit, Outcome, Work, run_case
 from benchmarks.peers import Peer
 from benchmarks.primitives import main
 from benchmarks.report import segment_ratio
 from benchmarks.reweighted import Reweighted
-from benchmarks.stand import Stand
+from benchmarks.workspace import Workspace
 from clmst import Device, algorithms, generate
 from clmst.algorithms.pma.solve import lanes_for
 from clmst.bench.harness import WrongResultError
@@ -44,13 +44,13 @@ SIZE = 5000
 
 
 @pytest.fixture
-def stand(any_device: Device) -> Stand:
-    return Stand(any_device)
+def space(any_device: Device) -> Workspace:
+    return Workspace(any_device)
 
 
 @pytest.fixture
-def limit(stand: Stand) -> CopyLimit:
-    return CopyLimit(stand, 2**16)
+def limit(space: Workspace) -> CopyLimit:
+    return CopyLimit(space, 2**16)
 
 
 def run(*arguments: str) -> Result:
@@ -62,20 +62,20 @@ def by_contestant(results: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=[entry.name for entry in ENTRIES])
-def test_case_is_right(entry: Entry, stand: Stand, limit: CopyLimit) -> None:
+def test_case_is_right(entry: Entry, space: Workspace, limit: CopyLimit) -> None:
     """Else a benchmark would report its own mistake as one of clmst's."""
-    case = entry.build(stand, SIZE)
-    quick = [one for one in case.contestants if not one.name.startswith("pyopencl")]
-    outcomes = run_case(stand, replace(case, contestants=quick), limit, 1)
+    case = entry.build(space, SIZE)
+    quick = [one for one in case.methods if not one.name.startswith("pyopencl")]
+    outcomes = run_case(space, replace(case, methods=quick), limit, 1)
     assert case.name == entry.name
     assert {outcome.contestant: outcome.remark for outcome in outcomes if outcome.remark} == {}
     assert all(len(outcome.seconds) == 1 and outcome.median > 0 for outcome in outcomes)
 
 
-def test_wrong_result_is_not_timed(stand: Stand, limit: CopyLimit) -> None:
+def test_wrong_result_is_not_timed(space: Workspace, limit: CopyLimit) -> None:
     """Neither one that is wrong in a single element, nor one that was left by somebody else."""
     x = np.arange(SIZE, dtype=np.uint32)
-    nearly, out = x.copy(), stand.put(x)
+    nearly, out = x.copy(), space.put(x)
     nearly[4321] += 1
     calls = []
 
@@ -90,14 +90,14 @@ def test_wrong_result_is_not_timed(stand: Stand, limit: CopyLimit) -> None:
         size=SIZE,
         expected=[x],
         outputs=[out],
-        contestants=[
-            Contestant(name="nearly", prepare=lambda: works(lambda: nearly)),
-            Contestant(name="idle", prepare=lambda: works(out.to_host)),
-            Contestant(name="short", prepare=lambda: works(lambda: x[1:])),
-            Contestant(name="absent", prepare=fails),
+        methods=[
+            Method(name="nearly", prepare=lambda: works(lambda: nearly)),
+            Method(name="idle", prepare=lambda: works(out.to_host)),
+            Method(name="short", prepare=lambda: works(lambda: x[1:])),
+            Method(name="absent", prepare=fails),
         ],
     )
-    outcomes = {outcome.contestant: outcome for outcome in run_case(stand, case, limit, 9)}
+    outcomes = {outcome.contestant: outcome for outcome in run_case(space, case, limit, 9)}
     assert {name: outcome.status for name, outcome in outcomes.items()} == {
         "nearly": "wrong",
         "idle": "wrong",

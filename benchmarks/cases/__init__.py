@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from benchmarks.case import Case
 from benchmarks.cases import copies, moves, scans, segments, selections, sorts
-from benchmarks.contest import Case
-from benchmarks.stand import Stand
+from benchmarks.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,20 +21,20 @@ class Entry:
     family : str
         Of cases that belong together.
     build : callable
-        Takes the stand and the number of elements.
+        Takes the space and the number of elements.
     gpu, cpu : int
         Elements when none are asked for.
     """
 
     name: str
     family: str
-    build: Callable[[Stand, int], Case]
+    build: Callable[[Workspace, int], Case]
     gpu: int
     cpu: int = 2**24
 
-    def elements(self, stand: Stand) -> int:
-        """Return how many elements the device of `stand` gets."""
-        return self.cpu if stand.is_cpu else self.gpu
+    def elements(self, space: Workspace) -> int:
+        """Return how many elements the device of `space` gets."""
+        return self.cpu if space.is_cpu else self.gpu
 
 
 ENTRIES = (

@@ -6,38 +6,38 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.stand import Stand
+from benchmarks.workspace import Workspace
 from clmst.core.weight_keys import Array
 
 
-def random_words(stand: Stand, size: int, dtype: Any = np.uint32) -> Array:
+def random_words(space: Workspace, size: int, dtype: Any = np.uint32) -> Array:
     """Return random unsigned integers, of all their bits."""
     dtype = np.dtype(dtype)
-    return stand.rng.integers(0, 2 ** (8 * dtype.itemsize), size, dtype, endpoint=False)
+    return space.rng.integers(0, 2 ** (8 * dtype.itemsize), size, dtype, endpoint=False)
 
 
-def random_walk_steps(stand: Stand, size: int) -> Array:
+def random_walk_steps(space: Workspace, size: int) -> Array:
     """Return random float32 steps of -1 and 1, whose sums are exact in any order.
 
     A sum of some 2**28 neighbours is far from 2**24, above which float32 would round it.
     """
-    steps = stand.rng.integers(0, 2, size, np.int8)
+    steps = space.rng.integers(0, 2, size, np.int8)
     return (2 * steps - 1).astype(np.float32)
 
 
-def random_flags(stand: Stand, size: int, share: float) -> Array:
+def random_flags(space: Workspace, size: int, share: float) -> Array:
     """Return uint8 flags, of which this share is set."""
-    drawn = stand.rng.integers(0, 2**16, size, np.uint16)
+    drawn = space.rng.integers(0, 2**16, size, np.uint16)
     return (drawn < round(share * 2**16)).astype(np.uint8)
 
 
-def sorted_runs(stand: Stand, size: int, mean_length: int) -> Array:
+def sorted_runs(space: Workspace, size: int, mean_length: int) -> Array:
     """Return rising uint32 keys in runs of equals, of random lengths."""
-    heads = random_flags(stand, size, 1 / mean_length)
+    heads = random_flags(space, size, 1 / mean_length)
     return np.cumsum(heads, dtype=np.uint32)
 
 
-def host_room(size: int, dtype: Any) -> Array:
+def host_empty(size: int, dtype: Any) -> Array:
     """Return memory for what NumPy writes; half a page off from where large arrays begin.
 
     They all begin at the same place of a page, and processors hold back a load that seems to

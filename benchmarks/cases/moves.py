@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.cases.inputs import host_room, random_words
-from benchmarks.contest import Case, Contestant, Work
-from benchmarks.stand import Stand
+from benchmarks.case import Case, Method, Work
+from benchmarks.cases.inputs import host_empty, random_words
+from benchmarks.workspace import Workspace
 
 
-def gather(stand: Stand, size: int) -> Case:
+def gather(space: Workspace, size: int) -> Case:
     """Return the case of ``out[i] = values[indices[i]]``."""
-    x = random_words(stand, size)
-    indices = stand.rng.permutation(np.arange(size, dtype=np.uint32))
-    values, places, out = stand.put(x), stand.put(indices), stand.room(size, x.dtype)
-    host_out = host_room(size, x.dtype)
+    x = random_words(space, size)
+    indices = space.rng.permutation(np.arange(size, dtype=np.uint32))
+    values, places, out = space.put(x), space.put(indices), space.empty(size, x.dtype)
+    host_out = host_empty(size, x.dtype)
 
     def by_clmst() -> Work:
         from clmst.primitives.permute import gather
@@ -24,7 +24,7 @@ def gather(stand: Stand, size: int) -> Case:
     def by_pyopencl() -> Work:
         import pyopencl.array
 
-        source, where, target = (stand.theirs(array) for array in (values, places, out))
+        source, where, target = (space.theirs(array) for array in (values, places, out))
         return Work(
             enqueue=lambda: pyopencl.array.take(source, where, out=target),
             results=lambda: [out.to_host()],
@@ -42,20 +42,20 @@ def gather(stand: Stand, size: int) -> Case:
         size=size,
         expected=[x[indices]],
         outputs=[out],
-        contestants=[
-            Contestant(name="clmst", prepare=by_clmst, traffic=traffic),
-            Contestant(name="pyopencl", prepare=by_pyopencl, traffic=traffic),
-            Contestant(name="NumPy", prepare=by_numpy, traffic=traffic),
+        methods=[
+            Method(name="clmst", prepare=by_clmst, traffic=traffic),
+            Method(name="pyopencl", prepare=by_pyopencl, traffic=traffic),
+            Method(name="NumPy", prepare=by_numpy, traffic=traffic),
         ],
     )
 
 
-def scatter(stand: Stand, size: int) -> Case:
+def scatter(space: Workspace, size: int) -> Case:
     """Return the case of ``out[indices[i]] = values[i]``."""
-    x = random_words(stand, size)
-    indices = stand.rng.permutation(np.arange(size, dtype=np.uint32))
-    values, places, out = stand.put(x), stand.put(indices), stand.room(size, x.dtype)
-    expected, host_out = host_room(size, x.dtype), np.empty_like(x)
+    x = random_words(space, size)
+    indices = space.rng.permutation(np.arange(size, dtype=np.uint32))
+    values, places, out = space.put(x), space.put(indices), space.empty(size, x.dtype)
+    expected, host_out = host_empty(size, x.dtype), np.empty_like(x)
     expected[indices] = x
 
     def by_clmst() -> Work:
@@ -66,7 +66,7 @@ def scatter(stand: Stand, size: int) -> Case:
     def by_pyopencl() -> Work:
         import pyopencl.array
 
-        source, where, target = (stand.theirs(array) for array in (values, places, out))
+        source, where, target = (space.theirs(array) for array in (values, places, out))
         return Work(
             enqueue=lambda: pyopencl.array.multi_put([source], where, out=[target]),
             results=lambda: [out.to_host()],
@@ -84,9 +84,9 @@ def scatter(stand: Stand, size: int) -> Case:
         size=size,
         expected=[expected],
         outputs=[out],
-        contestants=[
-            Contestant(name="clmst", prepare=by_clmst, traffic=traffic),
-            Contestant(name="pyopencl", prepare=by_pyopencl, traffic=traffic),
-            Contestant(name="NumPy", prepare=by_numpy, traffic=traffic),
+        methods=[
+            Method(name="clmst", prepare=by_clmst, traffic=traffic),
+            Method(name="pyopencl", prepare=by_pyopencl, traffic=traffic),
+            Method(name="NumPy", prepare=by_numpy, traffic=traffic),
         ],
     )

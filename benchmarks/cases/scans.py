@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.cases.inputs import host_room, random_walk_steps, random_words
-from benchmarks.contest import Case, Contestant, Work
-from benchmarks.stand import Stand
+from benchmarks.case import Case, Method, Work
+from benchmarks.cases.inputs import host_empty, random_walk_steps, random_words
+from benchmarks.workspace import Workspace
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 
 
-def reduce(stand: Stand, size: int) -> Case:
+def reduce(space: Workspace, size: int) -> Case:
     """Return the case of summing 32-bit words."""
-    x = random_words(stand, size)
-    values, out = stand.put(x), stand.room(1, x.dtype)
+    x = random_words(space, size)
+    values, out = space.put(x), space.empty(1, x.dtype)
     sums: list[Any] = [None]
 
     def by_clmst() -> Work:
@@ -28,7 +28,7 @@ def reduce(stand: Stand, size: int) -> Case:
     def by_pyopencl() -> Work:
         import pyopencl.array
 
-        source = stand.theirs(values)
+        source = space.theirs(values)
 
         def enqueue() -> None:
             sums[0] = pyopencl.array.sum(source)
@@ -46,33 +46,33 @@ def reduce(stand: Stand, size: int) -> Case:
         size=size,
         expected=[np.add.reduce(x, dtype=np.uint64, keepdims=True).astype(x.dtype)],
         outputs=[out],
-        contestants=[
-            Contestant(name="clmst", prepare=by_clmst, traffic=x.nbytes),
-            Contestant(name="pyopencl", prepare=by_pyopencl, traffic=x.nbytes),
-            Contestant(name="NumPy", prepare=by_numpy, traffic=x.nbytes),
+        methods=[
+            Method(name="clmst", prepare=by_clmst, traffic=x.nbytes),
+            Method(name="pyopencl", prepare=by_pyopencl, traffic=x.nbytes),
+            Method(name="NumPy", prepare=by_numpy, traffic=x.nbytes),
         ],
     )
 
 
-def exclusive_u32(stand: Stand, size: int) -> Case:
+def exclusive_u32(space: Workspace, size: int) -> Case:
     """Return the case of prefix sums of 32-bit words."""
-    return _scan(stand, "exclusive_scan", random_words(stand, size), exclusive=True)
+    return _scan(space, "exclusive_scan", random_words(space, size), exclusive=True)
 
 
-def exclusive_f32(stand: Stand, size: int) -> Case:
+def exclusive_f32(space: Workspace, size: int) -> Case:
     """Return the case of prefix sums of floats."""
-    return _scan(stand, "exclusive_scan_f32", random_walk_steps(stand, size), exclusive=True)
+    return _scan(space, "exclusive_scan_f32", random_walk_steps(space, size), exclusive=True)
 
 
-def exclusive_u64(stand: Stand, size: int) -> Case:
+def exclusive_u64(space: Workspace, size: int) -> Case:
     """Return the case of prefix sums of 64-bit words."""
-    x = random_words(stand, size, np.uint64)
-    return _scan(stand, "exclusive_scan_u64", x, exclusive=True)
+    x = random_words(space, size, np.uint64)
+    return _scan(space, "exclusive_scan_u64", x, exclusive=True)
 
 
-def inclusive(stand: Stand, size: int) -> Case:
+def inclusive(space: Workspace, size: int) -> Case:
     """Return the case of inclusive prefix sums of 32-bit words."""
-    return _scan(stand, "inclusive_scan", random_words(stand, size), exclusive=False)
+    return _scan(space, "inclusive_scan", random_words(space, size), exclusive=False)
 
 
 def numpy_scan(x: Array, out: Array, *, exclusive: bool) -> None:
@@ -85,19 +85,19 @@ def numpy_scan(x: Array, out: Array, *, exclusive: bool) -> None:
 
 
 def pyopencl_scan(
-    stand: Stand, values: DeviceArray, out: DeviceArray, *, exclusive: bool
+    space: Workspace, values: DeviceArray, out: DeviceArray, *, exclusive: bool
 ) -> Callable[[], object]:
     """Return what enqueues PyOpenCL's scan."""
     from pyopencl.scan import ExclusiveScanKernel, InclusiveScanKernel
 
     kind = ExclusiveScanKernel if exclusive else InclusiveScanKernel
-    kernel = kind(stand.device.context, values.dtype, "a+b", neutral="0")
-    source, target = stand.theirs(values), stand.theirs(out)
+    kernel = kind(space.device.context, values.dtype, "a+b", neutral="0")
+    source, target = space.theirs(values), space.theirs(out)
     return lambda: kernel(source, target)
 
 
 def pyopencl_generic_scan(
-    stand: Stand, values: DeviceArray, out: DeviceArray, *, exclusive: bool
+    space: Workspace, values: DeviceArray, out: DeviceArray, *, exclusive: bool
 ) -> Callable[[], object]:
     """Return what enqueues PyOpenCL's scan of expressions, as its users write it."""
     from pyopencl.scan import GenericScanKernel
@@ -105,7 +105,7 @@ def pyopencl_generic_scan(
 
     element = dtype_to_ctype(values.dtype)
     kernel = GenericScanKernel(
-        stand.device.context,
+        space.device.context,
         values.dtype,
         arguments=f"__global const {element} *source, __global {element} *target",
         input_expr="source[i]",
@@ -113,13 +113,13 @@ def pyopencl_generic_scan(
         neutral="0",
         output_statement=f"target[i] = {'prev_item' if exclusive else 'item'};",
     )
-    source, target = stand.theirs(values), stand.theirs(out)
+    source, target = space.theirs(values), space.theirs(out)
     return lambda: kernel(source, target)
 
 
-def _scan(stand: Stand, name: str, x: Array, *, exclusive: bool) -> Case:
-    values, out = stand.put(x), stand.room(x.size, x.dtype)
-    expected, host_out = np.empty_like(x), host_room(x.size, x.dtype)
+def _scan(space: Workspace, name: str, x: Array, *, exclusive: bool) -> Case:
+    values, out = space.put(x), space.empty(x.size, x.dtype)
+    expected, host_out = np.empty_like(x), host_empty(x.size, x.dtype)
     numpy_scan(x, expected, exclusive=exclusive)
 
     def by_clmst(strategy: Any) -> Callable[[], Work]:
@@ -135,11 +135,11 @@ def _scan(stand: Stand, name: str, x: Array, *, exclusive: bool) -> Case:
         return prepare
 
     def by_pyopencl() -> Work:
-        enqueue = pyopencl_scan(stand, values, out, exclusive=exclusive)
+        enqueue = pyopencl_scan(space, values, out, exclusive=exclusive)
         return Work(enqueue=enqueue, results=lambda: [out.to_host()])
 
     def by_generic_pyopencl() -> Work:
-        enqueue = pyopencl_generic_scan(stand, values, out, exclusive=exclusive)
+        enqueue = pyopencl_generic_scan(space, values, out, exclusive=exclusive)
         return Work(enqueue=enqueue, results=lambda: [out.to_host()])
 
     def by_numpy() -> Work:
@@ -153,18 +153,18 @@ def _scan(stand: Stand, name: str, x: Array, *, exclusive: bool) -> Case:
         size=x.size,
         expected=[expected],
         outputs=[out],
-        contestants=[
+        methods=[
             # Two reads and a write.
-            Contestant(name="clmst", prepare=by_clmst("reduce-then-scan"), traffic=3 * x.nbytes),
+            Method(name="clmst", prepare=by_clmst("reduce-then-scan"), traffic=3 * x.nbytes),
             # Blocks are read and written, and once more when their totals are added.
-            Contestant(
+            Method(
                 name="clmst scan-then-propagate",
                 prepare=by_clmst("scan-then-propagate"),
                 traffic=4 * x.nbytes,
             ),
             # A whole array of partial results is written and read between the two.
-            Contestant(name="pyopencl", prepare=by_pyopencl, traffic=4 * x.nbytes),
-            Contestant(name="pyopencl generic", prepare=by_generic_pyopencl, traffic=4 * x.nbytes),
-            Contestant(name="NumPy", prepare=by_numpy, traffic=2 * x.nbytes),
+            Method(name="pyopencl", prepare=by_pyopencl, traffic=4 * x.nbytes),
+            Method(name="pyopencl generic", prepare=by_generic_pyopencl, traffic=4 * x.nbytes),
+            Method(name="NumPy", prepare=by_numpy, traffic=2 * x.nbytes),
         ],
     )

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.cases.inputs import host_room, random_flags, random_words
-from benchmarks.contest import Case, Contestant, Work
-from benchmarks.stand import Stand
+from benchmarks.case import Case, Method, Work
+from benchmarks.cases.inputs import host_empty, random_flags, random_words
+from benchmarks.workspace import Workspace
 from clmst.core.weight_keys import Array
 from clmst.primitives.element import pair_of
 from clmst.runtime.array import DeviceArray
@@ -21,44 +21,44 @@ _TOP = np.uint32(2**31)
 _LESSER = "((b).x < (a).x || ((b).x == (a).x && (b).y < (a).y)) ? (b) : (a)"
 
 
-def one(stand: Stand, size: int) -> Case:
+def one(space: Workspace, size: int) -> Case:
     """Return the case of one segment."""
-    return _pairs(stand, "segmented_scan_one", _KINDS["one"](stand, size))
+    return _pairs(space, "segmented_scan_one", _KINDS["one"](space, size))
 
 
-def random(stand: Stand, size: int) -> Case:
+def random(space: Workspace, size: int) -> Case:
     """Return the case of random segments, of sixteen elements in the mean."""
-    return _pairs(stand, "segmented_scan_16th", _KINDS["16th"](stand, size))
+    return _pairs(space, "segmented_scan_16th", _KINDS["16th"](space, size))
 
 
-def every(stand: Stand, size: int) -> Case:
+def every(space: Workspace, size: int) -> Case:
     """Return the case of segments of one element each."""
-    return _pairs(stand, "segmented_scan_all", _KINDS["all"](stand, size))
+    return _pairs(space, "segmented_scan_all", _KINDS["all"](space, size))
 
 
-def kinds(stand: Stand, size: int) -> Case:
+def kinds(space: Workspace, size: int) -> Case:
     """Return the case of clmst on all these kinds of segments, by turns, to compare them."""
-    pairs = _Pairs.random(stand, size)
-    values, out = stand.put(pairs.elements), stand.room(size, pairs.elements.dtype)
-    contestants = []
+    pairs = _Pairs.random(space, size)
+    values, out = space.put(pairs.elements), space.empty(size, pairs.elements.dtype)
+    methods = []
     for kind, flags_of in _KINDS.items():
-        flags = flags_of(stand, size)
-        contestant = _by_clmst(f"clmst {kind}", values, stand.put(flags), out)
+        flags = flags_of(space, size)
+        method = _by_clmst(f"clmst {kind}", values, space.put(flags), out)
         expected = [pairs.elements_of(_segment_minima(pairs.words, flags))]
-        contestants.append(replace(contestant, expected=expected))
+        methods.append(replace(method, expected=expected))
     return Case(
         name="segmented_scan_kinds",
         size=size,
         expected=[],
         outputs=[out],
-        contestants=contestants,
+        methods=methods,
     )
 
 
 # Where segments begin.
-_KINDS: dict[str, Callable[[Stand, int], Array]] = {
+_KINDS: dict[str, Callable[[Workspace, int], Array]] = {
     "one": lambda _, size: np.zeros(size, np.uint8),
-    "16th": lambda stand, size: random_flags(stand, size, 1 / 16),
+    "16th": lambda space, size: random_flags(space, size, 1 / 16),
     "all": lambda _, size: np.ones(size, np.uint8),
 }
 
@@ -81,9 +81,9 @@ class _Pairs:
     index_bits: np.uint64
 
     @classmethod
-    def random(cls, stand: Stand, size: int) -> _Pairs:
+    def random(cls, space: Workspace, size: int) -> _Pairs:
         elements = np.empty(size, pair_of(np.uint32))
-        elements["key"] = random_words(stand, size) >> np.uint32(32 - _KEY_BITS)
+        elements["key"] = random_words(space, size) >> np.uint32(32 - _KEY_BITS)
         elements["index"] = np.arange(size, dtype=np.uint32)
         index_bits = np.uint64(max(size - 1, 1).bit_length())
         words = (elements["key"].astype(np.uint64) << index_bits) | elements["index"]
@@ -111,26 +111,26 @@ def _segment_minima(words: Array, flags: Array) -> Array:
     return np.minimum.accumulate(coming | words) - coming
 
 
-def _pairs(stand: Stand, name: str, flags: Array) -> Case:
+def _pairs(space: Workspace, name: str, flags: Array) -> Case:
     """Return the case of minima of (key, index) pairs with byte flags."""
-    pairs = _Pairs.random(stand, flags.size)
+    pairs = _Pairs.random(space, flags.size)
     minima = _segment_minima(pairs.words, flags)
-    values, heads = stand.put(pairs.elements), stand.put(flags)
-    out = stand.room(flags.size, pairs.elements.dtype)
+    values, heads = space.put(pairs.elements), space.put(flags)
+    out = space.empty(flags.size, pairs.elements.dtype)
     return Case(
         name=name,
         size=flags.size,
         expected=[pairs.elements_of(minima)],
         outputs=[out],
-        contestants=[
+        methods=[
             _by_clmst("clmst", values, heads, out),
-            _by_pyopencl(stand, values, heads, out),
+            _by_pyopencl(space, values, heads, out),
             *_numpy_ways(pairs.words, flags, minima),
         ],
     )
 
 
-def _by_clmst(name: str, values: DeviceArray, heads: DeviceArray, out: DeviceArray) -> Contestant:
+def _by_clmst(name: str, values: DeviceArray, heads: DeviceArray, out: DeviceArray) -> Method:
     def prepare() -> Work:
         from clmst.primitives import scan
         from clmst.primitives.monoid import Monoid
@@ -143,19 +143,19 @@ def _by_clmst(name: str, values: DeviceArray, heads: DeviceArray, out: DeviceArr
 
     # Two reads of pairs and flags, and a write.
     traffic = 3 * values.nbytes + 2 * heads.nbytes
-    return Contestant(name=name, prepare=prepare, traffic=traffic)
+    return Method(name=name, prepare=prepare, traffic=traffic)
 
 
 def _by_pyopencl(
-    stand: Stand, values: DeviceArray, heads: DeviceArray, out: DeviceArray
-) -> Contestant:
+    space: Workspace, values: DeviceArray, heads: DeviceArray, out: DeviceArray
+) -> Method:
     def prepare() -> Work:
         import pyopencl.cltypes
         from pyopencl.scan import GenericScanKernel
 
         uint2 = pyopencl.cltypes.uint2
         kernel = GenericScanKernel(
-            stand.device.context,
+            space.device.context,
             uint2,
             arguments="__global uint2 *x, __global uchar *heads, __global uint2 *y",
             input_expr="x[i]",
@@ -164,20 +164,20 @@ def _by_pyopencl(
             neutral="(uint2)(UINT_MAX, UINT_MAX)",
             output_statement="y[i] = item;",
         )
-        arguments = stand.theirs(values, uint2), stand.theirs(heads), stand.theirs(out, uint2)
+        arguments = space.theirs(values, uint2), space.theirs(heads), space.theirs(out, uint2)
         return Work(enqueue=lambda: kernel(*arguments), results=lambda: [out.to_host()])
 
     # Partial results are written and read in between; flags are read once.
     traffic = 4 * values.nbytes + heads.nbytes
-    return Contestant(name="pyopencl", prepare=prepare, traffic=traffic)
+    return Method(name="pyopencl", prepare=prepare, traffic=traffic)
 
 
-def _numpy_ways(words: Array, flags: Array, minima: Array) -> list[Contestant]:
+def _numpy_ways(words: Array, flags: Array, minima: Array) -> list[Method]:
     """Return how NumPy can do it on pairs packed into words: nothing of it does segments as such.
 
     One segment is an accumulation; of many, NumPy gets only the minima of whole segments.
     """
-    out = host_room(words.size, words.dtype)
+    out = host_empty(words.size, words.dtype)
     results: list[Any] = [None]
     starts = _starts(flags)
     ends = np.append(starts[1:], flags.size) - 1
@@ -193,11 +193,9 @@ def _numpy_ways(words: Array, flags: Array, minima: Array) -> list[Contestant]:
 
     if starts.size == 1:
         traffic = 2 * words.nbytes
-        return [
-            Contestant(name="NumPy", prepare=over_everything, traffic=traffic, expected=[minima])
-        ]
+        return [Method(name="NumPy", prepare=over_everything, traffic=traffic, expected=[minima])]
     return [
-        Contestant(
+        Method(
             name="NumPy reduceat (ends of segments only)",
             prepare=by_segment,
             traffic=words.nbytes + starts.nbytes + 8 * ends.size,
@@ -211,15 +209,15 @@ def _starts(flags: Array) -> Array:
     return np.flatnonzero(np.concatenate(([1], flags[1:])))
 
 
-def packed(stand: Stand, size: int) -> Case:
+def packed(space: Workspace, size: int) -> Case:
     """Return the case of minima of 31-bit values whose top bits are the flags."""
     from clmst.primitives.monoid import Monoid
 
-    flags = random_flags(stand, size, 1 / 16)
-    plain = random_words(stand, size) & ~_TOP
+    flags = random_flags(space, size, 1 / 16)
+    plain = random_words(space, size) & ~_TOP
     x = plain | (flags.astype(np.uint32) << np.uint32(31))
     minima = _segment_minima(plain.astype(np.uint64), flags).astype(np.uint32)
-    values, out = stand.put(x), stand.room(size, x.dtype)
+    values, out = space.put(x), space.empty(size, x.dtype)
 
     def by_clmst() -> Work:
         from clmst.primitives import scan
@@ -234,7 +232,7 @@ def packed(stand: Stand, size: int) -> Case:
         from pyopencl.scan import GenericScanKernel
 
         kernel = GenericScanKernel(
-            stand.device.context,
+            space.device.context,
             x.dtype,
             arguments="__global uint *x, __global uint *y",
             input_expr="x[i] & 0x7fffffff",
@@ -243,7 +241,7 @@ def packed(stand: Stand, size: int) -> Case:
             neutral="UINT_MAX",
             output_statement="y[i] = item;",
         )
-        source, target = stand.theirs(values), stand.theirs(out)
+        source, target = space.theirs(values), space.theirs(out)
         return Work(enqueue=lambda: kernel(source, target), results=lambda: [out.to_host()])
 
     return Case(
@@ -251,8 +249,8 @@ def packed(stand: Stand, size: int) -> Case:
         size=size,
         expected=[minima],
         outputs=[out],
-        contestants=[
-            Contestant(name="clmst", prepare=by_clmst, traffic=3 * x.nbytes),
-            Contestant(name="pyopencl", prepare=by_pyopencl, traffic=4 * x.nbytes),
+        methods=[
+            Method(name="clmst", prepare=by_clmst, traffic=3 * x.nbytes),
+            Method(name="pyopencl", prepare=by_pyopencl, traffic=4 * x.nbytes),
         ],
     )

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.case import Case, Method, Work
 from benchmarks.cases.inputs import random_flags, random_words, sorted_runs
-from benchmarks.contest import Case, Contestant, Work
-from benchmarks.stand import Stand
+from benchmarks.workspace import Workspace
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 
@@ -17,11 +17,11 @@ _MIDDLE = np.uint32(2**31)
 _RUN_LENGTH = 4  # in the mean
 
 
-def flagged(stand: Stand, size: int) -> Case:
+def flagged(space: Workspace, size: int) -> Case:
     """Return the case of keeping the flagged half of 32-bit words."""
-    x, flags = random_words(stand, size), random_flags(stand, size, 1 / 2)
+    x, flags = random_words(space, size), random_flags(space, size, 1 / 2)
     mask = flags.astype(np.bool_)
-    values, marks, out = stand.put(x), stand.put(flags), stand.room(size, x.dtype)
+    values, marks, out = space.put(x), space.put(flags), space.empty(size, x.dtype)
 
     def by_clmst() -> Work:
         from clmst.primitives.compact import compact
@@ -31,7 +31,7 @@ def flagged(stand: Stand, size: int) -> Case:
     def by_pyopencl() -> Work:
         from pyopencl.algorithm import copy_if
 
-        source, extra = stand.theirs(values), [("flags", stand.theirs(marks))]
+        source, extra = space.theirs(values), [("flags", space.theirs(marks))]
         return _kept(lambda: copy_if(source, "flags[i]", extra_args=extra)[:2])
 
     kept = x[mask]
@@ -41,11 +41,11 @@ def flagged(stand: Stand, size: int) -> Case:
         size=size,
         expected=[kept, np.array([kept.size])],
         outputs=[out],
-        contestants=[
+        methods=[
             # Flags are counted first.
-            Contestant(name="clmst", prepare=by_clmst, traffic=traffic + 2 * flags.nbytes),
+            Method(name="clmst", prepare=by_clmst, traffic=traffic + 2 * flags.nbytes),
             # Every element's partial result of 4 bytes is written and read in between.
-            Contestant(
+            Method(
                 name="pyopencl",
                 prepare=by_pyopencl,
                 traffic=traffic + 2 * x.nbytes + flags.nbytes,
@@ -55,10 +55,10 @@ def flagged(stand: Stand, size: int) -> Case:
     )
 
 
-def satisfying(stand: Stand, size: int) -> Case:
+def satisfying(space: Workspace, size: int) -> Case:
     """Return the case of keeping the half of 32-bit words that is above the middle."""
-    x = random_words(stand, size)
-    values, out = stand.put(x), stand.room(size, x.dtype)
+    x = random_words(space, size)
+    values, out = space.put(x), space.empty(size, x.dtype)
 
     def by_clmst() -> Work:
         from clmst.primitives.compact import Predicate, compact
@@ -69,7 +69,7 @@ def satisfying(stand: Stand, size: int) -> Case:
     def by_pyopencl() -> Work:
         from pyopencl.algorithm import copy_if
 
-        source = stand.theirs(values)
+        source = space.theirs(values)
         return _kept(lambda: copy_if(source, f"ary[i] > {_MIDDLE}u")[:2])
 
     kept = x[x > _MIDDLE]
@@ -79,20 +79,20 @@ def satisfying(stand: Stand, size: int) -> Case:
         size=size,
         expected=[kept, np.array([kept.size])],
         outputs=[out],
-        contestants=[
-            Contestant(name="clmst", prepare=by_clmst, traffic=traffic + x.nbytes),
-            Contestant(name="pyopencl", prepare=by_pyopencl, traffic=traffic + 3 * x.nbytes),
+        methods=[
+            Method(name="clmst", prepare=by_clmst, traffic=traffic + x.nbytes),
+            Method(name="pyopencl", prepare=by_pyopencl, traffic=traffic + 3 * x.nbytes),
             _numpy(lambda: [x[x > _MIDDLE]], traffic + 2 * x.size, [kept]),
         ],
     )
 
 
-def partitioned(stand: Stand, size: int) -> Case:
+def partitioned(space: Workspace, size: int) -> Case:
     """Return the case of 32-bit words in two parts, those above the middle first."""
-    x = random_words(stand, size)
+    x = random_words(space, size)
     above = x > _MIDDLE
     expected = np.concatenate((x[above], x[~above]))
-    values, out = stand.put(x), stand.room(size, x.dtype)
+    values, out = space.put(x), space.empty(size, x.dtype)
     n_above = int(np.count_nonzero(above))
 
     def by_clmst() -> Work:
@@ -104,7 +104,7 @@ def partitioned(stand: Stand, size: int) -> Case:
     def by_pyopencl() -> Work:
         from pyopencl.algorithm import partition
 
-        source, results = stand.theirs(values), list[Any]()
+        source, results = space.theirs(values), list[Any]()
 
         def enqueue() -> None:
             results[:] = partition(source, f"ary[i] > {_MIDDLE}u")[:3]
@@ -127,18 +127,18 @@ def partitioned(stand: Stand, size: int) -> Case:
         size=size,
         expected=[expected, np.array([n_above])],
         outputs=[out],
-        contestants=[
-            Contestant(name="clmst", prepare=by_clmst, traffic=3 * x.nbytes),
-            Contestant(name="pyopencl", prepare=by_pyopencl, traffic=5 * x.nbytes),
+        methods=[
+            Method(name="clmst", prepare=by_clmst, traffic=3 * x.nbytes),
+            Method(name="pyopencl", prepare=by_pyopencl, traffic=5 * x.nbytes),
             _numpy(by_numpy, None, [expected]),
         ],
     )
 
 
-def unique(stand: Stand, size: int) -> Case:
+def unique(space: Workspace, size: int) -> Case:
     """Return the case of the first word of each run of equals."""
-    x = sorted_runs(stand, size, _RUN_LENGTH)
-    values, out = stand.put(x), stand.room(size, x.dtype)
+    x = sorted_runs(space, size, _RUN_LENGTH)
+    values, out = space.put(x), space.empty(size, x.dtype)
 
     def by_clmst() -> Work:
         from clmst.primitives.compact import unique_by_key
@@ -148,7 +148,7 @@ def unique(stand: Stand, size: int) -> Case:
     def by_pyopencl() -> Work:
         from pyopencl.algorithm import unique
 
-        source = stand.theirs(values)
+        source = space.theirs(values)
         return _kept(lambda: unique(source)[:2])
 
     kept = x[_heads(x)]
@@ -158,19 +158,19 @@ def unique(stand: Stand, size: int) -> Case:
         size=size,
         expected=[kept, np.array([kept.size])],
         outputs=[out],
-        contestants=[
-            Contestant(name="clmst", prepare=by_clmst, traffic=traffic + x.nbytes),
-            Contestant(name="pyopencl", prepare=by_pyopencl, traffic=traffic + 3 * x.nbytes),
+        methods=[
+            Method(name="clmst", prepare=by_clmst, traffic=traffic + x.nbytes),
+            Method(name="pyopencl", prepare=by_pyopencl, traffic=traffic + 3 * x.nbytes),
             _numpy(lambda: [x[_heads(x)]], traffic + x.nbytes + 2 * x.size, [kept]),
         ],
     )
 
 
-def unique_by_key(stand: Stand, size: int) -> Case:
+def unique_by_key(space: Workspace, size: int) -> Case:
     """Return the case of the first key of each run of equals, and the value beside it."""
-    x, y = sorted_runs(stand, size, _RUN_LENGTH), random_words(stand, size)
-    k, v = stand.put(x), stand.put(y)
-    k_out, v_out = stand.room(size, x.dtype), stand.room(size, y.dtype)
+    x, y = sorted_runs(space, size, _RUN_LENGTH), random_words(space, size)
+    k, v = space.put(x), space.put(y)
+    k_out, v_out = space.empty(size, x.dtype), space.empty(size, y.dtype)
 
     def by_clmst() -> Work:
         from clmst.primitives.compact import unique_by_key
@@ -189,11 +189,11 @@ def unique_by_key(stand: Stand, size: int) -> Case:
         size=size,
         expected=[*kept, np.array([kept[0].size])],
         outputs=[k_out, v_out],
-        contestants=[
-            Contestant(name="clmst", prepare=by_clmst, traffic=2 * x.nbytes + y.nbytes + written),
-            Contestant(
+        methods=[
+            Method(name="clmst", prepare=by_clmst, traffic=2 * x.nbytes + y.nbytes + written),
+            Method(
                 name="pyopencl",
-                prepare=_pyopencl_unique_by_key(stand, k, v, k_out, v_out),
+                prepare=_pyopencl_unique_by_key(space, k, v, k_out, v_out),
                 traffic=4 * x.nbytes + y.nbytes + written,
             ),
             _numpy(by_numpy, None, kept),
@@ -202,7 +202,7 @@ def unique_by_key(stand: Stand, size: int) -> Case:
 
 
 def _pyopencl_unique_by_key(
-    stand: Stand, k: DeviceArray, v: DeviceArray, k_out: DeviceArray, v_out: DeviceArray
+    space: Workspace, k: DeviceArray, v: DeviceArray, k_out: DeviceArray, v_out: DeviceArray
 ) -> Callable[[], Work]:
     """Return what prepares PyOpenCL's `unique` with values carried along, which it lacks."""
 
@@ -211,7 +211,7 @@ def _pyopencl_unique_by_key(
         from pyopencl.scan import GenericScanKernel
 
         kernel = GenericScanKernel(
-            stand.device.context,
+            space.device.context,
             np.uint32,
             arguments="uint *k, uint *v, uint *k_out, uint *v_out, uint *count",
             input_fetch_exprs=[("before", "k", -1), ("here", "k", 0)],
@@ -223,8 +223,8 @@ def _pyopencl_unique_by_key(
                 if (i+1 == N) *count = item;
                 """,
         )
-        arrays = [stand.theirs(array) for array in (k, v, k_out, v_out)]
-        count = pyopencl.array.zeros(stand.device.queue, 1, np.uint32)
+        arrays = [space.theirs(array) for array in (k, v, k_out, v_out)]
+        count = pyopencl.array.zeros(space.device.queue, 1, np.uint32)
 
         def call() -> list[Any]:
             kernel(*arrays, count)
@@ -268,7 +268,7 @@ def _to_host(array: Any) -> Array:
 
 def _numpy(
     call: Callable[[], Sequence[Array]], traffic: int | None, expected: Sequence[Array]
-) -> Contestant:
+) -> Method:
     """Return NumPy's way, by a call that returns new arrays; their lengths are the counts."""
     results = list[Any]()
 
@@ -276,4 +276,4 @@ def _numpy(
         results[:] = call()
 
     work = Work(enqueue=enqueue, results=lambda: results)
-    return Contestant(name="NumPy", prepare=lambda: work, traffic=traffic, expected=expected)
+    return Method(name="NumPy", prepare=lambda: work, traffic=traffic, expected=expected)

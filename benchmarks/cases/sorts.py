@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.case import Case, Method, Work
 from benchmarks.cases.inputs import random_words
-from benchmarks.contest import Case, Contestant, Work
-from benchmarks.stand import Stand
+from benchmarks.workspace import Workspace
 from clmst.runtime.array import DeviceArray
 
 # Of a pass of clmst's, except on GPUs whose lanes it cannot use, where it takes 4.
@@ -18,10 +18,10 @@ _PYOPENCL_DIGIT_BITS = 2
 _PYOPENCL_PARTIAL_BYTES = 2 * 16
 
 
-def keys(stand: Stand, size: int) -> Case:
+def keys(space: Workspace, size: int) -> Case:
     """Return the case of sorting 32-bit keys."""
-    x = random_words(stand, size)
-    values, out = stand.put(x), stand.room(size, x.dtype)
+    x = random_words(space, size)
+    values, out = space.put(x), space.empty(size, x.dtype)
     results: list[Any] = [None]
 
     def by_clmst() -> Work:
@@ -40,20 +40,20 @@ def keys(stand: Stand, size: int) -> Case:
         size=size,
         expected=[np.sort(x)],
         outputs=[out],
-        contestants=[
-            Contestant(name="clmst", prepare=by_clmst, traffic=_passes(32) * 3 * x.nbytes),
-            _pyopencl_sort(stand, [values], key_bits=32),
-            Contestant(name="NumPy", prepare=by_numpy),
+        methods=[
+            Method(name="clmst", prepare=by_clmst, traffic=_passes(32) * 3 * x.nbytes),
+            _pyopencl_sort(space, [values], key_bits=32),
+            Method(name="NumPy", prepare=by_numpy),
         ],
     )
 
 
-def pairs(stand: Stand, size: int) -> Case:
+def pairs(space: Workspace, size: int) -> Case:
     """Return the case of sorting 32-bit values by 32-bit keys."""
-    x, y = random_words(stand, size), np.arange(size, dtype=np.uint32)
+    x, y = random_words(space, size), np.arange(size, dtype=np.uint32)
     order = np.argsort(x, kind="stable")
-    k, v = stand.put(x), stand.put(y)
-    k_out, v_out = stand.room(size, x.dtype), stand.room(size, y.dtype)
+    k, v = space.put(x), space.put(y)
+    k_out, v_out = space.empty(size, x.dtype), space.empty(size, y.dtype)
     results: list[Any] = [None, None]
 
     def by_clmst() -> Work:
@@ -76,23 +76,23 @@ def pairs(stand: Stand, size: int) -> Case:
         size=size,
         expected=[x[order], y[order]],
         outputs=[k_out, v_out],
-        contestants=[
-            Contestant(
+        methods=[
+            Method(
                 name="clmst",
                 prepare=by_clmst,
                 traffic=_passes(32) * (3 * x.nbytes + 2 * y.nbytes),
             ),
-            _pyopencl_sort(stand, [k, v], key_bits=32),
-            Contestant(name="NumPy", prepare=by_numpy),
+            _pyopencl_sort(space, [k, v], key_bits=32),
+            Method(name="NumPy", prepare=by_numpy),
         ],
     )
 
 
-def split(stand: Stand, size: int) -> Case:
+def split(space: Workspace, size: int) -> Case:
     """Return the case of one stable pass by eight bits of the key."""
-    x = random_words(stand, size)
+    x = random_words(space, size)
     order = np.argsort(x.astype(np.uint8), kind="stable")
-    values, out = stand.put(x), stand.room(size, x.dtype)
+    values, out = space.put(x), space.empty(size, x.dtype)
     results: list[Any] = [None]
 
     def by_clmst() -> Work:
@@ -114,10 +114,10 @@ def split(stand: Stand, size: int) -> Case:
         size=size,
         expected=[x[order]],
         outputs=[out],
-        contestants=[
-            Contestant(name="clmst", prepare=by_clmst, traffic=_passes(_DIGIT_BITS) * 3 * x.nbytes),
-            _pyopencl_sort(stand, [values], key_bits=_DIGIT_BITS),
-            Contestant(name="NumPy", prepare=by_numpy),
+        methods=[
+            Method(name="clmst", prepare=by_clmst, traffic=_passes(_DIGIT_BITS) * 3 * x.nbytes),
+            _pyopencl_sort(space, [values], key_bits=_DIGIT_BITS),
+            Method(name="NumPy", prepare=by_numpy),
         ],
     )
 
@@ -127,7 +127,7 @@ def _passes(key_bits: int) -> int:
     return -(-key_bits // _DIGIT_BITS)
 
 
-def _pyopencl_sort(stand: Stand, arrays: list[DeviceArray], *, key_bits: int) -> Contestant:
+def _pyopencl_sort(space: Workspace, arrays: list[DeviceArray], *, key_bits: int) -> Method:
     """Return PyOpenCL's radix sort of one array, or of a second one along with it."""
     names = ["keys", "values"][: len(arrays)]
     results: list[Any] = []
@@ -136,12 +136,12 @@ def _pyopencl_sort(stand: Stand, arrays: list[DeviceArray], *, key_bits: int) ->
         from pyopencl.algorithm import RadixSort
 
         sorter = RadixSort(
-            stand.device.context,
+            space.device.context,
             ", ".join(f"__global uint *{name}" for name in names),
             key_expr="keys[i]",
             sort_arg_names=names,
         )
-        sources = [stand.theirs(array) for array in arrays]
+        sources = [space.theirs(array) for array in arrays]
 
         def enqueue() -> None:
             results[:], _ = sorter(*sources, key_bits=key_bits)
@@ -152,4 +152,4 @@ def _pyopencl_sort(stand: Stand, arrays: list[DeviceArray], *, key_bits: int) ->
     moved = arrays[0].nbytes + 2 * sum(array.nbytes for array in arrays)
     partial = _PYOPENCL_PARTIAL_BYTES * arrays[0].size
     traffic = key_bits // _PYOPENCL_DIGIT_BITS * (moved + partial)
-    return Contestant(name="pyopencl", prepare=prepare, traffic=traffic)
+    return Method(name="pyopencl", prepare=prepare, traffic=traffic)

@@ -1,22 +1,19 @@
-"""A contest: several ways of doing the same work, each verified, then timed by turns."""
+"""A case: several ways of doing the same work, each verified, then timed by turns."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
-from time import perf_counter
-from typing import Literal, TypeAlias
 
 import numpy as np
 
-from benchmarks.stand import Stand
-from clmst.bench.measurement import first_line
+from benchmarks.workspace import Workspace
+from clmst.bench.harness import Contestant, Harness, Times
+from clmst.bench.measurement import Status, first_line
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
-
-Status: TypeAlias = Literal["ok", "wrong", "failed"]
 
 # A call shorter than this is timed in batches that last about twice as long.
 _SHORT_CALL = 1e-3
@@ -29,7 +26,7 @@ _FEW_REPETITIONS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What a contestant does, once everything is compiled and its memory is at hand.
+    """What a method does, once everything is compiled and its memory is at hand.
 
     Attributes
     ----------
@@ -44,14 +41,14 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contestant:
+class Method:
     """One way of doing the work of a case.
 
     Attributes
     ----------
     name : str
     prepare : callable
-        Returns the work; whatever it raises takes the contestant out of the contest.
+        Returns the work; whatever it raises takes the method out of the case.
     traffic : int, optional
         Bytes that the method moves to and from memory, as its description says.
     expected : sequence of arrays, optional
@@ -75,15 +72,15 @@ class Case:
         Elements.
     expected : sequence of arrays
         By NumPy.
-    contestants : sequence of Contestant
+    methods : sequence of Method
     outputs : sequence of DeviceArray
-        What contestants write, spoiled before each is verified.
+        What methods write, overwritten before each is verified.
     """
 
     name: str
     size: int
     expected: Sequence[Array]
-    contestants: Sequence[Contestant]
+    methods: Sequence[Method]
     outputs: Sequence[DeviceArray] = ()
 
 
@@ -154,49 +151,33 @@ def same_values(expected: Sequence[Array], results: Sequence[Array]) -> str:
     return ""
 
 
-@dataclass(slots=True)
-class _Entrant:
-    """A contestant that may be timed."""
-
-    outcome: Outcome
-    enqueue: Callable[[], object]
-    repetitions: int
-
-
 class CopyLimit:
     """The device's own copy from buffer to buffer: the yardstick of memory traffic.
 
     Parameters
     ----------
-    stand : Stand
+    space : Workspace
     n_bytes : int
         Size of the buffer that is copied.
     """
 
-    def __init__(self, stand: Stand, n_bytes: int) -> None:
+    def __init__(self, space: Workspace, n_bytes: int) -> None:
         self.n_bytes = n_bytes
-        self._queue = stand.device.queue
-        self._source = stand.room(n_bytes, np.uint8)
-        self._target = stand.room(n_bytes, np.uint8)
-        stand.spoil([self._source, self._target])
+        self._queue = space.device.queue
+        self._source = space.empty(n_bytes, np.uint8)
+        self._target = space.empty(n_bytes, np.uint8)
+        space.overwrite([self._source, self._target])
 
-    def enqueue(self) -> None:
-        """Enqueue one copy."""
+    def contestant(self, space: Workspace) -> Contestant[None]:
+        """Return what enqueues a copy and waits for it."""
+        return Contestant(name="copy", call=self._enqueue, wait=space.finish)
+
+    def _enqueue(self) -> None:
         import pyopencl as cl
 
         cl.enqueue_copy(
             self._queue, self._target.memory, self._source.memory, byte_count=self.n_bytes
         )
-
-
-def seconds_of(stand: Stand, enqueue: Callable[[], object], calls: int = 1) -> float:
-    """Return the seconds of one of `calls` calls, from the first enqueue to the finished queue."""
-    stand.finish()
-    start = perf_counter()
-    for _ in range(calls):
-        enqueue()
-    stand.finish()
-    return (perf_counter() - start) / calls
 
 
 def batch_of(seconds: float) -> int:
@@ -206,53 +187,68 @@ def batch_of(seconds: float) -> int:
     return min(math.ceil(_BATCH_SECONDS / max(seconds, 1e-9)), _MOST_CALLS)
 
 
-def run_case(stand: Stand, case: Case, limit: CopyLimit, repetitions: int) -> list[Outcome]:
-    """Verify all contestants of a case, then time those that were right, by turns.
+def run_case(space: Workspace, case: Case, limit: CopyLimit, repetitions: int) -> list[Outcome]:
+    """Verify all methods of a case, then time those that were right, by turns.
 
     Returns
     -------
     list of Outcome
-        In the order of the contestants.
+        In the order of the methods.
     """
-    entrants = [_admit(stand, case, contestant, repetitions) for contestant in case.contestants]
-    copy_calls = batch_of(seconds_of(stand, limit.enqueue))
-    copies = []
+    harness = Harness(repetitions=repetitions, settle=space.finish, goes_on=True)
+    strict = replace(harness, goes_on=False)
+    every = [_admit(harness, space, case, method) for method in case.methods]
+    wanted = [_repetitions(harness, times) for times in every]
+    copies: Times[None] = Times(contestant=limit.contestant(space))
+    copies.calls = batch_of(strict.clocked(copies)[0])
     for turn in range(repetitions):
-        copies.append(seconds_of(stand, limit.enqueue, copy_calls))
-        for entrant in entrants:
-            if turn < entrant.repetitions:
-                outcome = entrant.outcome
-                outcome.seconds.append(seconds_of(stand, entrant.enqueue, outcome.calls))
-    for entrant in entrants:
-        entrant.outcome.copy_seconds_per_byte = median(copies) / (2 * limit.n_bytes)
-    return [entrant.outcome for entrant in entrants]
+        strict.time(copies)
+        due = [times for times, most in zip(every, wanted, strict=True) if turn < most]
+        harness.take_turn(due, turn)
+    return [
+        Outcome(
+            case=case.name,
+            contestant=method.name,
+            size=case.size,
+            status=times.status,
+            remark=times.remark,
+            seconds=times.seconds,
+            calls=times.calls,
+            traffic=method.traffic,
+            copy_seconds_per_byte=copies.median / (2 * limit.n_bytes),
+            ours=method.name.startswith("clmst"),
+        )
+        for method, times in zip(case.methods, every, strict=True)
+    ]
 
 
-def _admit(stand: Stand, case: Case, contestant: Contestant, repetitions: int) -> _Entrant:
-    """Verify a contestant, and find out how it is to be timed; it is not timed unless right."""
-    outcome = Outcome(
-        case=case.name,
-        contestant=contestant.name,
-        size=case.size,
-        status="failed",
-        traffic=contestant.traffic,
-        ours=contestant.name.startswith("clmst"),
-    )
+def _admit(harness: Harness, space: Workspace, case: Case, method: Method) -> Times[object]:
+    """Prepare and verify a method; it is not timed unless right."""
     try:
-        stand.spoil(case.outputs)
-        work = contestant.prepare()
-        work.enqueue()
-        expected = case.expected if contestant.expected is None else contestant.expected
-        outcome.remark = same_values(expected, work.results())
-        if outcome.remark:
-            outcome.status = "wrong"
-            return _Entrant(outcome, work.enqueue, 0)
-        seconds = seconds_of(stand, work.enqueue)
+        space.overwrite(case.outputs)
+        work = method.prepare()
     except Exception as error:
-        # Whatever stops one contestant must not stop the others; it stands in the report.
-        outcome.remark = first_line(error)
-        return _Entrant(outcome, lambda: None, 0)
-    outcome.status = "ok"
-    outcome.calls = batch_of(seconds)
-    few = min(repetitions, _FEW_REPETITIONS)
-    return _Entrant(outcome, work.enqueue, few if seconds > _LONG_CALL else repetitions)
+        # Whatever stops one method must not stop the others; it stands in the report.
+        failed: Times[object] = Times(contestant=Contestant(name=method.name, call=space.finish))
+        failed.drop_out("failed", first_line(error))
+        return failed
+    expected = case.expected if method.expected is None else method.expected
+    return harness.admit(
+        Contestant(
+            name=method.name,
+            call=work.enqueue,
+            difference=lambda _: same_values(expected, work.results()),
+            wait=space.finish,
+        )
+    )
+
+
+def _repetitions(harness: Harness, times: Times[object]) -> int:
+    """Return how often a method is timed, and set how many calls are timed together."""
+    harness.time(times)
+    if times.status != "ok":
+        return 0
+    seconds = times.seconds.pop()
+    times.calls = batch_of(seconds)
+    few = min(harness.repetitions, _FEW_REPETITIONS)
+    return few if seconds > _LONG_CALL else harness.repetitions

@@ -17,7 +17,7 @@ from clmst.runtime.launcher import Launcher
 _STALE = 0xA5
 
 
-class Stand:
+class Workspace:
     """A device with everything that contestants work in.
 
     Contestants of PyOpenCL work in the device's own queue, on the same buffers as clmst, and take
@@ -45,11 +45,11 @@ class Stand:
         """Return a copy on the device."""
         return DeviceArray.from_host(values, self.device)
 
-    def room(self, size: int, dtype: Any) -> DeviceArray:
+    def empty(self, size: int, dtype: Any) -> DeviceArray:
         """Return memory on the device; contents undefined."""
         return DeviceArray.empty(size, dtype, self.device)
 
-    def spoil(self, arrays: Sequence[DeviceArray]) -> None:
+    def overwrite(self, arrays: Sequence[DeviceArray]) -> None:
         """Overwrite arrays, lest a result be read that another contestant left there."""
         launch = Launcher(self.device, self.device.queue)
         for array in arrays:
