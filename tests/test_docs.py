@@ -174,3 +174,22 @@ def test_the_page_of_the_command_has_its_options() -> None:
     assert text == command_page.rendered(text), "run: python -m benchmarks.command_page"
     tabled = set(re.findall(r"<!-- options: (\w+) -->", text))
     assert tabled == set(root.main.commands)
+
+
+def test_the_reference_has_every_public_name() -> None:
+    """Each name that may be imported has its entry, under that name."""
+    text = (DOCS / "reference.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^::: (\S+)$", text, re.MULTILINE))
+    public = {f"clmst.{name}" for name in clmst.__all__} - {"clmst.primitives", "clmst.__version__"}
+    assert public <= listed
+    assert {f"clmst.primitives.{name}" for name in clmst.primitives.__all__} <= listed
+
+
+@pytest.mark.parametrize("page", PAGES, ids=PAGE_NAMES)
+def test_lines_are_short(page: Path) -> None:
+    """Prose is wrapped at 100; tables, code, pictures and commands are as long as they are."""
+    text = re.sub(BLOCK, "", page.read_text(encoding="utf-8"))
+    limit = 120 if page.name == "README.md" else 100
+    exempt = re.compile(r" *\||    |!\[|<!--")
+    long = [x for x in text.splitlines() if len(x) > limit and not exempt.match(x)]
+    assert not long
