@@ -27,6 +27,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clmst
 from benchmarks.options import Experiment
+from clmst.bench.contestants import as_matrix
 from clmst.bench.harness import Contestant, Harness, Times, WrongResultError
 from clmst.bench.peers import Peer
 
@@ -40,10 +41,7 @@ Way = tuple[Callable[[], Any], Callable[[Any], float | int]]
 
 def matrices(path: Path) -> tuple[Any, Any]:
     """Return a graph as a symmetric matrix, and as its upper triangle."""
-    graph = clmst.read_graph(path).symmetrised()
-    shape = (graph.n_vertices, graph.n_vertices)
-    parts = (graph.weights, graph.indices.view(np.int32), graph.indptr.view(np.int32))
-    symmetric = sparse.csr_array(parts, shape=shape)
+    symmetric = as_matrix(clmst.read_graph(path).symmetrised())
     return symmetric, sparse.triu(symmetric, format="csr")
 
 

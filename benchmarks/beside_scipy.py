@@ -23,15 +23,13 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clmst
+from clmst.bench.contestants import as_matrix
 from clmst.bench.harness import Contestant, Harness
 
 
 def matrices(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield a graph in the forms that are timed."""
-    graph = clmst.read_graph(path).symmetrised()
-    shape = (graph.n_vertices, graph.n_vertices)
-    parts = (graph.weights, graph.indices.astype(np.int32), graph.indptr.astype(np.int32))
-    symmetric = sparse.csr_array(parts, shape=shape)
+    symmetric = as_matrix(clmst.read_graph(path).symmetrised())
     yield "symmetric", symmetric
     upper = sparse.triu(symmetric, format="csr")
     yield "upper triangle", upper

@@ -24,9 +24,9 @@ from rich.table import Table
 import clmst
 from benchmarks.options import Experiments
 from clmst.bench.agreement import Agreement
+from clmst.bench.canvas import GRID, panels
 from clmst.bench.harness import WrongResultError, median_seconds
 from clmst.bench.record import write_record
-from clmst.core import atomic_file
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.profile import KernelTime
 
@@ -209,25 +209,17 @@ def sweep(
 
 def draw(measured: list[Point], file: Path) -> None:
     """Draw time against edges: finding minima, all other steps, and NumPy's finding."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
-    for axis, kind in zip(axes, ("dense", "sparse"), strict=True):
-        chosen = [point for point in measured if point.kind == kind]
-        edges = [point.n_edges for point in chosen]
-        axis.loglog(edges, [p.numpy_finding for p in chosen], "^:", label="first minima, NumPy")
-        axis.loglog(edges, [p.rest for p in chosen], "s-", label="all other steps")
-        axis.loglog(edges, [p.finding for p in chosen], "o-", label="minimum edges, all levels")
-        axis.set(title=f"{kind} graphs", xlabel="edges")
-        axis.grid(visible=True, which="major", alpha=0.3)
-    axes[0].set_ylabel("milliseconds")
-    axes[0].legend(frameon=False)
-    with atomic_file.replacing(file) as stream:
-        figure.savefig(stream, format=file.suffix[1:], dpi=150)
-    pyplot.close(figure)
+    with panels(file, 2, (9, 3.6), share_y=True) as axes:
+        for axis, kind in zip(axes, ("dense", "sparse"), strict=True):
+            chosen = [point for point in measured if point.kind == kind]
+            edges = [point.n_edges for point in chosen]
+            axis.loglog(edges, [p.numpy_finding for p in chosen], "^:", label="first minima, NumPy")
+            axis.loglog(edges, [p.rest for p in chosen], "s-", label="all other steps")
+            axis.loglog(edges, [p.finding for p in chosen], "o-", label="minimum edges, all levels")
+            axis.set(title=f"{kind} graphs", xlabel="edges")
+            axis.grid(**GRID)
+        axes[0].set_ylabel("milliseconds")
+        axes[0].legend(frameon=False)
 
 
 if __name__ == "__main__":

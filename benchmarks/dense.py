@@ -40,7 +40,7 @@ from benchmarks.options import (
 from clmst.bench.agreement import Agreement
 from clmst.bench.canvas import GRID, legend_below, panels, style
 from clmst.bench.harness import Contestant, Harness, WrongResultError, by_name, seconds_of
-from clmst.bench.record import write_record
+from clmst.bench.record import recorded, write_record
 from clmst.bench.tables import digits, median_and_range
 from clmst.runtime.device_graph import DeviceGraph
 
@@ -68,6 +68,12 @@ class Point:
     def median(self, name: str) -> float:
         """Return the median of a contestant."""
         return median(self.milliseconds[name])
+
+    def show(self) -> None:
+        """Say what it took."""
+        medians = ", ".join(f"{name} {digits(self.median(name))}" for name in self.milliseconds)
+        sizes = f"n {self.n_vertices:,}, p {self.probability:g}"
+        click.echo(f"{sizes}, ms: {medians}", err=True)
 
 
 # ----------------------------------------------------------------------- measurement
@@ -195,17 +201,6 @@ def table_of(points: list[Point], slower: str = EDGES, faster: str = MATRIX) -> 
     return table
 
 
-def collect(points: Iterator[Point], device: clmst.Device, file: Path | None) -> list[Point]:
-    """Return all points; each is told and written as soon as it is there."""
-    found: list[Point] = []
-    for point in points:
-        found.append(point)
-        medians = ", ".join(f"{name} {digits(point.median(name))}" for name in point.milliseconds)
-        click.echo(f"n {point.n_vertices:,}, p {point.probability:g}, ms: {medians}", err=True)
-        write_record(device, found, file)
-    return found
-
-
 def draw(points: list[Point], file: Path) -> None:
     """Draw times over densities, as the paper's Figure 8."""
     with panels(file, 1, (7, 4.2)) as (panel,):
@@ -241,7 +236,8 @@ def complete(device: str | None, largest: int, repetitions: int, json_file: Path
     on = clmst.get_device(device)
     graphs = complete_graphs(complete_sizes(largest))
     once = {SCIPY: scipy_milliseconds}
-    points = collect(measure(on, graphs, stored_or_listed, repetitions, once), on, json_file)
+    measured = measure(on, graphs, stored_or_listed, repetitions, once)
+    points = recorded(on, measured, json_file, on_point=Point.show)
     Console(width=_WIDTH).print(table_of(points))
 
 
@@ -257,7 +253,8 @@ def density(
     """Time graphs of rising density, and find where they cross (Table 5 and Figure 8)."""
     on = clmst.get_device(device)
     graphs = density_graphs(vertices, PROBABILITIES)
-    points = collect(measure(on, graphs, kept_or_built, repetitions), on, json_file)
+    measured = measure(on, graphs, kept_or_built, repetitions)
+    points = recorded(on, measured, json_file, on_point=Point.show)
     console = Console(width=_WIDTH)
     console.print(table_of(points))
     found = {name: crossover(points, name) for name in (MATRIX, BUILT)}

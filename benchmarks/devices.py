@@ -31,7 +31,7 @@ from benchmarks.options import Experiment, json_option, repetitions_option
 from clmst.bench import machine
 from clmst.bench.agreement import Agreement
 from clmst.bench.harness import Contestant, Harness, Times, WrongResultError, seconds_of
-from clmst.bench.record import write_record
+from clmst.bench.record import recorded
 from clmst.bench.tables import digits
 from clmst.generators.stand_ins import STAND_INS
 from clmst.tune import graphs as sources
@@ -209,11 +209,9 @@ def main(
     devices = [clmst.get_device(name) for name in names]
     if len(devices) < 2:
         raise click.UsageError("one --device is given; strategies are for two or more")
-    points = []
-    for name in graphs:
-        points.append(measure(Path(name).name, load(name), devices, repetitions))
-        every = [machine.facts(device) for device in devices]
-        write_record(devices[0], points, json_file, devices=every)
+    measured = (measure(Path(one).name, load(one), devices, repetitions) for one in graphs)
+    every = [machine.facts(device) for device in devices]
+    points = recorded(devices[0], measured, json_file, devices=every)
     console = Console(width=200)
     console.print(table_of(points))
     console.print(parts_of(points))

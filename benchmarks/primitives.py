@@ -18,6 +18,7 @@ from benchmarks import peers, plots, report
 from benchmarks.case import CopyLimit, Outcome, run_case
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.figures import LARGEST_MIB, Point, can_use_pyopencl, measure
+from benchmarks.options import device_option, json_option, repetitions_option
 from benchmarks.workspace import Workspace
 from clmst.bench.canvas import can_draw
 from clmst.bench.measurement import first_line
@@ -113,10 +114,6 @@ def _space(device: str | None) -> Workspace:
         return Workspace(clmst.get_device(device))
 
 
-device_option = click.option("--device", metavar="NAME", help="As of clmst.get_device.")
-json_option = click.option(
-    "--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write JSON too."
-)
 plot_option = click.option(
     "--plot",
     "folder",
@@ -125,9 +122,6 @@ plot_option = click.option(
     help="Draw pictures too.",
 )
 markdown_option = click.option("--markdown", is_flag=True, help="Print the table as Markdown.")
-repetitions_option = click.option(
-    "--repetitions", type=click.IntRange(1), default=9, show_default=True
-)
 
 
 @click.group(invoke_without_command=True, help=_HELP)

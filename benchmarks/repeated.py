@@ -31,7 +31,7 @@ from benchmarks.options import Experiment, device_option, json_option, repetitio
 from benchmarks.reweighted import Reweighted, load
 from clmst.bench.agreement import Agreement
 from clmst.bench.harness import Contestant, Harness, WrongResultError, by_name, seconds_of
-from clmst.bench.record import write_record
+from clmst.bench.record import recorded
 from clmst.bench.tables import digits
 
 ROUNDS = 3
@@ -156,10 +156,8 @@ def main(
 ) -> None:  # fmt: skip
     """Time solves of graphs whose weights change: medians, in brackets least and ratio."""
     on = clmst.get_device(device)
-    points = []
-    for name in graphs:
-        points.append(measure(Path(name).name, load(name), on, share, repetitions))
-        write_record(on, points, json_file)
+    measured = (measure(Path(one).name, load(one), on, share, repetitions) for one in graphs)
+    points = recorded(on, measured, json_file)
     Console(width=190).print(table_of(points))
 
 

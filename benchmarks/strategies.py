@@ -30,8 +30,8 @@ from benchmarks.dense import (
     MATRIX,
     PROBABILITIES,
     Contestants,
+    Point,
     by_edges,
-    collect,
     crossover,
     measure,
     table_of,
@@ -52,7 +52,7 @@ from clmst.algorithms import choose
 from clmst.algorithms.edge_parallel.options import UnionFind
 from clmst.bench.agreement import Agreement
 from clmst.bench.harness import WrongResultError, seconds_of
-from clmst.bench.record import write_record
+from clmst.bench.record import recorded
 from clmst.bench.tables import digits, median_and_range
 
 MP, CU, KRUSKAL = "MP", "CU", "Kruskal"
@@ -119,14 +119,9 @@ def family_timings(
 # --------------------------------------------------------------------------- telling
 
 
-def kept(timings: Iterator[Timing], device: clmst.Device, file: Path | None) -> list[Timing]:
-    """Return all timings; each is written as soon as it is there."""
-    found: list[Timing] = []
-    for timing in timings:
-        found.append(timing)
-        click.echo(f"{timing.name}, {timing.n_vertices:,}, {timing.units} units", err=True)
-        write_record(device, found, file)
-    return found
+def show(timing: Timing) -> None:
+    """Say that a graph is done."""
+    click.echo(f"{timing.name}, {timing.n_vertices:,}, {timing.units} units", err=True)
 
 
 def family_table(timings: list[Timing]) -> Table:
@@ -166,7 +161,8 @@ def sets(
 ) -> None:  # fmt: skip
     """Time MP's union-finds on a complete graph, by compute units (Table 2)."""
     on = clmst.get_device(device)
-    timings = kept(sets_timings(on, vertices, union_finds, repetitions), on, json_file)
+    measured = sets_timings(on, vertices, union_finds, repetitions)
+    timings = recorded(on, measured, json_file, on_point=show)
     Console(width=_WIDTH).print(sets_table(timings))
 
 
@@ -183,7 +179,8 @@ def time_families(
 ) -> None:
     """Time MP on sparse graphs beside Kruskal's algorithm (Table 3 and Figure 6)."""
     on = clmst.get_device(device)
-    timings = kept(family_timings(on, scales, repetitions), on, json_file)
+    measured = family_timings(on, scales, repetitions)
+    timings = recorded(on, measured, json_file, on_point=show)
     Console(width=_WIDTH).print(family_table(timings))
 
 
@@ -196,7 +193,9 @@ def complete(device: str | None, largest: int, repetitions: int, json_file: Path
     """Time complete graphs of 512 vertices and more (Table 4)."""
     on = clmst.get_device(device)
     graphs, once = complete_graphs(complete_sizes(largest)), {KRUSKAL: kruskal_milliseconds}
-    points = collect(measure(on, graphs, strategies, repetitions, once), on, json_file)
+    points = recorded(
+        on, measure(on, graphs, strategies, repetitions, once), json_file, on_point=Point.show
+    )
     Console(width=_WIDTH).print(table_of(points, MP, CU))
 
 
@@ -209,7 +208,9 @@ def density(device: str | None, vertices: int, repetitions: int, json_file: Path
     """Time graphs of rising density, and find where CU overtakes MP (Table 5)."""
     on = clmst.get_device(device)
     graphs = density_graphs(vertices, PROBABILITIES)
-    points = collect(measure(on, graphs, strategies, repetitions), on, json_file)
+    points = recorded(
+        on, measure(on, graphs, strategies, repetitions), json_file, on_point=Point.show
+    )
     Console(width=_WIDTH).print(table_of(points, MP, CU))
     for name in (CU, MATRIX):
         at = crossover(points, name, beside=MP)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from clmst.bench import machine
 from clmst.bench.results import write_json
 from clmst.core import atomic_file
 from clmst.runtime.device import Device
+
+T = TypeVar("T")
 
 
 def write_record(device: Device, points: Sequence[Any], file: Path | None, **more: Any) -> None:
@@ -29,3 +31,31 @@ def write_record(device: Device, points: Sequence[Any], file: Path | None, **mor
         values = [point if isinstance(point, dict) else asdict(point) for point in points]
         atomic_file.make_folder(file.parent)
         write_json(file, {**machine.facts(device), **more, "points": values})
+
+
+def recorded(
+    device: Device,
+    points: Iterable[T],
+    file: Path | None,
+    *,
+    on_point: Callable[[T], object] | None = None,
+    **more: Any,
+) -> list[T]:
+    """Return all points; the record is written anew as soon as another one is there.
+
+    Parameters
+    ----------
+    device, file, **more
+        As of :func:`write_record`.
+    points : iterable
+        Measures while it is gone through.
+    on_point : callable, optional
+        Is given each point, to show it.
+    """
+    found: list[T] = []
+    for point in points:
+        found.append(point)
+        if on_point is not None:
+            on_point(point)
+        write_record(device, found, file, **more)
+    return found
