@@ -18,9 +18,10 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from PIL import Image
 
 import clmst
-from benchmarks import command_page
+from benchmarks import command_page, gallery
 from clmst.cli import root
 
 ROOT = Path(__file__).parents[1]
@@ -193,3 +194,13 @@ def test_lines_are_short(page: Path) -> None:
     exempt = re.compile(r" *\||    |!\[|<!--")
     long = [x for x in text.splitlines() if len(x) > limit and not exempt.match(x)]
     assert not long
+
+
+@pytest.mark.parametrize("name", gallery.PICTURES)
+def test_pictures_of_the_gallery_are_drawn(name: str, tmp_path: Path) -> None:
+    """Each picture that the gallery shows can be made again, in the size that it has there."""
+    pytest.importorskip("matplotlib")
+    gallery.draw(name, tmp_path / "made.png", clmst.get_device())
+    with Image.open(tmp_path / "made.png") as made:
+        assert made.width == gallery.PIXELS
+    assert f"(images/{name}.png)" in (DOCS / "gallery.md").read_text(encoding="utf-8")

@@ -1,0 +1,100 @@
+"""The pictures of the gallery, made of generated graphs.
+
+    python -m benchmarks.gallery [--folder docs/images] [--only NAME] [--device NAME]
+
+The same seeds give the same graphs and forests on every device, so they give the same pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import numpy as np
+from PIL import Image
+
+import clmst
+from benchmarks.options import device_option
+from clmst.drawing import draw_change, draw_forest
+
+PIXELS = 1000  # width of a picture in a page
+
+
+def maze(path: Path, device: clmst.Device) -> None:
+    """Draw the tree of a grid with random weights: a maze."""
+    rows, columns = 36, 48
+    grid = clmst.generate("grid", rows=rows, columns=columns, seed=7)
+    u, v, weights, _ = grid.edges()
+    row, column = np.divmod(np.arange(rows * columns), columns)
+    graph = clmst.Graph.from_edges(
+        u, v, weights, n_vertices=rows * columns,
+        coordinates=np.column_stack([column, -row]).astype(np.float64),
+    )  # fmt: skip
+    forest = clmst.minimum_spanning_forest(graph, device=device)
+    draw_forest(graph, forest, path, title="A maze: the tree of a grid with random weights")
+
+
+def clusters(path: Path, device: clmst.Device) -> None:
+    """Draw the forest of points that are joined where they are near: one tree a cluster."""
+    random = np.random.default_rng(3)
+    middles = random.uniform(0, 100, (12, 2))
+    places = (middles[:, None] + random.normal(0, 3, (12, 120, 2))).reshape(-1, 2)
+    u, v = np.triu_indices(len(places), 1)
+    apart = np.hypot(*(places[u] - places[v]).T)
+    near = apart < 2.5
+    graph = clmst.Graph.from_edges(
+        u[near], v[near], apart[near], n_vertices=len(places), coordinates=places
+    )
+    forest = clmst.minimum_spanning_forest(graph, device=device)
+    draw_forest(graph, forest, path, title="A forest: points joined where they are near")
+
+
+def change(path: Path, device: clmst.Device) -> None:
+    """Draw what stays, leaves and enters when some roads become slow."""
+    graph = clmst.generate("road", n=4_000, seed=1)
+    usual = graph.edges()[2]
+    slow = np.where(np.random.default_rng(1).random(usual.size) < 0.1, 3, 1)
+    with clmst.RepeatedSolver(graph, devices=device) as solver:
+        before, after = solver.solve(usual), solver.solve(usual * slow)
+    draw_change(graph, before, after, path, title="A tenth of all roads takes three times as long")
+
+
+PICTURES: dict[str, Callable[[Path, clmst.Device], None]] = {
+    "maze": maze,
+    "clusters": clusters,
+    "change": change,
+}
+
+
+def draw(name: str, path: Path, device: clmst.Device) -> None:
+    """Draw one picture, in the size that a page shows."""
+    PICTURES[name](path, device)
+    shrink(path)
+
+
+def shrink(path: Path) -> None:
+    """Bring a picture to the width of a page, and to 128 colours."""
+    with Image.open(path) as picture:
+        height = round(picture.height * PIXELS / picture.width)
+        small = picture.convert("RGB").resize((PIXELS, height), Image.Resampling.LANCZOS)
+        small.quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+@click.command()
+@click.option(
+    "--folder", type=click.Path(path_type=Path), default=Path("docs/images"), show_default=True,
+    help="Where the pictures go.",
+)  # fmt: skip
+@click.option("--only", type=click.Choice(list(PICTURES)), help="One picture, not all.")
+@device_option
+def main(folder: Path, only: str | None, device: str | None) -> None:
+    """Draw the pictures of the gallery."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in [only] if only else PICTURES:
+        draw(name, folder / f"{name}.png", clmst.get_device(device))
+        print(folder / f"{name}.png")
+
+
+if __name__ == "__main__":
+    main()
