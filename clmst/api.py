@@ -12,6 +12,7 @@ from clmst.algorithms import earned
 from clmst.algorithms.dense import solve as dense
 from clmst.algorithms.k_core import core_numbers as k_core
 from clmst.algorithms.proof.checked import checked
+from clmst.algorithms.registry import takes_complete_graphs
 from clmst.algorithms.shared.solution import DeviceForest
 from clmst.algorithms.solving import solve_resident, with_stats
 from clmst.core.arguments import check_bools
@@ -73,23 +74,13 @@ def minimum_spanning_forest(
         masked array masked cells are not (:meth:`Graph.from_masked`). Only "dense" takes those.
         Weights may be bool, int8-64, uint8-64 or float16/32/64; infinities are ordinary weights.
     algorithm : str
-        "filter-boruvka" (Borůvka's rounds on ever smaller arrays, light edges first; the quickest
-        on GPUs), "lone-boruvka" (the same for lone work-items; the quickest on CPUs), "ecl"
-        (ECL-MST), "boruvka" (made of primitives, no atomics on global memory), "dense" (an
-        adjacency matrix on the device, for nearly complete graphs), "pma" (many trees grown at once
-        by Prim's algorithm), "prim" (a tree that grows vertex by vertex, for small or dense
-        graphs), "prim-boruvka" (Borůvka's first log log n rounds, then Prim), "edge-parallel"
-        (every round over all edges, to compare), or "auto": the one whose `options` are given,
-        "dense" for complete graphs, "ecl" where a graph has more than 2**30 vertices, else
-        "lone-boruvka" where work-groups are of one work-item, as on CPUs, and "filter-boruvka"
-        elsewhere.
+        A name of the table in docs/algorithms.md, which ``clmst solve --help`` lists too, or
+        "auto": the one whose `options` are given, "dense" for complete graphs, else the quickest
+        for the size of the graph and the device.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
     options : object, optional
-        The algorithm's own: :class:`clmst.FilterBoruvkaOptions`,
-        :class:`clmst.LoneBoruvkaOptions`, :class:`clmst.EclOptions`, :class:`clmst.BoruvkaOptions`,
-        :class:`clmst.PmaOptions`, :class:`clmst.PrimOptions`, :class:`clmst.PrimBoruvkaOptions`,
-        :class:`clmst.EdgeParallelOptions`, :class:`clmst.DenseOptions`.
+        The algorithm's own, as :class:`clmst.EclOptions` of "ecl".
     keep_on_device : bool
         Return a :class:`DeviceForest`, its edges still on the device.
     profile : bool
@@ -277,7 +268,7 @@ def _solve(
 ) -> Forest | DeviceForest:
     algorithms.check_name(algorithm)  # before anything is uploaded
     check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
-    if algorithm not in ("auto", "dense"):
+    if not takes_complete_graphs(algorithm):
         refuse_complete(graph, algorithm)
     stored = resident(graph, device, wait=profile)  # a profile takes another queue
     device = stored.device

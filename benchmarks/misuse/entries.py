@@ -15,6 +15,7 @@ import clmst
 from benchmarks.misuse.world import World
 from clmst import drawing, generators, io
 from clmst import primitives as p
+from clmst.algorithms import ALGORITHMS
 
 Call = tuple[Callable[..., Any], dict[str, Any]]
 
@@ -232,17 +233,8 @@ def _use_device_array(**attributes: Any) -> Any:
 
 
 def _options() -> Iterator[tuple[str, Callable[[World], Call]]]:
-    for kind, algorithm in (
-        (clmst.BoruvkaOptions, "boruvka"),
-        (clmst.DenseOptions, "dense"),
-        (clmst.EclOptions, "ecl"),
-        (clmst.EdgeParallelOptions, "edge-parallel"),
-        (clmst.FilterBoruvkaOptions, "filter-boruvka"),
-        (clmst.LoneBoruvkaOptions, "lone-boruvka"),
-        (clmst.PmaOptions, "pma"),
-        (clmst.PrimBoruvkaOptions, "prim-boruvka"),
-        (clmst.PrimOptions, "prim"),
-    ):
+    for algorithm, record in ALGORITHMS.items():
+        kind = record.options_class
         yield (
             kind.__name__,
             lambda w, kind=kind, algorithm=algorithm: (

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from clmst import algorithms
 from clmst.algorithms.adoption import check as adoption
 from clmst.algorithms.dense import solve as dense
 from clmst.algorithms.earned import AdoptionCase, Case, CompleteCase
 from clmst.algorithms.k_core import core_numbers as k_core
+from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.solution import gather
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest
@@ -22,9 +22,6 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
-
-# On GPUs a single work-item grows each tree of these, which takes a second on the large graph.
-_SERIAL = ("prim",)
 
 SIZES: tuple[Size, ...] = ("tiny", "small", "large")
 
@@ -42,8 +39,9 @@ def _sizes(algorithm: str, device: Device, case: Case) -> Iterator[Size]:
     """Yield the sizes of graphs that are solved; other options may be slow on a large one."""
     yield "tiny"
     yield "small"
-    serial = algorithm in _SERIAL and device.capabilities.kind != "cpu"
-    if not case.told_options and algorithm != "dense" and not serial:
+    where = ALGORITHMS[algorithm].large_self_test
+    takes_large = where == "always" or (where == "cpu" and device.capabilities.kind == "cpu")
+    if not case.told_options and takes_large:
         yield "large"
 
 
@@ -51,7 +49,7 @@ def _forest_failure(algorithm: str, known: KnownGraph, device: Device, case: Cas
     graph = known.weighted(dtype_of(case.bits, case.kind), symmetric=case.symmetric)
     resident = DeviceGraph.upload(graph, device)
     launch = Launcher(device, device.queue)
-    solve = algorithms.ALGORITHMS[algorithm]
+    solve = ALGORITHMS[algorithm].solve
     solution = solve(resident, launch, maximum=case.maximum, options=case.options)
     forest = gather(solution, launch, maximum=case.maximum).to_host()
     return difference(forest, known.forest(maximum=case.maximum), known)

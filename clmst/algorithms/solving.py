@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clmst import algorithms
+from clmst.algorithms.choosing import choose
 from clmst.algorithms.memory_needs import with_needs
 from clmst.algorithms.shared.solution import DeviceForest, Solution, gather
 from clmst.core.errors import OutOfDeviceMemoryError
@@ -31,9 +31,7 @@ def solve_resident(
     algorithm, options, maximum
         As of :func:`clmst.minimum_spanning_forest`.
     """
-    name, solve = algorithms.choose(
-        algorithm, graph.device, graph, options=options, maximum=maximum
-    )
+    name, solve = choose(algorithm, graph.device, graph, options=options, maximum=maximum)
     try:
         solution = solve(graph, launch, maximum=maximum, options=options)
         return forest_of(solution, launch, algorithm=name, maximum=maximum)

@@ -126,7 +126,7 @@ def with_transfers(
     return SolveContestant(name=contestant, scope="transfers", call=call, parameters=parameters)
 
 
-def _chosen(algorithm: str, resident: DeviceGraph) -> tuple[str, algorithms.Algorithm]:
+def _chosen(algorithm: str, resident: DeviceGraph) -> tuple[str, algorithms.Solve]:
     """Return the algorithm that a name means for a graph on its device."""
     return algorithms.choose(algorithm, resident.device, resident)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from clmst.algorithms.registry import one_of
 from clmst.bench.settings import (
     ALGORITHMS,
     DEGREES,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     multiple=True,
     default=ALGORITHMS,
     show_default=True,
-    help="What to time; ratios refer to the first. May be repeated.",
+    help=f"What to time; ratios refer to the first. May be repeated. One of {one_of()}.",
 )
 @click.option(
     "--repeat",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from clmst.algorithms.registry import one_of, takes_complete_graphs
 from clmst.cli.summary import Summary
 from clmst.cli.terminal import (
     Stages,
@@ -42,7 +43,7 @@ _STDOUT = Path("-")
     metavar="NAME",
     default="auto",
     show_default=True,
-    help="How to solve; the forest is the same.",
+    help=f"How to solve; the forest is the same. One of {one_of()}.",
 )
 @device_option
 @click.option(
@@ -163,7 +164,7 @@ class _Job:
         """Read a graph; points stay points where the algorithm takes them."""
         from clmst.io import read_graph, read_points, registry
 
-        takes_points = algorithm in ("auto", "dense")
+        takes_points = takes_complete_graphs(algorithm)
         with self.stages.stage("read", f"reading {file}"):
             if takes_points and registry.find(file, format_name).points_reader is not None:
                 return read_points(file, format=format_name)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from clmst.algorithms.registry import one_of
 from clmst.cli.failure import Failure, Interruption
 from clmst.cli.terminal import (
     Stages,
@@ -42,7 +43,11 @@ if TYPE_CHECKING:
     "four generated graphs that suit the device when left out.",
 )
 @click.option(
-    "--algorithm", metavar="NAME", default="auto", show_default=True, help="What to tune for."
+    "--algorithm",
+    metavar="NAME",
+    default="auto",
+    show_default=True,
+    help=f"What to tune for. One of {one_of()}.",
 )
 @click.option(
     "--parameters",

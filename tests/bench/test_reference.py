@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clmst import Device, algorithms, kruskal, to_device
+from clmst import Device, kruskal, to_device
 from clmst.algorithms.boruvka.solve import solve as solve_boruvka
 from clmst.bench.reference import establish
 from clmst.core.errors import InvalidForestError
@@ -48,7 +48,7 @@ def test_one_broken_algorithm_leaves_a_reference(
     any_device: Device, right: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So that the others are timed, and the broken one is found wrong."""
-    monkeypatch.setitem(algorithms.ALGORITHMS, "ecl", broken)  # type: ignore[arg-type]
+    monkeypatch.setattr("clmst.algorithms.ecl.solve.solve", broken)
     graph = graph_of()
     reference = establish(graph, to_device(graph, any_device), right)
     assert reference.difference(kruskal(graph).edge_ids) == ""
@@ -56,7 +56,7 @@ def test_one_broken_algorithm_leaves_a_reference(
 
 def test_small_graph_by_kruskal(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the algorithms that are to be timed."""
-    monkeypatch.setitem(algorithms.ALGORITHMS, "ecl", broken)  # type: ignore[arg-type]
+    monkeypatch.setattr("clmst.algorithms.ecl.solve.solve", broken)
     graph = graph_of()
     reference = establish(graph, to_device(graph, any_device), None)
     assert reference.how == "Kruskal's algorithm on the host"
@@ -71,7 +71,7 @@ def test_large_graph_by_agreement(any_device: Device, right: int) -> None:
 
 
 def test_disagreement_is_an_error(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(algorithms.ALGORITHMS, "ecl", broken)  # type: ignore[arg-type]
+    monkeypatch.setattr("clmst.algorithms.ecl.solve.solve", broken)
     graph = graph_of()
     with pytest.raises(InvalidForestError, match=r"boruvka and ecl disagree \(\d+ edges, not"):
         establish(graph, to_device(graph, any_device), None, largest=10)

@@ -44,8 +44,8 @@ def damage_forests(monkeypatch: pytest.MonkeyPatch, damage: Damage) -> None:
 
         return solved
 
-    broken = {name: wrong(solve) for name, solve in ALGORITHMS.items()}
-    monkeypatch.setattr("clmst.algorithms.ALGORITHMS", broken)
+    for record in ALGORITHMS.values():
+        monkeypatch.setattr(f"{record.folder}.solve.solve", wrong(record.solve))
 
 
 def leave_one_out(flags: Array, edges: Array) -> None:

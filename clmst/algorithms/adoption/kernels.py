@@ -1,0 +1,19 @@
+"""Every specialisation of the CSR check's kernels that a device can get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clmst.algorithms.adoption.check import LONE_SOURCE, SOURCE
+from clmst.algorithms.shared.weights import every_weight
+from clmst.runtime.capabilities import Capabilities
+from clmst.runtime.policy import Policy
+from clmst.runtime.program import Specialisation, specialise
+
+
+def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
+    """Yield every specialisation for a device."""
+    for weights in every_weight(False):
+        yield specialise(SOURCE, capabilities, tuning, **weights)
+        if tuning.work_group_size == 1:
+            yield specialise(LONE_SOURCE, capabilities, tuning, **weights)

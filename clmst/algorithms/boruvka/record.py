@@ -1,0 +1,15 @@
+"""What the rest of clmst has to know of boruvka."""
+
+from __future__ import annotations
+
+from clmst.algorithms.shared.algorithm_record import Record
+
+RECORD = Record(
+    name="boruvka",
+    folder="clmst.algorithms.boruvka",
+    options="BoruvkaOptions",
+    purpose="recursive contraction made of primitives alone",
+    good_for="devices without atomics on global memory; to compare",
+    rank=60,
+    bytes_needed=(0, 107),
+)

@@ -1,0 +1,29 @@
+"""What the rest of clmst has to know of dense."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clmst.algorithms.shared.algorithm_record import Record
+
+if TYPE_CHECKING:
+    from clmst.runtime.device import Device
+
+
+def _most_vertices(device: Device) -> int:
+    """Return how many rows a matrix may have."""
+    from clmst.runtime.device_matrix import most_vertices
+
+    return most_vertices(device)
+
+
+RECORD = Record(
+    name="dense",
+    folder="clmst.algorithms.dense",
+    options="DenseOptions",
+    purpose="an adjacency matrix, read about once, or distances of points computed on the way",
+    good_for="complete graphs; nearly complete ones that are solved more than once",
+    most_vertices=_most_vertices,
+    takes_complete_graphs=True,
+    large_self_test="never",
+)

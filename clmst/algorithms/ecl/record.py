@@ -1,0 +1,16 @@
+"""What the rest of clmst has to know of ecl."""
+
+from __future__ import annotations
+
+from clmst.algorithms.shared.algorithm_record import Record
+
+RECORD = Record(
+    name="ecl",
+    folder="clmst.algorithms.ecl",
+    options="EclOptions",
+    purpose="ECL-MST: edge worklists, deterministic reservations, one filter",
+    good_for="graphs of more than 2\\*\\*30 vertices; every optimisation can be switched off",
+    rank=40,
+    bytes_needed=(20, 34),
+    takes_any_graph=True,
+)

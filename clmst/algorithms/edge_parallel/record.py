@@ -1,0 +1,16 @@
+"""What the rest of clmst has to know of edge-parallel."""
+
+from __future__ import annotations
+
+from clmst.algorithms.shared.algorithm_record import Record
+
+RECORD = Record(
+    name="edge-parallel",
+    folder="clmst.algorithms.edge_parallel",
+    options="EdgeParallelOptions",
+    purpose="every round over all edges, by disjoint sets; nothing compacted or filtered",
+    good_for="to compare",
+    rank=80,
+    bytes_needed=(13, 10),
+    takes_any_graph=True,
+)

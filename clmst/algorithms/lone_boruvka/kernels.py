@@ -1,0 +1,18 @@
+"""Every specialisation of lone-boruvka's kernels that a device can get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clmst.algorithms.lone_boruvka.solve import FIRST_SOURCE, SOURCE, defines
+from clmst.algorithms.shared.weights import every_weight
+from clmst.runtime.capabilities import Capabilities
+from clmst.runtime.policy import Policy
+from clmst.runtime.program import Specialisation, specialise
+
+
+def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
+    """Yield every specialisation for a device."""
+    for weights in every_weight():
+        for source in (SOURCE, FIRST_SOURCE):
+            yield specialise(source, capabilities, tuning, **defines(weights))

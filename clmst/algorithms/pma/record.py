@@ -1,0 +1,15 @@
+"""What the rest of clmst has to know of pma."""
+
+from __future__ import annotations
+
+from clmst.algorithms.shared.algorithm_record import Record
+
+RECORD = Record(
+    name="pma",
+    folder="clmst.algorithms.pma",
+    options="PmaOptions",
+    purpose="many Partial Prim trees at once, united, again",
+    good_for="to compare",
+    rank=70,
+    bytes_needed=(0, 83),
+)

@@ -1,0 +1,38 @@
+"""The algorithms there are: the record of each folder that has one.
+
+An algorithm is added by its folder, with nothing else to change: see docs/add_an_algorithm.md.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from os import path
+from pkgutil import iter_modules
+
+import clmst.algorithms
+from clmst.algorithms.shared.algorithm_record import Record
+
+
+def _records() -> dict[str, Record]:
+    """Return the records of all folders, by the names of their algorithms."""
+    found = {}
+    for home in clmst.algorithms.__path__:
+        for folder in iter_modules([home]):
+            modules = iter_modules([path.join(home, folder.name)]) if folder.ispkg else ()
+            if any(module.name == "record" for module in modules):
+                record = import_module(f"clmst.algorithms.{folder.name}.record").RECORD
+                found[record.name] = record
+    return dict(sorted(found.items()))
+
+
+ALGORITHMS: dict[str, Record] = _records()
+
+
+def takes_complete_graphs(name: str) -> bool:
+    """Return whether an algorithm takes graphs that list no edges; "auto" does."""
+    return name == "auto" or ALGORITHMS[name].takes_complete_graphs
+
+
+def one_of() -> str:
+    """Return the names of all algorithms for a sentence; "auto" is one."""
+    return ", ".join(["auto", *ALGORITHMS])

@@ -1,0 +1,23 @@
+"""Every specialisation of this folder's kernels that a device can get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clmst.algorithms.reweighting import band, chains, repeated, union
+from clmst.algorithms.shared.weights import WIDTHS, every_weight
+from clmst.runtime.capabilities import Capabilities
+from clmst.runtime.policy import Policy
+from clmst.runtime.program import Specialisation, specialise
+
+
+def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
+    """Yield every specialisation for a device."""
+    for source in (band.SETTLE_SOURCE, chains.SOURCE):
+        yield specialise(source, capabilities, tuning)
+    for bits in WIDTHS:
+        yield specialise(union.SOURCE, capabilities, tuning, WEIGHT_BITS=bits)
+    for weights in every_weight():
+        yield specialise(band.SOURCE, capabilities, tuning, **weights)
+    for weights in every_weight(False):
+        yield specialise(repeated.SOURCE, capabilities, tuning, **weights)

@@ -1,0 +1,109 @@
+"""What the rest of clmst has to know of an algorithm: one record, in the algorithm's folder."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+if TYPE_CHECKING:  # records are read for the command's help, which loads no OpenCL
+    from clmst.algorithms.shared.solution import Solution
+    from clmst.runtime.capabilities import Capabilities
+    from clmst.runtime.device import Device
+    from clmst.runtime.device_graph import DeviceGraph
+    from clmst.runtime.launcher import Launcher
+    from clmst.runtime.policy import Policy
+    from clmst.runtime.program import Specialisation
+
+
+class Solve(Protocol):
+    """What every algorithm is: the same contract, the same edge set."""
+
+    def __call__(
+        self, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any
+    ) -> Solution:
+        """Enqueue the solve; the flags of the solution are complete when its queue has finished."""
+
+
+Specialisations: TypeAlias = "Callable[[Capabilities, Policy], Iterator[Specialisation]]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """An algorithm: its name, where its parts are, what it is for, and what limits it.
+
+    Attributes
+    ----------
+    name : str
+        What callers give as ``algorithm``.
+    folder : str
+        Its package, which has ``solve.py`` with a function ``solve``, ``options.py`` with the class
+        of its options, and ``kernels.py`` with a function ``specialisations``.
+    options : str
+        The name of the class of its options.
+    purpose : str
+        What it is, in one line.
+    good_for : str
+        When to take it, in one line.
+    rank : int or function, optional
+        Where "auto" comes to it, the least first; a function of a device's policy and of the graph,
+        None for a large one. None: "auto" never takes it. The figures are in docs/algorithms.md.
+    most_vertices : function, optional
+        Returns how many vertices it takes on a device; None: as many as a graph can have.
+    bytes_needed : tuple of int, optional
+        Bytes a vertex and an edge at the peak of a solve, beside the graph itself; weights of 32
+        bits. The larger of what edges stored once and twice take, on random graphs of average
+        degree 2 to 32. None: it has an error of its own.
+    takes_any_graph : bool
+        Whether it solves every graph in reasonable time, so that it can be offered for another one.
+    takes_complete_graphs : bool
+        Whether it solves matrices and points (`dense.solve_matrix`), which list no edges.
+    large_self_test : {"always", "cpu", "never"}
+        On which devices its self-test solves the large known graph, too.
+    """
+
+    name: str
+    folder: str
+    options: str
+    purpose: str
+    good_for: str
+    rank: int | Callable[[Policy, DeviceGraph | None], int] | None = None
+    most_vertices: Callable[[Device], int] | None = None
+    bytes_needed: tuple[int, int] | None = None
+    takes_any_graph: bool = False
+    takes_complete_graphs: bool = False
+    large_self_test: Literal["always", "cpu", "never"] = "always"
+
+    @property
+    def solve(self) -> Solve:
+        """What solves by it; loaded when it is first used."""
+        name = f"{self.folder}.solve"
+        found: Solve = (sys.modules.get(name) or import_module(name)).solve
+        return found
+
+    @property
+    def options_class(self) -> type[Any]:
+        """The class of its options."""
+        found: type[Any] = getattr(import_module(f"{self.folder}.options"), self.options)
+        return found
+
+    @property
+    def specialisations(self) -> Specialisations:
+        """What yields every specialisation of its kernels that a device can get."""
+        found: Specialisations = import_module(f"{self.folder}.kernels").specialisations
+        return found
+
+    def is_chosen_by(self, options: object) -> bool:
+        """Return whether options are of its class."""
+        kind = type(options)
+        return kind.__name__ == self.options and kind.__module__ == f"{self.folder}.options"
+
+    def rank_for(self, policy: Policy, graph: DeviceGraph | None) -> int | None:
+        """Return where "auto" comes to it for a graph, None for a large one."""
+        return self.rank(policy, graph) if callable(self.rank) else self.rank
+
+    def takes(self, device: Device, n_vertices: int) -> bool:
+        """Return whether it takes so many vertices."""
+        return self.most_vertices is None or n_vertices <= self.most_vertices(device)

@@ -1,0 +1,134 @@
+"""The records of algorithms: whole, read by everything that names one, and none of them needed."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import clmst
+from clmst import Device, Graph, InvalidArgumentError
+from clmst.algorithms import ALGORITHMS, catalogue, check_name
+from clmst.algorithms.shared.algorithm_record import Record
+from clmst.cli.bench import bench
+from clmst.cli.solve import solve
+from clmst.cli.tune import tune
+from clmst.runtime import policy
+from tests.forests import assert_same_forest
+from tests.runtime.test_policy import CAPABILITIES
+
+DOCS = Path(__file__).parents[2] / "docs"
+CPU = CAPABILITIES["cpu"]
+every_record = pytest.mark.parametrize("record", ALGORITHMS.values(), ids=ALGORITHMS)
+
+# Each record is taken out before anything has read the table, then all of clmst is imported.
+WITHOUT_ONE = """
+import pkgutil, sys
+from importlib import import_module
+
+import clmst
+from clmst.algorithms.registry import ALGORITHMS
+
+BELOW = {"core", "io", "generators", "drawing", "runtime", "primitives"}  # know no algorithm
+for name in sorted(ALGORITHMS):
+    for module in [one for one in sys.modules if one.startswith("clmst.")]:
+        if module.split(".")[1] not in BELOW:
+            del sys.modules[module]
+    del import_module("clmst.algorithms.registry").ALGORITHMS[name]
+    for module in pkgutil.walk_packages(clmst.__path__, "clmst."):
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
+    families = import_module("clmst.families").BY_NAME
+    assert name not in families
+    print(name)
+"""
+
+
+@every_record
+def test_record_is_whole(record: Record) -> None:
+    """What is loaded late must be there all the same."""
+    assert record.folder == f"clmst.algorithms.{record.name.replace('-', '_')}"
+    assert record.options_class() == record.options_class()
+    assert record.is_chosen_by(record.options_class())
+    assert not record.is_chosen_by(None)
+    assert record.solve.__doc__
+    made = list(record.specialisations(CPU, policy.choose(CPU)))
+    assert any(one.source.startswith(record.folder[6:].replace(".", "/")) for one in made)
+    assert getattr(clmst, record.options) is record.options_class
+
+
+@pytest.mark.skipif(not DOCS.exists(), reason="installed without the pages")
+def test_pages_list_all_algorithms() -> None:
+    """One row a record, and no row more."""
+    page = (DOCS / "algorithms.md").read_text(encoding="utf-8")
+    rows = {line for line in page.splitlines() if re.match(r"\| `[\w-]+` \|.*Options` \|$", line)}
+    assert rows == {
+        f"| `{one.name}` | {one.purpose} | {one.good_for} | `{one.options}` |"
+        for one in ALGORITHMS.values()
+    }
+    reference = (DOCS / "reference.md").read_text(encoding="utf-8")
+    for one in ALGORITHMS.values():
+        assert f"::: {one.folder}.options.{one.options}\n" in reference
+
+
+@pytest.mark.parametrize("command", [solve, bench, tune], ids=lambda one: one.name)
+def test_help_lists_all_algorithms(command: object) -> None:
+    told = CliRunner().invoke(command, ["--help"]).output  # type: ignore[arg-type]
+    assert f"auto,{','.join(ALGORITHMS)}" in "".join(told.split())  # lines end at hyphens, too
+
+
+def test_help_needs_no_opencl() -> None:
+    """Records are read for the command's help, which must not take a second."""
+    code = "import sys, clmst.cli.solve; print({'pyopencl', 'numpy', 'scipy'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_ranks_differ() -> None:
+    """Else the order of "auto" would go by names."""
+    for capabilities in CAPABILITIES.values():
+        tuning = policy.choose(capabilities)
+        ranks = [one.rank_for(tuning, None) for one in ALGORITHMS.values()]
+        given = [rank for rank in ranks if rank is not None]
+        assert len(given) == len(set(given)) == len(ranks) - 1
+
+
+def ties(n: int = 80, m: int = 300) -> Graph:
+    rng = np.random.default_rng(7)
+    u, v = rng.integers(0, n, (2, m))
+    return Graph.from_edges(u, v, rng.integers(0, 9, m).astype(np.float32), n_vertices=n)
+
+
+@every_record
+def test_each_can_be_taken_out(
+    record: Record, any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing else needs it: "auto" and all others solve, complete graphs included."""
+    monkeypatch.delitem(ALGORITHMS, record.name)
+    graph = ties()
+    with pytest.raises(InvalidArgumentError, match=f"{record.name!r}; there are 'auto'"):
+        check_name(record.name)
+    for maximum in (False, True):
+        run = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+        expected = clmst.kruskal(graph, maximum=maximum)
+        for name in ("auto", *ALGORITHMS):
+            forest = run(graph, algorithm=name, device=any_device)
+            assert forest.stats["algorithm"] != record.name
+            assert_same_forest(forest, expected)
+    cells = np.ones((9, 9))
+    assert clmst.minimum_spanning_forest(cells, device=any_device).n_edges == 8
+    assert list(catalogue.specialisations(CPU, policy.choose(CPU)))
+
+
+def test_everything_imports_without_any() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_ONE],
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == sorted(ALGORITHMS)
