@@ -16,6 +16,7 @@ from clmst import Device
 from clmst.algorithms.earned import Case
 from clmst.families import BY_NAME, FAMILIES
 from clmst.runtime import source
+from tests.caches import use_own_cache
 from tests.variants import variants
 
 FLOAT, WIDE = Case(32, "float", symmetric=True), Case(64, "float", maximum=True)
@@ -108,7 +109,7 @@ def cl_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     copy = tmp_path / "cl"
     shutil.copytree(source.root(), copy)
     monkeypatch.setattr(source, "root", lambda: copy)
-    monkeypatch.setenv("CLMST_CACHE", str(tmp_path / "cache"))
+    use_own_cache(monkeypatch, tmp_path / "cache")
     source.compose.cache_clear()
     source.digest.cache_clear()
     yield copy

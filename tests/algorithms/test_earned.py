@@ -21,6 +21,7 @@ from clmst.repeated import earned as of_rounds
 from clmst.runtime import discovery
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.trust import Family
+from tests.caches import use_own_cache
 from tests.forests import assert_same_forest
 from tests.variants import GPU_SHAPE
 
@@ -52,7 +53,7 @@ class Wrong:
 @pytest.fixture
 def wrong(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Wrong]:
     """Let a test say what is refused, with an empty cache and devices that have earned nothing."""
-    monkeypatch.setenv("CLMST_CACHE", str(tmp_path))
+    use_own_cache(monkeypatch, tmp_path)
     monkeypatch.setattr(discovery, "_resolved", {})
     monkeypatch.setattr(discovery, "_passed_over", [])
     return Wrong(monkeypatch)

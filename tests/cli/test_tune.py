@@ -22,6 +22,7 @@ from clmst.runtime import discovery, tuning
 from clmst.runtime.device import Device
 from clmst.runtime.policy import Policy
 from clmst.tune.policy_benchmark import Comparison, PolicyBenchmark
+from tests.caches import use_own_cache
 from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
 from tests.variants import variants
 
@@ -36,7 +37,7 @@ TWO = ("--algorithm", "ecl", "--parameters", f"edges_per_item,{SECOND}", "--devi
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Give each test a table of its own, and devices that have not looked at another."""
-    monkeypatch.setenv("CLMST_CACHE", str(tmp_path / "cache"))
+    use_own_cache(monkeypatch, tmp_path / "cache")
     monkeypatch.setattr(discovery, "_resolved", {})
     tuning._tell.cache_clear()
 
@@ -227,7 +228,6 @@ def test_interrupt_keeps_the_best(run: Run, table: Path, monkeypatch: pytest.Mon
 
 
 def test_bad_table_warns_in_one_line(run: Run, table: Path, sample: Path) -> None:
-    table.parent.mkdir()
     table.write_text("{")
     result = run("solve", sample, "--quiet")
     assert result.exit_code == 0
@@ -236,7 +236,6 @@ def test_bad_table_warns_in_one_line(run: Run, table: Path, sample: Path) -> Non
 
 
 def test_bad_table_is_not_overwritten(run: Run, table: Path) -> None:
-    table.parent.mkdir()
     table.write_text("{")
     assert_fails(run(*QUICK, *TWO), "is no JSON", "move it away")
     assert table.read_text() == "{"

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.caches import use_own_cache
+
 ICD = Path("/etc/OpenCL/vendors/rusticl.icd")
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -94,9 +96,12 @@ print(json.dumps(found))
 
 
 @pytest.mark.parametrize("algorithm", ["lone-boruvka", "filter-boruvka", "prim"])
-def test_self_tests_see_it_by_themselves(algorithm: str, tmp_path: Path) -> None:
+def test_self_tests_see_it_by_themselves(
+    algorithm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A driver that is wrong in a way that the trial does not see is refused all the same."""
-    found = run("-c", WITHOUT_TRIAL, algorithm, CLMST_CACHE=str(tmp_path))
+    use_own_cache(monkeypatch, tmp_path)
+    found = run("-c", WITHOUT_TRIAL, algorithm)
     assert len(found) == 2
     for reason in found:
         assert f"is not trusted with {algorithm}" in str(reason)

@@ -20,6 +20,7 @@ from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.runtime import source
 from clmst.runtime.trust import Family
 from clmst.runtime.verdicts import CRASHED, Verdict, VerdictStore
+from tests.caches import use_own_cache
 from tests.variants import GPU_SHAPE
 
 
@@ -41,8 +42,7 @@ class Counted:
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let every test begin with an empty cache of its own."""
-    monkeypatch.setenv("CLMST_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+    return use_own_cache(monkeypatch, tmp_path / "cache")
 
 
 @pytest.fixture
