@@ -28,10 +28,13 @@ LAYOUTS: tuple[Layout, ...] = ("edges", "symmetrised", "upper csr", "symmetric c
 
 
 def register_profiles() -> None:
-    """Register the profiles `ci` (the same few examples every time) and `thorough`."""
+    """Register the profiles `quick`, `ci` (the same few examples every time) and `thorough`."""
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
     settings.register_profile(
         "ci", derandomize=True, max_examples=60, deadline=None, suppress_health_check=slow
+    )
+    settings.register_profile(
+        "quick", derandomize=True, max_examples=10, deadline=None, suppress_health_check=slow
     )
     settings.register_profile(
         "thorough", max_examples=2000, deadline=None, suppress_health_check=slow

@@ -10,9 +10,11 @@ import re
 import shutil
 import tempfile
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from clmst.runtime import source
+from tests.offline import kept
 from tests.offline.outcome import Kernel, Outcome, run
 
 PROGRAM = "clang-15"
@@ -49,8 +51,26 @@ def version() -> str:
     return run([PROGRAM, "--version"])[1].splitlines()[0]
 
 
+@cache
+def installed() -> str:
+    """Return what identifies the compiler as it is installed, libraries included."""
+    bitcode = _bitcode()
+    assert bitcode is not None
+    libraries = [
+        *Path("/usr/lib").glob("*/libLLVM-15*.so*"),
+        *Path("/usr/lib").glob("*/libclang-cpp.so.15*"),
+        *bitcode.glob("*.bc"),
+    ]
+    return kept.installed(Path(str(shutil.which(PROGRAM))), *libraries)
+
+
 def compile_text(architecture: str, text: str, options: Sequence[str]) -> Outcome:
     """Compile OpenCL C."""
+    question = ("clang", architecture, text, *options)
+    return kept.kept(question, installed(), lambda: _compile_text(architecture, text, options))
+
+
+def _compile_text(architecture: str, text: str, options: Sequence[str]) -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "source.cl"
         path.write_text(text, encoding="utf-8")

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from tests.offline import kept
 from tests.offline.outcome import Kernel, Outcome, run
 
 PROGRAM = "ocloc"
@@ -37,8 +38,24 @@ def version() -> str:
         return f"{PROGRAM} {answer.rstrip(chr(0))}"
 
 
+@cache
+def installed() -> str:
+    """Return what identifies the compiler as it is installed, libraries included."""
+    libraries = [
+        path
+        for name in ("libocloc", "libigc", "libigdfcl", "libopencl-clang", "libLLVMSPIRV")
+        for path in Path("/usr/lib").glob(f"*/{name}*.so*")
+    ]
+    return kept.installed(Path(str(shutil.which(PROGRAM))), *libraries)
+
+
 def compile_text(architecture: str, text: str, options: Sequence[str]) -> Outcome:
     """Compile OpenCL C."""
+    question = ("ocloc", architecture, text, *options)
+    return kept.kept(question, installed(), lambda: _compile_text(architecture, text, options))
+
+
+def _compile_text(architecture: str, text: str, options: Sequence[str]) -> Outcome:
     spirv, log = to_spirv("skl", text, tuple(options))
     if not spirv:
         return Outcome(complaints=log)
@@ -52,7 +69,11 @@ def compile_text(architecture: str, text: str, options: Sequence[str]) -> Outcom
 @cache
 def to_spirv(architecture: str, text: str, options: tuple[str, ...]) -> tuple[bytes, str]:
     """Compile OpenCL C to SPIR-V; return that, empty after errors, and what ocloc had to say."""
-    return _compile(architecture, text.encode(), options, ["-spv_only"], output="*.spv")
+    return kept.kept(
+        ("SPIR-V", architecture, text, *options),
+        installed(),
+        lambda: _compile(architecture, text.encode(), options, ["-spv_only"], output="*.spv"),
+    )
 
 
 def _compile(
