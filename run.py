@@ -3,6 +3,8 @@
 
     python3 run.py [FILE]   the forest of a generated road network, or of your graph file: a summary
                             and a picture
+    python3 run.py check    in minutes: lint, types, and the tests on the default device as it is,
+                            but for slow ones and other compilers, with few random examples
     python3 run.py test     every check: lint, types, tests; then the tests again with the lowest
                             version of every package that pyproject.toml allows
 
@@ -37,6 +39,10 @@ SYSTEM_PACKAGES = {
     "clang-15": "/usr/bin/clang-15",
     "rocm-device-libs": "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ockl.bc",
 }
+
+# A process a core, eight at most: one comes to 3 GB of programs and matrices. Each begins with
+# tests that follow one another, since these share programs; who has finished takes from others.
+PROCESSES = ("--numprocesses", "auto", "--maxprocesses", "8", "--dist", "worksteal")
 
 
 def run(*command: str | Path) -> None:
@@ -104,23 +110,34 @@ def demonstrate(file: str | None) -> None:
     print(f"the picture: {picture}")
 
 
+def lint() -> None:
+    """Check the sources without running them."""
+    run(BIN / "ruff", "check")
+    run(BIN / "ruff", "format", "--check")
+    run(BIN / "mypy")
+
+
+def check() -> None:
+    """Run what fits into minutes: a part of what `test` runs."""
+    install("dev")
+    lint()
+    os.environ["CLMST_TESTED_DEVICES"] = "chosen"  # see tests/variants.py
+    os.environ["HYPOTHESIS_PROFILE"] = "quick"  # see tests/strategies.py
+    run(BIN / "python", "-m", "pytest", "-m", "not external and not slow", *PROCESSES)
+
+
 def test() -> None:
     """Run every check that the project has."""
     install("dev")
     install_system_packages()
-    run(BIN / "ruff", "check")
-    run(BIN / "ruff", "format", "--check")
-    run(BIN / "mypy")
-    # A process a core, eight at most: one comes to 3 GB of programs and matrices. Each begins with
-    # tests that follow one another, since these share programs; who has finished takes from others.
-    processes = ("--numprocesses", "auto", "--maxprocesses", "8", "--dist", "worksteal")
-    run(BIN / "python", "-m", "pytest", *processes)
+    lint()
+    run(BIN / "python", "-m", "pytest", *PROCESSES)
     # Again, but for what no Python package changes: what compilers and simulators say, and kernels
     # of other shapes and on other devices.
     install("cpu,test", LOWEST_ENVIRONMENT, *lowest_versions())
     python = LOWEST_ENVIRONMENT / "bin" / "python"
     os.environ["CLMST_TESTED_DEVICES"] = "chosen"  # see tests/variants.py
-    run(python, "-m", "pytest", "-m", "not external and not slow", *processes)
+    run(python, "-m", "pytest", "-m", "not external and not slow", *PROCESSES)
 
 
 def main(arguments: list[str]) -> None:
@@ -129,6 +146,8 @@ def main(arguments: list[str]) -> None:
         sys.exit(f"clmst needs Python 3.11 or newer; this is {sys.version.split()[0]}")
     if arguments == ["test"]:
         test()
+    elif arguments == ["check"]:
+        check()
     elif len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
         print(__doc__)
     else:

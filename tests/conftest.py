@@ -46,7 +46,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with tests that take a minute each, lest one of several processes be left with them."""
+    """Begin with tests that take long, lest one of several processes be left with them."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 

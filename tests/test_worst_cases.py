@@ -80,6 +80,7 @@ def edges_of(edges: Any) -> tuple[Any, Any, Any]:
 IN_SHAPES = [("lone-boruvka", "own"), *product(("filter-boruvka", "ecl"), ("own", "gpu"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("algorithm", "shape"), IN_SHAPES)
 def test_no_family_takes_many_times_the_steps(algorithm: str, shape: str) -> None:
     """Rounds that all go through nearly all edges; a window that joins next to nothing."""

@@ -13,6 +13,7 @@ from tests.faults.subjects import SUBJECTS
 CALLS = ("lone-boruvka", "resident", "solver", "update", "many", "adopted", "sort")
 
 
+@pytest.mark.slow
 def test_calls_that_are_interrupted() -> None:
     """Each is followed by a right one, in this thread and in another: no lock stays taken."""
     assert set(CALLS) <= set(SUBJECTS)

@@ -93,6 +93,7 @@ def test_oracle_is_doubted_where_it_is_wrong() -> None:
     assert "the sum of fractions" in str(oracle.doubts(sample, wrong_total, maximum=False))
 
 
+@pytest.mark.slow
 def test_a_slice_is_right(any_device: Device) -> None:
     """Some thousand cases of the default device: every algorithm, way in and kind of graph."""
     stand, tally, failures = Stand(None), Tally(), []

@@ -90,6 +90,7 @@ def parts_of(forest: Forest) -> dict[str, object]:
     return {name: getattr(forest, name) for name in names}
 
 
+@pytest.mark.slow
 def test_command_finds_a_difference(
     any_device: Device, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,6 +26,7 @@ def run(path: Path, *arguments: str) -> int:
     return command.main(["--seed", str(SEED), "--block", "800", "--json", str(path), *arguments])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verdict", ["wrong", "foreign error", "crash", "hang"])
 def test_planted_fault_is_found_and_shrunk(
     tmp_path: Path, verdict: str, capsys: pytest.CaptureFixture[str]
@@ -73,6 +74,7 @@ def _happens(case: cases.Case) -> bool:
     return is_struck(cases.expected_of(case.sample, maximum=case.maximum).edges)
 
 
+@pytest.mark.slow
 def test_run_goes_on_where_it_was(tmp_path: Path) -> None:
     path, whole = tmp_path / "run.json", tmp_path / "whole.json"
     assert run(path, "--cases", "250") == 0
@@ -120,6 +122,7 @@ def test_device_that_is_not_usable_is_refused(
     assert record["runs"][0]["refused"].startswith("no OpenCL device was found")
 
 
+@pytest.mark.slow
 def test_report_adds_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "run.json"
     run(path, "--cases", "100")

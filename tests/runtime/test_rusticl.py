@@ -16,6 +16,8 @@ import pytest
 
 from tests.caches import use_own_cache
 
+pytestmark = pytest.mark.external
+
 ICD = Path("/etc/OpenCL/vendors/rusticl.icd")
 ROOT = Path(__file__).resolve().parents[2]
 
