@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -147,3 +149,16 @@ def test_single_calls_and_medians() -> None:
     assert calls == [1]
     assert median_seconds(lambda: calls.append(1), 5, warm_ups=2) > 0
     assert calls == [1] * (1 + 2 + 5)
+
+
+def test_nothing_else_that_times_reads_a_clock() -> None:
+    """A loop of its own would soon differ in warm-ups, order, or what it verifies."""
+    root = Path(__file__).parents[2]
+    folders = ("clmst/bench", "clmst/tune", "benchmarks", "benchmarks/cases")
+    readers = {
+        str(path.relative_to(root))
+        for folder in folders
+        for path in (root / folder).glob("*.py")
+        if re.search(r"perf_counter|process_time", path.read_text(encoding="utf-8"))
+    }
+    assert readers == {"clmst/bench/harness.py"}
