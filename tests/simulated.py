@@ -47,8 +47,8 @@ from clmst.algorithms.reweighting.chains import contract_chains
 from clmst.algorithms.reweighting.union import Lists
 from clmst.core import partition
 from clmst.core.weight_keys import Array
-from clmst.repeated import intake
-from clmst.repeated.together import Together
+from clmst.repeated import staged
+from clmst.repeated.devices.multi_device import MultiDevice
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
@@ -251,7 +251,7 @@ def core_wrongs(device: Device, shape: str) -> Iterator[str]:
 
 def repeated_wrongs(device: Device) -> Iterator[str]:
     """Yield what is wrong with repeated solves: in both orders, weights from host and device."""
-    intake.DEVICE_CHECKS_FROM = 0
+    staged.DEVICE_CHECKS_FROM = 0
     for name, graph, in_order in (
         ("in order", hub(np.dtype(np.float32), n=400), True),
         ("in disorder", hub(np.dtype(np.float32)), False),
@@ -351,9 +351,9 @@ def receive_whole(lists: Lists, number: int, slots: Array, words: Array, queue: 
         launch.write(buffer, every)
 
 
-def work_in_turn(together: Together, _pool: Any, work: Any) -> list[Any]:
-    """Do as `Together._each`, in one thread: Oclgrind does not survive two."""
-    return [work(place) for place in range(len(together.members))]
+def work_in_turn(together: MultiDevice, _pool: Any, work: Any) -> list[Any]:
+    """Do as `MultiDevice._each`, in one thread: Oclgrind does not survive two."""
+    return [work(place) for place in range(len(together.workers))]
 
 
 def several_wrongs(device: Device) -> Iterator[str]:
@@ -363,7 +363,7 @@ def several_wrongs(device: Device) -> Iterator[str]:
     """
     from clmst.runtime.tuning_parameters import fitted
 
-    Together._each = work_in_turn  # type: ignore[method-assign]
+    MultiDevice._each = work_in_turn  # type: ignore[method-assign]
     Lists.receive = receive_whole  # type: ignore[method-assign]
     partition.RANGE_STEP = 16
     graph = hub(np.dtype(np.float32), n=120)

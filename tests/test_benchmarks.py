@@ -37,7 +37,7 @@ from benchmarks.workspace import Workspace
 from clmst import Device, algorithms, generate
 from clmst.algorithms.pma.solve import lanes_for
 from clmst.bench.harness import WrongResultError
-from clmst.repeated.crew import Crew
+from clmst.repeated.devices.pool import DevicePool
 from tests.variants import GPU_SHAPE
 
 SIZE = 5000
@@ -529,12 +529,12 @@ def test_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "geometric mean: split" in result.output
     one = CliRunner().invoke(devices.main, arguments[:-2])
     assert "strategies are for two or more" in one.output
-    inner = Crew.solve
+    inner = DevicePool.solve
 
-    def turned(crew: Crew, weights: Any, **options: Any) -> Any:
+    def turned(crew: DevicePool, weights: Any, **options: Any) -> Any:
         return inner(crew, -weights, **options)
 
-    monkeypatch.setattr(Crew, "solve", turned)
+    monkeypatch.setattr(DevicePool, "solve", turned)
     wrong = CliRunner().invoke(devices.main, arguments)
     assert wrong.exit_code == 1
     assert "split: a forest other than that of the first device" in wrong.output

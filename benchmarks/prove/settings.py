@@ -106,7 +106,7 @@ _LOWERED: dict[str, Any] = {
     "clmst.algorithms.reweighting.chains._LEAST_EDGES": 1,
     "clmst.algorithms.reweighting.warm_start._LEAST_EDGES": 1,
     "clmst.algorithms.reweighting.warm_start._MOST_LEFT": 1.0,
-    "clmst.repeated.intake.DEVICE_CHECKS_FROM": 0,
+    "clmst.repeated.staged.DEVICE_CHECKS_FROM": 0,
     "clmst.core.partition.RANGE_STEP": 64,
 }
 

@@ -8,9 +8,8 @@ from typing import Any
 from clmst.core import topology
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.repeated.crew import Crew
+from clmst.repeated.session import Session
 from clmst.repeated.source import weights_of
-from clmst.repeated.turns import Turns
 from clmst.runtime.device import Device
 
 
@@ -18,17 +17,17 @@ class Prepared:
     """What a :class:`clmst.RepeatedSolver` tells about itself."""
 
     _graph: Graph
-    _turns: Turns | Crew
+    _session: Session
 
     @property
     def device(self) -> Device:
         """The device on which forests are kept: of several, the one that does the last pass."""
-        return self._turns.device
+        return self._session.device
 
     @property
     def maximum(self) -> bool:
         """Whether forests are maximum spanning forests."""
-        return self._turns.maximum
+        return self._session.maximum
 
     @property
     def n_vertices(self) -> int:
@@ -52,7 +51,7 @@ class Prepared:
         return topology.endpoints(self._graph)
 
     def __repr__(self) -> str:
-        state = "closed" if self._turns.is_closed else f"on {self.device.description}"
+        state = "closed" if self._session.is_closed else f"on {self.device.description}"
         return f"RepeatedSolver(n_vertices={self.n_vertices}, n_edges={self.n_edges}, {state})"
 
     def weights_of(self, matrix: Any) -> Array:

@@ -14,10 +14,11 @@ from clmst.core import topology
 from clmst.core.known_graphs import KnownGraph, dtype_of, known_graph, weights_of
 from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
+from clmst.repeated.devices.multi_device import MultiDevice
+from clmst.repeated.devices.strategies import Choice
 from clmst.repeated.earned import RoundCase, UnionCase
-from clmst.repeated.strategies import Choice
-from clmst.repeated.together import Together
-from clmst.repeated.turns import Turns
+from clmst.repeated.session import Session
+from clmst.repeated.single_device import SingleDevice
 from clmst.runtime.device import Device
 
 _CHANGED = 300  # edges of an update
@@ -27,8 +28,8 @@ _SEED = 9
 class _Series:
     """Rounds of a known graph, each compared with the oracle's forest."""
 
-    def __init__(self, known: KnownGraph, case: RoundCase, solver: Any) -> None:
-        self.known, self.case, self.solver = known, case, solver
+    def __init__(self, known: KnownGraph, case: RoundCase, session: Session) -> None:
+        self.known, self.case, self.session = known, case, session
         self._ids = known.ranks.edge_ids
 
     def by_edge(self, by_slot: Array) -> Array:
@@ -39,13 +40,13 @@ class _Series:
 
     def solve(self, by_slot: Array) -> str | None:
         """Solve under weights by slot."""
-        found = self.solver.solve(self.by_edge(by_slot), profile=False, keep_on_device=True)
+        found = self.session.solve(self.by_edge(by_slot), profile=False, keep_on_device=True)
         return self._compare(found, by_slot)
 
     def update(self, by_slot: Array, changed: Array) -> str | None:
         """Change the weights of some slots to those given."""
         ids = changed if self._ids is None else self._ids[changed]
-        found = self.solver.update(ids, by_slot[changed], profile=False, keep_on_device=True)
+        found = self.session.update(ids, by_slot[changed], profile=False, keep_on_device=True)
         return self._compare(found, by_slot)
 
     def _compare(self, found: Any, by_slot: Array) -> str | None:
@@ -58,15 +59,22 @@ def _weights(known: KnownGraph, case: RoundCase) -> Array:
     return weights_of(known.ranks.weights, dtype_of(case.bits, case.kind))
 
 
-def _turns(known: KnownGraph, device: Device, case: RoundCase, *, warm_start: bool) -> Turns:
-    return Turns(
-        topology.edges_once(known.ranks),
+def _session(
+    known: KnownGraph, device: Device, case: RoundCase, *, warm_start: bool, always: bool = False
+) -> Session:
+    """Return a session of one device; `always`: by what topology settles, even if that is slow."""
+    edges = topology.edges_once(known.ranks)
+    executor = SingleDevice(
+        edges,
         device,
         algorithm=case.algorithm or "auto",
         options=case.options,
         maximum=case.maximum,
         warm_start=warm_start,
     )
+    if always:
+        executor.chains = Chains(maximum=case.maximum, always=True)
+    return Session(edges, executor, maximum=case.maximum)
 
 
 def rounds_failure(device: Device, case: RoundCase) -> str | None:
@@ -74,8 +82,8 @@ def rounds_failure(device: Device, case: RoundCase) -> str | None:
     is_slow = case.algorithm in ("prim", "dense") or bool(case.told_options)
     for size in ("small",) if is_slow else ("small", "large"):
         known = known_graph(size)
-        turns = _turns(known, device, case, warm_start=False)
-        series, weights = _Series(known, case, turns), _weights(known, case)
+        session = _session(known, device, case, warm_start=False)
+        series, weights = _Series(known, case, session), _weights(known, case)
         reason = series.solve(weights)
         if reason is None:
             rng = np.random.default_rng(_SEED)
@@ -83,7 +91,7 @@ def rounds_failure(device: Device, case: RoundCase) -> str | None:
             weights = weights.copy()
             weights[changed] = rng.permutation(weights[changed])
             reason = series.update(weights, changed)
-        turns.close()
+        session.close()
         if reason is not None:
             return reason
     return None
@@ -92,21 +100,21 @@ def rounds_failure(device: Device, case: RoundCase) -> str | None:
 def chains_failure(device: Device, case: RoundCase) -> str | None:
     """Solve by what topology settles, whether that pays or not."""
     known = known_graph("large")
-    turns = _turns(known, device, replace(case, algorithm="filter-boruvka"), warm_start=False)
-    turns.chains = Chains(maximum=case.maximum, always=True)
-    return _Series(known, case, turns).solve(_weights(known, case))
+    by_filter = replace(case, algorithm="filter-boruvka")
+    session = _session(known, device, by_filter, warm_start=False, always=True)
+    return _Series(known, case, session).solve(_weights(known, case))
 
 
 def warm_start_failure(device: Device, case: RoundCase) -> str | None:
     """Solve under weights that hardly move: the third round begins with what is settled."""
     known, rng = known_graph("large"), np.random.default_rng(_SEED)
-    turns = _turns(known, device, case, warm_start=True)
-    series = _Series(known, case, turns)
+    session = _session(known, device, case, warm_start=True)
+    series = _Series(known, case, session)
     for weights in drifting(known.ranks.n_slots, dtype_of(case.bits, case.kind), rng):
         reason = series.solve(weights)
         if reason is not None:
             return reason
-    turns.close()
+    session.close()
     return None
 
 
@@ -128,23 +136,10 @@ def union_failure(device: Device, case: UnionCase) -> str | None:
     """Let two device objects, each with a context of its own, solve half of the weights each."""
     known, rounds = known_graph("small"), RoundCase(bits=case.bits)
     twins = [device.twin() for _ in range(2)]
-    plan = Choice(topology.edges_once(known.ranks), twins, algorithm="auto", options=None).plan(
-        "split"
-    )
-    together = Together(plan, maximum=False)
+    choice = Choice(topology.edges_once(known.ranks), twins, algorithm="auto", options=None)
+    executor = MultiDevice(choice.plan("split"), maximum=False)
+    session = Session(executor.plan.edges, executor, maximum=False)
     try:
-        return _Series(known, rounds, _Profiled(together)).solve(_weights(known, rounds))
+        return _Series(known, rounds, session).solve(_weights(known, rounds))
     finally:
-        together.close()
-
-
-class _Profiled:
-    """Several devices, called as one is."""
-
-    def __init__(self, together: Together) -> None:
-        self._together = together
-
-    def solve(self, weights: Array, *, profile: bool, keep_on_device: bool) -> Any:
-        """Solve under weights by edge; the forest stays on the device of the last pass."""
-        assert keep_on_device
-        return self._together.solve(weights, profile=profile)
+        session.close()

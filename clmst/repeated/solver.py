@@ -10,9 +10,10 @@ from clmst import algorithms
 from clmst.algorithms.shared.solution import DeviceForest
 from clmst.core.arguments import check_bools
 from clmst.core.forest import Forest
-from clmst.repeated.ahead import solve_ahead
-from clmst.repeated.crew import turns_of
+from clmst.repeated.devices.pool import DevicePool
 from clmst.repeated.prepared import Prepared
+from clmst.repeated.session import Session
+from clmst.repeated.single_device import SingleDevice
 from clmst.repeated.source import check_options, devices_of, edges_of, rounds_of
 
 
@@ -34,7 +35,8 @@ class RepeatedSolver(Prepared):
         weights, by its speed, and solves those edges; one of them then solves the union of the
         forests. "cores": the same with other parts; one device solves dense parts, which k-core
         decomposition finds, by the algorithm "dense", another one the rest. "auto": the quickest of
-        these, as far as tables of costs tell (:mod:`clmst.repeated.costs`). The forest is the same.
+        these, as far as tables of costs tell (:mod:`clmst.repeated.devices.costs`). The forest is
+        the same.
     maximum : bool
         Whether maximum spanning forests are wanted.
     algorithm : str
@@ -98,16 +100,15 @@ class RepeatedSolver(Prepared):
         check_bools(maximum=maximum, warm_start=warm_start)
         found = devices_of(graph, devices, strategy)
         self._graph = edges_of(graph, found[0])
-        self._turns = turns_of(
-            self._graph,
-            found,
-            strategy,
-            algorithm=algorithm,
-            options=options,
-            maximum=maximum,
-            warm_start=warm_start,
-        )
-        self._turns.prepare_ms = 1e3 * (time.perf_counter() - began)
+        of_solves = {"algorithm": algorithm, "options": options, "warm_start": warm_start}
+        if len(found) > 1:
+            self._session = DevicePool(
+                self._graph, found, strategy=strategy, maximum=maximum, **of_solves
+            )
+        else:
+            executor = SingleDevice(self._graph, found[0], maximum=maximum, **of_solves)
+            self._session = Session(self._graph, executor, maximum=maximum)
+        self._session.prepare_ms = 1e3 * (time.perf_counter() - began)
 
     # ----------------------------------------------------------------------- solving
 
@@ -173,7 +174,7 @@ class RepeatedSolver(Prepared):
         where that is exact, those on the device are not.
         """
         check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
-        return self._turns.solve(
+        return self._session.solve(
             weights, profile=profile, keep_on_device=keep_on_device, verify=verify
         )
 
@@ -239,7 +240,7 @@ class RepeatedSolver(Prepared):
         narrowed to 32 bits become 64 bits wide, O(m), when one comes that has no room in 32.
         """
         check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
-        return self._turns.update(
+        return self._session.update(
             edge_ids, weights, profile=profile, keep_on_device=keep_on_device, verify=verify
         )
 
@@ -299,11 +300,10 @@ class RepeatedSolver(Prepared):
             As :meth:`solve`, after the forests of all weights before have been yielded; as whatever
             the iterable itself raises. The solver can be used again.
         """
-        self._turns.opened()
+        self._session.opened()
         check_bools(keep_on_device=keep_on_device, verify=verify)
         each, told = rounds_of(weights, progress)
-        steps = self._turns.steps(keep_on_device=keep_on_device, verify=verify)
-        return solve_ahead(each, steps, told)
+        return self._session.solve_many(each, told, keep_on_device=keep_on_device, verify=verify)
 
     # ------------------------------------------------------------------------ closing
 
@@ -313,10 +313,10 @@ class RepeatedSolver(Prepared):
         ``solver.device.release_memory()`` then gives it back to the device. Closing twice is no
         error; anything else that needs the device is one from then on.
         """
-        self._turns.close()
+        self._session.close()
 
     def __enter__(self) -> RepeatedSolver:
-        self._turns.opened()
+        self._session.opened()
         return self
 
     def __exit__(self, *exception: object) -> None:

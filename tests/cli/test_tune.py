@@ -17,7 +17,7 @@ import pytest
 
 import clmst
 from clmst import KernelBuildError, api
-from clmst.repeated.costs import Costs
+from clmst.repeated.devices.costs import Costs
 from clmst.runtime import discovery, tuning
 from clmst.runtime.device import Device
 from clmst.runtime.policy import Policy

@@ -122,7 +122,7 @@ def test_weights_that_are_wrong(
 ) -> None:
     """NaN and wrong lengths stop it in their turn, whoever finds them."""
     if large:
-        monkeypatch.setattr("clmst.repeated.intake.DEVICE_CHECKS_FROM", 0)
+        monkeypatch.setattr("clmst.repeated.staged.DEVICE_CHECKS_FROM", 0)
     solver = RepeatedSolver(make(), devices=guise)
     rounds = rounds_for(solver, 4)
     nan = rounds[2].copy()
@@ -153,7 +153,7 @@ def test_whoever_has_enough_stops(guise: Device) -> None:
         for weights in rounds[:3]:
             check(solver, weights)
     assert threading.active_count() <= before
-    stages = solver._turns.opened()._stages
+    stages = solver._session.opened().rounds._stages
     assert len(stages._free) + len(stages._in_use) <= 2
 
 
@@ -173,8 +173,8 @@ def test_the_next_is_asked_for_while_one_is_solved(
     """The source's own work is hidden behind the solve: one ahead, and no more."""
     solver = RepeatedSolver(random_graph(), devices=any_device)
     rounds = rounds_for(solver, 4)
-    turns = solver._turns
-    inner, log = turns._round, []
+    session = solver._session
+    inner, log = session._staged_round, []
 
     def slow(*arguments: Any, **named: Any) -> Any:
         log.append("solve")
@@ -188,10 +188,10 @@ def test_the_next_is_asked_for_while_one_is_solved(
             log.append("asked")
             yield weights
 
-    monkeypatch.setattr(turns, "_round", slow)
+    monkeypatch.setattr(session, "_staged_round", slow)
     assert len(list(solver.solve_many(source()))) == 4
-    inner_turns = ["solve", "asked", "solved"]
-    assert [sorted(log[k : k + 3]) for k in (1, 4, 7)] == [sorted(inner_turns)] * 3
+    each_round = ["solve", "asked", "solved"]
+    assert [sorted(log[k : k + 3]) for k in (1, 4, 7)] == [sorted(each_round)] * 3
     assert log[0] == "asked"
     assert log.count("asked") == 4
     assert log.index("solved") > [k for k, word in enumerate(log) if word == "asked"][1]

@@ -10,10 +10,10 @@ import pytest
 
 from clmst import Device, Graph
 from clmst.core import topology
-from clmst.repeated import costs as model
-from clmst.repeated import strategies
-from clmst.repeated.costs import Costs
-from clmst.repeated.strategies import Choice
+from clmst.repeated.devices import costs as model
+from clmst.repeated.devices import strategies
+from clmst.repeated.devices.costs import Costs
+from clmst.repeated.devices.strategies import Choice
 from clmst.runtime import policy
 from tests.repeated.crews import clustered_graph, every_crew
 from tests.runtime.test_policy import CAPABILITIES

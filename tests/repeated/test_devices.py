@@ -23,8 +23,8 @@ from clmst import (
     RepeatedSolver,
 )
 from clmst.core import partition
-from clmst.repeated import intake
-from clmst.repeated.together import Together
+from clmst.repeated import staged
+from clmst.repeated.devices.multi_device import MultiDevice
 from clmst.runtime import program
 from tests.forests import assert_same_forest
 from tests.repeated.crews import clustered_graph, every_crew, in_canonical_order
@@ -56,8 +56,8 @@ def _small_ranges() -> Iterator[None]:
 
 def strategy_of(solver: RepeatedSolver) -> str:
     """Return what a solver really does."""
-    formation = solver._turns.opened()
-    return formation.plan.strategy if isinstance(formation, Together) else "alone"
+    formation = solver._session.opened()
+    return formation.plan.strategy if isinstance(formation, MultiDevice) else "alone"
 
 
 # ------------------------------------------------------------------------- the forest
@@ -126,8 +126,8 @@ def test_parts_of_cores(crew: list[Device]) -> None:
     ring = np.arange(120)
     u, v = np.concatenate([u, u + 60, ring]), np.concatenate([v, v + 60, ring + 120])
     solver = RepeatedSolver(Graph.from_edges(u, v), devices=crew, strategy="cores")
-    formation = solver._turns.opened()
-    assert isinstance(formation, Together)
+    formation = solver._session.opened()
+    assert isinstance(formation, MultiDevice)
     tasks = [t for one in formation.plan.assignments for t in one.tasks if t.algorithm == "dense"]
     assert sorted(task.part.graph.n_vertices for task in tasks) == [60, 60]
     check(solver, np.random.default_rng(0).random(solver.n_edges))
@@ -259,7 +259,7 @@ def test_first_nan_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of those that all devices find; the next round is as good as ever, an update needs one."""
-    monkeypatch.setattr(intake, "DEVICE_CHECKS_FROM", checks_from)
+    monkeypatch.setattr(staged, "DEVICE_CHECKS_FROM", checks_from)
     monkeypatch.setattr(partition, "RANGE_STEP", 512)
     solver = RepeatedSolver(make(), devices=crew, strategy=strategy)
     right = np.random.default_rng(6).integers(0, 50, solver.n_edges).astype(dtype)

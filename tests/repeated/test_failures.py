@@ -19,8 +19,8 @@ from clmst import (
     UnsupportedDeviceError,
 )
 from clmst.core import partition
-from clmst.repeated import together
-from clmst.repeated.together import Together
+from clmst.repeated.devices import multi_device
+from clmst.repeated.devices.multi_device import MultiDevice
 from clmst.runtime.launcher import Launcher
 from tests.repeated.crews import clustered_graph, every_crew
 from tests.repeated.rounds import check
@@ -76,9 +76,9 @@ def weights_for(solver: RepeatedSolver, count: int = 3) -> list[Any]:
 
 
 def members_of(solver: RepeatedSolver) -> list[Device]:
-    formation = solver._turns.opened()
-    assert isinstance(formation, Together)
-    return [member.device for member in formation.members]
+    formation = solver._session.opened()
+    assert isinstance(formation, MultiDevice)
+    return [worker.device for worker in formation.workers]
 
 
 def told(device: Device) -> Any:
@@ -200,9 +200,9 @@ def test_an_upload_that_fails(
     """Of weights that are one ahead: it is no error of the weights, and none of theirs is lost."""
     solver = RepeatedSolver(clustered_graph(), devices=crew, strategy="split")
     rounds = weights_for(solver, 4)
-    formation = solver._turns.opened()
-    assert isinstance(formation, Together)
-    rounds_of_one, count = formation.members[1].pieces[0].rounds, [0]
+    formation = solver._session.opened()
+    assert isinstance(formation, MultiDevice)
+    rounds_of_one, count = formation.workers[1].pieces[0].rounds, [0]
     inner = rounds_of_one.bring
 
     def bring(*arguments: Any, **options: Any) -> Any:
@@ -257,7 +257,7 @@ def test_what_breaks_a_round_off_is_no_failure(
         return inner(launch, buffer)
 
     monkeypatch.setattr(Launcher, "read_word", breaking)
-    waited, waiting = together.wait, [False]
+    waited, waiting = multi_device.wait, [False]
 
     def interrupted(futures: Any) -> Any:
         if waiting[0]:
@@ -265,7 +265,7 @@ def test_what_breaks_a_round_off_is_no_failure(
             raise KeyboardInterrupt
         return waited(futures)
 
-    monkeypatch.setattr(together, "wait", interrupted)
+    monkeypatch.setattr(multi_device, "wait", interrupted)
     for call in (lambda: solver.solve(weights[1]), lambda: solver.update([3], [0])):
         check(solver, weights[0])
         armed[0] = True

@@ -20,12 +20,12 @@ def test_warm_starts_are_reached(any_device: Device, case: RoundCase) -> None:
     """Two rounds begin with what is settled, and in the last of all weights stray."""
     known = known_graph("large")
     trusted = Device(any_device.cl_device, _trusted=True)
-    turns = self_test._turns(known, trusted, case, warm_start=True)
-    series = self_test._Series(known, case, turns)
+    session = self_test._session(known, trusted, case, warm_start=True)
+    series = self_test._Series(known, case, session)
     rng, dtype = np.random.default_rng(1), dtype_of(case.bits, case.kind)
     warm = []
     for weights in self_test.drifting(known.ranks.n_slots, dtype, rng):
-        found = turns.solve(series.by_edge(weights), profile=False, keep_on_device=True)
+        found = session.solve(series.by_edge(weights), profile=False, keep_on_device=True)
         warm.append("warm_start" in found.stats)
     assert warm == [False, False, True, False]
 

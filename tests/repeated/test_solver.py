@@ -23,7 +23,7 @@ from clmst import (
     RepeatedSolver,
 )
 from clmst.algorithms import ALGORITHMS
-from clmst.repeated import intake
+from clmst.repeated import staged
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 from tests.repeated.rounds import (
@@ -222,7 +222,7 @@ def test_weights_on_the_device_are_not_copied(any_device: Device) -> None:
     solver = RepeatedSolver(sorted_graph(), devices=any_device)
     weights = DeviceArray.from_host(np.ones(solver.n_edges, np.float32), any_device)
     solver.solve(weights)
-    present = solver._turns.opened().present
+    present = solver._session.opened().rounds.present
     assert present is not None
     assert present.memory is weights.memory
 
@@ -263,7 +263,7 @@ def test_first_nan_is_named(
     guise: Device, make: Any, dtype: str, checks_from: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By host and device alike, in the caller's numbers; the next round is as good as ever."""
-    monkeypatch.setattr(intake, "DEVICE_CHECKS_FROM", checks_from)
+    monkeypatch.setattr(staged, "DEVICE_CHECKS_FROM", checks_from)
     solver = RepeatedSolver(make(), devices=guise)
     rng = np.random.default_rng(6)
     right = rng.integers(0, 50, solver.n_edges).astype(dtype)

@@ -138,7 +138,7 @@ def test_no_weights_after_wrong_ones(
     any_device: Device, checks_from: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever found them wrong, and whether they were one of many."""
-    monkeypatch.setattr("clmst.repeated.intake.DEVICE_CHECKS_FROM", checks_from)
+    monkeypatch.setattr("clmst.repeated.staged.DEVICE_CHECKS_FROM", checks_from)
     solver = RepeatedSolver(sorted_graph(), devices=any_device)
     right = np.ones(solver.n_edges, np.float32)
     for wrong in (right * np.nan, right[1:]):
@@ -158,7 +158,7 @@ def test_narrowed_weights_and_one_that_is_too_wide(guise: Device, make: Any, dty
     base = 1 << 40
     weights = (rng.integers(0, 50, solver.n_edges) + base).astype(dtype)
     check(solver, weights)
-    present = solver._turns.opened().present
+    present = solver._session.opened().rounds.present
     assert present is not None
     assert present.encoding.stored.itemsize == 4
     wide = [base + 51, 3, 2**53 - 1, base + 7]
@@ -166,7 +166,7 @@ def test_narrowed_weights_and_one_that_is_too_wide(guise: Device, make: Any, dty
     for edge, weight in enumerate(wide, 20):
         weights[edge] = weight
         check(solver, weights, solver.update([edge], np.array([weight], dtype)))
-        present = solver._turns.opened().present
+        present = solver._session.opened().rounds.present
         assert present is not None
         sizes.append(present.encoding.stored.itemsize)
     assert sizes[0] == 4
@@ -184,7 +184,7 @@ def test_numbers_of_claims_begin_anew(any_device: Device, monkeypatch: pytest.Mo
     solver.solve(weights)
     solver.update([1, 2, 3], [5, 5, 5])
     weights[1:4] = 5
-    rounds = solver._turns.opened()
+    rounds = solver._session.opened().rounds
     rounds._next_claim = repeated._NONE - 2
     for k in range(4):
         weights[[3, 4]] = k, k + 9

@@ -134,7 +134,7 @@ def test_several_devices(monkeypatch: pytest.MonkeyPatch) -> None:
             ):
                 assert forest.stats["proof"]["where"] == where
             with monkeypatch.context() as broken:
-                worker = type(solver._turns.opened())
+                worker = type(solver._session.opened())
                 right = worker.solve
                 broken.setattr(
                     worker,

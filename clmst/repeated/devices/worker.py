@@ -1,4 +1,4 @@
-"""One of several devices at work: its parts of the graph, round by round."""
+"""One of several devices: its parts of the graph, round by round."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from typing import Any
 import numpy as np
 
 from clmst import algorithms
-from clmst.algorithms.reweighting.repeated import Given
+from clmst.algorithms.reweighting.repeated import Rounds
 from clmst.algorithms.reweighting.union import Lists, Union
 from clmst.core.weight_keys import Array, Encoding
 from clmst.primitives.compact import positions
 from clmst.repeated import earned
-from clmst.repeated.held import HeldRounds
-from clmst.repeated.plan import Assignment, Task
-from clmst.repeated.whole import Whole, give_part
+from clmst.repeated.devices.plan import Assignment, Task
+from clmst.repeated.launching import launcher_for
+from clmst.repeated.staged import StagedWeights
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import has_finished
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.profile import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +82,7 @@ class Piece:
 
     def __init__(self, task: Task, number: int, device: Device) -> None:
         self.task, self.part, self.number = task, task.part, number
-        self.rounds = HeldRounds(task.part.graph, device)
+        self.rounds = Rounds(task.part.graph, device)
         slots = task.part.slots
         self._numbers = None if slots is None else device.upload(slots)
 
@@ -122,14 +121,16 @@ class Piece:
         self.rounds.drop_plans()
 
 
-class Member:
+class Worker:
     """A device with its parts.
 
-    Its work is for one thread at a time; `give` may be called by another.
+    Its work is for one thread at a time; `upload` may be called by another.
 
     Parameters
     ----------
     assignment : Assignment
+    index : int
+        Among the workers.
     numbers : sequence of int
         Of the lists of its tasks.
     union : Union
@@ -138,9 +139,16 @@ class Member:
     """
 
     def __init__(
-        self, assignment: Assignment, numbers: Sequence[int], union: Union, *, maximum: bool
+        self,
+        assignment: Assignment,
+        index: int,
+        numbers: Sequence[int],
+        union: Union,
+        *,
+        maximum: bool,
     ) -> None:
         self.device, self.union, self.maximum = assignment.device, union, maximum
+        self._index = index
         tasks = list(zip(assignment.tasks, numbers, strict=True))
         with self.device.lock:
             self.pieces = [Piece(task, number, self.device) for task, number in tasks]
@@ -160,28 +168,15 @@ class Member:
 
     # ------------------------------------------------------------------- weights
 
-    def give(self, whole: Whole, queue: Any) -> list[Given]:
-        """Let each piece have its weights; what several take is brought once."""
-        found: dict[tuple[int, int], Given] = {}
+    def upload(self, staged: StagedWeights, queue: Any) -> None:
+        """Upload the weights of each piece, unless they are; what several take is uploaded once."""
+        if self._index in staged.parts:
+            return
+        found = {}
         for piece in self.pieces:
             if piece.span not in found:
-                found[piece.span] = give_part(whole, piece.span, piece.rounds, queue)
-        return [found[piece.span] for piece in self.pieces]
-
-    def hold(self, givens: Sequence[Given]) -> None:
-        """Keep weights until :meth:`let_go`."""
-        for piece, given in zip(self.pieces, givens, strict=True):
-            piece.rounds.hold(given)
-
-    def let_go(self, givens: Sequence[Given]) -> None:
-        """Let go of weights that were held."""
-        for piece, given in zip(self.pieces, givens, strict=True):
-            piece.rounds.let_go(given)
-
-    def put_back(self, givens: Sequence[Given]) -> None:
-        """Let go of weights that are done with, unless they are held."""
-        for piece, given in zip(self.pieces, givens, strict=True):
-            piece.rounds.put_back(given)
+                found[piece.span] = staged.upload(piece.span, piece.rounds, queue)
+        staged.parts[self._index] = [found[piece.span] for piece in self.pieces]
 
     def forget(self) -> None:
         """Have no weights."""
@@ -190,39 +185,22 @@ class Member:
 
     # --------------------------------------------------------------------- rounds
 
-    def launcher(self, *, profile: bool) -> Launcher:
-        """Return a launcher; what the device's own queue does is done, if it is for another."""
-        if not profile:
-            return Launcher(self.device, self.device.queue)
-        with self.device.lock:
-            self.device.queue.finish()
-        return Launcher(self.device, self.device.profiling_queue, Profile())
-
-    def solve(self, whole: Whole, givens: Sequence[Given] | None, *, profile: bool) -> Work:
+    def solve(self, staged: StagedWeights, *, profile: bool) -> Work:
         """Solve with other weights, and let the union have the forests."""
-        work = Work(launch=self.launcher(profile=profile))
+        work = Work(launch=launcher_for(self.device, profile=profile))
 
         def enter() -> list[DeviceGraph]:
-            nonlocal givens
-            if givens is None:
-                givens = self.give(whole, work.launch.queue)
+            self.upload(staged, work.launch.queue)
             return [
                 piece.rounds.take(given, work.launch)
-                for piece, given in zip(self.pieces, givens, strict=True)
+                for piece, given in zip(self.pieces, staged.parts[self._index], strict=True)
             ]
 
-        try:
-            return self._run(work, enter, whole.encoding)
-        except BaseException:
-            self.forget()
-            raise
-        finally:
-            if givens is not None:
-                self.put_back(givens)
+        return self._run(work, enter, staged.encoding)
 
     def change(self, ids: Array, words: Array, encoding: Encoding, *, profile: bool) -> Work:
         """Solve with some weights changed; `ids` are edges that there are, `words` no NaN."""
-        work = Work(launch=self.launcher(profile=profile))
+        work = Work(launch=launcher_for(self.device, profile=profile))
 
         def enter() -> list[DeviceGraph]:
             graphs = []

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clmst.repeated.member import Work
-from clmst.repeated.plan import Assignment, Plan
+from clmst.repeated.devices.plan import Assignment, Plan
+from clmst.repeated.devices.worker import Work
 from clmst.runtime.launcher import Launcher
 
 

@@ -10,24 +10,25 @@ from typing import Any
 import numpy as np
 
 from clmst import algorithms
-from clmst.algorithms.reweighting.repeated import Given
+from clmst.algorithms.proof.checked import checked_on_host
 from clmst.algorithms.reweighting.union import Union
 from clmst.algorithms.shared.solution import DeviceForest, gather
 from clmst.core.weight_keys import Array, Encoding
 from clmst.repeated import earned
-from clmst.repeated.failure import DeviceLostError, failures_of
-from clmst.repeated.intake import HostChange, nan_error
-from clmst.repeated.member import Member, Work
-from clmst.repeated.plan import Plan
-from clmst.repeated.timeline import LastPass, round_stats
-from clmst.repeated.whole import Brought, Needs, Whole, whole_of
+from clmst.repeated.changes import Changes
+from clmst.repeated.devices.failure import DeviceFailure, failures_of
+from clmst.repeated.devices.plan import Plan
+from clmst.repeated.devices.stats import LastPass, round_stats
+from clmst.repeated.devices.worker import Work, Worker
+from clmst.repeated.launching import launcher_for
+from clmst.repeated.staged import Needs, StagedWeights, nan_error, stage
 from clmst.runtime.device import Device
 from clmst.runtime.failures import has_finished
 from clmst.runtime.launcher import Launcher
 
 
-class Together:
-    """Devices, their parts, and the threads in which they work; for one round at a time.
+class MultiDevice:
+    """An executor: devices, their parts of the graph, and the threads in which they work.
 
     Parameters
     ----------
@@ -42,15 +43,17 @@ class Together:
         rooms = [task.part.room for one in plan.assignments for task in one.tasks]
         with failures_of(plan.device), plan.device.lock:
             self._union = Union(plan.edges, rooms, plan.device)
-        self.members: list[Member] = []
-        for assignment in plan.assignments:
-            begin = sum(len(member.pieces) for member in self.members)
+        self.workers: list[Worker] = []
+        for index, assignment in enumerate(plan.assignments):
+            begin = sum(len(worker.pieces) for worker in self.workers)
             numbers = range(begin, begin + len(assignment.tasks))
             with failures_of(assignment.device):
-                self.members.append(Member(assignment, numbers, self._union, maximum=maximum))
-        n = len(self.members) - 1
-        self._workers = ThreadPoolExecutor(n, thread_name_prefix="clmst-device")
-        self._carriers = ThreadPoolExecutor(n, thread_name_prefix="clmst-upload")
+                self.workers.append(
+                    Worker(assignment, index, numbers, self._union, maximum=maximum)
+                )
+        n = len(self.workers) - 1
+        self._solving = ThreadPoolExecutor(n, thread_name_prefix="clmst-device")
+        self._uploading = ThreadPoolExecutor(n, thread_name_prefix="clmst-upload")
 
     @property
     def device(self) -> Device:
@@ -59,61 +62,70 @@ class Together:
 
     def close(self) -> None:
         """Let the threads go."""
-        self._workers.shutdown(wait=False)
-        self._carriers.shutdown(wait=False)
+        self._solving.shutdown(wait=False)
+        self._uploading.shutdown(wait=False)
 
     # ------------------------------------------------------------------- weights
 
     @property
     def needs(self) -> Needs:
         """Which weights each device takes."""
-        return [(member.device, member.spans) for member in self.members]
-
-    def bring(self, weights: Any, queues: Sequence[Any]) -> Brought:
-        """Check weights by edge, and bring them to all devices at once; waits.
-
-        Parameters
-        ----------
-        weights : array, DeviceArray or pyopencl.array.Array
-            The caller's again when it returns; what was brought stays until :meth:`let_go`.
-        queues : sequence of pyopencl.CommandQueue
-            Of :meth:`new_queues`.
-        """
-        whole = whole_of(weights, self.plan.edges.n_input, self.needs, keeps=True)
-
-        def carry(place: int) -> list[Given]:
-            givens = self.members[place].give(whole, queues[place])
-            self.members[place].hold(givens)
-            queues[place].finish()
-            return givens
-
-        return Brought(whole=whole, givens=self._each(self._carriers, carry))
+        return [(worker.device, worker.spans) for worker in self.workers]
 
     def new_queues(self) -> list[Any]:
-        """Return a queue of every device, to bring weights by."""
-        return [member.device.new_queue() for member in self.members]
+        """Return a queue of every device, to upload weights by."""
+        return [worker.device.new_queue() for worker in self.workers]
 
-    def let_go(self, brought: Brought) -> None:
-        """Let go of weights that were brought: nobody will solve or read them any more."""
-        for member, givens in zip(self.members, brought.givens, strict=True):
-            member.let_go(givens)
+    def stage(self, weights: Any, queues: list[Any] | None = None) -> StagedWeights:
+        """Check weights by edge; upload them to all devices at once if there are queues."""
+        staged = stage(weights, self.plan.edges.n_input, self.needs, keeps=queues is not None)
+        staged.owner = self
+        if staged.array is not None:
+            self._read_for_others(staged)
+        if queues is not None:
+            self._each(self._uploading, lambda index: self._upload(staged, index, queues[index]))
+        return staged
+
+    def _upload(self, staged: StagedWeights, index: int, queue: Any) -> None:
+        self.workers[index].upload(staged, queue)
+        queue.finish()
+
+    def _read_for_others(self, staged: StagedWeights) -> None:
+        """Have on the host what other devices take of an array that is on one of them."""
+        array = staged.array
+        assert array is not None
+        owner = array.device
+        others = {span for device, spans in self.needs if device is not owner for span in spans}
+        staged.words = words = np.empty(array.size, staged.encoding.word)
+        with failures_of(owner), owner.lock:
+            launch = Launcher(owner, owner.queue)
+            for first, last in sorted(others):
+                if first < last:
+                    launch.read(array.memory, words[first:last], offset=first * words.itemsize)
+
+    def release(self, staged: StagedWeights) -> None:
+        """Take back the memory of weights that nobody will solve or read any more."""
+        parts, staged.parts = staged.parts, {}
+        for index, part in parts.items():
+            for piece, given in zip(self.workers[index].pieces, part, strict=True):
+                piece.rounds.put_back(given)
 
     def forget(self) -> None:
         """Have no weights."""
         self.encoding = None
-        for member in self.members:
-            member.forget()
+        for worker in self.workers:
+            worker.forget()
 
     def present_weights(self) -> Array:
         """Read the weights of the last round from all devices; 0 where none has any."""
         assert self.encoding is not None
         weights = np.zeros(self.plan.edges.n_input, self.encoding.dtype)
-        for member in self.members:
-            with failures_of(member.device), member.device.lock:
-                for piece in member.pieces:
+        for worker in self.workers:
+            with failures_of(worker.device), worker.device.lock:
+                for piece in worker.pieces:
                     present, part = piece.rounds.present, piece.part
                     assert present is not None
-                    launch = Launcher(member.device, member.device.queue)
+                    launch = Launcher(worker.device, worker.device.queue)
                     words = piece.rounds.graph(launch).encoded.words()
                     ids = part.graph.edge_ids
                     places = slice(part.first, part.last) if ids is None else ids + part.first
@@ -122,51 +134,50 @@ class Together:
 
     # --------------------------------------------------------------------- rounds
 
-    def solve(self, weights: Any, *, profile: bool) -> DeviceForest:
-        """Solve under weights by edge."""
+    def solve(self, staged: StagedWeights, *, began: float, profile: bool) -> DeviceForest:
+        """Solve under weights, which become the present ones."""
         self.forget()
-        whole = whole_of(weights, self.plan.edges.n_input, self.needs)
-        return self._solve(whole, None, profile=profile)
-
-    def solve_brought(self, brought: Brought) -> DeviceForest:
-        """Solve under weights that have been brought."""
-        self.forget()
-        return self._solve(brought.whole, brought.givens, profile=False)
-
-    def _solve(
-        self, whole: Whole, givens: list[list[Given]] | None, *, profile: bool
-    ) -> DeviceForest:
-        def work(place: int) -> Work:
-            mine = None if givens is None else givens[place]
-            return self.members[place].solve(whole, mine, profile=profile)
-
-        forest = self._round(work, whole.encoding)
-        self.encoding = whole.encoding
+        forest = self._round(
+            lambda index: self.workers[index].solve(staged, profile=profile), staged.encoding
+        )
+        self.encoding = staged.encoding
         return forest
 
-    def update(self, change: HostChange, *, profile: bool) -> DeviceForest:
+    def update(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
         """Solve with some of the present weights changed."""
         assert self.encoding is not None
-        converted = change.converted(self.encoding.dtype)
+        converted = changes.converted(self.encoding.dtype)
         words, encoding = self.encoding.encode(converted), self.encoding
         if words is None:
             encoding = self._widen()
             words = encoding.encode(converted)
         assert words is not None, "wide words hold all weights"
-        last = _last_places(change.ids)
-        ids, words = change.ids[last], words[last]
+        assert isinstance(changes.ids, np.ndarray)
+        last = _last_places(changes.ids)
+        ids, words = changes.ids[last], words[last]
+        try:
+            return self._round(
+                lambda index: self.workers[index].change(ids, words, encoding, profile=profile),
+                encoding,
+            )
+        except DeviceFailure:
+            raise  # somebody may want what the others have
+        except BaseException:
+            self.forget()
+            raise
 
-        def work(place: int) -> Work:
-            return self.members[place].change(ids, words, encoding, profile=profile)
-
-        return self._round(work, encoding)
+    def prove(self, forest: DeviceForest) -> DeviceForest:
+        """Return the last forest, proved by the host, or raise."""
+        weights, ids = self.present_weights(), self.plan.edges.edge_ids
+        whole = self.plan.edges.replace(weights=weights if ids is None else weights[ids])
+        return checked_on_host(forest, whole, "no device has all weights")
 
     def _widen(self) -> Encoding:
         """Let the present words be the weights themselves, everywhere."""
-        for member in self.members:
-            with failures_of(member.device), member.device.lock:
-                for piece in member.pieces:
-                    launch = Launcher(member.device, member.device.queue)
+        for worker in self.workers:
+            with failures_of(worker.device), worker.device.lock:
+                for piece in worker.pieces:
+                    launch = Launcher(worker.device, worker.device.queue)
                     self.encoding = piece.rounds.widen(launch)
         assert self.encoding is not None
         return self.encoding
@@ -176,20 +187,14 @@ class Together:
         began = time.perf_counter()
         with failures_of(self.plan.device), self.plan.device.lock:
             self._union.lists.make_room(encoding.word)
-        try:
-            works = self._each(self._workers, work)
-            _check_found(works)
-            return self._last_pass(works, encoding, began)
-        except DeviceLostError:
-            raise  # somebody may want what the others have
-        except BaseException:
-            self.forget()
-            raise
+        works = self._each(self._solving, work)
+        _check_found(works)
+        return self._last_pass(works, encoding, began)
 
     def _last_pass(self, works: list[Work], encoding: Encoding, began: float) -> DeviceForest:
         """Solve the union of the forests; waits for it."""
         task, device = self.plan.last, self.plan.device
-        launch = self.members[0].launcher(profile=works[0].launch.profile is not None)
+        launch = launcher_for(device, profile=works[0].launch.profile is not None)
         lengths = [found.n_edges for one in works for found in one.found]
         entered = time.perf_counter()
         with failures_of(device), device.lock:
@@ -217,10 +222,10 @@ class Together:
         """
 
         def guarded(place: int) -> Any:
-            with failures_of(self.members[place].device):
+            with failures_of(self.workers[place].device):
                 return work(place)
 
-        futures = [pool.submit(guarded, place) for place in range(1, len(self.members))]
+        futures = [pool.submit(guarded, place) for place in range(1, len(self.workers))]
         first, errors = None, list[BaseException]()
         try:
             first = guarded(0)
@@ -241,7 +246,7 @@ def _rank(error: BaseException) -> int:
     """Return which error comes first: what breaks a round off, then failures of devices."""
     if not isinstance(error, Exception):
         return 0
-    return 1 if isinstance(error, DeviceLostError) else 2
+    return 1 if isinstance(error, DeviceFailure) else 2
 
 
 def _check_found(works: Sequence[Work]) -> None:

@@ -18,9 +18,9 @@ from clmst.core import partition
 from clmst.core.graph import Graph
 from clmst.core.partition import Clusters
 from clmst.core.weight_keys import Array
-from clmst.repeated import costs as model
-from clmst.repeated.costs import Costs
-from clmst.repeated.plan import Assignment, Plan, Task
+from clmst.repeated.devices import costs as model
+from clmst.repeated.devices.costs import Costs
+from clmst.repeated.devices.plan import Assignment, Plan, Task
 from clmst.runtime.device import Device
 
 # Several devices must be predicted to take less than this share of the time of one alone.

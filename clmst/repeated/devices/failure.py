@@ -1,0 +1,45 @@
+"""Devices that fail in the middle of their work, told from callers' mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from clmst.core.errors import InvalidArgumentError, InvalidForestError, InvalidGraphError
+from clmst.runtime.device import Device
+from clmst.runtime.failures import Guard
+
+
+class DeviceFailure(Exception):  # noqa: N818 - the error is what it carries
+    """A device has failed; for whoever can do without it.
+
+    Parameters
+    ----------
+    device : Device
+    error : Exception
+        What went wrong there.
+    """
+
+    def __init__(self, device: Device, error: Exception) -> None:
+        words = str(error).splitlines()
+        reason = f"{type(error).__name__}: {words[0]}" if words else type(error).__name__
+        super().__init__(f"{device.description} failed: {reason}")
+        self.device, self.error = device, error
+
+
+@contextmanager
+def failures_of(device: Device, *, queues: Sequence[Any] = ()) -> Iterator[None]:
+    """Let whatever goes wrong in here be a failure of a device.
+
+    What is wrong with the caller's input is not, nor is what breaks a solve off; nor is a forest
+    that was proved wrong, which the caller must get to know. In place of a
+    :class:`clmst.runtime.failures.Guard`, with its `queues`.
+    """
+    try:
+        with Guard(device, queues=queues):
+            yield
+    except (InvalidGraphError, InvalidArgumentError, InvalidForestError, DeviceFailure):
+        raise
+    except Exception as error:
+        raise DeviceFailure(device, error) from error

@@ -1,0 +1,270 @@
+"""A pool of devices: which of them work, and what becomes of a round when one fails."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.shared.solution import DeviceForest
+from clmst.core.errors import DeviceWarning, UnsupportedDeviceError
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array
+from clmst.repeated.changes import Changes
+from clmst.repeated.devices.failure import DeviceFailure, failures_of
+from clmst.repeated.devices.multi_device import MultiDevice
+from clmst.repeated.devices.strategies import Choice
+from clmst.repeated.session import Session
+from clmst.repeated.single_device import SingleDevice
+from clmst.repeated.staged import StagedWeights, device_array, stage
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+from clmst.runtime.launcher import Launcher
+
+
+class DevicePool(Session):
+    """A session on several devices, for as long as one of them works.
+
+    Parameters
+    ----------
+    edges : Graph
+        As of :func:`clmst.core.topology.edges_once`.
+    devices : sequence of Device
+        Two or more.
+    strategy : str
+        "auto", "alone", "split" or "cores".
+    maximum : bool
+    of_solves : Any
+        `algorithm`, `options` and `warm_start` of :class:`clmst.RepeatedSolver`; what several
+        devices solve together has no warm starts.
+    """
+
+    def __init__(
+        self, edges: Graph, devices: Sequence[Device], *, strategy: str, maximum: bool,
+        **of_solves: Any,
+    ) -> None:  # fmt: skip
+        self.edges, self.maximum = edges, maximum
+        self._every, self._devices = list(devices), list(devices)
+        self._strategy, self._of_solves = strategy, of_solves
+        self._end = ""  # why there is no device left
+        try:
+            executor = self._new_executor()
+        except DeviceFailure as failure:  # nothing has been asked for yet that others could do
+            raise failure.error from failure
+        super().__init__(edges, executor, maximum=maximum)
+
+    def opened(self) -> Any:
+        """Return the executor, or raise if there is none."""
+        if self._executor is None and self._end:
+            raise UnsupportedDeviceError(self._end)
+        return super().opened()
+
+    def close(self) -> None:
+        """Let go of all memory and threads, once the present solve is over."""
+        with self._lock:
+            super().close()
+            self._end = ""
+
+    # -------------------------------------------------------------------------- the pool
+
+    def _new_executor(self) -> SingleDevice | MultiDevice:
+        """Prepare the devices that there are."""
+        algorithm, options = self._of_solves["algorithm"], self._of_solves["options"]
+        choice = Choice(self.edges, self._devices, algorithm=algorithm, options=options)
+        with failures_of(choice.quickest):
+            plan = choice.plan(self._strategy if len(self._devices) > 1 else "alone")
+        if len(plan.assignments) > 1:
+            return MultiDevice(plan, maximum=self.maximum)
+        return SingleDevice(
+            self.edges, plan.device, maximum=self.maximum, guard=failures_of, **self._of_solves
+        )
+
+    def _do_without(self, failure: DeviceFailure) -> None:
+        """Go on with the other devices, and tell; or raise if there is none."""
+        failures = [failure]
+        super().close()
+        while self._executor is None:
+            last = failures[-1]
+            self._devices = [device for device in self._devices if device is not last.device]
+            if not self._devices:
+                self._end = f"{last}; it was the solver's last device, and one must work"
+                raise UnsupportedDeviceError(self._end) from last.error
+            try:
+                self._executor = self._new_executor()
+            except DeviceFailure as another:
+                failures.append(another)
+        self.device = self._executor.device
+        others = ", ".join(device.description for device in self._devices)
+        for one in failures:
+            warnings.warn(
+                f"{one}; the solver goes on without it, on {others}", DeviceWarning, stacklevel=4
+            )
+
+    def _rescue(self, read: Callable[[], Array], failure: DeviceFailure | None) -> Array:
+        """Read weights from devices one of which failed, or raise if it does not give them back."""
+        try:
+            return read()
+        except DeviceFailure as error:
+            if failure is not None:
+                self._do_without(failure)
+            raise UnsupportedDeviceError(
+                f"{failure or error}; the round's weights were lost with it: "
+                "they must be given again"
+            ) from error
+
+    # ---------------------------------------------------------------------------- solves
+
+    def solve(
+        self, weights: Any, *, profile: bool, keep_on_device: bool, verify: bool = False
+    ) -> DeviceForest | Forest:
+        """Solve under weights by edge; again without a device that fails."""
+        with self._lock:
+            while True:
+                try:
+                    forest = super().solve(
+                        weights, profile=profile, keep_on_device=True, verify=verify
+                    )
+                    return self._handed_over(forest, keep_on_device=keep_on_device)
+                except DeviceFailure as failure:
+                    if (array := device_array(weights, self._every)) is not None:
+                        weights = self._rescue(partial(_on_host, array), failure)
+                    self._do_without(failure)
+
+    def update(
+        self,
+        edge_ids: Any,
+        weights: Any,
+        *,
+        profile: bool,
+        keep_on_device: bool,
+        verify: bool = False,
+    ) -> DeviceForest | Forest:
+        """Change some of the present weights, and solve; anew without a device that fails."""
+        with self._lock:
+            changes, executor = self._changes(edge_ids, weights), self.opened()
+            try:
+                forest = self._change_round(
+                    changes, began=time.perf_counter(), profile=profile, verify=verify
+                )
+                return self._handed_over(forest, keep_on_device=keep_on_device)
+            except DeviceFailure as failure:
+                present = self._rescue(executor.present_weights, failure)
+                present[_on_host(changes.ids)] = changes.converted(present.dtype)
+                self._do_without(failure)
+                return self.solve(
+                    present, profile=profile, keep_on_device=keep_on_device, verify=verify
+                )
+
+    def _handed_over(self, forest: Any, *, keep_on_device: bool) -> DeviceForest | Forest:
+        """Return a forest as it is wanted; reading it is part of the round."""
+        forest = forest.with_stats({"strategy": "alone", **forest.stats})
+        if keep_on_device:
+            return forest  # type: ignore[no-any-return]
+        with failures_of(self.device):
+            return forest.to_host()  # type: ignore[no-any-return]
+
+    def _changes(self, edge_ids: Any, weights: Any) -> Changes:
+        """Have changes on the host, or raise before anything is done."""
+        n, dtype = self.edges.n_input, self._dtype()
+        changes = Changes.of(edge_ids, weights, n, dtype=dtype, devices=self._every)
+        if not changes.is_checked:
+            try:
+                ids, values = _on_host(changes.ids), _on_host(changes.values)
+            except DeviceFailure as failure:  # nothing is changed
+                raise failure.error from failure
+            changes = Changes.of(ids, values, n, dtype=dtype, devices=())
+        changes.converted(dtype)
+        return changes
+
+    # -------------------------------------------------------------------------- prefetch
+
+    def _stage(self, executor: Any, weights: Any, queues: list[Any] | None = None) -> StagedWeights:
+        """Stage weights; through the host if they are on a device that has no part in it."""
+        array = device_array(weights, self._every)
+        if array is not None and all(array.device is not device for device, _ in executor.needs):
+            weights = _on_host(array)
+        return super()._stage(executor, weights, queues)
+
+    def _stage_ahead(self, weights: Any, queues: list[Any]) -> StagedWeights:
+        """Stage weights while another thread solves, on whatever devices there are by then."""
+        while True:
+            executor = self._executor
+            if executor is None:  # once it is clear who is left
+                with self._lock:
+                    executor = self.opened()
+            try:
+                return super()._stage_ahead(weights, queues)
+            except DeviceFailure as failure:
+                if self._is_current(executor):
+                    return self._stage_on_host(executor, weights, failure)
+            except Exception:
+                if self._is_current(executor):
+                    raise
+
+    def _is_current(self, executor: Any) -> bool:
+        """Return whether nobody else works by now."""
+        with self._lock:
+            return executor is self._executor
+
+    def _stage_on_host(self, executor: Any, weights: Any, failure: DeviceFailure) -> StagedWeights:
+        """Return weights that a device failed to take."""
+        array = device_array(weights, self._every)
+        read = partial(np.array, weights) if array is None else partial(_on_host, array)
+        staged = stage(self._rescue(read, None), self.edges.n_input, (), keeps=False)
+        staged.is_callers, staged.owner, staged.failure = False, executor, failure
+        return staged
+
+    def _solve_staged(
+        self, staged: StagedWeights, *, keep_on_device: bool, verify: bool
+    ) -> DeviceForest | Forest:
+        """Solve under weights that have been staged, unless a device has failed since."""
+        with self._lock:
+            is_current, failure = self.opened() is staged.owner, staged.failure
+            try:
+                if is_current and failure is None:
+                    forest = self._staged_round(staged, profile=False, verify=verify)
+                    found = self._handed_over(forest, keep_on_device=keep_on_device)
+                    staged.owner.release(staged)
+                    return found
+            except DeviceFailure as error:
+                failure = error
+            except BaseException:
+                self._drop(staged)
+                raise
+            try:
+                failure = failure if is_current else None  # else it is known by now
+                weights = self._rescue(partial(_read_back, staged), failure)
+            finally:
+                staged.owner.release(staged)
+            if failure is not None:
+                self._do_without(failure)
+            return self.solve(weights, profile=False, keep_on_device=keep_on_device, verify=verify)
+
+
+def _on_host(values: Array | DeviceArray) -> Array:
+    """Return what is on the host as it is, and copy what a device has; waits."""
+    if isinstance(values, np.ndarray):
+        return values
+    with failures_of(values.device), values.device.lock:
+        return values.to_host()
+
+
+def _read_back(staged: StagedWeights) -> Array:
+    """Return staged weights on the host, wherever they can still be had; 0 where nobody looks."""
+    if staged.array is not None:
+        return _on_host(staged.array)
+    words = staged.words
+    if staged.is_callers:  # who may have changed it since
+        words = np.zeros_like(words)
+        for index, (device, spans) in enumerate(staged.owner.needs):
+            launch = Launcher(device, device.queue)
+            with failures_of(device), device.lock:
+                for (first, last), given in zip(spans, staged.parts[index], strict=True):
+                    if first < last:
+                        launch.read(given.memory, words[first:last])
+    return staged.encoding.decode(words)

@@ -1,0 +1,304 @@
+"""One session: solves of a prepared graph, one at a time, whatever threads ask for them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from clmst.algorithms.shared.solution import DeviceForest
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Encoding
+from clmst.repeated.changes import Changes
+from clmst.repeated.staged import StagedWeights, closed_error
+from clmst.runtime import forking
+from clmst.runtime.device import Device
+from clmst.runtime.failures import Guard
+
+
+class Executor(Protocol):
+    """What solves: one device, or several.
+
+    One call at a time, but for `stage`, which may run while another thread solves.
+    """
+
+    @property
+    def device(self) -> Device:
+        """The device on which forests are kept."""
+
+    @property
+    def encoding(self) -> Encoding | None:
+        """How the present weights are encoded; None if there are none."""
+
+    def new_queues(self) -> list[Any]:
+        """Return queues of the devices, to upload weights by while they solve."""
+
+    def stage(self, weights: Any, queues: list[Any] | None = None) -> StagedWeights:
+        """Check weights by edge; upload them if there are queues, and wait.
+
+        A host array is the caller's again when it returns, if there are queues; else after `solve`.
+        """
+
+    def solve(self, staged: StagedWeights, *, began: float, profile: bool) -> DeviceForest:
+        """Solve under weights, which become the present ones; uploads what is not uploaded yet."""
+
+    def update(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
+        """Solve with some of the present weights changed."""
+
+    def prove(self, forest: DeviceForest) -> DeviceForest:
+        """Return the last forest, proved, or raise."""
+
+    def release(self, staged: StagedWeights) -> None:
+        """Take back the memory of weights that nobody will solve or read any more."""
+
+    def forget(self) -> None:
+        """Have no present weights."""
+
+    def close(self) -> None:
+        """Let go of all memory and threads."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """An error in the place of weights: the source's own, or what is wrong with them."""
+
+    error: Exception
+    is_refusal: bool
+
+
+# What a source of weights gives: the next ones, an error in their place, or nothing more.
+_Next: TypeAlias = StagedWeights | _Failure | None
+
+
+class Session:
+    """Solves of a prepared graph by an executor, until it is closed.
+
+    A solve has the session's lock, and the device's from the first launch until the forest is on
+    the device. Staging the next weights takes neither.
+
+    Parameters
+    ----------
+    edges : Graph
+        As of :func:`clmst.core.topology.edges_once`.
+    executor : Executor
+    maximum : bool
+
+    Attributes
+    ----------
+    prepare_ms : float
+        How long it took to prepare all this, for ``stats["times"]``.
+    """
+
+    def __init__(self, edges: Graph, executor: Executor, *, maximum: bool) -> None:
+        self.edges, self.maximum, self.device = edges, maximum, executor.device
+        self.prepare_ms = 0.0
+        self._executor: Any = executor
+        self._lock = threading.RLock()
+        forking.replace_locks(self, "_lock")
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing can be solved any more."""
+        return self._executor is None
+
+    def opened(self) -> Any:
+        """Return the executor, or raise if the session is closed."""
+        executor = self._executor  # which another thread may take away
+        if executor is None:
+            raise closed_error()
+        return executor
+
+    def close(self) -> None:
+        """Let go of all memory, once the present solve is over."""
+        with self._lock:
+            if self._executor is not None:
+                self._executor.close()
+            self._executor = None
+
+    # ---------------------------------------------------------------------------- solves
+
+    def solve(
+        self, weights: Any, *, profile: bool, keep_on_device: bool, verify: bool = False
+    ) -> DeviceForest | Forest:
+        """Solve under weights by edge."""
+        with self._lock:
+            began, executor = time.perf_counter(), self.opened()
+            try:
+                staged = self._stage(executor, weights)
+            except BaseException:
+                executor.forget()
+                raise
+            try:
+                forest = self._staged_round(staged, began=began, profile=profile, verify=verify)
+            except BaseException:
+                self._drop(staged)
+                raise
+            executor.release(staged)
+        return forest if keep_on_device else forest.to_host()
+
+    def update(
+        self,
+        edge_ids: Any,
+        weights: Any,
+        *,
+        profile: bool,
+        keep_on_device: bool,
+        verify: bool = False,
+    ) -> DeviceForest | Forest:
+        """Change some of the present weights, and solve."""
+        with self._lock:
+            began, changes = time.perf_counter(), self._changes(edge_ids, weights)
+            forest = self._change_round(changes, began=began, profile=profile, verify=verify)
+        return forest if keep_on_device else forest.to_host()
+
+    def _dtype(self) -> np.dtype[Any]:
+        """Return the dtype of the present weights, or raise if there are none."""
+        encoding = self.opened().encoding
+        if encoding is None:
+            raise InvalidArgumentError("there are no weights to change; solve() gives them")
+        dtype: np.dtype[Any] = encoding.dtype
+        return dtype
+
+    def _changes(self, edge_ids: Any, weights: Any) -> Changes:
+        """Check what callers give to :meth:`update`."""
+        n, dtype, device = self.edges.n_input, self._dtype(), self.device
+        with device.lock, Guard(device):
+            return Changes.of(edge_ids, weights, n, dtype=dtype, devices=[device])
+
+    def _staged_round(
+        self, staged: StagedWeights, *, began: float = 0.0, profile: bool, verify: bool
+    ) -> DeviceForest:
+        """Solve under weights that have been staged."""
+        forest = staged.owner.solve(staged, began=began, profile=profile)
+        return self._finished(forest, profile=profile, verify=verify)
+
+    def _change_round(
+        self, changes: Changes, *, began: float, profile: bool, verify: bool
+    ) -> DeviceForest:
+        """Solve with some of the present weights changed."""
+        forest = self.opened().update(changes, began=began, profile=profile)
+        return self._finished(forest, profile=profile, verify=verify)
+
+    def _finished(self, forest: DeviceForest, *, profile: bool, verify: bool) -> DeviceForest:
+        """Return a forest, proved and with times where these are asked for."""
+        if verify:
+            forest = self.opened().prove(forest)
+        if profile:
+            times = {"prepare": self.prepare_ms, **forest.stats.get("times", {})}
+            forest = forest.with_stats({**forest.stats, "times": times})
+        return forest
+
+    def _drop(self, staged: StagedWeights) -> None:
+        """Have no weights after a round that failed; the memory of its weights is free."""
+        staged.owner.release(staged)
+        staged.owner.forget()
+
+    # -------------------------------------------------------------------------- prefetch
+
+    def solve_many(
+        self,
+        source: Iterator[Any],
+        on_progress: Callable[[int], object],
+        *,
+        keep_on_device: bool,
+        verify: bool,
+    ) -> Iterator[Any]:
+        """Yield the forests under weights from a source, in order.
+
+        The source is asked in the thread that iterates, one ahead of the solve, which is in a
+        thread of its own. Weights that are on the device are not asked for ahead: there is nothing
+        to overlap, and whoever makes them has one buffer for all.
+
+        Parameters
+        ----------
+        source : iterator of weights
+        on_progress : callable
+            Called with the number of forests, before each is yielded.
+        keep_on_device, verify
+            As of :meth:`solve`.
+        """
+        done, queues = 0, list[Any]()
+        with ThreadPoolExecutor(1, thread_name_prefix="clmst-solve") as worker:
+            ahead = self._next(source, queues)
+            while ahead is not None and not isinstance(ahead, _Failure):
+                present, ahead = ahead, None
+                solve = worker.submit(
+                    self._solve_staged, present, keep_on_device=keep_on_device, verify=verify
+                )
+                try:
+                    if not present.is_on_device:
+                        ahead = self._next(source, queues)
+                    forest = solve.result()
+                    done += 1
+                    on_progress(done)
+                    yield forest
+                except BaseException:
+                    if ahead is not None and not isinstance(ahead, _Failure):
+                        ahead.owner.release(ahead)
+                    raise
+                del forest, solve  # or they would keep its memory during the next solve
+                if present.is_on_device:
+                    ahead = self._next(source, queues)
+        if isinstance(ahead, _Failure):
+            if ahead.is_refusal:
+                self._forget()
+            raise ahead.error
+
+    def _next(self, source: Iterator[Any], queues: list[Any]) -> _Next:
+        """Return what comes next; errors are kept, to be raised in their turn."""
+        try:
+            weights = next(source)
+        except StopIteration:
+            return None
+        except Exception as error:
+            return _Failure(error, is_refusal=False)
+        try:
+            return self._stage_ahead(weights, queues)
+        except Exception as error:
+            return _Failure(error, is_refusal=True)
+
+    def _stage(
+        self, executor: Executor, weights: Any, queues: list[Any] | None = None
+    ) -> StagedWeights:
+        return executor.stage(weights, queues)
+
+    def _stage_ahead(self, weights: Any, queues: list[Any]) -> StagedWeights:
+        """Stage weights while another thread solves.
+
+        Parameters
+        ----------
+        weights : array, DeviceArray or pyopencl.array.Array
+        queues : list
+            Of this thread: the executor, and its queues; filled when they are needed.
+        """
+        executor = self.opened()
+        if not queues or queues[0] is not executor:
+            queues[:] = executor, executor.new_queues()
+        return self._stage(executor, weights, queues[1])
+
+    def _solve_staged(
+        self, staged: StagedWeights, *, keep_on_device: bool, verify: bool
+    ) -> DeviceForest | Forest:
+        """Solve under weights that have been staged ahead."""
+        with self._lock:
+            self.opened()
+            try:
+                forest = self._staged_round(staged, profile=False, verify=verify)
+            except BaseException:
+                self._drop(staged)
+                raise
+            staged.owner.release(staged)
+        return forest if keep_on_device else forest.to_host()
+
+    def _forget(self) -> None:
+        """Have no weights, as after any that cannot be solved, whoever found that out."""
+        with self._lock:
+            if self._executor is not None:
+                self._executor.forget()

@@ -1,0 +1,252 @@
+"""Rounds on one device: by what earlier ones settled, by what topology settles, or anew."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+
+from clmst import algorithms
+from clmst.algorithms.proof.checked import checked
+from clmst.algorithms.reweighting.chains import Chains
+from clmst.algorithms.reweighting.repeated import Rounds
+from clmst.algorithms.reweighting.warm_start import WarmStart
+from clmst.algorithms.shared.solution import DeviceForest
+from clmst.algorithms.solving import forest_of
+from clmst.core.errors import DeviceError
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array, Encoding
+from clmst.repeated import earned
+from clmst.repeated.changes import Changes, unknown_error
+from clmst.repeated.launching import launcher_for
+from clmst.repeated.staged import Needs, StagedWeights, closed_error, nan_error, stage
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.failures import Guard, has_finished
+from clmst.runtime.launcher import Launcher
+
+
+class SingleDevice:
+    """An executor: one device that solves the whole graph.
+
+    Parameters
+    ----------
+    edges : Graph
+        As of :func:`clmst.core.topology.edges_once`.
+    device : Device
+    algorithm, options, maximum
+        As of :func:`clmst.minimum_spanning_forest`.
+    warm_start : bool
+        Whether solves may begin with what earlier ones have settled.
+    guard : callable
+        Makes the context manager of a device in which errors become those that are raised.
+
+    Attributes
+    ----------
+    chains : Chains
+        Solves by what topology settles.
+    """
+
+    def __init__(
+        self,
+        edges: Graph,
+        device: Device,
+        *,
+        algorithm: str,
+        options: Any,
+        maximum: bool,
+        warm_start: bool,
+        guard: Callable[..., AbstractContextManager[None]] = Guard,
+    ) -> None:
+        self.edges, self.device, self.maximum = edges, device, maximum
+        self._algorithm, self._options, self._guard = algorithm, options, guard
+        self._warm = WarmStart(maximum=maximum) if warm_start else None
+        self.chains = Chains(maximum=maximum)
+        with device.lock, guard(device):
+            self._rounds: Rounds | None = Rounds(edges, device)
+            device.queue.finish()
+        self._times_renewed = device.times_renewed
+        self._launch = Launcher(device, device.queue)  # of the last round
+
+    @property
+    def rounds(self) -> Rounds:
+        """The prepared graph; raises if it is closed or lost."""
+        if self._rounds is None:
+            raise closed_error()
+        if self.device.times_renewed != self._times_renewed:
+            raise DeviceError(
+                f"{self.device.description} has failed since this solver was made, and lost what "
+                "was in its memory; make another one to solve again"
+            )
+        return self._rounds
+
+    def close(self) -> None:
+        """Let go of all memory."""
+        self._rounds = self._warm = None
+        self.chains = Chains(maximum=self.maximum)
+
+    # --------------------------------------------------------------------------- weights
+
+    @property
+    def encoding(self) -> Encoding | None:
+        """How the present weights are encoded; None if there are none."""
+        present = self.rounds.present
+        return None if present is None else present.encoding
+
+    @property
+    def needs(self) -> Needs:
+        """Which weights each device takes."""
+        return [(self.device, [(0, self.edges.n_input)])]
+
+    def new_queues(self) -> list[Any]:
+        """Return a queue to upload weights by."""
+        with self._guard(self.device):
+            return [self.device.new_queue()]
+
+    def stage(self, weights: Any, queues: list[Any] | None = None) -> StagedWeights:
+        """Check weights by edge; upload them if there is a queue, and wait."""
+        with self._guard(self.device, queues=queues or ()):
+            rounds = self.rounds
+            staged = stage(weights, self.edges.n_input, self.needs, keeps=queues is not None)
+            staged.owner = self
+            if queues is not None:
+                self._upload(staged, rounds, queues[0])
+                queues[0].finish()
+        return staged
+
+    def _upload(self, staged: StagedWeights, rounds: Rounds, queue: Any) -> None:
+        if not staged.parts:
+            staged.parts[0] = [staged.upload((0, self.edges.n_input), rounds, queue)]
+
+    def release(self, staged: StagedWeights) -> None:
+        """Take back the memory of weights that nobody will solve or read any more."""
+        parts, staged.parts = staged.parts, {}
+        rounds = self._rounds
+        if rounds is not None and parts:
+            rounds.put_back(parts[0][0])
+
+    def forget(self) -> None:
+        """Have no weights."""
+        if self._rounds is not None:
+            self._rounds.forget()
+
+    def present_weights(self) -> Array:
+        """Read the weights of the last round; 0 where the device has none."""
+        with self.device.lock, self._guard(self.device):
+            rounds = self.rounds
+            if rounds.present is None:
+                raise DeviceError("the weights may be half changed; they must be given again")
+            encoding, ids = rounds.present.encoding, self.edges.edge_ids
+            weights = np.zeros(self.edges.n_input, encoding.dtype)
+            words = rounds.graph(Launcher(self.device, self.device.queue)).encoded.words()
+            weights[slice(None) if ids is None else ids] = encoding.decode(words)
+        return weights
+
+    # ---------------------------------------------------------------------------- rounds
+
+    def solve(self, staged: StagedWeights, *, began: float, profile: bool) -> DeviceForest:
+        """Solve under weights, which become the present ones."""
+        with self.device.lock, self._guard(self.device):
+            rounds, launch = self.rounds, self._launcher(profile=profile)
+            self._upload(staged, rounds, launch.queue)
+            uploaded, given = self._now(launch), staged.parts[0][0]
+            forest = self._solve(rounds, lambda: rounds.take(given, launch), launch)
+            if given.may_hold_nan and (nan := rounds.read_faults(launch).nan) is not None:
+                raise nan_error(nan)
+        return self._timed(forest, launch, began, uploaded)
+
+    def update(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
+        """Solve with some of the present weights changed, or raise if they cannot be.
+
+        If anything else goes wrong nobody knows which of them have been changed.
+        """
+        with self.device.lock, self._guard(self.device):
+            rounds, launch = self.rounds, self._launcher(profile=profile)
+            ids, words = changes.upload(rounds, launch)
+            uploaded = self._now(launch)
+            try:
+                forest = self._solve(rounds, lambda: rounds.change(ids, words, launch), launch)
+                faults = None if changes.is_checked else rounds.read_faults(launch)
+            except BaseException:
+                rounds.forget()
+                raise
+            if faults is not None and faults.unknown is not None:
+                edge = changes.edge_at(faults.unknown)
+                raise unknown_error(edge, faults.unknown, self.edges.n_input)
+            if faults is not None and faults.nan is not None:
+                raise nan_error(changes.edge_at(faults.nan))
+        return self._timed(forest, launch, began, uploaded)
+
+    def prove(self, forest: DeviceForest) -> DeviceForest:
+        """Return the last forest, proved, or raise."""
+        began = time.perf_counter()
+        with self.device.lock, self._guard(self.device):
+            proved = checked(forest, self._launch)
+        if (times := proved.stats.get("times")) is None:
+            return proved
+        solve = times["solve"] + 1e3 * (time.perf_counter() - began)
+        return proved.with_stats({**proved.stats, "times": {**times, "solve": solve}})
+
+    def _solve(
+        self, rounds: Rounds, graph: Callable[[], DeviceGraph], launch: Launcher
+    ) -> DeviceForest:
+        """Solve a graph that is made of new weights; if that fails, nothing of it stays."""
+        try:
+            return self._forest(graph(), launch)
+        except BaseException:
+            has_finished(launch.queue)  # before memory that it works on is anybody else's
+            rounds.drop_plans()
+            self.chains.forget()
+            if self._warm is not None:
+                self._warm.forget()
+            raise
+
+    def _forest(self, graph: DeviceGraph, launch: Launcher) -> DeviceForest:
+        """Solve by what earlier rounds have settled, or anew."""
+        of_round = {"maximum": self.maximum, "own_weights": True}
+        run = None if self._warm is None else self._warm.begin(graph, launch)
+        if run is not None and not earned.has_warm_starts(graph, maximum=self.maximum):
+            run = self._warm = None
+        if run is not None and self._warm is not None:
+            forest = forest_of(run.solution, launch, algorithm="filter-boruvka", **of_round)
+            if (stats := self._warm.end(run, launch)) is not None:
+                return forest.with_stats({**forest.stats, **stats})
+        name, solve = algorithms.choose(
+            self._algorithm, self.device, graph, options=self._options, maximum=self.maximum
+        )
+        earned.require_rounds(graph, name, maximum=self.maximum, options=self._options)
+        solution = None
+        if name == "filter-boruvka" and self._options is None:
+            solution = self.chains.solve(graph, launch)
+            if solution is not None and not earned.has_chains(graph, maximum=self.maximum):
+                solution = None
+        if solution is None:
+            solution = solve(graph, launch, maximum=self.maximum, options=self._options)
+        if self._warm is not None:
+            self._warm.learn(graph, solution, launch)
+        return forest_of(solution, launch, algorithm=name, **of_round)
+
+    # ---------------------------------------------------------------------------- timing
+
+    def _launcher(self, *, profile: bool) -> Launcher:
+        self._launch = launcher_for(self.device, profile=profile)
+        return self._launch
+
+    def _now(self, launch: Launcher) -> float:
+        """Return the time, at which all is finished if times are asked for."""
+        if launch.profile is not None:
+            launch.queue.finish()
+        return time.perf_counter()
+
+    def _timed(
+        self, forest: DeviceForest, launch: Launcher, began: float, uploaded: float
+    ) -> DeviceForest:
+        """Return a forest that tells how long its steps took, if that was asked for."""
+        if launch.profile is None:
+            return forest
+        solve = 1e3 * (time.perf_counter() - uploaded)
+        times = {"upload": 1e3 * (uploaded - began), "solve": solve}
+        return forest.with_stats({**forest.stats, "times": times})

@@ -1,0 +1,157 @@
+"""Weights on their way to a solve: checked and encoded on the host, then uploaded to devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from clmst.algorithms.reweighting.repeated import Given, Rounds
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.weight_keys import Array, Encoding, as_weights, check_dtype, encode, first_nan
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+
+# Host arrays of fewer weights are looked through for NaN by the host, before the device has them.
+DEVICE_CHECKS_FROM = 1 << 16
+
+# Devices, and the ranges of weights that each takes.
+Needs: TypeAlias = Sequence[tuple[Device, Sequence[tuple[int, int]]]]
+
+
+@dataclass(slots=True, kw_only=True)
+class StagedWeights:
+    """Weights by edge, wherever they are: on the host, on one device, or uploaded to several.
+
+    Attributes
+    ----------
+    encoding : Encoding
+    words : ndarray of `encoding.word`
+        On the host. Where there is an `array`, only the ranges that other devices take.
+    is_checked : bool
+        Whether none of them is known to be NaN.
+    is_callers : bool
+        Whether the words are in the caller's own array, which may change after the call.
+    array : DeviceArray, optional
+        The weights, where a device has them.
+    parts : dict of int to list of Given
+        By the index of a device, one a part of the graph: where its kernels get at them.
+    owner : executor, optional
+        Whose devices they were uploaded to.
+    failure : Exception, optional
+        What kept a device from taking them; they are on the host alone then.
+    """
+
+    encoding: Encoding
+    words: Array
+    is_checked: bool
+    is_callers: bool = False
+    array: DeviceArray | None = None
+    parts: dict[int, list[Given]] = field(default_factory=dict)
+    owner: Any = None
+    failure: Any = None
+
+    @property
+    def is_on_device(self) -> bool:
+        """Whether they are in a buffer of the caller's."""
+        return self.array is not None
+
+    def upload(self, span: tuple[int, int], rounds: Rounds, queue: Any) -> Given:
+        """Upload the range of a part of the graph; nothing is copied if its device has it."""
+        first, last = span
+        array = self.array
+        if array is not None and array.device is rounds.device:
+            part = array if last - first == array.size else array[first:last]
+            return Given(memory=part.memory, encoding=self.encoding, is_checked=False)
+        words = self.words[first:last]
+        return rounds.bring(words, self.encoding, queue, is_checked=self.is_checked)
+
+
+def stage(weights: Any, n_edges: int, needs: Needs, *, keeps: bool) -> StagedWeights:
+    """Check weights by edge, and encode those that are on the host.
+
+    Parameters
+    ----------
+    weights : array, DeviceArray or pyopencl.array.Array
+    n_edges : int
+        How many there must be.
+    needs : sequence of (Device, ranges)
+        Which weights each device takes.
+    keeps : bool
+        Whether a host array may change before the solve is done.
+    """
+    devices = [device for device, _ in needs]
+    array = device_array(weights, devices)
+    if array is not None:
+        _check_count(array.dtype, (array.size,), n_edges)
+        encoding = Encoding(dtype=array.dtype, stored=array.dtype)
+        nothing = np.empty(0, encoding.word)
+        return StagedWeights(encoding=encoding, words=nothing, is_checked=False, array=array)
+    values = as_weights(weights)
+    _check_count(values.dtype, values.shape, n_edges)
+    # What narrows 64-bit weights takes no NaN.
+    is_checked = values.size < DEVICE_CHECKS_FROM or values.dtype.itemsize == 8
+    if is_checked and (nan := first_nan(values)) is not None:
+        raise nan_error(nan)
+    encoded = encode(values)
+    words = encoded.bits
+    is_callers = bool(np.may_share_memory(words, values))
+    if is_callers and keeps and any(d.capabilities.host_arrays != "copied" for d in devices):
+        words, is_callers = words.copy(), False
+    return StagedWeights(
+        encoding=encoded.encoding, words=words, is_checked=is_checked, is_callers=is_callers
+    )
+
+
+def device_array(values: Any, devices: Sequence[Device]) -> DeviceArray | None:
+    """Return what one of the devices has, None for what is on the host.
+
+    Raises
+    ------
+    InvalidArgumentError
+        It is of a context of none of them.
+    """
+    for device in devices:
+        try:
+            array = DeviceArray.in_context(values, device)
+        except InvalidArgumentError:
+            if device is devices[-1]:
+                raise
+            continue
+        if array is None or array.device is device:
+            return array
+        # A view for the device that is meant here: a context may have several.
+        return DeviceArray(
+            device=device, dtype=array.dtype, size=array.size, memory=array.memory,
+            base=array.base, offset=array.offset,
+        )  # fmt: skip
+    return None
+
+
+def closed_error() -> InvalidArgumentError:
+    """Return the error of whoever asks a closed solver for more."""
+    return InvalidArgumentError("the solver is closed; make another one to solve again")
+
+
+def nan_error(edge: int) -> InvalidGraphError:
+    """Return the error that says which weight is NaN."""
+    return InvalidGraphError(
+        f"the weight of edge {edge} is NaN; weights must be ordered, "
+        "and infinities are the only special values allowed"
+    )
+
+
+def _check_count(dtype: np.dtype[Any], shape: tuple[int, ...], n_edges: int) -> None:
+    """Raise unless there is one weight an edge, of a dtype that kernels know."""
+    check_dtype(dtype)
+    if not dtype.isnative:
+        raise InvalidGraphError(
+            f"weights on the device have dtype {dtype}; they must be in native byte order"
+        )
+    if shape != (n_edges,):
+        raise InvalidArgumentError(
+            f"weights have shape {shape} for {n_edges} edges; there must be one for each row of "
+            "solver.edges"
+        )
