@@ -5,6 +5,7 @@ The tests themselves are loaded when one is needed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,28 +73,16 @@ def case_of(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: Any =
     )
 
 
-def _rounds_failure(device: Device, case: RoundCase) -> str | None:
-    from clmst.repeated import self_test
+def _test(name: str) -> Callable[[Device, Any], str | None]:
+    """Return a test of ``self_test.py``, which is loaded when it runs."""
 
-    return self_test.rounds_failure(device, case)
+    def test(device: Device, case: Any) -> str | None:
+        from clmst.repeated import self_test
 
+        reason: str | None = getattr(self_test, name)(device, case)
+        return reason
 
-def _chains_failure(device: Device, case: RoundCase) -> str | None:
-    from clmst.repeated import self_test
-
-    return self_test.chains_failure(device, case)
-
-
-def _warm_start_failure(device: Device, case: RoundCase) -> str | None:
-    from clmst.repeated import self_test
-
-    return self_test.warm_start_failure(device, case)
-
-
-def _union_failure(device: Device, case: UnionCase) -> str | None:
-    from clmst.repeated import self_test
-
-    return self_test.union_failure(device, case)
+    return test
 
 
 _USUAL = (RoundCase(), RoundCase(bits=64, kind="float", maximum=True))
@@ -101,25 +90,25 @@ _USUAL = (RoundCase(), RoundCase(bits=64, kind="float", maximum=True))
 ROUNDS = Family(
     name="repeated",
     what="solves and updates of a RepeatedSolver",
-    test=_rounds_failure,
+    test=_test("rounds_failure"),
     cases=_USUAL,
 )
 CHAINS = Family(
     name="chains",
     what="what topology settles of rounds by 'filter-boruvka'; else rounds do without",
-    test=_chains_failure,
+    test=_test("chains_failure"),
     cases=(RoundCase(algorithm="filter-boruvka"),),
 )
 WARM_START = Family(
     name="warm-start",
     what="rounds that begin with what earlier ones settled; else each begins anew",
-    test=_warm_start_failure,
+    test=_test("warm_start_failure"),
     cases=_USUAL,
 )
 UNION = Family(
     name="union",
     what="forests of several devices put together",
-    test=_union_failure,
+    test=_test("union_failure"),
     cases=(UnionCase(), UnionCase(64)),
 )
 

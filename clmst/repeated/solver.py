@@ -302,8 +302,10 @@ class RepeatedSolver(Prepared):
         """
         self._session.opened()
         check_bools(keep_on_device=keep_on_device, verify=verify)
-        each, told = rounds_of(weights, progress)
-        return self._session.solve_many(each, told, keep_on_device=keep_on_device, verify=verify)
+        each, on_progress = rounds_of(weights, progress)
+        return self._session.solve_many(
+            each, on_progress, keep_on_device=keep_on_device, verify=verify
+        )
 
     # ------------------------------------------------------------------------ closing
 

@@ -78,11 +78,11 @@ def rounds_of(weights: Any, progress: Any) -> tuple[Iterator[Any], Callable[[int
     if progress is not None and not callable(progress):
         raise InvalidArgumentError(f"progress is {shown(progress)}; it must be callable")
 
-    def told(done: int) -> None:
+    def on_progress(done: int) -> None:
         if progress is not None:
             progress(done, total)
 
-    return each, told
+    return each, on_progress
 
 
 def _check_distinct(devices: Sequence[Device]) -> None:

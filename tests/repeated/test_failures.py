@@ -240,6 +240,28 @@ def test_alone_and_then_the_other(
 
 
 @every_crew("two")
+def test_an_update_that_one_device_alone_did_not_finish(
+    crew: list[Device], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knows which weights it has changed; another device takes new ones."""
+    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy="alone")
+    weights = weights_for(solver)
+    check(solver, weights[0])
+    failing = solver.device
+
+    def change(*_: Any) -> Any:
+        raise cl.MemoryError("clCreateBuffer failed: MEM_OBJECT_ALLOCATION_FAILURE")
+
+    monkeypatch.setattr(solver._session.opened().rounds, "change", change)
+    with told(failing), pytest.raises(UnsupportedDeviceError, match="they must be given again"):
+        solver.update([3], [0])
+    assert solver.device is not failing
+    with pytest.raises(ValueError, match="no weights to change"):
+        solver.update([3], [0])
+    check(solver, weights[1])
+
+
+@every_crew("two")
 @both
 def test_what_breaks_a_round_off_is_no_failure(
     crew: list[Device], strategy: str, monkeypatch: pytest.MonkeyPatch

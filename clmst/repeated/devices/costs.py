@@ -165,18 +165,18 @@ def cores(
 
 
 def grouped(sizes: Sequence[int], costs: Costs) -> list[list[int]]:
-    """Return which dense parts share a matrix, by their places.
+    """Return which dense parts share a matrix, by their indices.
 
     A matrix more takes a solve more; one of several parts has cells between them, which are in
     vain. Parts go into the present matrix, from the largest on, while that is the lesser evil.
     """
     groups: list[list[int]] = []
     room = 0
-    for place in sorted(range(len(sizes)), key=lambda place: -sizes[place]):
-        in_vain = 1e-6 * costs.cell_ns * 2 * room * sizes[place]
+    for index in sorted(range(len(sizes)), key=lambda index: -sizes[index]):
+        in_vain = 1e-6 * costs.cell_ns * 2 * room * sizes[index]
         if not groups or in_vain > costs.solve_ms:
             groups.append([])
             room = 0
-        groups[-1].append(place)
-        room += sizes[place]
+        groups[-1].append(index)
+        room += sizes[index]
     return groups

@@ -128,8 +128,8 @@ class MultiDevice:
                     launch = Launcher(worker.device, worker.device.queue)
                     words = piece.rounds.graph(launch).encoded.words()
                     ids = part.graph.edge_ids
-                    places = slice(part.first, part.last) if ids is None else ids + part.first
-                    weights[places] = present.encoding.decode(words)
+                    indices = slice(part.first, part.last) if ids is None else ids + part.first
+                    weights[indices] = present.encoding.decode(words)
         return weights
 
     # --------------------------------------------------------------------- rounds
@@ -153,7 +153,7 @@ class MultiDevice:
             words = encoding.encode(converted)
         assert words is not None, "wide words hold all weights"
         assert isinstance(changes.ids, np.ndarray)
-        last = _last_places(changes.ids)
+        last = _last_indices(changes.ids)
         ids, words = changes.ids[last], words[last]
         try:
             return self._round(
@@ -221,11 +221,11 @@ class MultiDevice:
         again without it will come across that.
         """
 
-        def guarded(place: int) -> Any:
-            with failures_of(self.workers[place].device):
-                return work(place)
+        def guarded(index: int) -> Any:
+            with failures_of(self.workers[index].device):
+                return work(index)
 
-        futures = [pool.submit(guarded, place) for place in range(1, len(self.workers))]
+        futures = [pool.submit(guarded, index) for index in range(1, len(self.workers))]
         first, errors = None, list[BaseException]()
         try:
             first = guarded(0)
@@ -256,8 +256,8 @@ def _check_found(works: Sequence[Work]) -> None:
         raise nan_error(min(nans))
 
 
-def _last_places(ids: Array) -> Array:
-    """Return the last place of every edge that is named, so that none is named twice."""
+def _last_indices(ids: Array) -> Array:
+    """Return the last index of every edge that is named, so that none is named twice."""
     _, from_the_end = np.unique(ids[::-1], return_index=True)
-    places: Array = ids.size - 1 - from_the_end
-    return places
+    indices: Array = ids.size - 1 - from_the_end
+    return indices

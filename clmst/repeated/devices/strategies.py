@@ -38,7 +38,7 @@ class Cut:
     Attributes
     ----------
     dense, sparse : int
-        The devices, by their places.
+        The devices, by their indices.
     dense_is_last : bool
     clusters : Clusters
         The dense ones.
@@ -89,23 +89,23 @@ class Choice:
 
     def alone(self) -> Plan:
         """Return the plan of the device that is the quickest by itself."""
-        place = self._quickest
+        index = self._quickest
         task = self._task(partition.whole(self.edges))
         return Plan(
             strategy="alone",
             edges=self.edges,
-            assignments=(Assignment(device=self.devices[place], tasks=(task,)),),
+            assignments=(Assignment(device=self.devices[index], tasks=(task,)),),
             last=task,
         )
 
     def split(self, order: Sequence[int]) -> Plan:
-        """Return the plan of devices, by their places, the first being the last pass's."""
-        shares = model.shares([self.costs[place] for place in order])
+        """Return the plan of devices, by their indices, the first being the last pass's."""
+        shares = model.shares([self.costs[index] for index in order])
         bounds = partition.range_bounds(shares, self.edges.n_input)
         parts = partition.by_ranges(self.edges, bounds)
         assignments = [
-            Assignment(device=self.devices[place], tasks=(self._task(part),))
-            for place, part in zip(order, parts, strict=True)
+            Assignment(device=self.devices[index], tasks=(self._task(part),))
+            for index, part in zip(order, parts, strict=True)
         ]
         last = self._task(partition.whole(self.edges))
         return Plan(strategy="split", edges=self.edges, assignments=tuple(assignments), last=last)
@@ -136,7 +136,7 @@ class Choice:
     def _quickest(self) -> int:
         return min(
             range(len(self.devices)),
-            key=lambda place: model.alone(self.costs[place], self._n, self._m),
+            key=lambda index: model.alone(self.costs[index], self._n, self._m),
         )
 
     def _auto(self) -> Plan:
@@ -147,15 +147,15 @@ class Choice:
         """
         order = sorted(
             range(len(self.devices)),
-            key=lambda place: model.alone(self.costs[place], self._n, self._m),
+            key=lambda index: model.alone(self.costs[index], self._n, self._m),
         )
-        on_host = [place for place in order if self.costs[place].host]
-        order = [place for place in order if place not in on_host[1:]]
+        on_host = [index for index in order if self.costs[index].host]
+        order = [index for index in order if index not in on_host[1:]]
         below = _WORTH_IT * model.alone(self.costs[order[0]], self._n, self._m)
         best: Sequence[int] | None = None
         for count in range(2, len(order) + 1):
             some = self._best_order(order[:count])
-            ms = model.split([self.costs[place] for place in some], self._n, self._m)
+            ms = model.split([self.costs[index] for index in some], self._n, self._m)
             if ms < below:
                 best, below = some, ms
         cut = self.best_cut(permutations(order, 2), below=below)
@@ -163,9 +163,9 @@ class Choice:
             return self.cores(cut)
         return self.alone() if best is None else self.split(best)
 
-    def _best_order(self, places: Sequence[int]) -> list[int]:
+    def _best_order(self, indices: Sequence[int]) -> list[int]:
         """Return devices with the one in front that is the best for the last pass."""
-        orders = [[last, *(one for one in places if one != last)] for last in places]
+        orders = [[last, *(one for one in indices if one != last)] for last in indices]
         return min(
             orders,
             key=lambda order: model.split([self.costs[p] for p in order], self._n, self._m),
@@ -177,7 +177,7 @@ class Choice:
         Parameters
         ----------
         pairs : iterator of (int, int)
-            Devices for the dense parts and for the rest, by their places.
+            Devices for the dense parts and for the rest, by their indices.
         below : float or None
             The milliseconds that it must stay below. Core numbers are only found where degrees do
             not rule that out.
@@ -199,11 +199,11 @@ class Choice:
         for dense, sparse in pairs:
             costs, limit = self.costs[dense], algorithms.most_vertices("dense", self.devices[dense])
             is_dense = costs.is_dense(found.sizes, found.edges) & (found.sizes <= limit)
-            places = np.flatnonzero(is_dense)
-            places = places[np.argsort(-found.sizes[places], kind="stable")]
-            counts = {1 << k for k in range(places.size.bit_length())} | {places.size}
-            for count in sorted(counts) if places.size else ():
-                yield self._cut(found.chosen(places[:count]), dense, sparse, limit)
+            indices = np.flatnonzero(is_dense)
+            indices = indices[np.argsort(-found.sizes[indices], kind="stable")]
+            counts = {1 << k for k in range(indices.size.bit_length())} | {indices.size}
+            for count in sorted(counts) if indices.size else ():
+                yield self._cut(found.chosen(indices[:count]), dense, sparse, limit)
 
     def _cut(self, chosen: Clusters, dense: int, sparse: int, limit: int) -> Cut:
         """Return the cut by clusters of which no matrix takes more than `limit` vertices."""
@@ -245,7 +245,7 @@ class Choice:
         Dense parts of k vertices have no more edges than half the k greatest degrees, nor than
         density 1 allows.
         """
-        dense, sparse = (self.costs[place] for place in pair)
+        dense, sparse = (self.costs[index] for index in pair)
         sizes = np.unique(np.geomspace(1, max(degrees.size, 1), 64).astype(np.int64))
         sums = np.cumsum(degrees)
         least = np.inf
@@ -267,16 +267,16 @@ def _thresholds(cores: Array) -> list[int]:
     if found.size <= _THRESHOLDS:
         return [int(one) for one in found]
     steps = np.geomspace(1, found[-1], _THRESHOLDS)
-    places = np.searchsorted(found, steps).clip(max=found.size - 1)
-    return [int(one) for one in np.unique(found[places])]
+    indices = np.searchsorted(found, steps).clip(max=found.size - 1)
+    return [int(one) for one in np.unique(found[indices])]
 
 
 def _within(group: list[int], sizes: Array, limit: int) -> Iterator[list[int]]:
     """Yield a group cut into such as have no more vertices than a matrix takes."""
     part: list[int] = []
-    for place in group:
-        if part and sizes[part].sum() + sizes[place] > limit:
+    for index in group:
+        if part and sizes[part].sum() + sizes[index] > limit:
             yield part
             part = []
-        part.append(place)
+        part.append(index)
     yield part

@@ -228,10 +228,10 @@ class Worker:
                 if launch.profile is not None:
                     launch.queue.finish()
                 work.uploaded = time.perf_counter()
-                for place, (piece, graph) in enumerate(zip(self.pieces, graphs, strict=True)):
+                for index, (piece, graph) in enumerate(zip(self.pieces, graphs, strict=True)):
                     given = piece.rounds.present
                     found = piece.solve(
-                        graph, launch, lists, place if self._own else piece.number,
+                        graph, launch, lists, index if self._own else piece.number,
                         maximum=self.maximum,
                         may_hold_nan=given is not None and given.may_hold_nan,
                     )  # fmt: skip
@@ -253,11 +253,11 @@ class Worker:
         if self._own is None:
             return []
         sent = []
-        for place, (found, room) in enumerate(zip(work.found, self._host, strict=True)):
-            if self._host_words[place].dtype != encoding.word or not self._host_words[place].size:
-                self._host_words[place] = np.empty(room.size, encoding.word)
+        for index, (found, room) in enumerate(zip(work.found, self._host, strict=True)):
+            if self._host_words[index].dtype != encoding.word or not self._host_words[index].size:
+                self._host_words[index] = np.empty(room.size, encoding.word)
             slots = room[: found.n_edges]
-            words = self._host_words[place][: found.n_edges]
-            self._own.read(place, slots, words, work.launch)
+            words = self._host_words[index][: found.n_edges]
+            self._own.read(index, slots, words, work.launch)
             sent.append((found, slots, words))
         return sent
