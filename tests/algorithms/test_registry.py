@@ -73,7 +73,7 @@ def test_pages_list_all_algorithms() -> None:
     }
     reference = (DOCS / "reference.md").read_text(encoding="utf-8")
     for one in ALGORITHMS.values():
-        assert f"::: {one.folder}.options.{one.options}\n" in reference
+        assert f"::: clmst.{one.options}\n" in reference
 
 
 @pytest.mark.parametrize("command", [solve, bench, tune], ids=lambda one: one.name)
