@@ -76,9 +76,9 @@ def weights_for(solver: RepeatedSolver, count: int = 3) -> list[Any]:
 
 
 def members_of(solver: RepeatedSolver) -> list[Device]:
-    formation = solver._session.opened()
-    assert isinstance(formation, MultiDevice)
-    return [worker.device for worker in formation.workers]
+    executor = solver._session.opened()
+    assert isinstance(executor, MultiDevice)
+    return [worker.device for worker in executor.workers]
 
 
 def told(device: Device) -> Any:
@@ -200,9 +200,9 @@ def test_an_upload_that_fails(
     """Of weights that are one ahead: it is no error of the weights, and none of theirs is lost."""
     solver = RepeatedSolver(clustered_graph(), devices=crew, strategy="split")
     rounds = weights_for(solver, 4)
-    formation = solver._session.opened()
-    assert isinstance(formation, MultiDevice)
-    rounds_of_one, count = formation.workers[1].pieces[0].rounds, [0]
+    executor = solver._session.opened()
+    assert isinstance(executor, MultiDevice)
+    rounds_of_one, count = executor.workers[1].pieces[0].rounds, [0]
     inner = rounds_of_one.bring
 
     def bring(*arguments: Any, **options: Any) -> Any:

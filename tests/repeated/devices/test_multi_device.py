@@ -56,8 +56,8 @@ def _small_ranges() -> Iterator[None]:
 
 def strategy_of(solver: RepeatedSolver) -> str:
     """Return what a solver really does."""
-    formation = solver._session.opened()
-    return formation.plan.strategy if isinstance(formation, MultiDevice) else "alone"
+    executor = solver._session.opened()
+    return executor.plan.strategy if isinstance(executor, MultiDevice) else "alone"
 
 
 # ------------------------------------------------------------------------- the forest
@@ -126,9 +126,9 @@ def test_parts_of_cores(crew: list[Device]) -> None:
     ring = np.arange(120)
     u, v = np.concatenate([u, u + 60, ring]), np.concatenate([v, v + 60, ring + 120])
     solver = RepeatedSolver(Graph.from_edges(u, v), devices=crew, strategy="cores")
-    formation = solver._session.opened()
-    assert isinstance(formation, MultiDevice)
-    tasks = [t for one in formation.plan.assignments for t in one.tasks if t.algorithm == "dense"]
+    executor = solver._session.opened()
+    assert isinstance(executor, MultiDevice)
+    tasks = [t for one in executor.plan.assignments for t in one.tasks if t.algorithm == "dense"]
     assert sorted(task.part.graph.n_vertices for task in tasks) == [60, 60]
     check(solver, np.random.default_rng(0).random(solver.n_edges))
 
