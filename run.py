@@ -44,6 +44,22 @@ SYSTEM_PACKAGES = {
 # tests that follow one another, since these share programs; who has finished takes from others.
 PROCESSES = ("--numprocesses", "auto", "--maxprocesses", "8", "--dist", "worksteal")
 
+# What `check` leaves to `test` beside slow tests: work in many processes, broken off or repeated.
+NOT_IN_CHECK = (
+    "tests/faults",
+    "tests/misuse",
+    "tests/prove",
+    "tests/tune",
+    "tests/cli/test_bench.py",
+    "tests/cli/test_tune.py",
+    "tests/repeated/test_devices.py",
+    "tests/runtime/test_binary_cache.py",
+    "tests/test_benchmarks.py",
+    "tests/test_families.py",
+    "tests/test_shared_data.py",
+    "tests/test_worst_cases.py",
+)
+
 
 def run(*command: str | Path) -> None:
     """Show a command and run it; stop with its status if it fails."""
@@ -123,7 +139,9 @@ def check() -> None:
     lint()
     os.environ["CLMST_TESTED_DEVICES"] = "chosen"  # see tests/variants.py
     os.environ["HYPOTHESIS_PROFILE"] = "quick"  # see tests/strategies.py
-    run(BIN / "python", "-m", "pytest", "-m", "not external and not slow", *PROCESSES)
+    left_out = [f"--ignore={path}" for path in NOT_IN_CHECK]
+    chosen = ("-m", "not external and not slow", "-k", "not ten_runs")
+    run(BIN / "python", "-m", "pytest", *chosen, *left_out, *PROCESSES)
 
 
 def test() -> None:
