@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -80,7 +79,7 @@ class Record:
     def solve(self) -> Solve:
         """What solves by it; loaded when it is first used."""
         name = f"{self.folder}.solve"
-        found: Solve = (sys.modules.get(name) or import_module(name)).solve
+        found: Solve = import_module(name).solve  # waits while another thread imports it
         return found
 
     @property
