@@ -136,9 +136,11 @@ class PolicyBenchmark:
                 self._shaped.pop(candidate, None)
 
     def _timed(self, candidate: Policy, incumbent: Policy) -> Comparison:
+        policies = {"candidate": candidate, "incumbent": incumbent}
         pairs = {
             name: [
-                self.harness.admit(self._contestant(name, one)) for one in (candidate, incumbent)
+                self.harness.admit(self._contestant(who, name, policy))
+                for who, policy in policies.items()
             ]
             for name in self._graphs
         }
@@ -151,7 +153,7 @@ class PolicyBenchmark:
                 break
         return found
 
-    def _contestant(self, name: str, policy: Policy) -> Contestant[DeviceForest]:
+    def _contestant(self, who: str, name: str, policy: Policy) -> Contestant[DeviceForest]:
         """Return the solve of a graph by kernels of a shape, held to the graph's forest."""
         right = self._slots[name]
 
@@ -159,9 +161,9 @@ class PolicyBenchmark:
             slots = _slots_of(forest)
             if np.array_equal(slots, right):
                 return ""
-            return f"another forest: {np.setxor1d(slots, right).size} edges differ"
+            return f"another forest of {name}: {np.setxor1d(slots, right).size} edges differ"
 
-        return Contestant(name=name, call=partial(self._solve, name, policy), difference=difference)
+        return Contestant(name=who, call=partial(self._solve, name, policy), difference=difference)
 
     def _solve(self, name: str, policy: Policy) -> DeviceForest:
         if policy not in self._shaped:
