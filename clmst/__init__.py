@@ -83,7 +83,6 @@ _HOMES = {
         "ClmstError",
         "DeviceError",
         "DeviceLostError",
-        "DeviceLostError",
         "DeviceWarning",
         "FileFormatError",
         "FileWriteError",

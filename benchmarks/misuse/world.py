@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,11 @@ from clmst import io
 
 
 class World:
-    """The devices, graphs and files of one process, in its working folder."""
+    """The devices, graphs and files of one process; the files go with it."""
+
+    @cached_property
+    def _folder(self) -> tempfile.TemporaryDirectory[str]:
+        return tempfile.TemporaryDirectory(prefix="clmst-misuse-")
 
     @cached_property
     def device(self) -> clmst.Device:
@@ -45,13 +50,13 @@ class World:
 
     @cached_property
     def graph_file(self) -> Path:
-        path = Path("valid.gr").absolute()
+        path = Path(self._folder.name) / "valid.gr"
         io.write_graph(self.graph, path)
         return path
 
     @cached_property
     def points_file(self) -> Path:
-        path = Path("valid.tsp").absolute()
+        path = Path(self._folder.name) / "valid.tsp"
         path.write_text(
             "NAME: a\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\n"
             "NODE_COORD_SECTION\n1 0 0\n2 0 3\n3 4 0\nEOF\n"
@@ -60,7 +65,7 @@ class World:
 
     @cached_property
     def forest_file(self) -> Path:
-        path = Path("forest.npz").absolute()
+        path = Path(self._folder.name) / "forest.npz"
         io.write_forest(self.forest, path)
         return path
 
