@@ -52,7 +52,7 @@ NOT_IN_CHECK = (
     "tests/tune",
     "tests/cli/test_bench.py",
     "tests/cli/test_tune.py",
-    "tests/repeated/test_devices.py",
+    "tests/repeated/devices",
     "tests/runtime/test_binary_cache.py",
     "tests/test_benchmarks.py",
     "tests/test_families.py",
