@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 RADIUS = 6378.388  # kilometres
 PI = 3.141592  # TSPLIB's
-# Half the circumference: GREAT_CIRCLE_STEPS of cl/algorithms/dense/cells.cl.
+# Half the circumference: GREAT_CIRCLE_STEPS of cl/device/distance.cl.
 STEPS = 20039
 
 Doubles = npt.NDArray[np.float64]

@@ -29,7 +29,7 @@ CompleteGraph: TypeAlias = DenseGraph | Points
 
 _KINDS = ("unsigned", "signed", "float")
 
-# METRIC of cl/algorithms/dense/cells.cl, and how it stores weights.
+# METRIC of cl/device/distance.cl, and how it stores weights.
 METRICS: dict[str, tuple[int, int, WeightKind]] = {
     "euclidean": (1, 64, "float"),
     "rounded-euclidean": (2, 32, "unsigned"),

@@ -3,44 +3,24 @@
 // A cell has a measure, by which cells of a row compare, and a key, the order-preserving integer of
 // its weight. Stored cells have the key for their measure. Of points, measures are squared
 // distances, and weights rise with them, so most cells are dismissed without their weight.
-//
-// Distances are made of additions, multiplications and square roots of doubles only, which IEEE 754
-// rounds in one way, and contraction is off: the same bits on every device, and in NumPy.
 #ifndef CLMST_ALGORITHMS_DENSE_CELLS
 #define CLMST_ALGORITHMS_DENSE_CELLS
 
-#include "device/weight_key.cl"
-
-#define METRIC_EUCLIDEAN 1
-#define METRIC_ROUNDED 2
-#define METRIC_GREAT_CIRCLE 3
-
-// Where weights come from: 0, a stored matrix, or the METRIC_ of points; these need doubles.
-#ifndef METRIC
-#define METRIC 0
-#endif
-
-// Coordinates of a point: 2 or 3.
-#ifndef DIMENSIONS
-#define DIMENSIONS 2
-#endif
+#include "device/distance.cl"
 
 // Whether all pairs are edges: 1; or 0, cells are keys, and the greatest of all stands for none.
 #ifndef COMPLETE
 #define COMPLETE 1
 #endif
 
+typedef distance_key_t dense_key_t;
 #if WEIGHT_BITS == 64
-typedef ulong dense_key_t;
 #define DENSE_KEY_MAX ULONG_MAX
 #else
-typedef uint dense_key_t;
 #define DENSE_KEY_MAX UINT_MAX
 #endif
 
 #if METRIC
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#pragma OPENCL FP_CONTRACT OFF
 typedef double cell_t;
 typedef double measure_t;
 #define MEASURE_MAX INFINITY
@@ -52,9 +32,6 @@ typedef dense_key_t measure_t;
 
 // No vertex has this number; there are at most 2**26.
 #define NO_VERTEX 0xffffffffu
-
-// Distances of METRIC_GREAT_CIRCLE end here, in kilometres: half the earth's circumference.
-#define GREAT_CIRCLE_STEPS 20039u
 
 // The lightest cell so far; NO_VERTEX if there is none, and then the greatest key.
 typedef struct {
@@ -96,12 +73,7 @@ static inline void row_open(row_t *row, const global cell_t *cells, uint n, uint
 // The measure of a cell; the lighter, the less.
 static inline measure_t row_measure(const row_t *row, uint v) {
 #if METRIC
-  const double dx = row->x - row->cells[v], dy = row->y - row->cells[(size_t)row->n + v];
-  double square = dx * dx + dy * dy;
-#if DIMENSIONS > 2
-  const double dz = row->z - row->cells[(size_t)2 * row->n + v];
-  square = square + dz * dz;
-#endif
+  const double square = distance_square(row->x, row->y, row->z, row->cells, row->n, v);
   return WEIGHT_DESCENDING ? -square : square;
 #else
   return weight_key(row->cells[v]);
@@ -111,21 +83,7 @@ static inline measure_t row_measure(const row_t *row, uint v) {
 // The key of a cell's weight.
 static inline dense_key_t row_key(const row_t *row, measure_t measure) {
 #if METRIC
-  const double square = WEIGHT_DESCENDING ? -measure : measure;
-#endif
-#if METRIC == METRIC_EUCLIDEAN
-  return weight_key(as_ulong(sqrt(square)));
-#elif METRIC == METRIC_ROUNDED
-  return weight_key((uint)(sqrt(square) + 0.5));
-#elif METRIC == METRIC_GREAT_CIRCLE
-  const global double *steps = row->cells + (size_t)3 * row->n;
-  uint low = 0, high = GREAT_CIRCLE_STEPS;
-  while (low < high) {
-    const uint middle = (low + high) / 2;
-    if (steps[middle] <= square) low = middle + 1;
-    else high = middle;
-  }
-  return weight_key(low);
+  return distance_key(WEIGHT_DESCENDING ? -measure : measure, row->cells, row->n);
 #else
   return measure;
 #endif
