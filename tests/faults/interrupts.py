@@ -21,11 +21,12 @@ from dataclasses import replace
 
 from clmst.runtime.device import Device
 from clmst.runtime.discovery import get_device
-from tests.faults.subjects import SUBJECTS, Subject, subject
+from tests.faults.subjects import SUBJECTS, Subject, subject, weights
 from tests.faults.trial import bytes_in_use
 from tests.variants import GPU_SHAPE
 
 _CALIBRATING = 6  # runs
+_SETTLING = 3  # runs after which memory must have been given back
 
 
 @contextmanager
@@ -54,15 +55,26 @@ def interrupt(one: Subject, device: Device, most: int, after: float) -> bool:
     except KeyboardInterrupt:
         is_interrupted = True
     one.run()  # between rounds a solver rightly has more than after the last
-    _check_memory(device, most, one.name)
+    _check_memory(device, most, one)
     return is_interrupted
 
 
-def _check_memory(device: Device, most: int, name: str) -> None:
-    used = device._pool.active_bytes
-    if used > most:  # it may be in cycles: collecting them takes longer than all else here
-        used = bytes_in_use(device)
-    assert used <= most, f"{name} lost memory: {used} bytes are in use, {most} at most before"
+def _check_memory(device: Device, most: int, one: Subject) -> None:
+    """Raise if more memory is in use than before, and stays so.
+
+    A solver that stages weights ahead keeps as many buffers for them as it ever needed at a time:
+    one more, if a round was broken off at the wrong moment. It is never two, so what a call loses
+    again and again is seen.
+    """
+    most += weights(0).nbytes
+    for _ in range(_SETTLING):
+        used = device._pool.active_bytes
+        if used > most:  # it may be in cycles: collecting them takes longer than all else here
+            used = bytes_in_use(device)
+        if used <= most:
+            return
+        one.run()
+    raise AssertionError(f"{one.name} lost memory: {used} bytes are in use, {most} at most before")
 
 
 def interrupt_many(
