@@ -136,7 +136,9 @@ def test_lock_that_nobody_gives_back(guise: Variant, monkeypatch: pytest.MonkeyP
     """Work-items that wait in vain must end the solve, not wait for ever."""
     device = guise.device
     kind = device.capabilities.kind
-    monkeypatch.setitem(edge_parallel._PATIENCE, kind, 100)
+    # Enough for a thread that has the lock and is not scheduled for some milliseconds.
+    looks = 1 << 18
+    monkeypatch.setitem(edge_parallel._PATIENCE, kind, looks)
     graph = clmst.to_device(crowd(300, 2000, seed=6), device)
     launch, options = Launcher(device, device.queue), EdgeParallelOptions(union_find="locked")
     run = edge_parallel.Run(graph, launch, maximum=False, options=options)
@@ -148,7 +150,7 @@ def test_lock_that_nobody_gives_back(guise: Variant, monkeypatch: pytest.MonkeyP
     launch.write(run.state.memory, np.ones(1, np.uint32))  # held
     run.find()
     run.contract(1)
-    with pytest.raises(UnsupportedDeviceError, match="100 times at a lock that did not move on"):
+    with pytest.raises(UnsupportedDeviceError, match=f"{looks} times at a lock that did not move on"):
         run.read_merged(1)
 
 
