@@ -150,7 +150,7 @@ def test_lock_that_nobody_gives_back(guise: Variant, monkeypatch: pytest.MonkeyP
     launch.write(run.state.memory, np.ones(1, np.uint32))  # held
     run.find()
     run.contract(1)
-    with pytest.raises(UnsupportedDeviceError, match=f"{looks} times at a lock that did not move on"):
+    with pytest.raises(UnsupportedDeviceError, match=f"{looks} times at a lock that did not move"):
         run.read_merged(1)
 
 
