@@ -28,7 +28,9 @@ def table(names: list[str]) -> str:
     """Return usage, purpose and options of a sub-command as Markdown."""
     command, context = resolved(names)
     usage = f"clmst {' '.join(names)} {' '.join(command.collect_usage_pieces(context))}"
-    rows = [parameter.get_help_record(context) for parameter in command.get_params(context)]
+    # Arguments are in the line of usage; whether they have a record depends on click's version.
+    options = (one for one in command.get_params(context) if isinstance(one, click.Option))
+    rows = [option.get_help_record(context) for option in options]
     lines = [f"\n{command.get_short_help_str(200)}\n", f"```text\n{usage}\n```\n"]
     lines += ["| option | meaning |", "|---|---|"]
     lines += [f"| `{cell(record[0])}` | {cell(record[1])} |" for record in rows if record]
