@@ -61,10 +61,12 @@ def copy(tmp_path: Path) -> Path:
 
 def ran(copy: Path, *words: str) -> str:
     """Return what Python prints in the copy; fails where it fails."""
+    before = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    path = os.pathsep.join([str(copy), *filter(None, before)])
     done = subprocess.run(
         [sys.executable, *words],
         cwd=copy,
-        env=os.environ | {"PYTHONPATH": str(copy)},
+        env=os.environ | {"PYTHONPATH": path},
         capture_output=True,
         text=True,
         timeout=300,
