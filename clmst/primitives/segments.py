@@ -23,7 +23,6 @@ from clmst.primitives.scan import segmented_scan
 from clmst.primitives.shares import Strategy
 from clmst.primitives.sweeps import checked_monoid
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.enqueue import for_each
 from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
 
@@ -70,8 +69,8 @@ def head_flags(
         launch.fill(out.memory, 0, length, np.uint8)
     if length and n_segments:
         program = offsets.device.program(SOURCE, Monoid.sum(np.uint32).prelude)
-        for_each(
-            launch, program, "segments_mark_heads", n_segments, offsets, out, n_segments, length
+        launch.for_each(
+            program, "segments_mark_heads", n_segments, offsets, out, n_segments, length
         )
     return out[:length]
 
@@ -102,7 +101,7 @@ def end_flags(
     launch = launcher_for(flags, launch)
     if flags.size:
         program = flags.device.program(SOURCE, Monoid.sum(np.uint32).prelude)
-        for_each(launch, program, "segments_mark_ends", flags.size, flags, out, flags.size)
+        launch.for_each(program, "segments_mark_ends", flags.size, flags, out, flags.size)
     return out[: flags.size]
 
 
@@ -220,8 +219,8 @@ def _reduce_rows(
     scanned = segmented_scan(values, flags, monoid=monoid, strategy=strategy, launch=launch)
     if n_segments:
         program = values.device.program(SOURCE, monoid.prelude)
-        for_each(
-            launch, program, "segments_take_last", n_segments, offsets, scanned, out, n_segments,
+        launch.for_each(
+            program, "segments_take_last", n_segments, offsets, scanned, out, n_segments,
             values.size,
         )  # fmt: skip
     return out[:n_segments]

@@ -59,6 +59,19 @@ class Launcher:
         self.launches += 1
         return self._note(name, event)
 
+    def enqueue(self, program: Program, name: str, groups: int, *arguments: Any) -> None:
+        """Enqueue a kernel; arrays stand for their memory, Python's integers for 32-bit words."""
+        self(program, name, groups, *map(_as_kernels_take_it, arguments))
+
+    def for_each(self, program: Program, name: str, n_items: int, *arguments: Any) -> None:
+        """Enqueue a kernel that shares out items by GRID_FOR, unless there are none.
+
+        Arguments are those of :meth:`enqueue`.
+        """
+        if n_items:
+            groups = self.groups_for(-(-n_items // program.grid_tile))
+            self(program, name, groups, *map(_as_kernels_take_it, arguments))
+
     def preset(self, kernel: Any, name: str, groups: int, local: int) -> Any:
         """Enqueue a kernel of the caller's own, whose arguments are set (``Program.preset``)."""
         import pyopencl as cl
@@ -148,3 +161,10 @@ class Launcher:
                 least = max(least, before - 1e-9 * event.profile.start)
                 most = min(most, after - 1e-9 * event.profile.end)
         return (least + most) / 2
+
+
+def _as_kernels_take_it(argument: Any) -> Any:
+    """Return the memory of a :class:`DeviceArray`, an integer as a word, all else as it is."""
+    if isinstance(argument, int):
+        return np.uint32(argument)
+    return getattr(argument, "memory", argument)

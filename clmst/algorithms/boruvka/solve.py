@@ -20,7 +20,6 @@ from clmst.primitives.scan import inclusive_scan, segmented_scan
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/boruvka/boruvka.cl"
@@ -90,8 +89,8 @@ class Rounds:
         launch, entries, bits = self.launch, level.entries, level.bits
         appended = self.steps.new(entries, PAIR)
         with launch.phase("append"):
-            for_each(
-                launch, self.program, "boruvka_append", entries, level.pairs, level.ranks,
+            launch.for_each(
+                self.program, "boruvka_append", entries, level.pairs, level.ranks,
                 appended, entries, bits,
             )  # fmt: skip
         with launch.phase("mark segments"):
@@ -100,8 +99,8 @@ class Rounds:
             segmented_scan(appended, heads, monoid=_MINIMUM_PAIR, out=appended, launch=launch)
             chosen = self.steps.new(level.n, PAIR)
             launch.fill(chosen.memory, _NO_CHOICE, level.n, np.uint64)
-            for_each(
-                launch, self.program, "boruvka_choose_edges", entries, level.pairs, appended,
+            launch.for_each(
+                self.program, "boruvka_choose_edges", entries, level.pairs, appended,
                 chosen, entries, bits,
             )  # fmt: skip
         return chosen
@@ -113,12 +112,12 @@ class Rounds:
         n, launch, new = level.n, self.launch, self.steps.new
         program = self.steps.device.program(SPLIT_SOURCE)
         pairs, counts = new(n, PAIR), new(n, np.uint32)
-        for_each(launch, program, "boruvka_split_append", n, representatives, pairs, n)
+        launch.for_each(program, "boruvka_split_append", n, representatives, pairs, n)
         split(pairs, key_bits=level.bits, start_bit=32, out=pairs, launch=launch)
-        for_each(launch, program, "boruvka_split_mark", n, pairs, chosen, counts, n)
+        launch.for_each(program, "boruvka_split_mark", n, pairs, chosen, counts, n)
         total, supervertices = new(1, np.uint32), new(n, np.uint32)
         inclusive_scan(counts, out=counts, total=total, launch=launch)
-        for_each(launch, program, "boruvka_split_number", n, pairs, counts, supervertices, n)
+        launch.for_each(program, "boruvka_split_number", n, pairs, counts, supervertices, n)
         return supervertices, launch.read_word(total.memory)
 
     def _remove_duplicates(self, level: Level) -> Level:

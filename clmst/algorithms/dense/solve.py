@@ -26,7 +26,6 @@ from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix, most_vertices
-from clmst.runtime.enqueue import enqueue, for_each
 from clmst.runtime.launcher import Launcher
 
 __all__ = ["most_vertices", "solve", "solve_matrix"]
@@ -61,8 +60,8 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     launch.fill(in_forest.memory, 0, flag_words(graph.n_slots))
     plan, device = run.plan, graph.device
     program = device.program(BUILD_SOURCE, **graph.weight_defines(maximum=maximum))
-    for_each(
-        launch, program, "dense_build_mark", plan.n, graph.indptr, graph.indices, graph.weights,
+    launch.for_each(
+        program, "dense_build_mark", plan.n, graph.indptr, graph.indices, graph.weights,
         plan.edges, in_forest, plan.n, plan.vertex_bits, np.uint64(plan.no_edge),
     )  # fmt: skip
     return Solution(graph=graph, in_forest=in_forest, stats=run.stats())
@@ -127,10 +126,10 @@ class _Run:
     def for_each(self, kernel: str, *arguments: Any, n_items: int | None = None) -> None:
         """Enqueue a kernel over all vertices, or `n_items`."""
         n_items = self.plan.n if n_items is None else n_items
-        for_each(self.launch, self.plan.program, kernel, n_items, *arguments)
+        self.launch.for_each(self.plan.program, kernel, n_items, *arguments)
 
     def _enqueue(self, kernel: str, groups: int, *arguments: Any) -> None:
-        enqueue(self.launch, self.plan.program, kernel, groups, *arguments)
+        self.launch.enqueue(self.plan.program, kernel, groups, *arguments)
 
     def _new_count(self) -> int:
         """Return the place of a count that nobody has written to."""

@@ -19,7 +19,6 @@ from clmst.core.errors import UnsupportedDeviceError
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import DeviceKind
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.enqueue import enqueue, for_each
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/edge_parallel/edge_parallel.cl"
@@ -90,7 +89,7 @@ class Run:
         self.in_forest = new_flags(graph.n_slots, device)
 
     def _for_each(self, kernel: str, n_items: int, *arguments: Any) -> None:
-        for_each(self.launch, self.program, f"edge_parallel_{kernel}", n_items, *arguments)
+        self.launch.for_each(self.program, f"edge_parallel_{kernel}", n_items, *arguments)
 
     def _by_sets(self, kernel: str, n_items: int, *arguments: Any) -> None:
         """Enqueue a kernel that finds or merges.
@@ -101,7 +100,7 @@ class Run:
         groups = launch.groups_for(-(-n_items // program.grid_tile))
         if self.options.union_find == "locked":
             groups = min(groups, self.graph.device.capabilities.compute_units)
-        enqueue(launch, program, f"edge_parallel_{kernel}", groups, *arguments)
+        launch.enqueue(program, f"edge_parallel_{kernel}", groups, *arguments)
 
     def rounds(self) -> list[int]:
         """Enqueue everything; return how many supervertices each round merged, at last none."""

@@ -17,7 +17,6 @@ from clmst.core.graph_checks import check_size
 from clmst.primitives.scan import exclusive_scan, inclusive_scan
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.enqueue import enqueue, for_each
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/k_core/k_core.cl"
@@ -120,8 +119,8 @@ class _Peeling:
         runs = self.degree  # nobody looks at them
         if one_sided:
             runs = self._count_columns()
-        for_each(
-            self.launch, self.program, "k_core_count_rows", self.n, graph.indptr, graph.indices,
+        self.launch.for_each(
+            self.program, "k_core_count_rows", self.n, graph.indptr, graph.indices,
             runs, self.degree, self.state, self.n, int(one_sided),
         )  # fmt: skip
 
@@ -130,8 +129,8 @@ class _Peeling:
         graph, runs = self.graph, self.list  # which is not in use yet
         for array in (self.degree, runs):
             self.launch.fill(array.memory, 0, array.size)
-        for_each(
-            self.launch, self.program, "k_core_count_columns", graph.n_slots, graph.indices,
+        self.launch.for_each(
+            self.program, "k_core_count_columns", graph.n_slots, graph.indices,
             self.degree, runs, self.n, graph.n_slots,
         )  # fmt: skip
         return inclusive_scan(runs, out=runs, launch=self.launch)
@@ -144,16 +143,16 @@ class _Peeling:
         check_size(self.n, 2 * graph.n_slots)
         rows, cursor = (exclusive_scan(self.degree, launch=self.launch) for _ in range(2))
         both = self._new(2 * graph.n_slots)
-        for_each(
-            self.launch, device.program(MIRROR_SOURCE), "k_core_mirror_put", graph.n_slots,
+        self.launch.for_each(
+            device.program(MIRROR_SOURCE), "k_core_mirror_put", graph.n_slots,
             graph.indptr, graph.indices, rows, cursor, both, self.n, graph.n_slots,
         )  # fmt: skip
         return rows.memory, both.memory
 
     def take_level(self, number: int) -> None:
         """Begin a round: find the vertices at the next level."""
-        enqueue(
-            self.launch, self.program, "k_core_take_level", self.lists, self.degree, self.list,
+        self.launch.enqueue(
+            self.program, "k_core_take_level", self.lists, self.degree, self.list,
             self.lengths, self.frontier, self.state, self.n, number,
         )  # fmt: skip
 
@@ -165,8 +164,8 @@ class _Peeling:
         number, batch, left = 0, _FIRST_BATCH, self.n + 1
         while True:
             for _ in range(batch):
-                enqueue(
-                    self.launch, program, kernel, self.shares, indptr, indices, self.degree,
+                self.launch.enqueue(
+                    program, kernel, self.shares, indptr, indices, self.degree,
                     self.frontier, self.state, self.n, number, self.room, self.budget,
                 )  # fmt: skip
                 number += 1

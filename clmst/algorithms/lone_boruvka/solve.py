@@ -21,7 +21,6 @@ from clmst.algorithms.shared.solution import Solution, flag_words, new_flags
 from clmst.algorithms.shared.windows import Ends, is_stubborn, least_of_draws, window_ends
 from clmst.core.csr import as_uint32, mirror
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.enqueue import enqueue
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/lone_boruvka/lone_boruvka.cl"
@@ -231,7 +230,7 @@ class _Run:
     # --------------------------------------------------------------------- steps
 
     def _step(self, name: str, groups: int, *arguments: Any) -> None:
-        enqueue(self.launch, self.program, f"lone_boruvka_{name}", groups, *arguments)
+        self.launch.enqueue(self.program, f"lone_boruvka_{name}", groups, *arguments)
 
     def _shares(self, n_items: int) -> int:
         return self.launch.groups_for(-(-n_items // _MIN_SHARE))
@@ -260,12 +259,12 @@ class _Run:
         graph, n, counts = self.graph, self.n, self._counts_at(0, 1)
         shares, chosen, following = self._shares(n), *self.held
         program = graph.device.program(FIRST_SOURCE, **self.defines)
-        enqueue(
-            self.launch, program, "lone_boruvka_first_choose", shares, graph.rows, graph.indices,
+        self.launch.enqueue(
+            program, "lone_boruvka_first_choose", shares, graph.rows, graph.indices,
             graph.weights, starts, incident, chosen, n,
         )  # fmt: skip
-        enqueue(
-            self.launch, program, "lone_boruvka_first_hook", shares, chosen, following, self.links,
+        self.launch.enqueue(
+            program, "lone_boruvka_first_hook", shares, chosen, following, self.links,
             self.in_forest.memory, self.on_device, counts, _COMPONENTS, n, n // 2,
         )  # fmt: skip
         self._step("follow", shares, self.links, self.on_device, 0, n)

@@ -22,7 +22,6 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.enqueue import enqueue, for_each
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 
@@ -179,8 +178,8 @@ class _Run:
         rows, edges = new(2 * n, np.uint32), new(level.entries, PAIR)
         with launch.phase("list rows"):
             launch.fill(rows.memory, 0, 2 * n)
-            for_each(
-                launch, program, "pma_list_rows", level.entries, level.pairs, level.ranks, rows,
+            launch.for_each(
+                program, "pma_list_rows", level.entries, level.pairs, level.ranks, rows,
                 edges, level.entries, level.bits,
             )  # fmt: skip
         n_workers = max(n // growth.gamma, 1)
@@ -189,8 +188,8 @@ class _Run:
         with launch.phase("grow trees"):
             launch.fill(owners.memory, _NO_OWNER, n)
             at_once = program.work_group_size // growth.lanes
-            enqueue(
-                launch, program, "pma_grow_trees", launch.groups_for(-(-n_workers // at_once)),
+            launch.enqueue(
+                program, "pma_grow_trees", launch.groups_for(-(-n_workers // at_once)),
                 rows, edges, owners, members, chosen, n, n_workers, growth.gamma,
             )  # fmt: skip
         return chosen

@@ -9,7 +9,6 @@ from clmst.core.graph_checks import check_size
 from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/prim/mirror.cl"
@@ -60,19 +59,19 @@ def _mirror(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, DeviceAr
     sources = DeviceArray.empty(n_slots, np.uint32, device)
     images = DeviceArray.empty(n_slots, _PAIR if word.itemsize == 8 else np.uint64, device)
     arrays = (graph.indptr, graph.indices, graph.weights)
-    for_each(launch, program, "prim_mirror_list", n_slots, *arrays, sources, images, n, n_slots)
+    launch.for_each(program, "prim_mirror_list", n_slots, *arrays, sources, images, n, n_slots)
     sources, images = sort_by_key(sources, images, key_bits=bits_of(n), launch=launch)
     rows = DeviceArray.empty(n + 1, np.uint32, device)
-    for_each(
-        launch, program, "prim_mirror_find_rows", n + 1, graph.indptr, sources, rows, n, n_slots
+    launch.for_each(
+        program, "prim_mirror_find_rows", n + 1, graph.indptr, sources, rows, n, n_slots
     )
     both = DeviceArray.empty(2 * n_slots, np.uint32, device)
     weights = DeviceArray.empty(2 * n_slots, word, device)
-    for_each(
-        launch, program, "prim_mirror_put_images", n_slots, graph.indptr, sources, images, both,
+    launch.for_each(
+        program, "prim_mirror_put_images", n_slots, graph.indptr, sources, images, both,
         weights, n_slots,
     )  # fmt: skip
-    for_each(
-        launch, program, "prim_mirror_put_slots", n_slots, *arrays, rows, both, weights, n, n_slots
+    launch.for_each(
+        program, "prim_mirror_put_slots", n_slots, *arrays, rows, both, weights, n, n_slots
     )
     return rows, both, weights

@@ -14,7 +14,6 @@ from clmst.algorithms.prim.trees import SOURCE, grow
 from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.solution import Solution, flag_words, new_flags
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
 
 
@@ -38,8 +37,8 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     trees = grow(rows, launch, options)
     program = graph.device.program(SOURCE, **rows.defines)
     with launch.phase("mark edges"):
-        for_each(
-            launch, program, "prim_mark_edges", rows.n, graph.indptr, graph.indices, graph.weights,
+        launch.for_each(
+            program, "prim_mark_edges", rows.n, graph.indptr, graph.indices, graph.weights,
             trees.parents, in_forest, rows.n,
         )  # fmt: skip
     return Solution(graph=graph, in_forest=in_forest, stats=trees.stats)

@@ -17,7 +17,6 @@ from clmst.primitives.compact import positions
 from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
-from clmst.runtime.enqueue import enqueue, for_each
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/prim/prim.cl"
@@ -147,8 +146,8 @@ class _Growing:
         """Let no vertex be in a tree, and all be one patch."""
         n = self.rows.n
         vertices, offsets = self._new(n), self._new(1)
-        for_each(
-            self.launch, self.program, "prim_initialise", n, vertices, offsets, self.parents,
+        self.launch.for_each(
+            self.program, "prim_initialise", n, vertices, offsets, self.parents,
             self.places, self.held, self.unfinished, n,
         )  # fmt: skip
         return _Patches(count=1, vertices=vertices, offsets=offsets)
@@ -158,15 +157,15 @@ class _Growing:
         rows, n, launch = self.rows, self.rows.n, self.launch
         program = self.device.program(COMPONENTS_SOURCE)
         sets, roots = self._new(n), self._new(n)
-        for_each(launch, program, "prim_components_separate", n, sets, n)
-        for_each(
-            launch, program, "prim_components_unite", rows.n_slots, rows.indptr, rows.indices,
+        launch.for_each(program, "prim_components_separate", n, sets, n)
+        launch.for_each(
+            program, "prim_components_unite", rows.n_slots, rows.indptr, rows.indices,
             sets, n, rows.n_slots,
         )  # fmt: skip
-        for_each(launch, program, "prim_components_find_roots", n, sets, roots, n)
+        launch.for_each(program, "prim_components_find_roots", n, sets, roots, n)
         roots, vertices = sort_by_key(roots, whole.vertices, key_bits=bits_of(n), launch=launch)
         heads = self._new(n, np.uint8)
-        for_each(launch, program, "prim_components_mark_heads", n, roots, heads, n)
+        launch.for_each(program, "prim_components_mark_heads", n, roots, heads, n)
         offsets, count = positions(heads, launch=launch)
         return _Patches(count=launch.read_word(count.memory), vertices=vertices, offsets=offsets)
 
@@ -185,8 +184,8 @@ class _Growing:
         most = self._most_steps()
         launches, suffice = 0, most <= STEPS_A_LAUNCH
         while True:
-            enqueue(
-                self.launch, self.program, f"prim_{self.queue}_grow", groups, *arrays, *extent,
+            self.launch.enqueue(
+                self.program, f"prim_{self.queue}_grow", groups, *arrays, *extent,
                 launches,
             )  # fmt: skip
             launches += 1

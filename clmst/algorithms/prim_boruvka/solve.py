@@ -21,7 +21,6 @@ from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.solution import Solution
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph, weight_defines
-from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/prim_boruvka/prim_boruvka.cl"
@@ -70,9 +69,9 @@ def _rows_of(level: Level, launch: Launcher) -> Rows:
     indptr, indices = (DeviceArray.empty(k, np.uint32, device) for k in (n + 1, n_entries))
     extent = (n_entries, level.bits)
     with launch.phase("make rows"):
-        for_each(launch, program, "prim_boruvka_find_rows", n + 1, level.pairs, indptr, n, *extent)
-        for_each(
-            launch, program, "prim_boruvka_list_targets", n_entries, level.pairs, indices, *extent
+        launch.for_each(program, "prim_boruvka_find_rows", n + 1, level.pairs, indptr, n, *extent)
+        launch.for_each(
+            program, "prim_boruvka_list_targets", n_entries, level.pairs, indices, *extent
         )
     return Rows(
         n=n, n_slots=n_entries, indptr=indptr.memory, indices=indices.memory,
@@ -84,7 +83,7 @@ def _mark_edges(rows: Rows, trees: Trees, steps: Contraction, launch: Launcher) 
     """Put the trees' edges into the forest."""
     program = launch.device.program(SOURCE)
     with launch.phase("mark edges"):
-        for_each(
-            launch, program, "prim_boruvka_mark_edges", rows.n, rows.indptr, rows.indices,
+        launch.for_each(
+            program, "prim_boruvka_mark_edges", rows.n, rows.indptr, rows.indices,
             rows.weights, trees.parents, steps.slots, steps.in_forest, rows.n,
         )  # fmt: skip

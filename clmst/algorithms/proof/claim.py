@@ -11,7 +11,6 @@ from clmst.algorithms.shared.solution import DeviceForest
 from clmst.primitives.sort import sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.enqueue import enqueue, for_each
 
 SOURCE = "algorithms/proof/claim.cl"
 
@@ -45,8 +44,8 @@ class Claim:
         forest, graph, launch, own = self.forest, self.graph, builder.launch, self.forest.weights
         program = launch.device.program(SOURCE, **self.weights)
         ranks = self._ranks(builder) if self.is_wide else builder.state
-        enqueue(
-            launch, program, "proof_claim_list", builder.segments, graph.indptr, graph.indices,
+        launch.enqueue(
+            program, "proof_claim_list", builder.segments, graph.indptr, graph.indices,
             graph.weights, forest.slots, forest.edges, ranks, own.words if own else builder.state,
             builder.least, builder.records, builder.lengths, builder.state, builder.n,
             graph.n_slots, builder.k, builder.stride, int(bool(own)),
@@ -58,8 +57,8 @@ class Claim:
         program = launch.device.program(SOURCE, **self.weights)
         keys = DeviceArray.empty(k, np.uint64, launch.device)
         numbers = DeviceArray.empty(k, np.uint32, launch.device)
-        for_each(
-            launch, program, "proof_claim_list_keys", k, self.graph.weights, self.forest.slots,
+        launch.for_each(
+            program, "proof_claim_list_keys", k, self.graph.weights, self.forest.slots,
             keys, numbers, self.graph.n_slots, k,
         )  # fmt: skip
         keys, numbers = sort_by_key(keys, numbers, launch=launch)

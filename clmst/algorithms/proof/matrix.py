@@ -11,7 +11,6 @@ from clmst.algorithms.shared.solution import DeviceForest
 from clmst.primitives.sort import sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.enqueue import enqueue, for_each
 
 SOURCE = "algorithms/proof/matrix.cl"
 
@@ -48,15 +47,15 @@ class MatrixProof:
         """Check the claim, and enqueue the list of its edges unless there is a fault; waits."""
         launch, k = builder.launch, builder.k
         for panel in self.matrix.panels:
-            for_each(
-                launch, self.program, "proof_matrix_list_keys", k, panel.cells, self.ends,
+            launch.for_each(
+                self.program, "proof_matrix_list_keys", k, panel.cells, self.ends,
                 self.keys, self.numbers, builder.state, builder.n, panel.first, panel.n_rows, k,
             )  # fmt: skip
         if not builder.claim_is_right():
             return
         self.keys, self.numbers = sort_by_key(self.keys, self.numbers, launch=launch)
-        enqueue(
-            launch, self.program, "proof_matrix_list", builder.segments, self.ends,
+        launch.enqueue(
+            self.program, "proof_matrix_list", builder.segments, self.ends,
             builder.ranks_of(self.numbers), builder.least, builder.records, builder.lengths, k,
             builder.stride,
         )  # fmt: skip
@@ -66,8 +65,8 @@ class MatrixProof:
         builder, n = self.builder, self.builder.n
         launch, device = builder.launch, builder.launch.device
         limits = device.allocate(self.measure_bytes * n)
-        for_each(
-            launch, self.program, "proof_matrix_find_limits", n, self.matrix.panels[0].cells,
+        launch.for_each(
+            self.program, "proof_matrix_find_limits", n, self.matrix.panels[0].cells,
             tree.reaches, self.keys, limits, n,
         )  # fmt: skip
         groups = launch.groups_for(n)
@@ -77,8 +76,8 @@ class MatrixProof:
             greatest = device.allocate(4 * groups * tree.n_nodes)
             left = device.allocate(4 * groups * n)
         for panel in self.matrix.panels:
-            enqueue(
-                launch, self.program, "proof_matrix_check", groups, panel.cells, limits,
+            launch.enqueue(
+                self.program, "proof_matrix_check", groups, panel.cells, limits,
                 tree.parents, tree.orders, self.keys, self.numbers, self.ends, greatest, left,
                 tree.state, n, panel.first, panel.n_rows, tree.n_nodes,
             )  # fmt: skip

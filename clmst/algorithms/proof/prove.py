@@ -15,7 +15,6 @@ from clmst.algorithms.proof.matrix import MatrixProof
 from clmst.algorithms.proof.tree import NO_FAULT, SLOT, Tree, TreeBuilder
 from clmst.algorithms.shared.solution import DeviceForest
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.enqueue import enqueue, for_each
 from clmst.runtime.launcher import Launcher
 
 EDGES_SOURCE = "algorithms/proof/edges.cl"
@@ -96,19 +95,19 @@ def _check_edges(claim: Claim, tree: Tree, launch: Launcher) -> bool:
     program = device.program(EDGES_SOURCE, **claim.weights)
     n_tiles = -(-graph.n_slots // _TILE)
     tiles = device.allocate(4 * (n_tiles + 1))
-    for_each(
-        launch, program, "proof_edges_find_rows", n_tiles + 1, graph.indptr, tiles,
+    launch.for_each(
+        program, "proof_edges_find_rows", n_tiles + 1, graph.indptr, tiles,
         graph.n_vertices, n_tiles,
     )  # fmt: skip
     keys = reach_keys = claim.keys or tree.state  # whatever kernels take for none
     if claim.keys is not None:
         reach_keys = device.allocate(8 * graph.n_vertices)
-        for_each(
-            launch, program, "proof_edges_find_reach_keys", graph.n_vertices, tree.reaches,
+        launch.for_each(
+            program, "proof_edges_find_reach_keys", graph.n_vertices, tree.reaches,
             keys, reach_keys, graph.n_vertices,
         )  # fmt: skip
-    enqueue(
-        launch, program, "proof_edges_check", launch.groups_for(n_tiles), graph.indptr,
+    launch.enqueue(
+        program, "proof_edges_check", launch.groups_for(n_tiles), graph.indptr,
         graph.indices, graph.weights, forest.slots, tiles, tree.parents, tree.orders, tree.reaches,
         tree.tops, keys, reach_keys, tree.state, graph.n_vertices, graph.n_slots,
         forest.n_edges, n_tiles, int(tree.has_trees),

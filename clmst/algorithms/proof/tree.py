@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.enqueue import enqueue, for_each
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/proof/tree.cl"
@@ -201,7 +200,7 @@ class TreeBuilder:
         return self.launch.groups_for(-(-n_items // _MIN_SHARE))
 
     def _step(self, name: str, groups: int, *arguments: Any) -> None:
-        enqueue(self.launch, self.program, f"proof_tree_{name}", groups, *arguments)
+        self.launch.enqueue(self.program, f"proof_tree_{name}", groups, *arguments)
 
     def _each(self, name: str, n_items: int, *arguments: Any) -> None:
-        for_each(self.launch, self.program, f"proof_tree_{name}", n_items, *arguments)
+        self.launch.for_each(self.program, f"proof_tree_{name}", n_items, *arguments)

@@ -18,7 +18,6 @@ from clmst.primitives.compact import compact, positions
 from clmst.primitives.sort import sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/reweighting/band.cl"
@@ -91,8 +90,8 @@ class NotedWeights:
 
     def _note(self, graph: DeviceGraph, in_forest: DeviceArray, launch: Launcher) -> None:
         m = graph.n_slots
-        for_each(
-            launch, self.program, "band_note", m, graph.weights, in_forest, self.noted,
+        launch.for_each(
+            self.program, "band_note", m, graph.weights, in_forest, self.noted,
             self.floor, m,
         )  # fmt: skip
 
@@ -104,7 +103,7 @@ class NotedWeights:
             np.empty(count, np.uint32),
             DeviceArray.empty(count, np.uint32, self.noted.device),
         )
-        for_each(launch, self.program, "band_sample", count, self.noted, drawn, m, count)
+        launch.for_each(self.program, "band_sample", count, self.noted, drawn, m, count)
         if count:
             launch.read(drawn.memory, words)
         places: Array = np.sort(words[(words & _TREE) != 0] >> 2)
@@ -113,16 +112,16 @@ class NotedWeights:
     def farthest(self, weights: Any, launch: Launcher) -> int:
         """Return how far other weights are from these, in the ways that matter; waits. O(m)."""
         launch.fill(self._found.memory, 0, 1)
-        for_each(
-            launch, self.program, "band_find_farthest", self.noted.size, weights, self.noted,
+        launch.for_each(
+            self.program, "band_find_farthest", self.noted.size, weights, self.noted,
             self._found, self.floor, self.noted.size,
         )  # fmt: skip
         return launch.read_word(self._found.memory)
 
     def verify(self, weights: Any, slack: int, strays: Any, launch: Launcher) -> None:
         """Enqueue the check that no weight has moved farther than it may. O(m)."""
-        for_each(
-            launch, self.program, "band_verify", self.noted.size, weights, self.noted, strays,
+        launch.for_each(
+            self.program, "band_verify", self.noted.size, weights, self.noted, strays,
             self.floor, slack, self.noted.size,
         )  # fmt: skip
 
@@ -159,7 +158,7 @@ class _Settling:
         return DeviceArray.empty(size, dtype, self.graph.device)
 
     def _each(self, kernel: str, n_items: int, *arguments: Any) -> None:
-        for_each(self.launch, self.program, f"band_settle_{kernel}", n_items, *arguments)
+        self.launch.for_each(self.program, f"band_settle_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
         """Do all steps."""

@@ -23,7 +23,6 @@ from clmst.primitives.scan import exclusive_scan
 from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/reweighting/chains.cl"
@@ -121,7 +120,7 @@ class _Contraction:
         return DeviceArray.empty(size, dtype, self.graph.device)
 
     def _each(self, kernel: str, n_items: int, *arguments: Any) -> None:
-        for_each(self.launch, self.program, f"chains_{kernel}", n_items, *arguments)
+        self.launch.for_each(self.program, f"chains_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
         """Do all steps."""

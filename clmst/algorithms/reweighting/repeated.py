@@ -23,7 +23,6 @@ from clmst.core.weight_keys import Array, Encoding, KeyedWeights
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph, weight_defines
-from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 from clmst.runtime.transfer import Transfer
@@ -166,16 +165,14 @@ class Rounds:
             own = self._own_buffer(given.encoding)
             by_slot = replace(given, memory=own, stage=None, is_lent=False)
         if self._order is not None:
-            for_each(
-                launch, program, "repeated_order_weights", n, given.memory, self._order, own,
+            launch.for_each(
+                program, "repeated_order_weights", n, given.memory, self._order, own,
                 self._faults, n,
             )  # fmt: skip
         elif given.is_lent:
-            for_each(
-                launch, program, "repeated_copy_weights", n, given.memory, own, self._faults, n
-            )
+            launch.for_each(program, "repeated_copy_weights", n, given.memory, own, self._faults, n)
         elif given.may_hold_nan:
-            for_each(launch, program, "repeated_check_weights", n, given.memory, self._faults, n)
+            launch.for_each(program, "repeated_check_weights", n, given.memory, self._faults, n)
         self.present = by_slot
         return self.graph(launch)
 
@@ -243,12 +240,12 @@ class Rounds:
         weights = self._own_weights(program, launch)
         base = self._claim(count, launch)
         slots = self._slots_of_edges()
-        for_each(
-            launch, program, "repeated_claim_edges", count, edges, words, self._claims,
+        launch.for_each(
+            program, "repeated_claim_edges", count, edges, words, self._claims,
             self._faults, base, count, n_edges,
         )  # fmt: skip
-        for_each(
-            launch, program, "repeated_change_weights", count, edges, words, self._claims,
+        launch.for_each(
+            program, "repeated_change_weights", count, edges, words, self._claims,
             self._faults, self._claims if slots is None else slots, weights, base, count,
             int(slots is not None),
         )  # fmt: skip
@@ -293,9 +290,7 @@ class Rounds:
         given = self.present
         if given.stage is None and given.memory is not self._own:
             own, n = self._own_buffer(given.encoding), self.edges.n_slots
-            for_each(
-                launch, program, "repeated_copy_weights", n, given.memory, own, self._faults, n
-            )
+            launch.for_each(program, "repeated_copy_weights", n, given.memory, own, self._faults, n)
             self.present = replace(given, memory=own)
         return self.present.memory
 

@@ -21,7 +21,6 @@ from clmst.core.weight_keys import Array, Encoding, KeyedWeights
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
 
@@ -97,8 +96,8 @@ class Lists:
             The first of them, where they are.
         """
         word = graph.encoded.encoding.word
-        for_each(
-            launch, program(self.device, word), "union_list_forest", k, chosen, graph.weights,
+        launch.for_each(
+            program(self.device, word), "union_list_forest", k, chosen, graph.weights,
             chosen if numbers is None else numbers, self.slots, self.words,
             int(numbers is not None), first, self.begins[number], k,
         )  # fmt: skip
@@ -166,13 +165,13 @@ class Union:
             self._lengths = bounds
         kernels, k = program(self.device, word), sum(lengths)
         for number, length in enumerate(lengths):
-            for_each(
-                launch, kernels, "union_merge_list", length, lists.slots, lists.words,
+            launch.for_each(
+                kernels, "union_merge_list", length, lists.slots, lists.words,
                 self._bounds, self._indices, self._places, self._slots, self._words,
                 self._columns, number, len(lengths),
             )  # fmt: skip
-        for_each(
-            launch, kernels, "union_find_rows", n + 1, self._indptr, self._slots, self._starts, n,
+        launch.for_each(
+            kernels, "union_find_rows", n + 1, self._indptr, self._slots, self._starts, n,
             k,
         )  # fmt: skip
         return unchecked(

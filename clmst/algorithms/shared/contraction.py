@@ -26,7 +26,6 @@ from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.enqueue import for_each
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/shared/contraction.cl"
@@ -116,7 +115,7 @@ class Contraction:
         return DeviceArray.empty(size, dtype, self.device)
 
     def _for_each(self, kernel: str, n_items: int, *arguments: Any) -> None:
-        for_each(self.launch, self._program, f"contraction_{kernel}", n_items, *arguments)
+        self.launch.for_each(self._program, f"contraction_{kernel}", n_items, *arguments)
 
     # --------------------------------------------------------- the first edge list
 

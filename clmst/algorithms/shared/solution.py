@@ -22,7 +22,6 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.device_memory import check_capacity, check_is_memory
-from clmst.runtime.enqueue import for_each
 from clmst.runtime.failures import Guard, check_memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
@@ -217,7 +216,7 @@ def gather_words(
     """Return the words in some slots of a buffer; not waited for. O(count)."""
     gathered = DeviceArray.empty(count, word, launch.device)
     program = launch.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
-    for_each(launch, program, "forest_gather_weights", count, words, slots, gathered, count)
+    launch.for_each(program, "forest_gather_weights", count, words, slots, gathered, count)
     return gathered
 
 
@@ -254,8 +253,8 @@ def gather(
     if graph.rows is None:
         edges = graph.device.allocate(8 * k)
         program = graph.device.program(SOURCE, WEIGHT_BITS=32)  # whatever the weights
-        for_each(
-            launch, program, "forest_gather_edges", k, graph.indptr, graph.indices, slots, edges,
+        launch.for_each(
+            program, "forest_gather_edges", k, graph.indptr, graph.indices, slots, edges,
             graph.n_vertices, k,
         )  # fmt: skip
     weights = None
@@ -283,8 +282,8 @@ def _look_up_edges(graph: DeviceGraph, slots: Any, k: int) -> Any:
         edges = device.allocate(8 * k)
         program = device.program(SOURCE, WEIGHT_BITS=32)  # whatever the weights
         launch = Launcher(device, device.queue)
-        for_each(
-            launch, program, "forest_look_up_edges", k, graph.rows, graph.indices, slots, edges, k
+        launch.for_each(
+            program, "forest_look_up_edges", k, graph.rows, graph.indices, slots, edges, k
         )
         device.queue.finish()
     return edges
