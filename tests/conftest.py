@@ -39,7 +39,7 @@ def shared_data() -> Path:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test that takes `device` on every usable device in every guise."""
+    """Run a test that takes `device` on every usable device in every variant."""
     if "device" in metafunc.fixturenames:
         params = [pytest.param(v.device, id=v.name) for v in variants()]
         metafunc.parametrize("device", params or [pytest.param(None, marks=_no_device())])
@@ -65,7 +65,7 @@ def _no_device() -> pytest.MarkDecorator:
 
 @pytest.fixture(autouse=True)
 def matrices_go_back(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let no guise of a device keep its matrix of gigabytes for solves that never come."""
+    """Let no variant of a device keep its matrix of gigabytes for solves that never come."""
     yield
     arguments = getattr(request.node, "callspec", None)
     used = arguments.params if arguments else {}

@@ -1,4 +1,4 @@
-"""What runs inside Oclgrind: small graphs of every kind, solved in one guise of its device.
+"""What runs inside Oclgrind: small graphs of every kind, solved in one variant of its device.
 
 Started by ``tests/test_oclgrind.py`` as ``python -m tests.simulated SHAPE [CAPABILITY ...]`` in a
 process where Oclgrind is the only driver; the capabilities are forced off. Prints the names of the

@@ -28,10 +28,10 @@ def solve(graph: Graph, algorithm: str, device: Device, *, maximum: bool = False
 
 
 # A weight is a dtype, and whether the maximum is wanted; each is a program to build, or several.
-# How weights become keys is the same code in every guise: all of them run on the best device as it
-# is, and each dtype in one order on others as they are, whose compilers are others. What a guise
-# changes (shape, lanes, atomics) depends on the words that weights and reservations take: there it
-# is one of each width.
+# How weights become keys is the same code in every variant. All of them run on the best device with
+# its own settings, and each dtype in one order on the others, whose compilers differ. What a
+# variant changes (shape, lanes, atomics) depends on the width of keys and reservations: there, one
+# dtype of each width runs.
 EVERY_WEIGHT = tuple(product(WEIGHT_DTYPES, (False, True)))
 ONE_OF_EACH_DTYPE = tuple((dtype, k % 2 == 1) for k, dtype in enumerate(WEIGHT_DTYPES))
 ONE_OF_EACH_WIDTH = tuple(
@@ -42,7 +42,7 @@ ONE_OF_EACH_WIDTH = tuple(
 
 
 def weights_of(device: Device) -> tuple[tuple[np.dtype, bool], ...]:
-    """Return the weights that run on a device in its guise."""
+    """Return the weights that run on a device in its variant."""
     if not is_native(device):
         return ONE_OF_EACH_WIDTH
     return EVERY_WEIGHT if device is variants()[0].device else ONE_OF_EACH_DTYPE
@@ -69,21 +69,23 @@ def random_edges(n: int, m: int, dtype: np.dtype, seed: int) -> tuple[np.ndarray
 
 
 @pytest.mark.parametrize(
-    ("guise", "dtype", "maximum"),
+    ("variant", "dtype", "maximum"),
     [
-        pytest.param(guise, *weight, id=f"{guise.name}-{weight[0]}-{'max' if weight[1] else 'min'}")
-        for guise in variants()
-        for weight in weights_of(guise.device)
+        pytest.param(
+            variant, *weight, id=f"{variant.name}-{weight[0]}-{'max' if weight[1] else 'min'}"
+        )
+        for variant in variants()
+        for weight in weights_of(variant.device)
     ],
 )
 def test_ten_runs_of_every_weight(
-    algorithm: str, guise: Variant, dtype: np.dtype, maximum: bool
+    algorithm: str, variant: Variant, dtype: np.dtype, maximum: bool
 ) -> None:
     """A race or an order of arrival that shows would differ between runs."""
     graph = Graph.from_edges(*random_edges(3000, 20000, dtype, seed=7), n_vertices=3100)
     expected = clmst.kruskal(graph, maximum=maximum)
     for _ in range(10):
-        forest = solve(graph, algorithm, guise.device, maximum=maximum)
+        forest = solve(graph, algorithm, variant.device, maximum=maximum)
         assert_same_forest(forest, expected)
 
 

@@ -59,13 +59,13 @@ NOT_A_NUMBER = [case for case in SMALL if "expected_weight" not in case]
 SOLVABLE = [case for case in SMALL if "expected_weight" in case]
 
 # Devices as they are, and without 64-bit atomics.
-GUISES = [v for v in variants() if "lanes" not in v.name and "shape" not in v.name]
-NATIVE = [v for v in GUISES if not v.device.without]
+VARIANTS = [v for v in variants() if "lanes" not in v.name and "shape" not in v.name]
+NATIVE = [v for v in VARIANTS if not v.device.without]
 
 real = pytest.mark.parametrize("case", [*REAL, STIFFNESS, POINTS], ids=lambda case: case.file)
 small = pytest.mark.parametrize("case", SOLVABLE, ids=lambda case: case["id"])
-guises = pytest.mark.parametrize("guise", GUISES, ids=lambda v: v.name)
-native = pytest.mark.parametrize("guise", NATIVE, ids=lambda v: v.name)
+every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.name)
+native = pytest.mark.parametrize("variant", NATIVE, ids=lambda v: v.name)
 
 
 def close_to(weight: float) -> Any:
@@ -73,9 +73,9 @@ def close_to(weight: float) -> Any:
     return weight if isinstance(weight, int) else pytest.approx(weight, rel=1e-14)
 
 
-def solve_by_command(file: Path, guise: Variant, *options: str) -> dict[str, Any]:
-    without = [word for name in guise.device.without for word in ("--without", name)]
-    arguments = ["solve", file, "--json", "--device", guise.device.name, *without, *options]
+def solve_by_command(file: Path, variant: Variant, *options: str) -> dict[str, Any]:
+    without = [word for name in variant.device.without for word in ("--without", name)]
+    arguments = ["solve", file, "--json", "--device", variant.device.name, *without, *options]
     result = CliRunner().invoke(main, [str(word) for word in arguments])
     assert result.exit_code == 0, result.output
     summary: dict[str, Any] = json.loads(result.stdout)
@@ -103,20 +103,20 @@ def read(file: Path) -> Graph:
 
 
 @real
-@guises
-def test_real_graph(shared_data: Path, guise: Variant, case: Case) -> None:
+@every_variant
+def test_real_graph(shared_data: Path, variant: Variant, case: Case) -> None:
     graph = read(shared_data / case.file)
     assert (graph.n_vertices, graph.n_edges) == (case.n, case.m)
-    forest = clmst.minimum_spanning_forest(graph, device=guise.device)
+    forest = clmst.minimum_spanning_forest(graph, device=variant.device)
     assert forest.n_components == case.cc
     assert forest.total_weight == close_to(case.weight)
 
 
 @pytest.mark.parametrize("case", REAL, ids=lambda case: case.file)
-@guises
-def test_real_graph_by_command(shared_data: Path, guise: Variant, case: Case) -> None:
-    verify = () if guise.device.without else ("--verify",)
-    summary = solve_by_command(shared_data / case.file, guise, *verify)
+@every_variant
+def test_real_graph_by_command(shared_data: Path, variant: Variant, case: Case) -> None:
+    verify = () if variant.device.without else ("--verify",)
+    summary = solve_by_command(shared_data / case.file, variant, *verify)
     assert (summary["n_vertices"], summary["n_edges"]) == (case.n, case.m)
     assert summary["n_components"] == case.cc
     assert summary["total_weight"] == close_to(case.weight)
@@ -126,30 +126,30 @@ def test_real_graph_by_command(shared_data: Path, guise: Variant, case: Case) ->
 @pytest.mark.parametrize(
     ("case", "suffix"), [(STIFFNESS, ".npz"), (POINTS, ".egr")], ids=lambda x: getattr(x, "file", x)
 )
-@guises
+@every_variant
 def test_made_graph_by_command(
-    shared_data: Path, tmp_path: Path, guise: Variant, case: Case, suffix: str
+    shared_data: Path, tmp_path: Path, variant: Variant, case: Case, suffix: str
 ) -> None:
     """What a file only implies is written out first, and comes back with the stated answer."""
     file = tmp_path / f"graph{suffix}"
     clmst.write_graph(read(shared_data / case.file), file)
-    summary = solve_by_command(file, guise)
+    summary = solve_by_command(file, variant)
     assert (summary["n_vertices"], summary["n_edges"]) == (case.n, case.m)
     assert summary["n_components"] == case.cc
     assert summary["total_weight"] == close_to(case.weight)
 
 
 @pytest.mark.parametrize("case", [POINTS, GLOBE], ids=lambda case: case.file)
-@guises
-def test_points_by_command(shared_data: Path, guise: Variant, case: Case) -> None:
+@every_variant
+def test_points_by_command(shared_data: Path, variant: Variant, case: Case) -> None:
     """No edge is listed; an algorithm that takes edges finds the same weight."""
-    summary = solve_by_command(shared_data / case.file, guise)
+    summary = solve_by_command(shared_data / case.file, variant)
     assert summary["algorithm"] == "dense"
     assert (summary["n_vertices"], summary["n_edges"]) == (case.n, case.m)
     assert summary["n_components"] == case.cc
     assert summary["total_weight"] == case.weight
-    if case is GLOBE and not guise.device.without:
-        summary = solve_by_command(shared_data / case.file, guise, "--algorithm", "ecl")
+    if case is GLOBE and not variant.device.without:
+        summary = solve_by_command(shared_data / case.file, variant, "--algorithm", "ecl")
         assert summary["algorithm"] == "ecl"
         assert summary["total_weight"] == case.weight
 
@@ -176,11 +176,11 @@ def write(case: dict[str, Any], path: Path) -> Path:
 
 
 @small
-@guises
-def test_small_case(guise: Variant, case: dict[str, Any]) -> None:
+@every_variant
+def test_small_case(variant: Variant, case: dict[str, Any]) -> None:
     graph = Graph.from_edges(*arrays_of(case), n_vertices=case["n"])
     for stored in (graph, graph.symmetrised()):
-        forest = clmst.minimum_spanning_forest(stored, device=guise.device)
+        forest = clmst.minimum_spanning_forest(stored, device=variant.device)
         assert forest.n_components == case["expected_components"]
         assert forest.total_weight == close_to(case["expected_weight"])
         forest.verify(graph).raise_if_invalid()
@@ -190,10 +190,10 @@ def test_small_case(guise: Variant, case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("suffix", [".gr", ".txt"])
 @native
 def test_small_case_by_command(
-    tmp_path: Path, guise: Variant, suffix: str, case: dict[str, Any]
+    tmp_path: Path, variant: Variant, suffix: str, case: dict[str, Any]
 ) -> None:
     path = write(case, tmp_path / f"case{suffix}")
-    summary = solve_by_command(path, guise, "--verify")
+    summary = solve_by_command(path, variant, "--verify")
     assert summary["n_vertices"] == case["n"]
     assert summary["n_components"] == case["expected_components"]
     assert summary["total_weight"] == close_to(case["expected_weight"])
@@ -201,11 +201,13 @@ def test_small_case_by_command(
 
 
 @small
-@pytest.mark.parametrize("guise", [v for v in GUISES if v.device.without][:1], ids=lambda v: v.name)
+@pytest.mark.parametrize(
+    "variant", [v for v in VARIANTS if v.device.without][:1], ids=lambda v: v.name
+)
 def test_small_case_by_command_without_int64_atomics(
-    tmp_path: Path, guise: Variant, case: dict[str, Any]
+    tmp_path: Path, variant: Variant, case: dict[str, Any]
 ) -> None:
-    summary = solve_by_command(write(case, tmp_path / "case.gr"), guise)
+    summary = solve_by_command(write(case, tmp_path / "case.gr"), variant)
     assert summary["n_components"] == case["expected_components"]
     assert summary["total_weight"] == close_to(case["expected_weight"])
 

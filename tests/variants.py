@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from benchmarks.guises import GPU_SHAPE, in_guise
+from benchmarks.variants import GPU_SHAPE, as_variant
 from clmst.runtime import discovery
 from clmst.runtime.device import Device
 
@@ -22,7 +22,7 @@ DEVICES_VARIABLE = "CLMST_TESTED_DEVICES"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A device in one of its guises."""
+    """A variant of a device."""
 
     name: str
     device: Device
@@ -30,12 +30,12 @@ class Variant:
 
 @cache
 def variants() -> tuple[Variant, ...]:
-    """Return all guises of all usable devices, simulators left out (they have their own tests)."""
+    """Return all variants of all usable devices but simulators, which have their own tests."""
     every = tuple(
         variant
         for listing in discovery.devices()
         if listing.usable and "oclgrind" not in listing.device.platform.lower()
-        for variant in _guises(_trusted(listing.device))
+        for variant in _variants_of(_trusted(listing.device))
     )
     return every[:1] if os.environ.get(DEVICES_VARIABLE) == "chosen" else every
 
@@ -50,18 +50,18 @@ def is_native(device: Device) -> bool:
     return not device.without and device.policy is not GPU_SHAPE
 
 
-def _guises(device: Device) -> Iterator[Variant]:
+def _variants_of(device: Device) -> Iterator[Variant]:
     name = (
         "pocl"
         if "Portable" in device.platform
         else device.platform.split("(")[0].split()[0].lower()
     )
     yield Variant(name, device)
-    yield Variant(f"{name}-no-int64-atomics", in_guise(device, "no-int64-atomics"))
-    shaped = in_guise(device, "gpu-shape")
+    yield Variant(f"{name}-no-int64-atomics", as_variant(device, "no-int64-atomics"))
+    shaped = as_variant(device, "gpu-shape")
     if shaped is not device:
         yield Variant(f"{name}-gpu-shape", shaped)
     if shaped.capabilities.lanes != "local":
-        yield Variant(f"{name}-no-lanes", in_guise(device, "no-lanes"))
-    without_both = in_guise(device, "no-lanes-no-int64-atomics")
+        yield Variant(f"{name}-no-lanes", as_variant(device, "no-lanes"))
+    without_both = as_variant(device, "no-lanes-no-int64-atomics")
     yield Variant(f"{name}-no-lanes-no-int64-atomics", without_both)

@@ -1,4 +1,4 @@
-"""Seeded graphs through every algorithm, option, way in and guise, compared with the oracle.
+"""Seeded graphs through every algorithm, option, way in and variant, compared with the oracle.
 
     python -m benchmarks.prove --device intel --minutes 10 --json intel.json
     python -m benchmarks.prove --device intel --cases 500000 --json intel.json    (goes on)
@@ -41,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--device", help="as of clmst.get_device: intel, pocl, rusticl, nvidia, ...")
     made.add_argument("--seed", type=int, default=1)
-    made.add_argument("--block", type=int, default=2000, help="cases of one dtype and guise")
+    made.add_argument("--block", type=int, default=2000, help="cases of one dtype and variant")
     made.add_argument("--cases", type=int, help="stop when so many have been run in all")
     made.add_argument("--minutes", type=float, help="stop after so long")
     made.add_argument("--workers", type=int, default=1, help="processes (default: 1)")
@@ -93,7 +93,7 @@ def _one(given: argparse.Namespace) -> int:
     drawn = case.sample
     print(
         f"{drawn.kind}: {drawn.n} vertices, {drawn.m} edges, {drawn.w.dtype}; {case.named}, "
-        f"{'maximum' if case.maximum else 'minimum'}, {case.way}, {case.guise}"
+        f"{'maximum' if case.maximum else 'minimum'}, {case.way}, {case.variant}"
         f"{', limits lowered' if case.lowered else ''}"
     )
     if doubt := plan.doubts(given.case, case):

@@ -8,11 +8,11 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import clmst
-from benchmarks.guises import in_guise
 from benchmarks.prove import oracle, repeated, sample, settings, ways
 from benchmarks.prove.draws import Draws
 from benchmarks.prove.oracle import Expected
 from benchmarks.prove.sample import Sample
+from benchmarks.variants import as_variant
 from clmst.core.errors import UnsupportedDeviceError
 
 PER_GRAPH = 8  # cases of each graph, in a row
@@ -29,8 +29,8 @@ class Case:
     sample : Sample
     algorithm, option : str
         Names in :data:`settings.OPTIONS`.
-    guise : str
-        A name in :data:`benchmarks.guises.GUISES`.
+    variant : str
+        A name in :data:`benchmarks.variants.VARIANTS`.
     maximum : bool
     way : str
         A name in :func:`ways.applicable`, "repeated" or "repeated, two devices".
@@ -43,7 +43,7 @@ class Case:
     sample: Sample
     algorithm: str
     option: str
-    guise: str
+    variant: str
     maximum: bool
     way: str
     lowered: bool
@@ -86,7 +86,7 @@ class Plan:
     ----------
     seed : int
     block : int
-        Cases of a dtype, a guise and a quarter of the options, in a row; a multiple of PER_GRAPH.
+        Cases of a dtype, a variant and a quarter of the options, in a row; a multiple of PER_GRAPH.
     """
 
     seed: int
@@ -110,7 +110,7 @@ class Plan:
 
 
 def _case_of(seed: int, block: int, place: int, number: int) -> Case:
-    dtype, guise, maximum, turns = settings.part_of(seed, block)
+    dtype, variant, maximum, turns = settings.part_of(seed, block)
     drawn = sample_of(seed, number // PER_GRAPH, dtype)
     draws = Draws(seed, 3, number)
     algorithm, option = turns[(place + block) % len(turns)]
@@ -121,7 +121,7 @@ def _case_of(seed: int, block: int, place: int, number: int) -> Case:
         sample=drawn,
         algorithm=algorithm,
         option=option,
-        guise=guise,
+        variant=variant,
         maximum=maximum,
         way=way,
         lowered=draws.one_in(2),
@@ -159,19 +159,19 @@ def expected_of(drawn: Sample, *, maximum: bool) -> Expected:
 
 
 class Stand:
-    """A device in its guises, each made once."""
+    """The variants of a device, each made once."""
 
     def __init__(self, name: str | None) -> None:
         self.device = clmst.get_device(name)
-        self._guises: dict[str, clmst.Device] = {}
+        self._variants: dict[str, clmst.Device] = {}
 
-    def guise(self, name: str) -> clmst.Device:
-        """Return the device in a guise; of all others the memory that is held ready goes back."""
-        if name not in self._guises:
-            for other in self._guises.values():
+    def variant(self, name: str) -> clmst.Device:
+        """Return a variant of the device, and free the memory that the others hold."""
+        if name not in self._variants:
+            for other in self._variants.values():
                 other.release_memory()
-            self._guises[name] = in_guise(self.device, name)
-        return self._guises[name]
+            self._variants[name] = as_variant(self.device, name)
+        return self._variants[name]
 
 
 def run(case: Case, stand: Stand) -> Outcome:
@@ -199,20 +199,22 @@ def run(case: Case, stand: Stand) -> Outcome:
 
 
 def differs(one: clmst.Device, other: clmst.Device) -> bool:
-    """Return whether two guises of a device are not the same."""
+    """Return whether two variants of a device are not the same."""
     return (one.without, one.policy) != (other.without, other.policy)
 
 
 def _compare(case: Case, stand: Stand) -> tuple[str | None, int]:
-    drawn, draws, device = case.sample, Draws(case.key), stand.guise(case.guise)
+    drawn, draws, device = case.sample, Draws(case.key), stand.variant(case.variant)
     options = settings.OPTIONS[case.algorithm][case.option]
     if case.way.startswith("repeated"):
         devices: Any = device
         strategy = "auto"
         if case.way != "repeated":
             # A GPU in its shape is the GPU as it is: there the second device goes without more.
-            others = ("gpu-shape", "no-lanes") if case.guise == "native" else ("native", "no-lanes")
-            twins = (stand.guise(name) for name in others)
+            others = (
+                ("gpu-shape", "no-lanes") if case.variant == "native" else ("native", "no-lanes")
+            )
+            twins = (stand.variant(name) for name in others)
             devices = [device, next(one for one in twins if differs(one, device))]
             strategy = draws.choice(["split", "cores", "auto"])
         return repeated.solve(

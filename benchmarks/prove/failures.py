@@ -26,7 +26,7 @@ def write(path: Path, case: Case, *, device: str | None, verdict: str, **more: A
         "verdict": verdict,
         **more,
         "device": device,
-        "guise": case.guise,
+        "variant": case.variant,
         "algorithm": case.algorithm,
         "option": case.option,
         "maximum": case.maximum,
@@ -69,7 +69,7 @@ def read(path: Path) -> tuple[Case, dict[str, Any]]:
         coordinates=None if coordinates is None else np.array(coordinates, np.float64),
         metric=graph["metric"],
     )
-    names = ("guise", "algorithm", "option", "maximum", "way", "lowered", "key")
+    names = ("variant", "algorithm", "option", "maximum", "way", "lowered", "key")
     return Case(sample=drawn, **{name: record[name] for name in names}), record
 
 

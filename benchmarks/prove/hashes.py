@@ -3,7 +3,7 @@
     python -m benchmarks.prove.hashes --device intel --sizes tiny small medium > intel.json
     python -m benchmarks.prove.hashes --oracle --sizes tiny small medium large > forest_hashes.json
 
-Solves the inputs by every algorithm in every guise of a device, compares each forest's hash with
+Solves the inputs by every algorithm in every variant of a device, compares each forest's hash with
 ``forest_hashes.json``, and prints what the device gave, in the same form. Inputs follow from 64-bit
 arithmetic alone, not from NumPy's generators. Exit status 1 if a hash differs.
 """
@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 import clmst
-from benchmarks.guises import GUISES, in_guise
 from benchmarks.prove import shapes, weights
 from benchmarks.prove.draws import Draws
 from benchmarks.prove.sample import Sample
+from benchmarks.variants import VARIANTS, as_variant
 from clmst import Device, Forest, Graph, Points, UnsupportedDeviceError
 from clmst.algorithms import ALGORITHMS, most_vertices
 from clmst.bench import machine
@@ -150,13 +150,13 @@ def hash_on(graph: Any, order: str, algorithm: str, device: Device) -> str:
     return hash_of(solve(graph, algorithm=algorithm, device=device))
 
 
-def compare(device: Device, sizes: Sequence[str], guises: Sequence[str]) -> dict[str, Any]:
-    """Solve all inputs in all guises, and return what came of it."""
+def compare(device: Device, sizes: Sequence[str], variants: Sequence[str]) -> dict[str, Any]:
+    """Solve all inputs in all variants, and return what came of it."""
     found: dict[str, dict[str, Any]] = {}
     differing, refused = [], {}
     n_forests = 0
-    for guise in guises:
-        dressed = in_guise(device, guise)
+    for variant in variants:
+        dressed = as_variant(device, variant)
         for size in sizes:
             for name, sample in inputs(size):
                 graph = graph_of(sample)
@@ -165,12 +165,12 @@ def compare(device: Device, sizes: Sequence[str], guises: Sequence[str]) -> dict
                         try:
                             digest = hash_on(graph, order, algorithm, dressed)
                         except UnsupportedDeviceError as error:
-                            refused[f"{algorithm}, {guise}"] = str(error)
+                            refused[f"{algorithm}, {variant}"] = str(error)
                             continue
                         n_forests += 1
                         found.setdefault(name, {}).setdefault(order, digest)
                         if digest != committed()[name][order]:
-                            differing.append([name, order, algorithm, guise, digest])
+                            differing.append([name, order, algorithm, variant, digest])
         dressed.release_memory()
     return {
         "device": machine.facts(device),
@@ -190,7 +190,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     made.add_argument("--device", help="as of clmst.get_device")
     made.add_argument("--sizes", nargs="+", choices=SIZES, default=["tiny", "small", "medium"])
-    made.add_argument("--guises", nargs="+", choices=GUISES, default=list(GUISES))
+    made.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
     made.add_argument(
         "--oracle", action="store_true", help="print the table by Kruskal's algorithm"
     )
@@ -199,7 +199,7 @@ def main(arguments: list[str] | None = None) -> int:
         table = {name: by_oracle(one) for size in given.sizes for name, one in inputs(size)}
         print(json.dumps(table, indent=1))
         return 0
-    result = compare(clmst.get_device(given.device), given.sizes, given.guises)
+    result = compare(clmst.get_device(given.device), given.sizes, given.variants)
     print(json.dumps(result, indent=1))
     told = f"{result['forests']:,} forests, {len(result['differing'])} differ"
     print(f"{told}, {len(result['refused'])} refused", file=sys.stderr)

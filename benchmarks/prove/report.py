@@ -37,7 +37,10 @@ def table(states: Sequence[State]) -> str:
     rows.append(_row("all", total, seconds))
     lines = [f"| {' | '.join(row)} |" for row in rows]
     missing = settings.n_combinations() - len(total.table("combinations"))
-    lines += ["", f"Combinations of option, dtype and guise that gave no right answer: {missing}."]
+    lines += [
+        "",
+        f"Combinations of option, dtype and variant that gave no right answer: {missing}.",
+    ]
     refused = total.table("refused")
     if refused:
         lines += ["", "Refused:", ""]

@@ -11,9 +11,9 @@ from importlib import import_module
 from itertools import product
 from typing import Any
 
-from benchmarks.guises import GUISES
 from benchmarks.prove.draws import Draws
 from benchmarks.prove.weights import DTYPES
+from benchmarks.variants import VARIANTS
 from clmst import (
     BoruvkaOptions,
     DenseOptions,
@@ -96,9 +96,9 @@ FOR_SOME_DEVICES = {
     ("pma", "lanes"),
 }
 
-# In how many blocks of a dtype and guise all options of an algorithm have had their turn.
+# In how many blocks of a dtype and variant all options of an algorithm have had their turn.
 PARTS = 4
-BLOCK_KINDS = tuple(product(DTYPES, GUISES))
+BLOCK_KINDS = tuple(product(DTYPES, VARIANTS))
 
 # Constants that keep some ways of solving from small graphs, and what they are lowered to.
 _LOWERED: dict[str, Any] = {
@@ -112,29 +112,29 @@ _LOWERED: dict[str, Any] = {
 
 
 def part_of(seed: int, block: int) -> tuple[str, str, bool, list[tuple[str, str]]]:
-    """Return a block's dtype, guise, order of weights, and the algorithms that take turns in it.
+    """Return a block's dtype, variant, order of weights, and the algorithms that take turns in it.
 
-    A process builds programs for one dtype, one guise and a quarter of the options in a block.
-    Blocks go through all dtypes and guises in random order, then again with another quarter;
+    A process builds programs for one dtype, one variant and a quarter of the options in a block.
+    Blocks go through all dtypes and variants in random order, then again with another quarter;
     after four times in the other order of weights. Each algorithm occurs in every block.
     """
     cycle, place = divmod(block, len(BLOCK_KINDS))
-    dtype, guise = Draws(seed, 1, cycle).shuffled(BLOCK_KINDS)[place]
+    dtype, variant = Draws(seed, 1, cycle).shuffled(BLOCK_KINDS)[place]
     part = (cycle + Draws(seed, 2).below(PARTS)) % PARTS
-    maximum = (cycle // PARTS + BLOCK_KINDS.index((dtype, guise))) % 2 == 1
+    maximum = (cycle // PARTS + BLOCK_KINDS.index((dtype, variant))) % 2 == 1
     turns = [
         (algorithm, name)
         for algorithm, options in OPTIONS.items()
         for k, name in enumerate(options)
         if k % min(PARTS, len(options)) == part % min(PARTS, len(options))
     ]
-    return dtype, guise, maximum, turns
+    return dtype, variant, maximum, turns
 
 
 def combinations() -> list[tuple[str, str, str]]:
-    """Return every (algorithm with option, dtype, guise) that there is."""
+    """Return every (algorithm with option, dtype, variant) that there is."""
     named = [f"{algorithm}: {name}" for algorithm, options in OPTIONS.items() for name in options]
-    return list(product(named, DTYPES, GUISES))
+    return list(product(named, DTYPES, VARIANTS))
 
 
 def n_combinations() -> int:

@@ -1,4 +1,4 @@
-"""What was run, counted: by graph, dtype, algorithm with options, way in and guise."""
+"""What was run, counted: by graph, dtype, algorithm with options, way in and variant."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Tally:
     """Counts, by names; added up and written as JSON.
 
     Names are "table/entry". The table "combinations" counts right answers by algorithm with option,
-    dtype and guise; all other tables count whatever came of a case.
+    dtype and variant; all other tables count whatever came of a case.
     """
 
     def __init__(self, counts: dict[str, int] | None = None) -> None:
@@ -36,7 +36,7 @@ class Tally:
             f"dtype/{dtype}",
             f"vertices/{_size(drawn.n)}",
             f"algorithm/{case.named}",
-            f"guise/{case.guise}",
+            f"variant/{case.variant}",
             f"way in/{case.way}",
             f"order/{order}",
             f"limits/{'lowered' if case.lowered else 'as shipped'}",
@@ -46,7 +46,7 @@ class Tally:
         counts["total/forests compared"] += outcome.solves if outcome.verdict == "right" else 0
         counts["total/oracle checked"] += oracle_checked
         if outcome.verdict == "right":
-            counts[f"combinations/{case.named}|{dtype}|{case.guise}"] += 1
+            counts[f"combinations/{case.named}|{dtype}|{case.variant}"] += 1
         if outcome.verdict == "refused":
             counts[f"refused/{case.named}: {outcome.detail.splitlines()[0][:160]}"] += 1
 
@@ -64,12 +64,12 @@ class Tally:
         names = sorted({key.partition("/")[0] for key in self.counts} - {"combinations"})
         tables: dict[str, Any] = {name: self.table(name) for name in names}
         rows: dict[str, dict[str, list[int]]] = {}
-        for named, dtype, guise in settings.combinations():
-            count = self.counts.get(f"combinations/{named}|{dtype}|{guise}", 0)
-            rows.setdefault(named, {}).setdefault(guise, []).append(count)
+        for named, dtype, variant in settings.combinations():
+            count = self.counts.get(f"combinations/{named}|{dtype}|{variant}", 0)
+            rows.setdefault(named, {}).setdefault(variant, []).append(count)
         # A row of counts by dtype is a text, which takes one line.
         tables["combinations"] = {
-            named: {guise: " ".join(map(str, counts)) for guise, counts in row.items()}
+            named: {variant: " ".join(map(str, counts)) for variant, counts in row.items()}
             for named, row in rows.items()
         }
         return tables
@@ -84,10 +84,10 @@ class Tally:
             for entry, n in table.items()
         }
         for named, row in tables["combinations"].items():
-            for guise, numbers in row.items():
+            for variant, numbers in row.items():
                 for dtype, n in zip(DTYPES, map(int, numbers.split()), strict=True):
                     if n:
-                        counts[f"combinations/{named}|{dtype}|{guise}"] = n
+                        counts[f"combinations/{named}|{dtype}|{variant}"] = n
         return cls(counts)
 
 

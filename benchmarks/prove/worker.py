@@ -90,7 +90,7 @@ def run_unit(
         doubt = plan.doubts(number, case)
         outcome = run(case, stand)
         tally.note(case, outcome, oracle_checked=plan.checks_oracle(number))
-        known = {"number": number, "named": case.named, "guise": case.guise, "way": case.way}
+        known = {"number": number, "named": case.named, "variant": case.variant, "way": case.way}
         if doubt is not None:
             failures.append({**known, "verdict": "wrong oracle", "detail": doubt})
         if outcome.verdict in FAILURES:

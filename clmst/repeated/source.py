@@ -86,10 +86,10 @@ def rounds_of(weights: Any, progress: Any) -> tuple[Iterator[Any], Callable[[int
 
 
 def _check_distinct(devices: Sequence[Device]) -> None:
-    """Raise if the same device is there twice, in the same guise."""
-    guises = [(one.cl_device, one.without, one.capabilities, one.policy) for one in devices]
-    for k, guise in enumerate(guises):
-        if guise in guises[:k]:
+    """Raise if a device is listed twice with the same settings."""
+    settings = [(one.cl_device, one.without, one.capabilities, one.policy) for one in devices]
+    for k, one in enumerate(settings):
+        if one in settings[:k]:
             raise InvalidArgumentError(
                 f"{devices[k].description} is among the devices twice; each may be named once "
                 '("nvidia:0" and "nvidia:1" name the first two of a platform)'

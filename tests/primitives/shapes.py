@@ -20,7 +20,7 @@ from tests.variants import Variant, variants
 
 
 def _distinct() -> list[Variant]:
-    """Return the guises without those that differ in 64-bit atomics only, which play no part."""
+    """Return the variants without those that differ in 64-bit atomics only, which play no part."""
     found = {}
     for one in variants():
         device = one.device

@@ -1,4 +1,4 @@
-"""What runs inside Oclgrind: the small cases of every primitive, in one guise of its device.
+"""What runs inside Oclgrind: the small cases of every primitive, in one variant of its device.
 
 Started by ``tests/primitives/test_oclgrind.py`` as ``python -m tests.primitives.simulated SHAPE``
 in a process where Oclgrind is the only driver. Prints which cases ran, and which came out wrong.

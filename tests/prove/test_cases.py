@@ -24,7 +24,7 @@ def test_case_does_not_depend_on_those_before() -> None:
     for number, one in reversed(list(zip(numbers, first, strict=True))):
         cases.sample_of.cache_clear()
         other = PLAN.case(number)
-        for name in ("algorithm", "option", "guise", "maximum", "way", "lowered", "key"):
+        for name in ("algorithm", "option", "variant", "maximum", "way", "lowered", "key"):
             assert getattr(other, name) == getattr(one, name)
         assert other.sample is not one.sample
         for name in ("n", "u", "v", "w", "family", "shape", "order"):
@@ -41,14 +41,14 @@ def test_draws_are_the_same_everywhere() -> None:
 
 
 def test_all_options_have_their_turn() -> None:
-    """In four times as many blocks as there are dtypes and guises, in both orders after eight."""
+    """In four times as many blocks as there are dtypes and variants, in both orders after eight."""
     blocks = settings.PARTS * len(settings.BLOCK_KINDS)
     seen, orders = set(), set()
     for block in range(2 * blocks):
-        dtype, guise, maximum, turns = settings.part_of(5, block)
-        orders.add((dtype, guise, maximum))
+        dtype, variant, maximum, turns = settings.part_of(5, block)
+        orders.add((dtype, variant, maximum))
         if block < blocks:
-            seen |= {(f"{a}: {name}", dtype, guise) for a, name in turns}
+            seen |= {(f"{a}: {name}", dtype, variant) for a, name in turns}
     assert seen == set(settings.combinations())
     assert len(orders) == 2 * len(settings.BLOCK_KINDS)
 
@@ -98,7 +98,7 @@ def test_a_slice_is_right(any_device: Device) -> None:
     """Some thousand cases of the default device: every algorithm, way in and kind of graph."""
     stand, tally, failures = Stand(None), Tally(), []
     assert stand.device is any_device
-    plan = Plan(seed=31, block=2400)  # one dtype in one guise: programs are few
+    plan = Plan(seed=31, block=2400)  # one dtype in one variant: programs are few
     for number in range(2400):
         case = plan.case(number)
         assert plan.doubts(number, case) is None

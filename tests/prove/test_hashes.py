@@ -94,7 +94,7 @@ def parts_of(forest: Forest) -> dict[str, object]:
 def test_command_finds_a_difference(
     any_device: Device, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["--sizes", "tiny", "--guises", "native"]
+    arguments = ["--sizes", "tiny", "--variants", "native"]
     assert hashes.main(arguments) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["device"]["device"] == any_device.name

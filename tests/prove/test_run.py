@@ -1,6 +1,6 @@
 """Runs: what is planted is found, recorded, shrunk and reproduced; what is done is not done twice.
 
-Everything runs in child processes, on the default device, in a block of one dtype in one guise.
+Everything runs in child processes, on the default device, in a block of one dtype in one variant.
 """
 
 from __future__ import annotations

@@ -26,10 +26,10 @@ def copying(device: Device) -> Device:
 
 
 def every_device() -> list[Any]:
-    """Return all guises of all devices, and one that copies host arrays, as parameters."""
-    guises = [(one.name, one.device) for one in variants()]
-    guises += [(f"{name}-copying", copying(device)) for name, device in guises[:1]]
-    return [pytest.param(device, id=name) for name, device in guises]
+    """Return all variants of all devices, and one that copies host arrays, as parameters."""
+    named = [(one.name, one.device) for one in variants()]
+    named += [(f"{name}-copying", copying(device)) for name, device in named[:1]]
+    return [pytest.param(device, id=name) for name, device in named]
 
 
 def expected(solver: RepeatedSolver, weights: Array) -> Forest:

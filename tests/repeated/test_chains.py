@@ -23,7 +23,7 @@ from tests.repeated.rounds import check, every_device
 
 Array = Any
 
-on_every_device = pytest.mark.parametrize("guise", every_device())
+on_every_device = pytest.mark.parametrize("variant", every_device())
 
 
 def resident(graph: Graph, device: Device) -> DeviceGraph:
@@ -69,12 +69,12 @@ def with_chains(rng: np.random.Generator, n: int, m: int, longest: int) -> Graph
 
 
 @on_every_device
-def test_what_is_left(guise: Device) -> None:
+def test_what_is_left(variant: Device) -> None:
     """A square with a way across of three edges, a tail of two, and a triangle of its own."""
     u = [0, 1, 2, 3, 0, 4, 5, 3, 6, 8, 9, 10]
     v = [1, 2, 3, 0, 4, 5, 2, 6, 7, 9, 10, 8]
     graph = Graph.from_edges(u, v, np.arange(12.0, dtype=np.float32))
-    left = contract(graph, guise)
+    left = contract(graph, variant)
     assert left.starts is not None
     lengths = np.diff(left.starts.to_host())
     # Between 0 and 2: over 1, over 3, over 4 and 5; and the triangle, which leads nowhere.
@@ -82,18 +82,18 @@ def test_what_is_left(guise: Device) -> None:
     assert left.n_vertices == 2
     ends = left.ends.to_host().view(np.uint32).reshape(-1, 2)
     assert sorted(np.sort(ends, axis=1).tolist()) == [[0, 0], [0, 1], [0, 1], [0, 1]]
-    assert bits_of(left, graph.n_slots, guise).all()
+    assert bits_of(left, graph.n_slots, variant).all()
 
 
 @on_every_device
 @pytest.mark.parametrize(("dtype", "maximum"), [("f8", False), ("i4", True)])
-def test_the_same_forests(guise: Device, dtype: str, maximum: bool) -> None:
+def test_the_same_forests(variant: Device, dtype: str, maximum: bool) -> None:
     rng = np.random.default_rng(1)
     for _ in range(3):
         graph = with_chains(rng, 40, 70, 6)
         graph = graph.replace(weights=graph.weights.astype(dtype))
         expected = clmst.kruskal(graph, maximum=maximum).edge_ids
-        assert np.array_equal(graph.edge_ids[solve(graph, guise, maximum=maximum)], expected)
+        assert np.array_equal(graph.edge_ids[solve(graph, variant, maximum=maximum)], expected)
 
 
 @settings(max_examples=80, deadline=None)
@@ -118,16 +118,16 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("eager")
 @on_every_device
-def test_rounds_by_chains(guise: Device) -> None:
+def test_rounds_by_chains(variant: Device) -> None:
     """Rounds of several dtypes from host and device, and updates."""
     rng = np.random.default_rng(2)
     graph = with_chains(rng, 60, 90, 6)
-    solver = RepeatedSolver(graph, devices=guise, algorithm="filter-boruvka")
+    solver = RepeatedSolver(graph, devices=variant, algorithm="filter-boruvka")
     for dtype in ("f4", "i8"):
         weights = rng.integers(0, 1000, solver.n_edges).astype(dtype)
         forest = check(solver, weights)
         assert forest.stats["chains"]["edges"] < 0.7 * solver.n_edges
-        check(solver, weights, solver.solve(DeviceArray.from_host(weights, guise)))
+        check(solver, weights, solver.solve(DeviceArray.from_host(weights, variant)))
         weights[:40] = 7
         check(solver, weights, solver.update(np.arange(40), weights[:40]))
 

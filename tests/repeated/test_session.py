@@ -21,7 +21,7 @@ from clmst import (
 from clmst.runtime.transfer import STAGED_FROM
 from tests.repeated.rounds import check, every_device, random_graph, sorted_graph
 
-on_every_device = pytest.mark.parametrize("guise", every_device())
+on_every_device = pytest.mark.parametrize("variant", every_device())
 every_order = pytest.mark.parametrize("make", [random_graph, sorted_graph])
 
 
@@ -33,8 +33,8 @@ def rounds_for(solver: RepeatedSolver, count: int, dtype: Any = np.float32) -> l
 @on_every_device
 @every_order
 @pytest.mark.parametrize("dtype", ["u1", "f4", "f8"])
-def test_forests_in_order(guise: Device, make: Any, dtype: str) -> None:
-    solver = RepeatedSolver(make(), devices=guise)
+def test_forests_in_order(variant: Device, make: Any, dtype: str) -> None:
+    solver = RepeatedSolver(make(), devices=variant)
     rounds = rounds_for(solver, 6, dtype)
     told: list[tuple[int, int | None]] = []
     forests = solver.solve_many(rounds, progress=lambda *done: told.append(done))
@@ -56,12 +56,12 @@ def test_progress_of_what_has_no_length(any_device: Device) -> None:
 
 @on_every_device
 @every_order
-def test_one_array_for_all(guise: Device, make: Any) -> None:
+def test_one_array_for_all(variant: Device, make: Any) -> None:
     """A generator may fill the same array, or the same buffer, for every round."""
-    solver = RepeatedSolver(make(), devices=guise)
+    solver = RepeatedSolver(make(), devices=variant)
     rounds = rounds_for(solver, 5)
     same = np.empty_like(rounds[0])
-    buffer = DeviceArray.from_host(same, guise)
+    buffer = DeviceArray.from_host(same, variant)
 
     def filled() -> Iterator[Any]:
         for weights in rounds:
@@ -79,10 +79,10 @@ def test_one_array_for_all(guise: Device, make: Any) -> None:
 
 
 @on_every_device
-def test_large_weights_by_staging(guise: Device) -> None:
+def test_large_weights_by_staging(variant: Device) -> None:
     """Transfers large enough for pinned memory, where a device copies."""
     graph = sorted_graph(1000, STAGED_FROM // 8 + 2000)
-    solver = RepeatedSolver(graph, devices=guise)
+    solver = RepeatedSolver(graph, devices=variant)
     rng = np.random.default_rng(4)
     rounds = [rng.random(solver.n_edges) for _ in range(3)]
     assert rounds[0].nbytes > STAGED_FROM
@@ -96,9 +96,9 @@ class OutOfWeightsError(Exception):
 
 @on_every_device
 @every_order
-def test_a_source_that_fails(guise: Device, make: Any) -> None:
+def test_a_source_that_fails(variant: Device, make: Any) -> None:
     """All that came before is solved and yielded; the solver is as good as new."""
-    solver = RepeatedSolver(make(), devices=guise)
+    solver = RepeatedSolver(make(), devices=variant)
     rounds = rounds_for(solver, 3)
 
     def failing() -> Iterator[Any]:
@@ -118,12 +118,12 @@ def test_a_source_that_fails(guise: Device, make: Any) -> None:
 @pytest.mark.parametrize("where", ["host", "device"])
 @pytest.mark.parametrize("large", [False, True])
 def test_weights_that_are_wrong(
-    guise: Device, make: Any, where: str, large: bool, monkeypatch: pytest.MonkeyPatch
+    variant: Device, make: Any, where: str, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """NaN and wrong lengths stop it in their turn, whoever finds them."""
     if large:
         monkeypatch.setattr("clmst.repeated.staged.DEVICE_CHECKS_FROM", 0)
-    solver = RepeatedSolver(make(), devices=guise)
+    solver = RepeatedSolver(make(), devices=variant)
     rounds = rounds_for(solver, 4)
     nan = rounds[2].copy()
     place = int(np.flatnonzero(solver.edges[:, 0] >= 0)[7])
@@ -131,7 +131,7 @@ def test_weights_that_are_wrong(
     for wrong, rule in ((nan, f"edge {place} is NaN"), (rounds[0][:-1], "must be one for each")):
         given = [*rounds[:2], wrong, rounds[3]]
         if where == "device":
-            given = [DeviceArray.from_host(weights, guise) for weights in given]
+            given = [DeviceArray.from_host(weights, variant) for weights in given]
         found: list[Forest] = []
         with pytest.raises((InvalidGraphError, InvalidArgumentError), match=rule):
             found.extend(solver.solve_many(given))
@@ -141,9 +141,9 @@ def test_weights_that_are_wrong(
 
 
 @on_every_device
-def test_whoever_has_enough_stops(guise: Device) -> None:
+def test_whoever_has_enough_stops(variant: Device) -> None:
     """Weights that were on their way give their memory back, and no thread stays."""
-    solver = RepeatedSolver(sorted_graph(), devices=guise)
+    solver = RepeatedSolver(sorted_graph(), devices=variant)
     rounds = rounds_for(solver, 10)
     before = threading.active_count()
     for _ in range(5):

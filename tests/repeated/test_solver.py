@@ -40,7 +40,7 @@ from tests.strategies import LAYOUTS, WEIGHT_DTYPES, edge_arrays, weight_arrays
 from tests.test_contract import weights_of
 from tests.variants import is_native
 
-on_every_device = pytest.mark.parametrize("guise", every_device())
+on_every_device = pytest.mark.parametrize("variant", every_device())
 
 
 # ------------------------------------------------------------------------- the forest
@@ -49,14 +49,14 @@ on_every_device = pytest.mark.parametrize("guise", every_device())
 @on_every_device
 @settings(max_examples=30)
 @given(data=st.data())
-def test_any_graph_under_any_weights(guise: Device, data: st.DataObject) -> None:
+def test_any_graph_under_any_weights(variant: Device, data: st.DataObject) -> None:
     """Every layout, loops, parallel edges, nothing at all; a dtype of its own in every round."""
     edges = data.draw(edge_arrays())
     layout = data.draw(st.sampled_from(LAYOUTS))
     pairs = [(u, v) for u, v, _ in edges.canonical()]
-    maximum = data.draw(st.booleans()) if is_native(guise) else False
-    dtypes = sorted({dtype.name for dtype, _ in weights_of(guise)})
-    with RepeatedSolver(edges.graph(layout), devices=guise, maximum=maximum) as solver:
+    maximum = data.draw(st.booleans()) if is_native(variant) else False
+    dtypes = sorted({dtype.name for dtype, _ in weights_of(variant)})
+    with RepeatedSolver(edges.graph(layout), devices=variant, maximum=maximum) as solver:
         if layout in ("edges", "symmetrised"):
             loops = edges.u == edges.v
             assert solver.n_edges == edges.u.size
@@ -198,16 +198,16 @@ def test_matrix_of_another_pattern(any_device: Device) -> None:
 @on_every_device
 @pytest.mark.parametrize("make", [random_graph, sorted_graph])
 @pytest.mark.parametrize("dtype", ["u1", "f4", "i8"])
-def test_weights_on_the_device(guise: Device, make: Any, dtype: str) -> None:
+def test_weights_on_the_device(variant: Device, make: Any, dtype: str) -> None:
     """Whatever they are made with; of another queue too. They stay what they are."""
     rng = np.random.default_rng(5)
-    solver = RepeatedSolver(make(), devices=guise)
-    other = clmst.get_device(cl.CommandQueue(guise.context))
+    solver = RepeatedSolver(make(), devices=variant)
+    other = clmst.get_device(cl.CommandQueue(variant.context))
     for _ in range(2):
         weights = rng.integers(0, 99, solver.n_edges).astype(dtype)
-        queue = cl.CommandQueue(guise.context)
+        queue = cl.CommandQueue(variant.context)
         for array in (
-            DeviceArray.from_host(weights, guise),
+            DeviceArray.from_host(weights, variant),
             DeviceArray.from_host(weights, other),
             cl_array.to_device(queue, weights),
             cl_array.to_device(queue, weights, async_=True),
@@ -260,11 +260,11 @@ def test_dtypes_that_nobody_knows(any_device: Device, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 @pytest.mark.parametrize("checks_from", [0, 1 << 30])
 def test_first_nan_is_named(
-    guise: Device, make: Any, dtype: str, checks_from: int, monkeypatch: pytest.MonkeyPatch
+    variant: Device, make: Any, dtype: str, checks_from: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By host and device alike, in the caller's numbers; the next round is as good as ever."""
     monkeypatch.setattr(staged, "DEVICE_CHECKS_FROM", checks_from)
-    solver = RepeatedSolver(make(), devices=guise)
+    solver = RepeatedSolver(make(), devices=variant)
     rng = np.random.default_rng(6)
     right = rng.integers(0, 50, solver.n_edges).astype(dtype)
     for sign in (1, -1):
@@ -273,9 +273,9 @@ def test_first_nan_is_named(
         wrong[places] = np.copysign(np.nan, sign)
         rule = f"the weight of edge {places[0]} is NaN; weights must be ordered"
         assert rule in refused(solver.solve, wrong)
-        assert rule in refused(solver.solve, DeviceArray.from_host(wrong, guise))
+        assert rule in refused(solver.solve, DeviceArray.from_host(wrong, variant))
         check(solver, right)
-        check(solver, right, solver.solve(DeviceArray.from_host(right, guise)))
+        check(solver, right, solver.solve(DeviceArray.from_host(right, variant)))
 
 
 def test_what_cannot_be_solved_again(any_device: Device) -> None:
@@ -317,9 +317,9 @@ def test_closed(any_device: Device) -> None:
 @on_every_device
 @pytest.mark.parametrize("make", [random_graph, sorted_graph])
 @pytest.mark.parametrize("dtype", ["u1", "f4", "i8", "f8"])
-def test_forests_kept_on_the_device(guise: Device, make: Any, dtype: str) -> None:
+def test_forests_kept_on_the_device(variant: Device, make: Any, dtype: str) -> None:
     """A forest has weights of its own, which the next round leaves alone."""
-    solver = RepeatedSolver(make(), devices=guise)
+    solver = RepeatedSolver(make(), devices=variant)
     rng = np.random.default_rng(7)
     rounds = [rng.integers(0, 200, solver.n_edges).astype(dtype) for _ in range(4)]
     kept = [solver.solve(weights, keep_on_device=True) for weights in rounds]
@@ -330,10 +330,10 @@ def test_forests_kept_on_the_device(guise: Device, make: Any, dtype: str) -> Non
 
 @on_every_device
 def test_usable_after_a_solve_that_was_broken_off(
-    guise: Device, monkeypatch: pytest.MonkeyPatch
+    variant: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By Ctrl-C, say, in the middle: what a plan holds by then must not be built upon."""
-    solver = RepeatedSolver(random_graph(), devices=guise)
+    solver = RepeatedSolver(random_graph(), devices=variant)
     weights = np.random.default_rng(8).random(solver.n_edges, np.float32)
     call, calls, broken_at = Launcher.__call__, [0], [-1]
 
@@ -384,10 +384,10 @@ def test_threads_take_turns(device: Device) -> None:
 
 
 @on_every_device
-def test_times_and_profile(guise: Device) -> None:
-    solver = RepeatedSolver(random_graph(), devices=guise)
+def test_times_and_profile(variant: Device) -> None:
+    solver = RepeatedSolver(random_graph(), devices=variant)
     weights = np.arange(1500, dtype=np.float32)[::-1].copy()
-    array = DeviceArray.from_host(weights, guise)
+    array = DeviceArray.from_host(weights, variant)
     for forest in (
         solver.solve(weights, profile=True),
         solver.solve(array, profile=True),

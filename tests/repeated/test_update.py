@@ -24,19 +24,19 @@ from tests.repeated.rounds import (
 from tests.strategies import edge_arrays, weight_arrays
 from tests.test_contract import weights_of
 
-on_every_device = pytest.mark.parametrize("guise", every_device())
+on_every_device = pytest.mark.parametrize("variant", every_device())
 every_order = pytest.mark.parametrize("make", [random_graph, sorted_graph])
 
 
 @on_every_device
 @settings(max_examples=30)
 @given(data=st.data())
-def test_update_is_a_solve_from_scratch(guise: Device, data: st.DataObject) -> None:
+def test_update_is_a_solve_from_scratch(variant: Device, data: st.DataObject) -> None:
     """Any change of any weights, loops' and edges named again and again among them."""
     edges = data.draw(edge_arrays())
     m = edges.u.size
-    dtype, maximum = data.draw(st.sampled_from(weights_of(guise)))
-    solver = RepeatedSolver(edges.graph(), devices=guise, maximum=maximum)
+    dtype, maximum = data.draw(st.sampled_from(weights_of(variant)))
+    solver = RepeatedSolver(edges.graph(), devices=variant, maximum=maximum)
     weights = data.draw(weight_arrays(m, [dtype])).copy()
     check(solver, weights)
     for _ in range(3):
@@ -52,16 +52,16 @@ def test_update_is_a_solve_from_scratch(guise: Device, data: st.DataObject) -> N
 @on_every_device
 @every_order
 @pytest.mark.parametrize("dtype", ["u1", "f4", "i8"])
-def test_changes_on_the_device(guise: Device, make: Any, dtype: str) -> None:
+def test_changes_on_the_device(variant: Device, make: Any, dtype: str) -> None:
     """Edges and weights from wherever they are; the caller's first weights stay the caller's."""
     rng = np.random.default_rng(1)
-    solver = RepeatedSolver(make(), devices=guise)
+    solver = RepeatedSolver(make(), devices=variant)
     first = rng.integers(0, 99, solver.n_edges).astype(dtype)
-    array = DeviceArray.from_host(first, guise)
+    array = DeviceArray.from_host(first, variant)
     solver.solve(array)
-    weights, queue = first.copy(), cl.CommandQueue(guise.context)
+    weights, queue = first.copy(), cl.CommandQueue(variant.context)
     for put in (
-        lambda values: DeviceArray.from_host(values, guise),
+        lambda values: DeviceArray.from_host(values, variant),
         lambda values: cl_array.to_device(queue, values),
         lambda values: values,
     ):
@@ -90,14 +90,14 @@ def test_a_host_array_is_the_callers_again(any_device: Device) -> None:
 @on_every_device
 @every_order
 @pytest.mark.parametrize("from_host", [True, False])
-def test_a_wrong_change_changes_nothing(guise: Device, make: Any, from_host: bool) -> None:
-    solver = RepeatedSolver(make(), devices=guise)
+def test_a_wrong_change_changes_nothing(variant: Device, make: Any, from_host: bool) -> None:
+    solver = RepeatedSolver(make(), devices=variant)
     weights = np.random.default_rng(2).random(solver.n_edges, np.float32)
     check(solver, weights)
 
     def put(values: Any, dtype: str) -> Any:
         array = np.array(values, dtype)
-        return array if from_host else DeviceArray.from_host(array, guise)
+        return array if from_host else DeviceArray.from_host(array, variant)
 
     m = solver.n_edges
     ids, new = put([3, m, 4, m + 1], "u4"), put([1, 2, 3, 4], "f4")
@@ -151,9 +151,9 @@ def test_no_weights_after_wrong_ones(
 @on_every_device
 @every_order
 @pytest.mark.parametrize("dtype", ["i8", "u8", "f8"])
-def test_narrowed_weights_and_one_that_is_too_wide(guise: Device, make: Any, dtype: str) -> None:
+def test_narrowed_weights_and_one_that_is_too_wide(variant: Device, make: Any, dtype: str) -> None:
     """64-bit weights of 32 bits stay so while they can, and are exact whatever comes."""
-    solver = RepeatedSolver(make(), devices=guise)
+    solver = RepeatedSolver(make(), devices=variant)
     rng = np.random.default_rng(3)
     base = 1 << 40
     weights = (rng.integers(0, 50, solver.n_edges) + base).astype(dtype)
@@ -172,7 +172,7 @@ def test_narrowed_weights_and_one_that_is_too_wide(guise: Device, make: Any, dty
     assert sizes[0] == 4
     assert sizes[-1] == 8
     weights[5] = base
-    on_device = DeviceArray.from_host(weights[5:6], guise)
+    on_device = DeviceArray.from_host(weights[5:6], variant)
     check(solver, weights, solver.update([5], on_device))
     check(solver, weights)
 

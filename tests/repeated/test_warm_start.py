@@ -19,7 +19,7 @@ from tests.repeated.rounds import check, every_device, random_graph, sorted_grap
 
 Array = Any
 
-on_every_device = pytest.mark.parametrize("guise", every_device())
+on_every_device = pytest.mark.parametrize("variant", every_device())
 DTYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8"]
 
 
@@ -73,19 +73,19 @@ def test_every_dtype(any_device: Device, dtype: str, maximum: bool) -> None:
 @pytest.mark.usefixtures("eager")
 @on_every_device
 @pytest.mark.parametrize(("dtype", "maximum"), [("f4", False), ("i8", True)])
-def test_every_device(guise: Device, dtype: str, maximum: bool) -> None:
-    check_near_rounds(RepeatedSolver(random_graph(), devices=guise, maximum=maximum), dtype)
+def test_every_device(variant: Device, dtype: str, maximum: bool) -> None:
+    check_near_rounds(RepeatedSolver(random_graph(), devices=variant, maximum=maximum), dtype)
 
 
 @pytest.mark.usefixtures("eager")
 @on_every_device
-def test_on_the_device_by_update_and_many(guise: Device) -> None:
+def test_on_the_device_by_update_and_many(variant: Device) -> None:
     rng = np.random.default_rng(2)
-    solver = RepeatedSolver(sorted_graph(), devices=guise)
+    solver = RepeatedSolver(sorted_graph(), devices=variant)
     weights = rng.random(solver.n_edges, np.float32) + 1
     for _ in range(3):
         given = near(weights, rng)
-        check(solver, given, solver.solve(DeviceArray.from_host(given, guise)))
+        check(solver, given, solver.solve(DeviceArray.from_host(given, variant)))
     few = rng.choice(solver.n_edges, 40, replace=False)
     given[few] = near(weights[few], rng)
     changed = check(solver, given, solver.update(few, given[few]))
@@ -135,9 +135,9 @@ def settled(device: Device, **options: Any) -> tuple[RepeatedSolver, Array, Any]
 
 @pytest.mark.usefixtures("eager")
 @on_every_device
-def test_moves_that_cannot_matter(guise: Device) -> None:
+def test_moves_that_cannot_matter(variant: Device) -> None:
     """What is far too heavy may become heavier, and what is far too light may become lighter."""
-    solver, weights, forest = settled(guise)
+    solver, weights, forest = settled(variant)
     given = weights.copy()
     given[np.argsort(-weights)[:50]] = np.inf
     given[forest.edge_ids[np.argsort(forest.weights)[:20]]] = 0
@@ -147,9 +147,9 @@ def test_moves_that_cannot_matter(guise: Device) -> None:
 @pytest.mark.usefixtures("eager")
 @on_every_device
 @pytest.mark.parametrize("weight", [0.0, np.inf])
-def test_strays(guise: Device, weight: float) -> None:
+def test_strays(variant: Device, weight: float) -> None:
     """One weight that goes where it matters: solved anew, and later rounds by the old ones."""
-    solver, weights, forest = settled(guise)
+    solver, weights, forest = settled(variant)
     ids = (
         np.setdiff1d(np.arange(solver.n_edges), forest.edge_ids)
         if weight == 0
@@ -164,12 +164,12 @@ def test_strays(guise: Device, weight: float) -> None:
 
 @pytest.mark.usefixtures("eager")
 @on_every_device
-def test_nan_among_settled(guise: Device) -> None:
-    solver, weights, _ = settled(guise)
+def test_nan_among_settled(variant: Device) -> None:
+    solver, weights, _ = settled(variant)
     given = weights.copy()
     given[77] = np.nan
     with pytest.raises(InvalidGraphError, match="edge 77 is NaN"):
-        solver.solve(DeviceArray.from_host(given, guise))
+        solver.solve(DeviceArray.from_host(given, variant))
     for _ in range(4):
         check(solver, weights)
 

@@ -62,7 +62,7 @@ def test_a_device_goes_with_its_last_reference(any_device: Device) -> None:
         gc.enable()
 
 
-def test_other_guises_are_other_devices(fresh: Device) -> None:
+def test_other_variants_are_other_devices(fresh: Device) -> None:
     """The one at hand stays as it is; what was forced off before stays off."""
     shaped = fresh.forcing_off("lanes").with_policy(GPU_SHAPE).forcing_off("int64-atomics")
     assert shaped.without == ("lanes", "int64-atomics")
@@ -72,13 +72,13 @@ def test_other_guises_are_other_devices(fresh: Device) -> None:
     assert fresh.policy != GPU_SHAPE
 
 
-def test_guises_keep_the_callers_queue(any_device: Device) -> None:
+def test_variants_keep_the_callers_queue(any_device: Device) -> None:
     queue = cl.CommandQueue(any_device.context)
     device = Device(any_device.cl_device, queue=queue)
-    for guise in (device, device.forcing_off("lanes"), device.with_policy(GPU_SHAPE)):
-        assert guise.queue is queue
-        assert guise.context == queue.context
-        assert guise.profiling_queue.context == queue.context
+    for variant in (device, device.forcing_off("lanes"), device.with_policy(GPU_SHAPE)):
+        assert variant.queue is queue
+        assert variant.context == queue.context
+        assert variant.profiling_queue.context == queue.context
 
 
 # ---------------------------------------------------------------------------- memory

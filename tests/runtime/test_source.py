@@ -93,17 +93,19 @@ def test_missing_include(tree: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "guise", [v for v in variants() if "-" not in v.name], ids=lambda v: v.name
+    "variant", [v for v in variants() if "-" not in v.name], ids=lambda v: v.name
 )
 @pytest.mark.parametrize("place", ["top", "included", "after the include"])
-def test_compilers_name_the_real_line(tree: Path, guise: Variant, place: str) -> None:
+def test_compilers_name_the_real_line(tree: Path, variant: Variant, place: str) -> None:
     fault = "kernel void faulty(global uint *a) { a[0] = undeclared_thing; }"
     lines = {at: fault if at == place else "" for at in ("top", "included", "after the include")}
     write(tree, "device/deep.cl", "", "// a comment", lines["included"])
     write(tree, "top.cl", lines["top"], '#include "device/deep.cl"', "", lines["after the include"])
     where = {"top": "top.cl:1", "included": "device/deep.cl:3", "after the include": "top.cl:4"}
     with pytest.raises(KernelBuildError) as caught:
-        program.build(guise.device.context, guise.device.cl_device, Specialisation.of("top.cl", {}))
+        program.build(
+            variant.device.context, variant.device.cl_device, Specialisation.of("top.cl", {})
+        )
     assert f"cl/{where[place]}:" in caught.value.log
     assert "undeclared_thing" in caught.value.log
 

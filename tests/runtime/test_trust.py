@@ -107,8 +107,8 @@ def test_digest_is_of_every_source(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_given_trust_tests_nothing(new: Device) -> None:
     counted = Counted("wrong")
     trusted = Device(new.cl_device, _trusted=True)
-    for guise in (trusted, trusted.forcing_off("lanes"), trusted.with_policy(GPU_SHAPE)):
-        guise.trust.require(counted.family)
+    for variant in (trusted, trusted.forcing_off("lanes"), trusted.with_policy(GPU_SHAPE)):
+        variant.trust.require(counted.family)
     assert counted.calls == []
 
 

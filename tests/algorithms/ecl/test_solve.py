@@ -35,7 +35,7 @@ SWITCHES = (
     "edge_centric",
 )
 
-# Every specialisation is a build, so what needs many of them runs in few guises; `device` stands
+# Every specialisation is a build, so what needs many of them runs in few variants; `device` stands
 # for all there are. NATIVE: devices as they are. SHAPES: and in the shape of a GPU's kernels.
 # EXTREMES: the best device as it is, and one that has nothing.
 NATIVE = [v for v in variants() if "-" not in v.name]
@@ -149,35 +149,35 @@ def test_one_switch_off(device: Device, off: str, degree: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "maximum", "guise"),
+    ("kind", "maximum", "variant"),
     [
-        pytest.param(kind, maximum, guise, id=f"{kind}-{guise.name}")
-        for kind, maximum, guises in (
+        pytest.param(kind, maximum, variant, id=f"{kind}-{variant.name}")
+        for kind, maximum, variants in (
             ("narrow", False, SHAPES),
             ("wide", True, SHAPES),
             ("byte", True, NATIVE),
         )
-        for guise in guises
+        for variant in variants
     ],
 )
 @pytest.mark.parametrize("step", range(9), ids=[title for title, _ in EclOptions.ablation()])
-def test_ablation(kind: str, maximum: bool, guise: Variant, step: int) -> None:
+def test_ablation(kind: str, maximum: bool, variant: Variant, step: int) -> None:
     """The nine rows of the paper's table, each with all the switches of those before it off."""
     _, options = EclOptions.ablation()[step]
-    check(guise.device, options, kind, 8, maximum)
+    check(variant.device, options, kind, 8, maximum)
 
 
-@pytest.mark.parametrize("guise", EXTREMES, ids=lambda v: v.name)
+@pytest.mark.parametrize("variant", EXTREMES, ids=lambda v: v.name)
 @pytest.mark.parametrize("options", combinations(), ids=missing)
-def test_every_combination(guise: Variant, options: EclOptions) -> None:
+def test_every_combination(variant: Variant, options: EclOptions) -> None:
     """Two replacements must not count on what each other has taken away."""
-    check(guise.device, options, "narrow", 8, maximum=False)
+    check(variant.device, options, "narrow", 8, maximum=False)
 
 
-@pytest.mark.parametrize("guise", EXTREMES, ids=lambda v: v.name)
+@pytest.mark.parametrize("variant", EXTREMES, ids=lambda v: v.name)
 @given(graph=graphs(dtypes=[np.dtype(np.int32)]), options=st.sampled_from(combinations()))
-def test_any_graph_in_any_combination(guise: Variant, graph: Graph, options: EclOptions) -> None:
-    assert_same_forest(solve(graph, guise.device, options), clmst.kruskal(graph))
+def test_any_graph_in_any_combination(variant: Variant, graph: Graph, options: EclOptions) -> None:
+    assert_same_forest(solve(graph, variant.device, options), clmst.kruskal(graph))
 
 
 @pytest.mark.parametrize(("kind", "maximum"), [("narrow", True), ("wide", False), ("byte", True)])
@@ -186,10 +186,10 @@ def test_hubs_of_every_weight(device: Device, kind: str, maximum: bool) -> None:
     check(device, EclOptions(), kind, 8, maximum)
 
 
-@pytest.mark.parametrize("guise", NATIVE, ids=lambda v: v.name)
+@pytest.mark.parametrize("variant", NATIVE, ids=lambda v: v.name)
 @pytest.mark.parametrize(("kind", "maximum"), [("wide", True), ("byte", False)])
-def test_weights_in_the_other_order(guise: Variant, kind: str, maximum: bool) -> None:
-    check(guise.device, EclOptions(), kind, 8, maximum)
+def test_weights_in_the_other_order(variant: Variant, kind: str, maximum: bool) -> None:
+    check(variant.device, EclOptions(), kind, 8, maximum)
 
 
 def test_both_directions_of_a_resident_graph(device: Device) -> None:

@@ -23,7 +23,7 @@ UNION_FINDS = get_args(UnionFind)
 sets = pytest.mark.parametrize("union_find", UNION_FINDS)
 # The usual sets have the contract's tests.
 other_sets = pytest.mark.parametrize("union_find", UNION_FINDS[1:])
-# Every specialisation is a build, so what needs many of them runs in few guises.
+# Every specialisation is a build, so what needs many of them runs in few variants.
 EXTREMES = [variants()[0], variants()[-1]] if variants() else []
 SHAPES = [v for v in variants() if "-" not in v.name or v.name.endswith("gpu-shape")]
 WORDS = [(v, np.int32) for v in variants()] + [(v, np.float64) for v in EXTREMES]
@@ -53,12 +53,14 @@ def test_any_graph(device: Device, union_find: UnionFind, graph: Graph) -> None:
 
 @other_sets
 @pytest.mark.parametrize(
-    ("guise", "dtype"), WORDS, ids=[f"{guise.name}-{dtype.__name__}" for guise, dtype in WORDS]
+    ("variant", "dtype"),
+    WORDS,
+    ids=[f"{variant.name}-{dtype.__name__}" for variant, dtype in WORDS],
 )
-def test_words_and_layouts(guise: Variant, union_find: UnionFind, dtype: Any) -> None:
+def test_words_and_layouts(variant: Variant, union_find: UnionFind, dtype: Any) -> None:
     graph = crowd(400, 3000, seed=1, dtype=dtype)
     for stored in (graph, graph.symmetrised()):
-        assert_same_forest(solve(stored, guise.device, union_find), clmst.kruskal(stored))
+        assert_same_forest(solve(stored, variant.device, union_find), clmst.kruskal(stored))
 
 
 @sets
@@ -131,10 +133,10 @@ def test_nothing_to_do(any_device: Device, union_find: UnionFind) -> None:
         assert not any(forest.stats["merged"])
 
 
-@pytest.mark.parametrize("guise", SHAPES, ids=lambda guise: guise.name)
-def test_lock_that_nobody_gives_back(guise: Variant, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("variant", SHAPES, ids=lambda variant: variant.name)
+def test_lock_that_nobody_gives_back(variant: Variant, monkeypatch: pytest.MonkeyPatch) -> None:
     """Work-items that wait in vain must end the solve, not wait for ever."""
-    device = guise.device
+    device = variant.device
     kind = device.capabilities.kind
     # Enough for a thread that has the lock and is not scheduled for some milliseconds.
     looks = 1 << 18

@@ -38,15 +38,15 @@ from clmst.runtime.policy import Policy
 from tests.forests import assert_same_forest
 from tests.variants import Variant, variants
 
-# Every width of weights is a build, so what needs many of them runs in few guises; `device` stands
-# for all there are. NATIVE: devices as they are. SHAPES: and in the shape of a GPU's kernels.
-# EXTREMES: the best device as it is, and one that has nothing.
+# Every width of weights is a build, so tests that need many of them run in few variants; `device`
+# runs in all of them. NATIVE: devices with their own settings. SHAPES: these, and the shape of a
+# GPU's kernels. EXTREMES: the best device with its own settings, and one without any capability.
 NATIVE = [v for v in variants() if "-" not in v.name]
 SHAPES = NATIVE + [v for v in variants() if v.name.endswith("gpu-shape")]
 EXTREMES = [variants()[0], variants()[-1]] if variants() else []
 
-shapes = pytest.mark.parametrize("guise", SHAPES, ids=lambda v: v.name)
-extremes = pytest.mark.parametrize("guise", EXTREMES, ids=lambda v: v.name)
+shapes = pytest.mark.parametrize("variant", SHAPES, ids=lambda v: v.name)
+extremes = pytest.mark.parametrize("variant", EXTREMES, ids=lambda v: v.name)
 
 NARROW = np.dtype(np.int32)
 WINDOWS: tuple[tuple[float, ...], ...] = ((), (1.0,), (0.25, 0.5, 1.5))
@@ -149,17 +149,17 @@ def test_windows(device: Device, targets: tuple[float, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("dtype", "guise"),
+    ("dtype", "variant"),
     [
-        pytest.param(dtype, guise, id=f"{dtype}-{guise.name}")
-        for dtype, guises in (("u1", NATIVE), ("i2", NATIVE), ("i8", NATIVE), ("f8", SHAPES))
-        for guise in guises
+        pytest.param(dtype, variant, id=f"{dtype}-{variant.name}")
+        for dtype, variants in (("u1", NATIVE), ("i2", NATIVE), ("i8", NATIVE), ("f8", SHAPES))
+        for variant in variants
     ],
 )
-def test_windows_of_every_width(dtype: str, guise: Variant) -> None:
+def test_windows_of_every_width(dtype: str, variant: Variant) -> None:
     """Ends of windows are keys in full, and slots where keys tie."""
     options = FilterBoruvkaOptions(targets=(0.5, 1.5))
-    check(crowd(np.dtype(dtype)), guise.device, options, maximum=dtype in ("u1", "f8"))
+    check(crowd(np.dtype(dtype)), variant.device, options, maximum=dtype in ("u1", "f8"))
 
 
 def test_windows_cut_equal_weights(any_device: Device) -> None:
@@ -222,15 +222,15 @@ def test_rows_that_end_where_tiles_do(device: Device) -> None:
 
 @extremes
 @pytest.mark.parametrize("before", [0, 1])
-def test_many_rows_without_slots(guise: Variant, before: int) -> None:
+def test_many_rows_without_slots(variant: Variant, before: int) -> None:
     """More of them in a row than a work-group looks at in one go, at the ends and between."""
-    tile = tile_of(guise.device.policy)
+    tile = tile_of(variant.device.policy)
     empty = np.zeros(5 * tile + 3, int)
     lengths = np.concatenate([empty, [tile - before], empty, [tile, 3], empty])
-    check(by_rows(lengths, 7), guise.device)
+    check(by_rows(lengths, 7), variant.device)
     graph = by_rows(lengths, 7)
     padded = Graph.from_edges(*graph.edges()[:3], n_vertices=graph.n_vertices + empty.size)
-    check(padded, guise.device)
+    check(padded, variant.device)
 
 
 def test_hub_of_many_tiles(device: Device) -> None:
@@ -268,12 +268,12 @@ def test_both_directions_of_no_edge(device: Device, n: int) -> None:
 
 @pytest.mark.parametrize("weights", ["rising", "falling", "equal"])
 @shapes
-def test_long_chains_with_short_steps(guise: Variant, weights: str) -> None:
+def test_long_chains_with_short_steps(variant: Variant, weights: str) -> None:
     """Ways of 2**16 vertices, followed two at a time, must not take 2**15 launches."""
     n = 1 << 16
     w = {"rising": np.arange(n - 1), "falling": np.arange(n - 1)[::-1], "equal": np.ones(n - 1)}
     graph = Graph.from_edges(np.arange(n - 1), np.arange(1, n), w[weights].astype(np.int32))
-    device = guise.device.with_policy(replace(guise.device.policy, chase=2))
+    device = variant.device.with_policy(replace(variant.device.policy, chase=2))
     for stored in (graph, graph.symmetrised()):
         forest = solve(stored, device, FilterBoruvkaOptions(launches="separate"))
         np.testing.assert_array_equal(forest.edge_ids, np.arange(n - 1))
@@ -322,9 +322,9 @@ def test_every_overflow_is_seen(
 
 
 @extremes
-def test_plan_is_kept_with_the_graph(guise: Variant, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plan_is_kept_with_the_graph(variant: Variant, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second solve allocates nothing and builds nothing; another kind of solve has its own."""
-    device = guise.device
+    device = variant.device
     graph = clmst.to_device(crowd().symmetrised(), device)
     asked: list[int] = []
     allocate = Device.allocate
@@ -389,13 +389,13 @@ FAMILIES: dict[str, Callable[[], Graph]] = {
 
 @pytest.mark.parametrize("family", FAMILIES)
 @shapes
-def test_memory_is_bounded(guise: Variant, family: str) -> None:
+def test_memory_is_bounded(variant: Variant, family: str) -> None:
     """The graph included: within 40 bytes an edge and 40 a vertex."""
     graph = FAMILIES[family]()
     graph = graph.replace(weights=graph.weights.astype(np.int32)).symmetrised()
     for targets in (None, ()):
         options = FilterBoruvkaOptions(targets=targets)
-        forest = solve(graph, guise.device, options)
+        forest = solve(graph, variant.device, options)
         assert_same_forest(forest, clmst.kruskal(graph))
         bound = 40 * graph.n_edges + 40 * graph.n_vertices + (1 << 16)
         # Without a filter, dense graphs overflow lists that keep to it.

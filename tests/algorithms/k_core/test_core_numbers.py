@@ -25,7 +25,7 @@ from tests.test_shared_data import REAL, Case
 from tests.variants import Variant, is_native, variants
 
 # No kernel looks at 64-bit atomics.
-GUISES = [v for v in variants() if "int64" not in v.name]
+VARIANTS = [v for v in variants() if "int64" not in v.name]
 
 
 def by_networkx(graph: Graph) -> np.ndarray:
@@ -102,10 +102,10 @@ def real(file: Path) -> tuple[Graph, np.ndarray]:
 
 
 @pytest.mark.parametrize("case", REAL, ids=lambda case: case.file)
-@pytest.mark.parametrize("guise", GUISES, ids=lambda v: v.name)
-def test_real_graph(shared_data: Path, guise: Variant, case: Case) -> None:
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.name)
+def test_real_graph(shared_data: Path, variant: Variant, case: Case) -> None:
     graph, expected = real(shared_data / case.file)
-    assert_cores(graph, guise.device, expected)
+    assert_cores(graph, variant.device, expected)
 
 
 def test_real_graphs_are_simple(shared_data: Path) -> None:

@@ -154,7 +154,7 @@ def test_launches_are_bounded(
 
 
 @queues
-def test_bounded_launches_in_every_guise(
+def test_bounded_launches_in_every_variant(
     device: Device, monkeypatch: pytest.MonkeyPatch, queue: str
 ) -> None:
     """What a worker keeps between launches is its own."""

@@ -24,7 +24,7 @@ from clmst.runtime.launcher import Launcher
 from tests.strategies import LAYOUTS, WEIGHT_DTYPES, graphs
 from tests.variants import Variant, variants
 
-# What a guise changes depends on the width of weights; how keys are made of them does not.
+# What a variant changes depends on the width of weights; how keys are made of them does not.
 WEIGHTS = tuple(
     (np.dtype(dtype), k % 2 == 1) for k, dtype in enumerate((np.uint8, np.float32, np.float64))
 )
@@ -288,13 +288,13 @@ def complete_claim(graph: clmst.DeviceMatrix, ends: Array, *, maximum: bool) -> 
 NATIVE = [variant for variant in variants() if variant.name in ("intel", "intel-gpu-shape", "pocl")]
 
 
-@pytest.mark.parametrize("guise", NATIVE, ids=lambda guise: guise.name)
+@pytest.mark.parametrize("variant", NATIVE, ids=lambda variant: variant.name)
 @pytest.mark.parametrize("name", sorted(complete_graphs(2, 0)))
-def test_complete_graphs(name: str, guise: Variant) -> None:
+def test_complete_graphs(name: str, variant: Variant) -> None:
     """The oracle's forest passes; with one edge exchanged for any other it does not."""
     for n, maximum in ((2, False), (90, False), (90, True)):
         graph = complete_graphs(n, seed=n)[name]
-        resident = clmst.to_device(graph, guise.device)
+        resident = clmst.to_device(graph, variant.device)
         ends = clmst.kruskal(graph.to_graph(), maximum=maximum).edges
         assert is_proved(complete_claim(resident, ends, maximum=maximum))
         assert not is_proved(complete_claim(resident, ends[1:], maximum=maximum))

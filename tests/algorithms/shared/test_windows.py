@@ -22,7 +22,7 @@ from tests.variants import Variant, variants
 
 # Every width of weights is a build: devices as they are, and those in the shape of a GPU's kernels.
 SHAPES = [v for v in variants() if "-" not in v.name or v.name.endswith("gpu-shape")]
-shapes = pytest.mark.parametrize("guise", SHAPES, ids=lambda v: v.name)
+shapes = pytest.mark.parametrize("variant", SHAPES, ids=lambda v: v.name)
 
 SAMPLES = st.sampled_from([1024, 2048])
 SMALL = 1 / 64  # the share from which on a rank is the plain one
@@ -136,14 +136,14 @@ def assert_about(first: int, target: float) -> None:
 
 @pytest.mark.parametrize(("n", "probability"), DENSE)
 @shapes
-def test_first_window_of_filter_boruvka(guise: Variant, n: int, probability: float) -> None:
+def test_first_window_of_filter_boruvka(variant: Variant, n: int, probability: float) -> None:
     """Too small a window leaves no components, and the next one floods the lists."""
     graph = dense(n, probability)
     expected = clmst.kruskal(graph)
     for stored in (graph, graph.symmetrised()):
         for seed in SEEDS:
-            first, roomy, forest = filter_first(stored, guise.device, seed)
-            assert_about(first, guise.device.policy.dense_filter_target * n)
+            first, roomy, forest = filter_first(stored, variant.device, seed)
+            assert_about(first, variant.device.policy.dense_filter_target * n)
             assert not roomy
             assert_same_forest(forest, expected)
 

@@ -1,4 +1,4 @@
-"""The guises of a device: as it is, in the shape of a GPU, with capabilities forced off.
+"""The variants of a device: its own settings, in the shape of a GPU, with capabilities forced off.
 
 Tests and the proof by volume run in all of them. The shape is one of small work-groups, with sizes
 that reach every overflow path on graphs of some hundred edges.
@@ -48,8 +48,8 @@ GPU_SHAPE = Policy(
     download_gb_s=1.0,
 )
 
-# Whether a guise takes the shape of a GPU, and what it does without.
-GUISES: dict[str, tuple[bool, tuple[str, ...]]] = {
+# Whether a variant takes the shape of a GPU, and what it does without.
+VARIANTS: dict[str, tuple[bool, tuple[str, ...]]] = {
     "native": (False, ()),
     "no-int64-atomics": (False, ("int64-atomics",)),
     "gpu-shape": (True, ()),
@@ -58,9 +58,9 @@ GUISES: dict[str, tuple[bool, tuple[str, ...]]] = {
 }
 
 
-def in_guise(device: Device, name: str) -> Device:
-    """Return a device in a guise; a GPU has the shape of one as it is."""
-    shaped, without = GUISES[name]
+def as_variant(device: Device, name: str) -> Device:
+    """Return a variant of a device; a GPU has the shape of one already."""
+    shaped, without = VARIANTS[name]
     if shaped and device.capabilities.kind == "cpu":
         device = device.with_policy(GPU_SHAPE)
     return device.forcing_off(*without) if without else device
