@@ -2,12 +2,12 @@
 
     python -m benchmarks.devices GRAPH... --device nvidia:0 --device nvidia:1 [--json FILE]
 
-GRAPH is a stand-in by name, a file, or a family as in random:n=100000,average_degree=64. Weights
-are random floats, others in every round. A round is from an array on the host to a forest there;
-"ahead" are rounds of `solve_many`, which uploads weights while those before are solved. Every
-round's forest is compared with that of the first device alone before anything is timed; contestants
-take turns. A ratio is the best device's time alone over that of several. What "auto" chose stands
-beside it. The second table has one round of each strategy, device by device.
+GRAPH is a surrogate graph by name, a file, or a family as in random:n=100000,average_degree=64.
+Weights are random floats, others in every round. A round is from an array on the host to a forest
+there; "ahead" are rounds of `solve_many`, which uploads weights while those before are solved.
+Every round's forest is compared with that of the first device alone before anything is timed;
+contestants take turns. A ratio is the best device's time alone over that of several. What "auto"
+chose stands beside it. The second table has one round of each strategy, device by device.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from clmst.bench.agreement import Agreement
 from clmst.bench.harness import Contestant, Harness, Times, WrongResultError, seconds_of
 from clmst.bench.record import recorded
 from clmst.bench.tables import digits
-from clmst.generators.stand_ins import STAND_INS
+from clmst.generators.surrogates import SURROGATES
 from clmst.tune import graphs as sources
 
 ROUNDS = 3
@@ -74,8 +74,8 @@ class Point:
 
 def load(name: str) -> clmst.Graph:
     """Return the graph that an argument names."""
-    if name in STAND_INS:
-        return STAND_INS[name].load()
+    if name in SURROGATES:
+        return SURROGATES[name].load()
     (source,) = sources.named([name])
     return source.make()
 

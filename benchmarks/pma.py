@@ -10,7 +10,7 @@ over the average degree (Figure 4(b)); ``reduction`` counts the vertices that th
 the average degree, on devices whose lanes combine.
 
 Graphs are generated, at ``--share`` of the paper's size: its real graphs, of their numbers of
-vertices and edges and of a like kind, stand-ins of clmst's by name (``--graph road_usa``).
+vertices and edges and of a like kind, surrogate graphs of clmst's by name (``--graph road_usa``).
 Contestants take turns on the graph resident on the device, and leave the forest there; none is
 timed before its edges are found to be the very ones of `ecl`. ``--clock cpu`` takes the processor
 time of all threads instead of wall time: for CPU devices of a machine that others are using.
@@ -40,7 +40,7 @@ from clmst.algorithms.shared.contraction import Contraction
 from clmst.bench.agreement import Agreement
 from clmst.bench.harness import CLOCKS, Contestant, Harness
 from clmst.bench.record import write_record
-from clmst.generators.stand_ins import STAND_INS
+from clmst.generators.surrogates import SURROGATES
 from clmst.runtime.launcher import Launcher
 
 VARIANTS: tuple[Variant, ...] = ("min", "sort", "hybrid")
@@ -226,7 +226,7 @@ class Run:
 @click.argument("experiments", nargs=-1, type=click.Choice(tuple(EXPERIMENTS)))
 @click.option("--device", default=None, help="As of clmst solve.")
 @click.option("--share", default=1.0, type=click.FloatRange(0, 1, min_open=True), help="Of sizes.")
-@click.option("--graph", "names", multiple=True, type=click.Choice(tuple(STAND_INS)))
+@click.option("--graph", "names", multiple=True, type=click.Choice(tuple(SURROGATES)))
 @click.option("--repetitions", default=9, show_default=True, type=click.IntRange(min=1))
 @click.option("--clock", default="wall", show_default=True, type=click.Choice(tuple(CLOCKS)))
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write figures here.")
@@ -242,14 +242,14 @@ def main(
     json_file: Path | None,
     plot: Path | None,
 ) -> None:
-    """Redo the experiments of the paper on PMA; --graph adds stand-ins to the table."""
+    """Redo the experiments of the paper on PMA; --graph adds surrogate graphs to the table."""
     on = clmst.get_device(device)
     run = Run(on, repetitions, clock)
     points: list[Point] = []
     for experiment in experiments or OF_THE_PAPER:
         graphs = dict(EXPERIMENTS[experiment](share))
         if experiment == "table":
-            graphs |= {name: STAND_INS[name].load for name in names}
+            graphs |= {name: SURROGATES[name].load for name in names}
         points += getattr(run, experiment)(graphs)
         show([point for point in points if point.experiment == experiment], UNITS[clock])
     write_record(on, points, json_file, unit=UNITS[clock])

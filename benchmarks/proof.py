@@ -1,9 +1,9 @@
 """What a proof costs beside the solve: ``python -m benchmarks.proof [NAME ...] [--times N]``.
 
-A NAME is a stand-in (``clmst.generators.stand_ins``), "path" (2**21 vertices, weights at random) or
-"doubles" (10 million random edges of 64-bit weights). Both are timed in turns in one process: the
-solve of a graph that is on the device, the solve from the host's graph to the host's forest, and
-the proof. Ratios are medians over turns.
+A NAME is a surrogate graph (``clmst.generators.surrogates``), "path" (2**21 vertices, weights at
+random) or "doubles" (10 million random edges of 64-bit weights). Both are timed in turns in one
+process: the solve of a graph that is on the device, the solve from the host's graph to the host's
+forest, and the proof. Ratios are medians over turns.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import clmst
 from clmst import DeviceForest, Graph
 from clmst.algorithms.proof.prove import prove
 from clmst.bench.harness import Contestant, Harness
-from clmst.generators import stand_ins
+from clmst.generators import surrogates
 from clmst.runtime.launcher import Launcher
 
 NAMES = ("road_ny", "cit", "amazon", "copapers", "patents", "path", "doubles")
@@ -35,7 +35,7 @@ def graph_of(name: str) -> Graph:
     if name == "doubles":
         m, n = 10_000_000, 1_000_000
         return Graph.from_edges(*rng.integers(0, n, (2, m)), rng.random(m), n_vertices=n)
-    return stand_ins.find(name).build()
+    return surrogates.find(name).build()
 
 
 def measure(name: str, times: int) -> None:

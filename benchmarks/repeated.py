@@ -2,7 +2,7 @@
 
     python -m benchmarks.repeated GRAPH... [--device NAME] [--share 0.05] [--json FILE]
 
-GRAPH is a stand-in by name, ``clustered``, or a file. Rounds have random permutations of the
+GRAPH is a surrogate graph by name, ``clustered``, or a file. Rounds have random permutations of the
 graph's weights, in turn; those of "near" rounds differ from the graph's own by a random share of
 up to 5 % either way. From host to host, `minimum_spanning_forest` of a SciPy matrix that has the
 permuted ones already is timed beside `solve` of an array of them, beside `update` of a share of

@@ -9,15 +9,15 @@ import numpy as np
 import clmst
 from clmst.bench.contestants import as_matrix
 from clmst.core import csr
-from clmst.generators.stand_ins import STAND_INS
+from clmst.generators.surrogates import SURROGATES
 
 CLUSTERED = "clustered"
 
 
 def load(name: str) -> clmst.Graph:
-    """Return the graph that a stand-in's name, ``clustered``, or a file means; symmetric."""
-    if name in STAND_INS:
-        graph = STAND_INS[name].load()
+    """Return the graph that a surrogate graph's name, ``clustered``, or a file means; symmetric."""
+    if name in SURROGATES:
+        graph = SURROGATES[name].load()
     elif name == CLUSTERED:
         graph = clmst.generate(name)
     else:

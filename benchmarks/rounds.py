@@ -4,7 +4,7 @@
         [--json FILE] [--plot FILE]
 
 GRAPH is ``clustered`` (their workload: 49,152 vertices, 16,384 of them in dense clusters), a
-stand-in by name, or a file. Every round has a random permutation of the graph's weights. A
+surrogate graph by name, or a file. Every round has a random permutation of the graph's weights. A
 contestant is ``one-shot``: `minimum_spanning_forest` of a SciPy matrix that has the weights of the
 round, both directions stored; or ``repeated``: `RepeatedSolver.solve` of an array of them. Behind
 a colon stands an algorithm: ``one-shot:ecl``. Times are from host to host. Preparing, which is from

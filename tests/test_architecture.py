@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "api": ALGORITHMS | {"intake"},
     "repeated": ALGORITHMS | {"intake", "api"},
     "io": BASE,
-    "generators": BASE | {"io"},  # stand-ins are kept as files: building one takes long
+    "generators": BASE | {"io"},  # surrogate graphs are kept as files: building one takes long
     "drawing": BASE,
     "interop": API | {"clmst"},
     "families": API,

@@ -1,8 +1,8 @@
 """Graphs by name or file, generated on demand and cached.
 
-An input is a stand-in for a graph of the papers, a random graph of an experiment, or a file of the
-user's. All come to the contestants in one form: the symmetric CSR of a simple graph, an edge's id
-its slot.
+An input is a surrogate of a paper's graph, a random graph of an experiment, or a file of the
+user's. All contestants get it in one form: the symmetric CSR of a simple graph, in which an edge's
+id is its slot.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from clmst.bench.machine import host_memory
 from clmst.core.atomic_file import make_folder
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
-from clmst.generators import stand_ins
-from clmst.generators.stand_ins import StandIn
+from clmst.generators import surrogates
+from clmst.generators.surrogates import SurrogateGraph
 from clmst.io import read_graph, write_graph
 
 if TYPE_CHECKING:
@@ -60,16 +60,16 @@ class Input:
 
 
 def choose(names: Iterable[str], device: Device, cache: Path) -> tuple[list[Input], list[str]]:
-    """Return the inputs that names of stand-ins, groups and files mean, each once.
+    """Return the inputs that names of surrogate graphs, groups and files mean, each once.
 
-    Without names: on a CPU the group "small", on other devices all stand-ins that fit the memory
-    of device and host.
+    Without names: on a CPU the group "small", on other devices all surrogate graphs that fit the
+    memory of device and host.
 
     Returns
     -------
     list of Input
     list of str
-        The stand-ins that were left out because they do not fit.
+        The surrogate graphs that were left out because they do not fit.
 
     Raises
     ------
@@ -93,8 +93,8 @@ def choose(names: Iterable[str], device: Device, cache: Path) -> tuple[list[Inpu
     return list(chosen.values()), left_out
 
 
-def is_small(one: StandIn) -> bool:
-    """Whether a stand-in belongs to the group "small"."""
+def is_small(one: SurrogateGraph) -> bool:
+    """Whether a surrogate graph belongs to the group "small"."""
     return one.n_slots <= SMALL_SLOTS
 
 
@@ -106,30 +106,30 @@ def random_graph(n: int, degree: int, cache: Path) -> Input:
     InvalidArgumentError
         There is no such graph, or it would be too large.
     """
-    made = _of_stand_in(stand_ins.random(n, degree), cache)
+    made = _of_surrogate(surrogates.random(n, degree), cache)
     return replace(made, facts={**made.facts, "n": n, "degree": degree})
 
 
 def _meant(name: str, cache: Path) -> list[Input]:
     """Return the inputs that a name means."""
     if name in GROUPS:
-        return [_of_stand_in(one, cache) for one in _group(name)]
+        return [_of_surrogate(one, cache) for one in _group(name)]
     if Path(name).is_file():
         return [_of_file(Path(name), cache)]
     try:
-        return [_of_stand_in(stand_ins.find(name), cache)]
+        return [_of_surrogate(surrogates.find(name), cache)]
     except InvalidArgumentError as error:
         raise InvalidArgumentError(
             f"{error}; or one of the groups {', '.join(GROUPS)}, or a file"
         ) from error
 
 
-def _group(name: str) -> list[StandIn]:
+def _group(name: str) -> list[SurrogateGraph]:
     wanted = {"small": (True,), "large": (False,), "all": (True, False)}[name]
-    return [one for one in stand_ins.STAND_INS.values() if is_small(one) in wanted]
+    return [one for one in surrogates.SURROGATES.values() if is_small(one) in wanted]
 
 
-def _of_stand_in(one: StandIn, cache: Path) -> Input:
+def _of_surrogate(one: SurrogateGraph, cache: Path) -> Input:
     return Input(
         name=one.name,
         load=lambda: _in_common_form(one.load(cache)),
@@ -167,7 +167,7 @@ def _in_common_form(graph: Graph) -> Graph:
     return graph.replace_unchecked(edge_ids=None, n_input=graph.n_slots, vertex_labels=None)
 
 
-def _fits(one: StandIn, device: Device) -> bool:
+def _fits(one: SurrogateGraph, device: Device) -> bool:
     items = one.n_slots + one.n_vertices
     on_device = device.capabilities.global_memory * _USABLE
     return _DEVICE_BYTES * items <= on_device and _HOST_BYTES * items <= host_memory() * _USABLE

@@ -1,7 +1,7 @@
 """The right forest of a graph, and how it is known to be right.
 
-The total weight of a stand-in is recorded; a forest of that weight is taken for right. Where no
-weight is recorded, Kruskal's algorithm on the host says which forest is right, or, for graphs
+The total weight of a surrogate graph is recorded; a forest of that weight is taken for right. Where
+no weight is recorded, Kruskal's algorithm on the host says which forest is right, or, for graphs
 that would take it minutes, that two algorithms which share no kernels agree on every edge.
 """
 

@@ -33,7 +33,7 @@ def list_of_graphs() -> Table:
     """Return the table of all named graphs."""
     from clmst.bench.inputs import is_small
     from clmst.bench.tables import Table
-    from clmst.generators.stand_ins import STAND_INS
+    from clmst.generators.surrogates import SURROGATES
 
     rows = [
         (
@@ -44,7 +44,7 @@ def list_of_graphs() -> Table:
             f"{one.n_vertices:,}",
             f"{one.n_slots:,}",
         )
-        for one in STAND_INS.values()
+        for one in SURROGATES.values()
     ]
     return Table(
         title="Named graphs",

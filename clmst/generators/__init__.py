@@ -12,7 +12,7 @@ are simple, their edge ids count the edges in canonical order.
 * ``rising``: 1, 2, 3, ... in canonical order, int64;
 * ``ruler``: 1 + trailing zero bits of that number, int32: the worst case of Borůvka on a path.
 
-Graphs that stand in for those that papers measure are in :mod:`clmst.generators.stand_ins`.
+Surrogates of the graphs that papers measure are in :mod:`clmst.generators.surrogates`.
 
 >>> from clmst import generators
 >>> generators.generate("grid", rows=2, columns=3, weights="equal")

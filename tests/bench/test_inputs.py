@@ -11,7 +11,7 @@ import pytest
 
 from clmst.bench import inputs
 from clmst.core.errors import InvalidArgumentError
-from clmst.generators.stand_ins import STAND_INS
+from clmst.generators.surrogates import SURROGATES
 from clmst.io import read_graph, write_graph
 from tests.bench.samples import file_of, graph_of
 
@@ -28,7 +28,7 @@ def test_groups_are_all_the_named_graphs(tmp_path: Path) -> None:
     small, large, everything = (
         names(inputs.choose([group], device("gpu"), tmp_path)[0]) for group in inputs.GROUPS
     )
-    assert {*small} | {*large} == {*everything} == {*STAND_INS}
+    assert {*small} | {*large} == {*everything} == {*SURROGATES}
     assert not {*small} & {*large}
     assert len(everything) == 17
     assert "rmat16" in small
@@ -38,13 +38,13 @@ def test_groups_are_all_the_named_graphs(tmp_path: Path) -> None:
 def test_default_depends_on_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inputs, "host_memory", lambda: 1 << 40)
     chosen, left_out = inputs.choose([], device("gpu"), tmp_path)
-    assert (names(chosen), left_out) == ([*STAND_INS], [])
+    assert (names(chosen), left_out) == ([*SURROGATES], [])
     chosen, left_out = inputs.choose([], device("cpu"), tmp_path)
     assert "rmat16" in names(chosen)
     assert "kron21" not in names(chosen)
     chosen, left_out = inputs.choose([], device("gpu", 2 << 30), tmp_path)
     assert "kron21" in left_out
-    assert {*names(chosen), *left_out} == {*STAND_INS}
+    assert {*names(chosen), *left_out} == {*SURROGATES}
     monkeypatch.setattr(inputs, "host_memory", lambda: 1 << 20)
     assert inputs.choose([], device("gpu"), tmp_path)[0] == []
 

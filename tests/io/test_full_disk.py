@@ -15,7 +15,7 @@ import json, resource, signal, sys
 import clmst
 from pathlib import Path
 from clmst.bench.results import write_json
-from clmst.generators.stand_ins import stand_in
+from clmst.generators.surrogates import surrogate
 from clmst.runtime import tuning_file
 
 folder = Path(sys.argv[1])
@@ -37,7 +37,7 @@ outputs = {
        for end in (".txt", ".mtx", ".npz")},
     "results.json": lambda path: write_json(path, {"measurements": list(range(2000))}),
     "tuning.json": lambda path: tuning_file.write(entry, path),
-    "stand-in.egr": lambda path: stand_in._write(graph.symmetrised(), path),
+    "surrogate.egr": lambda path: surrogate._write(graph.symmetrised(), path),
     "picture.png": draw,
 }
 most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]

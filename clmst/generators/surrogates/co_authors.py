@@ -1,4 +1,4 @@
-"""A stand-in for graphs of people who wrote together: overlapping cliques along a path."""
+"""A surrogate of graphs of people who wrote together: overlapping cliques along a path."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import next_word, next_words
-from clmst.generators.stand_ins.rows import CHUNK, Draw, graph_of_edges
-from clmst.generators.stand_ins.threads import slices
+from clmst.generators.surrogates.rows import CHUNK, Draw, graph_of_edges
+from clmst.generators.surrogates.threads import slices
 
 _FIRST_HASH = 7
 _SMALLEST, _SPREAD = 4, 80  # members of a clique: 4 to 83, small ones by far the most frequent

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import Words, next_words
-from clmst.generators.stand_ins.threads import slices
+from clmst.generators.surrogates.threads import slices
 
 HALF = np.uint64(32)
 

@@ -1,4 +1,4 @@
-"""A stand-in for the routes of the Internet: heavy-tailed degrees, hubs, triangles, crumbs.
+"""A surrogate of the routes of the Internet: heavy-tailed degrees, hubs, triangles, crumbs.
 
 Sources: the copying model of Kumar et al., "Stochastic models for the web graph" (2000), in which
 an edge ends where a random earlier edge does, so that degrees follow a power law; and the closing
@@ -13,10 +13,10 @@ import numpy.typing as npt
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import Stream
-from clmst.generators.stand_ins.attachment import draws_of
-from clmst.generators.stand_ins.copies import resolve
-from clmst.generators.stand_ins.rows import CHUNK, graph_of_edges
-from clmst.generators.stand_ins.threads import in_threads, slices
+from clmst.generators.surrogates.attachment import draws_of
+from clmst.generators.surrogates.copies import resolve
+from clmst.generators.surrogates.rows import CHUNK, graph_of_edges
+from clmst.generators.surrogates.threads import in_threads, slices
 
 _SEED = 11
 _CORE = 64  # the first vertices join one another at random, lest the very first be all copies' end

@@ -1,4 +1,4 @@
-"""The stand-ins for the inputs of one paper, by name, with their records."""
+"""The surrogates of the inputs of one paper, by name, with their records."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 
-from clmst.generators.stand_ins.attachment import preferential
-from clmst.generators.stand_ins.co_authors import co_authors
-from clmst.generators.stand_ins.lattice import grid, road_map, triangulated
-from clmst.generators.stand_ins.recursive import recursive_matrix
-from clmst.generators.stand_ins.stand_in import StandIn
-from clmst.generators.stand_ins.topology import topology
-from clmst.generators.stand_ins.uniform import uniform
-from clmst.generators.stand_ins.web_crawl import web_crawl
+from clmst.generators.surrogates.attachment import preferential
+from clmst.generators.surrogates.co_authors import co_authors
+from clmst.generators.surrogates.lattice import grid, road_map, triangulated
+from clmst.generators.surrogates.recursive import recursive_matrix
+from clmst.generators.surrogates.surrogate import SurrogateGraph
+from clmst.generators.surrogates.topology import topology
+from clmst.generators.surrogates.uniform import uniform
+from clmst.generators.surrogates.web_crawl import web_crawl
 
 GTGRAPH = (0.45, 0.22, 0.22)  # chances of a quarter in that generator
 _GRAPH500 = (0.57, 0.19, 0.19)
@@ -21,7 +21,7 @@ _GRAPH500 = (0.57, 0.19, 0.19)
 # By rising number of slots. What they stand for: Fallin, Gonzalez, Seo and Burtscher, "A
 # High-Performance MST Implementation for GPUs" (SC '23), table 2.
 _ALL = (
-    StandIn(
+    SurrogateGraph(
         name="internet",
         stands_for="internet",
         n_vertices=124_651,
@@ -30,7 +30,7 @@ _ALL = (
         description="preferential attachment, one or two edges a vertex",
         recipe=partial(preferential, n=124_651, edges_per_vertex=2, second_may_fail=True),
     ),
-    StandIn(
+    SurrogateGraph(
         name="road_ny",
         stands_for="USA-road-d.NY",
         n_vertices=264_196,
@@ -39,7 +39,7 @@ _ALL = (
         description="road map of a city: a random spanning tree of a grid, many loops closed",
         recipe=partial(road_map, rows=514, columns=514, extra=0.38),
     ),
-    StandIn(
+    SurrogateGraph(
         name="rmat16",
         stands_for="rmat16.sym",
         n_vertices=65_536,
@@ -48,7 +48,7 @@ _ALL = (
         description="recursive matrix, 2**16 vertices",
         recipe=partial(recursive_matrix, scale=16, drawn=8 << 16, chances=GTGRAPH, seed=1),
     ),
-    StandIn(
+    SurrogateGraph(
         name="cit",
         stands_for="citationCiteseer",
         n_vertices=268_495,
@@ -57,7 +57,7 @@ _ALL = (
         description="preferential attachment, four edges a vertex",
         recipe=partial(preferential, n=268_495, edges_per_vertex=4),
     ),
-    StandIn(
+    SurrogateGraph(
         name="grid20",
         stands_for="2d-2e20.sym",
         n_vertices=1_048_576,
@@ -66,7 +66,7 @@ _ALL = (
         description="grid of 1024 x 1024",
         recipe=partial(grid, rows=1024, columns=1024),
     ),
-    StandIn(
+    SurrogateGraph(
         name="amazon",
         stands_for="amazon0601",
         n_vertices=403_394,
@@ -75,7 +75,7 @@ _ALL = (
         description="preferential attachment, six edges a vertex",
         recipe=partial(preferential, n=403_394, edges_per_vertex=6),
     ),
-    StandIn(
+    SurrogateGraph(
         name="skitter",
         stands_for="as-skitter",
         n_vertices=1_696_415,
@@ -86,7 +86,7 @@ _ALL = (
             topology, n=1_696_415, n_crumbs=755, in_crumbs=1_799, few=1.888, anyone=0.19, near=0.2
         ),
     ),
-    StandIn(
+    SurrogateGraph(
         name="in2004",
         stands_for="in-2004",
         n_vertices=1_382_908,
@@ -95,7 +95,7 @@ _ALL = (
         description="web crawl: sites of nearby pages, blocks, front pages, 134 components",
         recipe=partial(web_crawl, n=1_382_908, n_alone=133, listed=0.623),
     ),
-    StandIn(
+    SurrogateGraph(
         name="patents",
         stands_for="cit-Patents",
         n_vertices=3_774_768,
@@ -104,7 +104,7 @@ _ALL = (
         description="preferential attachment, four edges a vertex, large",
         recipe=partial(preferential, n=3_774_768, edges_per_vertex=4),
     ),
-    StandIn(
+    SurrogateGraph(
         name="copapers",
         stands_for="coPapersDBLP",
         n_vertices=540_486,
@@ -113,7 +113,7 @@ _ALL = (
         description="overlapping cliques of 4 to 83 vertices along a path",
         recipe=partial(co_authors, n=540_486, drawn=17_500_000),
     ),
-    StandIn(
+    SurrogateGraph(
         name="road_usa",
         stands_for="USA-road-d.USA",
         n_vertices=23_951_236,
@@ -122,7 +122,7 @@ _ALL = (
         description="road map of a country: a random spanning tree of a grid, some loops closed",
         recipe=partial(road_map, rows=4894, columns=4894, extra=0.2),
     ),
-    StandIn(
+    SurrogateGraph(
         name="rmat22",
         stands_for="rmat22.sym",
         n_vertices=4_194_304,
@@ -131,7 +131,7 @@ _ALL = (
         description="recursive matrix, 2**22 vertices",
         recipe=partial(recursive_matrix, scale=22, drawn=8 << 22, chances=GTGRAPH, seed=2),
     ),
-    StandIn(
+    SurrogateGraph(
         name="r4_23",
         stands_for="r4-2e23.sym",
         n_vertices=8_388_608,
@@ -140,7 +140,7 @@ _ALL = (
         description="uniform random, 2**23 vertices",
         recipe=partial(uniform, n=1 << 23, drawn=1 << 25),
     ),
-    StandIn(
+    SurrogateGraph(
         name="lj",
         stands_for="soc-LiveJournal1",
         n_vertices=4_194_304,
@@ -156,7 +156,7 @@ _ALL = (
             renamed=True,
         ),
     ),
-    StandIn(
+    SurrogateGraph(
         name="tri24",
         stands_for="delaunay_n24",
         n_vertices=16_777_216,
@@ -165,7 +165,7 @@ _ALL = (
         description="grid of 4096 x 4096, each square with a diagonal",
         recipe=partial(triangulated, rows=4096, columns=4096),
     ),
-    StandIn(
+    SurrogateGraph(
         name="road_eur",
         stands_for="europe_osm",
         n_vertices=50_922_496,
@@ -174,7 +174,7 @@ _ALL = (
         description="road map of a continent: a random spanning tree of a grid, few loops closed",
         recipe=partial(road_map, rows=7136, columns=7136, extra=0.062),
     ),
-    StandIn(
+    SurrogateGraph(
         name="kron21",
         stands_for="kron_g500-logn21",
         n_vertices=2_097_152,
@@ -187,5 +187,5 @@ _ALL = (
     ),
 )
 
-STAND_INS: Mapping[str, StandIn] = MappingProxyType({one.name: one for one in _ALL})
-"""The stand-ins for the inputs of the SC '23 paper by name, in order of size."""
+SURROGATES: Mapping[str, SurrogateGraph] = MappingProxyType({one.name: one for one in _ALL})
+"""The surrogates of the inputs of the SC '23 paper by name, in order of size."""

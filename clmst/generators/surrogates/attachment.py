@@ -1,4 +1,4 @@
-"""Stand-ins that grow: each vertex joins earlier ones, mostly in proportion to their degree."""
+"""Graphs that grow: each vertex joins earlier ones, mostly in proportion to their degree."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy.typing as npt
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import Words, next_words
-from clmst.generators.stand_ins.copies import resolve
-from clmst.generators.stand_ins.rows import CHUNK, Draw, graph_of_edges
-from clmst.generators.stand_ins.threads import in_threads, slices
+from clmst.generators.surrogates.copies import resolve
+from clmst.generators.surrogates.rows import CHUNK, Draw, graph_of_edges
+from clmst.generators.surrogates.threads import in_threads, slices
 
 _QUARTER = np.uint64(4)  # of the sixteen values of four bits
 

@@ -1,4 +1,4 @@
-"""A stand-in for a crawl of the web in the order of addresses: sites of pages that lie together.
+"""A surrogate of a crawl of the web in the order of addresses: sites of pages that lie together.
 
 What the links of real crawls are like is told by Boldi and Vigna, "The WebGraph framework I"
 (2004): most lead to pages nearby in that order, and pages that list one another form blocks.
@@ -15,9 +15,9 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import Stream
-from clmst.generators.stand_ins.attachment import draws_of
-from clmst.generators.stand_ins.rows import CHUNK, Draw, graph_of_edges
-from clmst.generators.stand_ins.threads import slices
+from clmst.generators.surrogates.attachment import draws_of
+from clmst.generators.surrogates.rows import CHUNK, Draw, graph_of_edges
+from clmst.generators.surrogates.threads import slices
 
 _SEED = 13
 _SMALLEST_SITE, _LARGEST_SITE = 20, 17_000

@@ -1,4 +1,4 @@
-"""Families of stand-ins by parameters, for studies of size and of degree; names of all."""
+"""Families of surrogate graphs by parameters, for studies of size and of degree; names of all."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from functools import partial
 
 from clmst.core.errors import InvalidArgumentError
 from clmst.generators.checks import check_integer
-from clmst.generators.stand_ins.catalogue import GTGRAPH, STAND_INS
-from clmst.generators.stand_ins.recursive import recursive_matrix
-from clmst.generators.stand_ins.stand_in import StandIn
-from clmst.generators.stand_ins.uniform import uniform
+from clmst.generators.surrogates.catalogue import GTGRAPH, SURROGATES
+from clmst.generators.surrogates.recursive import recursive_matrix
+from clmst.generators.surrogates.surrogate import SurrogateGraph
+from clmst.generators.surrogates.uniform import uniform
 
 _MOST_SLOTS = (1 << 31) - 1  # readers of ECL files count in signed numbers of 32 bits
 _SEED = 5
@@ -22,7 +22,7 @@ DEGREE_STUDY = tuple(f"random-2e20-d{degree}" for degree in (2, 4, 8, 16, 32, 64
 """Names of uniform random graphs of 2**20 vertices and rising degree."""
 
 
-def random(n: int, degree: int) -> StandIn:
+def random(n: int, degree: int) -> SurrogateGraph:
     """Return a graph such as r4_23 of any size: called ``random-2e20-d8``, ``random-1000-d4``.
 
     Parameters
@@ -41,7 +41,7 @@ def random(n: int, degree: int) -> StandIn:
     degree = check_integer("degree", degree, low=1, high=n - 1)
     drawn = _drawn(n, degree)
     size = f"2e{n.bit_length() - 1}" if n.bit_count() == 1 else str(n)
-    return StandIn(
+    return SurrogateGraph(
         name=f"random-{size}-d{degree}",
         stands_for="r4-2e23.sym",
         n_vertices=n,
@@ -53,7 +53,7 @@ def random(n: int, degree: int) -> StandIn:
     )
 
 
-def rmat(scale: int, degree: int) -> StandIn:
+def rmat(scale: int, degree: int) -> SurrogateGraph:
     """Return a graph such as rmat22 of 2**scale vertices: called ``rmat-2e20-d16``.
 
     Parameters
@@ -71,7 +71,7 @@ def rmat(scale: int, degree: int) -> StandIn:
     scale = check_integer("scale", scale, low=4, high=27)
     degree = check_integer("degree", degree, low=1, high=(1 << scale) - 1)
     drawn = _drawn(1 << scale, degree)
-    return StandIn(
+    return SurrogateGraph(
         name=f"rmat-2e{scale}-d{degree}",
         stands_for="rmat22.sym",
         n_vertices=1 << scale,
@@ -83,15 +83,15 @@ def rmat(scale: int, degree: int) -> StandIn:
     )
 
 
-def find(name: str) -> StandIn:
-    """Return the stand-in of a name, of the graph it stands for, or of a family's member.
+def find(name: str) -> SurrogateGraph:
+    """Return the surrogate graph of a name, of the graph it stands for, or of a family's member.
 
     Raises
     ------
     InvalidArgumentError
         There is none; the message lists what there is.
     """
-    for one in STAND_INS.values():
+    for one in SURROGATES.values():
         if name in (one.name, one.stands_for):
             return one
     if match := re.fullmatch(r"random-(2e)?(\d{1,10})-d(\d{1,10})", name):
@@ -103,8 +103,8 @@ def find(name: str) -> StandIn:
     if match := re.fullmatch(r"rmat-2e(\d{1,10})-d(\d{1,10})", name):
         return rmat(int(match[1]), int(match[2]))
     raise InvalidArgumentError(
-        f"there is no stand-in {name!r}; it must be one of {', '.join(STAND_INS)}, or of the "
-        "families random-N-dD, random-2eS-dD and rmat-2eS-dD: N or 2**S vertices of degree D"
+        f"there is no surrogate graph {name!r}; it must be one of {', '.join(SURROGATES)}, "
+        "or of the families random-N-dD, random-2eS-dD and rmat-2eS-dD: N or 2**S vertices of degree D"
     )
 
 

@@ -1,4 +1,4 @@
-"""What a stand-in is: a named recipe of a graph, its record, and its file in the cache."""
+"""A surrogate graph: the recipe of a named graph, its record, and its file in the cache."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from clmst.core.atomic_file import make_folder, replacing
 from clmst.core.cache_folder import cache_folder
 from clmst.core.errors import InvalidGraphError
 from clmst.core.graph import Graph
-from clmst.generators.stand_ins.rows import symmetric_graph
+from clmst.generators.surrogates.rows import symmetric_graph
 from clmst.io.ecl import write_csr
 
 _HEADER_BYTES = 8  # of an ECL file: the numbers of vertices and of slots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StandIn:
-    """A graph that stands in for one of the papers' inputs: of its kind and size, but generated.
+class SurrogateGraph:
+    """A generated graph of the kind and size of one of the papers' inputs.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class StandIn:
         graph = self.recipe()
         if not self._has_sizes(graph.n_vertices, graph.n_slots):
             raise InvalidGraphError(
-                f"the stand-in {self.name} came out with {graph.n_vertices} vertices and "
+                f"the surrogate graph {self.name} came out with {graph.n_vertices} vertices and "
                 f"{graph.n_slots} stored edges; {self._rule()}"
             )
         return graph

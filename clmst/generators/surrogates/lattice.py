@@ -1,4 +1,4 @@
-"""Stand-ins on a lattice: grids, triangulated grids and road maps, written row by row.
+"""Surrogate graphs on a lattice: grids, triangulated grids and road maps, written row by row.
 
 Vertex x lies in row x // columns. Its edges lead to x plus or minus a few fixed offsets, so there
 is nothing to sort: for each vertex one byte says which of its edges to lesser vertices exist.
@@ -16,9 +16,9 @@ import numpy.typing as npt
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import Words, next_words
-from clmst.generators.stand_ins.pairs import BLOCK, packed, weights_of
-from clmst.generators.stand_ins.rows import symmetric_graph
-from clmst.generators.stand_ins.threads import in_threads, slices
+from clmst.generators.surrogates.pairs import BLOCK, packed, weights_of
+from clmst.generators.surrogates.rows import symmetric_graph
+from clmst.generators.surrogates.threads import in_threads, slices
 
 Flags = npt.NDArray[np.bool_]
 

@@ -1,8 +1,10 @@
-"""Stand-ins: the graphs of record, drawn all at once as sequential rules would draw them."""
+"""Surrogate graphs: those of record, drawn all at once as sequential rules would draw them."""
 
 from __future__ import annotations
 
+import importlib
 import os
+import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -17,23 +19,25 @@ from clmst import minimum_spanning_forest
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
-from clmst.generators import stand_ins
+from clmst.generators import surrogates
 from clmst.generators.hashing import next_word
-from clmst.generators.stand_ins import (
-    STAND_INS,
-    StandIn,
+from clmst.generators.surrogates import (
+    SURROGATES,
+    SurrogateGraph,
     attachment,
     co_authors,
     find,
     lattice,
     pairs,
+    random,
     recursive,
+    rmat,
     topology,
     uniform,
     web_crawl,
 )
-from clmst.generators.stand_ins.copies import resolve
-from clmst.generators.stand_ins.rows import graph_of_edges
+from clmst.generators.surrogates.copies import resolve
+from clmst.generators.surrogates.rows import graph_of_edges
 from clmst.io import ecl
 from clmst.io.files import Source
 
@@ -61,7 +65,7 @@ CHECKSUMS = {
     "kron21": 0x03C94635,
 }
 SMALL = ("internet", "road_ny", "rmat16")
-ASKED_FOR_ALL = "CLMST_ALL_STAND_INS"
+ASKED_FOR_ALL = "CLMST_ALL_SURROGATES"
 
 
 def checksum(graph: Graph) -> int:
@@ -82,28 +86,28 @@ def n_components(graph: Graph) -> int:
 
 
 def test_names_and_records() -> None:
-    assert STAND_INS.keys() == CHECKSUMS.keys()
-    assert [one.name for one in STAND_INS.values()] == list(STAND_INS)
-    sizes = [one.n_slots for one in STAND_INS.values()]
+    assert SURROGATES.keys() == CHECKSUMS.keys()
+    assert [one.name for one in SURROGATES.values()] == list(SURROGATES)
+    sizes = [one.n_slots for one in SURROGATES.values()]
     assert sizes == sorted(sizes)
-    assert len({one.stands_for for one in STAND_INS.values()}) == len(STAND_INS) == 17
-    assert all(one.is_exact and one.total_weight for one in STAND_INS.values())
+    assert len({one.stands_for for one in SURROGATES.values()}) == len(SURROGATES) == 17
+    assert all(one.is_exact and one.total_weight for one in SURROGATES.values())
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_small_graph_is_the_one_of_record(name: str) -> None:
-    graph = STAND_INS[name].build()
+    graph = SURROGATES[name].build()
     assert checksum(graph) == CHECKSUMS[name]
-    assert kruskal(graph).total_weight == STAND_INS[name].total_weight
+    assert kruskal(graph).total_weight == SURROGATES[name].total_weight
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(ASKED_FOR_ALL not in os.environ, reason=f"{ASKED_FOR_ALL} is not set")
-@pytest.mark.parametrize("name", [name for name in STAND_INS if name not in SMALL])
+@pytest.mark.parametrize("name", [name for name in SURROGATES if name not in SMALL])
 def test_large_graph_is_the_one_of_record(name: str) -> None:
-    graph = STAND_INS[name].build()
+    graph = SURROGATES[name].build()
     assert checksum(graph) == CHECKSUMS[name]
-    assert minimum_spanning_forest(graph).total_weight == STAND_INS[name].total_weight
+    assert minimum_spanning_forest(graph).total_weight == SURROGATES[name].total_weight
 
 
 def test_arrays_are_what_a_checked_graph_has(tmp_path: Path) -> None:
@@ -335,10 +339,12 @@ def test_web_crawl_needs_sites_to_leave_alone() -> None:
 
 
 def test_papers_names_are_known() -> None:
-    assert find("grid20") is find("2d-2e20.sym") is STAND_INS["grid20"]
+    assert find("grid20") is find("2d-2e20.sym") is SURROGATES["grid20"]
 
 
-@pytest.mark.parametrize("name", [*stand_ins.SIZE_STUDY, *stand_ins.DEGREE_STUDY, "rmat-2e20-d16"])
+@pytest.mark.parametrize(
+    "name", [*surrogates.SIZE_STUDY, *surrogates.DEGREE_STUDY, "rmat-2e20-d16"]
+)
 def test_members_of_families_have_their_names(name: str) -> None:
     one = find(name)
     assert one.name == name
@@ -348,7 +354,7 @@ def test_members_of_families_have_their_names(name: str) -> None:
 
 def test_family_continues_the_graph_it_is_named_after() -> None:
     """A study of sizes must meet r4_23 where it comes to its size."""
-    family, one = find("random-2e23-d8").recipe, STAND_INS["r4_23"].recipe
+    family, one = find("random-2e23-d8").recipe, SURROGATES["r4_23"].recipe
     assert family.func is one.func  # type: ignore[attr-defined]
     assert family.keywords == one.keywords  # type: ignore[attr-defined]
 
@@ -363,7 +369,10 @@ def test_sizes_other_than_powers_of_two() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("friendster", r"no stand-in 'friendster'; it must be one of internet, .*random-2eS-dD"),
+        (
+            "friendster",
+            r"no surrogate graph 'friendster'; it must be one of internet, .*random-2eS-dD",
+        ),
         ("random-2e28-d8", r"have 2147483648 stored edges; there may be up to 2\*\*31 - 1"),
         ("random-2e40-d8", "the scale is 40; it must be 1 to 31"),
         ("random-4-d4", "degree is 4; it must be 1 to 3"),
@@ -378,8 +387,8 @@ def test_names_that_mean_nothing(name: str, message: str) -> None:
 # ------------------------------------------------------------------ the cache
 
 
-def counting(n_slots: int, **changes: Any) -> tuple[StandIn, list[str]]:
-    """Return a grid of 12 vertices as a stand-in, and the list of its builds."""
+def counting(n_slots: int, **changes: Any) -> tuple[SurrogateGraph, list[str]]:
+    """Return a grid of 12 vertices as a surrogate graph, and the list of its builds."""
     builds: list[str] = []
 
     def recipe() -> Graph:
@@ -388,7 +397,7 @@ def counting(n_slots: int, **changes: Any) -> tuple[StandIn, list[str]]:
 
     facts = {"name": "tiny", "stands_for": "tiny.sym", "n_vertices": 12, "n_slots": n_slots}
     facts |= {"total_weight": None, "description": "", "recipe": recipe}
-    return StandIn(**(facts | changes)), builds
+    return SurrogateGraph(**(facts | changes)), builds
 
 
 def test_sizes_that_are_not_on_record_are_refused(tmp_path: Path) -> None:
@@ -452,7 +461,7 @@ def test_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mon
         stream.write(b"half a graph")
         raise OSError(28, "no space left on device")
 
-    monkeypatch.setattr("clmst.generators.stand_ins.stand_in.write_csr", fail)
+    monkeypatch.setattr("clmst.generators.surrogates.surrogate.write_csr", fail)
     with pytest.raises(OSError, match="no space left"):
         one.cached(tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -463,3 +472,12 @@ def test_cache_is_where_the_environment_says(
 ) -> None:
     monkeypatch.setenv("CLMST_CACHE", str(tmp_path))
     assert counting(34)[0].cached() == tmp_path / "graphs" / "tiny.egr"
+
+
+def test_the_old_name_warns_and_works() -> None:
+    sys.modules.pop("clmst.generators.stand_ins", None)
+    with pytest.warns(DeprecationWarning, match=r"clmst\.generators\.surrogates now"):
+        old = importlib.import_module("clmst.generators.stand_ins")
+    assert old.STAND_INS is SURROGATES
+    assert old.StandIn is SurrogateGraph
+    assert {getattr(old, name) for name in ("find", "random", "rmat")} == {find, random, rmat}

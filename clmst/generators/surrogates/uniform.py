@@ -1,4 +1,4 @@
-"""Stand-ins without any structure: every vertex draws its neighbours from all vertices."""
+"""Surrogate graphs without any structure: every vertex draws its neighbours from all vertices."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import next_words
-from clmst.generators.stand_ins.pairs import BLOCK
-from clmst.generators.stand_ins.rows import CHUNK, graph_of_edges
-from clmst.generators.stand_ins.threads import slices
+from clmst.generators.surrogates.pairs import BLOCK
+from clmst.generators.surrogates.rows import CHUNK, graph_of_edges
+from clmst.generators.surrogates.threads import slices
 
 
 def uniform(*, n: int, drawn: int) -> Graph:
