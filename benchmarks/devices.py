@@ -50,7 +50,7 @@ class Point:
         Milliseconds, by contestant.
     milliseconds, ahead : mapping of str to list of float
         Of every repetition, by contestant: a round, and a round of several one after the other.
-    told : mapping of str to mapping
+    stats : mapping of str to mapping
         The ``stats`` of a round.
     """
 
@@ -60,7 +60,7 @@ class Point:
     prepare: Mapping[str, float]
     milliseconds: Mapping[str, list[float]]
     ahead: Mapping[str, list[float]]
-    told: Mapping[str, Mapping[str, Any]]
+    stats: Mapping[str, Mapping[str, Any]]
 
     def best_alone(self) -> float:
         """Return the median of the quickest device by itself."""
@@ -112,7 +112,7 @@ def measure(name: str, graph: clmst.Graph, devices: list[clmst.Device], repetiti
         contestant: [each / ROUNDS for each in many.milliseconds]
         for contestant, (_, many) in every.items()
     }
-    told = {name: _told(solver.solve(given[0]).stats) for name, solver in solvers.items()}
+    stats = {name: _stats_of(solver.solve(given[0]).stats) for name, solver in solvers.items()}
     for solver in solvers.values():
         solver.close()
     for device in devices:
@@ -124,7 +124,7 @@ def measure(name: str, graph: clmst.Graph, devices: list[clmst.Device], repetiti
         prepare=prepare,
         milliseconds=times,
         ahead=ahead,
-        told=told,
+        stats=stats,
     )
 
 
@@ -144,7 +144,7 @@ def rounds_ahead(solver: clmst.RepeatedSolver, given: list[np.ndarray]) -> Times
     return Times(contestant=Contestant(name="rounds", call=solve))
 
 
-def _told(stats: Mapping[str, Any]) -> dict[str, Any]:
+def _stats_of(stats: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of a forest's stats says who did what."""
     wanted = ("strategy", "algorithm", "device", "devices", "last_pass")
     return {name: stats[name] for name in wanted if name in stats}
@@ -160,7 +160,7 @@ def table_of(points: list[Point]) -> Table:
             times = f"{digits(median(point.milliseconds[name]))}"
             times += f" ({digits(median(point.ahead[name]))})"
             if name in STRATEGIES:
-                chosen = point.told[name]["strategy"]
+                chosen = point.stats[name]["strategy"]
                 times += f", {point.ratio(name):.2f}" + (f", {chosen}" if chosen != name else "")
             cells.append(times)
         table.add_row(point.name, f"{point.n_vertices:,}", f"{point.n_edges:,}", *cells)
@@ -173,9 +173,9 @@ def parts_of(points: list[Point]) -> Table:
     table = Table("graph", "strategy", "device", "vertices", "edges", "algorithms", *steps, "last")
     for point in points:
         for name in STRATEGIES:
-            told = point.told[name]
-            for place, part in enumerate(told.get("devices", ())):
-                last = told["last_pass"]
+            stats = point.stats[name]
+            for place, part in enumerate(stats.get("devices", ())):
+                last = stats["last_pass"]
                 table.add_row(
                     point.name,
                     name,

@@ -445,8 +445,8 @@ def test_rounds(tmp_path: Path) -> None:
     clmst.io.write_graph(generate("random", n=300, average_degree=6, seed=2).symmetrised(), graph)
     names = ["one-shot", "repeated", "repeated:dense", "one-shot:prim"]
     chosen = [word for name in names for word in ("--contestant", name)]
-    told = ["--json", str(record), "--plot", str(figure)]
-    result = CliRunner().invoke(rounds.main, [str(graph), "--rounds", "4", *chosen, *told])
+    reported = ["--json", str(record), "--plot", str(figure)]
+    result = CliRunner().invoke(rounds.main, [str(graph), "--rounds", "4", *chosen, *reported])
     assert result.exit_code == 0, result.output
     points = json.loads(record.read_text())["points"]
     assert [point["name"] for point in points] == names
@@ -524,15 +524,15 @@ def test_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     contestants = [f"{k}: {one.name}" for k, one in enumerate(names[:2])]
     assert list(point["milliseconds"]) == [*contestants, *devices.STRATEGIES]
     assert {len(times) for times in point["ahead"].values()} == {2}
-    parts = point["told"]["split"]["devices"]
+    parts = point["stats"]["split"]["devices"]
     assert {part["device"] for part in parts} == {one.description for one in names[:2]}
     assert "geometric mean: split" in result.output
     one = CliRunner().invoke(devices.main, arguments[:-2])
     assert "strategies are for two or more" in one.output
     inner = DevicePool.solve
 
-    def turned(crew: DevicePool, weights: Any, **options: Any) -> Any:
-        return inner(crew, -weights, **options)
+    def turned(devices: DevicePool, weights: Any, **options: Any) -> Any:
+        return inner(devices, -weights, **options)
 
     monkeypatch.setattr(DevicePool, "solve", turned)
     wrong = CliRunner().invoke(devices.main, arguments)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.prove import failures, report, shrink
-from benchmarks.prove.cases import Outcome, Plan, Stand
+from benchmarks.prove.cases import DeviceVariants, Outcome, Plan
 from benchmarks.prove.cases import run as run_case
 from benchmarks.prove.run import Run
 from benchmarks.prove.state import ROOT, State
@@ -98,7 +98,7 @@ def _one(given: argparse.Namespace) -> int:
     )
     if doubt := plan.doubts(given.case, case):
         print(doubt)
-    return _tell(run_case(case, Stand(given.device))) or int(doubt is not None)
+    return _tell(run_case(case, DeviceVariants(given.device))) or int(doubt is not None)
 
 
 def _run(given: argparse.Namespace) -> int:

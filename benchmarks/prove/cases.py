@@ -158,7 +158,7 @@ def expected_of(drawn: Sample, *, maximum: bool) -> Expected:
 # -------------------------------------------------------------------- case -> outcome
 
 
-class Stand:
+class DeviceVariants:
     """The variants of a device, each made once."""
 
     def __init__(self, name: str | None) -> None:
@@ -174,16 +174,16 @@ class Stand:
         return self._variants[name]
 
 
-def run(case: Case, stand: Stand) -> Outcome:
+def run(case: Case, variants: DeviceVariants) -> Outcome:
     """Run a case; whatever is raised becomes its outcome."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", clmst.DeviceWarning)  # no device is to fail
             if case.lowered:
                 with settings.lowered():
-                    wrong, solves = _compare(case, stand)
+                    wrong, solves = _compare(case, variants)
             else:
-                wrong, solves = _compare(case, stand)
+                wrong, solves = _compare(case, variants)
     except UnsupportedDeviceError as error:
         return Outcome(verdict="refused", detail=str(error))
     except clmst.ClmstError as error:
@@ -203,8 +203,8 @@ def differs(one: clmst.Device, other: clmst.Device) -> bool:
     return (one.without, one.policy) != (other.without, other.policy)
 
 
-def _compare(case: Case, stand: Stand) -> tuple[str | None, int]:
-    drawn, draws, device = case.sample, Draws(case.key), stand.variant(case.variant)
+def _compare(case: Case, variants: DeviceVariants) -> tuple[str | None, int]:
+    drawn, draws, device = case.sample, Draws(case.key), variants.variant(case.variant)
     options = settings.OPTIONS[case.algorithm][case.option]
     if case.way.startswith("repeated"):
         devices: Any = device
@@ -214,7 +214,7 @@ def _compare(case: Case, stand: Stand) -> tuple[str | None, int]:
             others = (
                 ("gpu-shape", "no-lanes") if case.variant == "native" else ("native", "no-lanes")
             )
-            twins = (stand.variant(name) for name in others)
+            twins = (variants.variant(name) for name in others)
             devices = [device, next(one for one in twins if differs(one, device))]
             strategy = draws.choice(["split", "cores", "auto"])
         return repeated.solve(

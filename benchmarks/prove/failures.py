@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.prove.cases import Case, Outcome, Stand, run
+from benchmarks.prove.cases import Case, DeviceVariants, Outcome, run
 from benchmarks.prove.sample import Sample
 from benchmarks.prove.state import ROOT
 from clmst.core.weight_keys import Array
@@ -93,7 +93,7 @@ def run_here(path: Path, plant: str | None = None) -> Outcome:
     if plant:
         __import__(plant)
     case, record = read(path)
-    return run(case, Stand(record["device"]))
+    return run(case, DeviceVariants(record["device"]))
 
 
 def run_in_child(path: Path, limit: float, plant: str | None = None) -> Outcome:

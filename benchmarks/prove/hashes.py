@@ -201,8 +201,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     result = compare(clmst.get_device(given.device), given.sizes, given.variants)
     print(json.dumps(result, indent=1))
-    told = f"{result['forests']:,} forests, {len(result['differing'])} differ"
-    print(f"{told}, {len(result['refused'])} refused", file=sys.stderr)
+    counts = f"{result['forests']:,} forests, {len(result['differing'])} differ"
+    print(f"{counts}, {len(result['refused'])} refused", file=sys.stderr)
     return int(bool(result["differing"]))
 
 

@@ -140,9 +140,9 @@ class Run:
         minutes: float | None = None,
         time_limit: float = 300.0,
         plant: str | None = None,
-        told: Callable[[str], object] = print,
+        on_progress: Callable[[str], object] = print,
     ) -> None:
-        self.state, self._path, self._told = state, path, told
+        self.state, self._path, self._on_progress = state, path, on_progress
         self._n_workers, self._time_limit, self._plant = workers, time_limit, plant
         self._until_cases = until_cases
         self._until = time.time() + 60 * minutes if minutes is not None else 1e300
@@ -243,7 +243,9 @@ class Run:
 
     def _fail(self, failure: dict[str, Any]) -> None:
         if self.state.fail(failure):
-            self._told(f"case {failure['number']}: {failure['verdict']}: {failure['detail'][:400]}")
+            self._on_progress(
+                f"case {failure['number']}: {failure['verdict']}: {failure['detail'][:400]}"
+            )
 
     def _lose(self, worker: Worker, verdict: str, folder: Path) -> None:
         """Record the case at which a worker ended or hung; another one goes on without it."""
@@ -264,4 +266,4 @@ class Run:
         if sum(map(len, self._lost.values())) < _MOST_FAULTS:
             self._start(folder)
         else:
-            self._told(f"{_MOST_FAULTS} cases ended their process; no other is started")
+            self._on_progress(f"{_MOST_FAULTS} cases ended their process; no other is started")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.prove import failures, ways
-from benchmarks.prove.cases import Case, Stand, run
+from benchmarks.prove.cases import Case, DeviceVariants, run
 from benchmarks.prove.sample import Sample
 from benchmarks.prove.weights import of_ranks
 from clmst.core.weight_keys import Array
@@ -126,13 +126,15 @@ def shrink_file(path: Path, *, seconds: float, limit: float, plant: str | None =
         failures.write(path, smaller, device=record["device"], verdict=verdict, **more)
 
     keep(case)
-    stand = None if verdict in (failures.CRASHED, failures.HUNG) else Stand(record["device"])
-    fails = _in_process(stand, verdict) if stand else in_children(path, record, limit, plant)
+    variants = (
+        None if verdict in (failures.CRASHED, failures.HUNG) else DeviceVariants(record["device"])
+    )
+    fails = _in_process(variants, verdict) if variants else in_children(path, record, limit, plant)
     shrink(case, fails, time.monotonic() + seconds, keep)
 
 
-def _in_process(stand: Stand, verdict: str) -> Fails:
-    return lambda case: run(case, stand).verdict == verdict
+def _in_process(variants: DeviceVariants, verdict: str) -> Fails:
+    return lambda case: run(case, variants).verdict == verdict
 
 
 def in_children(path: Path, record: dict[str, Any], limit: float, plant: str | None) -> Fails:

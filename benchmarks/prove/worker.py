@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.prove.cases import Plan, Stand, run
+from benchmarks.prove.cases import DeviceVariants, Plan, run
 from benchmarks.prove.tally import FAILURES, Tally
 from clmst import UnsupportedDeviceError
 from clmst.bench import machine
@@ -40,11 +40,11 @@ def main() -> None:
     if given.plant:
         import_module(given.plant)  # tests plant faults so
     try:
-        stand = Stand(given.device)
+        variants = DeviceVariants(given.device)
     except UnsupportedDeviceError as error:
         _report(reports, refused=str(error))
         return
-    _report(reports, ready=machine.facts(stand.device))
+    _report(reports, ready=machine.facts(variants.device))
     progress = np.memmap(given.progress, np.int64, "r+", shape=(1,))
     plan = Plan(seed=given.seed, block=given.block)
     for line in sys.stdin:
@@ -54,21 +54,27 @@ def main() -> None:
             numbers = range(done, task["end"])
             until = min(time.time() + UNIT_SECONDS, task["until"])
             done, tally, failures = run_unit(
-                plan, stand, progress, numbers, skip=task["skip"], until=until
+                plan, variants, progress, numbers, skip=task["skip"], until=until
             )
             _report(reports, done=done, tally=tally.counts, failures=failures)
         _report(reports, finished=True)
 
 
 def run_unit(
-    plan: Plan, stand: Stand, progress: Any, numbers: range, *, skip: list[int], until: float
+    plan: Plan,
+    variants: DeviceVariants,
+    progress: Any,
+    numbers: range,
+    *,
+    skip: list[int],
+    until: float,
 ) -> tuple[int, Tally, list[dict[str, Any]]]:
     """Run some cases, at least one; return the next, and what came of them.
 
     Parameters
     ----------
     plan : Plan
-    stand : Stand
+    variants : DeviceVariants
     progress : ndarray of int64, shape (1,)
         Where the number of the present case goes, -1 at the end.
     numbers : range
@@ -88,7 +94,7 @@ def run_unit(
         progress[0] = number
         case = plan.case(number)
         doubt = plan.doubts(number, case)
-        outcome = run(case, stand)
+        outcome = run(case, variants)
         tally.note(case, outcome, oracle_checked=plan.checks_oracle(number))
         known = {"number": number, "named": case.named, "variant": case.variant, "way": case.way}
         if doubt is not None:

@@ -30,7 +30,7 @@ class Case:
     maximum : bool
     symmetric : bool
         Whether both directions of edges are stored.
-    told_options : str
+    option_text : str
         The algorithm's own options, written out; empty for the usual ones.
     options : object
         These options.
@@ -40,14 +40,14 @@ class Case:
     kind: WeightKind = "unsigned"
     maximum: bool = False
     symmetric: bool = False
-    told_options: str = ""
+    option_text: str = ""
     options: Any = field(default=None, compare=False)
 
     def __str__(self) -> str:
         direction = "maximum" if self.maximum else "minimum"
         layout = "both directions" if self.symmetric else "each edge once"
-        told = f"{self.bits}-bit {self.kind} weights, {direction}, {layout}"
-        return f"{told}, {self.told_options}" if self.told_options else told
+        text = f"{self.bits}-bit {self.kind} weights, {direction}, {layout}"
+        return f"{text}, {self.option_text}" if self.option_text else text
 
 
 # What stands for all cases where nobody has a problem of his own: both widths of keys, both
@@ -81,12 +81,12 @@ def case_of(graph: DeviceGraph, *, maximum: bool, options: Any = None) -> Case:
         kind=encoding.kind,
         maximum=maximum,
         symmetric=graph.graph.is_symmetric,
-        told_options=told_options(options),
+        option_text=option_text(options),
         options=options,
     )
 
 
-def told_options(options: Any) -> str:
+def option_text(options: Any) -> str:
     """Return options in words: nothing if they are those that hold where none are given."""
     return "" if options is None or options == type(options)() else repr(options)
 
@@ -149,7 +149,7 @@ class CompleteCase:
     dimensions : int
         Of points.
     maximum : bool
-    told_options, options
+    option_text, options
         As of :class:`Case`.
     """
 
@@ -158,15 +158,15 @@ class CompleteCase:
     metric: str = ""
     dimensions: int = 0
     maximum: bool = False
-    told_options: str = ""
+    option_text: str = ""
     options: Any = field(default=None, compare=False)
 
     def __str__(self) -> str:
         what = f"{self.bits}-bit {self.kind} weights"
         if self.metric:
             what = f"points, {self.metric}, {self.dimensions} dimensions"
-        told = f"{what}, {'maximum' if self.maximum else 'minimum'}"
-        return f"{told}, {self.told_options}" if self.told_options else told
+        text = f"{what}, {'maximum' if self.maximum else 'minimum'}"
+        return f"{text}, {self.option_text}" if self.option_text else text
 
 
 def complete_case_of(matrix: DeviceMatrix, *, maximum: bool, options: Any = None) -> CompleteCase:
@@ -180,7 +180,7 @@ def complete_case_of(matrix: DeviceMatrix, *, maximum: bool, options: Any = None
         metric="" if points is None else points.metric,
         dimensions=0 if points is None else points.planes.shape[0],
         maximum=maximum,
-        told_options=told_options(options),
+        option_text=option_text(options),
         options=options,
     )
 

@@ -41,7 +41,7 @@ def _sizes(algorithm: str, device: Device, case: Case) -> Iterator[Size]:
     yield "small"
     where = ALGORITHMS[algorithm].large_self_test
     takes_large = where == "always" or (where == "cpu" and device.capabilities.kind == "cpu")
-    if not case.told_options and takes_large:
+    if not case.option_text and takes_large:
         yield "large"
 
 

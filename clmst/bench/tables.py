@@ -133,11 +133,13 @@ def throughput(results: Results, machine: str) -> Table | None:
 
 def memory(results: Results) -> Table | None:
     """Return the device memory of solves, the graph included, where they tell it."""
-    told = [one for one in results.of("times", scope="solve") if one.details.get("device_bytes")]
-    if not told:
+    with_memory = [
+        one for one in results.of("times", scope="solve") if one.details.get("device_bytes")
+    ]
+    if not with_memory:
         return None
     rows = []
-    for one in told:
+    for one in with_memory:
         facts, size = results.graphs[one.graph], one.details["device_bytes"]
         rows.append(
             (

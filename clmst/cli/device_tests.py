@@ -98,13 +98,13 @@ def known_outcomes(device: Device) -> list[Outcome]:
 def entries(found: Sequence[Outcome]) -> list[dict[str, Any]]:
     """Return outcomes for JSON, and families that were not tried."""
     tried = {one.family: one for one in found}
-    told = []
+    outcomes = []
     for family in FAMILIES:
         one = tried.get(family.name)
         state = "not tried" if one is None else "refused" if one.reason else "passed"
         more = {"cases": 0, "reason": None, "seconds": 0.0} if one is None else asdict(one)
-        told.append({**more, "family": family.name, "state": state})
-    return told
+        outcomes.append({**more, "family": family.name, "state": state})
+    return outcomes
 
 
 def _main(place: int, families: Sequence[str]) -> None:

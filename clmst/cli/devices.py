@@ -161,13 +161,13 @@ def _trust(device: Device) -> str:
         (one["family"], one["state"])
         for one in device_tests.entries(device_tests.known_outcomes(device))
     ]
-    told = []
+    parts = []
     for state in ("passed", "refused"):
         names = [name for name, found in states if found == state]
-        told += [f"{state} {', '.join(names)}"] if names else []
+        parts += [f"{state} {', '.join(names)}"] if names else []
     left = sum(state == "not tried" for _, state in states)
-    told += [f"{left} families not tried yet"] if left else []
-    return "; ".join(told)
+    parts += [f"{left} families not tried yet"] if left else []
+    return "; ".join(parts)
 
 
 def _status(listing: Listing) -> Text:

@@ -244,7 +244,7 @@ def _progress(search: Search, budget: float, *, shows: bool) -> Iterator[None]:
 
     begin = monotonic()
 
-    def told(outcome: Outcome, name: str, value: Any) -> None:
+    def on_progress(outcome: Outcome, name: str, value: Any) -> None:
         present = getattr(outcome.best, name)
         status.update(
             Text(
@@ -254,5 +254,5 @@ def _progress(search: Search, budget: float, *, shows: bool) -> Iterator[None]:
         )
 
     with screen.status(Text("measuring how much times vary ...")) as status:
-        search.told = told
+        search.on_progress = on_progress
         yield

@@ -1,6 +1,6 @@
 """DIMACS ``.gr``: the shortest path challenge, ``p edge`` files and the formats of PACE.
 
-``c`` starts a comment, ``p WORD n m`` promises n vertices and m arcs, ``a u v w`` or ``e u v`` is
+``c`` starts a comment, ``p WORD n m`` declares n vertices and m arcs, ``a u v w`` or ``e u v`` is
 an arc; PACE leaves out the letter. Vertices are numbered from 1. Some files list every edge
 once, others in both directions: arcs between the same two vertices are one edge, whose weight is
 the least of theirs. Files called ``.gr`` that hold SteinLib sections are told apart by their
@@ -19,9 +19,9 @@ from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.io import steinlib
 from clmst.io.blocks import Block, blocks
+from clmst.io.declared_sizes import DeclaredSizes
 from clmst.io.edge_rows import EdgeRows, write_rows
 from clmst.io.files import Source
-from clmst.io.promises import Promise
 from clmst.io.simple_graph import simple_edges
 
 # What the first byte of a line makes of it; a blank line has 0.
@@ -38,32 +38,32 @@ def read(source: Source) -> Graph:
     Raises
     ------
     FileFormatError
-        A line breaks the format, or the file holds more or fewer arcs than promised.
+        A line breaks the format, or the file holds more or fewer arcs than declared.
     """
     arcs = EdgeRows(first_vertex=1)
-    promise: Promise | None = None
+    declared: DeclaredSizes | None = None
     text = blocks(source.stream, file_bytes=source.stored)
     for block in text:
         kinds = _KINDS[block.initials()]
         written = np.flatnonzero(kinds != _SKIPPED)
         if written.size == 0:
             continue
-        if promise is None:
+        if declared is None:
             first = block.words(int(written[0]))
             if steinlib.recognises(first[0]):
                 return steinlib.read_blocks(chain([block], text))
-            promise = _problem(block, int(written[0]), first)
+            declared = _problem(block, int(written[0]), first)
             written = written[1:]
         _refuse_others(block, written, kinds)
         bare = kinds[written] == _BARE_ARC
-        arcs.add(block, written, skip=np.where(bare, 0, 1), n_vertices=promise.n_vertices)
-    if promise is None:
+        arcs.add(block, written, skip=np.where(bare, 0, 1), n_vertices=declared.n_vertices)
+    if declared is None:
         raise FileFormatError("there is no p line; it must come before the arcs")
-    promise.check_kept(arcs.n_rows, what="arcs")
-    return Graph.from_edges(*arcs.arrays(), n_vertices=promise.n_vertices, merge_parallel=True)
+    declared.check_edges(arcs.n_rows, what="arcs")
+    return Graph.from_edges(*arcs.arrays(), n_vertices=declared.n_vertices, merge_parallel=True)
 
 
-def _problem(block: Block, line: int, words: list[str]) -> Promise:
+def _problem(block: Block, line: int, words: list[str]) -> DeclaredSizes:
     """Read the first line that is no comment."""
     if words[0] != "p" or len(words) != 4:
         raise block.error(
@@ -71,7 +71,7 @@ def _problem(block: Block, line: int, words: list[str]) -> Promise:
             f"{' '.join(words)[:40]!r} is not a p line; the first line that is no comment must be "
             "'p sp n m'",
         )
-    return Promise.parse(
+    return DeclaredSizes.parse(
         words[2], words[3], line=block.first_line + line, file_bytes=block.file_bytes
     )
 

@@ -54,7 +54,7 @@ def _check_length(n: int, m: int, size: int) -> bool:
     plain = _HEADER_BYTES + 4 * (n + 1 + m)
     if size not in (plain, plain + 4 * m):
         raise FileFormatError(
-            f"the header promises {n} vertices and {m} stored edges but the file holds {size} "
+            f"the header declares {n} vertices and {m} stored edges but the file holds {size} "
             f"bytes; it must hold {plain}, or {plain + 4 * m} with weights"
         )
     return size != plain

@@ -23,10 +23,10 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.io.blocks import Block, blocks
+from clmst.io.declared_sizes import DeclaredSizes
 from clmst.io.edge_rows import EdgeRows, write_rows
 from clmst.io.files import Source
 from clmst.io.forest_edges import ForestEdges, headline, integer_labels, says_maximum
-from clmst.io.promises import Promise
 from clmst.io.simple_graph import simple_edges
 
 _HEADER = b"# clmst "
@@ -39,7 +39,7 @@ class _Lines:
 
     def __init__(self, source: Source) -> None:
         self.edges = EdgeRows(first_vertex=0)
-        self.promise: Promise | None = None  # of an algs4 header
+        self.declared: DeclaredSizes | None = None  # of an algs4 header
         self.comment = b""
         is_first = True
         for block in blocks(source.stream, commas=True, file_bytes=source.stored):
@@ -53,7 +53,7 @@ class _Lines:
             if is_first and lines.size:
                 is_first = False
                 lines = self._without_header(block, lines)
-            n = None if self.promise is None else self.promise.n_vertices
+            n = None if self.declared is None else self.declared.n_vertices
             self.edges.add(block, lines, n_vertices=n)
 
     def _refuse_matrix(self) -> None:
@@ -65,7 +65,7 @@ class _Lines:
         if lines.size < 2 or (block.counts[lines[:2]] != 1).any():
             return lines
         n, m = (block.words(int(line))[0] for line in lines[:2])
-        self.promise = Promise.parse(
+        self.declared = DeclaredSizes.parse(
             n, m, line=block.first_line + int(lines[1]), file_bytes=block.file_bytes
         )
         return lines[2:]
@@ -79,13 +79,13 @@ def read(source: Source) -> Graph:
     Raises
     ------
     FileFormatError
-        A line breaks the format, or a header promises more or less than there is.
+        A line breaks the format, or a header declares more or less than there is.
     """
     lines = _Lines(source)
     u, v, weights = lines.edges.arrays()
-    if lines.promise is not None:
-        lines.promise.check_kept(u.size)
-        n = lines.promise.n_vertices
+    if lines.declared is not None:
+        lines.declared.check_edges(u.size)
+        n = lines.declared.n_vertices
         return Graph.from_edges(u, v, weights, n_vertices=n, merge_parallel=True)
     u, v, numbers = rank(u, v)
     _check_counts(lines.comment, numbers.size, int(np.count_nonzero(u != v)))
@@ -107,13 +107,13 @@ def _check_counts(comment: bytes, n_vertices: int, n_edges: int) -> int | None:
             "line 1 starts as the header of a clmst file but gives no counts of vertices and "
             "edges; it must (is the file cut short?)"
         )
-    promised = (int(counts[2]), int(counts[3]))
-    if promised[1] != n_edges or (counts[1] == b"graph" and promised[0] != n_vertices):
+    declared = (int(counts[2]), int(counts[3]))
+    if declared[1] != n_edges or (counts[1] == b"graph" and declared[0] != n_vertices):
         raise FileFormatError(
-            f"line 1 promises {promised[0]} vertices and {promised[1]} edges but the file holds "
+            f"line 1 declares {declared[0]} vertices and {declared[1]} edges but the file holds "
             f"{n_vertices} and {n_edges}; they must be equal (is the file cut short?)"
         )
-    return promised[0]
+    return declared[0]
 
 
 def write(graph: Graph, stream: BinaryIO) -> None:

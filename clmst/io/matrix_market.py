@@ -20,10 +20,10 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.io.blocks import Block, blocks
+from clmst.io.declared_sizes import DeclaredSizes
 from clmst.io.edge_rows import EdgeRows, write_rows
 from clmst.io.files import Source
 from clmst.io.forest_edges import ForestEdges, headline, says_maximum
-from clmst.io.promises import Promise
 from clmst.io.simple_graph import simple_edges
 
 # The fields of each entry; unsigned-integer is SciPy's own extension, for what needs uint64.
@@ -41,29 +41,29 @@ def read(source: Source) -> Graph:
     ------
     FileFormatError
         The matrix is dense, complex, skew-symmetric or not square, a line breaks the format, or
-        the file holds more or fewer entries than promised.
+        the file holds more or fewer entries than declared.
     """
     entries = EdgeRows(first_vertex=1)
     field = ""
-    promise: Promise | None = None
+    declared: DeclaredSizes | None = None
     for block in blocks(source.stream, file_bytes=source.stored):
         field = field or _field(block)
         initials = block.initials()
         lines = np.flatnonzero((initials != 0) & (initials != _COMMENT))
         if lines.size == 0:
             continue
-        if promise is None:
-            promise, lines = _sizes(block, int(lines[0])), lines[1:]
-        entries.add(block, lines, n_vertices=promise.n_vertices)
-    if promise is None:
+        if declared is None:
+            declared, lines = _sizes(block, int(lines[0])), lines[1:]
+        entries.add(block, lines, n_vertices=declared.n_vertices)
+    if declared is None:
         raise FileFormatError("there is no line of sizes; it must be 'rows columns entries'")
-    promise.check_kept(entries.n_rows, what="entries")
+    declared.check_edges(entries.n_rows, what="entries")
     u, v, weights = entries.arrays()
     if u.size:
         _check_field(field, u, v, weights)
     if field in _REAL:  # even where all are written as integers, or there are none
         weights = np.asarray([] if weights is None else weights, np.float64)
-    return Graph.from_edges(u, v, weights, n_vertices=promise.n_vertices, merge_parallel=True)
+    return Graph.from_edges(u, v, weights, n_vertices=declared.n_vertices, merge_parallel=True)
 
 
 def _field(block: Block) -> str:
@@ -89,7 +89,7 @@ def _field(block: Block) -> str:
     return field
 
 
-def _sizes(block: Block, line: int) -> Promise:
+def _sizes(block: Block, line: int) -> DeclaredSizes:
     """Read the line of sizes."""
     words = block.words(line)
     if len(words) != 3:
@@ -101,7 +101,7 @@ def _sizes(block: Block, line: int) -> Promise:
         raise block.error(
             line, f"the matrix is {words[0]} x {words[1]}; an adjacency matrix must be square"
         )
-    return Promise.parse(
+    return DeclaredSizes.parse(
         words[0], words[2], line=block.first_line + line, file_bytes=block.file_bytes
     )
 

@@ -20,9 +20,9 @@ from clmst.core.errors import FileFormatError, InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.io.blocks import Block, blocks
+from clmst.io.declared_sizes import DeclaredSizes
 from clmst.io.files import Source
 from clmst.io.numbers import integers, join
-from clmst.io.promises import Promise
 from clmst.io.simple_graph import simple_edges
 
 _VERTICES_AT_ONCE = 1 << 14
@@ -32,7 +32,7 @@ _VERTICES_AT_ONCE = 1 << 14
 class _Header:
     """What the first line says: the sizes, and what each line holds beside neighbours."""
 
-    promise: Promise
+    declared: DeclaredSizes
     skip: int  # numbers in front of the first neighbour
     weighted: bool
 
@@ -48,7 +48,7 @@ class _Header:
             raise block.error(line, f"fmt is {words[2]!r}; it must be three digits, each 0 or 1")
         ncon = int(words[3][:9]) if len(words) > 3 else 1
         return cls(
-            promise=Promise.parse(
+            declared=DeclaredSizes.parse(
                 words[0], words[1], line=block.first_line + line, file_bytes=block.file_bytes
             ),
             skip=int(fmt[0]) + (ncon if fmt[1] == "1" else 0),
@@ -68,14 +68,14 @@ class _Rows:
 
     def add(self, block: Block, lines: Array) -> None:
         """Gather the neighbours on `lines` of `block`."""
-        room = self._header.promise.n_vertices - self.n_rows
+        room = self._header.declared.n_vertices - self.n_rows
         extra = lines[room:]
         if block.counts[extra].any():
             line = int(extra[block.counts[extra].argmax()])
             raise block.error(
                 line,
-                f"this is vertex {self._header.promise.n_vertices + 1} or more; the header "
-                f"promises {self._header.promise.n_vertices}",
+                f"this is vertex {self._header.declared.n_vertices + 1} or more; the header "
+                f"declares {self._header.declared.n_vertices}",
             )
         lines = lines[:room]
         self._degrees.append(self._count_neighbours(block, lines))
@@ -115,7 +115,7 @@ class _Rows:
             self._weights.append(values[is_column & (place % 2 == 1)])
             is_column &= place % 2 == 0
         columns, tokens = values[is_column], tokens[is_column]
-        n = self._header.promise.n_vertices
+        n = self._header.declared.n_vertices
         wrong = np.flatnonzero((columns < 1) | (columns > n))
         if wrong.size:
             raise block.token_error(
@@ -125,17 +125,17 @@ class _Rows:
 
     def csr(self) -> tuple[Array, Array, Array]:
         """Return (indptr, indices, weights), rows as the file lists them."""
-        promise = self._header.promise
-        if self.n_rows != promise.n_vertices:
+        declared = self._header.declared
+        if self.n_rows != declared.n_vertices:
             raise FileFormatError(
-                f"the header promises {promise.n_vertices} vertices but the file has "
+                f"the header declares {declared.n_vertices} vertices but the file has "
                 f"{self.n_rows} lines for them; they must be equal (is the file cut short?)"
             )
         indptr = np.concatenate([np.zeros(1, np.int64), *self._degrees]).cumsum()
         columns = np.concatenate([np.zeros(0, np.uint32), *self._columns])
-        if columns.size != 2 * promise.n_edges:
+        if columns.size != 2 * declared.n_edges:
             raise FileFormatError(
-                f"the header promises {promise.n_edges} edges but the file lists {columns.size} "
+                f"the header declares {declared.n_edges} edges but the file lists {columns.size} "
                 "neighbours; there must be two for each edge (is the file cut short?)"
             )
         weights = join(self._weights) if columns.size and self._header.weighted else None
@@ -148,7 +148,7 @@ def read(source: Source) -> Graph:
     Raises
     ------
     FileFormatError
-        A line breaks the format, there are more or fewer vertices or edges than promised, or the
+        A line breaks the format, there are more or fewer vertices or edges than declared, or the
         lists of two neighbours disagree.
     """
     rows: _Rows | None = None

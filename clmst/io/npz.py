@@ -22,9 +22,9 @@ from clmst.core.forest import Forest
 from clmst.core.from_scipy import check_parts
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
+from clmst.io.declared_sizes import DeclaredSizes
 from clmst.io.files import Source, check_expansion
 from clmst.io.forest_edges import ForestEdges
-from clmst.io.promises import Promise
 from clmst.io.simple_graph import simple_edges
 
 # What NumPy, SciPy and zipfile raise for files that are damaged or are something else.
@@ -85,7 +85,7 @@ def _matrix(arrays: Mapping[str, Array], stored: int | None) -> Any:
         if kind not in _MAKERS:
             known = ", ".join(_MAKERS)
             raise FileFormatError(f"the format is {shown(kind)}; it must be one of {known}")
-        Promise(n_vertices=max(shape), n_edges=0, file_bytes=stored)
+        DeclaredSizes(n_vertices=max(shape), n_edges=0, file_bytes=stored)
         check_parts(kind, (shape[0], shape[1]), arrays)
         return _MAKERS[kind](arrays, tuple(shape))
     except InvalidGraphError:
@@ -123,12 +123,12 @@ def _check_member(archive: ZipFile, name: str) -> None:
         }[version]
         shape, _, dtype = parse(member)
         found = archive.getinfo(name).file_size - member.tell()
-    promised = dtype.itemsize
+    declared = dtype.itemsize
     for extent in shape:
-        promised *= extent
-    if not dtype.hasobject and promised != found:
+        declared *= extent
+    if not dtype.hasobject and declared != found:
         raise FileFormatError(
-            f"{name} promises {promised} bytes of {dtype} but holds {found}; they must be equal"
+            f"{name} declares {declared} bytes of {dtype} but holds {found}; they must be equal"
         )
 
 

@@ -16,9 +16,9 @@ from clmst.core.errors import FileFormatError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.io.blocks import Block, blocks
+from clmst.io.declared_sizes import DeclaredSizes
 from clmst.io.edge_rows import EdgeRows, write_rows
 from clmst.io.files import Source
-from clmst.io.promises import Promise
 from clmst.io.simple_graph import simple_edges
 
 _MAGIC = "33d32945"
@@ -37,7 +37,7 @@ def read(source: Source) -> Graph:
     ------
     FileFormatError
         A line of the section breaks the format, the section does not end, or it holds more or
-        fewer edges than promised.
+        fewer edges than declared.
     """
     return read_blocks(blocks(source.stream, file_bytes=source.stored))
 
@@ -48,20 +48,20 @@ def read_blocks(text: Iterable[Block]) -> Graph:
     edges = EdgeRows(first_vertex=1)
     for block in text:
         lines = sections.edge_lines(block)
-        if lines.size and "nodes" not in sections.promised:
+        if lines.size and "nodes" not in sections.declared:
             raise block.error(int(lines[0]), "an edge comes before the line 'Nodes n'")
         if lines.size:
-            edges.add(block, lines, skip=1, n_vertices=int(sections.promised["nodes"]))
-    promise = sections.promise()
-    promise.check_kept(edges.n_rows)
-    return Graph.from_edges(*edges.arrays(), n_vertices=promise.n_vertices, merge_parallel=True)
+            edges.add(block, lines, skip=1, n_vertices=int(sections.declared["nodes"]))
+    declared = sections.sizes()
+    declared.check_edges(edges.n_rows)
+    return Graph.from_edges(*edges.arrays(), n_vertices=declared.n_vertices, merge_parallel=True)
 
 
 class _Sections:
-    """Where in a SteinLib file a reader is, and what the graph section has promised."""
+    """Where in a SteinLib file a reader is, and what the graph section has declared."""
 
     def __init__(self) -> None:
-        self.promised: dict[str, str] = {}
+        self.declared: dict[str, str] = {}
         self._section = ""  # its name in lower case; empty outside of all
         self._line = 1
         self._file_bytes: int | None = None
@@ -103,34 +103,34 @@ class _Sections:
         elif word == "end":
             self._section = ""
         elif self._section == _GRAPH:
-            self._take_promise(block, line, words)
+            self._take_declaration(block, line, words)
 
-    def _take_promise(self, block: Block, line: int, words: list[str]) -> None:
+    def _take_declaration(self, block: Block, line: int, words: list[str]) -> None:
         name = words[0].lower().replace("arcs", "edges")
-        if name not in ("nodes", "edges") or len(words) != 2 or name in self.promised:
+        if name not in ("nodes", "edges") or len(words) != 2 or name in self.declared:
             raise block.token_error(
                 int(block.heads[line]),
                 "has no place here; the graph section holds Nodes n, Edges m and lines E u v w",
             )
-        self.promised[name] = words[1]
+        self.declared[name] = words[1]
         self._line, self._file_bytes = block.first_line + line, block.file_bytes
-        self._parse(self.promised.get("nodes", "0"), self.promised.get("edges", "0"))
+        self._parse(self.declared.get("nodes", "0"), self.declared.get("edges", "0"))
 
-    def _parse(self, nodes: str, edges: str) -> Promise:
-        return Promise.parse(nodes, edges, line=self._line, file_bytes=self._file_bytes)
+    def _parse(self, nodes: str, edges: str) -> DeclaredSizes:
+        return DeclaredSizes.parse(nodes, edges, line=self._line, file_bytes=self._file_bytes)
 
-    def promise(self) -> Promise:
-        """Return what the graph section promised; raise if it did not, or did not end."""
+    def sizes(self) -> DeclaredSizes:
+        """Return what the graph section declared; raise if it declared nothing, or did not end."""
         if self._section:
             raise FileFormatError(
                 f"section {self._section!r} does not end; END must close it "
                 "(is the file cut short?)"
             )
-        if self.promised.keys() != {"nodes", "edges"}:
+        if self.declared.keys() != {"nodes", "edges"}:
             raise FileFormatError(
                 "there is no graph section with Nodes and Edges; it must be there"
             )
-        return self._parse(self.promised["nodes"], self.promised["edges"])
+        return self._parse(self.declared["nodes"], self.declared["edges"])
 
 
 def write(graph: Graph, stream: BinaryIO) -> None:

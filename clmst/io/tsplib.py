@@ -17,9 +17,9 @@ from clmst.core.graph import Graph
 from clmst.core.points import Metric, Points
 from clmst.core.weight_keys import Array
 from clmst.io.blocks import Block, blocks
+from clmst.io.declared_sizes import DeclaredSizes
 from clmst.io.files import Source
 from clmst.io.numbers import join, numbers
-from clmst.io.promises import Promise
 
 # Kinds of distances between points: the metric, and how many coordinates a point has.
 _POINTS: dict[str, tuple[Metric, int]] = {
@@ -80,7 +80,7 @@ def read_points(source: Source) -> Points | DenseGraph:
     ------
     FileFormatError
         Distances of a kind that is not supported, which the message names; a line breaks the
-        format; or the file holds more or fewer numbers than it promises.
+        format; or the file holds more or fewer numbers than it declares.
     """
     file = _File()
     for block in blocks(source.stream, file_bytes=source.stored):
@@ -183,9 +183,9 @@ class _File:
                 self.line, self.file_bytes = block.first_line + line, block.file_bytes
 
     def dimension(self) -> int:
-        """Return how many nodes the header promises."""
+        """Return how many nodes the header declares."""
         n = self.value("DIMENSION")
-        return Promise.parse(n, "0", line=self.line, file_bytes=self.file_bytes).n_vertices
+        return DeclaredSizes.parse(n, "0", line=self.line, file_bytes=self.file_bytes).n_vertices
 
     def value(self, key: str, known: Iterable[str] = ()) -> str:
         """Return what the header says of `key`, which must be one of those known if there are."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from clmst.algorithms.earned import told_options
+from clmst.algorithms.earned import option_text
 from clmst.core.weight_keys import WeightKind
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -27,7 +27,7 @@ class RoundCase:
     bits, kind : int, str
         Words of weights.
     maximum : bool
-    told_options, options
+    option_text, options
         As of :class:`clmst.algorithms.self_test.Case`.
     """
 
@@ -35,13 +35,13 @@ class RoundCase:
     bits: int = 32
     kind: WeightKind = "unsigned"
     maximum: bool = False
-    told_options: str = ""
+    option_text: str = ""
     options: Any = field(default=None, compare=False)
 
     def __str__(self) -> str:
         direction = "maximum" if self.maximum else "minimum"
         words = (self.algorithm, f"{self.bits}-bit {self.kind} weights", direction)
-        return ", ".join(word for word in (*words, self.told_options) if word)
+        return ", ".join(word for word in (*words, self.option_text) if word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def case_of(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: Any =
         bits=8 * encoding.word.itemsize,
         kind=encoding.kind,
         maximum=maximum,
-        told_options=told_options(options),
+        option_text=option_text(options),
         options=options,
     )
 

@@ -79,7 +79,7 @@ def _session(
 
 def rounds_failure(device: Device, case: RoundCase) -> str | None:
     """Solve, change some weights, solve again."""
-    is_slow = case.algorithm in ("prim", "dense") or bool(case.told_options)
+    is_slow = case.algorithm in ("prim", "dense") or bool(case.option_text)
     for size in ("small",) if is_slow else ("small", "large"):
         known = known_graph(size)
         session = _session(known, device, case, warm_start=False)

@@ -66,12 +66,12 @@ class Guard:
         if error is None:
             return
         try:
-            told = settle(self._device, error, self._queues)
+            settled = settle(self._device, error, self._queues)
         finally:
             for cache in self._caches:
                 cache.clear()
-        if told is not error:
-            raise told from error
+        if settled is not error:
+            raise settled from error
 
 
 def guarded(function: Callable[P, T]) -> Callable[P, T]:
@@ -85,10 +85,10 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
         except BaseException as error:
             given = (*arguments, *named.values())
             device = _device_of(given)
-            told = error if device is None else settle(device, error)
-            if told is error:
+            settled = error if device is None else settle(device, error)
+            if settled is error:
                 raise
-            raise told from error
+            raise settled from error
 
     return call
 

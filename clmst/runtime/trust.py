@@ -187,16 +187,16 @@ class Trust:
         What a device refuses to build or to run it may do another time, when there is room on the
         disk, say: such a verdict holds for this process only.
         """
-        name, told = family.name, str(case)
+        name, case_name = family.name, str(case)
         began = time.perf_counter()
-        with self.store.testing(name, told) as was_left, self._testing():
+        with self.store.testing(name, case_name) as was_left, self._testing():
             if was_left:
-                verdict = Verdict(family=name, case=told, reason=CRASHED)
+                verdict = Verdict(family=name, case=case_name, reason=CRASHED)
                 self.store.keep(verdict)
                 return verdict
             reason, lasts = self._outcome(family, case)
         seconds = round(time.perf_counter() - began, 4)
-        verdict = Verdict(family=name, case=told, reason=reason, seconds=seconds)
+        verdict = Verdict(family=name, case=case_name, reason=reason, seconds=seconds)
         if lasts:
             self.store.keep(verdict)
         return verdict

@@ -89,10 +89,10 @@ class VerdictStore:
     def keep(self, verdict: Verdict) -> None:
         """Write a verdict, in place of an older one."""
         path = self._path(verdict.family, verdict.case)
-        told = json.dumps(self._identity, indent=2)
+        facts = json.dumps(self._identity, indent=2)
         with suppress(OSError, ClmstError):
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_text(self.folder / "device.txt", told + "\n", durable=False)
+            write_text(self.folder / "device.txt", facts + "\n", durable=False)
             write_text(path, json.dumps(asdict(verdict)) + "\n", durable=False)
 
     def forget(self, family: str, case: str) -> None:

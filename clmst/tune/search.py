@@ -165,7 +165,7 @@ class Search:
         By how much a candidate must be quicker to win, 0.02 for 2 %.
     budget : float
         Seconds after which no further candidate is tried.
-    told : callable, optional
+    on_progress : callable, optional
         Is given the outcome so far, and the parameter and value that are tried next.
     """
 
@@ -177,13 +177,13 @@ class Search:
         *,
         margin: float = 0.02,
         budget: float = inf,
-        told: Callable[[Outcome, str, Number], None] | None = None,
+        on_progress: Callable[[Outcome, str, Number], None] | None = None,
     ) -> None:
         self.outcome = Outcome(start=start, best=start, margin=margin)
         self._benchmark = benchmark
         self._parameters = tuple(parameters)
         self._end = monotonic() + budget
-        self.told = told
+        self.on_progress = on_progress
         self._settled: dict[str, Policy] = {}  # where each parameter was last searched to an end
 
     def run(self) -> Outcome:
@@ -232,8 +232,8 @@ class Search:
         candidate = fitted(outcome.best, name, value)
         if getattr(candidate, name) != value:
             return "worse"  # what other fields need forbids it
-        if self.told is not None:
-            self.told(outcome, name, value)
+        if self.on_progress is not None:
+            self.on_progress(outcome, name, value)
         verdict, ratio, note = self._judged(candidate)
         outcome.steps.append(
             Step(name=name, value=value, against=against, verdict=verdict, ratio=ratio, note=note)

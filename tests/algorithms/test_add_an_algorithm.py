@@ -82,5 +82,5 @@ def test_the_page_adds_an_algorithm(copy: Path) -> None:
     assert ran(copy, "-c", block) == f"{said}\n"
     ran(copy, "-c", FOUND)
     files = ("tests/algorithms/toy", "tests/test_architecture.py")
-    told = ran(copy, "-m", "pytest", "-q", *files, "-k", "toy or folders or know_no or every_macro")
-    assert " passed" in told
+    text = ran(copy, "-m", "pytest", "-q", *files, "-k", "toy or folders or know_no or every_macro")
+    assert " passed" in text

@@ -211,16 +211,16 @@ def test_warm_starts(wrong: Wrong, fresh: Device, refused: bool) -> None:
     graph = grid()
     rng = np.random.default_rng(2)
     around = rng.integers(10**8, 10**9, graph.n_input)
-    told: list[Any] = []
+    reported: list[Any] = []
     with RepeatedSolver(graph, devices=fresh) as solver:
         for _ in range(4):
             weights = (around + rng.integers(0, 10**5, around.size)).astype(np.uint32)
             forest = solver.solve(weights)
-            told.append("warm_start" in forest.stats)
+            reported.append("warm_start" in forest.stats)
             expected = clmst.kruskal(graph.replace(weights=weights[graph.edge_ids]))
             assert forest.total_weight == expected.total_weight
     assert "warm-start" in wrong.tested
-    assert told == [False, False, not refused, not refused]
+    assert reported == [False, False, not refused, not refused]
 
 
 def test_several_devices(wrong: Wrong, fresh: Device) -> None:

@@ -78,8 +78,8 @@ def test_pages_list_all_algorithms() -> None:
 
 @pytest.mark.parametrize("command", [solve, bench, tune], ids=lambda one: one.name)
 def test_help_lists_all_algorithms(command: object) -> None:
-    told = CliRunner().invoke(command, ["--help"]).output  # type: ignore[arg-type]
-    assert f"auto,{','.join(ALGORITHMS)}" in "".join(told.split())  # lines end at hyphens, too
+    reported = CliRunner().invoke(command, ["--help"]).output  # type: ignore[arg-type]
+    assert f"auto,{','.join(ALGORITHMS)}" in "".join(reported.split())  # lines end at hyphens, too
 
 
 def test_help_needs_no_opencl() -> None:

@@ -93,8 +93,8 @@ def results_of(machine: str = "a", device: str = "Swift GPU", pace: float = 1.0)
         results.measurements[one.key] = one
 
     for graph, ms in (("large", 4.0), ("small", 1.0)):
-        told = {"algorithm": "ecl", "device_bytes": results.graphs[graph]["n_slots"] * 20}
-        add(graph, "clmst auto", ms, details=told)
+        reported = {"algorithm": "ecl", "device_bytes": results.graphs[graph]["n_slots"] * 20}
+        add(graph, "clmst auto", ms, details=reported)
         add(graph, "rival", 2 * ms, ours=False)
         for scope in ("forest", "transfers"):
             add(graph, "clmst auto", 3 * ms, scope=scope, details={"algorithm": "ecl"})

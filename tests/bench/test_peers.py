@@ -50,7 +50,7 @@ def test_what_is_not_in_the_protocol_is_refused(output: str, remark: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("told", "right", "status"),
+    ("reported", "right", "status"),
     [
         ("10", 10, "ok"),
         ("10.0", 10, "ok"),
@@ -68,12 +68,12 @@ def test_what_is_not_in_the_protocol_is_refused(output: str, remark: str) -> Non
         ("nan", 0.5, "wrong"),
     ],
 )
-def test_weight_is_compared(told: str, right: int | float, status: str) -> None:
+def test_weight_is_compared(reported: str, right: int | float, status: str) -> None:
     """Integers exactly, beyond 53 bits too; floats to nine digits."""
-    verdict = judge(f"solve_ms 1\nweight {told}", 1, right)
+    verdict = judge(f"solve_ms 1\nweight {reported}", 1, right)
     assert verdict.status == status
     if status == "wrong":
-        assert verdict.remark == f"its forest weighs {told}, not {right}"
+        assert verdict.remark == f"its forest weighs {reported}, not {right}"
 
 
 def test_every_weight_must_be_right() -> None:

@@ -37,10 +37,10 @@ def graphs(tmp_path: Path) -> list[Input]:
 def run(
     device: Device, settings: Settings, graphs: list[Input], results: Results | None = None
 ) -> tuple[Results, list[str]]:
-    told: list[str] = []
+    reported: list[str] = []
     results = Results() if results is None else results
-    Suite(device=device, settings=settings, results=results, tell=told.append).run(graphs)
-    return results, told
+    Suite(device=device, settings=settings, results=results, tell=reported.append).run(graphs)
+    return results, reported
 
 
 def test_everything_is_measured(
@@ -73,12 +73,12 @@ def test_resumed_run_does_only_what_is_missing(
 ) -> None:
     results, _ = run(any_device, settings, graphs[:1])
     before = dict(results.measurements)
-    _, told = run(any_device, settings, graphs, results)
-    assert told == ["one: times: measured already", "two: loading", "two: times"]
+    _, reported = run(any_device, settings, graphs, results)
+    assert reported == ["one: times: measured already", "two: loading", "two: times"]
     assert {key: results.measurements[key] for key in before} == before
     assert len(results.measurements) == 2 * len(before)
-    _, told = run(any_device, replace(settings, repetitions=3), graphs[:1], results)
-    assert told == ["one: loading", "one: times"]
+    _, reported = run(any_device, replace(settings, repetitions=3), graphs[:1], results)
+    assert reported == ["one: loading", "one: times"]
 
 
 def contests(results: Results) -> dict[str, set[str]]:
@@ -117,8 +117,8 @@ def test_contest_that_was_broken_off_is_not_taken_for_done(
     (one, *_) = results.measurements.values()
     results.add([replace(one, contestant="peer", scope="solve", ours=False, contest="another")])
     peer = Peer(name="peer", command=("false",))
-    _, told = run(any_device, replace(settings, peers=(peer,)), graphs[:1], results)
-    assert told == ["one: loading", "one: times"]
+    _, reported = run(any_device, replace(settings, peers=(peer,)), graphs[:1], results)
+    assert reported == ["one: loading", "one: times"]
     assert [len(found) for found in contests(results).values()] == [1]
 
 
@@ -135,8 +135,8 @@ def test_peer_that_is_not_named_again_is_not_mixed_with_later_turns(
     ):
         run(any_device, replace(settings, repetitions=3), graphs[:1], results)
     assert results.measurements == before
-    _, told = run(any_device, settings, graphs[:1], results)
-    assert told == ["one: times: measured already"]
+    _, reported = run(any_device, settings, graphs[:1], results)
+    assert reported == ["one: times: measured already"]
 
 
 def test_device_that_vanishes_loses_nothing(
@@ -156,8 +156,8 @@ def test_device_that_vanishes_loses_nothing(
     with monkeypatch.context() as patch:
         for record in algorithms.ALGORITHMS.values():
             patch.setattr(f"{record.folder}.solve.solve", vanish)
-        _, told = run(any_device, settings, graphs, results)
-    assert "two: RuntimeError: clFinish failed: DEVICE_LOST" in told
+        _, reported = run(any_device, settings, graphs, results)
+    assert "two: RuntimeError: clFinish failed: DEVICE_LOST" in reported
     assert results.path is not None
     kept = Results.load(results.path)
     done = {one.graph: one.status for one in kept.measurements.values()}

@@ -43,8 +43,8 @@ def main() -> None:
             for after in (False, True) if asked.interrupt else (False,):
                 counts[kind] += trial.break_off(one, kind, device, calls, after=after, error=error)
         print(f"{name}: {dict(counts)} so far", flush=True)
-    told = "Ctrl-C" if asked.interrupt else "faults"
-    print(f"{device.description}, {asked.shape}: {counts.total()} {told} survived")
+    reported = "Ctrl-C" if asked.interrupt else "faults"
+    print(f"{device.description}, {asked.shape}: {counts.total()} {reported} survived")
 
 
 if __name__ == "__main__":

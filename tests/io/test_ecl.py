@@ -46,7 +46,7 @@ def test_one_direction_is_enough(tmp_path: Path) -> None:
         (WEIGHTED[:-1], "the file holds 55 bytes; it must hold 40, or 56 with weights"),
         (WEIGHTED + b"x", "the file holds 57 bytes; it must hold 40, or 56 with weights"),
         (PATTERN + words(1), "the file holds 44 bytes"),
-        (words(2**32 - 1, 2**32 - 1, 0, 0), "promises 4294967295 vertices and 4294967295 stored"),
+        (words(2**32 - 1, 2**32 - 1, 0, 0), "declares 4294967295 vertices and 4294967295 stored"),
         (words(2**31, 4, 0, 0), "the file holds 16 bytes; it must hold 8589934620"),
         (words(3, 4, 0, 2, 3, 4, 1, 2, 0, 3), "indices[3] is 3 in a graph of 3 vertices"),
         (words(3, 4, 0, 2, 3, 4, 1, 2, 0, -1), "is 4294967295 in a graph of 3 vertices"),

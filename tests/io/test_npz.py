@@ -38,7 +38,7 @@ def archive(**changes: Any) -> bytes:
 
 
 def lying(member: str, *, shape: tuple[int, ...]) -> bytes:
-    """Return an archive in which the header of one array promises another shape."""
+    """Return an archive in which the header of one array declares another shape."""
     source, target = ZipFile(BytesIO(archive())), BytesIO()
     with ZipFile(target, "w") as changed:
         for name in source.namelist():
@@ -99,7 +99,7 @@ class _Bomb:
         (archive(shape=None), "shape is not a file in the archive"),
         (archive(shape=np.array(4)), "scipy.sparse.save_npz"),
         (archive(shape=np.array([4, 5])), "the matrix is 4 x 5; an adjacency matrix must be squ"),
-        (archive(shape=np.array([10**12] * 2)), "the header promises 1000000000000 vertices"),
+        (archive(shape=np.array([10**12] * 2)), "the header declares 1000000000000 vertices"),
         (archive(indices=np.array([1, 2, 0, 4])), "indices[3] is 4 in a graph of 4 vertices"),
         (archive(indices=np.array([1, 2, 0, -1])), "indices[3] is -1; vertex numbers must not"),
         (archive(indptr=np.array([0, 2, 3, 4])), "indptr has 4 entries for 4 rows; it must have 5"),
@@ -107,9 +107,9 @@ class _Bomb:
         (archive(format=b"csc", indices=np.array([1, 2, 0, 99])), "indices[3] is 99 in a graph"),
         (archive(data=np.array([1j] * 4)), "the matrix has dtype complex128; weights must be"),
         (archive(data=np.array([1, np.nan, 3, 4])), "the weight of edge 1 (0, 2) is NaN"),
-        (lying("data", shape=(10**12,)), "data.npy promises 2000000000000 bytes of int16"),
-        (lying("indices", shape=(2, 10**15)), "indices.npy promises"),
-        (lying("indptr", shape=(1,)), "indptr.npy promises 8 bytes of int64 but holds 40"),
+        (lying("data", shape=(10**12,)), "data.npy declares 2000000000000 bytes of int16"),
+        (lying("indices", shape=(2, 10**15)), "indices.npy declares"),
+        (lying("indptr", shape=(1,)), "indptr.npy declares 8 bytes of int64 but holds 40"),
     ],
 )
 def test_bad_files_are_refused(tmp_path: Path, data: bytes, message: str) -> None:

@@ -55,12 +55,12 @@ def test_weights_may_be_missing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("Edges 3", "Edges 4", "promises 4 edges but the file holds 3"),
-        ("Edges 3", "Edges 2", "promises 2 edges but the file holds 3"),
+        ("Edges 3", "Edges 4", "declares 4 edges but the file holds 3"),
+        ("Edges 3", "Edges 2", "declares 2 edges but the file holds 3"),
         ("Edges 3\n", "", "there is no graph section with Nodes and Edges"),
         ("Nodes 4\n", "", "line 10: an edge comes before the line 'Nodes n'"),
         ("Nodes 4", "Nodes x", "line 9: the header says 'x'"),
-        ("Nodes 4", "Nodes 99999999999", "line 9: the header promises 99999999999 vertices"),
+        ("Nodes 4", "Nodes 99999999999", "line 9: the header declares 99999999999 vertices"),
         ("Nodes 4", "Nodes 4 5", "line 9: 'Nodes' has no place here"),
         ("Nodes 4", "Nodes 3", "line 14: '4' is not a vertex number; they end at 3"),
         ("Edges 3", "Nodes 3", "line 10: 'Nodes' has no place here"),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.prove import cases, oracle, settings, shapes, weights
-from benchmarks.prove.cases import Plan, Stand
+from benchmarks.prove.cases import DeviceVariants, Plan
 from benchmarks.prove.draws import Draws
 from benchmarks.prove.tally import FAILURES, Tally
 from clmst import Device
@@ -96,13 +96,13 @@ def test_oracle_is_doubted_where_it_is_wrong() -> None:
 @pytest.mark.slow
 def test_a_slice_is_right(any_device: Device) -> None:
     """Some thousand cases of the default device: every algorithm, way in and kind of graph."""
-    stand, tally, failures = Stand(None), Tally(), []
-    assert stand.device is any_device
+    variants, tally, failures = DeviceVariants(None), Tally(), []
+    assert variants.device is any_device
     plan = Plan(seed=31, block=2400)  # one dtype in one variant: programs are few
     for number in range(2400):
         case = plan.case(number)
         assert plan.doubts(number, case) is None
-        outcome = cases.run(case, stand)
+        outcome = cases.run(case, variants)
         tally.note(case, outcome, oracle_checked=plan.checks_oracle(number))
         if outcome.verdict in FAILURES:
             failures.append((number, outcome))

@@ -94,11 +94,11 @@ def test_run_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_no_case_begins_when_the_time_is_over() -> None:
     """Else a run on a slow device went on for two hundred cases more."""
     plan, progress = Plan(seed=SEED, block=800), np.zeros(1, np.int64)
-    stand = cases.Stand(None)
-    done, tally, _ = worker.run_unit(plan, stand, progress, range(16, 800), skip=[], until=0.0)
+    variants = cases.DeviceVariants(None)
+    done, tally, _ = worker.run_unit(plan, variants, progress, range(16, 800), skip=[], until=0.0)
     assert (done, tally.counts["total/cases"], progress[0]) == (17, 1, -1)
     done, tally, _ = worker.run_unit(
-        plan, stand, progress, range(16, 800), skip=[17, 18], until=1e300
+        plan, variants, progress, range(16, 800), skip=[17, 18], until=1e300
     )
     assert (done, tally.counts["total/cases"]) == (216, 198)
 

@@ -36,11 +36,11 @@ def rounds_for(solver: RepeatedSolver, count: int, dtype: Any = np.float32) -> l
 def test_forests_in_order(variant: Device, make: Any, dtype: str) -> None:
     solver = RepeatedSolver(make(), devices=variant)
     rounds = rounds_for(solver, 6, dtype)
-    told: list[tuple[int, int | None]] = []
-    forests = solver.solve_many(rounds, progress=lambda *done: told.append(done))
+    seen: list[tuple[int, int | None]] = []
+    forests = solver.solve_many(rounds, progress=lambda *done: seen.append(done))
     for k, (weights, forest) in enumerate(zip(rounds, forests, strict=True), 1):
         check(solver, weights, forest)
-        assert told[-1] == (k, 6)
+        assert seen[-1] == (k, 6)
     assert list(solver.solve_many([])) == []
     kept = list(solver.solve_many(iter(rounds), keep_on_device=True))
     for weights, on_device in zip(rounds, kept, strict=True):
@@ -49,9 +49,9 @@ def test_forests_in_order(variant: Device, make: Any, dtype: str) -> None:
 
 def test_progress_of_what_has_no_length(any_device: Device) -> None:
     solver = RepeatedSolver(random_graph(), devices=any_device)
-    told: list[Any] = []
-    list(solver.solve_many(iter(rounds_for(solver, 2)), progress=lambda *done: told.append(done)))
-    assert told == [(1, None), (2, None)]
+    seen: list[Any] = []
+    list(solver.solve_many(iter(rounds_for(solver, 2)), progress=lambda *done: seen.append(done)))
+    assert seen == [(1, None), (2, None)]
 
 
 @on_every_device

@@ -99,11 +99,11 @@ def test_errors_in_clmsts_terms(
     fresh: Device, error: Exception, expected: type[ClmstError], words: str
 ) -> None:
     """One line each; an application that catches ``ClmstError`` misses none."""
-    told = failures.explained(fresh, error)
-    assert type(told) is expected
-    assert "\n" not in str(told)
+    reported = failures.explained(fresh, error)
+    assert type(reported) is expected
+    assert "\n" not in str(reported)
     with pytest.raises(expected, match=words):
-        raise told
+        raise reported
 
 
 @pytest.mark.parametrize("error", [MemoryError("numpy"), ValueError("bug"), KeyboardInterrupt()])

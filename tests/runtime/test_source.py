@@ -50,14 +50,14 @@ def test_each_file_comes_once(name: str) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_markers_are_right(name: str) -> None:
     """Every line must be the line of the file that the markers say, and none be missing."""
-    told: dict[str, dict[int, str]] = {}
+    reported: dict[str, dict[int, str]] = {}
     for line in source.compose(name).splitlines():
         if match := MARKER.match(line):
             number, file = int(match[1]), match[2]
         else:
-            told.setdefault(file, {})[number] = line
+            reported.setdefault(file, {})[number] = line
             number += 1
-    for file, lines in told.items():
+    for file, lines in reported.items():
         real = (source.root() / file).read_text(encoding="utf-8").splitlines()
         expected = {k: line for k, line in enumerate(real, 1) if not line.startswith("#include")}
         assert lines == expected

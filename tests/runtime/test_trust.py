@@ -296,7 +296,7 @@ def test_verdicts_are_listed(new: Device, cache: Path) -> None:
     new.trust.require(counted.family, "wide")
     (verdict,) = again(new).trust.verdicts()
     assert (verdict.family, verdict.case, verdict.passed) == ("sums", "wide", True)
-    (told,) = cache.rglob("device.txt")
-    assert json.loads(told.read_text())["device"] == new.name
+    (reported,) = cache.rglob("device.txt")
+    assert json.loads(reported.read_text())["device"] == new.name
     assert [path.suffix for path in cache.rglob("*") if path.suffix == ".began"] == []
     assert isinstance(verdict, Verdict)

@@ -158,16 +158,16 @@ def test_interrupt_keeps_the_best_so_far() -> None:
     assert outcome.parameters == ("edges_per_item",)
 
 
-def test_told_of_every_candidate() -> None:
-    told: list[tuple[str, object]] = []
+def test_progress_of_every_candidate() -> None:
+    reported: list[tuple[str, object]] = []
     search = Search(
         Model(bowl),
         START,
         [PARAMETERS["hub_row"]],
-        told=lambda outcome, name, value: told.append((name, value)),
+        on_progress=lambda outcome, name, value: reported.append((name, value)),
     )
     outcome = search.run()
-    assert told == [(step.name, step.value) for step in outcome.steps]
+    assert reported == [(step.name, step.value) for step in outcome.steps]
 
 
 def test_candidates_are_the_neighbours_first() -> None:

@@ -104,7 +104,8 @@ def find(name: str) -> SurrogateGraph:
         return rmat(int(match[1]), int(match[2]))
     raise InvalidArgumentError(
         f"there is no surrogate graph {name!r}; it must be one of {', '.join(SURROGATES)}, "
-        "or of the families random-N-dD, random-2eS-dD and rmat-2eS-dD: N or 2**S vertices of degree D"
+        "or of the families random-N-dD, random-2eS-dD and rmat-2eS-dD, with N or 2**S vertices "
+        "of degree D"
     )
 
 

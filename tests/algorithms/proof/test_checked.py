@@ -74,10 +74,10 @@ damages = pytest.mark.parametrize(("damage", "message"), DAMAGES.values(), ids=l
 def test_a_proved_forest_tells_so(keep: bool, maximum: bool) -> None:
     solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
     forest = solve(GRAPH, keep_on_device=keep, verify=True)
-    told = forest.stats["proof"]
-    assert told["where"] == "device"
-    assert told["by"] == clmst.get_device().description
-    assert told["ms"] > 0
+    reported = forest.stats["proof"]
+    assert reported["where"] == "device"
+    assert reported["by"] == clmst.get_device().description
+    assert reported["ms"] > 0
     assert "proof" not in solve(GRAPH).stats
 
 
@@ -152,8 +152,8 @@ def test_no_memory_for_the_proof(monkeypatch: pytest.MonkeyPatch) -> None:
         raise OutOfDeviceMemoryError("no memory is left\nat all")
 
     monkeypatch.setattr(proof, "prove", refuse)
-    told = clmst.minimum_spanning_forest(GRAPH, verify=True).stats["proof"]
-    assert (told["where"], told["reason"]) == ("host", "no memory is left")
+    reported = clmst.minimum_spanning_forest(GRAPH, verify=True).stats["proof"]
+    assert (reported["where"], reported["reason"]) == ("host", "no memory is left")
 
 
 def test_a_device_that_refuses_right_forests(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,8 +169,8 @@ def test_complete_graphs() -> None:
     points = clmst.Points(np.random.default_rng(0).random((40, 2)))
     matrix = clmst.DenseGraph(np.abs(np.subtract.outer(np.arange(30.0), np.arange(30.0))))
     for graph in (points, matrix):
-        told = clmst.minimum_spanning_forest(graph, verify=True).stats["proof"]
-        assert told["where"] == "device"
+        reported = clmst.minimum_spanning_forest(graph, verify=True).stats["proof"]
+        assert reported["where"] == "device"
 
 
 def test_weights_come_from_the_host(monkeypatch: pytest.MonkeyPatch) -> None:

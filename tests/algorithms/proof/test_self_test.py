@@ -62,6 +62,6 @@ def test_a_device_that_has_not_earned_it_leaves_it_to_the_host(
 ) -> None:
     monkeypatch.setattr("clmst.algorithms.earned.proof_refusal", lambda *_, **__: "wrong of late")
     graph = clmst.Graph.from_edges([0, 1], [1, 2], [3, 4])
-    told = clmst.minimum_spanning_forest(graph, verify=True).stats["proof"]
-    assert told["where"] == "host"
-    assert told["reason"] == "the device has not earned proofs: wrong of late"
+    reported = clmst.minimum_spanning_forest(graph, verify=True).stats["proof"]
+    assert reported["where"] == "host"
+    assert reported["reason"] == "the device has not earned proofs: wrong of late"

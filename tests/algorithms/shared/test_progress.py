@@ -192,8 +192,8 @@ def test_device_that_lies(any_device: Device, name: str, monkeypatch: Patch) -> 
         lie(patch)
         with pytest.raises(DeviceError, match=state) as caught:
             solve(any_device, algorithm, options)
-    told = str(caught.value)
-    assert told.startswith(f"{algorithm} came to no end on {any_device.description}: it stood at")
+    text = str(caught.value)
+    assert text.startswith(f"{algorithm} came to no end on {any_device.description}: it stood at")
     forest = solve(any_device, algorithm, options)
     np.testing.assert_array_equal(forest.edge_ids, clmst.kruskal(graph()).edge_ids)
 

@@ -15,7 +15,7 @@ from clmst.repeated.devices import strategies
 from clmst.repeated.devices.costs import Costs
 from clmst.repeated.devices.strategies import Choice
 from clmst.runtime import policy
-from tests.repeated.crews import clustered_graph, every_crew
+from tests.repeated.device_sets import clustered_graph, every_device_set
 from tests.runtime.test_policy import CAPABILITIES
 
 
@@ -109,14 +109,14 @@ def test_which_share_a_matrix(sizes: list[int], groups: list[list[int]]) -> None
     assert model.grouped(sizes, GPU) == groups
 
 
-def plan_of(crew: list[Device], graph: Graph, strategy: str, costs: list[Costs]) -> Any:
-    choice = Choice(topology.edges_once(graph), crew, algorithm="auto", options=None)
+def plan_of(devices: list[Device], graph: Graph, strategy: str, costs: list[Costs]) -> Any:
+    choice = Choice(topology.edges_once(graph), devices, algorithm="auto", options=None)
     choice.costs = costs
     return choice.plan(strategy)
 
 
-@every_crew("two")
-def test_what_auto_chooses(crew: list[Device], monkeypatch: pytest.MonkeyPatch) -> None:
+@every_device_set("two")
+def test_what_auto_chooses(devices: list[Device], monkeypatch: pytest.MonkeyPatch) -> None:
     """By costs alone; core numbers are found only where degrees do not rule dense parts out."""
     free = Costs(
         solve_ms=0, edge_ns=1e3, vertex_ns=1, cell_ns=1e4, upload_ns=0, download_ns=0, host=False
@@ -128,20 +128,20 @@ def test_what_auto_chooses(crew: list[Device], monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(
         strategies.api, "core_numbers", lambda *a, **k: found.append(1) or inner(*a, **k)
     )
-    plan = plan_of(crew, many, "auto", [free, free])
+    plan = plan_of(devices, many, "auto", [free, free])
     assert plan.strategy == "split"
     assert [len(one.tasks) for one in plan.assignments] == [1, 1]
-    assert plan_of(crew, many, "auto", [free, replace(free, solve_ms=99.0)]).strategy == "alone"
+    assert plan_of(devices, many, "auto", [free, replace(free, solve_ms=99.0)]).strategy == "alone"
     on_host = replace(free, host=True)
-    plan = plan_of(crew, many, "auto", [on_host, replace(on_host, edge_ns=500.0)])
-    assert (plan.strategy, plan.device) == ("alone", crew[1])
-    assert plan_of(crew, many, "auto", [free, on_host]).strategy == "split"
+    plan = plan_of(devices, many, "auto", [on_host, replace(on_host, edge_ns=500.0)])
+    assert (plan.strategy, plan.device) == ("alone", devices[1])
+    assert plan_of(devices, many, "auto", [free, on_host]).strategy == "split"
     road = clustered_graph((), n=3000, m=4000)
-    assert plan_of(crew, road, "auto", [free, free]).strategy == "alone"
+    assert plan_of(devices, road, "auto", [free, free]).strategy == "alone"
     assert not found
     cheap = replace(free, cell_ns=30.0)
     cliques = clustered_graph((80, 60, 50))
-    plan = plan_of(crew, cliques, "auto", [cheap, cheap])
+    plan = plan_of(devices, cliques, "auto", [cheap, cheap])
     assert plan.strategy == "cores"
     assert found
     matrices = [t.algorithm for one in plan.assignments for t in one.tasks]
@@ -149,16 +149,16 @@ def test_what_auto_chooses(crew: list[Device], monkeypatch: pytest.MonkeyPatch) 
     assert "dense" in matrices
     dear = replace(free, cell_ns=499.0, edge_ns=1e3)
     found.clear()
-    assert plan_of(crew, road, "auto", [dear, dear]).strategy == "alone"
+    assert plan_of(devices, road, "auto", [dear, dear]).strategy == "alone"
     assert not found
 
 
-@every_crew("two")
-def test_no_dense_part_at_all(crew: list[Device]) -> None:
+@every_device_set("two")
+def test_no_dense_part_at_all(devices: list[Device]) -> None:
     """One device does all then, whatever was asked for."""
     path = np.arange(100)
     graph = Graph.from_edges(path, path + 1)
     dear = [replace(GPU, cell_ns=1.0)] * 2
-    assert plan_of(crew, graph, "cores", dear).strategy == "alone"
-    assert plan_of(crew, Graph.from_edges([], []), "cores", [GPU, GPU]).strategy == "alone"
-    assert plan_of(crew, graph, "alone", [CPU, GPU]).device is crew[1]
+    assert plan_of(devices, graph, "cores", dear).strategy == "alone"
+    assert plan_of(devices, Graph.from_edges([], []), "cores", [GPU, GPU]).strategy == "alone"
+    assert plan_of(devices, graph, "alone", [CPU, GPU]).device is devices[1]

@@ -27,7 +27,7 @@ from clmst.repeated import staged
 from clmst.repeated.devices.multi_device import MultiDevice
 from clmst.runtime import program
 from tests.forests import assert_same_forest
-from tests.repeated.crews import clustered_graph, every_crew, in_canonical_order
+from tests.repeated.device_sets import clustered_graph, every_device_set, in_canonical_order
 from tests.repeated.rounds import (
     assert_closed,
     check,
@@ -63,12 +63,12 @@ def strategy_of(solver: RepeatedSolver) -> str:
 # ------------------------------------------------------------------------- the forest
 
 
-@every_crew()
+@every_device_set()
 @both
 @settings(max_examples=15)
 @given(data=st.data())
 def test_any_graph_under_any_weights(
-    crew: list[Device], strategy: str, data: st.DataObject
+    devices: list[Device], strategy: str, data: st.DataObject
 ) -> None:
     """Every layout, loops, parallel edges, nothing at all, parts without an edge; any dtype."""
     edges = data.draw(edge_arrays(max_edges=80))
@@ -76,7 +76,7 @@ def test_any_graph_under_any_weights(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(partition, "RANGE_STEP", 1)  # host arrays may be cut anywhere
         solver = RepeatedSolver(
-            edges.graph(layout), devices=crew, strategy=strategy, maximum=maximum
+            edges.graph(layout), devices=devices, strategy=strategy, maximum=maximum
         )
     dtypes = [np.dtype(name) for name in ("f4", "i8", "u1")]
     with solver:
@@ -94,13 +94,13 @@ def test_any_graph_under_any_weights(
             check(solver, weights, forest)
 
 
-@every_crew("two")
+@every_device_set("two")
 @both
 @every_order
 @pytest.mark.parametrize("maximum", [False, True])
-def test_all_dtypes(crew: list[Device], strategy: str, make: Any, maximum: bool) -> None:
+def test_all_dtypes(devices: list[Device], strategy: str, make: Any, maximum: bool) -> None:
     """Words of every width, narrowed and not; ties everywhere. The parts are what they should."""
-    solver = RepeatedSolver(make(), devices=crew, strategy=strategy, maximum=maximum)
+    solver = RepeatedSolver(make(), devices=devices, strategy=strategy, maximum=maximum)
     assert strategy_of(solver) == strategy
     rng = np.random.default_rng(1)
     for dtype in WEIGHT_DTYPES:
@@ -111,7 +111,7 @@ def test_all_dtypes(crew: list[Device], strategy: str, make: Any, maximum: bool)
             check(solver, far / 3)
         forest = check(solver, weights)
     parts = forest.stats["devices"]
-    assert {part["device"] for part in parts} == {device.description for device in crew}
+    assert {part["device"] for part in parts} == {device.description for device in devices}
     assert sum(part["edges"] for part in parts) == solver._graph.n_slots
     if strategy == "cores":
         dense = next(part for part in parts if "dense" in part["algorithms"])
@@ -119,13 +119,13 @@ def test_all_dtypes(crew: list[Device], strategy: str, make: Any, maximum: bool)
         assert dense["edges"] >= 40 * 39 // 2
 
 
-@every_crew("two")
-def test_parts_of_cores(crew: list[Device]) -> None:
+@every_device_set("two")
+def test_parts_of_cores(devices: list[Device]) -> None:
     """Cliques apart are matrices apart where cells in vain cost more than another solve."""
     u, v = np.triu_indices(60, 1)
     ring = np.arange(120)
     u, v = np.concatenate([u, u + 60, ring]), np.concatenate([v, v + 60, ring + 120])
-    solver = RepeatedSolver(Graph.from_edges(u, v), devices=crew, strategy="cores")
+    solver = RepeatedSolver(Graph.from_edges(u, v), devices=devices, strategy="cores")
     executor = solver._session.opened()
     assert isinstance(executor, MultiDevice)
     tasks = [t for one in executor.plan.assignments for t in one.tasks if t.algorithm == "dense"]
@@ -133,21 +133,21 @@ def test_parts_of_cores(crew: list[Device]) -> None:
     check(solver, np.random.default_rng(0).random(solver.n_edges))
 
 
-@every_crew("two", "three")
+@every_device_set("two", "three")
 @both
-def test_same_as_one_solve(crew: list[Device], strategy: str) -> None:
+def test_same_as_one_solve(devices: list[Device], strategy: str) -> None:
     """Attributes and all; forests kept on the device have weights of their own."""
     graph = in_canonical_order(clustered_graph((90, 70), n=2000, m=5000))
     rng = np.random.default_rng(2)
-    solver = RepeatedSolver(graph, devices=crew, strategy=strategy)
+    solver = RepeatedSolver(graph, devices=devices, strategy=strategy)
     kept = []
     for dtype in ("f4", "i8", "f8"):
         weights = rng.integers(-500, 500, solver.n_edges).astype(dtype)
         again = graph.replace(weights=weights[graph.edge_ids])
-        once = clmst.minimum_spanning_forest(again, device=crew[0])
+        once = clmst.minimum_spanning_forest(again, device=devices[0])
         forest = solver.solve(weights, keep_on_device=True)
         assert forest.graph.device is solver.device
-        assert solver.device in crew
+        assert solver.device in devices
         kept.append((forest, once))
     for forest, once in kept:
         assert_same_forest(forest.to_host(), once)
@@ -156,35 +156,35 @@ def test_same_as_one_solve(crew: list[Device], strategy: str) -> None:
     assert "on several devices" in message
 
 
-@every_crew("two", "copying")
+@every_device_set("two", "copying")
 @pytest.mark.parametrize("strategy", ["alone", "auto", "split", "cores"])
-def test_labels_matrices_and_strategies(crew: list[Device], strategy: str) -> None:
+def test_labels_matrices_and_strategies(devices: list[Device], strategy: str) -> None:
     graph = random_graph(4, 9).replace(vertex_labels=tuple("abcdefghi"))
-    with RepeatedSolver(graph, devices=crew, strategy=strategy) as solver:
+    with RepeatedSolver(graph, devices=devices, strategy=strategy) as solver:
         assert solver.solve(np.ones(9)).vertex_labels == tuple("abcdefghi")
     dense = np.triu(np.random.default_rng(0).integers(0, 3, (60, 60)), 1)
     A = sparse.csr_array(dense + dense.T)
-    with RepeatedSolver(A, devices=crew, strategy=strategy) as solver:
+    with RepeatedSolver(A, devices=devices, strategy=strategy) as solver:
         forest = check(solver, solver.weights_of(2 * A))
-        once = clmst.minimum_spanning_forest(A, device=crew[0])
+        once = clmst.minimum_spanning_forest(A, device=devices[0])
         np.testing.assert_array_equal(forest.edges, once.edges)
 
 
 # ------------------------------------------------------------------- where weights are
 
 
-@every_crew("two", "copying")
+@every_device_set("two", "copying")
 @both
 @every_order
 @pytest.mark.parametrize("dtype", ["u1", "f4", "i8"])
 def test_weights_on_one_of_the_devices(
-    crew: list[Device], strategy: str, make: Any, dtype: str, monkeypatch: pytest.MonkeyPatch
+    devices: list[Device], strategy: str, make: Any, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The others get theirs through the host; whichever it is, of whatever queue."""
     monkeypatch.setattr(partition, "RANGE_STEP", 512)
-    solver = RepeatedSolver(make(), devices=crew, strategy=strategy)
+    solver = RepeatedSolver(make(), devices=devices, strategy=strategy)
     rng = np.random.default_rng(5)
-    for device in crew:
+    for device in devices:
         weights = rng.integers(0, 99, solver.n_edges).astype(dtype)
         for array in (
             DeviceArray.from_host(weights, device),
@@ -195,8 +195,8 @@ def test_weights_on_one_of_the_devices(
             np.testing.assert_array_equal(found, weights)
             changed = weights.copy()
             changed[[3, 9]] = 7, 8
-            ids = DeviceArray.from_host(np.array([3, 9, 3], "u4"), crew[1])
-            new = DeviceArray.from_host(np.array([1, 8, 7], dtype), crew[0])
+            ids = DeviceArray.from_host(np.array([3, 9, 3], "u4"), devices[1])
+            new = DeviceArray.from_host(np.array([1, 8, 7], dtype), devices[0])
             check(solver, changed, solver.update(ids, new))
             check(solver, changed, solver.update([3], changed[[3]]))
             found = array.to_host() if isinstance(array, DeviceArray) else array.get()
@@ -205,30 +205,30 @@ def test_weights_on_one_of_the_devices(
         arrays = (DeviceArray.from_host(one, device) for one in many)
         for one, forest in zip(many, solver.solve_many(arrays), strict=True):
             check(solver, one, forest)
-    elsewhere = DeviceArray.from_host(np.ones(solver.n_edges), crew[0].forcing_off("lanes"))
+    elsewhere = DeviceArray.from_host(np.ones(solver.n_edges), devices[0].forcing_off("lanes"))
     assert "another context" in refused(solver.solve, elsewhere)
 
 
-@every_crew("two", "copying")
+@every_device_set("two", "copying")
 @both
 @every_order
-def test_many_rounds_one_ahead(crew: list[Device], strategy: str, make: Any) -> None:
+def test_many_rounds_one_ahead(devices: list[Device], strategy: str, make: Any) -> None:
     """In order, from one array that is filled again and again; the next ones while one solves."""
-    solver = RepeatedSolver(make(), devices=crew, strategy=strategy)
+    solver = RepeatedSolver(make(), devices=devices, strategy=strategy)
     rng = np.random.default_rng(9)
     rounds = [rng.integers(0, 500, solver.n_edges).astype("f4") for _ in range(6)]
-    same, told = np.empty_like(rounds[0]), []
+    same, seen = np.empty_like(rounds[0]), []
 
     def filled() -> Iterator[Any]:
         for weights in rounds:
             same[:] = weights
             yield same
 
-    forests = solver.solve_many(filled(), progress=lambda *done: told.append(done))
+    forests = solver.solve_many(filled(), progress=lambda *done: seen.append(done))
     for weights, forest in zip(rounds, forests, strict=True):
         check(solver, weights, forest)
         check(solver, weights[::-1].copy())
-    assert told == [(k, None) for k in range(1, 7)]
+    assert seen == [(k, None) for k in range(1, 7)]
     kept = list(solver.solve_many(rounds, keep_on_device=True))
     for weights, on_device in zip(rounds, kept, strict=True):
         check(solver, weights, on_device.to_host())
@@ -244,13 +244,13 @@ def test_many_rounds_one_ahead(crew: list[Device], strategy: str, make: Any) -> 
 # -------------------------------------------------------------------------- bad input
 
 
-@every_crew("two")
+@every_device_set("two")
 @both
 @every_order
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 @pytest.mark.parametrize("checks_from", [0, 1 << 30])
 def test_first_nan_is_named(
-    crew: list[Device],
+    devices: list[Device],
     strategy: str,
     make: Any,
     dtype: str,
@@ -261,7 +261,7 @@ def test_first_nan_is_named(
     """Of those that all devices find; the next round is as good as ever, an update needs one."""
     monkeypatch.setattr(staged, "DEVICE_CHECKS_FROM", checks_from)
     monkeypatch.setattr(partition, "RANGE_STEP", 512)
-    solver = RepeatedSolver(make(), devices=crew, strategy=strategy)
+    solver = RepeatedSolver(make(), devices=devices, strategy=strategy)
     right = np.random.default_rng(6).integers(0, 50, solver.n_edges).astype(dtype)
     check(solver, right)
     places = np.flatnonzero(solver.edges[:, 0] >= 0)
@@ -269,24 +269,24 @@ def test_first_nan_is_named(
         wrong = right.copy()
         wrong[places[[1200, 900, first]]] = np.nan
         rule = f"the weight of edge {places[first]} is NaN; weights must be ordered"
-        for given_weights in (wrong, DeviceArray.from_host(wrong, crew[1])):
+        for given_weights in (wrong, DeviceArray.from_host(wrong, devices[1])):
             assert rule in refused(solver.solve, given_weights)
             assert rule in refused(list, solver.solve_many([right, given_weights]))
             assert "no weights to change" in refused(solver.update, [0], [1])
         check(solver, right)
 
 
-@every_crew("two")
+@every_device_set("two")
 @both
-def test_what_is_wrong_is_told_as_by_one_device(crew: list[Device], strategy: str) -> None:
-    solver = RepeatedSolver(random_graph(), devices=crew, strategy=strategy)
+def test_what_is_wrong_is_told_as_by_one_device(devices: list[Device], strategy: str) -> None:
+    solver = RepeatedSolver(random_graph(), devices=devices, strategy=strategy)
     for weights in ([], np.ones(1499), np.ones((1500, 1)), np.float32(1)):
         assert f"shape {np.shape(weights)} for 1500 edges" in refused(solver.solve, weights)
     assert "no weights to change; solve() gives them" in refused(solver.update, [0], [1])
     assert "must be one of bool" in refused(solver.solve, np.zeros(1500, "c8"))
     weights = np.arange(1500, dtype=np.int16)
     check(solver, weights)
-    double = DeviceArray.from_host(np.ones(1), crew[0])
+    double = DeviceArray.from_host(np.ones(1), devices[0])
     for ids, new, rule in (
         ([0, 1], [1], "shape (1,) for 2 edge_ids"),
         ([0.5], [1], "of dtype float64; they must be one-dimensional of an integer dtype"),
@@ -301,36 +301,48 @@ def test_what_is_wrong_is_told_as_by_one_device(crew: list[Device], strategy: st
     check(solver, weights, solver.update([], []))
 
 
-@every_crew("two")
-def test_devices_and_strategies_that_make_no_sense(crew: list[Device]) -> None:
+@every_device_set("two")
+def test_devices_and_strategies_that_make_no_sense(devices: list[Device]) -> None:
     graph = random_graph()
     for options, rule in (
         ({"devices": []}, "devices is empty; name one at least"),
-        ({"devices": [crew[0], crew[0]]}, "is among the devices twice; each may be named once"),
-        ({"devices": [crew[0], crew[0].with_policy(crew[0].policy)]}, "is among the devices twice"),
-        ({"devices": crew, "strategy": "both"}, "no strategy is called 'both'; there are 'auto'"),
-        ({"devices": crew[0], "strategy": "split"}, "'split' is for several devices, and there is"),
-        ({"devices": crew[:1], "strategy": "cores"}, "'cores' is for several devices"),
-        ({"devices": [crew[0], 7]}, "device is a int; it must be"),
+        (
+            {"devices": [devices[0], devices[0]]},
+            "is among the devices twice; each may be named once",
+        ),
+        (
+            {"devices": [devices[0], devices[0].with_policy(devices[0].policy)]},
+            "is among the devices twice",
+        ),
+        (
+            {"devices": devices, "strategy": "both"},
+            "no strategy is called 'both'; there are 'auto'",
+        ),
+        (
+            {"devices": devices[0], "strategy": "split"},
+            "'split' is for several devices, and there is",
+        ),
+        ({"devices": devices[:1], "strategy": "cores"}, "'cores' is for several devices"),
+        ({"devices": [devices[0], 7]}, "device is a int; it must be"),
         ({"devices": 7}, "device is a int; it must be"),
-        ({"devices": [crew[0], "abacus"]}, "no device matches 'abacus'"),
+        ({"devices": [devices[0], "abacus"]}, "no device matches 'abacus'"),
     ):
         assert rule in refused(RepeatedSolver, graph, **options)
-    resident = clmst.to_device(graph, crew[0].forcing_off("lanes"))
-    assert "which is none of the devices" in refused(RepeatedSolver, resident, devices=crew)
-    resident = clmst.to_device(graph, crew[1])
-    solver = RepeatedSolver(resident, devices=crew, strategy="split")
+    resident = clmst.to_device(graph, devices[0].forcing_off("lanes"))
+    assert "which is none of the devices" in refused(RepeatedSolver, resident, devices=devices)
+    resident = clmst.to_device(graph, devices[1])
+    solver = RepeatedSolver(resident, devices=devices, strategy="split")
     check(solver, np.arange(1500)[::-1])
-    assert RepeatedSolver(resident, strategy="alone").device is crew[1]
+    assert RepeatedSolver(resident, strategy="alone").device is devices[1]
 
 
-@every_crew("two")
+@every_device_set("two")
 @pytest.mark.parametrize("strategy", ["alone", "split", "cores"])
-def test_closed(crew: list[Device], strategy: str) -> None:
+def test_closed(devices: list[Device], strategy: str) -> None:
     """Forests outlive the solver; asking it for more is an error that says so; no thread stays."""
     before = threading.active_count()
     weights = np.arange(1500)
-    with RepeatedSolver(random_graph(), devices=crew, strategy=strategy) as solver:
+    with RepeatedSolver(random_graph(), devices=devices, strategy=strategy) as solver:
         kept = solver.solve(weights, keep_on_device=True)
         many = solver.solve_many([np.ones(1500)] * 3)
         next(many)
@@ -343,13 +355,15 @@ def test_closed(crew: list[Device], strategy: str) -> None:
 # --------------------------------------------------------------- rounds, threads, times
 
 
-@every_crew("copying", "two")
+@every_device_set("copying", "two")
 @both
 def test_no_memory_and_no_program_from_the_second_round_on(
-    crew: list[Device], strategy: str, monkeypatch: pytest.MonkeyPatch
+    devices: list[Device], strategy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Updates are rounds, too."""
-    solver = RepeatedSolver(clustered_graph((80,), n=3000, m=9000), devices=crew, strategy=strategy)
+    solver = RepeatedSolver(
+        clustered_graph((80,), n=3000, m=9000), devices=devices, strategy=strategy
+    )
     assert strategy_of(solver) == strategy
     rng = np.random.default_rng(8)
     rounds = [rng.random(solver.n_edges, dtype=np.float32) for _ in range(3)]
@@ -365,18 +379,18 @@ def test_no_memory_and_no_program_from_the_second_round_on(
         turn(k)
     list(solver.solve_many(rounds))
     monkeypatch.setattr(program, "build", lambda *_: pytest.fail("a program is built"))
-    before = [device._pool.managed_bytes for device in crew]
+    before = [device._pool.managed_bytes for device in devices]
     for k in range(60):
         turn(k)
     list(solver.solve_many(rounds * 5))
-    assert [device._pool.managed_bytes for device in crew] == before
+    assert [device._pool.managed_bytes for device in devices] == before
 
 
-@every_crew("two", "three")
+@every_device_set("two", "three")
 @both
-def test_threads_take_turns(crew: list[Device], strategy: str) -> None:
+def test_threads_take_turns(devices: list[Device], strategy: str) -> None:
     """Each gets the forest of its own weights; others solve on the devices at the same time."""
-    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy=strategy)
+    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy=strategy)
     aside = random_graph(seed=1)
     alone = clmst.kruskal(aside)
     weights = [np.random.default_rng(k).integers(0, 99, solver.n_edges) for k in range(3)]
@@ -387,7 +401,7 @@ def test_threads_take_turns(crew: list[Device], strategy: str) -> None:
         start.wait()
         for _ in range(8):
             if k == 3:
-                for device in crew:
+                for device in devices:
                     forest = clmst.minimum_spanning_forest(aside, device=device)
                     assert_same_forest(forest, alone)
             else:
@@ -397,14 +411,14 @@ def test_threads_take_turns(crew: list[Device], strategy: str) -> None:
         list(pool.map(solve, range(4)))
 
 
-@every_crew("two")
-def test_devices_work_at_the_same_time(crew: list[Device]) -> None:
+@every_device_set("two")
+def test_devices_work_at_the_same_time(devices: list[Device]) -> None:
     """By the host's clock, and by the devices' own, brought onto it.
 
     In some round, that is: where cores are wanted by others, a thread may get none for as long as
     the other device works.
     """
-    solver = RepeatedSolver(sorted_graph(50_000, 1_500_000), devices=crew, strategy="split")
+    solver = RepeatedSolver(sorted_graph(50_000, 1_500_000), devices=devices, strategy="split")
     weights = np.random.default_rng(3).random(solver.n_edges, dtype=np.float32)
     solver.solve(weights)
     most = [-1.0, -1.0]

@@ -22,7 +22,7 @@ from clmst.core import partition
 from clmst.repeated.devices import multi_device
 from clmst.repeated.devices.multi_device import MultiDevice
 from clmst.runtime.launcher import Launcher
-from tests.repeated.crews import clustered_graph, every_crew
+from tests.repeated.device_sets import clustered_graph, every_device_set
 from tests.repeated.rounds import check
 
 both = pytest.mark.parametrize("strategy", ["split", "cores"])
@@ -81,26 +81,26 @@ def members_of(solver: RepeatedSolver) -> list[Device]:
     return [worker.device for worker in executor.workers]
 
 
-def told(device: Device) -> Any:
+def warned(device: Device) -> Any:
     return pytest.warns(DeviceWarning, match=r"failed: .*; the solver goes on without it, on ")
 
 
-@every_crew("two", "copying")
+@every_device_set("two", "copying")
 @both
 @pytest.mark.parametrize("place", [0, 1])
 @pytest.mark.parametrize("after", [0, 2])
 @pytest.mark.parametrize("lost", [False, True])
 def test_a_round_is_finished_by_the_other(
-    crew: list[Device], strategy: str, place: int, injury: Injury, *, after: int, lost: bool
+    devices: list[Device], strategy: str, place: int, injury: Injury, *, after: int, lost: bool
 ) -> None:
     """Whichever fails, early or in the last pass; later rounds go on without it, in silence."""
-    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy=strategy)
+    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy=strategy)
     weights = weights_for(solver)
     check(solver, weights[0])
     failing = members_of(solver)[place]
-    (other,) = [device for device in crew if device is not failing]
+    (other,) = [device for device in devices if device is not failing]
     injury.strike(failing, after=after if place == 0 else 0, lost=lost)
-    with told(failing):
+    with warned(failing):
         check(solver, weights[1])
     assert solver.device is other
     with warnings.catch_warnings():
@@ -112,20 +112,20 @@ def test_a_round_is_finished_by_the_other(
             check(solver, one, forest)
 
 
-@every_crew("three")
-def test_two_of_three_are_left(crew: list[Device], injury: Injury) -> None:
+@every_device_set("three")
+def test_two_of_three_are_left(devices: list[Device], injury: Injury) -> None:
     """Edges are shared out anew; when all have failed, every call says so."""
-    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy="split")
+    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy="split")
     weights = weights_for(solver)
     check(solver, weights[0])
-    injury.strike(crew[1])
-    with told(crew[1]):
+    injury.strike(devices[1])
+    with warned(devices[1]):
         forest = check(solver, weights[1])
     assert len(forest.stats["devices"]) == 2
-    injury.strike(crew[0], lost=True)
-    with told(crew[0]):
+    injury.strike(devices[0], lost=True)
+    with warned(devices[0]):
         check(solver, weights[2])
-    injury.strike(crew[2])
+    injury.strike(devices[2])
     for _ in range(2):
         with pytest.raises(UnsupportedDeviceError, match="it was the solver's last device"):
             solver.solve(weights[0])
@@ -133,52 +133,57 @@ def test_two_of_three_are_left(crew: list[Device], injury: Injury) -> None:
         solver.update([0], [1])
 
 
-@every_crew("two")
-def test_warnings_that_are_errors(crew: list[Device], injury: Injury) -> None:
+@every_device_set("two")
+def test_warnings_that_are_errors(devices: list[Device], injury: Injury) -> None:
     """Whoever wants no round without all devices gets none; the next one is as the others are."""
-    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy="split")
+    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy="split")
     weights = weights_for(solver)
     check(solver, weights[0])
-    injury.strike(crew[0])
+    injury.strike(devices[0])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(DeviceWarning, match="goes on without it"):
             solver.solve(weights[1])
         check(solver, weights[2])
-    assert solver.device is crew[1]
+    assert solver.device is devices[1]
 
 
-@every_crew("two", "copying")
+@every_device_set("two", "copying")
 @both
 @pytest.mark.parametrize("lost", [False, True])
 def test_weights_that_are_on_devices(
-    crew: list[Device], strategy: str, injury: Injury, *, lost: bool
+    devices: list[Device], strategy: str, injury: Injury, *, lost: bool
 ) -> None:
     """Those of an update are read back, if the device that failed gives them; else it is told."""
     graph = clustered_graph()
     for place in range(2):
-        solver = RepeatedSolver(graph, devices=crew, strategy=strategy)
+        solver = RepeatedSolver(graph, devices=devices, strategy=strategy)
         weights = weights_for(solver)
         check(solver, weights[0])
         injury.strike(members_of(solver)[place], lost=lost)
         changed = weights[0].copy()
         changed[[9, 7]] = 0, 3
         if lost:
-            with told(crew[0]), pytest.raises(UnsupportedDeviceError, match="were lost with it"):
+            with (
+                warned(devices[0]),
+                pytest.raises(UnsupportedDeviceError, match="were lost with it"),
+            ):
                 solver.update([9, 7, 9], [5, 3, 0])
             check(solver, changed)
         else:
-            with told(crew[0]):
+            with warned(devices[0]):
                 check(solver, changed, solver.update([9, 7, 9], [5, 3, 0]))
         injury.heal()
 
 
-@every_crew("two", "copying")
+@every_device_set("two", "copying")
 @both
 @pytest.mark.parametrize("place", [0, 1])
-def test_one_of_many_rounds(crew: list[Device], strategy: str, place: int, injury: Injury) -> None:
+def test_one_of_many_rounds(
+    devices: list[Device], strategy: str, place: int, injury: Injury
+) -> None:
     """All forests come, in order, though what was on its way to the device that failed is lost."""
-    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy=strategy)
+    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy=strategy)
     rounds, same = weights_for(solver, 6), np.empty(solver.n_edges, np.float32)
 
     def filled() -> Iterator[Any]:
@@ -188,17 +193,17 @@ def test_one_of_many_rounds(crew: list[Device], strategy: str, place: int, injur
                 injury.strike(members_of(solver)[place], after=0)
             yield same
 
-    with told(crew[0]):
+    with warned(devices[0]):
         for weights, forest in zip(rounds, solver.solve_many(filled()), strict=True):
             check(solver, weights, forest)
 
 
-@every_crew("two")
+@every_device_set("two")
 def test_an_upload_that_fails(
-    crew: list[Device], injury: Injury, monkeypatch: pytest.MonkeyPatch
+    devices: list[Device], injury: Injury, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of weights that are one ahead: it is no error of the weights, and none of theirs is lost."""
-    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy="split")
+    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy="split")
     rounds = weights_for(solver, 4)
     executor = solver._session.opened()
     assert isinstance(executor, MultiDevice)
@@ -212,25 +217,25 @@ def test_an_upload_that_fails(
         return inner(*arguments, **options)
 
     monkeypatch.setattr(rounds_of_one, "bring", bring)
-    with told(crew[1]):
+    with warned(devices[1]):
         for weights, forest in zip(rounds, solver.solve_many(iter(rounds)), strict=True):
             check(solver, weights, forest)
 
 
-@every_crew("two")
+@every_device_set("two")
 @pytest.mark.parametrize("keep_on_device", [False, True])
 def test_alone_and_then_the_other(
-    crew: list[Device], injury: Injury, *, keep_on_device: bool
+    devices: list[Device], injury: Injury, *, keep_on_device: bool
 ) -> None:
     """Where one device does all, another takes its place; weights of the first are read back."""
-    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy="alone")
+    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy="alone")
     weights = weights_for(solver)
     check(solver, weights[0])
     first = solver.device
-    (other,) = [device for device in crew if device is not first]
+    (other,) = [device for device in devices if device is not first]
     array = DeviceArray.from_host(weights[1], first)
     injury.strike(first)
-    with told(first):
+    with warned(first):
         forest = solver.solve(array, keep_on_device=True)
     assert solver.device is forest.graph.device is other
     check(solver, weights[1], forest.to_host())
@@ -239,12 +244,12 @@ def test_alone_and_then_the_other(
     check(solver, weights[2], kept.to_host() if keep_on_device else kept)
 
 
-@every_crew("two")
+@every_device_set("two")
 def test_an_update_that_one_device_alone_did_not_finish(
-    crew: list[Device], monkeypatch: pytest.MonkeyPatch
+    devices: list[Device], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody knows which weights it has changed; another device takes new ones."""
-    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy="alone")
+    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy="alone")
     weights = weights_for(solver)
     check(solver, weights[0])
     failing = solver.device
@@ -253,7 +258,7 @@ def test_an_update_that_one_device_alone_did_not_finish(
         raise cl.MemoryError("clCreateBuffer failed: MEM_OBJECT_ALLOCATION_FAILURE")
 
     monkeypatch.setattr(solver._session.opened().rounds, "change", change)
-    with told(failing), pytest.raises(UnsupportedDeviceError, match="they must be given again"):
+    with warned(failing), pytest.raises(UnsupportedDeviceError, match="they must be given again"):
         solver.update([3], [0])
     assert solver.device is not failing
     with pytest.raises(ValueError, match="no weights to change"):
@@ -261,13 +266,13 @@ def test_an_update_that_one_device_alone_did_not_finish(
     check(solver, weights[1])
 
 
-@every_crew("two")
+@every_device_set("two")
 @both
 def test_what_breaks_a_round_off_is_no_failure(
-    crew: list[Device], strategy: str, monkeypatch: pytest.MonkeyPatch
+    devices: list[Device], strategy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ctrl-C: both devices are there in the next round, and no weights that are half changed."""
-    solver = RepeatedSolver(clustered_graph(), devices=crew, strategy=strategy)
+    solver = RepeatedSolver(clustered_graph(), devices=devices, strategy=strategy)
     weights = weights_for(solver)
     check(solver, weights[0])
     inner, armed = Launcher.read_word, [False]

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from clmst.core.errors import FileFormatError
-from clmst.io import promises, read_graph
-from clmst.io.promises import Promise
+from clmst.io import declared_sizes, read_graph
+from clmst.io.declared_sizes import DeclaredSizes
 
 
-def test_a_promise_that_memory_could_hold_is_taken() -> None:
-    assert Promise.parse("0004", "7", line=1) == Promise(n_vertices=4, n_edges=7)
+def test_sizes_that_memory_could_hold_are_taken() -> None:
+    assert DeclaredSizes.parse("0004", "7", line=1) == DeclaredSizes(n_vertices=4, n_edges=7)
 
 
 @pytest.mark.parametrize(
@@ -22,37 +22,37 @@ def test_a_promise_that_memory_could_hold_is_taken() -> None:
 )
 def test_more_than_a_graph_may_have_is_refused(n: int, m: int) -> None:
     with pytest.raises(FileFormatError, match="there may be 4294967294 vertices and 4294967295"):
-        Promise(n_vertices=n, n_edges=m)
-    with pytest.raises(FileFormatError, match="line 3: the header promises"):
-        Promise.parse(str(n), str(m), line=3)
+        DeclaredSizes(n_vertices=n, n_edges=m)
+    with pytest.raises(FileFormatError, match="line 3: the header declares"):
+        DeclaredSizes.parse(str(n), str(m), line=3)
 
 
 @pytest.mark.parametrize(("n", "m"), [(100_000_000, 0), (2, 50_000_000), (4_294_967_294, 1)])
 def test_more_than_memory_holds_is_refused(monkeypatch: pytest.MonkeyPatch, n: int, m: int) -> None:
-    monkeypatch.setattr(promises, "physical_memory", lambda: 1 << 30)
+    monkeypatch.setattr(declared_sizes, "physical_memory", lambda: 1 << 30)
     with pytest.raises(FileFormatError, match="this machine has 1024 MiB of memory"):
-        Promise(n_vertices=n, n_edges=m)
+        DeclaredSizes(n_vertices=n, n_edges=m)
 
 
 def test_where_memory_is_unknown_only_the_limits_of_graphs_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(promises, "physical_memory", lambda: None)
-    assert Promise(n_vertices=2**32 - 2, n_edges=2**32 - 1).n_edges == 2**32 - 1
+    monkeypatch.setattr(declared_sizes, "physical_memory", lambda: None)
+    assert DeclaredSizes(n_vertices=2**32 - 2, n_edges=2**32 - 1).n_edges == 2**32 - 1
 
 
 @pytest.mark.parametrize("word", ["-1", "x", "1.5", "1e3", "²", "٣", "+4", ""])
 def test_counts_are_plain_numbers(word: str) -> None:
     with pytest.raises(FileFormatError, match=re.escape(f"line 1: the header says {word!r}")):
-        Promise.parse(word, "1", line=1)
+        DeclaredSizes.parse(word, "1", line=1)
 
 
 @pytest.mark.parametrize("found", [4, 6])
-def test_more_and_fewer_edges_than_promised_are_refused(found: int) -> None:
-    promise = Promise(n_vertices=3, n_edges=5)
-    promise.check_kept(5)
-    with pytest.raises(FileFormatError, match=f"promises 5 arcs but the file holds {found}"):
-        promise.check_kept(found, what="arcs")
+def test_more_and_fewer_edges_than_declared_are_refused(found: int) -> None:
+    declared = DeclaredSizes(n_vertices=3, n_edges=5)
+    declared.check_edges(5)
+    with pytest.raises(FileFormatError, match=f"declares 5 arcs but the file holds {found}"):
+        declared.check_edges(found, what="arcs")
 
 
 @pytest.mark.parametrize("suffix", [".gr", ".stp", ".mtx", ".graph", ".tsp", ".txt"])
@@ -74,8 +74,8 @@ def test_vertices_of_a_header_are_bounded_by_the_file(tmp_path: Path, suffix: st
             read_graph(path)
 
 
-def test_vertices_that_a_file_may_promise() -> None:
-    assert Promise(n_vertices=2**24, n_edges=0, file_bytes=1).n_vertices == 2**24
-    assert Promise(n_vertices=2**26, n_edges=0, file_bytes=2**20).n_vertices == 2**26
+def test_vertices_that_a_file_may_declare() -> None:
+    assert DeclaredSizes(n_vertices=2**24, n_edges=0, file_bytes=1).n_vertices == 2**24
+    assert DeclaredSizes(n_vertices=2**26, n_edges=0, file_bytes=2**20).n_vertices == 2**26
     with pytest.raises(FileFormatError, match="in a file of 1048575 bytes"):
-        Promise(n_vertices=2**26, n_edges=0, file_bytes=2**20 - 1)
+        DeclaredSizes(n_vertices=2**26, n_edges=0, file_bytes=2**20 - 1)

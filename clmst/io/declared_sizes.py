@@ -1,4 +1,4 @@
-"""What a header promises: refused where no machine could hold it, checked at the end."""
+"""Sizes that a header declares: refused if no machine could hold them, checked at the end."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from clmst.core.graph_checks import (
 )
 from clmst.core.memory import physical_memory
 
-# A header may promise FREE_VERTICES, or so many for each byte of its file on the disk: vertices
-# without an edge take no text. Promised edges cost nothing until they are read.
+# A header may declare FREE_VERTICES, or so many for each byte of its file on the disk: vertices
+# without an edge take no text. Declared edges cost nothing until they are read.
 VERTICES_PER_BYTE = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Promise:
+class DeclaredSizes:
     """How many vertices and edges a header says that its file holds.
 
     Raises
     ------
     FileFormatError
         More than a graph may have, more than this machine's memory could hold, or more than
-        a file of `file_bytes` may promise. This comes before anything of that size is allocated.
+        a file of `file_bytes` may declare. The check comes before any allocation of that size.
     """
 
     n_vertices: int
@@ -35,7 +35,7 @@ class Promise:
     file_bytes: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        what = f"the header promises {self.n_vertices} vertices and {self.n_edges} edges"
+        what = f"the header declares {self.n_vertices} vertices and {self.n_edges} edges"
         if self.n_vertices > MAX_VERTICES or self.n_edges > MAX_SLOTS:
             raise FileFormatError(
                 f"{what}; there may be {MAX_VERTICES} vertices and {MAX_SLOTS} edges"
@@ -61,7 +61,7 @@ class Promise:
     @classmethod
     def parse(
         cls, n_vertices: str, n_edges: str, *, line: int, file_bytes: int | None = None
-    ) -> Promise:
+    ) -> DeclaredSizes:
         """Read the two numbers of a header on line `line`."""
         counts = []
         for word in (n_vertices, n_edges):
@@ -77,10 +77,10 @@ class Promise:
         except FileFormatError as error:
             raise FileFormatError(f"line {line}: {error}") from error
 
-    def check_kept(self, n_edges: int, *, what: str = "edges") -> None:
-        """Raise unless the file held as many edges as promised."""
+    def check_edges(self, n_edges: int, *, what: str = "edges") -> None:
+        """Raise unless the file held as many edges as declared."""
         if n_edges != self.n_edges:
             raise FileFormatError(
-                f"the header promises {self.n_edges} {what} but the file holds {n_edges}; "
+                f"the header declares {self.n_edges} {what} but the file holds {n_edges}; "
                 "they must be equal (is the file cut short?)"
             )

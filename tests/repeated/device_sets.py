@@ -28,7 +28,7 @@ def fond_of_cores(device: Device) -> Device:
 
 
 @cache
-def crews() -> dict[str, list[Device]]:
+def device_sets() -> dict[str, list[Device]]:
     """Return devices by a name of what is special about them; empty where there is no device.
 
     Where the machine has one device alone, its second one lacks a capability.
@@ -48,15 +48,15 @@ def crews() -> dict[str, list[Device]]:
     return {name: [fond_of_cores(one) for one in devices] for name, devices in found.items()}
 
 
-def every_crew(*names: str) -> Any:
-    """Parametrise a test with crews, all or those of some names."""
+def every_device_set(*names: str) -> Any:
+    """Parametrise a test with sets of devices, all or those of some names."""
     params = [
         pytest.param(devices, id=name)
-        for name, devices in crews().items()
+        for name, devices in device_sets().items()
         if not names or name in names
     ]
     missing = pytest.param([], marks=pytest.mark.skip(reason="there is no usable device"))
-    return pytest.mark.parametrize("crew", params or [missing])
+    return pytest.mark.parametrize("devices", params or [missing])
 
 
 def clustered_graph(
