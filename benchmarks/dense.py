@@ -90,8 +90,8 @@ def by_fresh_matrix(graph: DeviceGraph) -> Solve:
     """Return what solves it by a matrix that is built anew."""
 
     def solve() -> clmst.DeviceForest:
-        for key in [key for key in graph.derived if key[0] == "dense"]:
-            del graph.derived[key]
+        for key in [("dense", maximum) for maximum in (False, True)]:
+            graph.derived.pop(key, None)
         return clmst.minimum_spanning_forest(graph, algorithm="dense", keep_on_device=True)
 
     return solve

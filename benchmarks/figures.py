@@ -188,7 +188,8 @@ def _by_pyopencl(space: Workspace, arrays: _Arrays) -> _Scanner:
         events.clear()
         kernel(source, target, queue=queue)
         queue.finish()
-        return sum(event.profile.end - event.profile.start for event in events) * 1e-6
+        nanoseconds: int = sum(event.profile.end - event.profile.start for event in events)
+        return nanoseconds * 1e-6
 
     return _Scanner(name="pyopencl", total=total, kernel_ms=kernel_ms)
 

@@ -18,7 +18,7 @@ time of all threads instead of wall time: for CPU devices of a machine that othe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -88,8 +88,8 @@ class Point:
 
 def by(algorithm: str, options: PmaOptions | None = None) -> Solve:
     """Return a contestant that leaves its forest on the device."""
-    return partial(
-        clmst.minimum_spanning_forest, algorithm=algorithm, options=options, keep_on_device=True
+    return lambda graph: clmst.minimum_spanning_forest(
+        graph, algorithm=algorithm, options=options, keep_on_device=True
     )
 
 
@@ -104,7 +104,7 @@ def named(graph: DeviceGraph, solves: Mapping[str, Solve]) -> list[Contestant[De
 
 def united(forest: DeviceForest) -> float:
     """Return the per cent of the vertices that the first level unites with others."""
-    vertices = forest.stats["vertices"]
+    vertices: Sequence[int] = forest.stats["vertices"]
     return 100 * (1 - (vertices[1] if len(vertices) > 1 else 0) / vertices[0])
 
 

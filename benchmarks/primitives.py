@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -25,6 +26,12 @@ from clmst.bench.measurement import first_line
 from clmst.bench.results import write_json
 from clmst.cli.failure import reported
 from clmst.cli.terminal import console
+
+if TYPE_CHECKING:
+    _NumberType = click.ParamType[int]
+    _PeerType = click.ParamType[peers.Peer]
+else:  # older releases of click have no generic ParamType
+    _NumberType = _PeerType = click.ParamType
 
 _COPY_BYTES = 2**30
 _POWER = re.compile(r"2(?:\*\*|\^)(\d{1,2})")
@@ -57,7 +64,7 @@ with "#" are remarks; exit status {peers.NOT_OFFERED} says that it does not offe
 """
 
 
-class _Elements(click.ParamType):
+class _Elements(_NumberType):
     """A number of elements, as digits or as a power of two."""
 
     name = "number"
@@ -74,7 +81,7 @@ class _Elements(click.ParamType):
         return int(text)
 
 
-class _Peer(click.ParamType):
+class _Peer(_PeerType):
     """An outside peer."""
 
     name = "NAME=COMMAND"

@@ -34,7 +34,8 @@ def graph_of(name: str) -> Graph:
         return Graph.from_edges(np.arange(n - 1), np.arange(1, n), weights)
     if name == "doubles":
         m, n = 10_000_000, 1_000_000
-        return Graph.from_edges(*rng.integers(0, n, (2, m)), rng.random(m), n_vertices=n)
+        u, v = rng.integers(0, n, (2, m))
+        return Graph.from_edges(u, v, rng.random(m), n_vertices=n)
     return surrogates.find(name).build()
 
 

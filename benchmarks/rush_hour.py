@@ -57,7 +57,8 @@ def cars_by_road(roads: clmst.Graph, middle: int) -> Array:
     u, v, lengths, _ = roads.edges()
     u, v = u.astype(np.int32), v.astype(np.int32)
     matrix = sparse.csr_array((lengths, (u, v)), shape=(roads.n_vertices,) * 2)
-    far, via = dijkstra(matrix, directed=False, indices=middle, return_predecessors=True)
+    starts = np.array([middle])
+    (far,), (via,) = dijkstra(matrix, directed=False, indices=starts, return_predecessors=True)
     cars = np.ones(roads.n_vertices)
     for vertex in np.argsort(-far, kind="stable").tolist():
         if via[vertex] >= 0:  # neither the middle itself, nor out of its reach

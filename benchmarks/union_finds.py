@@ -8,7 +8,7 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -97,7 +97,8 @@ def step_milliseconds(
         run = Run(graph, launch, maximum=False, options=options)
         run.begin()
         for number in count():
-            steps = (run.reset, run.find, run.find, partial(run.contract, number))
+            steps: list[Callable[[], object]]
+            steps = [run.reset, run.find, run.find, partial(run.contract, number)]
             for step, enqueue in zip((*STEPS[:2], AGAIN, STEPS[2]), steps, strict=True):
                 with launch.phase(step):
                     enqueue()

@@ -82,7 +82,8 @@ def _bit_reversed(m: int) -> Ints:
 def _ruler(m: int) -> Ints:
     """Return how often 2 divides 1, 2, ..., m: every second component merges in each round."""
     at = np.arange(1, m + 1)
-    return np.log2(at & -at).astype(np.int64)
+    ruler: Ints = np.log2(at & -at).astype(np.int64)
+    return ruler
 
 
 WEIGHTS: Mapping[str, Callable[[int], Ints]] = {

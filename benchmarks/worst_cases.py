@@ -77,10 +77,16 @@ class Point:
 class Solves:
     """A graph on the device, and its solves by one algorithm; right, and warmed up."""
 
-    def __init__(self, graph: Any, algorithm: str, device: clmst.Device, harness: Harness) -> None:
+    def __init__(
+        self,
+        graph: clmst.Graph | clmst.DenseGraph | clmst.Points,
+        algorithm: str,
+        device: clmst.Device,
+        harness: Harness,
+    ) -> None:
         self.resident = clmst.to_device(graph, device)
         self.algorithm, self.n_edges = algorithm, graph.n_edges
-        listed = graph.to_graph() if hasattr(graph, "to_graph") else graph
+        listed = graph if isinstance(graph, clmst.Graph) else graph.to_graph()
         agreement = Agreement("the oracle", clmst.kruskal(listed))
         self.times: Times[clmst.DeviceForest] = harness.admit(
             Contestant(

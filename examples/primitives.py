@@ -21,7 +21,7 @@ def main() -> None:
     numbers = clmst.DeviceArray.from_host(np.array([3, 1, 4, 1, 5], np.uint32), device)
     greatest = primitives.Monoid.maximum(np.uint32)
     print("running maximum", primitives.inclusive_scan(numbers, monoid=greatest).to_host())
-    odd = primitives.Predicate(dtype=np.uint32, expression="x % 2 == 1")
+    odd = primitives.Predicate(dtype=numbers.dtype, expression="x % 2 == 1")
     kept, count = primitives.compact(numbers, predicate=odd)
     print("sorted", primitives.sort(numbers).to_host())
     print("odd numbers", kept.to_host()[: count.to_host()[0]])

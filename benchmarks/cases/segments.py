@@ -108,7 +108,8 @@ def _segment_minima(words: Array, flags: Array) -> Array:
     if int(segments[-1]).bit_length() + int(bits) > 64:
         raise ValueError("segments and words do not fit into 64 bits together")
     coming = (segments[-1] - segments) << bits
-    return np.minimum.accumulate(coming | words) - coming
+    minima: Array = np.minimum.accumulate(coming | words) - coming
+    return minima
 
 
 def _pairs(space: Workspace, name: str, flags: Array) -> Case:

@@ -61,7 +61,8 @@ def satisfying(space: Workspace, size: int) -> Case:
     values, out = space.put(x), space.empty(size, x.dtype)
 
     def by_clmst() -> Work:
-        from clmst.primitives.compact import Predicate, compact
+        from clmst.primitives.compact import compact
+        from clmst.primitives.predicate import Predicate
 
         above = Predicate(dtype=x.dtype, expression=f"x > {_MIDDLE}u")
         return _kept(lambda: compact(values, predicate=above, out=out))
@@ -96,7 +97,8 @@ def partitioned(space: Workspace, size: int) -> Case:
     n_above = int(np.count_nonzero(above))
 
     def by_clmst() -> Work:
-        from clmst.primitives.compact import Predicate, partition
+        from clmst.primitives.compact import partition
+        from clmst.primitives.predicate import Predicate
 
         predicate = Predicate(dtype=x.dtype, expression=f"x > {_MIDDLE}u")
         return _kept(lambda: partition(values, predicate=predicate, out=out), whole=True)

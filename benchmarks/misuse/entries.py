@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,7 +41,7 @@ def _solving() -> Iterator[tuple[str, Callable[[World], Call]]]:
     for solve in (clmst.minimum_spanning_forest, clmst.maximum_spanning_forest):
         yield (
             solve.__name__,
-            lambda w, solve=solve: (solve, {"graph": w.graph, **common}),
+            partial(lambda solve, w: (solve, {"graph": w.graph, **common}), solve),
         )
     yield "to_device", lambda w: (clmst.to_device, {"graph": w.graph, "device": None})
     yield "core_numbers", lambda w: (clmst.core_numbers, {"graph": w.graph, "device": None})
@@ -89,7 +90,7 @@ def _graphs() -> Iterator[tuple[str, Callable[[World], Call]]]:
                   "vertex_labels", "coordinates"):  # fmt: skip
         yield (
             "Graph.replace",
-            lambda w, field=field: (_use_replaced(w), {field: getattr(w.graph, field)}),
+            partial(lambda field, w: (_use_replaced(w), {field: getattr(w.graph, field)}), field),
         )
     yield "Graph", lambda w: (clmst.Graph, _fields_of(w.graph))
     yield "DenseGraph", lambda _: (clmst.DenseGraph, {"weights": np.ones((3, 3))})
@@ -237,9 +238,10 @@ def _options() -> Iterator[tuple[str, Callable[[World], Call]]]:
         kind = record.options_class
         yield (
             kind.__name__,
-            lambda w, kind=kind, algorithm=algorithm: (
-                _use_options(w, kind, algorithm),
-                _fields_of(kind()),
+            partial(
+                lambda kind, name, w: (_use_options(w, kind, name), _fields_of(kind())),
+                kind,
+                algorithm,
             ),
         )
     yield "EclOptions.ablation", lambda _: (clmst.EclOptions.ablation, {"seed": 0, "samples": 9})
@@ -261,17 +263,23 @@ def _files() -> Iterator[tuple[str, Callable[[World], Call]]]:
     for suffix in ("gr", "mtx", "graph", "egr", "npz", "txt", "stp"):
         yield (
             f"write_graph .{suffix}",
-            lambda w, suffix=suffix: (
-                clmst.write_graph,
-                {"graph": w.graph, "path": Path(f"written.{suffix}"), "format": None},
+            partial(
+                lambda path, w: (
+                    clmst.write_graph,
+                    {"graph": w.graph, "path": path, "format": None},
+                ),
+                Path(f"written.{suffix}"),
             ),
         )
     for suffix in ("npz", "mtx", "txt", "json"):
         yield (
             f"write_forest .{suffix}",
-            lambda w, suffix=suffix: (
-                clmst.write_forest,
-                {"forest": w.forest, "path": Path(f"written.{suffix}"), "format": None},
+            partial(
+                lambda path, w: (
+                    clmst.write_forest,
+                    {"forest": w.forest, "path": path, "format": None},
+                ),
+                Path(f"written.{suffix}"),
             ),
         )
 
@@ -384,17 +392,15 @@ def _generators() -> Iterator[tuple[str, Callable[[World], Call]]]:
         "complete": {"n": 9},
     }
     for name, family in generators.FAMILIES.items():
-        known = valid.get(name, {})
-        needed = {q.name: q.default for q in family.parameters if not q.required}
-        needed |= known or {
-            q.name: (1, 2) if q.type is tuple else 9 for q in family.parameters if q.required
-        }
+        known: dict[str, int] = valid.get(name, {})
+        needed: dict[str, Any] = {q.name: q.default for q in family.parameters if not q.required}
+        for q in family.parameters:
+            if q.required and not known:
+                needed[q.name] = (1, 2) if q.type is tuple else 9
+        needed |= known
         yield (
             f"generators.{name}",
-            lambda _, family=family, needed=needed: (
-                family.function,
-                dict(needed),
-            ),
+            partial(lambda make, given, _: (make, dict(given)), family.function, needed),
         )
     yield "generate", lambda _: (clmst.generate, {"kind": "path", "n": 9})
 
@@ -412,13 +418,11 @@ def _operators() -> Iterator[tuple[str, Callable[[World], Call]]]:
     )  # fmt: skip
     for name in ("sum", "product", "minimum", "maximum", "bitwise_and", "bitwise_or",
                  "bitwise_xor", "minimum_by_key"):  # fmt: skip
+        make = getattr(p.Monoid, name)
         argument = "key" if name == "minimum_by_key" else "dtype"
         yield (
             f"Monoid.{name}",
-            lambda _, name=name, argument=argument: (
-                getattr(p.Monoid, name),
-                {argument: "u4"},
-            ),
+            partial(lambda make, argument, _: (make, {argument: "u4"}), make, argument),
         )
     yield (
         "Predicate",
@@ -461,9 +465,12 @@ def _scans() -> Iterator[tuple[str, Callable[[World], Call]]]:
     for scan in (p.exclusive_scan, p.inclusive_scan):
         yield (
             scan.__name__,
-            lambda w, scan=scan: (
+            partial(
+                lambda scan, w: (
+                    scan,
+                    common(w) | {"total": w.empty(1)} | ends(w, "reduce-then-scan"),
+                ),
                 scan,
-                common(w) | {"total": w.empty(1)} | ends(w, "reduce-then-scan"),
             ),
         )
     yield (
@@ -511,15 +518,23 @@ def _selections() -> Iterator[tuple[str, Callable[[World], Call]]]:
     def values(w: World) -> dict[str, Any]:
         return {"values": w.words(), "values_out": w.empty()}
 
-    large = p.Predicate(dtype="u4", expression="x > 1")
+    large = p.Predicate(dtype=np.dtype("u4"), expression="x > 1")
     for select in (p.compact, p.partition):
         most = {"at_most": 8} if select is p.compact else {}
         for how in ("flags", "predicate"):
-            yield f"{select.__name__}, {how}", lambda w, select=select, how=how, most=most: (
-                select,
-                {"records": w.words(), how: w.flags() if how == "flags" else large}
-                | values(w) | outputs(w) | most,
-            )  # fmt: skip
+            yield (
+                f"{select.__name__}, {how}",
+                partial(
+                    lambda select, how, most, w: (
+                        select,
+                        {"records": w.words(), how: w.flags() if how == "flags" else large}
+                        | (values(w) | outputs(w) | most),
+                    ),
+                    select,
+                    how,
+                    most,
+                ),
+            )
     yield "positions", lambda w: (p.positions, {"flags": w.flags(), "at_most": 8} | outputs(w))
     yield (
         "unique_by_key",
@@ -537,14 +552,17 @@ def _moves() -> Iterator[tuple[str, Callable[[World], Call]]]:
     for move in (p.gather, p.scatter):
         yield (
             move.__name__,
-            lambda w, move=move: (
+            partial(
+                lambda move, w: (
+                    move,
+                    {
+                        "values": w.words(),
+                        "indices": w.words(),
+                        "out": w.empty(),
+                        "launch": _launcher(w),
+                    },
+                ),
                 move,
-                {
-                    "values": w.words(),
-                    "indices": w.words(),
-                    "out": w.empty(),
-                    "launch": _launcher(w),
-                },
             ),
         )
     yield "split", lambda w: (

@@ -7,6 +7,7 @@ import decimal
 import fractions
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
@@ -19,6 +20,7 @@ from scipy import sparse
 
 import clmst
 from benchmarks.misuse.world import World
+from clmst.core.from_scipy import SparseFormat
 
 
 class ExplodingError(RuntimeError):
@@ -43,9 +45,9 @@ def _attributes_explode(_: World) -> Any:
     return type("Broken", (), {"__getattr__": _explode})()
 
 
-def broken_matrix(kind: str, **changes: Any) -> Any:
+def broken_matrix(kind: SparseFormat, **changes: Any) -> Any:
     """Return a sparse matrix, some arrays of which were exchanged behind SciPy's back."""
-    matrix = sparse.random_array((20, 20), density=0.3, random_state=1).asformat(kind)
+    matrix: Any = sparse.random_array((20, 20), density=0.3, random_state=1).asformat(kind)
     for name, value in changes.items():
         setattr(matrix, name, value)
     return matrix
@@ -147,9 +149,9 @@ def _arrays() -> dict[str, Any]:
         "negative array": np.array([-1, -2, -3]),
         "huge numbers": np.array([2**40, 1, 2]),
         "array with nan": np.array([1.0, math.nan, 2.0]),
-        "masked array": np.ma.array([1, 2, 3], mask=[0, 1, 0]),
-        "masked matrix": np.ma.array(np.ones((3, 3)), mask=np.triu(np.ones((3, 3)))),
-        "masked text": np.ma.array([["a", "b"], ["b", "a"]], mask=[[0, 1], [1, 0]]),
+        "masked array": np.ma.array([1, 2, 3], mask=[False, True, False]),
+        "masked matrix": np.ma.array(np.ones((3, 3)), mask=np.triu(np.ones((3, 3), bool))),
+        "masked text": np.ma.array([["a", "b"], ["b", "a"]], mask=[[False, True], [True, False]]),
         "np.matrix": np.asmatrix(np.zeros((3, 3))),
         "record array": np.rec.array([(1, 2)], dtype=[("a", "u4"), ("b", "u4")]),
     }
@@ -235,11 +237,15 @@ _OF_CLMST: dict[str, Callable[[World], Any]] = {
 }
 
 
+def _one_of(values: dict[str, Any], name: str, _: World) -> Any:
+    return values[name]
+
+
 def odd_values() -> dict[str, Callable[[World], Any]]:
     """Return makers of the values, by name."""
 
     def of(table: Callable[[], dict[str, Any]]) -> dict[str, Callable[[World], Any]]:
         values = table()
-        return {name: lambda _, name=name: values[name] for name in values}
+        return {name: partial(_one_of, values, name) for name in values}
 
     return {**of(_plain), **of(_arrays), **of(_matrices), **_BROKEN, **_OF_CLMST}

@@ -229,11 +229,11 @@ def _compare(case: Case, variants: DeviceVariants) -> tuple[str | None, int]:
     way = dict(ways.applicable(drawn, case.algorithm))[case.way]
     given = way(drawn, draws, device)
     solve = clmst.maximum_spanning_forest if case.maximum else clmst.minimum_spanning_forest
-    keep = draws.one_in(8)
-    found = solve(
-        given.graph, algorithm=case.algorithm, device=device, options=options, keep_on_device=keep
-    )
-    forest = found.to_host() if keep else found
+    how: dict[str, Any] = {"algorithm": case.algorithm, "device": device, "options": options}
+    if draws.one_in(8):
+        forest = solve(given.graph, keep_on_device=True, **how).to_host()
+    else:
+        forest = solve(given.graph, keep_on_device=False, **how)
     expected = expected_of(drawn, maximum=case.maximum)
     wrong = oracle.difference(forest, expected, drawn.n, labels=draws.one_in(8))
     return wrong or given.wrong_ids(forest, drawn, expected.ids), 1

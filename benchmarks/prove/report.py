@@ -30,7 +30,9 @@ def table(states: Sequence[State]) -> str:
     rows = [_HEAD, ("---",) + ("--:",) * (len(_HEAD) - 1)]
     for state in states:
         total.add(state.tally)
-        machine = next((run["machine"] for run in state.runs if "machine" in run), {})
+        machine: dict[str, str] = next(
+            (run["machine"] for run in state.runs if "machine" in run), {}
+        )
         name = f"{machine.get('platform', state.device)} {machine.get('driver', '')}".strip()
         rows.append(_row(name, state.tally, sum(run["seconds"] for run in state.runs)))
     seconds = sum(run["seconds"] for state in states for run in state.runs)

@@ -118,7 +118,9 @@ def shrink_file(path: Path, *, seconds: float, limit: float, plant: str | None =
         __import__(plant)
     case, record = failures.read(path)
     verdict = record["verdict"]
-    more = {name: record[name] for name in ("seed", "number", "detail") if name in record}
+    more: dict[str, Any] = {
+        name: record[name] for name in ("seed", "number", "detail") if name in record
+    }
     first = {"vertices": case.sample.n, "edges": case.sample.m}
     more["found with"] = record.get("found with", first)
 
@@ -140,11 +142,12 @@ def _in_process(variants: DeviceVariants, verdict: str) -> Fails:
 def in_children(path: Path, record: dict[str, Any], limit: float, plant: str | None) -> Fails:
     """Return what runs a case in a process of its own: one that it may end, or keep waiting."""
     trial = path.with_suffix(".trial.json")
+    verdict: str = record["verdict"]
 
     def fails(case: Case) -> bool:
-        failures.write(trial, case, device=record["device"], verdict=record["verdict"])
+        failures.write(trial, case, device=record["device"], verdict=verdict)
         try:
-            return failures.run_in_child(trial, limit, plant).verdict == record["verdict"]
+            return failures.run_in_child(trial, limit, plant).verdict == verdict
         finally:
             trial.unlink()
 

@@ -15,6 +15,7 @@ from scipy import sparse
 import clmst
 from benchmarks.prove.draws import Draws
 from benchmarks.prove.sample import Sample
+from clmst.core.from_scipy import SparseFormat
 from clmst.core.weight_keys import Array
 
 
@@ -134,11 +135,12 @@ def scipy_any(sample: Sample, draws: Draws, _device: Any) -> Given:
         w = np.concatenate([w, others])
     order = draws.permutation(u.size)
     matrix = sparse.coo_array((w[order], (u[order], v[order])), shape=(sample.n, sample.n))
-    formats = ["coo", "csc", "csr"] * 3 + ["lil", "dok"]
+    formats: list[SparseFormat] = ["coo", "csc", "csr"]
+    formats = [*formats * 3, "lil", "dok"]
     # Zeros of DIA and BSR are padding; DIA has a diagonal for every distance.
     if w.size and np.all(w) and 0 < sample.n <= 100:
         formats += ["bsr", "dia"]
-    chosen = matrix.asformat(draws.choice(formats))
+    chosen: Any = matrix.asformat(draws.choice(formats))
     rows = chosen.tocsr()
     if chosen.format == "bsr":
         rows.eliminate_zeros()
@@ -206,7 +208,8 @@ def _matrix(sample: Sample) -> Array:
 def _condensed(sample: Sample) -> Array:
     """Return the place of each edge in SciPy's condensed form; loops have none."""
     u, v = sample.low, sample.high
-    return u * (2 * sample.n - u - 1) // 2 + (v - u - 1)
+    indices: Array = u * (2 * sample.n - u - 1) // 2 + (v - u - 1)
+    return indices
 
 
 def points(sample: Sample, draws: Draws, device: Any) -> Given:

@@ -18,8 +18,8 @@ def extremes(dtype: np.dtype[Any]) -> Array:
     if dtype.kind == "b":
         return np.array([False, True])
     if dtype.kind in "iu":
-        info = np.iinfo(dtype)
-        return np.array([info.min, info.min + 1, 0, 1, info.max - 1, info.max], dtype)
+        whole = np.iinfo(dtype)
+        return np.array([whole.min, whole.min + 1, 0, 1, whole.max - 1, whole.max], dtype)
     info = np.finfo(dtype)
     tiny, least = info.smallest_normal, info.smallest_subnormal
     positive = np.array([0, least, tiny - least, tiny, 1, 1 + info.eps, info.max, np.inf], dtype)

@@ -7,7 +7,7 @@ falling `indptr`, ends the process. So each format's arrays are checked before S
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +18,7 @@ from clmst.core.errors import ClmstError, InvalidGraphError
 from clmst.core.weight_keys import Array
 
 Shape = tuple[int, int]
+SparseFormat: TypeAlias = Literal["bsr", "coo", "csc", "csr", "dia", "dok", "lil"]
 
 
 def check_matrix(A: Any) -> None:
