@@ -16,7 +16,7 @@ FAMILIES: tuple[Family, ...] = (
     *map(of_algorithms.family_of, sorted(ALGORITHMS)),
     of_algorithms.COMPLETE,
     of_algorithms.CORE_NUMBERS,
-    of_algorithms.ADOPTION,
+    of_algorithms.CSR_VALIDATION,
     of_algorithms.PROOF,
     of_algorithms.COMPLETE_PROOF,
     of_rounds.ROUNDS,

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from clmst.algorithms.adoption.check import adopt
+from clmst.algorithms.csr_validation.check import upload_canonical
 from clmst.core.arguments import has
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import GraphWarning, InvalidArgumentError, InvalidGraphError
@@ -122,9 +122,9 @@ def check_place(graph: DeviceGraph | DeviceMatrix, device: Any) -> None:
 
 def put(graph: Any, device: Device, *, wait: bool) -> DeviceGraph | DeviceMatrix:
     """Put a graph on a device: as it is if the device finds that it can be, else by the host."""
-    adopted = adopt(graph, device)
-    if adopted is not None:
-        return adopted
+    canonical = upload_canonical(graph, device)
+    if canonical is not None:
+        return canonical
     own = as_graph(graph)
     with Guard(device):
         if isinstance(own, Graph):

@@ -42,8 +42,8 @@ from clmst.algorithms.filter_boruvka.options import Launches
 from clmst.algorithms.k_core import core_numbers as k_core
 from clmst.algorithms.prim import trees as prim_trees
 from clmst.algorithms.proof import self_test as proof_self_test
-from clmst.algorithms.reweighting import band, warm_start
-from clmst.algorithms.reweighting.chains import contract_chains
+from clmst.algorithms.reweighting import sensitivity, warm_start
+from clmst.algorithms.reweighting.series import contract_series
 from clmst.algorithms.reweighting.union import Lists
 from clmst.core import partition
 from clmst.core.weight_keys import Array
@@ -241,7 +241,7 @@ def dense_wrongs(device: Device, shape: str) -> Iterator[str]:
 
 def core_wrongs(device: Device, shape: str) -> Iterator[str]:
     """Yield whose core numbers come out wrong, cascades being cut short."""
-    k_core.LONE_ROOM, k_core.LONE_CHASE, k_core.GROUP_CHASE = 2, 20, 2
+    k_core.SERIAL_CAPACITY, k_core.SERIAL_BUDGET, k_core.GROUP_BUDGET = 2, 20, 2
     narrow = hub(np.dtype(np.int32))
     for name, graph in (("hub", narrow), ("chain", chain(40 if shape == "gpu" else 100))):
         for stored in (graph, graph.symmetrised()):
@@ -284,7 +284,7 @@ def repeated_wrongs(device: Device) -> Iterator[str]:
 
 def warm_wrongs(device: Device) -> Iterator[str]:
     """Yield what is wrong with solves that begin with what earlier ones have settled."""
-    warm_start._LEAST_EDGES, warm_start._MOST_LEFT, band._CUTS = 1, 1.0, 3
+    warm_start._LEAST_EDGES, warm_start._MOST_LEFT, sensitivity._CUTS = 1, 1.0, 3
     rng = np.random.default_rng(0)
     graph = hub(np.dtype("f8"), n=40, spokes=90, m=150)
     with clmst.RepeatedSolver(graph, devices=device) as solver:
@@ -305,7 +305,7 @@ def chain_wrongs(device: Device) -> Iterator[str]:
         pairs = rng.integers(0, n, (2, m))
         graph = Graph.from_edges(*pairs, rng.integers(0, 9, m).astype("f4"), n_vertices=n)
         resident = replace(DeviceGraph.upload(graph, device), rows=device.upload(graph.rows))
-        candidates = contract_chains(resident, launch)
+        candidates = contract_series(resident, launch)
         plan = filter_boruvka.plan_candidates(resident, candidates, launch, maximum=False)
         run = filter_boruvka.CandidateRun(resident, plan, launch)
         slots = np.flatnonzero(run.solution.in_forest.to_host())

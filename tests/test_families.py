@@ -73,7 +73,12 @@ MUTATIONS = [
     Mutation(
         "core-numbers", "algorithms/k_core/k_core.cl", "+= own > level;", "+= own > level + 1;"
     ),
-    Mutation("csr-check", "algorithms/adoption/adoption.cl", "weight_key(weights[low]) ==", "0 <="),
+    Mutation(
+        "csr-check",
+        "algorithms/csr_validation/csr_validation.cl",
+        "weight_key(weights[low]) ==",
+        "0 <=",
+    ),
     Mutation("proof", "algorithms/proof/tree.cl", "0) : max(orders", "0) : min(orders"),
     Mutation("proof", "algorithms/proof/edges.cl", "greatest = max(", "greatest = min("),
     Mutation(
@@ -85,9 +90,17 @@ MUTATIONS = [
         "claims[edge] != base",
         "claims[edge] == base",
     ),
-    Mutation("chains", "algorithms/reweighting/chains.cl", "degrees[v] > 2;", "degrees[v] > 3;"),
     Mutation(
-        "warm-start", "algorithms/reweighting/band.cl", "floor, m) > slack)", "floor, m) > ~0u)"
+        "series-contraction",
+        "algorithms/reweighting/series.cl",
+        "degrees[v] > 2;",
+        "degrees[v] > 3;",
+    ),
+    Mutation(
+        "warm-start",
+        "algorithms/reweighting/sensitivity.cl",
+        "floor, m) > slack)",
+        "floor, m) > ~0u)",
     ),
     Mutation(
         "union",

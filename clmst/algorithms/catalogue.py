@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clmst.algorithms.adoption import kernels as of_adoption
+from clmst.algorithms.csr_validation import kernels as of_csr_validation
 from clmst.algorithms.k_core import kernels as of_k_core
 from clmst.algorithms.proof import kernels as of_proof
 from clmst.algorithms.registry import ALGORITHMS
@@ -25,7 +25,7 @@ def _all(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]
     yield from catalogue.specialisations(capabilities, tuning)
     for source in ("device/trial.cl", "device/fill.cl"):
         yield specialise(source, capabilities, tuning)
-    for folder in (of_several, of_adoption, of_k_core, of_proof, of_reweighting):
+    for folder in (of_several, of_csr_validation, of_k_core, of_proof, of_reweighting):
         yield from folder.specialisations(capabilities, tuning)
     for record in ALGORITHMS.values():
         yield from record.specialisations(capabilities, tuning)

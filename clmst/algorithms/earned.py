@@ -103,7 +103,7 @@ CORE_NUMBERS = Family(
 
 
 @dataclass(frozen=True, slots=True)
-class AdoptionCase:
+class CsrValidationCase:
     """What decides which kernels check a matrix.
 
     Attributes
@@ -122,17 +122,17 @@ class AdoptionCase:
         return f"{self.bits}-bit {self.kind} weights, {'long' if self.cursors else 'short'} rows"
 
 
-def _adoption_failure(device: Device, case: AdoptionCase) -> str | None:
+def _csr_validation_failure(device: Device, case: CsrValidationCase) -> str | None:
     from clmst.algorithms import self_test
 
-    return self_test.adoption_failure(device, case)
+    return self_test.csr_validation_failure(device, case)
 
 
-ADOPTION = Family(
+CSR_VALIDATION = Family(
     name="csr-check",
     what="the check of a large SciPy matrix; where it is refused, the host checks",
-    test=_adoption_failure,
-    cases=(AdoptionCase(), AdoptionCase(64, "float", cursors=True)),
+    test=_csr_validation_failure,
+    cases=(CsrValidationCase(), CsrValidationCase(64, "float", cursors=True)),
 )
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from clmst.algorithms.adoption import check as adoption
+from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.algorithms.dense import solve as dense
-from clmst.algorithms.earned import AdoptionCase, Case, CompleteCase
+from clmst.algorithms.earned import Case, CompleteCase, CsrValidationCase
 from clmst.algorithms.k_core import core_numbers as k_core
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.solution import gather
@@ -90,17 +90,17 @@ def core_numbers_failure(device: Device, case: object) -> str | None:
     return None
 
 
-def adoption_failure(device: Device, case: AdoptionCase) -> str | None:
+def csr_validation_failure(device: Device, case: CsrValidationCase) -> str | None:
     """Return whether a sound matrix was not taken as it is, or a fault not seen, or None."""
     known = known_graph("heavy" if case.cursors else "large")
     dtype = dtype_of(case.bits, case.kind)
     for symmetric in (False, True):
         graph = known.simple(dtype, symmetric=symmetric)
-        found = adoption.check(DeviceGraph.upload(graph, device))
+        found = csr_validation.check(DeviceGraph.upload(graph, device))
         if found is None or found.graph.is_symmetric != symmetric:
             return "a sound matrix was found faulty"
     for name, faulty in _faulty(graph):
-        if adoption.check(DeviceGraph.upload(faulty, device)) is not None:
+        if csr_validation.check(DeviceGraph.upload(faulty, device)) is not None:
             return f"a matrix with {name} was found sound"
     return None
 

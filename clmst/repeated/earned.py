@@ -94,9 +94,9 @@ ROUNDS = Family(
     cases=_USUAL,
 )
 CHAINS = Family(
-    name="chains",
+    name="series-contraction",
     what="what topology settles of rounds by 'filter-boruvka'; else rounds do without",
-    test=_test("chains_failure"),
+    test=_test("series_failure"),
     cases=(RoundCase(algorithm="filter-boruvka"),),
 )
 WARM_START = Family(
@@ -121,7 +121,7 @@ def require_rounds(graph: DeviceGraph, algorithm: str, *, maximum: bool, options
         trust.require(ROUNDS, case)
 
 
-def has_chains(graph: DeviceGraph, *, maximum: bool) -> bool:
+def has_series(graph: DeviceGraph, *, maximum: bool) -> bool:
     """Return whether what topology settles may be used; else rounds do without."""
     trust = graph.device.trust
     if trust.given:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.reweighting.chains import Chains
+from clmst.algorithms.reweighting.series import SeriesContraction
 from clmst.algorithms.self_test import difference
 from clmst.core import topology
 from clmst.core.known_graphs import KnownGraph, dtype_of, known_graph, weights_of
@@ -73,7 +73,7 @@ def _session(
         warm_start=warm_start,
     )
     if always:
-        executor.chains = Chains(maximum=case.maximum, always=True)
+        executor.series = SeriesContraction(maximum=case.maximum, always=True)
     return Session(edges, executor, maximum=case.maximum)
 
 
@@ -97,7 +97,7 @@ def rounds_failure(device: Device, case: RoundCase) -> str | None:
     return None
 
 
-def chains_failure(device: Device, case: RoundCase) -> str | None:
+def series_failure(device: Device, case: RoundCase) -> str | None:
     """Solve by what topology settles, whether that pays or not."""
     known = known_graph("large")
     by_filter = replace(case, algorithm="filter-boruvka")

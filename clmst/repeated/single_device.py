@@ -11,8 +11,8 @@ import numpy as np
 
 from clmst import algorithms
 from clmst.algorithms.proof.checked import checked
-from clmst.algorithms.reweighting.chains import Chains
 from clmst.algorithms.reweighting.repeated import Rounds
+from clmst.algorithms.reweighting.series import SeriesContraction
 from clmst.algorithms.reweighting.warm_start import WarmStart
 from clmst.algorithms.shared.solution import DeviceForest
 from clmst.algorithms.solving import forest_of
@@ -46,7 +46,7 @@ class SingleDevice:
 
     Attributes
     ----------
-    chains : Chains
+    series : SeriesContraction
         Solves by what topology settles.
     """
 
@@ -64,7 +64,7 @@ class SingleDevice:
         self.edges, self.device, self.maximum = edges, device, maximum
         self._algorithm, self._options, self._guard = algorithm, options, guard
         self._warm = WarmStart(maximum=maximum) if warm_start else None
-        self.chains = Chains(maximum=maximum)
+        self.series = SeriesContraction(maximum=maximum)
         with device.lock, guard(device):
             self._rounds: Rounds | None = Rounds(edges, device)
             device.queue.finish()
@@ -86,7 +86,7 @@ class SingleDevice:
     def close(self) -> None:
         """Let go of all memory."""
         self._rounds = self._warm = None
-        self.chains = Chains(maximum=self.maximum)
+        self.series = SeriesContraction(maximum=self.maximum)
 
     # --------------------------------------------------------------------------- weights
 
@@ -199,7 +199,7 @@ class SingleDevice:
         except BaseException:
             has_finished(launch.queue)  # before memory that it works on is anybody else's
             rounds.drop_plans()
-            self.chains.forget()
+            self.series.forget()
             if self._warm is not None:
                 self._warm.forget()
             raise
@@ -220,8 +220,8 @@ class SingleDevice:
         earned.require_rounds(graph, name, maximum=self.maximum, options=self._options)
         solution = None
         if name == "filter-boruvka" and self._options is None:
-            solution = self.chains.solve(graph, launch)
-            if solution is not None and not earned.has_chains(graph, maximum=self.maximum):
+            solution = self.series.solve(graph, launch)
+            if solution is not None and not earned.has_series(graph, maximum=self.maximum):
                 solution = None
         if solution is None:
             solution = solve(graph, launch, maximum=self.maximum, options=self._options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any
 
-from clmst.algorithms.adoption.check import adopt
+from clmst.algorithms.csr_validation.check import upload_canonical
 from clmst.algorithms.ecl.options import EclOptions
 from clmst.core import topology
 from clmst.core.arguments import check_choice, has, shown
@@ -128,8 +128,8 @@ def check_options(options: Any) -> None:
 def graph_of(graph: Any, device: Device) -> Graph:
     """Return a graph whose edges do not depend on its weights."""
     if has(graph, "tocsr"):
-        adopted = adopt(graph, device)
-        return topology.graph_of_matrix(graph) if adopted is None else adopted.graph
+        canonical = upload_canonical(graph, device)
+        return topology.graph_of_matrix(graph) if canonical is None else canonical.graph
     own = as_graph(graph)
     if not isinstance(own, Graph):
         raise InvalidArgumentError(

@@ -14,8 +14,8 @@ from scipy import sparse
 import clmst
 from clmst import Device, Graph, RepeatedSolver, UnsupportedDeviceError
 from clmst.algorithms import ALGORITHMS, earned
-from clmst.algorithms.adoption import check as adoption
 from clmst.algorithms.auto import in_order
+from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.primitives import earned as of_primitives
 from clmst.repeated import earned as of_rounds
 from clmst.runtime import discovery
@@ -32,7 +32,7 @@ class Wrong:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.names: set[str] = set()
         self.tested: list[str] = []
-        for module in (earned, adoption, of_rounds):
+        for module in (earned, csr_validation, of_rounds):
             for name, one in vars(module).copy().items():
                 if isinstance(one, Family):
                     monkeypatch.setattr(module, name, self._instead(one))
@@ -155,10 +155,10 @@ def test_core_numbers(wrong: Wrong, fresh: Device) -> None:
 def test_host_checks_a_matrix_where_the_device_may_not(
     wrong: Wrong, fresh: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adoption, "FROM_SLOTS", 1)
+    monkeypatch.setattr(csr_validation, "FROM_SLOTS", 1)
     matrix = sparse.csr_array(np.triu(np.arange(1, 101).reshape(10, 10), 1))
     seen: list[object] = []
-    monkeypatch.setattr(adoption, "check", seen.append)
+    monkeypatch.setattr(csr_validation, "check", seen.append)
     clmst.to_device(matrix, fresh)
     assert len(seen) == 1
     wrong.names = {"csr-check"}

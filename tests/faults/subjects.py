@@ -13,14 +13,14 @@ from scipy import sparse
 import clmst
 from clmst import primitives
 from clmst.algorithms import ALGORITHMS
-from clmst.algorithms.adoption.check import FROM_SLOTS
+from clmst.algorithms.csr_validation.check import FROM_SLOTS
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
 
 Check = Callable[[], None]
 SOLVES = tuple(ALGORITHMS)
-OTHERS = ("resident", "points", "adopted", "core-numbers", "solver", "update", "many", "sort")
+OTHERS = ("resident", "points", "canonical-csr", "core-numbers", "solver", "update", "many", "sort")
 SUBJECTS = (*SOLVES, *OTHERS)
 
 
@@ -94,7 +94,7 @@ def _points(device: Device) -> Check:
     return lambda: same(solve(points, "auto", device), expected)
 
 
-def _adopted(device: Device) -> Check:
+def _canonical_csr(device: Device) -> Check:
     """Return solves of a SciPy matrix large enough for the device to check it itself."""
     n, rng = 9000, np.random.default_rng(4)
     values = rng.integers(1, 99, FROM_SLOTS + 5000).astype("f4")
@@ -168,7 +168,7 @@ def _sort(device: Device) -> Check:
 _OTHERS: dict[str, Callable[[Device], Check]] = {
     "resident": _resident,
     "points": _points,
-    "adopted": _adopted,
+    "canonical-csr": _canonical_csr,
     "core-numbers": _core_numbers,
     "solver": _solver,
     "update": _update,

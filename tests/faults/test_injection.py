@@ -21,7 +21,7 @@ from tests.variants import GPU_SHAPE
 # Those that between them take every way to the driver, in both shapes of kernels.
 TRIED = [
     *(("native", name) for name in SUBJECTS if name not in SOLVES or name == "lone-boruvka"),
-    *(("gpu-shape", name) for name in ("filter-boruvka", "adopted", "update")),
+    *(("gpu-shape", name) for name in ("filter-boruvka", "canonical-csr", "update")),
 ]
 CALLS = 3  # of a kind
 

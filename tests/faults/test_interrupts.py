@@ -10,7 +10,7 @@ from clmst.runtime.discovery import get_device
 from tests.faults.interrupts import interrupt_many
 from tests.faults.subjects import SUBJECTS
 
-CALLS = ("lone-boruvka", "resident", "solver", "update", "many", "adopted", "sort")
+CALLS = ("lone-boruvka", "resident", "solver", "update", "many", "canonical-csr", "sort")
 
 
 @pytest.mark.slow
@@ -35,4 +35,4 @@ def test_a_copying_device_in_the_shape_of_a_gpu() -> None:
 
     device = get_device().with_policy(GPU_SHAPE)
     device.capabilities = replace(device.capabilities, host_arrays="copied")
-    assert len(list(interrupt_many(device, ("solver", "many", "adopted"), 15, seed=2))) == 15
+    assert len(list(interrupt_many(device, ("solver", "many", "canonical-csr"), 15, seed=2))) == 15

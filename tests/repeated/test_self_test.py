@@ -30,6 +30,6 @@ def test_warm_starts_are_reached(any_device: Device, case: RoundCase) -> None:
     assert warm == [False, False, True, False]
 
 
-def test_chains_are_reached(any_device: Device) -> None:
+def test_series_contraction_is_reached(any_device: Device) -> None:
     trusted = Device(any_device.cl_device, _trusted=True)
-    assert self_test.chains_failure(trusted, RoundCase()) is None
+    assert self_test.series_failure(trusted, RoundCase()) is None

@@ -151,7 +151,7 @@ def test_weights_of_a_matrix(any_device: Device, shape: str, maximum: bool) -> N
         np.testing.assert_array_equal(forest.edges, solve_once(A, device=any_device).edges)
 
 
-def test_large_matrix_is_adopted(any_device: Device) -> None:
+def test_large_matrix_is_uploaded_as_it_is(any_device: Device) -> None:
     """A matrix that the device has checked gives the same edges as one that the host has."""
     side = 300
     grid = sparse.kron(sparse.eye_array(side), sparse.diags_array([1.0, 1.0], offsets=[-1, 1],

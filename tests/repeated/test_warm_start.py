@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from clmst import Device, DeviceArray, InvalidGraphError, RepeatedSolver
 from clmst.algorithms.reweighting import warm_start
-from clmst.algorithms.reweighting.band import NotedWeights
+from clmst.algorithms.reweighting.sensitivity import ReferenceWeights
 from clmst.core.graph import Graph
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
@@ -195,13 +195,13 @@ def test_switched_off(any_device: Device) -> None:
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list that gets an entry whenever somebody looks how far weights have moved."""
     found: list[int] = []
-    farthest = NotedWeights.farthest
+    farthest = ReferenceWeights.farthest
 
-    def noting(noted: NotedWeights, weights: Any, launch: Launcher) -> int:
+    def noting(noted: ReferenceWeights, weights: Any, launch: Launcher) -> int:
         found.append(farthest(noted, weights, launch))
         return found[-1]
 
-    monkeypatch.setattr(NotedWeights, "farthest", noting)
+    monkeypatch.setattr(ReferenceWeights, "farthest", noting)
     return found
 
 
@@ -264,7 +264,7 @@ def test_places_rise_with_keys(any_device: Device, dtype: str, maximum: bool) ->
     forest = DeviceArray.from_host(np.zeros(m, np.uint8), any_device)
     launch = Launcher(any_device, any_device.queue)
     memory = DeviceArray.empty(m, np.uint32, any_device)
-    noted = NotedWeights(graph, forest, launch, maximum=maximum, noted=memory)
+    noted = ReferenceWeights(graph, forest, launch, maximum=maximum, noted=memory)
     places = (memory.to_host() >> 2).astype(np.int64)
     if graph.encoded.encoding.word.itemsize == kind.itemsize:
         steps = np.diff(places if not maximum else places[::-1])

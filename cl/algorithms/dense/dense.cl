@@ -9,7 +9,7 @@
 // and less, so a stale entry bounds what is left from below. Most of the matrix is read once. CU's
 // own way is there too, for comparison: every round lists all blocks.
 // Hooking takes no compare-and-swap: a component is one work-item's.
-#include "algorithms/dense/held.cl"
+#include "algorithms/dense/reservation.cl"
 
 // Blocks that a lane group takes of each tile, one after the other, and blocks of a tile.
 #define GROUP_BLOCKS (WG_SIZE == 1 ? 64u : 1u)
@@ -23,21 +23,21 @@ static inline size_t entry_at(uint vertex, uint block, uint n, uint n_blocks) {
 }
 
 // Let the component of a vertex hold a cell of its row, if it is lighter than what it has.
-static inline void held_enter_candidate(volatile global uint *held, uint own, uint vertex,
+static inline void reserve_candidate(volatile global uint *winners, uint own, uint vertex,
                                         const candidate_t *best, uint short_ids) {
   claim_t claim;
   claim_make(&claim, best->key, vertex, best->to);
-  held_enter_first(held, own, &claim, short_ids);
+  reserve_first(winners, own, &claim, short_ids);
 }
 
 // Begin: every vertex is a component that holds nothing, and the forest is empty.
 //
-// Out  component[n]; held[n] of up to 4 words; edges[n]; state[n_state].  Launch  any.
-kernel void dense_begin(global uint *component, volatile global uint *held, global ulong *edges,
+// Out  component[n]; winners[n] of up to 4 words; edges[n]; state[n_state].  Launch  any.
+kernel void dense_begin(global uint *component, volatile global uint *winners, global ulong *edges,
                         global uint *state, uint n, uint short_ids, ulong no_edge, uint n_state) {
   GRID_FOR(u, n) {
     component[u] = (uint)u;
-    held_clear(held, n, (uint)u, short_ids);
+    winner_clear(winners, n, (uint)u, short_ids);
     edges[u] = no_edge;
   }
   GRID_FOR(i, n_state) state[i] = 0;
@@ -82,9 +82,9 @@ kernel void dense_scan_blocks(const global cell_t *cells, global dense_key_t *ke
 // Let every component hold the lightest of its edges that entries know of, as far as the first pass
 // tells them apart.
 //
-// In  keys, columns; component[n].  In-out  held[n].  Launch  any.
+// In  keys, columns; component[n].  In-out  winners[n].  Launch  any.
 kernel void dense_bound_rows(const global dense_key_t *keys, const global uint *columns,
-                             const global uint *component, volatile global uint *held, uint n,
+                             const global uint *component, volatile global uint *winners, uint n,
                              uint n_blocks, uint short_ids) {
   GRID_FOR(u, n) {
     const uint own = component[u];
@@ -99,23 +99,23 @@ kernel void dense_bound_rows(const global dense_key_t *keys, const global uint *
         best.to = column;
       }
     }
-    if (best.to != NO_VERTEX) held_enter_candidate(held, own, (uint)u, &best, short_ids);
+    if (best.to != NO_VERTEX) reserve_candidate(winners, own, (uint)u, &best, short_ids);
   }
 }
 
 // List the blocks whose entry has become stale, and which may have something lighter than what the
 // component holds. Their order is that of arrival, which shows in nothing.
 //
-// In       keys, columns; component[n]; held[n].
+// In       keys, columns; component[n]; winners[n].
 // Out      list: vertex * n_blocks + block.  In-out  count: 0 before.
 // Launch   any.
 kernel void dense_list_blocks(const global dense_key_t *keys, const global uint *columns,
-                              const global uint *component, const volatile global uint *held,
+                              const global uint *component, const volatile global uint *winners,
                               global uint *list, volatile global uint *state, uint count, uint n,
                               uint n_blocks) {
   GRID_FOR(u, n) {
     const uint own = component[u];
-    const dense_key_t bound = held_bound(held, n, own);
+    const dense_key_t bound = winner_bound(winners, n, own);
     uint n_stale = 0;
     for (uint block = 0; block < n_blocks; ++block) {
       const size_t at = entry_at((uint)u, block, n, n_blocks);
@@ -123,11 +123,11 @@ kernel void dense_list_blocks(const global dense_key_t *keys, const global uint 
           columns[at] != NO_VERTEX && keys[at] <= bound && component[columns[at]] == own;
     }
     if (n_stale == 0) continue;
-    uint place = atomic_add(state + count, n_stale);
+    uint next = atomic_add(state + count, n_stale);
     for (uint block = 0; block < n_blocks; ++block) {
       const size_t at = entry_at((uint)u, block, n, n_blocks);
       if (columns[at] != NO_VERTEX && keys[at] <= bound && component[columns[at]] == own)
-        list[place++] = (uint)u * n_blocks + block;
+        list[next++] = (uint)u * n_blocks + block;
     }
   }
 }
@@ -143,12 +143,12 @@ kernel void dense_list_all_blocks(global uint *list, global uint *state, uint co
 // Find the lightest cell of every block listed that leaves the component of its row, and enter it.
 //
 // In       cells: of n_rows rows from first_row on; list; state[count]: its length; component[n].
-// In-out   keys, columns: the entries listed, each by one lane group; held[n].
+// In-out   keys, columns: the entries listed, each by one lane group; winners[n].
 // Launch   any; a lane group a block.
 LANES_ATTRIBUTE
 kernel void dense_rescan_blocks(const global cell_t *cells, global dense_key_t *keys,
                                 global uint *columns, const global uint *component,
-                                volatile global uint *held, const global uint *list,
+                                volatile global uint *winners, const global uint *list,
                                 const global uint *state, uint count, uint first_row, uint n_rows,
                                 uint n, uint width, uint n_blocks, uint short_ids) {
   local dense_key_t lane_keys[WG_SIZE];
@@ -173,7 +173,7 @@ kernel void dense_rescan_blocks(const global cell_t *cells, global dense_key_t *
         const size_t at = entry_at(vertex, block, n, n_blocks);
         keys[at] = best.key;
         columns[at] = best.to;
-        if (best.to != NO_VERTEX) held_enter_candidate(held, own, vertex, &best, short_ids);
+        if (best.to != NO_VERTEX) reserve_candidate(winners, own, vertex, &best, short_ids);
       }
     }
   }
@@ -181,12 +181,12 @@ kernel void dense_rescan_blocks(const global cell_t *cells, global dense_key_t *
 
 // Settle a further word of what components hold, among the edges that match the words before it.
 //
-// In  keys, columns; component[n].  In-out  held[n].  Launch  any, once a word, in order.
-kernel void dense_settle_word(const global dense_key_t *keys, const global uint *columns,
-                              const global uint *component, volatile global uint *held, uint n,
+// In  keys, columns; component[n].  In-out  winners[n].  Launch  any, once a word, in order.
+kernel void dense_reserve_word(const global dense_key_t *keys, const global uint *columns,
+                              const global uint *component, volatile global uint *winners, uint n,
                               uint n_blocks, uint short_ids, uint word) {
   GRID_FOR(u, n) {
-    const uint own = component[u], leading = held_word(held, n, own, 0);
+    const uint own = component[u], leading = winner_word(winners, n, own, 0);
     for (uint block = 0; block < n_blocks; ++block) {
       const size_t at = entry_at((uint)u, block, n, n_blocks);
       const uint column = columns[at];
@@ -194,38 +194,38 @@ kernel void dense_settle_word(const global dense_key_t *keys, const global uint 
       claim_t claim;
       claim_make(&claim, keys[at], (uint)u, column);
       if (claim_word(&claim, 0, short_ids) != leading || component[column] == own) continue;
-      held_enter_later(held, n, own, &claim, word, short_ids);
+      reserve_later(winners, n, own, &claim, word, short_ids);
     }
   }
 }
 
 // Put the edge of every component into the forest, and link the component over it; of two that hold
-// the same edge the lesser stays a root. Edges held get lighter along links, so they make no other
-// cycle. A vertex is the root of a component that is linked once at most: the place of an edge.
+// the same edge the lesser stays a root. Edges winners get lighter along parents, so they make no other
+// cycle. A vertex is the root of a component that is linked once at most: the index of an edge.
 //
-// In       held[n]; component[n]: the root of each vertex, which is its own.
-// Out      links[n]: what the component is linked to; of roots, themselves.
+// In       winners[n]; component[n]: the root of each vertex, which is its own.
+// Out      parents[n]: what the component is linked to; of roots, themselves.
 // In-out   edges[n]: lesser << bits | greater; state[count]: how many were linked.
 // Launch   any.
-kernel void dense_hook_components(const volatile global uint *held, const global uint *component,
-                                  global uint *links, global ulong *edges,
+kernel void dense_hook_components(const volatile global uint *winners, const global uint *component,
+                                  global uint *parents, global ulong *edges,
                                   volatile global uint *state, uint count, uint n,
                                   uint short_ids, uint bits) {
-  uint n_linked = 0;
+  uint n_hooked = 0;
   GRID_FOR(u, n) {
     const uint own = component[u];
     uint2 edge, of_other;
-    links[u] = own;
-    if (own != u || !held_edge(held, n, own, short_ids, &edge)) continue;
+    parents[u] = own;
+    if (own != u || !winner_edge(winners, n, own, short_ids, &edge)) continue;
     const uint other = component[component[edge.x] == own ? edge.y : edge.x];
-    const bool is_mutual = held_edge(held, n, other, short_ids, &of_other) &&
+    const bool is_mutual = winner_edge(winners, n, other, short_ids, &of_other) &&
                            of_other.x == edge.x && of_other.y == edge.y;
     if (is_mutual && own < other) continue;
-    links[u] = other;
+    parents[u] = other;
     edges[u] = (ulong)edge.x << bits | edge.y;
-    n_linked += 1;
+    n_hooked += 1;
   }
-  if (n_linked > 0) atomic_add(state + count, n_linked);
+  if (n_hooked > 0) atomic_add(state + count, n_hooked);
 }
 
 // Let every vertex point to its root, if DENSE_JUMPS steps lead there; else as far ahead as they
@@ -233,19 +233,19 @@ kernel void dense_hook_components(const volatile global uint *held, const global
 // link read is the old one or the new one, and both lead to the same root. Components hold nothing
 // then.
 //
-// In-out  links[n]; state[count]: how many are still on their way.  Out  held[n].  Launch  any.
-kernel void dense_follow_links(volatile global uint *links, volatile global uint *held,
+// In-out  parents[n]; state[count]: how many are still on their way.  Out  winners[n].  Launch  any.
+kernel void dense_jump_pointers(volatile global uint *parents, volatile global uint *winners,
                                volatile global uint *state, uint count, uint n, uint short_ids) {
   uint n_pending = 0;
   GRID_FOR(u, n) {
-    uint next = links[u], over = links[next];
+    uint next = parents[u], over = parents[next];
     for (uint jump = 0; over != next && jump < DENSE_JUMPS; ++jump) {
       next = over;
-      over = links[next];
+      over = parents[next];
     }
-    links[u] = next;
+    parents[u] = next;
     n_pending += over != next;
-    held_clear(held, n, (uint)u, short_ids);
+    winner_clear(winners, n, (uint)u, short_ids);
   }
   if (n_pending > 0) atomic_add(state + count, n_pending);
 }

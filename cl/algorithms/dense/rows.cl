@@ -7,7 +7,7 @@
 #include "device/work_group.cl"
 
 #if LANES == 1
-#include "algorithms/dense/runs.cl"
+#include "algorithms/dense/serial_rows.cl"
 #endif
 
 // Cells that a lane has on their way at once: stored ones come from far; of points, registers run

@@ -16,7 +16,7 @@ static inline uint wi_find_item(const local uint *offsets, uint slot) {
 
 // Peel the vertices of a round: every neighbour above the level loses an edge. A neighbour that
 // comes to the level is peeled by the work-group that brought it there, so that a path takes no
-// round a vertex; but the next round gets those for which there is no room, and all once a
+// round a vertex; but the next round gets those for which there is no capacity, and all once a
 // work-group has gone on for long, lest the others idle.
 //
 // A work-group takes as many vertices at a time as it has work-items, those it brought to the level
@@ -27,13 +27,13 @@ static inline uint wi_find_item(const local uint *offsets, uint slot) {
 //          half of this round.
 // In-out   degree[n]; state: BOUND of this round, SPILLED of the next.
 // Out      frontier: in the other half, the vertices that the next round gets.
-// Launch   any. room <= WG_SIZE; budget: slots of turns with vertices that were not in the frontier,
+// Launch   any. capacity <= WG_SIZE; budget: slots of turns with vertices that were not in the frontier,
 //          a turn counting as WG_SIZE at least, since it takes as long.
 // Ensures  degree[v] is the level, for every vertex that was peeled.
 LANES_ATTRIBUTE
 kernel void k_core_peel_neighbours(const global uint *indptr, const global uint *indices,
                                    volatile global int *degree, global uint *frontier,
-                                   volatile global uint *state, uint n, uint round, uint room,
+                                   volatile global uint *state, uint n, uint round, uint capacity,
                                    uint budget) {
   local uint queue[WG_SIZE], offsets[WG_SIZE], starts[WG_SIZE], scratch[WG_SIZE];
   local uint n_queued, least;
@@ -44,12 +44,12 @@ kernel void k_core_peel_neighbours(const global uint *indptr, const global uint 
   const global uint *given = frontier + (size_t)(round % 2) * n;
   global uint *spilled = frontier + (size_t)((round + 1) % 2) * n;
   const uint end = share_begin(n_peeled, 1);
-  uint at = share_begin(n_peeled, 0), n_chased = 0, chased = 0, bound = UINT_MAX;
-  while (at < end || n_chased > 0) {
-    const uint n_given = min(WG_SIZE - n_chased, end - at);
+  uint at = share_begin(n_peeled, 0), n_kept = 0, spent = 0, bound = UINT_MAX;
+  while (at < end || n_kept > 0) {
+    const uint n_given = min(WG_SIZE - n_kept, end - at);
     uint begin = 0, length = 0, total;
-    if (me < n_chased + n_given) {
-      const uint vertex = me < n_chased ? queue[me] : given[at + (me - n_chased)];
+    if (me < n_kept + n_given) {
+      const uint vertex = me < n_kept ? queue[me] : given[at + (me - n_kept)];
       begin = indptr[vertex];
       length = indptr[vertex + 1] - begin;
     }
@@ -59,7 +59,7 @@ kernel void k_core_peel_neighbours(const global uint *indptr, const global uint 
     starts[me] = begin - offset;
     if (me == 0) n_queued = 0;
     wg_barrier_local();
-    const uint space = chased < budget ? room : 0;
+    const uint space = spent < budget ? capacity : 0;
     for (size_t turn = 0; turn < total; turn += WG_SIZE) {
       const uint slot = (uint)turn + me;
       uint column = 0;
@@ -69,15 +69,15 @@ kernel void k_core_peel_neighbours(const global uint *indptr, const global uint 
         falls = degree_is_above(degree, column, level) &&
                 degree_lower(degree, column, level, &bound);
       }
-      const uint place = lanes_claim_local(&n_queued, falls);
-      const bool spills = falls && place >= space;
-      if (falls && !spills) queue[place] = column;
+      const uint position = lanes_claim_local(&n_queued, falls);
+      const bool spills = falls && position >= space;
+      if (falls && !spills) queue[position] = column;
       const uint behind = lanes_claim_global(next + ROUND_SPILLED, spills);
       if (spills) spilled[behind] = column;
     }
     wg_barrier_local();
-    if (n_chased > 0) chased += max(total, (uint)WG_SIZE);
-    n_chased = min(n_queued, space);  // read by all before the sum above lets one reset it
+    if (n_kept > 0) spent += max(total, (uint)WG_SIZE);
+    n_kept = min(n_queued, space);  // read by all before the sum above lets one reset it
   }
   wg_lower(now + ROUND_BOUND, bound, &least);
 }

@@ -23,9 +23,9 @@ BUILD_SOURCE = "algorithms/dense/build.cl"
 
 # Cells of a block, at least, and blocks of a row, at most: entries stay O(n).
 _WIDTH, _MOST_BLOCKS = 256, 64
-# Up to so many vertices both ends of an edge share a word (dense_held.cl).
+# Up to so many vertices both ends of an edge share a word (reservation.cl).
 _SHORT_IDS = 1 << 16
-# Counts of a solve: of linked components and listed blocks each round, and of pending links each
+# Counts of a solve: of hooked components and listed blocks each round, and of pending parents each
 # launch that follows them.
 N_COUNTS = 512
 
@@ -48,10 +48,10 @@ class Plan:
         Cells of a block, and blocks of a row.
     keys, columns : DeviceArray, shape (n * n_blocks,)
         The entry of each block.
-    component, links : DeviceArray of uint32, shape (n,)
-    held : DeviceArray of uint32, shape (n * words,)
+    component, parents : DeviceArray of uint32, shape (n,)
+    winners : DeviceArray of uint32, shape (n * words,)
     edges : DeviceArray of uint64, shape (n,)
-        The forest, an edge at the vertex whose component was linked by it.
+        The forest, an edge at the vertex whose component was hooked by it.
     blocks : DeviceArray of uint32, shape (n * n_blocks,)
         Blocks to be read again.
     counts : DeviceArray of uint32, shape (N_COUNTS,)
@@ -67,8 +67,8 @@ class Plan:
     keys: DeviceArray
     columns: DeviceArray
     component: DeviceArray
-    links: DeviceArray
-    held: DeviceArray
+    parents: DeviceArray
+    winners: DeviceArray
     edges: DeviceArray
     blocks: DeviceArray
     counts: DeviceArray
@@ -96,8 +96,8 @@ class Plan:
             keys=new(n * n_blocks, np.uint64 if wide else np.uint32),
             columns=new(n * n_blocks),
             component=new(n),
-            links=new(n),
-            held=new(n * (4 if wide else 3)),
+            parents=new(n),
+            winners=new(n * (4 if wide else 3)),
             edges=new(n, np.uint64),
             blocks=new(n * n_blocks),
             counts=new(N_COUNTS),
@@ -109,7 +109,7 @@ class Plan:
         return self.n <= _SHORT_IDS
 
     @property
-    def held_words(self) -> int:
+    def reservation_words(self) -> int:
         """Words that tell edges apart."""
         return (2 if self.wide else 1) + (1 if self.short_ids else 2)
 

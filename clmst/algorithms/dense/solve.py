@@ -41,7 +41,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
 
     Notes
     -----
-    O(n**2 + m) work as a rule, O(n**2 log n) at most, in O(log n) rounds of one read-back each.
+    O(n**2 + m) work in general, O(n**2 log n) at most, in O(log n) rounds of one read-back each.
     Device memory beside the graph: n**2 cells of 4 bytes, or 8 where 64-bit weights do not narrow;
     it is kept with the graph for the next solve.
 
@@ -87,7 +87,7 @@ def solve_matrix(
         )
     run = _Run(plan_of_matrix(matrix, maximum=maximum), launch, options)
     run.solve()
-    plan, k = run.plan, run.n_linked
+    plan, k = run.plan, run.n_hooked
     ordered = split(plan.edges, key_bits=2 * plan.vertex_bits, launch=launch)
     ends = DeviceArray.empty(2 * k, np.uint32, matrix.device)
     if k:
@@ -110,12 +110,12 @@ class _Run:
         self.plan, self.launch, self.options = plan, launch, options
         self.counts = np.zeros(N_COUNTS, np.uint32)
         self._next_count = 0
-        self.n_linked = 0
+        self.n_hooked = 0
         self.components = [plan.n]
         self.blocks_again: list[int] = []
 
     def stats(self) -> dict[str, Any]:
-        """Return what the solve tells about its work."""
+        """Return statistics of the solve."""
         return {
             "rounds": len(self.components) - 1,
             "components": self.components,
@@ -132,7 +132,7 @@ class _Run:
         self.launch.enqueue(self.plan.program, kernel, groups, *arguments)
 
     def _new_count(self) -> int:
-        """Return the place of a count that nobody has written to."""
+        """Return the index of a count that no kernel has written to."""
         self._next_count += 1
         return self._next_count - 1
 
@@ -146,50 +146,50 @@ class _Run:
         plan = self.plan
         no_edge = np.uint64(plan.no_edge)
         self.for_each(
-            "dense_begin", plan.component, plan.held, plan.edges, plan.counts, plan.n,
+            "dense_begin", plan.component, plan.winners, plan.edges, plan.counts, plan.n,
             int(plan.short_ids), no_edge, N_COUNTS, n_items=max(plan.n, N_COUNTS),
         )  # fmt: skip
         with self.launch.phase("read all blocks"):
             self._scan()
-        component, links = plan.component, plan.links
+        component, parents = plan.component, plan.parents
         for number in count():
             check_rounds("dense", plan.device, number, components=self.components[-1])
             with self.launch.phase("minimum edges"):
                 listed = self._find_minimum_edges(component, again=number > 0)
             with self.launch.phase("merge"):
-                linked, pending = self._merge(component, links)
+                hooked, pending = self._merge(component, parents)
             if listed is not None:
                 self.blocks_again.append(int(self.counts[listed]))
-            if self.counts[linked] == 0:
+            if self.counts[hooked] == 0:
                 return
-            self._follow_on(links, pending)
-            self._add_linked(int(self.counts[linked]))
-            self.components.append(plan.n - self.n_linked)
-            if self.n_linked == plan.n - 1:
+            self._jump_on(parents, pending)
+            self._add_hooked(int(self.counts[hooked]))
+            self.components.append(plan.n - self.n_hooked)
+            if self.n_hooked == plan.n - 1:
                 return
-            component, links = links, component
+            component, parents = parents, component
 
-    def _follow_on(self, links: DeviceArray, pending: int) -> None:
-        """Follow links until every vertex points to its root."""
+    def _jump_on(self, parents: DeviceArray, pending: int) -> None:
+        """Jump pointers until every vertex points to its root."""
         launches = 1
         while self.counts[pending]:
             if launches == _MAX_ROUNDS:
-                rule = f"links get at least twice as long each time, so {launches} times are enough"
+                rule = f"jumps at least double each time, so {launches} times are enough"
                 raise no_progress(
                     "dense", self.plan.device, rule, round=len(self.components),
                     pending=int(self.counts[pending]),
                 )  # fmt: skip
-            pending = self._follow(links)
+            pending = self._jump(parents)
             self._read()
             launches += 1
 
-    def _add_linked(self, linked: int) -> None:
-        """Note how many components a round has linked to others."""
-        self.n_linked += linked
-        if self.n_linked >= self.plan.n:
+    def _add_hooked(self, hooked: int) -> None:
+        """Record how many components a round has hooked to others."""
+        self.n_hooked += hooked
+        if self.n_hooked >= self.plan.n:
             rule = "a forest has fewer edges than vertices"
             raise no_progress(
-                "dense", self.plan.device, rule, round=len(self.components), linked=self.n_linked,
+                "dense", self.plan.device, rule, round=len(self.components), hooked=self.n_hooked,
                 vertices=self.plan.n,
             )  # fmt: skip
 
@@ -212,7 +212,7 @@ class _Run:
         return self.launch.groups_for(-(-n_blocks // tile))
 
     def _find_minimum_edges(self, component: DeviceArray, *, again: bool) -> int | None:
-        """Let every component hold its lightest edge; return where blocks read again are counted.
+        """Find the lightest edge of every component; return the index of the count of blocks read.
 
         Before the first round no entry is stale.
         """
@@ -221,15 +221,15 @@ class _Run:
         sizes = plan.n, plan.n_blocks
         short_ids = int(plan.short_ids)
         if not again or self.options.reread == "stale":
-            self.for_each("dense_bound_rows", *entries, plan.held, *sizes, short_ids)
+            self.for_each("dense_bound_rows", *entries, plan.winners, *sizes, short_ids)
         if again:
             listed = self._read_again(component)
-        for word in range(plan.first_words, plan.held_words):
-            self.for_each("dense_settle_word", *entries, plan.held, *sizes, short_ids, word)
+        for word in range(plan.first_words, plan.reservation_words):
+            self.for_each("dense_reserve_word", *entries, plan.winners, *sizes, short_ids, word)
         return listed
 
     def _read_again(self, component: DeviceArray) -> int:
-        """Read blocks again, and enter what they have; return where they are counted."""
+        """Read blocks again and reserve their lightest cells; return the index of their count."""
         plan, listed, n_blocks = self.plan, self._new_count(), self.plan.n * self.plan.n_blocks
         entries = plan.keys, plan.columns, component
         groups = self._groups_for_blocks(n_blocks)
@@ -240,34 +240,34 @@ class _Run:
             )  # fmt: skip
         else:
             self.for_each(
-                "dense_list_blocks", *entries, plan.held, plan.blocks, plan.counts, listed, plan.n,
-                plan.n_blocks,
+                "dense_list_blocks", *entries, plan.winners, plan.blocks, plan.counts, listed,
+                plan.n, plan.n_blocks,
             )  # fmt: skip
             groups = min(groups, plan.device.capabilities.compute_units * _FEW_GROUPS)
         for panel in plan.panels:
             self._enqueue(
-                "dense_rescan_blocks", groups, panel.cells, *entries, plan.held, plan.blocks,
+                "dense_rescan_blocks", groups, panel.cells, *entries, plan.winners, plan.blocks,
                 plan.counts, listed, panel.first, panel.n_rows, plan.n, plan.width,
                 plan.n_blocks, int(plan.short_ids),
             )  # fmt: skip
         return listed
 
-    def _merge(self, component: DeviceArray, links: DeviceArray) -> tuple[int, int]:
-        """Link components; return where linked ones and pending links are counted, read back."""
-        plan, linked = self.plan, self._new_count()
+    def _merge(self, component: DeviceArray, parents: DeviceArray) -> tuple[int, int]:
+        """Merge components; return the indices of two counts, read back: hooked and pending."""
+        plan, hooked = self.plan, self._new_count()
         self.for_each(
-            "dense_hook_components", plan.held, component, links, plan.edges, plan.counts, linked,
-            plan.n, int(plan.short_ids), plan.vertex_bits,
+            "dense_hook_components", plan.winners, component, parents, plan.edges, plan.counts,
+            hooked, plan.n, int(plan.short_ids), plan.vertex_bits,
         )  # fmt: skip
-        pending = self._follow(links)
+        pending = self._jump(parents)
         self._read()
-        return linked, pending
+        return hooked, pending
 
-    def _follow(self, links: DeviceArray) -> int:
-        """Let every vertex point to its root; return where those that do not yet are counted."""
+    def _jump(self, parents: DeviceArray) -> int:
+        """Jump pointers once; return the index of the count of vertices not at their root yet."""
         plan, pending = self.plan, self._new_count()
         self.for_each(
-            "dense_follow_links", links, plan.held, plan.counts, pending, plan.n,
+            "dense_jump_pointers", parents, plan.winners, plan.counts, pending, plan.n,
             int(plan.short_ids),
         )  # fmt: skip
         return pending

@@ -22,15 +22,15 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/k_core/k_core.cl"
 MIRROR_SOURCE = "algorithms/k_core/mirror.cl"
 PEEL_SOURCE = "algorithms/k_core/peel.cl"
-LONE_SOURCE = "algorithms/k_core/lone.cl"
+SERIAL_SOURCE = "algorithms/k_core/serial.cl"
 
-# Vertices that a work-item, or a work-group of several, keeps to go on with, at most: LONE_QUEUE
+# Vertices that a work-item, or a work-group of several, keeps to go on with, at most: SERIAL_QUEUE
 # of the kernel, or as many as the work-group takes at a time.
-LONE_ROOM = 4096
-# Slots that a lone work-item goes on for, and turns of a work-group: some tenths of a millisecond
+SERIAL_CAPACITY = 4096
+# Slots that a single work-item goes on for, and turns of a work-group: some tenths of a millisecond
 # and some milliseconds. The rest is shared out anew, by a launch of microseconds.
-LONE_CHASE = 1 << 16
-GROUP_CHASE = 1 << 10
+SERIAL_BUDGET = 1 << 16
+GROUP_BUDGET = 1 << 10
 # Work-groups a compute unit, at most: rounds are many, and late ones have little to do.
 _GROUPS = 16
 # Rounds that are enqueued before the host looks how many vertices are left: at first, and at most.
@@ -100,8 +100,8 @@ class _Peeling:
         most = device.capabilities.compute_units * _GROUPS
         self.lists = min(most, launch.groups_for(-(-self.n // self.program.grid_tile)))
         self.shares = min(most, self.n)
-        self.room = LONE_ROOM if self.width == 1 else self.width
-        self.budget = LONE_CHASE if self.width == 1 else GROUP_CHASE * self.width
+        self.capacity = SERIAL_CAPACITY if self.width == 1 else self.width
+        self.budget = SERIAL_BUDGET if self.width == 1 else GROUP_BUDGET * self.width
         self.degree = self._new(self.n + 1)  # one more, so that a scan ends with the sum
         self.list = self._new(self.n)
         self.lengths, self.frontier = self._new(self.lists), self._new(2 * self.n)
@@ -158,15 +158,15 @@ class _Peeling:
 
     def peel(self, indptr: Any, indices: Any) -> None:
         """Go on from the beginning of the first round until no vertex is left."""
-        lone = self.width == 1
-        program = self.graph.device.program(LONE_SOURCE if lone else PEEL_SOURCE)
-        kernel = f"k_core_{'lone_' if lone else ''}peel_neighbours"
+        serial = self.width == 1
+        program = self.graph.device.program(SERIAL_SOURCE if serial else PEEL_SOURCE)
+        kernel = f"k_core_{'serial_' if serial else ''}peel_neighbours"
         number, batch, left = 0, _FIRST_BATCH, self.n + 1
         while True:
             for _ in range(batch):
                 self.launch.enqueue(
                     program, kernel, self.shares, indptr, indices, self.degree,
-                    self.frontier, self.state, self.n, number, self.room, self.budget,
+                    self.frontier, self.state, self.n, number, self.capacity, self.budget,
                 )  # fmt: skip
                 number += 1
                 self.take_level(number)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clmst.algorithms.k_core.core_numbers import (
-    LONE_SOURCE,
     MIRROR_SOURCE,
     PEEL_SOURCE,
+    SERIAL_SOURCE,
     SOURCE,
 )
 from clmst.runtime.capabilities import Capabilities
@@ -17,6 +17,6 @@ from clmst.runtime.program import Specialisation, specialise
 
 def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
     """Yield every specialisation for a device."""
-    peel = LONE_SOURCE if tuning.work_group_size == 1 else PEEL_SOURCE
+    peel = SERIAL_SOURCE if tuning.work_group_size == 1 else PEEL_SOURCE
     for source in (SOURCE, MIRROR_SOURCE, peel):
         yield specialise(source, capabilities, tuning)

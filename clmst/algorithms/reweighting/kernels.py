@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clmst.algorithms.reweighting import band, chains, repeated, union
+from clmst.algorithms.reweighting import repeated, sensitivity, series, union
 from clmst.algorithms.shared.weights import WIDTHS, every_weight
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
@@ -13,11 +13,11 @@ from clmst.runtime.program import Specialisation, specialise
 
 def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
     """Yield every specialisation for a device."""
-    for source in (band.SETTLE_SOURCE, chains.SOURCE):
+    for source in (sensitivity.CLASSIFY_SOURCE, series.SOURCE):
         yield specialise(source, capabilities, tuning)
     for bits in WIDTHS:
         yield specialise(union.SOURCE, capabilities, tuning, WEIGHT_BITS=bits)
     for weights in every_weight():
-        yield specialise(band.SOURCE, capabilities, tuning, **weights)
+        yield specialise(sensitivity.SOURCE, capabilities, tuning, **weights)
     for weights in every_weight(False):
         yield specialise(repeated.SOURCE, capabilities, tuning, **weights)

@@ -8,7 +8,7 @@ import numpy as np
 
 from clmst.algorithms.filter_boruvka.plan import Plan
 from clmst.algorithms.filter_boruvka.solve import CandidateRun, plan_candidates
-from clmst.algorithms.reweighting.band import LEAST_NOTED, NotedWeights
+from clmst.algorithms.reweighting.sensitivity import LEAST_REFERENCE, ReferenceWeights
 from clmst.algorithms.shared.solution import Solution
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
@@ -33,11 +33,12 @@ _LONGEST_PAUSE = 64
 class WarmStart:
     """Solves of one graph, of which those under weights near earlier ones are quicker.
 
-    A round is *noted*: its weights, and which edges are in its forest. If the weights of a later
-    one turn out to be near, all edges are settled that can be for weights as near as that
-    (:mod:`clmst.algorithms.reweighting.band`); from then on a solve checks that no weight strays
-    farther, and solves what is left. If one does, it solves anew, and more may be prepared for.
-    Forests are exact in any case.
+    A round becomes the *reference*: its weights, and which edges are in its forest. If the weights
+    of a later round are near, the edges are classified once for weights that near: in the forest,
+    out of it, or candidates (:mod:`clmst.algorithms.reweighting.sensitivity`). From then on a
+    solve checks that no weight leaves its sensitivity interval, and solves the candidates only. A
+    weight that leaves it is a *violation*: the round is solved anew, and the next intervals may be
+    wider. Forests are exact in any case.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ class WarmStart:
 
     def __init__(self, *, maximum: bool) -> None:
         self.maximum = maximum
-        self._noted: NotedWeights | None = None
+        self._noted: ReferenceWeights | None = None
         self._plan: Plan | None = None
         self._slack = 0
         self._memory: DeviceArray | None = None
@@ -111,7 +112,7 @@ class WarmStart:
         solution : Solution
             Of the graph; nothing is learnt of one that was found in both directions of edges.
         """
-        least = max(_LEAST_EDGES, LEAST_NOTED)
+        least = max(_LEAST_EDGES, LEAST_REFERENCE)
         if graph.n_slots < least or solution.in_forest.size != graph.n_slots:
             return
         if self._pause:
@@ -137,12 +138,12 @@ class WarmStart:
         if self._memory is None:
             self._memory = DeviceArray.empty(graph.n_slots, np.uint32, graph.device)
             self._strays = DeviceArray.empty(1, np.uint32, graph.device)
-        self._noted = NotedWeights(
+        self._noted = ReferenceWeights(
             graph, solution.in_forest, launch, maximum=self.maximum, noted=self._memory
         )
 
     def _settle(
-        self, noted: NotedWeights, moved: int, graph: DeviceGraph, launch: Launcher
+        self, noted: ReferenceWeights, moved: int, graph: DeviceGraph, launch: Launcher
     ) -> bool:
         """Settle edges for weights that move as far, if that leaves few; return whether it does."""
         if moved > _NEAR * noted.octave:

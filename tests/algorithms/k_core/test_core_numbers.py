@@ -206,7 +206,7 @@ def test_path_takes_no_round_a_vertex(device: Device) -> None:
     names = rng.permutation(n)
     graph = Graph.from_edges(names[:-1], names[1:])
     rounds = assert_cores(graph, device, np.ones(n, np.uint32))
-    assert max(rounds) <= n // k_core.GROUP_CHASE + 4
+    assert max(rounds) <= n // k_core.GROUP_BUDGET + 4
 
 
 @pytest.mark.parametrize(("room", "chase"), [(1, 10**6), (4096, 1), (3, 40)])
@@ -214,9 +214,9 @@ def test_cascades_are_left_to_the_next_round(
     device: Device, monkeypatch: pytest.MonkeyPatch, room: int, chase: int
 ) -> None:
     """Without room or time to go on with, vertices are shared out anew; nobody is lost."""
-    monkeypatch.setattr(k_core, "LONE_ROOM", room)
-    monkeypatch.setattr(k_core, "LONE_CHASE", chase)
-    monkeypatch.setattr(k_core, "GROUP_CHASE", min(chase, 3))
+    monkeypatch.setattr(k_core, "SERIAL_CAPACITY", room)
+    monkeypatch.setattr(k_core, "SERIAL_BUDGET", chase)
+    monkeypatch.setattr(k_core, "GROUP_BUDGET", min(chase, 3))
     graph = random_graph(3000, 12_000, 5)
     cut = assert_cores(graph, device, by_networkx(graph))
     path = Graph.from_edges(np.arange(999), np.arange(1, 1000))

@@ -231,7 +231,7 @@ def test_weights_of_its_own_are_compared(device: Device) -> None:
 
 
 def test_matrix_with_columns_in_place(any_device: Device) -> None:
-    """A matrix that a device adopted as it is, loops on its diagonal, several components."""
+    """A matrix that a device takes as it is, loops on its diagonal, several components."""
     rng = np.random.default_rng(6)
     dense = np.triu(rng.integers(0, 9, (600, 600)) * (rng.random((600, 600)) < 0.9))
     dense[300:, :300] = dense[:300, 300:] = 0

@@ -1,6 +1,6 @@
 """What is known of a forest as long as weights stay near.
 
-Host side of ``cl/algorithms/reweighting/band.cl`` and ``band_settle.cl``.
+Host side of ``cl/algorithms/reweighting/sensitivity.cl`` and ``sensitivity_classify.cl``.
 
 Most edges of a graph are so much lighter or heavier than whatever they compete with that small
 changes do not matter to them. They are settled once; what is left is a small graph of candidates.
@@ -20,14 +20,14 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-SOURCE = "algorithms/reweighting/band.cl"
-SETTLE_SOURCE = "algorithms/reweighting/band_settle.cl"
+SOURCE = "algorithms/reweighting/sensitivity.cl"
+CLASSIFY_SOURCE = "algorithms/reweighting/sensitivity_classify.cl"
 
 # Steps from a weight to its double, as a power of two, by the bits of floats; integers count as
-# floats of 32. OCTAVE_BITS of band.cl.
+# floats of 32. OCTAVE_BITS of sensitivity.cl.
 _OCTAVE_BITS = {16: 24, 32: 21, 64: 18}
-LEAST_NOTED = 16  # that can be noted: lone work-items look at so many at once
-_NONE = 0xFFFFFFFF  # what no weight is as heavy as; NO_HOLDER
+LEAST_REFERENCE = 16  # that can be noted: lone work-items look at so many at once
+_NONE = 0xFFFFFFFF  # what no weight is as heavy as; NO_WINNER
 # Places at which paths of forest edges are cut, and edges that they are chosen by: an edge is
 # ruled out by the paths up to the place below it, so more places leave fewer candidates.
 _CUTS, _SAMPLES = 96, 1 << 15
@@ -39,13 +39,13 @@ _MOST_ROUNDS, _LEAST_GAIN = 12, 1 / 64
 _PAIR = np.dtype(np.uint64)  # two words
 
 
-class NotedWeights:
+class ReferenceWeights:
     """The weights of a round and its forest, to which later weights are compared.
 
     Parameters
     ----------
     graph : DeviceGraph
-        Each edge stored once, with the row of each slot; LEAST_NOTED at least.
+        Each edge stored once, with the row of each slot; LEAST_REFERENCE at least.
     in_forest : DeviceArray of uint8, shape (m,)
     launch : Launcher
     maximum : bool
@@ -91,7 +91,7 @@ class NotedWeights:
     def _note(self, graph: DeviceGraph, in_forest: DeviceArray, launch: Launcher) -> None:
         m = graph.n_slots
         launch.for_each(
-            self.program, "band_note", m, graph.weights, in_forest, self.noted,
+            self.program, "sensitivity_note", m, graph.weights, in_forest, self.noted,
             self.floor, m,
         )  # fmt: skip
 
@@ -103,7 +103,7 @@ class NotedWeights:
             np.empty(count, np.uint32),
             DeviceArray.empty(count, np.uint32, self.noted.device),
         )
-        launch.for_each(self.program, "band_sample", count, self.noted, drawn, m, count)
+        launch.for_each(self.program, "sensitivity_sample", count, self.noted, drawn, m, count)
         if count:
             launch.read(drawn.memory, words)
         places: Array = np.sort(words[(words & _TREE) != 0] >> 2)
@@ -113,7 +113,7 @@ class NotedWeights:
         """Return how far other weights are from these, in the ways that matter; waits. O(m)."""
         launch.fill(self._found.memory, 0, 1)
         launch.for_each(
-            self.program, "band_find_farthest", self.noted.size, weights, self.noted,
+            self.program, "sensitivity_find_farthest", self.noted.size, weights, self.noted,
             self._found, self.floor, self.noted.size,
         )  # fmt: skip
         return launch.read_word(self._found.memory)
@@ -121,7 +121,7 @@ class NotedWeights:
     def verify(self, weights: Any, slack: int, strays: Any, launch: Launcher) -> None:
         """Enqueue the check that no weight has moved farther than it may. O(m)."""
         launch.for_each(
-            self.program, "band_verify", self.noted.size, weights, self.noted, strays,
+            self.program, "sensitivity_verify", self.noted.size, weights, self.noted, strays,
             self.floor, slack, self.noted.size,
         )  # fmt: skip
 
@@ -146,10 +146,10 @@ class _Settling:
     """What the steps share."""
 
     def __init__(
-        self, noted: NotedWeights, graph: DeviceGraph, slack: int, launch: Launcher
+        self, noted: ReferenceWeights, graph: DeviceGraph, slack: int, launch: Launcher
     ) -> None:
         self.graph, self.weights = graph, noted
-        self.noted, self.program = noted.noted, graph.device.program(SETTLE_SOURCE)
+        self.noted, self.program = noted.noted, graph.device.program(CLASSIFY_SOURCE)
         self.slack, self.launch = slack, launch
         self.m, self.n = self.graph.n_slots, self.graph.n_vertices
         self.parent = self._new(self.n)
@@ -158,7 +158,7 @@ class _Settling:
         return DeviceArray.empty(size, dtype, self.graph.device)
 
     def _each(self, kernel: str, n_items: int, *arguments: Any) -> None:
-        self.launch.for_each(self.program, f"band_settle_{kernel}", n_items, *arguments)
+        self.launch.for_each(self.program, f"sensitivity_classify_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
         """Do all steps."""
@@ -229,7 +229,9 @@ class _Settling:
             self.launch.fill(holders.memory, _NONE, self.n)
             self._each("find_lightest", before, ends, edges, lightest, before)
             self._each("hold", before, ends, edges, lightest, holders, 2 * self.slack, before)
-            self._each("join_held", before, ends, edges, holders, self.noted, self.parent, before)
+            self._each(
+                "join_winners", before, ends, edges, holders, self.noted, self.parent, before
+            )
             stays = self._new(before, np.uint8)
             self._each("contract", before, ends, edges, self.parent, self.noted, stays, before)
             ends, edges, total = compact(ends, stays, values=edges, launch=self.launch)

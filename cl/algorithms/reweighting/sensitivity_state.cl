@@ -1,6 +1,6 @@
-// What is noted of an edge, for rounds under weights that hardly move (band.cl, band_settle.cl).
-#ifndef CLMST_ALGORITHMS_REWEIGHTING_BAND_STATE
-#define CLMST_ALGORITHMS_REWEIGHTING_BAND_STATE
+// What is noted of an edge, for rounds under weights that hardly move (sensitivity.cl, sensitivity_classify.cl).
+#ifndef CLMST_ALGORITHMS_REWEIGHTING_SENSITIVITY_STATE
+#define CLMST_ALGORITHMS_REWEIGHTING_SENSITIVITY_STATE
 
 // A noted edge is a word: its place on the scale in the upper 30 bits, what is known of it below.
 // Of the forest that was noted: EDGE_IN or EDGE_TREE; of the others: EDGE_OUT or EDGE_OTHER.

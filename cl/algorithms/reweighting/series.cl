@@ -15,7 +15,7 @@
 #define NO_EDGE 0xffffffffu
 
 // Whether an edge between two vertices lies in the 2-core.
-static inline bool chains_has(const global uint *cores, uint u, uint v) {
+static inline bool series_has(const global uint *cores, uint u, uint v) {
   return cores[u] >= 2 && cores[v] >= 2;
 }
 
@@ -24,10 +24,10 @@ static inline bool chains_has(const global uint *cores, uint u, uint v) {
 // In       rows[m], indices[m]: the graph, each edge once; cores[n]: core numbers.
 // In-out   degrees[n]: 0 before.
 // Launch   any. O(m).
-kernel void chains_count(const global uint *rows, const global uint *indices,
+kernel void series_count(const global uint *rows, const global uint *indices,
                          const global uint *cores, volatile global uint *degrees, uint m) {
   GRID_FOR(e, m) {
-    if (!chains_has(cores, rows[e], indices[e])) continue;
+    if (!series_has(cores, rows[e], indices[e])) continue;
     atomic_inc(degrees + rows[e]);
     atomic_inc(degrees + indices[e]);
   }
@@ -37,7 +37,7 @@ kernel void chains_count(const global uint *rows, const global uint *indices,
 //
 // Out      parent[n], least[n].
 // Launch   any.
-kernel void chains_begin(global uint *parent, global uint *least, uint n) {
+kernel void series_begin(global uint *parent, global uint *least, uint n) {
   GRID_FOR(v, n) {
     parent[v] = (uint)v;
     least[v] = NO_EDGE;
@@ -49,7 +49,7 @@ kernel void chains_begin(global uint *parent, global uint *least, uint n) {
 // In       rows, indices, degrees: as above; 2 for inner vertices, 0 outside the 2-core.
 // In-out   parent[n].
 // Launch   any. O(m).
-kernel void chains_join(const global uint *rows, const global uint *indices,
+kernel void series_join(const global uint *rows, const global uint *indices,
                         const global uint *degrees, volatile global uint *parent, uint m) {
   GRID_FOR(e, m) {
     const uint u = rows[e], v = indices[e];
@@ -59,7 +59,7 @@ kernel void chains_join(const global uint *rows, const global uint *indices,
 }
 
 // The inner vertex that tells an edge's chain: of the edge's ends the first that is one, else none.
-static inline uint chains_inner(const global uint *degrees, uint u, uint v) {
+static inline uint series_inner(const global uint *degrees, uint u, uint v) {
   return degrees[u] == 2 ? u : degrees[v] == 2 ? v : NO_EDGE;
 }
 
@@ -68,12 +68,12 @@ static inline uint chains_inner(const global uint *degrees, uint u, uint v) {
 // In       rows, indices, cores, degrees, parent.
 // In-out   least[n]: NO_EDGE before; then at the roots of inner vertices.
 // Launch   any. O(m).
-kernel void chains_find_first(const global uint *rows, const global uint *indices,
+kernel void series_find_first(const global uint *rows, const global uint *indices,
                               const global uint *cores, const global uint *degrees,
                               const global uint *parent, volatile global uint *least, uint m) {
   GRID_FOR(e, m) {
-    const uint u = rows[e], v = indices[e], inner = chains_inner(degrees, u, v);
-    if (inner != NO_EDGE && chains_has(cores, u, v))
+    const uint u = rows[e], v = indices[e], inner = series_inner(degrees, u, v);
+    if (inner != NO_EDGE && series_has(cores, u, v))
       reservation_lower_u32(least + wi_find(parent, inner), (uint)e);
   }
 }
@@ -83,14 +83,14 @@ kernel void chains_find_first(const global uint *rows, const global uint *indice
 // In       rows, indices, cores, degrees, parent, least.
 // Out      firsts[m]: m for edges that are in every forest; slots[m]: 0, 1, ...
 // Launch   any. O(m).
-kernel void chains_name(const global uint *rows, const global uint *indices,
+kernel void series_name(const global uint *rows, const global uint *indices,
                         const global uint *cores, const global uint *degrees,
                         const global uint *parent, const global uint *least, global uint *firsts,
                         global uint *slots, uint m) {
   GRID_FOR(e, m) {
-    const uint u = rows[e], v = indices[e], inner = chains_inner(degrees, u, v);
+    const uint u = rows[e], v = indices[e], inner = series_inner(degrees, u, v);
     uint first = inner == NO_EDGE ? (uint)e : least[wi_find(parent, inner)];
-    if (!chains_has(cores, u, v)) first = m;
+    if (!series_has(cores, u, v)) first = m;
     firsts[e] = first;
     slots[e] = (uint)e;
   }
@@ -103,7 +103,7 @@ kernel void chains_name(const global uint *rows, const global uint *indices,
 // In-out   kept: a bit a slot, 0 before; set for edges of chains of several, and of no chain.
 // Out      heads[m + 1]: 1 where a chain begins, and behind the last one; else 0.
 // Launch   any. O(m).
-kernel void chains_flag_heads(const global uint *firsts, const global uint *slots,
+kernel void series_flag_heads(const global uint *firsts, const global uint *slots,
                               global uchar *heads, volatile global uint *kept, uint m) {
   GRID_FOR(i, m + 1) {
     const uint before = i > 0 ? firsts[i - 1] : NO_EDGE, first = i < m ? firsts[i] : m;
@@ -120,7 +120,7 @@ kernel void chains_flag_heads(const global uint *firsts, const global uint *slot
 // In       degrees[n].
 // Out      flags[n]: 1 in the 2-core but for inner vertices, else 0.
 // Launch   any.
-kernel void chains_flag_ends(const global uint *degrees, global uint *flags, uint n) {
+kernel void series_flag_ends(const global uint *degrees, global uint *flags, uint n) {
   GRID_FOR(v, n) flags[v] = degrees[v] > 2;
 }
 
@@ -131,7 +131,7 @@ kernel void chains_flag_ends(const global uint *degrees, global uint *flags, uin
 // Out      ends[k]: twice the same for a chain that ends where it began, 0 for a cycle of inner
 //          vertices.
 // Launch   any. O(m).
-kernel void chains_find_ends(const global uint *starts, const global uint *slots,
+kernel void series_find_ends(const global uint *starts, const global uint *slots,
                              const global uint *rows, const global uint *indices,
                              const global uint *degrees, const global uint *numbers,
                              global uint2 *ends, uint k) {

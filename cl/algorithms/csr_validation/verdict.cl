@@ -1,6 +1,6 @@
-// The verdict on a caller's CSR: what the kernels of adoption find out about it.
-#ifndef CLMST_ALGORITHMS_ADOPTION_VERDICT
-#define CLMST_ALGORITHMS_ADOPTION_VERDICT
+// The verdict on a caller's CSR: what the kernels of the validation find out about it.
+#ifndef CLMST_ALGORITHMS_CSR_VALIDATION_VERDICT
+#define CLMST_ALGORITHMS_CSR_VALIDATION_VERDICT
 
 // Words of a verdict, all 0 at first.
 #define VERDICT_FAULTS 0      // bits as below

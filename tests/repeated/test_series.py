@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import clmst
 from clmst import Device, DeviceArray, FilterBoruvkaOptions, RepeatedSolver
 from clmst.algorithms.filter_boruvka.solve import CandidateRun, plan_candidates
-from clmst.algorithms.reweighting import chains
-from clmst.algorithms.reweighting.chains import contract_chains
+from clmst.algorithms.reweighting import series
+from clmst.algorithms.reweighting.series import contract_series
 from clmst.algorithms.shared.candidates import Candidates
 from clmst.core.graph import Graph
 from clmst.runtime.device_graph import DeviceGraph
@@ -32,7 +32,7 @@ def resident(graph: Graph, device: Device) -> DeviceGraph:
 
 
 def contract(graph: Graph, device: Device) -> Candidates:
-    return contract_chains(resident(graph, device), Launcher(device, device.queue))
+    return contract_series(resident(graph, device), Launcher(device, device.queue))
 
 
 def bits_of(candidates: Candidates, m: int, device: Device) -> Array:
@@ -45,7 +45,7 @@ def bits_of(candidates: Candidates, m: int, device: Device) -> Array:
 def solve(graph: Graph, device: Device, *, maximum: bool = False) -> Array:
     """Return the slots of the forest, by what is left."""
     launch, own = Launcher(device, device.queue), resident(graph, device)
-    plan = plan_candidates(own, contract_chains(own, launch), launch, maximum=maximum)
+    plan = plan_candidates(own, contract_series(own, launch), launch, maximum=maximum)
     run = CandidateRun(own, plan, launch)
     assert run.is_done()
     return np.flatnonzero(run.solution.in_forest.to_host())
@@ -113,7 +113,7 @@ def test_any_graph(seed: int, size: tuple[int, int], longest: int) -> None:
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small graphs be contracted as large ones are."""
-    monkeypatch.setattr(chains, "_LEAST_EDGES", 1)
+    monkeypatch.setattr(series, "_LEAST_EDGES", 1)
 
 
 @pytest.mark.usefixtures("eager")
@@ -126,7 +126,7 @@ def test_rounds_by_chains(variant: Device) -> None:
     for dtype in ("f4", "i8"):
         weights = rng.integers(0, 1000, solver.n_edges).astype(dtype)
         forest = check(solver, weights)
-        assert forest.stats["chains"]["edges"] < 0.7 * solver.n_edges
+        assert forest.stats["series_contraction"]["edges"] < 0.7 * solver.n_edges
         check(solver, weights, solver.solve(DeviceArray.from_host(weights, variant)))
         weights[:40] = 7
         check(solver, weights, solver.update(np.arange(40), weights[:40]))
@@ -141,10 +141,10 @@ def test_not_where_few_are_left_out(any_device: Device, monkeypatch: pytest.Monk
     def is_by_chains(graph: Graph, **options: Any) -> bool:
         with RepeatedSolver(graph, devices=any_device, **options) as solver:
             forest = solver.solve(np.resize(weights, solver.n_edges))
-        return "chains" in forest.stats
+        return "series_contraction" in forest.stats
 
     assert not is_by_chains(few, algorithm="filter-boruvka")
-    monkeypatch.setattr(chains, "_LEAST_EDGES", 1)
+    monkeypatch.setattr(series, "_LEAST_EDGES", 1)
     assert is_by_chains(few, algorithm="filter-boruvka")
     assert not is_by_chains(few, algorithm="ecl")
     assert not is_by_chains(few, options=FilterBoruvkaOptions(targets=()))

@@ -3,26 +3,26 @@
 #include "algorithms/k_core/state.cl"
 
 // Room for vertices to go on with; vertices taken at a time, and columns.
-#define LONE_QUEUE 4096
-#define LONE_BATCH 64
-#define LONE_COLUMNS 1024
+#define SERIAL_QUEUE 4096
+#define SERIAL_BATCH 64
+#define SERIAL_COLUMNS 1024
 
 // Peel the vertices of a round: every neighbour above the level loses an edge. A neighbour that
 // comes to the level is peeled by who brought it there, so that a path takes no round a vertex;
-// but the next round gets those for which there is no room, and all once a work-item has gone on
+// but the next round gets those for which there is no capacity, and all once a work-item has gone on
 // for long, lest the others idle.
 //
 // In       indptr, indices: rows of both directions; frontier[2 n]: SPILLED + TAKEN vertices in the
 //          half of this round.
 // In-out   degree[n]; state: BOUND of this round, SPILLED of the next.
 // Out      frontier: in the other half, the vertices that the next round gets.
-// Launch   any. room <= LONE_QUEUE; budget: slots of vertices that were not in the frontier.
+// Launch   any. capacity <= SERIAL_QUEUE; budget: slots of vertices that were not in the frontier.
 // Ensures  degree[v] is the level, for every vertex that was peeled.
-kernel void k_core_lone_peel_neighbours(const global uint *indptr, const global uint *indices,
+kernel void k_core_serial_peel_neighbours(const global uint *indptr, const global uint *indices,
                                         volatile global int *degree, global uint *frontier,
                                         volatile global uint *state, uint n, uint round,
-                                        uint room, uint budget) {
-  local uint queue[LONE_QUEUE], begins[LONE_BATCH], ends[LONE_BATCH], columns[LONE_COLUMNS];
+                                        uint capacity, uint budget) {
+  local uint queue[SERIAL_QUEUE], begins[SERIAL_BATCH], ends[SERIAL_BATCH], columns[SERIAL_COLUMNS];
   volatile global uint *now = round_words(state, round), *next = round_words(state, round + 1);
   const uint level = now[ROUND_LEVEL];
   // Of the last vertices no neighbour stays.
@@ -30,11 +30,11 @@ kernel void k_core_lone_peel_neighbours(const global uint *indptr, const global 
   const global uint *given = frontier + (size_t)(round % 2) * n;
   global uint *spilled = frontier + (size_t)((round + 1) % 2) * n;
   const uint end = share_begin(n_peeled, 1);
-  uint at = share_begin(n_peeled, 0), n_queued = 0, chased = 0, bound = UINT_MAX;
+  uint at = share_begin(n_peeled, 0), n_queued = 0, spent = 0, bound = UINT_MAX;
   while (at < end || n_queued > 0) {
     // One thing at a time, without branches, so that many trips to memory are under way at once.
-    const uint n_own = min(n_queued, (uint)LONE_BATCH);
-    const uint n_batch = n_own + min(LONE_BATCH - n_own, end - at);
+    const uint n_own = min(n_queued, (uint)SERIAL_BATCH);
+    const uint n_batch = n_own + min(SERIAL_BATCH - n_own, end - at);
     n_queued -= n_own;
     for (uint i = 0; i < n_own; ++i) begins[i] = queue[n_queued + i];
     for (uint i = n_own; i < n_batch; ++i) begins[i] = given[at++];
@@ -42,11 +42,11 @@ kernel void k_core_lone_peel_neighbours(const global uint *indptr, const global 
       ends[i] = indptr[begins[i] + 1];
       begins[i] = indptr[begins[i]];
     }
-    for (uint i = 0; i < n_own; ++i) chased += ends[i] - begins[i];
+    for (uint i = 0; i < n_own; ++i) spent += ends[i] - begins[i];
     for (uint i = 0; i < n_batch;) {
       uint n_columns = 0, n_live = 0;
-      while (i < n_batch && n_columns < LONE_COLUMNS) {
-        const uint stop = begins[i] + min(ends[i] - begins[i], LONE_COLUMNS - n_columns);
+      while (i < n_batch && n_columns < SERIAL_COLUMNS) {
+        const uint stop = begins[i] + min(ends[i] - begins[i], SERIAL_COLUMNS - n_columns);
         for (uint slot = begins[i]; slot < stop; ++slot) columns[n_columns++] = indices[slot];
         begins[i] = stop;
         i += stop == ends[i];
@@ -60,7 +60,7 @@ kernel void k_core_lone_peel_neighbours(const global uint *indptr, const global 
         const uint vertex = columns[k];
         if (!degree_is_above(degree, vertex, level)) continue;
         if (!degree_lower(degree, vertex, level, &bound)) continue;
-        if (n_queued < room && chased < budget) queue[n_queued++] = vertex;
+        if (n_queued < capacity && spent < budget) queue[n_queued++] = vertex;
         else spilled[atomic_inc(next + ROUND_SPILLED)] = vertex;
       }
     }

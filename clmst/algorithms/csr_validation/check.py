@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from clmst.algorithms.earned import ADOPTION, AdoptionCase
+from clmst.algorithms.earned import CSR_VALIDATION, CsrValidationCase
 from clmst.core import from_scipy
 from clmst.core.csr import as_uint32
 from clmst.core.graph import Graph
@@ -24,8 +24,8 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 
-SOURCE = "algorithms/adoption/adoption.cl"
-LONE_SOURCE = "algorithms/adoption/lone.cl"
+SOURCE = "algorithms/csr_validation/csr_validation.cl"
+SERIAL_SOURCE = "algorithms/csr_validation/serial.cl"
 
 # Below so many slots the host has checked a matrix before a device has built the kernels.
 FROM_SLOTS = 1 << 18
@@ -36,12 +36,12 @@ _CURSORS_FROM = 6
 # Slots in the sample by which columns are shared out.
 _SAMPLES = 4096
 
-# Of adoption_verdict.cl.
+# Of verdict.cl.
 _VERDICT_WORDS = 3
 _BELOW = 8
 
 
-def adopt(matrix: Any, device: Device) -> DeviceGraph | None:
+def upload_canonical(matrix: Any, device: Device) -> DeviceGraph | None:
     """Put a matrix on a device if it can be used as it is, else return None.
 
     The graph is the one that :meth:`clmst.Graph.from_scipy` makes of the matrix: rows that rise
@@ -81,12 +81,12 @@ def check(resident: DeviceGraph) -> DeviceGraph | None:
 def _is_trusted(resident: DeviceGraph) -> bool:
     """Return whether the device has shown that it finds faults; else the host looks for them."""
     device, encoding = resident.device, resident.encoded.encoding
-    case = AdoptionCase(
+    case = CsrValidationCase(
         bits=8 * encoding.word.itemsize,
         kind=encoding.kind,
         cursors=_takes_cursors(device.policy.work_group_size, resident),
     )
-    return device.trust.refusal(ADOPTION, case) is None
+    return device.trust.refusal(CSR_VALIDATION, case) is None
 
 
 def _takes_cursors(work_group_size: int, graph: DeviceGraph) -> bool:
@@ -126,7 +126,7 @@ def _is_int32(array: Array) -> bool:
 
 
 def _verdict(graph: DeviceGraph) -> list[int]:
-    """Return the words of adoption.cl's verdict."""
+    """Return the words of the verdict."""
     device = graph.device
     launch = Launcher(device, device.queue)
     program = device.program(SOURCE, **graph.weight_defines(maximum=False))
@@ -135,22 +135,31 @@ def _verdict(graph: DeviceGraph) -> list[int]:
     n, n_slots = np.uint32(graph.n_vertices), np.uint32(graph.n_slots)
     rows = launch.groups_for(-(-graph.n_vertices // program.grid_tile))
     slots = launch.groups_for(-(-graph.n_slots // program.grid_tile))
-    launch(program, "adoption_check_rows", rows, graph.indptr, graph.indices, verdict, n, n_slots)
     launch(
-        program, "adoption_check_slots", slots, graph.indices, graph.weights, verdict, n, n_slots
+        program, "csr_validation_check_rows", rows, graph.indptr, graph.indices, verdict, n, n_slots
+    )
+    launch(
+        program,
+        "csr_validation_check_slots",
+        slots,
+        graph.indices,
+        graph.weights,
+        verdict,
+        n,
+        n_slots,
     )
     arrays = (graph.indptr, graph.indices, graph.weights)
     if _takes_cursors(program.work_group_size, graph):
         bounds = _column_bounds(graph.graph, device.capabilities.compute_units)
         on_device, cursors = device.allocate(bounds.nbytes), device.allocate(4 * graph.n_vertices)
         launch.write(on_device, bounds)
-        program = device.program(LONE_SOURCE, **graph.weight_defines(maximum=False))
+        program = device.program(SERIAL_SOURCE, **graph.weight_defines(maximum=False))
         launch(
-            program, "adoption_lone_match_slots", bounds.size - 1, *arrays, on_device, cursors,
-            verdict, n, n_slots,
+            program, "csr_validation_serial_match_slots", bounds.size - 1, *arrays, on_device,
+            cursors, verdict, n, n_slots,
         )  # fmt: skip
     else:
-        launch(program, "adoption_match_slots", slots, *arrays, verdict, n, n_slots)
+        launch(program, "csr_validation_match_slots", slots, *arrays, verdict, n, n_slots)
     words = np.empty(_VERDICT_WORDS, np.uint32)
     launch.read(verdict, words)
     return [int(word) for word in words]

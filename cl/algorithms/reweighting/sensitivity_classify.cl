@@ -1,6 +1,6 @@
 // Edges whose place is known as long as every weight stays near what it was.
 //
-// Weights are measured on a coarse scale that rises with them (band.cl). As long as no edge's
+// Weights are measured on a coarse scale that rises with them (sensitivity.cl). As long as no edge's
 // place on it is farther than `slack` from the noted one, an edge is
 //   in    the forest for certain, if it leads out of a component and every other edge that does
 //         was noted more than 2 * slack above it; components are joined by such edges;
@@ -12,13 +12,13 @@
 //
 // Source: the cut and the cycle rule (Tarjan 1983) on intervals of weights, as in spanning trees
 // with uncertain weights (Yaman, Karasan, Pinar 2001); on devices it is clmst's own.
-#include "algorithms/reweighting/band_state.cl"
+#include "algorithms/reweighting/sensitivity_state.cl"
 #include "device/reservation.cl"
 #include "device/union_find.cl"
 #include "device/work_group.cl"
 
 // What holds no edge, or cannot tell which of several.
-#define NO_HOLDER 0xffffffffu
+#define NO_WINNER 0xffffffffu
 #define BLOCKED 0xfffffffeu
 
 // ------------------------------------------------------------------------- what is out
@@ -30,7 +30,7 @@
 // Out      windows[m]: of an edge of the noted forest, how many cuts are below it; of another one
 //          n_cuts + 1 + how many are more than `reach` below it. slots[m]: 0, 1, ...
 // Launch   any. O(m log n_cuts).
-kernel void band_settle_find_windows(global uint *noted, const global uint *cuts,
+kernel void sensitivity_classify_find_windows(global uint *noted, const global uint *cuts,
                                      global uint *windows, global uint *slots, uint n_cuts,
                                      uint reach, uint m) {
   GRID_FOR(e, m) {
@@ -53,7 +53,7 @@ kernel void band_settle_find_windows(global uint *noted, const global uint *cuts
 // In       windows[m]: sorted.
 // Out      starts[n_windows]: the first place of each window or of one after it, else m.
 // Launch   any.
-kernel void band_settle_find_starts(const global uint *windows, global uint *starts, uint n_windows,
+kernel void sensitivity_classify_find_starts(const global uint *windows, global uint *starts, uint n_windows,
                                     uint m) {
   GRID_FOR(w, n_windows) {
     uint low = 0, high = m;
@@ -70,7 +70,7 @@ kernel void band_settle_find_starts(const global uint *windows, global uint *sta
 //
 // Out      parent[n].
 // Launch   any.
-kernel void band_settle_begin_sets(global uint *parent, uint n) {
+kernel void sensitivity_classify_begin_sets(global uint *parent, uint n) {
   GRID_FOR(v, n) parent[v] = (uint)v;
 }
 
@@ -79,7 +79,7 @@ kernel void band_settle_begin_sets(global uint *parent, uint n) {
 // In       slots[first .. first + k): of edges of the noted forest; rows, indices: the graph.
 // In-out   parent[n].
 // Launch   any. O(k).
-kernel void band_settle_join_window(const global uint *slots, const global uint *rows,
+kernel void sensitivity_classify_join_window(const global uint *slots, const global uint *rows,
                                     const global uint *indices, volatile global uint *parent,
                                     uint first, uint k) {
   GRID_FOR(i, k) {
@@ -94,7 +94,7 @@ kernel void band_settle_join_window(const global uint *slots, const global uint 
 //          of which paths are shortened.
 // In-out   noted[m].
 // Launch   any. O(k).
-kernel void band_settle_keep_window(const global uint *slots, const global uint *rows,
+kernel void sensitivity_classify_keep_window(const global uint *slots, const global uint *rows,
                                     const global uint *indices, volatile global uint *parent,
                                     global uint *noted, uint first, uint k) {
   GRID_FOR(i, k) {
@@ -111,7 +111,7 @@ kernel void band_settle_keep_window(const global uint *slots, const global uint 
 // In       noted[m].
 // Out      flags[m]: 1 for candidates, else 0.
 // Launch   any.
-kernel void band_settle_flag_candidates(const global uint *noted, global uchar *flags, uint m) {
+kernel void sensitivity_classify_flag_candidates(const global uint *noted, global uchar *flags, uint m) {
   GRID_FOR(e, m) flags[e] = noted[e] & EDGE_IS_CANDIDATE ? 1 : 0;
 }
 
@@ -120,7 +120,7 @@ kernel void band_settle_flag_candidates(const global uint *noted, global uchar *
 // In       noted, rows, indices; slots[k].
 // Out      ends[k]; edges[k]: (scale, slot).
 // Launch   any. O(k).
-kernel void band_settle_list(const global uint *noted, const global uint *rows,
+kernel void sensitivity_classify_list(const global uint *noted, const global uint *rows,
                              const global uint *indices, const global uint *slots,
                              global uint2 *ends, global uint2 *edges, uint k) {
   GRID_FOR(i, k) {
@@ -135,7 +135,7 @@ kernel void band_settle_list(const global uint *noted, const global uint *rows,
 // In       ends[k], edges[k].
 // In-out   lightest[n]: all ones before.
 // Launch   any. O(k).
-kernel void band_settle_find_lightest(const global uint2 *ends, const global uint2 *edges,
+kernel void sensitivity_classify_find_lightest(const global uint2 *ends, const global uint2 *edges,
                                       volatile global uint *lightest, uint k) {
   GRID_FOR(i, k) {
     const uint2 pair = ends[i];
@@ -145,24 +145,24 @@ kernel void band_settle_find_lightest(const global uint2 *ends, const global uin
   }
 }
 
-static inline void band_hold_edge(volatile global uint *holders, const global uint *lightest,
+static inline void sensitivity_hold_edge(volatile global uint *holders, const global uint *lightest,
                                   uint component, uint scale, uint i, uint reach) {
   if (scale > lightest[component] + reach) return;
-  const uint held = atomic_cmpxchg(holders + component, NO_HOLDER, i);
-  if (held != NO_HOLDER) atomic_xchg(holders + component, BLOCKED);
+  const uint held = atomic_cmpxchg(holders + component, NO_WINNER, i);
+  if (held != NO_WINNER) atomic_xchg(holders + component, BLOCKED);
 }
 
 // Let every component hold the one edge that may be its lightest, if there is one only.
 //
 // In       ends[k], edges[k], lightest[n]; reach: 2 * slack.
-// In-out   holders[n]: NO_HOLDER before; then a place on the list, or BLOCKED.
+// In-out   holders[n]: NO_WINNER before; then a place on the list, or BLOCKED.
 // Launch   any. O(k).
-kernel void band_settle_hold(const global uint2 *ends, const global uint2 *edges,
+kernel void sensitivity_classify_hold(const global uint2 *ends, const global uint2 *edges,
                              const global uint *lightest, volatile global uint *holders, uint reach,
                              uint k) {
   GRID_FOR(i, k) {
-    band_hold_edge(holders, lightest, ends[i].x, edges[i].x, (uint)i, reach);
-    band_hold_edge(holders, lightest, ends[i].y, edges[i].x, (uint)i, reach);
+    sensitivity_hold_edge(holders, lightest, ends[i].x, edges[i].x, (uint)i, reach);
+    sensitivity_hold_edge(holders, lightest, ends[i].y, edges[i].x, (uint)i, reach);
   }
 }
 
@@ -171,7 +171,7 @@ kernel void band_settle_hold(const global uint2 *ends, const global uint2 *edges
 // In       ends[k], edges[k], holders[n].
 // In-out   noted[m], parent[n].
 // Launch   any. O(k).
-kernel void band_settle_join_held(const global uint2 *ends, const global uint2 *edges,
+kernel void sensitivity_classify_join_winners(const global uint2 *ends, const global uint2 *edges,
                                   const global uint *holders, global uint *noted,
                                   volatile global uint *parent, uint k) {
   GRID_FOR(i, k) {
@@ -189,7 +189,7 @@ kernel void band_settle_join_held(const global uint2 *ends, const global uint2 *
 // In-out   ends[k]; noted[m].
 // Out      stays[k].
 // Launch   any. O(k).
-kernel void band_settle_contract(global uint2 *ends, const global uint2 *edges,
+kernel void sensitivity_classify_contract(global uint2 *ends, const global uint2 *edges,
                                  const global uint *parent, global uint *noted, global uchar *stays,
                                  uint k) {
   GRID_FOR(i, k) {
@@ -204,7 +204,7 @@ kernel void band_settle_contract(global uint2 *ends, const global uint2 *edges,
 // ---------------------------------------------------------------------- what is handed on
 
 // Several store the same.
-static inline void band_flag_component(volatile global uchar *flags, uint component) {
+static inline void sensitivity_flag_component(volatile global uchar *flags, uint component) {
   flags[component] = 1;
 }
 
@@ -213,11 +213,11 @@ static inline void band_flag_component(volatile global uchar *flags, uint compon
 // In       ends[k].
 // In-out   flags[n]: 0 before.
 // Launch   any. O(k).
-kernel void band_settle_flag_components(const global uint2 *ends, volatile global uchar *flags,
+kernel void sensitivity_classify_flag_components(const global uint2 *ends, volatile global uchar *flags,
                                         uint k) {
   GRID_FOR(i, k) {
-    band_flag_component(flags, ends[i].x);
-    band_flag_component(flags, ends[i].y);
+    sensitivity_flag_component(flags, ends[i].x);
+    sensitivity_flag_component(flags, ends[i].y);
   }
 }
 
@@ -226,7 +226,7 @@ kernel void band_settle_flag_components(const global uint2 *ends, volatile globa
 // In       components[k].
 // Out      numbers[n], of these.
 // Launch   any.
-kernel void band_settle_number(const global uint *components, global uint *numbers, uint k) {
+kernel void sensitivity_classify_number(const global uint *components, global uint *numbers, uint k) {
   GRID_FOR(i, k) numbers[components[i]] = (uint)i;
 }
 
@@ -235,7 +235,7 @@ kernel void band_settle_number(const global uint *components, global uint *numbe
 // In       ends[k], edges[k], numbers[n].
 // Out      numbered[k]: the ends; slots[k].
 // Launch   any.
-kernel void band_settle_finish(const global uint2 *ends, const global uint2 *edges,
+kernel void sensitivity_classify_finish(const global uint2 *ends, const global uint2 *edges,
                                const global uint *numbers, global uint2 *numbered,
                                global uint *slots, uint k) {
   GRID_FOR(i, k) {
@@ -249,7 +249,7 @@ kernel void band_settle_finish(const global uint2 *ends, const global uint2 *edg
 // In       noted[m].
 // In-out   bits: 0 before.
 // Launch   any. O(m).
-kernel void band_settle_show(const global uint *noted, volatile global uint *bits, uint m) {
+kernel void sensitivity_classify_show(const global uint *noted, volatile global uint *bits, uint m) {
   GRID_FOR(e, m) {
     if ((noted[e] & EDGE_STATE) == EDGE_IN) atomic_or(bits + e / 32, 1u << e % 32);
   }

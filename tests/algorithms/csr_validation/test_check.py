@@ -12,8 +12,8 @@ from scipy import sparse
 
 import clmst
 from clmst import Device, Graph, InvalidGraphError
-from clmst.algorithms.adoption import check as adoption
-from clmst.algorithms.adoption.check import adopt
+from clmst.algorithms.csr_validation import check as csr_validation
+from clmst.algorithms.csr_validation.check import upload_canonical
 from tests.forests import assert_same_forest
 from tests.strategies import WEIGHT_DTYPES
 
@@ -21,7 +21,7 @@ from tests.strategies import WEIGHT_DTYPES
 @pytest.fixture
 def copying(device: Device, monkeypatch: pytest.MonkeyPatch) -> Device:
     """Return the device as one that copies, for matrices of any size."""
-    monkeypatch.setattr(adoption, "FROM_SLOTS", 1)
+    monkeypatch.setattr(csr_validation, "FROM_SLOTS", 1)
     capabilities = device.capabilities
     monkeypatch.setattr(device, "capabilities", replace(capabilities, host_arrays="copied"))
     return device
@@ -45,9 +45,9 @@ def matrix(n: int = 900, dtype: Any = np.int32, seed: int = 1) -> Any:
     return narrow(both.astype(dtype))
 
 
-def assert_adopted(A: Any, device: Device) -> None:
+def assert_uploaded(A: Any, device: Device) -> None:
     """Check that the device takes it, as what the host makes of it."""
-    resident, graph = adopt(A, device), Graph.from_scipy(A)
+    resident, graph = upload_canonical(A, device), Graph.from_scipy(A)
     assert resident is not None
     assert graph.edge_ids is None
     assert resident.graph.is_symmetric == graph.is_symmetric
@@ -60,25 +60,25 @@ def assert_adopted(A: Any, device: Device) -> None:
 @pytest.mark.parametrize("dtype", [t for t in WEIGHT_DTYPES if t != np.float16], ids=str)
 def test_symmetric_and_upper(copying: Device, dtype: np.dtype) -> None:
     A = matrix(dtype=dtype)
-    assert_adopted(A, copying)
-    assert_adopted(narrow(sparse.csr_array(sparse.triu(A))), copying)
-    assert_adopted(narrow(sparse.csr_array(sparse.triu(A, 1))), copying)
+    assert_uploaded(A, copying)
+    assert_uploaded(narrow(sparse.csr_array(sparse.triu(A))), copying)
+    assert_uploaded(narrow(sparse.csr_array(sparse.triu(A, 1))), copying)
 
 
 @pytest.mark.parametrize("n", [2, 63, 64, 65, 511, 512, 513, 1025, 3000])
 def test_tiles(copying: Device, n: int) -> None:
     """Rows of one, and rows of all: wherever tiles begin and end."""
     path = sparse.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1], format="csr")
-    assert_adopted(narrow(path), copying)
+    assert_uploaded(narrow(path), copying)
     star = sparse.coo_array((np.arange(n), (np.zeros(n, int), np.arange(n))), shape=(n, n))
-    assert_adopted(narrow(sparse.csr_array(star + star.T).astype(np.int16)), copying)
+    assert_uploaded(narrow(sparse.csr_array(star + star.T).astype(np.int16)), copying)
 
 
 def test_zeros_have_one_sign(copying: Device) -> None:
     A = matrix(dtype=np.float32)
     A.data[A.data < 50] = 0
     A.data[(A.data == 0) & (np.arange(A.nnz) % 2 == 0)] = -0.0
-    assert_adopted(A, copying)
+    assert_uploaded(A, copying)
 
 
 def spoil_weight(A: Any) -> None:
@@ -107,7 +107,7 @@ def test_what_the_host_rearranges(copying: Device, spoil: Callable[[Any], None])
     A = matrix()
     spoil(A)
     A.has_sorted_indices = False
-    assert adopt(A, copying) is None
+    assert upload_canonical(A, copying) is None
     graph = Graph.from_scipy(A)
     assert graph.edge_ids is not None
     assert_same_forest(clmst.minimum_spanning_forest(A, device=copying), clmst.kruskal(graph))
@@ -116,9 +116,9 @@ def test_what_the_host_rearranges(copying: Device, spoil: Callable[[Any], None])
 def test_lower_triangle_is_not_as_it_is(copying: Device) -> None:
     """All its slots have one direction: without a count each could pass for matched."""
     A = narrow(sparse.csr_array(sparse.tril(matrix(), -1)))
-    assert adopt(A, copying) is None
+    assert upload_canonical(A, copying) is None
     star = sparse.csr_array((np.ones(5), np.zeros(5, int), [0, 0, 1, 2, 3, 4, 5]), shape=(6, 6))
-    assert adopt(narrow(star), copying) is None
+    assert upload_canonical(narrow(star), copying) is None
 
 
 FAULTS: dict[str, Callable[[Any], None]] = {
@@ -134,22 +134,22 @@ FAULTS: dict[str, Callable[[Any], None]] = {
 def test_faults_are_the_hosts_to_name(copying: Device, message: str, dtype: Any) -> None:
     A = matrix(dtype=dtype)
     FAULTS[message](A)
-    assert adopt(A, copying) is None
+    assert upload_canonical(A, copying) is None
     with pytest.raises(InvalidGraphError, match=message):
         clmst.minimum_spanning_forest(A, device=copying)
 
 
 def test_what_is_left_to_the_host(copying: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     A = matrix()
-    assert adopt(A.tocoo(), copying) is None
-    assert adopt(clmst.Graph.from_scipy(A), copying) is None
+    assert upload_canonical(A.tocoo(), copying) is None
+    assert upload_canonical(clmst.Graph.from_scipy(A), copying) is None
     wide = A.copy()
     wide.indices = wide.indices.astype(np.int64)
-    assert adopt(wide, copying) is None
-    monkeypatch.setattr(adoption, "FROM_SLOTS", A.nnz + 1)
-    assert adopt(A, copying) is None
-    monkeypatch.setattr(adoption, "FROM_SLOTS", A.nnz)
-    assert adopt(A, copying) is not None
+    assert upload_canonical(wide, copying) is None
+    monkeypatch.setattr(csr_validation, "FROM_SLOTS", A.nnz + 1)
+    assert upload_canonical(A, copying) is None
+    monkeypatch.setattr(csr_validation, "FROM_SLOTS", A.nnz)
+    assert upload_canonical(A, copying) is not None
 
 
 def test_forests(copying: Device) -> None:

@@ -1,6 +1,6 @@
 """What topology settles for forests under any weights.
 
-Host side of ``cl/algorithms/reweighting/chains.cl``.
+Host side of ``cl/algorithms/reweighting/series.cl``.
 
 Roads end, and lead on for a while without a crossing. What no cycle has is in every forest, and of
 a chain without crossings only the heaviest edge may not be.
@@ -25,7 +25,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-SOURCE = "algorithms/reweighting/chains.cl"
+SOURCE = "algorithms/reweighting/series.cl"
 
 _PAIR = np.dtype(np.uint64)  # two words
 
@@ -34,11 +34,11 @@ _PAIR = np.dtype(np.uint64)  # two words
 _LEAST_EDGES = 1 << 18
 # Edges a vertex up to which a graph may be worth while: those of more have few chains.
 _MOST_EDGES_A_VERTEX = 2.5
-# The share of edges that may be left as chains.
+# The share of edges that may be remaining as chains.
 _MOST_LEFT = 0.7
 
 
-class Chains:
+class SeriesContraction:
     """Solves of one graph by what its topology leaves of it, if that is little enough.
 
     Parameters
@@ -73,24 +73,24 @@ class Chains:
         run = CandidateRun(graph, self._plan, launch)
         if not run.is_done():
             return None
-        left = {"edges": self._candidates.n_edges, "vertices": self._candidates.n_vertices}
-        return replace(run.solution, stats={**run.stats(), "chains": left})
+        remaining = {"edges": self._candidates.n_edges, "vertices": self._candidates.n_vertices}
+        return replace(run.solution, stats={**run.stats(), "series_contraction": remaining})
 
     def forget(self) -> None:
-        """Forget what a solve may have left unfinished."""
+        """Forget what a solve may have remaining unfinished."""
         self._plan = None
 
     def _contract(self, graph: DeviceGraph, launch: Launcher) -> None:
         m = graph.n_slots
         self._pays = self._always or _LEAST_EDGES <= m <= _MOST_EDGES_A_VERTEX * graph.n_vertices
         if self._pays:
-            candidates = contract_chains(graph, launch)
+            candidates = contract_series(graph, launch)
             self._pays = self._always or candidates.n_edges <= _MOST_LEFT * m
             self._candidates = candidates if self._pays else None
 
 
-def contract_chains(graph: DeviceGraph, launch: Launcher) -> Candidates:
-    """Return what is left of a graph once its topology has settled what it can; waits.
+def contract_series(graph: DeviceGraph, launch: Launcher) -> Candidates:
+    """Return what is remaining of a graph once its topology has settled what it can; waits.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class _Contraction:
         return DeviceArray.empty(size, dtype, self.graph.device)
 
     def _each(self, kernel: str, n_items: int, *arguments: Any) -> None:
-        self.launch.for_each(self.program, f"chains_{kernel}", n_items, *arguments)
+        self.launch.for_each(self.program, f"series_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
         """Do all steps."""

@@ -4,8 +4,8 @@
 // share a word where vertices take 16 bits. The least is found word after word, each pass among
 // those that match the words before it; with 64-bit atomics the first pass takes two words at once.
 // For 32-bit weights and up to 65536 vertices that is all of them.
-#ifndef CLMST_ALGORITHMS_DENSE_HELD
-#define CLMST_ALGORITHMS_DENSE_HELD
+#ifndef CLMST_ALGORITHMS_DENSE_RESERVATION
+#define CLMST_ALGORITHMS_DENSE_RESERVATION
 
 #include "algorithms/dense/rows.cl"
 #include "device/atomics.cl"
@@ -36,66 +36,66 @@ static inline uint claim_word(const claim_t *claim, uint word, uint short_ids) {
 }
 
 // A word of what component c holds: all ones before anything is entered.
-static inline uint held_word(const volatile global uint *held, uint n, uint c, uint word) {
+static inline uint winner_word(const volatile global uint *winners, uint n, uint c, uint word) {
 #if ATOMIC64
-  const ulong first = ((const volatile global ulong *)held)[c];
+  const ulong first = ((const volatile global ulong *)winners)[c];
   if (word < 2) return (uint)(word == 0 ? first >> 32 : first);
 #endif
-  return held[(size_t)word * n + c];
+  return winners[(size_t)word * n + c];
 }
 
 // The first pass. The guard's read races with the atomics of others, harmlessly: words only fall,
 // so whoever reads an old one tries in vain.
-static inline void held_enter_first(volatile global uint *held, uint c, const claim_t *claim,
+static inline void reserve_first(volatile global uint *winners, uint c, const claim_t *claim,
                                     uint short_ids) {
 #if ATOMIC64
-  volatile global ulong *first = (volatile global ulong *)held + c;
+  volatile global ulong *first = (volatile global ulong *)winners + c;
   const ulong word =
       (ulong)claim_word(claim, 0, short_ids) << 32 | claim_word(claim, 1, short_ids);
   if (*first > word) atomic_min_u64(first, word);
 #else
   const uint word = claim_word(claim, 0, short_ids);
-  if (held[c] > word) atomic_min_u32(held + c, word);
+  if (winners[c] > word) atomic_min_u32(winners + c, word);
 #endif
 }
 
 // A later pass, for a word: enter what matches the words before it, which are settled.
-static inline void held_enter_later(volatile global uint *held, uint n, uint c,
+static inline void reserve_later(volatile global uint *winners, uint n, uint c,
                                     const claim_t *claim, uint word, uint short_ids) {
   for (uint before = 0; before < word; ++before)
-    if (held_word(held, n, c, before) != claim_word(claim, before, short_ids)) return;
+    if (winner_word(winners, n, c, before) != claim_word(claim, before, short_ids)) return;
   const uint own = claim_word(claim, word, short_ids);
-  volatile global uint *place = held + (size_t)word * n + c;
-  if (*place > own) atomic_min_u32(place, own);
+  volatile global uint *at = winners + (size_t)word * n + c;
+  if (*at > own) atomic_min_u32(at, own);
 }
 
-// A key that the edge held does not exceed, after the first pass.
-static inline dense_key_t held_bound(const volatile global uint *held, uint n, uint c) {
+// A key that the edge winners does not exceed, after the first pass.
+static inline dense_key_t winner_bound(const volatile global uint *winners, uint n, uint c) {
 #if WEIGHT_BITS == 64
-  const uint trailing = ATOMIC64 ? held_word(held, n, c, 1) : UINT_MAX;
-  return (ulong)held_word(held, n, c, 0) << 32 | trailing;
+  const uint trailing = ATOMIC64 ? winner_word(winners, n, c, 1) : UINT_MAX;
+  return (ulong)winner_word(winners, n, c, 0) << 32 | trailing;
 #else
-  return held_word(held, n, c, 0);
+  return winner_word(winners, n, c, 0);
 #endif
 }
 
-// The edge held, all passes done; returns whether there is one. No edge has ends of all ones.
-static inline bool held_edge(const volatile global uint *held, uint n, uint c, uint short_ids,
+// The edge winners, all passes done; returns whether there is one. No edge has ends of all ones.
+static inline bool winner_edge(const volatile global uint *winners, uint n, uint c, uint short_ids,
                              uint2 *edge) {
-  const uint id = held_word(held, n, c, KEY_WORDS);
+  const uint id = winner_word(winners, n, c, KEY_WORDS);
   if (id == UINT_MAX) return false;
   if (short_ids) *edge = (uint2)(id >> 16, id & 0xffff);
-  else *edge = (uint2)(id, held_word(held, n, c, KEY_WORDS + 1));
+  else *edge = (uint2)(id, winner_word(winners, n, c, KEY_WORDS + 1));
   return true;
 }
 
-static inline void held_clear(volatile global uint *held, uint n, uint c, uint short_ids) {
+static inline void winner_clear(volatile global uint *winners, uint n, uint c, uint short_ids) {
 #if ATOMIC64
-  ((volatile global ulong *)held)[c] = ULONG_MAX;
+  ((volatile global ulong *)winners)[c] = ULONG_MAX;
 #endif
   const uint n_words = KEY_WORDS + (short_ids ? 1 : 2);
   for (uint word = ATOMIC64 ? 2 : 0; word < n_words; ++word)
-    held[(size_t)word * n + c] = UINT_MAX;
+    winners[(size_t)word * n + c] = UINT_MAX;
 }
 
 #endif

@@ -1,6 +1,6 @@
 // Whether a caller's CSR can be used as it is: well formed, rows rising, symmetric or upper
 // triangular.
-#include "algorithms/adoption/verdict.cl"
+#include "algorithms/csr_validation/verdict.cl"
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
@@ -14,7 +14,7 @@
 // In-out   verdict: FAULT_INDPTR, FAULT_BELOW (if rows rise); less 1 in VERDICT_NOT_RISING for
 //          every row whose first column does not exceed the last one of the row before.
 // Launch   any. O(n).
-kernel void adoption_check_rows(const global uint *indptr, const global uint *indices,
+kernel void csr_validation_check_rows(const global uint *indptr, const global uint *indices,
                                 volatile global uint *verdict, uint n, uint n_slots) {
   uint fault = 0, not_rising = 0;
   GRID_FOR(row, n) {
@@ -34,7 +34,7 @@ kernel void adoption_check_rows(const global uint *indptr, const global uint *in
 // In-out   verdict: FAULT_COLUMN, FAULT_NAN; 1 more in VERDICT_NOT_RISING for every slot whose
 //          column does not exceed that of the slot before, in whatever row.
 // Launch   any. O(n_slots).
-kernel void adoption_check_slots(const global uint *indices, const global weight_t *weights,
+kernel void csr_validation_check_slots(const global uint *indices, const global weight_t *weights,
                                  volatile global uint *verdict, uint n, uint n_slots) {
   uint fault = 0, not_rising = 0;
   GRID_FOR(slot, n_slots) {
@@ -63,11 +63,11 @@ static inline bool is_matched(const global uint *indptr, const global uint *indi
 // as many the other way, then those are their likes, and the matrix is symmetric.
 //
 // In       the graph.
-// In-out   verdict of adoption_check_rows and adoption_check_slots: FAULT_UNMATCHED,
+// In-out   verdict of csr_validation_check_rows and csr_validation_check_slots: FAULT_UNMATCHED,
 //          VERDICT_ONE_SIDED. Nothing is done where it has a fault already, nor where it has none
 //          and nothing is below the diagonal.
 // Launch   any. O(n_slots log n).
-kernel void adoption_match_slots(const global uint *indptr, const global uint *indices,
+kernel void csr_validation_match_slots(const global uint *indptr, const global uint *indices,
                                  const global weight_t *weights, volatile global uint *verdict,
                                  uint n, uint n_slots) {
   if ((verdict[VERDICT_FAULTS] & ~FAULT_UNMATCHED) != FAULT_BELOW || verdict[VERDICT_NOT_RISING])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clmst.algorithms.adoption.check import LONE_SOURCE, SOURCE
+from clmst.algorithms.csr_validation.check import SERIAL_SOURCE, SOURCE
 from clmst.algorithms.shared.weights import every_weight
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
@@ -16,4 +16,4 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
     for weights in every_weight(False):
         yield specialise(SOURCE, capabilities, tuning, **weights)
         if tuning.work_group_size == 1:
-            yield specialise(LONE_SOURCE, capabilities, tuning, **weights)
+            yield specialise(SERIAL_SOURCE, capabilities, tuning, **weights)

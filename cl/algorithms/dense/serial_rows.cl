@@ -1,6 +1,6 @@
 // dense: how a lone work-item goes along a row: by vectors, without a branch a cell.
-#ifndef CLMST_ALGORITHMS_DENSE_RUNS
-#define CLMST_ALGORITHMS_DENSE_RUNS
+#ifndef CLMST_ALGORITHMS_DENSE_SERIAL_ROWS
+#define CLMST_ALGORITHMS_DENSE_SERIAL_ROWS
 
 #include "algorithms/dense/cells.cl"
 
