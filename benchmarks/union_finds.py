@@ -22,7 +22,7 @@ import clmst
 from benchmarks.dense import Contestants, by_edges, take_turns
 from benchmarks.dense_graphs import edges_once, random_rows
 from clmst.algorithms.edge_parallel.options import UnionFind
-from clmst.algorithms.edge_parallel.solve import Run
+from clmst.algorithms.edge_parallel.solve import EdgeParallelRun
 from clmst.bench.tables import median_and_range
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
@@ -94,7 +94,7 @@ def step_milliseconds(
     for _ in range(repetitions):
         profile = Profile()
         launch = Launcher(device, device.profiling_queue, profile)
-        run = Run(graph, launch, maximum=False, options=options)
+        run = EdgeParallelRun(graph, launch, maximum=False, options=options)
         run.begin()
         for number in count():
             steps: list[Callable[[], object]]

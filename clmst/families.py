@@ -9,10 +9,10 @@ from clmst.algorithms import earned as of_algorithms
 from clmst.primitives import earned as of_primitives
 from clmst.repeated import earned as of_rounds
 from clmst.runtime.device import Device
-from clmst.runtime.trust import Family
+from clmst.runtime.trust import KernelFamily
 from clmst.runtime.verdicts import Verdict
 
-FAMILIES: tuple[Family, ...] = (
+FAMILIES: tuple[KernelFamily, ...] = (
     *map(of_algorithms.family_of, sorted(ALGORITHMS)),
     of_algorithms.COMPLETE,
     of_algorithms.CORE_NUMBERS,
@@ -28,7 +28,7 @@ FAMILIES: tuple[Family, ...] = (
 BY_NAME = {family.name: family for family in FAMILIES}
 
 
-def tested(device: Device, family: Family) -> Iterator[Verdict]:
+def tested(device: Device, family: KernelFamily) -> Iterator[Verdict]:
     """Test a family anew in each of its usual cases, up to the first that fails."""
     for case in family.cases:
         verdict = device.trust.test(family, case)

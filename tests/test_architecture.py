@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -260,6 +261,16 @@ def test_no_module_is_a_drawer() -> None:
     """What a module is about stands in its name."""
     drawers = {"utils", "util", "helpers", "helper", "common", "misc", "tools"}
     assert [name_of(p) for p in MODULES if drawers & set(p.with_suffix("").parts)] == []
+
+
+def test_no_two_classes_have_one_name() -> None:
+    """Of a traceback, a profile or a search, the name alone must tell which class it is."""
+    homes: defaultdict[str, set[str]] = defaultdict(set)
+    for path in MODULES:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].add(f"{name_of(path)}:{node.lineno}")
+    assert {name: sorted(at) for name, at in homes.items() if len(at) > 1} == {}
 
 
 def test_import_is_light() -> None:

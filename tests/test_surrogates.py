@@ -39,7 +39,7 @@ from clmst.generators.surrogates import (
 from clmst.generators.surrogates.copies import resolve
 from clmst.generators.surrogates.rows import graph_of_edges
 from clmst.io import ecl
-from clmst.io.files import Source
+from clmst.io.files import SourceFile
 
 Pairs = Iterable[tuple[int, int]]
 
@@ -422,7 +422,7 @@ def test_file_is_made_once_and_is_the_graph(tmp_path: Path) -> None:
     assert builds == ["built"]
     assert [each.name for each in path.parent.iterdir()] == [path.name]
     with path.open("rb") as stream:
-        back = ecl.read(Source(stream=stream, size=path.stat().st_size))
+        back = ecl.read(SourceFile(stream=stream, size=path.stat().st_size))
     loaded, built = one.load(path.parent), one.build()
     for name in ("indptr", "indices", "weights"):
         expected = getattr(built, name)

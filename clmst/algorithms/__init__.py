@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from clmst.algorithms.choosing import choose as choose
     from clmst.algorithms.choosing import most_vertices as most_vertices
     from clmst.algorithms.registry import ALGORITHMS as ALGORITHMS
-    from clmst.algorithms.shared.algorithm_record import Record as Record
+    from clmst.algorithms.shared.algorithm_record import AlgorithmRecord as AlgorithmRecord
     from clmst.algorithms.shared.algorithm_record import Solve as Solve
 
 _HOME_OF = {
     "ALGORITHMS": "registry",
-    "Record": "shared.algorithm_record",
+    "AlgorithmRecord": "shared.algorithm_record",
     "Solve": "shared.algorithm_record",
     "check_name": "choosing",
     "choose": "choosing",

@@ -16,7 +16,7 @@ from clmst.core.weight_keys import WeightKind
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.trust import Family, NoFamilyLeftError
+from clmst.runtime.trust import KernelFamily, NoFamilyLeftError
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ USUAL = (
 
 
 @cache
-def family_of(algorithm: str) -> Family:
+def family_of(algorithm: str) -> KernelFamily:
     """Return the family of an algorithm's kernels, those that gather its result included."""
 
     def test(device: Device, case: Case) -> str | None:
@@ -70,7 +70,7 @@ def family_of(algorithm: str) -> Family:
         return self_test.algorithm_failure(algorithm, device, case)
 
     what = f"minimum and maximum spanning forests by {algorithm!r}"
-    return Family(name=algorithm, what=what, test=test, cases=USUAL)
+    return KernelFamily(name=algorithm, what=what, test=test, cases=USUAL)
 
 
 def case_of(graph: DeviceGraph, *, maximum: bool, options: Any = None) -> Case:
@@ -97,7 +97,7 @@ def _core_numbers_failure(device: Device, case: object) -> str | None:
     return self_test.core_numbers_failure(device, case)
 
 
-CORE_NUMBERS = Family(
+CORE_NUMBERS = KernelFamily(
     name="core-numbers", what="core numbers of vertices", test=_core_numbers_failure
 )
 
@@ -128,7 +128,7 @@ def _csr_validation_failure(device: Device, case: CsrValidationCase) -> str | No
     return self_test.csr_validation_failure(device, case)
 
 
-CSR_VALIDATION = Family(
+CSR_VALIDATION = KernelFamily(
     name="csr-check",
     what="the check of a large SciPy matrix; where it is refused, the host checks",
     test=_csr_validation_failure,
@@ -191,7 +191,7 @@ def _complete_failure(device: Device, case: CompleteCase) -> str | None:
     return self_test.complete_failure(device, case)
 
 
-COMPLETE = Family(
+COMPLETE = KernelFamily(
     name="dense-complete",
     what="spanning trees of complete graphs: matrices and points",
     test=_complete_failure,
@@ -211,13 +211,13 @@ def _complete_proof_failure(device: Device, case: CompleteCase) -> str | None:
     return proof_self_test.complete_proof_failure(device, case)
 
 
-PROOF = Family(
+PROOF = KernelFamily(
     name="proof",
     what="proofs of forests; where it is refused, the host proves",
     test=_proof_failure,
     cases=USUAL,
 )
-COMPLETE_PROOF = Family(
+COMPLETE_PROOF = KernelFamily(
     name="proof-complete",
     what="proofs of spanning trees of complete graphs; else the host proves",
     test=_complete_proof_failure,

@@ -10,10 +10,10 @@ from os import path
 from pkgutil import iter_modules
 
 import clmst.algorithms
-from clmst.algorithms.shared.algorithm_record import Record
+from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
 
 
-def _records() -> dict[str, Record]:
+def _records() -> dict[str, AlgorithmRecord]:
     """Return the records of all folders, by the names of their algorithms."""
     found = {}
     for home in clmst.algorithms.__path__:
@@ -25,7 +25,7 @@ def _records() -> dict[str, Record]:
     return dict(sorted(found.items()))
 
 
-ALGORITHMS: dict[str, Record] = _records()
+ALGORITHMS: dict[str, AlgorithmRecord] = _records()
 
 
 def takes_complete_graphs(name: str) -> bool:

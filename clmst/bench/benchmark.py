@@ -13,10 +13,10 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from clmst.bench.contestants import Outcome, SolveContestant
+from clmst.bench.contestants import SolveContestant, SolveOutcome
 from clmst.bench.harness import Harness, Times
 from clmst.bench.measurement import Measurement, Scope, Status, first_line
-from clmst.bench.peers import Peer, Verdict
+from clmst.bench.peers import Peer, PeerOutcome
 from clmst.bench.reference import Reference
 from clmst.core.errors import ClmstError
 from clmst.runtime.device import Device
@@ -124,7 +124,7 @@ class Benchmark:
         return [*ours, *chain.from_iterable(answers)]
 
     def _of_times(
-        self, scope: Scope, times: Times[Outcome], details: dict[str, Any]
+        self, scope: Scope, times: Times[SolveOutcome], details: dict[str, Any]
     ) -> Measurement:
         return self._measurement(
             times.name,
@@ -145,7 +145,7 @@ class Benchmark:
         try:
             file = rivals.ecl_file()
         except (ClmstError, OSError) as error:  # weights that an ECL file cannot hold; a full disk
-            verdict = Verdict(status="failed", remark=first_line(error))
+            verdict = PeerOutcome(status="failed", remark=first_line(error))
         else:
             weight, limit = reference.total_weight, rivals.seconds
             verdict = peer.compete(file, self.repetitions, weight, time_limit=limit)
@@ -180,7 +180,7 @@ def _verified(
     """Return a contestant that is held to a forest; the first outcome's stats go to `details`."""
     seen: list[bool] = []
 
-    def difference(outcome: Outcome) -> str:
+    def difference(outcome: SolveOutcome) -> str:
         if not seen:
             details.update(contestant.details(outcome))
             seen.append(True)

@@ -23,7 +23,7 @@ _KEPT = ("rounds", "launches", "device_bytes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class SolveOutcome:
     """What a call gave.
 
     Attributes
@@ -40,7 +40,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SolveContestant(Contestant[Outcome]):
+class SolveContestant(Contestant[SolveOutcome]):
     """One way of solving one graph.
 
     Attributes
@@ -56,7 +56,7 @@ class SolveContestant(Contestant[Outcome]):
     scope: Scope
     parameters: Mapping[str, Any]
 
-    def details(self, outcome: Outcome) -> dict[str, Any]:
+    def details(self, outcome: SolveOutcome) -> dict[str, Any]:
         """Return parameters and the stats of an outcome that are kept, in the types of JSON."""
         stats = {name: int(outcome.stats[name]) for name in _KEPT if name in outcome.stats}
         sizes = outcome.stats.get("worklist_sizes", ())
@@ -72,7 +72,7 @@ def solving(
     name, solve = _chosen(algorithm, resident)
     device = resident.device
 
-    def call() -> Outcome:
+    def call() -> SolveOutcome:
         with device.lock:
             launch = Launcher(device, device.queue)
             solution = solve(resident, launch, maximum=False, options=options)
@@ -83,7 +83,7 @@ def solving(
         def difference(reference: Reference) -> str:
             return reference.difference_of_flags(flags.to_host())
 
-        return Outcome(difference=difference, stats=stats)
+        return SolveOutcome(difference=difference, stats=stats)
 
     parameters = {"algorithm": name, **parameters}
     return SolveContestant(name=contestant, scope="solve", call=call, parameters=parameters)
@@ -92,14 +92,14 @@ def solving(
 def finding_forest(resident: DeviceGraph, algorithm: str, contestant: str) -> SolveContestant:
     """Return the contestant that leaves slots and endpoints of the forest on the device."""
 
-    def call() -> Outcome:
+    def call() -> SolveOutcome:
         forest = minimum_spanning_forest(resident, algorithm=algorithm, keep_on_device=True)
         resident.device.queue.finish()
 
         def difference(reference: Reference) -> str:
             return reference.difference(forest.to_host().edge_ids)
 
-        return Outcome(difference=difference, stats=forest.stats)
+        return SolveOutcome(difference=difference, stats=forest.stats)
 
     parameters = {"algorithm": _chosen(algorithm, resident)[0]}
     return SolveContestant(name=contestant, scope="forest", call=call, parameters=parameters)
@@ -111,13 +111,13 @@ def with_transfers(
     """Return the contestant that starts from `source` on the host and ends there."""
     device = resident.device
 
-    def call() -> Outcome:
+    def call() -> SolveOutcome:
         forest = minimum_spanning_forest(source, algorithm=algorithm, device=device)
 
         def difference(reference: Reference) -> str:
             return reference.difference(forest.edge_ids)
 
-        return Outcome(difference=difference, stats=forest.stats)
+        return SolveOutcome(difference=difference, stats=forest.stats)
 
     parameters = {
         "algorithm": _chosen(algorithm, resident)[0],

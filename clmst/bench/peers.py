@@ -29,7 +29,7 @@ _RELATIVE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class PeerOutcome:
     """What came of a peer on a graph.
 
     Attributes
@@ -76,16 +76,16 @@ class Peer:
 
     def compete(
         self, file: Path, repetitions: int, total_weight: int | float, *, time_limit: float
-    ) -> Verdict:
+    ) -> PeerOutcome:
         """Run the peer on an ECL graph whose forest is known to weigh `total_weight`."""
         answer = ask(self.words(file, repetitions), time_limit=time_limit)
         if answer.trouble:
             status: Status = "timeout" if answer.trouble == "timeout" else "failed"
-            return Verdict(status=status, remark=answer.remark)
+            return PeerOutcome(status=status, remark=answer.remark)
         return judge(answer.output, repetitions, total_weight)
 
 
-def judge(output: str, repetitions: int, total_weight: int | float) -> Verdict:
+def judge(output: str, repetitions: int, total_weight: int | float) -> PeerOutcome:
     """Return what the lines of a peer amount to."""
     found: dict[str, list[str]] = {"solve_ms": [], "transfer_ms": [], "weight": []}
     for line in output.splitlines():
@@ -105,12 +105,14 @@ def judge(output: str, repetitions: int, total_weight: int | float) -> Verdict:
         return _broken("it tells no weight")
     for weight in found["weight"]:
         if not _same_weight(weight, total_weight):
-            return Verdict(status="wrong", remark=f"its forest weighs {weight}, not {total_weight}")
-    return Verdict(status="ok", solve=(*times["solve_ms"],), transfers=(*times["transfer_ms"],))
+            return PeerOutcome(
+                status="wrong", remark=f"its forest weighs {weight}, not {total_weight}"
+            )
+    return PeerOutcome(status="ok", solve=(*times["solve_ms"],), transfers=(*times["transfer_ms"],))
 
 
-def _broken(what: str) -> Verdict:
-    return Verdict(status="failed", remark=f"does not keep to the protocol: {what}")
+def _broken(what: str) -> PeerOutcome:
+    return PeerOutcome(status="failed", remark=f"does not keep to the protocol: {what}")
 
 
 def _same_weight(text: str, right: int | float) -> bool:

@@ -20,7 +20,7 @@ from clmst.bench.settings import (
 )
 from clmst.cli.bench_options import EPILOG, Numbers, PeerCommand, Words
 from clmst.cli.bench_tables import list_of_graphs, show
-from clmst.cli.failure import Failure
+from clmst.cli.failure import CommandFailure
 from clmst.cli.terminal import device_option, quiet_option
 
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ def _raise_for_failures(results: Results, machine: str) -> None:
     failed = [one for one in own if not one.is_ok]
     if failed:
         first = failed[0]
-        raise Failure(
+        raise CommandFailure(
             f"{len(failed)} of {len(own)} measurements have no times; the first: "
             f"{first.graph}, {first.experiment}, {first.contestant}, {first.scope}: "
             f"{first.status}: {first.remark}"

@@ -21,7 +21,7 @@ from clmst.runtime.verdicts import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class DeviceTestOutcome:
     """What came of testing a family on a device.
 
     Attributes
@@ -41,7 +41,7 @@ class Outcome:
     seconds: float
 
 
-def outcomes(place: int) -> Iterator[Outcome]:
+def outcomes(place: int) -> Iterator[DeviceTestOutcome]:
     """Test all families on the device at a place of :func:`discovery.enumerate_devices`."""
     left = [family.name for family in FAMILIES]
     while left:
@@ -50,7 +50,7 @@ def outcomes(place: int) -> Iterator[Outcome]:
             yield outcome
 
 
-def _run(place: int, families: Sequence[str]) -> Iterator[Outcome]:
+def _run(place: int, families: Sequence[str]) -> Iterator[DeviceTestOutcome]:
     """Yield what a process of its own finds out, until it ends, in whatever way."""
     command = [sys.executable, "-m", "clmst.cli.device_tests", str(place), *families]
     left = list(families)
@@ -60,13 +60,15 @@ def _run(place: int, families: Sequence[str]) -> Iterator[Outcome]:
         assert process.stdout is not None
         for line in process.stdout:
             try:
-                outcome = Outcome(**json.loads(line))
+                outcome = DeviceTestOutcome(**json.loads(line))
             except (ValueError, TypeError):  # something else that a driver has to say
                 continue
             left.remove(outcome.family)
             yield outcome
     if left:
-        yield Outcome(family=left[0], cases=1, reason=_end(process.returncode), seconds=0.0)
+        yield DeviceTestOutcome(
+            family=left[0], cases=1, reason=_end(process.returncode), seconds=0.0
+        )
 
 
 def _end(status: int) -> str:
@@ -76,11 +78,11 @@ def _end(status: int) -> str:
     return f"the process ended in the middle of the test (status {status})"
 
 
-def outcome_of(family: str, verdicts: Sequence[Verdict]) -> Outcome:
+def outcome_of(family: str, verdicts: Sequence[Verdict]) -> DeviceTestOutcome:
     """Return what some verdicts on a family come to."""
     reasons = (f"{one.case}: {one.reason}" if one.case else one.reason for one in verdicts)
     refused = (reason for reason, one in zip(reasons, verdicts, strict=True) if not one.passed)
-    return Outcome(
+    return DeviceTestOutcome(
         family=family,
         cases=len(verdicts),
         reason=next(refused, None),
@@ -88,14 +90,14 @@ def outcome_of(family: str, verdicts: Sequence[Verdict]) -> Outcome:
     )
 
 
-def known_outcomes(device: Device) -> list[Outcome]:
+def known_outcomes(device: Device) -> list[DeviceTestOutcome]:
     """Return what is known of a device, family by family; tests nothing."""
     known = device.trust.verdicts()
     by_family = {f.name: [one for one in known if one.family == f.name] for f in FAMILIES}
     return [outcome_of(name, verdicts) for name, verdicts in by_family.items() if verdicts]
 
 
-def entries(found: Sequence[Outcome]) -> list[dict[str, Any]]:
+def entries(found: Sequence[DeviceTestOutcome]) -> list[dict[str, Any]]:
     """Return outcomes for JSON, and families that were not tried."""
     tried = {one.family: one for one in found}
     outcomes = []

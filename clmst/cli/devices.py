@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from clmst.cli.device_tests import Outcome
+    from clmst.cli.device_tests import DeviceTestOutcome
     from clmst.runtime.device import Device
     from clmst.runtime.discovery import Listing
 
@@ -76,7 +76,7 @@ def _test(device_name: str | None, *, as_json: bool) -> None:
         console().print(_tested_table(device, outcomes))
 
 
-def _tested_entry(device: Device, outcomes: list[Outcome]) -> dict[str, Any]:
+def _tested_entry(device: Device, outcomes: list[DeviceTestOutcome]) -> dict[str, Any]:
     from clmst.cli import device_tests
 
     return {
@@ -89,7 +89,7 @@ def _tested_entry(device: Device, outcomes: list[Outcome]) -> dict[str, Any]:
     }
 
 
-def _tested_table(device: Device, outcomes: list[Outcome]) -> Table:
+def _tested_table(device: Device, outcomes: list[DeviceTestOutcome]) -> Table:
     from rich.text import Text
 
     table = new_table("family", "cases", "seconds", "verdict", numbers=("cases", "seconds"))

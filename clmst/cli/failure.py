@@ -15,7 +15,7 @@ from clmst.core.errors import ClmstError
 TRACEBACK_VARIABLE = "CLMST_TRACEBACK"
 
 
-class Failure(click.ClickException):
+class CommandFailure(click.ClickException):
     """What ends a command, as ``clmst: error: ...``; the exit status is 1."""
 
     def show(self, file: IO[Any] | None = None) -> None:
@@ -23,7 +23,7 @@ class Failure(click.ClickException):
         click.echo(f"clmst: error: {self.message}", file=file, err=True)
 
 
-class Interruption(Failure):
+class Interruption(CommandFailure):
     """The user's Ctrl-C; the exit status is what shells give to SIGINT."""
 
     exit_code = 130
@@ -31,7 +31,7 @@ class Interruption(Failure):
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Turn whatever is raised into a :class:`Failure`.
+    """Turn whatever is raised into a :class:`CommandFailure`.
 
     With ``CLMST_TRACEBACK=1`` errors pass as they are, and so show where they come from.
     """
@@ -44,7 +44,7 @@ def reported() -> Iterator[None]:
     except Exception as error:
         if os.environ.get(TRACEBACK_VARIABLE) == "1":
             raise
-        raise Failure(describe(error)) from error
+        raise CommandFailure(describe(error)) from error
 
 
 @contextmanager

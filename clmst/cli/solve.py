@@ -105,7 +105,7 @@ def solve(
     """
     if as_json and _STDOUT in outputs:
         raise click.UsageError("--json and --output - both want stdout; give one of them")
-    job = _Job(stages=Stages(quiet=quiet))
+    job = _SolveJob(stages=Stages(quiet=quiet))
     _refuse_early(algorithm, outputs, plot)
     device = job.open(device_name, without)
     graph = job.read(file, format_name, algorithm=algorithm)
@@ -148,7 +148,7 @@ def _solver(maximum: bool) -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Job:
+class _SolveJob:
     """The stages of a solve."""
 
     stages: Stages

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clmst.algorithms.registry import one_of
-from clmst.cli.failure import Failure, Interruption
+from clmst.cli.failure import CommandFailure, Interruption
 from clmst.cli.terminal import (
     Stages,
     console,
@@ -26,10 +26,10 @@ from clmst.cli.tune_report import CostsReport, Report, parameters_table
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
     from clmst.runtime.device import Device
-    from clmst.runtime.tuning_parameters import Parameter
-    from clmst.tune.graphs import Source
+    from clmst.runtime.tuning_parameters import TuningParameter
+    from clmst.tune.graphs import GraphSource
     from clmst.tune.policy_benchmark import PolicyBenchmark
-    from clmst.tune.search import Outcome, Search
+    from clmst.tune.search import Search, SearchOutcome
 
 
 @click.command()
@@ -130,7 +130,7 @@ def tune(
     if path is not None:
         tuning_file.check_writable(path)
     shows = not (quiet or as_json)
-    job = _Job(algorithm=algorithm, stages=Stages(quiet=not shows), shows=shows)
+    job = _TuneJob(algorithm=algorithm, stages=Stages(quiet=not shows), shows=shows)
     device = job.open(device_name)
     if is_for_costs:
         costs = job.measure(device, given or graphs.standard(device.capabilities), repetitions)
@@ -167,11 +167,11 @@ def tune(
     _end(outcome)
 
 
-def _end(outcome: Outcome) -> None:
+def _end(outcome: SearchOutcome) -> None:
     """Give the exit status that the outcome deserves."""
     if outcome.wrong:
         found = "; ".join(f"{s.name} {s.value}: {s.note}" for s in outcome.wrong)
-        raise Failure(
+        raise CommandFailure(
             f"kernels of another shape gave another forest ({found}); these values were not "
             "taken. This is a bug in clmst or in the driver: please report it"
         )
@@ -180,7 +180,7 @@ def _end(outcome: Outcome) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Job:
+class _TuneJob:
     """The stages of a search."""
 
     algorithm: str
@@ -193,7 +193,7 @@ class _Job:
         with self.stages.stage("open_device", "opening the device"):
             return get_device(name)
 
-    def measure(self, device: Device, sources: list[Source], repetitions: int) -> CostsReport:
+    def measure(self, device: Device, sources: list[GraphSource], repetitions: int) -> CostsReport:
         """Measure what solves and transfers cost."""
         from clmst.tune import costs
 
@@ -202,7 +202,9 @@ class _Job:
         names = tuple(source.name for source in sources)
         return CostsReport(device=device, graphs=names, repetitions=repetitions, values=values)
 
-    def prepare(self, device: Device, sources: list[Source], repetitions: int) -> PolicyBenchmark:
+    def prepare(
+        self, device: Device, sources: list[GraphSource], repetitions: int
+    ) -> PolicyBenchmark:
         """Put the graphs on the device and prove the forests that candidates must give."""
         from clmst.tune.policy_benchmark import PolicyBenchmark
 
@@ -221,11 +223,11 @@ class _Job:
         self,
         benchmark: PolicyBenchmark,
         device: Device,
-        parameters: tuple[Parameter, ...],
+        parameters: tuple[TuningParameter, ...],
         *,
         margin: float,
         budget: float,
-    ) -> Outcome:
+    ) -> SearchOutcome:
         from clmst.tune.search import Search
 
         search = Search(benchmark, device.policy, parameters, margin=margin, budget=budget)
@@ -244,7 +246,7 @@ def _progress(search: Search, budget: float, *, shows: bool) -> Iterator[None]:
 
     begin = monotonic()
 
-    def on_progress(outcome: Outcome, name: str, value: Any) -> None:
+    def on_progress(outcome: SearchOutcome, name: str, value: Any) -> None:
         present = getattr(outcome.best, name)
         status.update(
             Text(

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
     from clmst.runtime.policy import Policy
     from clmst.runtime.tuning_file import UserEntry
-    from clmst.runtime.tuning_parameters import Parameter
-    from clmst.tune.search import Outcome
+    from clmst.runtime.tuning_parameters import TuningParameter
+    from clmst.tune.search import SearchOutcome
 
 _STYLES = {"better": "bold green", "refused": "yellow", "wrong": "bold red"}
 _ENDINGS = {
@@ -29,7 +29,7 @@ _ENDINGS = {
 }
 
 
-def parameters_table(parameters: Iterable[Parameter], policy: Policy) -> Table:
+def parameters_table(parameters: Iterable[TuningParameter], policy: Policy) -> Table:
     """Return what can be varied: present values, values to be tried, meaning."""
     table = new_table("parameter", "now", "tried", "unit", "what it is", numbers=("now",))
     for one in parameters:
@@ -120,7 +120,7 @@ class Report:
     algorithm : str
     graphs : tuple of str
     repetitions : int
-    outcome : Outcome
+    outcome : SearchOutcome
     path : Path or None
         The table that it was written to; None if it was not.
     """
@@ -129,7 +129,7 @@ class Report:
     algorithm: str
     graphs: tuple[str, ...]
     repetitions: int
-    outcome: Outcome
+    outcome: SearchOutcome
     path: Path | None
 
     def entry(self) -> UserEntry:

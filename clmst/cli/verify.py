@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clmst.cli.failure import Failure
+from clmst.cli.failure import CommandFailure
 from clmst.cli.terminal import Stages, counted, json_number, json_option, print_json, quiet_option
 from clmst.core.errors import InvalidForestError
 
@@ -75,12 +75,12 @@ def verify(
         )
 
 
-def wrong_forest(verdict: str, outcome: Verification) -> Failure:
+def wrong_forest(verdict: str, outcome: Verification) -> CommandFailure:
     """Make the error that says which problems `outcome` has found, one a line."""
     lines = [f"{verdict}: {outcome.problems[0]}", *outcome.problems[1:]]
     if rest := outcome.n_problems - len(outcome.problems):
         lines.append(f"... and {rest:,} more of this kind")
-    return Failure("\n  ".join(lines))
+    return CommandFailure("\n  ".join(lines))
 
 
 def _report(

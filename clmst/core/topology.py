@@ -52,7 +52,7 @@ def edges_once(graph: Graph) -> Graph:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
+class _RowRange:
     """Slots of some rows: how many each row has, and row, column and edge id of each slot."""
 
     lengths: Array
@@ -70,7 +70,7 @@ def _upper(graph: Graph) -> Graph:
     cuts = np.searchsorted(indptr, np.arange(0, graph.n_slots, _SLOTS_A_RUN), side="right") - 1
     bounds = [*np.unique(np.append(0, cuts)).tolist(), graph.n_vertices]
 
-    def upper(first: int, last: int) -> _Run:
+    def upper(first: int, last: int) -> _RowRange:
         ends = indptr[first : last + 1].astype(np.int64)
         run = slice(*ends[[0, -1]].tolist())
         columns, vertices = graph.indices[run], np.arange(first, last, dtype=np.uint32)
@@ -79,7 +79,7 @@ def _upper(graph: Graph) -> Graph:
         np.cumsum(is_upper, dtype=np.uint32, out=before[1:])
         lengths = np.diff(before[ends - ends[0]])
         kept = np.flatnonzero(is_upper)
-        return _Run(
+        return _RowRange(
             lengths=lengths,
             rows=np.repeat(vertices, lengths),
             columns=columns.take(kept),

@@ -21,7 +21,7 @@ from clmst.io import steinlib
 from clmst.io.blocks import Block, blocks
 from clmst.io.declared_sizes import DeclaredSizes
 from clmst.io.edge_rows import EdgeRows, write_rows
-from clmst.io.files import Source
+from clmst.io.files import SourceFile
 from clmst.io.simple_graph import simple_edges
 
 # What the first byte of a line makes of it; a blank line has 0.
@@ -32,7 +32,7 @@ _KINDS[list(b"ae")] = _ARC
 _KINDS[list(b"-+0123456789")] = _BARE_ARC
 
 
-def read(source: Source) -> Graph:
+def read(source: SourceFile) -> Graph:
     """Read a DIMACS or SteinLib graph; missing weights are 1.
 
     Raises

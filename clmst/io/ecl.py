@@ -14,7 +14,7 @@ import numpy as np
 from clmst.core.errors import FileFormatError, InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.io.files import Source
+from clmst.io.files import SourceFile
 from clmst.io.simple_graph import simple_edges
 
 _UNSIGNED = np.dtype("<u4")
@@ -22,7 +22,7 @@ _SIGNED = np.dtype("<i4")
 _HEADER_BYTES = 8
 
 
-def read(source: Source) -> Graph:
+def read(source: SourceFile) -> Graph:
     """Read an ECL graph; missing weights are 1.
 
     A file that is not symmetric is taken as SciPy takes a matrix: the two directions of an edge

@@ -25,7 +25,7 @@ from clmst.core.weight_keys import Array
 from clmst.io.blocks import Block, blocks
 from clmst.io.declared_sizes import DeclaredSizes
 from clmst.io.edge_rows import EdgeRows, write_rows
-from clmst.io.files import Source
+from clmst.io.files import SourceFile
 from clmst.io.forest_edges import ForestEdges, headline, integer_labels, says_maximum
 from clmst.io.simple_graph import simple_edges
 
@@ -37,7 +37,7 @@ _COUNTS = re.compile(rb"# clmst (graph|[a-z ]+ forest): (\d{1,19}) vertices and 
 class _Lines:
     """The lines of an edge list, before vertices are numbered."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceFile) -> None:
         self.edges = EdgeRows(first_vertex=0)
         self.declared: DeclaredSizes | None = None  # of an algs4 header
         self.comment = b""
@@ -71,7 +71,7 @@ class _Lines:
         return lines[2:]
 
 
-def read(source: Source) -> Graph:
+def read(source: SourceFile) -> Graph:
     """Read an edge list; missing weights are 1.
 
     Edges between the same two vertices are one, whose weight is the least of theirs.
@@ -145,7 +145,7 @@ def write_forest(forest: Forest, stream: BinaryIO) -> None:
     write_rows(stream, "%d %d %r\n", u, v, forest.weights)
 
 
-def read_forest(source: Source) -> ForestEdges:
+def read_forest(source: SourceFile) -> ForestEdges:
     """Read the edges of a forest under the caller's vertex numbers."""
     lines = _Lines(source)
     u, v, weights = lines.edges.arrays()

@@ -30,7 +30,7 @@ _GZIP_LEVEL = 6  # level 9, the default of the gzip module, takes thrice the tim
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class SourceFile:
     """A file that is being read.
 
     Attributes
@@ -118,7 +118,7 @@ def is_compressed(path: Path) -> bool:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[Source]:
+def reading(path: Path) -> Iterator[SourceFile]:
     """Open `path`, and put its name in front of whatever its reader finds wrong with it.
 
     Raises
@@ -152,7 +152,7 @@ def _open(path: Path) -> BinaryIO:
         raise InvalidArgumentError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _source(file: BinaryIO, compressed: bool) -> Source:
+def _source(file: BinaryIO, compressed: bool) -> SourceFile:
     """Make a seekable source of an open file; raise if there is nothing in it."""
     is_pipe = not file.seekable()
     stream: BinaryIO = BytesIO(read_whole(file)) if is_pipe else file
@@ -163,7 +163,7 @@ def _source(file: BinaryIO, compressed: bool) -> Source:
     if not stream.read(1):
         raise FileFormatError("the file is empty; even a graph without vertices takes a header")
     stream.seek(0)
-    return Source(stream=stream, size=None if is_pipe or compressed else stored, stored=stored)
+    return SourceFile(stream=stream, size=None if is_pipe or compressed else stored, stored=stored)
 
 
 @contextmanager

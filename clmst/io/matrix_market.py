@@ -22,7 +22,7 @@ from clmst.core.weight_keys import Array
 from clmst.io.blocks import Block, blocks
 from clmst.io.declared_sizes import DeclaredSizes
 from clmst.io.edge_rows import EdgeRows, write_rows
-from clmst.io.files import Source
+from clmst.io.files import SourceFile
 from clmst.io.forest_edges import ForestEdges, headline, says_maximum
 from clmst.io.simple_graph import simple_edges
 
@@ -32,7 +32,7 @@ _REAL = ("real", "double")
 _COMMENT = ord("%")
 
 
-def read(source: Source) -> Graph:
+def read(source: SourceFile) -> Graph:
     """Read a square matrix as a graph; the entries of a pattern are 1.
 
     Entries (i, j) and (j, i), stored or implied by symmetry, are one edge with the lesser weight.
@@ -146,7 +146,7 @@ def _write(
     write_rows(stream, "%d %d %r\n", v.astype(np.int64) + 1, u.astype(np.int64) + 1, weights)
 
 
-def read_forest(source: Source) -> ForestEdges:
+def read_forest(source: SourceFile) -> ForestEdges:
     """Read the edges of a forest from a matrix."""
     source.stream.readline()
     is_maximum = says_maximum(source.stream.readline(256))

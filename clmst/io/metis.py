@@ -21,7 +21,7 @@ from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.io.blocks import Block, blocks
 from clmst.io.declared_sizes import DeclaredSizes
-from clmst.io.files import Source
+from clmst.io.files import SourceFile
 from clmst.io.numbers import integers, join
 from clmst.io.simple_graph import simple_edges
 
@@ -56,7 +56,7 @@ class _Header:
         )
 
 
-class _Rows:
+class _VertexLines:
     """The lines of vertices, gathered block by block."""
 
     def __init__(self, header: _Header) -> None:
@@ -142,7 +142,7 @@ class _Rows:
         return indptr, columns, np.ones(columns.size, np.uint8) if weights is None else weights
 
 
-def read(source: Source) -> Graph:
+def read(source: SourceFile) -> Graph:
     """Read a METIS graph; missing weights are 1.
 
     Raises
@@ -151,7 +151,7 @@ def read(source: Source) -> Graph:
         A line breaks the format, there are more or fewer vertices or edges than declared, or the
         lists of two neighbours disagree.
     """
-    rows: _Rows | None = None
+    rows: _VertexLines | None = None
     for block in blocks(source.stream, file_bytes=source.stored):
         initials = block.initials()
         lines = np.flatnonzero(initials != ord("%"))
@@ -159,7 +159,7 @@ def read(source: Source) -> Graph:
             lines = lines[np.maximum.accumulate(initials[lines] != 0)]  # from the header on
             if lines.size == 0:
                 continue
-            rows = _Rows(_Header.parse(block, int(lines[0])))
+            rows = _VertexLines(_Header.parse(block, int(lines[0])))
             lines = lines[1:]
         rows.add(block, lines)
     if rows is None:

@@ -23,7 +23,7 @@ from clmst.core.from_scipy import check_parts
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.io.declared_sizes import DeclaredSizes
-from clmst.io.files import Source, check_expansion
+from clmst.io.files import SourceFile, check_expansion
 from clmst.io.forest_edges import ForestEdges
 from clmst.io.simple_graph import simple_edges
 
@@ -41,7 +41,7 @@ _DAMAGE = (
 )
 
 
-def read(source: Source) -> Graph:
+def read(source: SourceFile) -> Graph:
     """Read a sparse matrix of any format as a graph, as :meth:`Graph.from_scipy` does.
 
     Raises
@@ -53,7 +53,7 @@ def read(source: Source) -> Graph:
     return Graph.from_scipy(_matrix(_arrays(source), source.stored))
 
 
-def _arrays(source: Source) -> dict[str, Array]:
+def _arrays(source: SourceFile) -> dict[str, Array]:
     """Return all arrays of an archive, none of which is as long as its header says unseen."""
     stream = source.stream if source.size is not None else BytesIO(source.stream.read())
     if not is_zipfile(stream):
@@ -171,7 +171,7 @@ def write_forest(forest: Forest, stream: BinaryIO) -> None:
     stream.write(archive.getbuffer())
 
 
-def read_forest(source: Source) -> ForestEdges:
+def read_forest(source: SourceFile) -> ForestEdges:
     """Read the edges of a forest, and their ids if the file has them."""
     arrays = _arrays(source)
     matrix = _matrix(arrays, source.stored)

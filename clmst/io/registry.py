@@ -14,13 +14,13 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.points import Points
 from clmst.io import dimacs, ecl, edge_list, matrix_market, metis, npz, steinlib, summary, tsplib
-from clmst.io.files import Source, is_compressed
+from clmst.io.files import SourceFile, is_compressed
 from clmst.io.forest_edges import ForestEdges
 
-Reader: TypeAlias = Callable[[Source], Graph]
+Reader: TypeAlias = Callable[[SourceFile], Graph]
 Writer: TypeAlias = Callable[[Graph, BinaryIO], None]
-PointsReader: TypeAlias = Callable[[Source], Points | DenseGraph]
-ForestReader: TypeAlias = Callable[[Source], ForestEdges]
+PointsReader: TypeAlias = Callable[[SourceFile], Points | DenseGraph]
+ForestReader: TypeAlias = Callable[[SourceFile], ForestEdges]
 ForestWriter: TypeAlias = Callable[[Forest, BinaryIO], None]
 
 

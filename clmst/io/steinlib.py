@@ -18,7 +18,7 @@ from clmst.core.weight_keys import Array
 from clmst.io.blocks import Block, blocks
 from clmst.io.declared_sizes import DeclaredSizes
 from clmst.io.edge_rows import EdgeRows, write_rows
-from clmst.io.files import Source
+from clmst.io.files import SourceFile
 from clmst.io.simple_graph import simple_edges
 
 _MAGIC = "33d32945"
@@ -30,7 +30,7 @@ def recognises(word: str) -> bool:
     return word.lower() in (_MAGIC, "section")
 
 
-def read(source: Source) -> Graph:
+def read(source: SourceFile) -> Graph:
     """Read the graph section of a SteinLib file; missing weights are 1.
 
     Raises

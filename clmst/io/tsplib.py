@@ -18,7 +18,7 @@ from clmst.core.points import Metric, Points
 from clmst.core.weight_keys import Array
 from clmst.io.blocks import Block, blocks
 from clmst.io.declared_sizes import DeclaredSizes
-from clmst.io.files import Source
+from clmst.io.files import SourceFile
 from clmst.io.numbers import join, numbers
 
 # Kinds of distances between points: the metric, and how many coordinates a point has.
@@ -66,12 +66,12 @@ _LAYOUTS: dict[str, Callable[[int], tuple[Array, Array]]] = {
 }
 
 
-def read(source: Source) -> Graph:
+def read(source: SourceFile) -> Graph:
     """Read a TSPLIB file as the graph of all pairs; see :func:`read_points`."""
     return read_points(source).to_graph()
 
 
-def read_points(source: Source) -> Points | DenseGraph:
+def read_points(source: SourceFile) -> Points | DenseGraph:
     """Read a TSPLIB file as the complete graph that it describes; weights are int64.
 
     Points are in the order in which the file lists them.

@@ -11,7 +11,7 @@ from typing import Any
 
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
-from clmst.runtime.trust import Family
+from clmst.runtime.trust import KernelFamily
 
 # Which family the public functions belong to.
 FAMILY_NAMES = {
@@ -34,16 +34,16 @@ FAMILY_NAMES = {
 }
 
 
-def _family(name: str, what: str) -> Family:
+def _family(name: str, what: str) -> KernelFamily:
     def test(device: Device, case: object) -> str | None:
         from clmst.primitives import self_test
 
         return self_test.failure(name, device)
 
-    return Family(name=name, what=what, test=test)
+    return KernelFamily(name=name, what=what, test=test)
 
 
-FAMILIES: dict[str, Family] = {
+FAMILIES: dict[str, KernelFamily] = {
     one.name: one
     for one in (
         _family("scan", "scans and reductions, segmented or not"),

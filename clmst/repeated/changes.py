@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.reweighting.repeated import Rounds
+from clmst.algorithms.reweighting.repeated import ReweightedGraph
 from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array, as_weights, convert, first_nan
@@ -93,12 +93,12 @@ class Changes:
             )
         return converted
 
-    def upload(self, rounds: Rounds, launch: Launcher) -> tuple[DeviceArray, DeviceArray]:
+    def upload(self, rounds: ReweightedGraph, launch: Launcher) -> tuple[DeviceArray, DeviceArray]:
         """Return edges and words on the device; present words are widened if they are too narrow.
 
         Parameters
         ----------
-        rounds : Rounds
+        rounds : ReweightedGraph
             With present weights.
         launch : Launcher
         """

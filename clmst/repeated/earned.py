@@ -13,7 +13,7 @@ from clmst.algorithms.earned import option_text
 from clmst.core.weight_keys import WeightKind
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.trust import Family
+from clmst.runtime.trust import KernelFamily
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,25 +87,25 @@ def _test(name: str) -> Callable[[Device, Any], str | None]:
 
 _USUAL = (RoundCase(), RoundCase(bits=64, kind="float", maximum=True))
 
-ROUNDS = Family(
+ROUNDS = KernelFamily(
     name="repeated",
     what="solves and updates of a RepeatedSolver",
     test=_test("rounds_failure"),
     cases=_USUAL,
 )
-CHAINS = Family(
+CHAINS = KernelFamily(
     name="series-contraction",
     what="what topology settles of rounds by 'filter-boruvka'; else rounds do without",
     test=_test("series_failure"),
     cases=(RoundCase(algorithm="filter-boruvka"),),
 )
-WARM_START = Family(
+WARM_START = KernelFamily(
     name="warm-start",
     what="rounds that begin with what earlier ones settled; else each begins anew",
     test=_test("warm_start_failure"),
     cases=_USUAL,
 )
-UNION = Family(
+UNION = KernelFamily(
     name="union",
     what="forests of several devices put together",
     test=_test("union_failure"),

@@ -11,7 +11,7 @@ import numpy as np
 
 from clmst import algorithms
 from clmst.algorithms.proof.checked import checked
-from clmst.algorithms.reweighting.repeated import Rounds
+from clmst.algorithms.reweighting.repeated import ReweightedGraph
 from clmst.algorithms.reweighting.series import SeriesContraction
 from clmst.algorithms.reweighting.warm_start import WarmStart
 from clmst.algorithms.shared.solution import DeviceForest
@@ -66,13 +66,13 @@ class SingleDevice:
         self._warm = WarmStart(maximum=maximum) if warm_start else None
         self.series = SeriesContraction(maximum=maximum)
         with device.lock, guard(device):
-            self._rounds: Rounds | None = Rounds(edges, device)
+            self._rounds: ReweightedGraph | None = ReweightedGraph(edges, device)
             device.queue.finish()
         self._times_renewed = device.times_renewed
         self._launch = Launcher(device, device.queue)  # of the last round
 
     @property
-    def rounds(self) -> Rounds:
+    def rounds(self) -> ReweightedGraph:
         """The prepared graph; raises if it is closed or lost."""
         if self._rounds is None:
             raise closed_error()
@@ -117,7 +117,7 @@ class SingleDevice:
                 queues[0].finish()
         return staged
 
-    def _upload(self, staged: StagedWeights, rounds: Rounds, queue: Any) -> None:
+    def _upload(self, staged: StagedWeights, rounds: ReweightedGraph, queue: Any) -> None:
         if not staged.parts:
             staged.parts[0] = [staged.upload((0, self.edges.n_input), rounds, queue)]
 
@@ -191,7 +191,7 @@ class SingleDevice:
         return proved.with_stats({**proved.stats, "times": {**times, "solve": solve}})
 
     def _solve(
-        self, rounds: Rounds, graph: Callable[[], DeviceGraph], launch: Launcher
+        self, rounds: ReweightedGraph, graph: Callable[[], DeviceGraph], launch: Launcher
     ) -> DeviceForest:
         """Solve a graph that is made of new weights; if that fails, nothing of it stays."""
         try:

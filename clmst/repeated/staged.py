@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from clmst.algorithms.reweighting.repeated import Given, Rounds
+from clmst.algorithms.reweighting.repeated import Given, ReweightedGraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.weight_keys import Array, Encoding, as_weights, check_dtype, encode, first_nan
 from clmst.runtime.array import DeviceArray
@@ -58,7 +58,7 @@ class StagedWeights:
         """Whether they are in a buffer of the caller's."""
         return self.array is not None
 
-    def upload(self, span: tuple[int, int], rounds: Rounds, queue: Any) -> Given:
+    def upload(self, span: tuple[int, int], rounds: ReweightedGraph, queue: Any) -> Given:
         """Upload the range of a part of the graph; nothing is copied if its device has it."""
         first, last = span
         array = self.array

@@ -19,7 +19,7 @@ from clmst.runtime.host_arrays import ReadAlone, check_uploaded
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
 from clmst.runtime.transfer import Staging, Transfer
-from clmst.runtime.trust import Record, Trust
+from clmst.runtime.trust import Trust, TrustRecord
 from clmst.runtime.tuning import Identity, Tuning, look_up
 
 # What goes with a context.
@@ -65,7 +65,7 @@ class Device:
         self._caller_queue = queue
         self._programs: dict[tuple[Any, ...], Program] = {}
         self._advised: set[int] = set()
-        self._trust_record = Record(given=_trusted)
+        self._trust_record = TrustRecord(given=_trusted)
         self.times_renewed = 0
         forking.replace_locks(self, "lock")
 

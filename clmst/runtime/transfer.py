@@ -76,7 +76,7 @@ class Transfer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _TransferPiece:
     transfer: Transfer
     begin: int
     end: int
@@ -222,7 +222,7 @@ class Staging:
     # ------------------------------------------------------------------ threads
 
     def _share(
-        self, work: Callable[[int, Iterator[_Piece]], None], transfers: Sequence[Transfer]
+        self, work: Callable[[int, Iterator[_TransferPiece]], None], transfers: Sequence[Transfer]
     ) -> None:
         """Let all threads take pieces, one after the other, until there are none; wait for them.
 
@@ -255,16 +255,16 @@ class Staging:
         self._forget_events()
         self._start_threads()
 
-    def _cut(self, transfers: Sequence[Transfer]) -> Iterator[_Piece]:
+    def _cut(self, transfers: Sequence[Transfer]) -> Iterator[_TransferPiece]:
         """Yield pieces of a block, or less where there would be too few for all threads."""
         total = sum(one.array.nbytes for one in transfers)
         share = -(-total // (2 * self.n_threads * _PAGE)) * _PAGE
         size = min(self.shape.block_bytes, max(share, _PAGE))
         for one in transfers:
             for begin in range(0, one.array.nbytes, size):
-                yield _Piece(one, begin, min(begin + size, one.array.nbytes))
+                yield _TransferPiece(one, begin, min(begin + size, one.array.nbytes))
 
-    def _fill(self, queue: Any, thread: int, pieces: Iterator[_Piece]) -> None:
+    def _fill(self, queue: Any, thread: int, pieces: Iterator[_TransferPiece]) -> None:
         """Fill this thread's blocks in turn, each when the device has what was in it."""
         import pyopencl as cl
 
@@ -278,12 +278,12 @@ class Staging:
             queue.flush()
 
     def _empty(
-        self, queue: Any, thread: int, pieces: Iterator[_Piece], note: Callable[[Any], Any]
+        self, queue: Any, thread: int, pieces: Iterator[_TransferPiece], note: Callable[[Any], Any]
     ) -> None:
         """Empty this thread's blocks in turn, while the device writes to those not empty yet."""
         import pyopencl as cl
 
-        coming: deque[tuple[Any, Array, _Piece]] = deque()
+        coming: deque[tuple[Any, Array, _TransferPiece]] = deque()
         for block, earlier, piece in self._turns(thread, pieces):
             _wait_for(earlier)
             staged = self._block(thread, block, piece)
@@ -299,19 +299,21 @@ class Staging:
         while coming:
             _take_over(*coming.popleft())
 
-    def _turns(self, thread: int, pieces: Iterator[_Piece]) -> Iterator[tuple[int, Any, _Piece]]:
+    def _turns(
+        self, thread: int, pieces: Iterator[_TransferPiece]
+    ) -> Iterator[tuple[int, Any, _TransferPiece]]:
         """Yield the number of a block, what it was last used for, and the next piece."""
         for turn, piece in enumerate(pieces):
             block = turn % self.shape.blocks
             yield block, self._events[thread][block], piece
 
-    def _block(self, thread: int, block: int, piece: _Piece) -> Array:
+    def _block(self, thread: int, block: int, piece: _TransferPiece) -> Array:
         assert self._blocks is not None
         part: Array = self._blocks[thread, block, : piece.end - piece.begin]
         return part
 
 
-def _take_over(event: Any, staged: Array, piece: _Piece) -> None:
+def _take_over(event: Any, staged: Array, piece: _TransferPiece) -> None:
     """Copy a block to where it belongs, once the device has written it."""
     event.wait()
     np.copyto(piece.host, staged)

@@ -47,7 +47,7 @@ class NoFamilyLeftError(UnsupportedDeviceError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
+class KernelFamily:
     """Kernels that answer together, and how a device shows that their answers are right.
 
     Attributes
@@ -70,7 +70,7 @@ class Family:
 
 
 @dataclass(slots=True)
-class Record:
+class TrustRecord:
     """What is known of a device in this process.
 
     Attributes
@@ -96,12 +96,12 @@ class Trust:
     Parameters
     ----------
     device : Device
-    record : Record
+    record : TrustRecord
     """
 
     __slots__ = ("_device", "_record")
 
-    def __init__(self, device: Device, record: Record) -> None:
+    def __init__(self, device: Device, record: TrustRecord) -> None:
         self._device, self._record = device, record
 
     @property
@@ -131,7 +131,7 @@ class Trust:
             )
         return self._record.store
 
-    def require(self, family: Family, case: Hashable = ONLY) -> None:
+    def require(self, family: KernelFamily, case: Hashable = ONLY) -> None:
         """Raise :class:`UnsupportedDeviceError` unless the device has earned a family.
 
         The first time that nobody knows, it is tested.
@@ -145,7 +145,7 @@ class Trust:
                 "'clmst devices --test' tries again"
             )
 
-    def refusal(self, family: Family, case: Hashable = ONLY) -> str | None:
+    def refusal(self, family: KernelFamily, case: Hashable = ONLY) -> str | None:
         """Return why the device is not trusted with a family, or None if it is."""
         key = (family.name, case)
         if self.given or key in self._record.earned:
@@ -158,7 +158,7 @@ class Trust:
                 self._note(key, verdict or self._tested(family, case))
             return self._record.refused.get(key)
 
-    def test(self, family: Family, case: Hashable = ONLY) -> Verdict:
+    def test(self, family: KernelFamily, case: Hashable = ONLY) -> Verdict:
         """Test a family anew, whatever was known."""
         with self._device.lock:
             self.store.forget(family.name, str(case))
@@ -181,7 +181,7 @@ class Trust:
         else:
             self._record.refused[key] = verdict.reason
 
-    def _tested(self, family: Family, case: Hashable) -> Verdict:
+    def _tested(self, family: KernelFamily, case: Hashable) -> Verdict:
         """Test a family, and keep the verdict.
 
         What a device refuses to build or to run it may do another time, when there is room on the
@@ -201,7 +201,7 @@ class Trust:
             self.store.keep(verdict)
         return verdict
 
-    def _outcome(self, family: Family, case: Hashable) -> tuple[str | None, bool]:
+    def _outcome(self, family: KernelFamily, case: Hashable) -> tuple[str | None, bool]:
         """Return what a test says, and whether that is so for good.
 
         A device that is lost in the middle tells nothing of the kernels the first time.

@@ -18,7 +18,7 @@ def _doubling(first: int, last: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
+class TuningParameter:
     """A field of :class:`~clmst.runtime.policy.Policy` that can be tuned.
 
     Attributes
@@ -96,156 +96,156 @@ _SAMPLES = 1024
 
 # In the order in which they are searched: what decides most goes first.
 _DECLARED = (
-    Parameter(
+    TuningParameter(
         name="work_group_size", unit="work-items", least=1, most=1024, multiple_of=32,
         tries=(1, *_doubling(32, 1024)),
     ),
-    Parameter(
+    TuningParameter(
         name="groups_per_compute_unit", unit="work-groups", least=1, most=65536,
         tries=_doubling(1, 4096),
     ),
-    Parameter(
+    TuningParameter(
         name="edges_per_item", unit="edges", least=1, most=1024, tries=_doubling(1, 1024),
         algorithms=("ecl",),
     ),
-    Parameter(
+    TuningParameter(
         name="rows_per_item", unit="rows", least=1, most=65536, tries=_doubling(16, 4096),
         algorithms=("ecl",), shape="serial",
     ),
-    Parameter(
+    TuningParameter(
         name="stage_capacity", unit="edges", least=1, most=65536, tries=_doubling(64, 4096),
         algorithms=("ecl",),
     ),
-    Parameter(
+    TuningParameter(
         name="hub_row", unit="slots", least=5, most=1 << 20, tries=_doubling(32, 2048),
         algorithms=("ecl",), shape="groups",
     ),
-    Parameter(
+    TuningParameter(
         name="slots_per_item", unit="slots", least=1, most=65536,
         tries=(1, 2, 4, 8, 16, *_doubling(256, 16384)), algorithms=_FILTERING,
     ),
-    Parameter(
+    TuningParameter(
         name="worklist_edges_per_item", unit="edges", least=1, most=1024,
         tries=_doubling(1, 1024), algorithms=_FILTERING,
     ),
-    Parameter(
+    TuningParameter(
         name="max_registers", unit="registers", least=0, most=255, tries=(0, 32, 40, 48, 64),
         algorithms=_FILTERING, shape="groups",
     ),
-    Parameter(
+    TuningParameter(
         name="chase", unit="vertices", least=2, most=1024, tries=_doubling(2, 256),
         algorithms=_FILTERING,
     ),
-    Parameter(
+    TuningParameter(
         name="filter_degree", unit="slots a vertex", least=0, most=1e9, multiple_of=0,
         tries=(3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0), algorithms=_WINDOWS,
     ),
-    Parameter(
+    TuningParameter(
         name="filter_target", unit="edges a vertex", least=0.125, most=64, multiple_of=0,
         tries=(0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0), algorithms=_WINDOWS,
     ),
-    Parameter(
+    TuningParameter(
         name="dense_degree", unit="slots a vertex", least=0, most=1e9, multiple_of=0,
         tries=(8.0, 12.0, 16.0, 24.0, 32.0), algorithms=_FILTERING,
     ),
-    Parameter(
+    TuningParameter(
         name="dense_filter_target", unit="edges a vertex", least=0.125, most=64, multiple_of=0,
         tries=(0.4, 0.5, 0.6, 0.7, 0.85, 1.0), algorithms=_FILTERING,
     ),
     # Where work-groups are not on the device at once after all, they give up, and the solve is done
     # again without them (cl/device/resident.cl): such a candidate is slow, but right.
-    Parameter(
+    TuningParameter(
         name=_RESIDENT, unit="work-groups", least=0, most=64, tries=(0, 1, 2, 3, 4),
         algorithms=_FILTERING, shape="groups",
     ),
-    Parameter(
+    TuningParameter(
         name="resident_work_group_size", unit="work-items", least=1, most=1024, multiple_of=32,
         tries=_doubling(64, 1024), algorithms=_FILTERING, shape="groups", needs=_RESIDENT,
     ),
-    Parameter(
+    TuningParameter(
         name="resident_slots_per_item", unit="slots", least=1, most=65536, tries=_doubling(1, 16),
         algorithms=_FILTERING, shape="groups", needs=_RESIDENT,
     ),
-    Parameter(
+    TuningParameter(
         name="resident_edges_per_item", unit="edges", least=1, most=1024, tries=_doubling(1, 8),
         algorithms=_FILTERING, shape="groups", needs=_RESIDENT,
     ),
-    Parameter(
+    TuningParameter(
         name="resident_slots", unit="slots", least=0, most=(1 << 32) - 1,
         tries=(0, *_doubling(1 << 16, 1 << 28)), algorithms=_FILTERING, shape="groups",
         needs=_RESIDENT,
     ),
-    Parameter(
+    TuningParameter(
         name="separate_rounds", unit="rounds", least=0, most=32, tries=(0, 1, 2, 3, 4, 5, 6),
         algorithms=_FILTERING, shape="groups", needs=_RESIDENT,
     ),
-    Parameter(
+    TuningParameter(
         name="prim_vertices", unit="vertices", least=0, most=(1 << 32) - 1,
         tries=(0, *_doubling(1 << 8, 1 << 16)), algorithms=("auto",),
     ),
-    Parameter(
+    TuningParameter(
         name="prim_edges", unit="edges", least=0, most=(1 << 32) - 1,
         tries=(0, *_doubling(1 << 10, 1 << 20)), algorithms=("auto",),
     ),
-    Parameter(
+    TuningParameter(
         name="solve_us", unit="us", least=0, most=1e9, multiple_of=0, tries=(100.0, 1000.0),
         algorithms=("auto",),
     ),
-    Parameter(
+    TuningParameter(
         name="edge_ns", unit="ns", least=1e-6, most=1e9, multiple_of=0, tries=(0.03, 10.0),
         algorithms=("auto",),
     ),
-    Parameter(
+    TuningParameter(
         name="vertex_ns", unit="ns", least=0, most=1e9, multiple_of=0, tries=(0.1, 20.0),
         algorithms=("auto",),
     ),
-    Parameter(
+    TuningParameter(
         name="cell_ns", unit="ns", least=1e-6, most=1e9, multiple_of=0, tries=(0.01, 5.0),
         algorithms=("auto",),
     ),
-    Parameter(
+    TuningParameter(
         name="upload_gb_s", unit="GB/s", least=1e-3, most=1e6, multiple_of=0, tries=(10.0, 50.0),
         algorithms=("auto",),
     ),
-    Parameter(
+    TuningParameter(
         name="download_gb_s", unit="GB/s", least=1e-3, most=1e6, multiple_of=0, tries=(10.0, 50.0),
         algorithms=("auto",),
     ),
-    Parameter(
+    TuningParameter(
         name="compact_shares_per_compute_unit", unit="work-groups", least=1, most=4096,
         tries=_doubling(1, 128),
     ),
-    Parameter(
+    TuningParameter(
         name="compact_bytes_per_item", unit="bytes", least=16, most=128, multiple_of=16,
         tries=_doubling(16, 128), shape="groups",
     ),
-    Parameter(
+    TuningParameter(
         name="shares_per_compute_unit", unit="work-groups", least=1, most=4096,
         tries=_doubling(1, 128), algorithms=_PRIMITIVES,
     ),
-    Parameter(
+    TuningParameter(
         name="bytes_per_item", unit="bytes", least=16, most=128, multiple_of=16,
         tries=_doubling(16, 128), algorithms=_PRIMITIVES, shape="groups",
     ),
-    Parameter(
+    TuningParameter(
         name="radix_bits", unit="bits", least=1, most=8, tries=(4, 5, 6, 7, 8),
         algorithms=_PRIMITIVES,
     ),
-    Parameter(
+    TuningParameter(
         name="split_work_group_size", unit="work-items", least=1, most=1024, multiple_of=32,
         tries=(1, 64, 128, 256, 384, 512, 1024), algorithms=_PRIMITIVES, shape="groups",
     ),
-    Parameter(
+    TuningParameter(
         name="split_bytes_per_item", unit="bytes", least=4, most=128, multiple_of=4,
         tries=(16, 32, 48, 64, 96, 128), algorithms=_PRIMITIVES, shape="groups",
     ),
-    Parameter(
+    TuningParameter(
         name="split_shares_per_compute_unit", unit="work-groups", least=1, most=4096,
         tries=_doubling(1, 64), algorithms=_PRIMITIVES,
     ),
 )  # fmt: skip
 
-PARAMETERS: Mapping[str, Parameter] = {one.name: one for one in _DECLARED}
+PARAMETERS: Mapping[str, TuningParameter] = {one.name: one for one in _DECLARED}
 """All fields of a policy by name; a search goes through them in this order."""
 
 

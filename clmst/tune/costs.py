@@ -21,7 +21,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.transfer import Transfer
 from clmst.runtime.tuning_parameters import PARAMETERS
 from clmst.runtime.tuning_table import Number
-from clmst.tune.graphs import Source
+from clmst.tune.graphs import GraphSource
 
 # Vertices of the graph whose solve takes what every solve takes, and of that of all pairs.
 _SMALL = 256
@@ -38,13 +38,13 @@ class Point:
     milliseconds: float
 
 
-def measure(device: Device, sources: Sequence[Source], repetitions: int) -> dict[str, Number]:
+def measure(device: Device, sources: Sequence[GraphSource], repetitions: int) -> dict[str, Number]:
     """Return the fields of a policy that are costs, as they are on a device.
 
     Parameters
     ----------
     device : Device
-    sources : sequence of Source
+    sources : sequence of GraphSource
         Sparse graphs, the larger the better; a small one is added.
     repetitions : int
         Solves of each, of whose times the median counts.

@@ -23,7 +23,7 @@ _BYTES_PER_EDGE = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class GraphSource:
     """A graph that can be had.
 
     Attributes
@@ -38,7 +38,7 @@ class Source:
     make: Callable[[], Graph]
 
 
-def standard(capabilities: Capabilities) -> list[Source]:
+def standard(capabilities: Capabilities) -> list[GraphSource]:
     """Return generated graphs of a size that suits a device.
 
     They differ in what shapes a solve: rows of four slots, of sixteen, of very uneven length, and
@@ -54,7 +54,7 @@ def standard(capabilities: Capabilities) -> list[Source]:
     ]
 
 
-def named(texts: Sequence[str]) -> list[Source]:
+def named(texts: Sequence[str]) -> list[GraphSource]:
     """Return the graphs that texts name: files, or families as in ``grid:rows=500,columns=800``.
 
     Raises
@@ -75,16 +75,16 @@ def _times_more(capabilities: Capabilities) -> int:
     return times
 
 
-def _generated(kind: str, **parameters: Any) -> Source:
+def _generated(kind: str, **parameters: Any) -> GraphSource:
     listed = ",".join(f"{name}={value}" for name, value in parameters.items())
     name = f"{kind}:{listed}" if listed else kind
-    return Source(name=name, make=lambda: generate(kind, **parameters))
+    return GraphSource(name=name, make=lambda: generate(kind, **parameters))
 
 
-def _named(text: str) -> Source:
+def _named(text: str) -> GraphSource:
     path = Path(text)
     if path.is_file():
-        return Source(name=text, make=lambda: read_graph(path))
+        return GraphSource(name=text, make=lambda: read_graph(path))
     kind, _, listed = text.partition(":")
     if kind not in FAMILIES:
         raise InvalidArgumentError(

@@ -11,7 +11,7 @@ from typing import Literal, Protocol, TypeAlias
 from clmst.bench.harness import WrongResultError
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.policy import Policy
-from clmst.runtime.tuning_parameters import PARAMETERS, Parameter, changes, fitted
+from clmst.runtime.tuning_parameters import PARAMETERS, TuningParameter, changes, fitted
 from clmst.runtime.tuning_table import Number
 from clmst.tune.policy_benchmark import Comparison, RefusedError
 
@@ -19,7 +19,7 @@ Verdict: TypeAlias = Literal["better", "same", "worse", "refused", "wrong"]
 Ending: TypeAlias = Literal["complete", "budget", "interrupted"]
 
 
-class Benchmark(Protocol):
+class PolicyComparer(Protocol):
     """What a search needs of a :class:`~clmst.tune.policy_benchmark.PolicyBenchmark`."""
 
     def compare(self, candidate: Policy, incumbent: Policy) -> Comparison:
@@ -53,7 +53,7 @@ class Step:
 
 
 @dataclass(slots=True, kw_only=True)
-class Outcome:
+class SearchOutcome:
     """What a search has found so far.
 
     Attributes
@@ -123,7 +123,7 @@ class _TimeIsUp(Exception):  # noqa: N818 - it ends a search, and is no error
 
 def chosen_parameters(
     names: Sequence[str], algorithm: str, policy: Policy
-) -> tuple[Parameter, ...]:
+) -> tuple[TuningParameter, ...]:
     """Return the parameters of these names, or all that matter to an algorithm if none is given.
 
     Raises
@@ -145,7 +145,7 @@ def chosen_parameters(
     return tuple(p for n, p in matter.items() if not names or n in names)
 
 
-def candidates(parameter: Parameter, policy: Policy) -> Iterator[list[Number]]:
+def candidates(parameter: TuningParameter, policy: Policy) -> Iterator[list[Number]]:
     """Yield the values above the present one, the nearest first, then those below it."""
     present = getattr(policy, parameter.name)
     yield [value for value in parameter.tries if value > present]
@@ -157,9 +157,9 @@ class Search:
 
     Parameters
     ----------
-    benchmark : Benchmark
+    benchmark : PolicyComparer
     start : Policy
-    parameters : sequence of Parameter
+    parameters : sequence of TuningParameter
         What to vary, in this order.
     margin : float
         By how much a candidate must be quicker to win, 0.02 for 2 %.
@@ -171,22 +171,22 @@ class Search:
 
     def __init__(
         self,
-        benchmark: Benchmark,
+        benchmark: PolicyComparer,
         start: Policy,
-        parameters: Sequence[Parameter],
+        parameters: Sequence[TuningParameter],
         *,
         margin: float = 0.02,
         budget: float = inf,
-        on_progress: Callable[[Outcome, str, Number], None] | None = None,
+        on_progress: Callable[[SearchOutcome, str, Number], None] | None = None,
     ) -> None:
-        self.outcome = Outcome(start=start, best=start, margin=margin)
+        self.outcome = SearchOutcome(start=start, best=start, margin=margin)
         self._benchmark = benchmark
         self._parameters = tuple(parameters)
         self._end = monotonic() + budget
         self.on_progress = on_progress
         self._settled: dict[str, Policy] = {}  # where each parameter was last searched to an end
 
-    def run(self) -> Outcome:
+    def run(self) -> SearchOutcome:
         """Search until nothing is better, time is up or Ctrl-C is pressed."""
         outcome = self.outcome
         try:
@@ -202,7 +202,7 @@ class Search:
         outcome.parameters = tuple(self._settled)
         return outcome
 
-    def _is_open(self, parameter: Parameter) -> bool:
+    def _is_open(self, parameter: TuningParameter) -> bool:
         """Return whether anything changed since the parameter was searched."""
         return self._settled.get(parameter.name) != self.outcome.best
 
@@ -213,7 +213,7 @@ class Search:
         noise = abs(self._benchmark.compare(outcome.start, outcome.start).ratio - 1)
         outcome.margin = max(outcome.margin, noise)
 
-    def _settle(self, parameter: Parameter) -> None:
+    def _settle(self, parameter: TuningParameter) -> None:
         """Go up, then down, as long as that does not lose; stay where it was quickest."""
         before = self.outcome.best
         for values in candidates(parameter, before):

@@ -20,7 +20,7 @@ from clmst.primitives import earned as of_primitives
 from clmst.repeated import earned as of_rounds
 from clmst.runtime import discovery
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.trust import Family
+from clmst.runtime.trust import KernelFamily
 from tests.caches import use_own_cache
 from tests.forests import assert_same_forest
 from tests.variants import GPU_SHAPE
@@ -34,15 +34,17 @@ class Wrong:
         self.tested: list[str] = []
         for module in (earned, csr_validation, of_rounds):
             for name, one in vars(module).copy().items():
-                if isinstance(one, Family):
+                if isinstance(one, KernelFamily):
                     monkeypatch.setattr(module, name, self._instead(one))
         monkeypatch.setattr(
-            earned, "family_of", lambda name: self._instead(Family(name=name, what="", test=id))
+            earned,
+            "family_of",
+            lambda name: self._instead(KernelFamily(name=name, what="", test=id)),
         )
         families = {name: self._instead(one) for name, one in of_primitives.FAMILIES.items()}
         monkeypatch.setattr(of_primitives, "FAMILIES", families)
 
-    def _instead(self, family: Family) -> Family:
+    def _instead(self, family: KernelFamily) -> KernelFamily:
         def test(device: Device, case: object) -> str | None:
             self.tested.append(family.name)
             return "3 edges came out wrong" if family.name in self.names else None

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import clmst
 from clmst import Device, Graph, InvalidArgumentError
 from clmst.algorithms import ALGORITHMS, catalogue, check_name
-from clmst.algorithms.shared.algorithm_record import Record
+from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
 from clmst.cli.bench import bench
 from clmst.cli.solve import solve
 from clmst.cli.tune import tune
@@ -50,7 +50,7 @@ for name in sorted(ALGORITHMS):
 
 
 @every_record
-def test_record_is_whole(record: Record) -> None:
+def test_record_is_whole(record: AlgorithmRecord) -> None:
     """What is loaded late must be there all the same."""
     assert record.folder == f"clmst.algorithms.{record.name.replace('-', '_')}"
     assert record.options_class() == record.options_class()
@@ -106,7 +106,7 @@ def ties(n: int = 80, m: int = 300) -> Graph:
 
 @every_record
 def test_each_can_be_taken_out(
-    record: Record, any_device: Device, monkeypatch: pytest.MonkeyPatch
+    record: AlgorithmRecord, any_device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing else needs it: "auto" and all others solve, complete graphs included."""
     monkeypatch.delitem(ALGORITHMS, record.name)

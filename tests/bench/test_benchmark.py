@@ -14,8 +14,8 @@ import pytest
 from clmst import Device, EclOptions, kruskal, to_device
 from clmst.bench.benchmark import REHEARSALS, WARM_UPS, Rivals
 from clmst.bench.contestants import (
-    Outcome,
     SolveContestant,
+    SolveOutcome,
     as_matrix,
     finding_forest,
     solving,
@@ -38,12 +38,12 @@ def contestant(
     """Return a contestant whose k-th call gives ``slots(k)``."""
     calls = []
 
-    def call() -> Outcome:
+    def call() -> SolveOutcome:
         calls.append(1)
         if log is not None:
             log.append(name)
         found = slots(len(calls))
-        return Outcome(
+        return SolveOutcome(
             difference=lambda right: right.difference(found),
             stats={"rounds": 2, "secret": object()},
         )

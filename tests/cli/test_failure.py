@@ -7,12 +7,12 @@ import os
 import click
 import pytest
 
-from clmst.cli.failure import Failure, Interruption, reported
+from clmst.cli.failure import CommandFailure, Interruption, reported
 from clmst.core.errors import KernelBuildError, UnsupportedDeviceError
 
 
 def message_of(error: BaseException) -> str:
-    with pytest.raises(Failure) as failure, reported():
+    with pytest.raises(CommandFailure) as failure, reported():
         raise error
     return failure.value.message
 
@@ -73,5 +73,5 @@ def test_what_click_handles_passes(exception: Exception) -> None:
 
 
 def test_failure_is_one_line_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    Failure("it broke").show()
+    CommandFailure("it broke").show()
     assert capsys.readouterr() == ("", "clmst: error: it broke\n")

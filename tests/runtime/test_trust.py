@@ -18,7 +18,7 @@ import pytest
 from clmst import Device, InvalidArgumentError, KernelBuildError, UnsupportedDeviceError
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.runtime import source
-from clmst.runtime.trust import Family
+from clmst.runtime.trust import KernelFamily
 from clmst.runtime.verdicts import CRASHED, Verdict, VerdictStore
 from tests.caches import use_own_cache
 from tests.variants import GPU_SHAPE
@@ -30,7 +30,7 @@ class Counted:
     def __init__(self, answer: Any = None) -> None:
         self.calls: list[Hashable] = []
         self.answer = answer
-        self.family = Family(name="sums", what="sums", test=self._test)
+        self.family = KernelFamily(name="sums", what="sums", test=self._test)
 
     def _test(self, device: Device, case: Hashable) -> str | None:
         self.calls.append(case)

@@ -9,7 +9,7 @@ import pytest
 from clmst import algorithms
 from clmst.runtime import policy
 from clmst.runtime.policy import Policy
-from clmst.runtime.tuning_parameters import PARAMETERS, Parameter, changes, conflicts, fitted
+from clmst.runtime.tuning_parameters import PARAMETERS, TuningParameter, changes, conflicts, fitted
 from tests.runtime.test_policy import CAPABILITIES
 
 CPU, GPU = (policy.choose(CAPABILITIES[kind]) for kind in ("cpu", "gpu"))
@@ -21,7 +21,7 @@ def test_every_field_is_declared() -> None:
 
 
 @pytest.mark.parametrize("parameter", PARAMETERS.values(), ids=PARAMETERS)
-def test_declaration_is_sound(parameter: Parameter) -> None:
+def test_declaration_is_sound(parameter: TuningParameter) -> None:
     assert list(parameter.tries) == sorted(set(parameter.tries))
     assert len(parameter.tries) > 1
     assert all(map(parameter.allows, parameter.tries))
@@ -35,7 +35,7 @@ def test_legal_values() -> None:
     assert [size.allows(v) for v in (1, 32, 96, 1024)] == [True] * 4
     assert not any(map(size.allows, (0, 2, 33, 1056, -32, 32.0, "32", None, True, [32])))
     assert size.rule == "1, or a multiple of 32 up to 1024"
-    real = Parameter(name="x", unit="", least=0.5, most=4, multiple_of=0, tries=(1, 2.5))
+    real = TuningParameter(name="x", unit="", least=0.5, most=4, multiple_of=0, tries=(1, 2.5))
     assert [real.allows(v) for v in (0.5, 1, 3.25)] == [True] * 3
     assert not any(map(real.allows, (0.4, 4.01, float("nan"), float("inf"), "1", True)))
     assert real.rule == "a number from 0.5 to 4"

@@ -15,7 +15,7 @@ from clmst.runtime.policy import Policy
 from clmst.runtime.tuning_parameters import PARAMETERS
 from clmst.tune import search as search_module
 from clmst.tune.policy_benchmark import Comparison, RefusedError
-from clmst.tune.search import Outcome, Search, candidates, chosen_parameters
+from clmst.tune.search import Search, SearchOutcome, candidates, chosen_parameters
 from tests.runtime.test_policy import CAPABILITIES
 
 START = replace(policy.choose(CAPABILITIES["gpu"]), edges_per_item=8, hub_row=128)
@@ -39,7 +39,7 @@ class Model:
         return Comparison(ratio=self.cost(candidate) / self.cost(incumbent), by_graph={})
 
 
-def run(cost: Callable[[Policy], float], **options: float) -> Outcome:
+def run(cost: Callable[[Policy], float], **options: float) -> SearchOutcome:
     return Search(Model(cost), START, [PARAMETERS[name] for name in NAMES], **options).run()
 
 

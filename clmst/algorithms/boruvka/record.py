@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from clmst.algorithms.shared.algorithm_record import Record
+from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
 
-RECORD = Record(
+RECORD = AlgorithmRecord(
     name="boruvka",
     folder="clmst.algorithms.boruvka",
     options="BoruvkaOptions",

@@ -43,7 +43,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     or 20 a vertex, where that is more.
     """
     options = options_for("boruvka", BoruvkaOptions, options)
-    run = Rounds(Contraction(graph, launch, maximum=maximum), options)
+    run = BoruvkaRun(Contraction(graph, launch, maximum=maximum), options)
     levels: list[tuple[int, int]] = []
     level = run.steps.first_level()
     while level is not None:
@@ -58,7 +58,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     return Solution(graph=graph, in_forest=run.steps.in_forest, stats=stats)
 
 
-class Rounds:
+class BoruvkaRun:
     """One solve: its program, and what outlives a level."""
 
     def __init__(self, steps: Contraction, options: BoruvkaOptions) -> None:

@@ -31,7 +31,7 @@ N_COUNTS = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class DensePlan:
     """The buffers of a solve; kept with the graph for the next one.
 
     Attributes
@@ -76,7 +76,7 @@ class Plan:
     @classmethod
     def make(
         cls, device: Device, n: int, panels: tuple[Panel, ...], defines: dict[str, int]
-    ) -> Plan:
+    ) -> DensePlan:
         """Allocate everything."""
         wide = defines["WEIGHT_BITS"] == 64
         width = max(_WIDTH, 32 * ceil(n / (32 * _MOST_BLOCKS)))
@@ -129,17 +129,17 @@ class Plan:
         return (1 << 2 * self.vertex_bits) - 1
 
 
-def plan_of_matrix(matrix: DeviceMatrix, *, maximum: bool) -> Plan:
+def plan_of_matrix(matrix: DeviceMatrix, *, maximum: bool) -> DensePlan:
     """Return the plan of a complete graph, of the solve before if there was one."""
     key = ("dense", maximum)
     if key not in matrix.plans:
         defines = matrix.defines(maximum=maximum)
-        matrix.plans[key] = Plan.make(matrix.device, matrix.n_vertices, matrix.panels, defines)
-    plan: Plan = matrix.plans[key]
+        matrix.plans[key] = DensePlan.make(matrix.device, matrix.n_vertices, matrix.panels, defines)
+    plan: DensePlan = matrix.plans[key]
     return plan
 
 
-def plan_of_graph(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> Plan:
+def plan_of_graph(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> DensePlan:
     """Return the plan of any graph, its matrix built unless the solve before has done that."""
     key = ("dense", maximum)
     if key not in graph.derived:
@@ -148,8 +148,8 @@ def plan_of_graph(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> Pla
         with launch.phase("build"):
             panels = _build(graph, launch, maximum=maximum)
         defines = key_defines(wide=wide)
-        graph.derived[key] = Plan.make(graph.device, graph.n_vertices, panels, defines)
-    plan: Plan = graph.derived[key]
+        graph.derived[key] = DensePlan.make(graph.device, graph.n_vertices, panels, defines)
+    plan: DensePlan = graph.derived[key]
     return plan
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clmst.algorithms.shared.algorithm_record import Record
+from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
@@ -17,7 +17,7 @@ def _most_vertices(device: Device) -> int:
     return most_vertices(device)
 
 
-RECORD = Record(
+RECORD = AlgorithmRecord(
     name="dense",
     folder="clmst.algorithms.dense",
     options="DenseOptions",

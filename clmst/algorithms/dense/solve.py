@@ -15,7 +15,7 @@ from clmst.algorithms.dense.options import DenseOptions
 from clmst.algorithms.dense.plan import (
     BUILD_SOURCE,
     N_COUNTS,
-    Plan,
+    DensePlan,
     plan_of_graph,
     plan_of_matrix,
 )
@@ -55,7 +55,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     if graph.n_slots == 0:
         stats = {"rounds": 0, "components": [graph.n_vertices], "blocks_again": []}
         return Solution(graph=graph, in_forest=in_forest, stats=stats)
-    run = _Run(plan_of_graph(graph, launch, maximum=maximum), launch, options)
+    run = _DenseRun(plan_of_graph(graph, launch, maximum=maximum), launch, options)
     run.solve()
     launch.fill(in_forest.memory, 0, flag_words(graph.n_slots))
     plan, device = run.plan, graph.device
@@ -85,7 +85,7 @@ def solve_matrix(
         return DeviceForest(
             graph=matrix, n_edges=0, slots=None, edges=edges, maximum=maximum, stats=stats
         )
-    run = _Run(plan_of_matrix(matrix, maximum=maximum), launch, options)
+    run = _DenseRun(plan_of_matrix(matrix, maximum=maximum), launch, options)
     run.solve()
     plan, k = run.plan, run.n_hooked
     ordered = split(plan.edges, key_bits=2 * plan.vertex_bits, launch=launch)
@@ -103,10 +103,10 @@ def solve_matrix(
     )
 
 
-class _Run:
+class _DenseRun:
     """One solve: which launches, in which order."""
 
-    def __init__(self, plan: Plan, launch: Launcher, options: DenseOptions) -> None:
+    def __init__(self, plan: DensePlan, launch: Launcher, options: DenseOptions) -> None:
         self.plan, self.launch, self.options = plan, launch, options
         self.counts = np.zeros(N_COUNTS, np.uint32)
         self._next_count = 0

@@ -52,13 +52,13 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     options = options_for("ecl", EclOptions, options)
     if not options.single_direction and not graph.graph.is_symmetric:
         graph = DeviceGraph.upload(graph.graph.symmetrised(), graph.device)
-    run = _Run(graph, launch, maximum=maximum, options=options)
+    run = _EclRun(graph, launch, maximum=maximum, options=options)
     sizes = [run.phase(*window, contracted=k > 0) for k, window in enumerate(run.windows())]
     stats = {"rounds": sum(map(len, sizes)), "worklist_sizes": sizes}
     return Solution(graph=graph, in_forest=run.in_forest, stats=stats)
 
 
-class _Run:
+class _EclRun:
     """One solve: its programs, its buffers, its rounds."""
 
     def __init__(

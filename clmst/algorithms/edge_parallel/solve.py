@@ -52,7 +52,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
         Sets are "locked", and whoever had the lock did not run on.
     """
     options = options_for("edge-parallel", EdgeParallelOptions, options)
-    run = Run(graph, launch, maximum=maximum, options=options)
+    run = EdgeParallelRun(graph, launch, maximum=maximum, options=options)
     merged = run.rounds() if graph.n_slots else []
     stats = {"rounds": len(merged), "merged": merged}
     return Solution(graph=graph, in_forest=run.in_forest, stats=stats)
@@ -64,7 +64,7 @@ def defines(union_find: UnionFind, kind: DeviceKind) -> dict[str, int]:
     return macros | {"LOCK_PATIENCE": _PATIENCE[kind]} if union_find == "locked" else macros
 
 
-class Run:
+class EdgeParallelRun:
     """One solve: its program, its buffers, its rounds."""
 
     def __init__(

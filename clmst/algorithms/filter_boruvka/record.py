@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from clmst.algorithms.shared import links
-from clmst.algorithms.shared.algorithm_record import Record
+from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
 
-RECORD = Record(
+RECORD = AlgorithmRecord(
     name="filter-boruvka",
     folder="clmst.algorithms.filter_boruvka",
     options="FilterBoruvkaOptions",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clmst.algorithms.shared import links
-from clmst.algorithms.shared.algorithm_record import Record
+from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
 
 if TYPE_CHECKING:
     from clmst.runtime.device_graph import DeviceGraph
@@ -17,7 +17,7 @@ def _rank(policy: Policy, _: DeviceGraph | None) -> int:
     return 10 if policy.work_group_size == 1 else 30
 
 
-RECORD = Record(
+RECORD = AlgorithmRecord(
     name="lone-boruvka",
     folder="clmst.algorithms.lone_boruvka",
     options="LoneBoruvkaOptions",

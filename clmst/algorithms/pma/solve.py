@@ -56,7 +56,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     n / gamma workers.
     """
     options = options_for("pma", PmaOptions, options)
-    run = _Run(Contraction(graph, launch, maximum=maximum), options)
+    run = _PmaRun(Contraction(graph, launch, maximum=maximum), options)
     level = run.first_level()
     while level is not None:
         before, level = level, run.next_level(level)
@@ -99,7 +99,7 @@ class _Growth:
     rows_rise: bool
 
 
-class _Run:
+class _PmaRun:
     """One solve, and what its levels were like."""
 
     def __init__(self, steps: Contraction, options: PmaOptions) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clmst.algorithms.prim.trees import Rows
+from clmst.algorithms.prim.trees import SortedRows
 from clmst.core.graph_checks import check_size
 from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
@@ -18,7 +18,7 @@ _PAIR = np.dtype([("target", np.uint64), ("weight", np.uint64)])
 _KEPT = "mirrored rows"  # with a graph, for the next solve
 
 
-def rows_of(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> Rows:
+def rows_of(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> SortedRows:
     """Return the rows of a graph, with both directions of every edge.
 
     Notes
@@ -35,7 +35,7 @@ def rows_of(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> Rows:
                 graph.derived[_KEPT] = _mirror(graph, launch)
         arrays = tuple(array.memory for array in graph.derived[_KEPT])
     indptr, indices, weights = arrays
-    return Rows(
+    return SortedRows(
         n=graph.n_vertices,
         n_slots=graph.n_slots if graph.graph.is_symmetric else 2 * graph.n_slots,
         indptr=indptr,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clmst.algorithms.shared.algorithm_record import Record
+from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
 
 if TYPE_CHECKING:
     from clmst.runtime.device_graph import DeviceGraph
@@ -24,7 +24,7 @@ def _rank(policy: Policy, graph: DeviceGraph | None) -> int:
     return 0 if is_small else 90
 
 
-RECORD = Record(
+RECORD = AlgorithmRecord(
     name="prim",
     folder="clmst.algorithms.prim",
     options="PrimOptions",

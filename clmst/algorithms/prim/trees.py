@@ -41,7 +41,7 @@ _CURSOR_WORDS = {"heap": 6, "array": 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
+class SortedRows:
     """A graph as rows of both directions of its edges, sorted, on a device.
 
     Attributes
@@ -88,7 +88,7 @@ class _Patches:
     offsets: DeviceArray
 
 
-def grow(rows: Rows, launch: Launcher, options: PrimOptions) -> Trees:
+def grow(rows: SortedRows, launch: Launcher, options: PrimOptions) -> Trees:
     """Grow a tree in every component.
 
     Notes
@@ -112,7 +112,7 @@ def grow(rows: Rows, launch: Launcher, options: PrimOptions) -> Trees:
 class _Growing:
     """What the steps share."""
 
-    def __init__(self, rows: Rows, launch: Launcher, options: PrimOptions) -> None:
+    def __init__(self, rows: SortedRows, launch: Launcher, options: PrimOptions) -> None:
         self.rows, self.launch = rows, launch
         self.device: Device = launch.device
         self.program = self.device.program(SOURCE, **rows.defines)

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.boruvka.options import BoruvkaOptions
-from clmst.algorithms.boruvka.solve import Rounds
-from clmst.algorithms.prim.trees import Rows, Trees, grow
+from clmst.algorithms.boruvka.solve import BoruvkaRun
+from clmst.algorithms.prim.trees import SortedRows, Trees, grow
 from clmst.algorithms.prim_boruvka.options import PrimBoruvkaOptions
 from clmst.algorithms.shared.contraction import Contraction, Level, check_next
 from clmst.algorithms.shared.options import options_for
@@ -40,7 +40,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     options = options_for("prim-boruvka", PrimBoruvkaOptions, options)
     rounds = rounds_for(graph.n_vertices) if options.rounds is None else options.rounds
     steps = Contraction(graph, launch, maximum=maximum)
-    boruvka = Rounds(steps, BoruvkaOptions())
+    boruvka = BoruvkaRun(steps, BoruvkaOptions())
     level = steps.first_level()
     done = 0
     while level is not None and done < rounds:
@@ -62,7 +62,7 @@ def rounds_for(n: int) -> int:
     return max(ceil(log2(log2(n))), 0) if n > 1 else 0
 
 
-def _rows_of(level: Level, launch: Launcher) -> Rows:
+def _rows_of(level: Level, launch: Launcher) -> SortedRows:
     """Return the edge list of a level as rows, with ranks for weights."""
     device, n, n_entries = launch.device, level.n, level.entries
     program = device.program(SOURCE)
@@ -73,13 +73,13 @@ def _rows_of(level: Level, launch: Launcher) -> Rows:
         launch.for_each(
             program, "prim_boruvka_list_targets", n_entries, level.pairs, indices, *extent
         )
-    return Rows(
+    return SortedRows(
         n=n, n_slots=n_entries, indptr=indptr.memory, indices=indices.memory,
         weights=level.ranks.memory, defines=RANKS,
     )  # fmt: skip
 
 
-def _mark_edges(rows: Rows, trees: Trees, steps: Contraction, launch: Launcher) -> None:
+def _mark_edges(rows: SortedRows, trees: Trees, steps: Contraction, launch: Launcher) -> None:
     """Put the trees' edges into the forest."""
     program = launch.device.program(SOURCE)
     with launch.phase("mark edges"):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.reweighting.stages import Stages
+from clmst.algorithms.reweighting.stages import UploadBuffers
 from clmst.algorithms.shared.solution import gather_words
 from clmst.core.csr import as_uint32
 from clmst.core.graph import Graph
@@ -101,7 +101,7 @@ class OnDevice(KeyedWeights):
         return words
 
 
-class Rounds:
+class ReweightedGraph:
     """A graph on a device that gets other weights round by round.
 
     For one thread at a time, which has the device's lock; only `bring` may be called while another
@@ -118,7 +118,7 @@ class Rounds:
         self.edges, self.device = edges, device
         self._plans: dict[Hashable, Any] = {}
         self._planned_for: tuple[int, str] | None = None
-        self._stages = Stages(device)
+        self._stages = UploadBuffers(device)
         self._own: Any = None  # a buffer for weights by slot
         self.present: Given | None = None  # the weights of the last round, by slot
         # Of changes: who claims each edge, the first number not used yet, the slot of each edge.

@@ -9,7 +9,7 @@ from clmst.runtime import forking
 from clmst.runtime.device import Device
 
 
-class Stages:
+class UploadBuffers:
     """Buffers of one device that are used again and again, by any thread.
 
     Those in use are their users' alone: a stage of a round that was broken off, and that nobody has

@@ -30,7 +30,7 @@ Specialisations: TypeAlias = "Callable[[Capabilities, Policy], Iterator[Speciali
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class AlgorithmRecord:
     """An algorithm: its name, where its parts are, what it is for, and what limits it.
 
     Attributes

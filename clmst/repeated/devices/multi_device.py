@@ -17,7 +17,7 @@ from clmst.core.weight_keys import Array, Encoding
 from clmst.repeated import earned
 from clmst.repeated.changes import Changes
 from clmst.repeated.devices.failure import DeviceFailure, failures_of
-from clmst.repeated.devices.plan import Plan
+from clmst.repeated.devices.plan import DevicePlan
 from clmst.repeated.devices.stats import LastPass, round_stats
 from clmst.repeated.devices.worker import Work, Worker
 from clmst.repeated.launching import launcher_for
@@ -32,12 +32,12 @@ class MultiDevice:
 
     Parameters
     ----------
-    plan : Plan
+    plan : DevicePlan
         Of two or more devices.
     maximum : bool
     """
 
-    def __init__(self, plan: Plan, *, maximum: bool) -> None:
+    def __init__(self, plan: DevicePlan, *, maximum: bool) -> None:
         self.plan, self.maximum = plan, maximum
         self.encoding: Encoding | None = None  # of the present weights
         rooms = [task.part.room for one in plan.assignments for task in one.tasks]

@@ -44,7 +44,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class DevicePlan:
     """What all devices do, the first of them the last pass.
 
     Attributes

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clmst.repeated.devices.plan import Assignment, Plan
+from clmst.repeated.devices.plan import Assignment, DevicePlan
 from clmst.repeated.devices.worker import Work
 from clmst.runtime.launcher import Launcher
 
@@ -30,13 +30,13 @@ class LastPass:
 
 
 def round_stats(
-    plan: Plan, works: Sequence[Work], last: LastPass, began: float
+    plan: DevicePlan, works: Sequence[Work], last: LastPass, began: float
 ) -> Mapping[str, Any]:
     """Return ``stats`` of a forest.
 
     Parameters
     ----------
-    plan : Plan
+    plan : DevicePlan
     works : sequence of Work
         By device.
     last : LastPass

@@ -20,7 +20,7 @@ from clmst.core.partition import Clusters
 from clmst.core.weight_keys import Array
 from clmst.repeated.devices import costs as model
 from clmst.repeated.devices.costs import Costs
-from clmst.repeated.devices.plan import Assignment, Plan, Task
+from clmst.repeated.devices.plan import Assignment, DevicePlan, Task
 from clmst.runtime.device import Device
 
 # Several devices must be predicted to take less than this share of the time of one alone.
@@ -76,7 +76,7 @@ class Choice:
         self.costs = [Costs.of(device) for device in devices]
         self._n, self._m = edges.n_vertices, edges.n_slots
 
-    def plan(self, strategy: str) -> Plan:
+    def plan(self, strategy: str) -> DevicePlan:
         """Return what "alone", "split", "cores" or "auto" comes to."""
         if strategy == "split":
             return self.split(self._best_order(range(len(self.devices))))
@@ -87,18 +87,18 @@ class Choice:
 
     # -------------------------------------------------------------------- plans
 
-    def alone(self) -> Plan:
+    def alone(self) -> DevicePlan:
         """Return the plan of the device that is the quickest by itself."""
         index = self._quickest
         task = self._task(partition.whole(self.edges))
-        return Plan(
+        return DevicePlan(
             strategy="alone",
             edges=self.edges,
             assignments=(Assignment(device=self.devices[index], tasks=(task,)),),
             last=task,
         )
 
-    def split(self, order: Sequence[int]) -> Plan:
+    def split(self, order: Sequence[int]) -> DevicePlan:
         """Return the plan of devices, by their indices, the first being the last pass's."""
         shares = model.shares([self.costs[index] for index in order])
         bounds = partition.range_bounds(shares, self.edges.n_input)
@@ -108,9 +108,11 @@ class Choice:
             for index, part in zip(order, parts, strict=True)
         ]
         last = self._task(partition.whole(self.edges))
-        return Plan(strategy="split", edges=self.edges, assignments=tuple(assignments), last=last)
+        return DevicePlan(
+            strategy="split", edges=self.edges, assignments=tuple(assignments), last=last
+        )
 
-    def cores(self, cut: Cut) -> Plan:
+    def cores(self, cut: Cut) -> DevicePlan:
         """Return the plan of a cut."""
         *dense, rest = partition.by_clusters(self.edges, cut.clusters, cut.groups)
         matrices = Assignment(
@@ -120,7 +122,7 @@ class Choice:
         sparse = Assignment(device=self.devices[cut.sparse], tasks=(self._task(rest),))
         order = (matrices, sparse) if cut.dense_is_last else (sparse, matrices)
         last = self._task(partition.whole(self.edges))
-        return Plan(strategy="cores", edges=self.edges, assignments=order, last=last)
+        return DevicePlan(strategy="cores", edges=self.edges, assignments=order, last=last)
 
     def _task(self, part: partition.Part) -> Task:
         return Task(part=part, algorithm=self.algorithm, options=self.options)
@@ -139,7 +141,7 @@ class Choice:
             key=lambda index: model.alone(self.costs[index], self._n, self._m),
         )
 
-    def _auto(self) -> Plan:
+    def _auto(self) -> DevicePlan:
         """Return the quickest plan, as far as is known.
 
         Devices that compute on the host's cores take these from one another, so only the quickest

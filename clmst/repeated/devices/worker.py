@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from clmst import algorithms
-from clmst.algorithms.reweighting.repeated import Rounds
+from clmst.algorithms.reweighting.repeated import ReweightedGraph
 from clmst.algorithms.reweighting.union import Lists, Union
 from clmst.core.weight_keys import Array, Encoding
 from clmst.primitives.compact import positions
@@ -82,7 +82,7 @@ class Piece:
 
     def __init__(self, task: Task, number: int, device: Device) -> None:
         self.task, self.part, self.number = task, task.part, number
-        self.rounds = Rounds(task.part.graph, device)
+        self.rounds = ReweightedGraph(task.part.graph, device)
         slots = task.part.slots
         self._numbers = None if slots is None else device.upload(slots)
 

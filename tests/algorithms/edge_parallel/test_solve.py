@@ -143,7 +143,7 @@ def test_lock_that_nobody_gives_back(variant: Variant, monkeypatch: pytest.Monke
     monkeypatch.setitem(edge_parallel._PATIENCE, kind, looks)
     graph = clmst.to_device(crowd(300, 2000, seed=6), device)
     launch, options = Launcher(device, device.queue), EdgeParallelOptions(union_find="locked")
-    run = edge_parallel.Run(graph, launch, maximum=False, options=options)
+    run = edge_parallel.EdgeParallelRun(graph, launch, maximum=False, options=options)
     run.begin()
     run.reset()
     run.find()

@@ -11,7 +11,7 @@ import clmst
 from clmst import Device, EclOptions, Graph, PrimOptions
 from clmst.algorithms.prim import trees as prim_trees
 from clmst.algorithms.prim.mirror import rows_of
-from clmst.algorithms.prim.trees import Rows, grow
+from clmst.algorithms.prim.trees import SortedRows, grow
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import encode
 from clmst.runtime.launcher import Launcher
@@ -200,7 +200,7 @@ def test_trees_are_rooted(device: Device, queue: str) -> None:
     """Following parents ends at the one root of each component."""
     graph = many_components().symmetrised()
     on_device = clmst.to_device(graph, device)
-    rows = Rows(
+    rows = SortedRows(
         n=graph.n_vertices,
         n_slots=graph.n_slots,
         indptr=on_device.indptr,

@@ -13,13 +13,13 @@ from clmst.algorithms import earned
 from clmst.algorithms.proof import prove as proof
 from clmst.algorithms.proof import self_test as proof_self_test
 from clmst.core.known_graphs import known_graph
-from clmst.runtime.trust import Family
+from clmst.runtime.trust import KernelFamily
 
 FAMILIES = (earned.PROOF, earned.COMPLETE_PROOF)
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_the_best_device_passes(family: Family, any_device: Device) -> None:
+def test_the_best_device_passes(family: KernelFamily, any_device: Device) -> None:
     for case in family.cases[:2]:
         assert family.test(any_device, case) is None
 
@@ -27,7 +27,7 @@ def test_the_best_device_passes(family: Family, any_device: Device) -> None:
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 @pytest.mark.parametrize("answer", [True, False])
 def test_what_always_says_the_same_fails(
-    family: Family, answer: bool, any_device: Device, monkeypatch: pytest.MonkeyPatch
+    family: KernelFamily, answer: bool, any_device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(proof_self_test, "prove", lambda *_: proof.Proof(ok=answer))
     reason = family.test(any_device, family.cases[0])

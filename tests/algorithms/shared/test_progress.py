@@ -127,25 +127,27 @@ def ecl_edges_grow(patch: Patch) -> None:
 
 
 def dense_counts_stay(patch: Patch) -> None:
-    real = dense._Run._read
+    real = dense._DenseRun._read
 
     def read(run: Any) -> None:
         real(run)  # waits: memory of commands that are under way must stay
         run.counts.fill(1)
 
-    patch.setattr(dense._Run, "_read", read)
+    patch.setattr(dense._DenseRun, "_read", read)
 
 
 def dense_links_too_many(patch: Patch) -> None:
     def follow(run: Any, links: Any, pending: int) -> None:
         run.counts.fill(400)
 
-    patch.setattr(dense._Run, "_follow_on", follow)
+    patch.setattr(dense._DenseRun, "_follow_on", follow)
 
 
 def merged_again(patch: Patch) -> None:
-    real = edge_parallel.Run.read_merged
-    patch.setattr(edge_parallel.Run, "read_merged", lambda run, number: real(run, number) * 0 + 1)
+    real = edge_parallel.EdgeParallelRun.read_merged
+    patch.setattr(
+        edge_parallel.EdgeParallelRun, "read_merged", lambda run, number: real(run, number) * 0 + 1
+    )
 
 
 def unfinished(patch: Patch) -> None:
