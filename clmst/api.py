@@ -11,21 +11,23 @@ from clmst import algorithms
 from clmst.algorithms import earned
 from clmst.algorithms.dense import solve as dense
 from clmst.algorithms.k_core import core_numbers as k_core
+from clmst.algorithms.memory_needs import with_needs
 from clmst.algorithms.proof.checked import checked
-from clmst.algorithms.registry import takes_complete_graphs
-from clmst.algorithms.shared.solution import DeviceForest
-from clmst.algorithms.solving import solve_resident, with_stats
+from clmst.algorithms.shared.solution import DeviceForest, forest_of
 from clmst.core.arguments import check_bools
 from clmst.core.dense_graph import DenseGraph
+from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.forest import Forest
 from clmst.core.points import Points
-from clmst.intake import as_graph, on_another_device, put, refuse_complete, resident
+from clmst.intake import as_graph, on_device, put
+from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.discovery import get_device
+from clmst.runtime.discovery import get_device, pass_over
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
+from clmst.runtime.trust import NoFamilyLeftError
 
 
 @overload
@@ -245,16 +247,15 @@ def core_numbers(graph: Any, *, device: Any = None) -> npt.NDArray[np.uint32]:
         if device is not None:
             get_device(device)
         return np.full(graph.n_vertices, max(graph.n_vertices - 1, 0), np.uint32)
-    stored = resident(graph, device, wait=False)
+    stored = on_device(graph, device, wait=False)
     assert isinstance(stored, DeviceGraph)
     device = stored.device
     earned.require_core_numbers(device)
-    with device.lock, Guard(device, caches=[stored.plans, stored.derived]):
+    with device.lock, Guard(device, caches=stored.caches):
         cores = k_core.core_numbers(stored, Launcher(device, device.queue))
         return cores.numbers.to_host()
 
 
-@on_another_device
 def _solve(
     graph: Any,
     *,
@@ -266,24 +267,52 @@ def _solve(
     verify: bool,
     maximum: bool,
 ) -> Forest | DeviceForest:
+    """Solve on the device that is meant, or on the next one where it has earned no algorithm."""
     algorithms.check_name(algorithm)  # before anything is uploaded
     check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
-    if not takes_complete_graphs(algorithm):
-        refuse_complete(graph, algorithm)
-    stored = resident(graph, device, wait=profile)  # a profile takes another queue
-    device = stored.device
-    profiler = Profile() if profile else None
-    caches = [stored.plans] if isinstance(stored, DeviceMatrix) else [stored.plans, stored.derived]
-    with device.lock, Guard(device, caches=caches):
-        launch = Launcher(device, device.profiling_queue if profile else device.queue, profiler)
-        if isinstance(stored, DeviceMatrix):
-            earned.require_complete(stored, maximum=maximum, options=options)
-            forest = dense.solve_matrix(stored, launch, maximum=maximum, options=options)
-            forest = with_stats(forest, launch, "dense")
-        else:
-            forest = solve_resident(
-                stored, launch, algorithm=algorithm, options=options, maximum=maximum
-            )
-        if verify:
-            forest = checked(forest, launch)
-    return forest if keep_on_device else forest.to_host(look_up=verify)
+    while True:
+        try:
+            stored = on_device(graph, device, algorithm=algorithm, wait=profile)
+            launch = _launcher(stored.device, profile=profile)
+            with stored.device.lock, Guard(stored.device, caches=stored.caches):
+                if isinstance(stored, DeviceMatrix):
+                    forest = _solve_matrix(stored, launch, options=options, maximum=maximum)
+                else:
+                    forest = _solve_graph(
+                        stored, launch, algorithm=algorithm, options=options, maximum=maximum
+                    )
+                if verify:
+                    forest = checked(forest, launch)
+                return forest if keep_on_device else forest.copied(launch, look_up=verify)
+        except NoFamilyLeftError as error:
+            if isinstance(graph, DeviceGraph | DeviceMatrix) or not pass_over(device, error):
+                raise
+
+
+def _launcher(device: Device, *, profile: bool) -> Launcher:
+    """Return what enqueues a solve; a profile takes a queue of its own."""
+    if profile:
+        return Launcher(device, device.profiling_queue, Profile())
+    return Launcher(device, device.queue)
+
+
+def _solve_matrix(
+    matrix: DeviceMatrix, launch: Launcher, *, options: Any, maximum: bool
+) -> DeviceForest:
+    """Solve a complete graph."""
+    earned.require_complete(matrix, maximum=maximum, options=options)
+    return dense.solve_matrix(matrix, launch, maximum=maximum, options=options)
+
+
+def _solve_graph(
+    graph: DeviceGraph, launch: Launcher, *, algorithm: str, options: Any, maximum: bool
+) -> DeviceForest:
+    """Solve a graph that lists its edges."""
+    name, solve = algorithms.choose(
+        algorithm, graph.device, graph, options=options, maximum=maximum
+    )
+    try:
+        solution = solve(graph, launch, maximum=maximum, options=options)
+        return forest_of(solution, launch, algorithm=name, maximum=maximum)
+    except OutOfDeviceMemoryError as error:
+        raise with_needs(error, graph, name) from error.__cause__ or error

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from clmst.algorithms.csr_validation.check import upload_canonical
+from clmst.algorithms.registry import takes_complete_graphs
 from clmst.core.arguments import has
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import GraphWarning, InvalidArgumentError, InvalidGraphError
@@ -19,11 +18,8 @@ from clmst.core.points import Points
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.discovery import get_device, pass_over
+from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard, check_memory
-from clmst.runtime.trust import NoFamilyLeftError
-
-Result = TypeVar("Result")
 
 _SAMPLED_ROWS = 16
 
@@ -71,44 +67,63 @@ def _callers_level() -> int:
     return level
 
 
-def refuse_complete(graph: Any, algorithm: str) -> None:
-    """Raise if a graph has no edges to list, and an algorithm takes nothing else."""
-    complete = DenseGraph | Points | DeviceMatrix | np.ndarray
-    if isinstance(graph, complete) and not isinstance(graph, np.ma.MaskedArray):
+def on_device(
+    graph: Any, device: Any, *, algorithm: str = "auto", wait: bool
+) -> DeviceGraph | DeviceMatrix:
+    """Return a graph on the device that is meant.
+
+    Parameters
+    ----------
+    graph, device
+        As of :func:`clmst.minimum_spanning_forest`.
+    algorithm, wait
+        As of :func:`put`.
+    """
+    if not isinstance(graph, DeviceGraph | DeviceMatrix):
+        return put(graph, get_device(device), algorithm=algorithm, wait=wait)
+    check_place(graph, device)
+    if isinstance(graph, DeviceGraph):
+        check_memory(graph.device, graph.weights)
+    else:
+        _check_takes_complete(algorithm, graph)
+        check_memory(graph.device, graph.panels[0].cells)
+    return graph
+
+
+def put(
+    graph: Any, device: Device, *, algorithm: str = "auto", wait: bool
+) -> DeviceGraph | DeviceMatrix:
+    """Put a graph on a device: as it is if the device finds that it can be, else by the host.
+
+    Parameters
+    ----------
+    graph : object
+        What lies on the host, as of :func:`clmst.minimum_spanning_forest`.
+    device : Device
+    algorithm : str
+        What is to solve it; if that takes no complete graphs, such a one is not uploaded.
+    wait : bool
+        As of :meth:`DeviceGraph.upload`.
+    """
+    canonical = upload_canonical(graph, device)
+    if canonical is not None:
+        return canonical
+    own = as_graph(graph)
+    if isinstance(own, Graph):
+        with Guard(device):
+            return DeviceGraph.upload(own, device, wait=wait)
+    _check_takes_complete(algorithm, graph)
+    with Guard(device):
+        return DeviceMatrix.upload(own, device)
+
+
+def _check_takes_complete(algorithm: str, graph: Any) -> None:
+    """Raise unless an algorithm takes complete graphs, which list no edges."""
+    if not takes_complete_graphs(algorithm):
         raise InvalidArgumentError(
             f"a {type(graph).__name__} is a complete graph, which only 'dense' takes as it is; "
             f"{algorithm!r} takes edges: to_graph() of a DenseGraph or of Points lists them"
         )
-
-
-def resident(graph: Any, device: Any, *, wait: bool) -> DeviceGraph | DeviceMatrix:
-    """Return the graph on the device that is meant."""
-    if not isinstance(graph, DeviceGraph | DeviceMatrix):
-        return put(graph, get_device(device), wait=wait)
-    check_place(graph, device)
-    memory = graph.panels[0].cells if isinstance(graph, DeviceMatrix) else graph.weights
-    check_memory(graph.device, memory)
-    return graph
-
-
-def on_another_device(solve: Callable[..., Result]) -> Callable[..., Result]:
-    """Let a solve begin again where a device was meant that no algorithm has earned.
-
-    Then the next one that the caller's name means does it, until there is none. A graph that is on
-    a device stays there.
-    """
-
-    @wraps(solve)
-    def solved(graph: Any, *, device: Any, **arguments: Any) -> Result:
-        while True:
-            try:
-                return solve(graph, device=device, **arguments)
-            except NoFamilyLeftError as error:
-                is_there = isinstance(graph, DeviceGraph | DeviceMatrix)
-                if is_there or not pass_over(device, error):
-                    raise
-
-    return solved
 
 
 def check_place(graph: DeviceGraph | DeviceMatrix, device: Any) -> None:
@@ -118,15 +133,3 @@ def check_place(graph: DeviceGraph | DeviceMatrix, device: Any) -> None:
             f"the graph is on {graph.device.description} already; leave device out, or give the "
             "graph itself"
         )
-
-
-def put(graph: Any, device: Device, *, wait: bool) -> DeviceGraph | DeviceMatrix:
-    """Put a graph on a device: as it is if the device finds that it can be, else by the host."""
-    canonical = upload_canonical(graph, device)
-    if canonical is not None:
-        return canonical
-    own = as_graph(graph)
-    with Guard(device):
-        if isinstance(own, Graph):
-            return DeviceGraph.upload(own, device, wait=wait)
-        return DeviceMatrix.upload(own, device)

@@ -1,11 +1,14 @@
-"""Which algorithm a name and options mean on a device."""
+"""Which algorithm a name and options mean on a device, and what "auto" means for a graph.
+
+"auto" goes by the ranks of the records; their figures are in ``docs/algorithms.md``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from clmst.algorithms import earned
-from clmst.algorithms.auto import in_order, quickest
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.algorithm_record import Solve
 from clmst.core.arguments import check_choice, shown
@@ -16,6 +19,8 @@ from clmst.runtime.device_graph import DeviceGraph
 
 def check_name(name: str) -> None:
     """Raise :class:`InvalidArgumentError` unless an algorithm has that name; "auto" is one."""
+    if type(name) is str and (name == "auto" or name in ALGORITHMS):
+        return
     fact = f"no algorithm is called {shown(name)}; there are"
     check_choice("algorithm", name, ("auto", *ALGORITHMS), fact=fact)
 
@@ -36,7 +41,7 @@ def choose(
     ----------
     name : str
         A name in `ALGORITHMS`, or "auto": the one whose options are given, else the quickest that
-        the device is trusted with (:mod:`clmst.algorithms.auto`).
+        the device is trusted with.
     device : Device
     graph : DeviceGraph, optional
         What is to be solved; a large sparse graph when left out, of which only the name is wanted.
@@ -57,13 +62,36 @@ def choose(
     if name == "auto" and of_options is not None:
         name = of_options
     if name == "auto":
+        names = in_order(device, graph)
         if graph is None or device.trust.given:
-            name = quickest(device, graph)
+            name = next(names)
         else:
-            name = earned.first_trusted(graph, in_order(device, graph), maximum=maximum)
+            name = earned.first_trusted(graph, names, maximum=maximum)
     elif graph is not None and (options is None or of_options is not None):
         earned.require(name, graph, maximum=maximum, options=options)
     return name, ALGORITHMS[name].solve
+
+
+def in_order(device: Device, graph: DeviceGraph | None) -> Iterator[str]:
+    """Yield the algorithms that "auto" may be, the quickest first, as far as is known.
+
+    Complete graphs, which have no edges listed, do not come here: dense solves them.
+
+    Parameters
+    ----------
+    device : Device
+    graph : DeviceGraph, optional
+        A large sparse one when left out.
+    """
+    policy, n_vertices = device.policy, 0 if graph is None else graph.n_vertices
+    ranked = []
+    for record in ALGORITHMS.values():  # one plain loop: every solve pays for it
+        rank = record.rank
+        if rank is not None:
+            ranked.append((rank(policy, graph) if callable(rank) else rank, record.name))
+    for _, name in sorted(ranked):
+        if ALGORITHMS[name].takes(device, n_vertices):
+            yield name
 
 
 def _chosen_by(options: object) -> str | None:

@@ -7,7 +7,7 @@ what most solves do not need.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -76,14 +76,15 @@ def family_of(algorithm: str) -> KernelFamily:
 def case_of(graph: DeviceGraph, *, maximum: bool, options: Any = None) -> Case:
     """Return what decides which kernels solve a graph."""
     encoding = graph.encoded.encoding
-    return Case(
-        bits=8 * encoding.word.itemsize,
-        kind=encoding.kind,
-        maximum=maximum,
-        symmetric=graph.graph.is_symmetric,
-        option_text=option_text(options),
-        options=options,
-    )
+    case = _usual_case(8 * encoding.word.itemsize, encoding.kind, maximum, graph.graph.is_symmetric)
+    text = option_text(options)
+    return replace(case, option_text=text, options=options) if text else case
+
+
+@cache
+def _usual_case(bits: int, kind: WeightKind, maximum: bool, symmetric: bool) -> Case:
+    """Return the case of a graph that is solved by the usual options: made once, found fast."""
+    return Case(bits, kind, maximum, symmetric)
 
 
 def option_text(options: Any) -> str:

@@ -11,7 +11,7 @@ from clmst.algorithms.dense import solve as dense
 from clmst.algorithms.earned import Case, CompleteCase, CsrValidationCase
 from clmst.algorithms.k_core import core_numbers as k_core
 from clmst.algorithms.registry import ALGORITHMS
-from clmst.algorithms.shared.solution import gather
+from clmst.algorithms.shared.solution import forest_of
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
@@ -51,7 +51,7 @@ def _forest_failure(algorithm: str, known: KnownGraph, device: Device, case: Cas
     launch = Launcher(device, device.queue)
     solve = ALGORITHMS[algorithm].solve
     solution = solve(resident, launch, maximum=case.maximum, options=case.options)
-    forest = gather(solution, launch, maximum=case.maximum).to_host()
+    forest = forest_of(solution, launch, algorithm=algorithm, maximum=case.maximum).to_host()
     return difference(forest, known.forest(maximum=case.maximum), known)
 
 

@@ -13,7 +13,7 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.checks import check_apart, check_array, check_length, launcher_for, room_for
 from clmst.primitives.element import check_supported
 from clmst.primitives.predicate import Predicate
-from clmst.primitives.record import record_words
+from clmst.primitives.record import WORD_BYTES, record_words
 from clmst.primitives.shares import Shares, check_strategy, shape_defines
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -146,15 +146,23 @@ class Selection:
     def enqueue(self, strategy: str, launch: Launcher | None) -> tuple[DeviceArray, ...]:
         """Enqueue the launches; return what was written: records, values if any, the count."""
         check_strategy(strategy)
-        device, launch = self.source.device, launcher_for(self.source, launch)
+        self.launch(launcher_for(self.source, launch), strategy)
+        out, count = self.out[: self.bound], self.count[:1]
+        if self.values_out is None:
+            return out, count
+        return out, self.values_out[: self.bound], count
+
+    def launch(self, launch: Launcher, strategy: str = "parallel") -> None:
+        """Enqueue the launches of a known strategy, in a queue of the arrays' context."""
+        device = self.source.device
         program = device.program(
             SOURCE,
             None if self.predicate is None else self.predicate.prelude,
             **selection_defines(
                 self.keep,
                 self.write,
-                record_words=record_words("out", self.out.dtype),
-                value_words=0 if self.values is None else record_words("values", self.values.dtype),
+                record_words=self.out.dtype.itemsize // WORD_BYTES,
+                value_words=0 if self.values is None else self.values.dtype.itemsize // WORD_BYTES,
                 bytes_per_item=device.policy.compact_bytes_per_item,
             ),
             **shape_defines(strategy),
@@ -176,20 +184,39 @@ class Selection:
                 *extent,
                 bound,
             )
-            return self._results()
+            return
         counts = device.allocate(4 * (groups + 1 + groups * shares.lane_groups))
         launch(program, "compact_count_shares", groups, *read, counts, *extent)
         launch(program, "compact_scan_counts", 1, counts, count, np.uint32(groups))
         launch(
             program, "compact_write_shares", groups, *read, values, counts, *written, *extent, bound
         )
-        return self._results()
 
-    def _results(self) -> tuple[DeviceArray, ...]:
-        out, count = self.out[: self.bound], self.count[:1]
-        if self.values_out is None:
-            return out, count
-        return out, self.values_out[: self.bound], count
+
+def positions_of(
+    flags: DeviceArray, *, at_most: int, launch: Launcher
+) -> tuple[DeviceArray, DeviceArray]:
+    """Find set flags as :func:`clmst.primitives.positions` does, of arrays that need no checks.
+
+    Parameters
+    ----------
+    flags : DeviceArray of uint8, shape (n,)
+    at_most : int
+        No more than this are set, and no more than n.
+    launch : Launcher
+
+    Returns
+    -------
+    slots : DeviceArray of uint32, shape (at_most,)
+    count : DeviceArray of uint32, shape (1,)
+    """
+    slots = DeviceArray.unchecked(at_most, np.dtype(np.uint32), flags.device)
+    count = DeviceArray.unchecked(1, np.dtype(np.uint32), flags.device)
+    Selection(
+        keep=Keep.FLAGGED, write=Write.POSITIONS, source=flags, records=None, flags=flags,
+        predicate=None, values=None, out=slots, values_out=None, count=count, bound=at_most,
+    ).launch(launch)  # fmt: skip
+    return slots, count
 
 
 def _checked_source(

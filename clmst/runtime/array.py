@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from clmst.core.arguments import as_array, check_dtype, check_integer, check_kind, shown
+from clmst.core.arguments import as_array, check_dtype, check_integer, check_kind, shown, unchecked
 from clmst.core.errors import InvalidArgumentError
-from clmst.core.unchecked import unchecked
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_memory import check_capacity
@@ -79,8 +78,11 @@ class DeviceArray:
         OutOfDeviceMemoryError
         """
         device = get_device(device)
-        dtype = _checked_dtype(dtype)
-        size = check_integer("size", size, low=0)
+        return cls.unchecked(check_integer("size", size, low=0), _checked_dtype(dtype), device)
+
+    @classmethod
+    def unchecked(cls, size: int, dtype: np.dtype[Any], device: Device) -> DeviceArray:
+        """Return a new array as :meth:`empty` does, of arguments that need no checks."""
         memory = device.allocate(size * dtype.itemsize)
         return unchecked(
             cls, device=device, dtype=dtype, size=size, memory=memory, base=memory, offset=0

@@ -6,10 +6,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-from clmst.core.arguments import check_bool, check_dict, check_kind, shown
+from clmst.core.arguments import check_bool, check_dict, check_kind, shown, unchecked
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
-from clmst.core.unchecked import unchecked
 from clmst.core.weight_keys import KeyedWeights, WeightKind, encode
 from clmst.runtime.device import Device
 from clmst.runtime.device_memory import check_capacity
@@ -94,6 +93,11 @@ class DeviceGraph:
             plans={},
             derived={},
         )
+
+    @property
+    def caches(self) -> list[dict[Hashable, Any]]:
+        """What is dropped when a solve fails."""
+        return [self.plans, self.derived]
 
     @property
     def n_vertices(self) -> int:

@@ -136,6 +136,11 @@ class DeviceMatrix:
         return cls(graph=graph, device=device, panels=panels, bits=bits, kind=kind, plans={})
 
     @property
+    def caches(self) -> list[dict[Any, Any]]:
+        """What is dropped when a solve fails."""
+        return [self.plans]
+
+    @property
     def n_vertices(self) -> int:
         """Number of vertices."""
         return self.graph.n_vertices

@@ -14,7 +14,7 @@ from scipy import sparse
 import clmst
 from clmst import Device, Graph, RepeatedSolver, UnsupportedDeviceError
 from clmst.algorithms import ALGORITHMS, earned
-from clmst.algorithms.auto import in_order
+from clmst.algorithms.choosing import in_order
 from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.primitives import earned as of_primitives
 from clmst.repeated import earned as of_rounds

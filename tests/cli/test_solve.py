@@ -187,7 +187,7 @@ def test_wrong_result_fails_and_is_not_written(
     """--verify must stop what a miscomputing device gave before anyone can use it."""
     heaviest = clmst.maximum_spanning_forest(read_graph(sample), keep_on_device=True)
     wrong = replace(heaviest, maximum=False)
-    monkeypatch.setattr("clmst.algorithms.solving.forest_of", lambda *_, **__: wrong)
+    monkeypatch.setattr("clmst.api.forest_of", lambda *_, **__: wrong)
     output = tmp_path / "forest.txt"
     result = run("solve", sample, "--verify", "--output", output)
     assert_fails(result, "edge id 1 (1, 2) of weight 1 is left out")

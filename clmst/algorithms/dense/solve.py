@@ -21,7 +21,13 @@ from clmst.algorithms.dense.plan import (
 )
 from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.progress import check_rounds, no_progress
-from clmst.algorithms.shared.solution import DeviceForest, Solution, flag_words, new_flags
+from clmst.algorithms.shared.solution import (
+    DeviceForest,
+    Solution,
+    flag_words,
+    new_flags,
+    stats_of,
+)
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
@@ -80,10 +86,14 @@ def solve_matrix(
     options = options_for("dense", DenseOptions, options)
     n = matrix.n_vertices
     if n == 0:
-        stats: dict[str, Any] = {"rounds": 0, "components": [0], "blocks_again": []}
-        edges = matrix.device.allocate(0)
+        stats = {"rounds": 0, "components": [0], "blocks_again": []}
         return DeviceForest(
-            graph=matrix, n_edges=0, slots=None, edges=edges, maximum=maximum, stats=stats
+            graph=matrix,
+            n_edges=0,
+            slots=None,
+            edges=matrix.device.allocate(0),
+            maximum=maximum,
+            stats=stats_of(stats, launch, "dense"),
         )
     run = _DenseRun(plan_of_matrix(matrix, maximum=maximum), launch, options)
     run.solve()
@@ -99,7 +109,7 @@ def solve_matrix(
         slots=None,
         edges=ends.memory,
         maximum=maximum,
-        stats=run.stats(),
+        stats=stats_of(run.stats(), launch, "dense"),
     )
 
 

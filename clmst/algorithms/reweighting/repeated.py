@@ -16,9 +16,9 @@ import numpy as np
 
 from clmst.algorithms.reweighting.stages import UploadBuffers
 from clmst.algorithms.shared.solution import gather_words
+from clmst.core.arguments import unchecked
 from clmst.core.csr import as_uint32
 from clmst.core.graph import Graph
-from clmst.core.unchecked import unchecked
 from clmst.core.weight_keys import Array, Encoding, KeyedWeights
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device

@@ -14,9 +14,9 @@ import numpy as np
 
 from clmst.algorithms.reweighting.repeated import OnDevice
 from clmst.algorithms.shared.solution import DeviceForest, ForestWeights, gather_words
+from clmst.core.arguments import unchecked
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
-from clmst.core.unchecked import unchecked
 from clmst.core.weight_keys import Array, Encoding, KeyedWeights
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device

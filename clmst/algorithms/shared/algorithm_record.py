@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
@@ -78,8 +79,7 @@ class AlgorithmRecord:
     @property
     def solve(self) -> Solve:
         """What solves by it; loaded when it is first used."""
-        name = f"{self.folder}.solve"
-        found: Solve = import_module(name).solve  # waits while another thread imports it
+        found: Solve = _module(f"{self.folder}.solve").solve
         return found
 
     @property
@@ -106,3 +106,9 @@ class AlgorithmRecord:
     def takes(self, device: Device, n_vertices: int) -> bool:
         """Return whether it takes so many vertices."""
         return self.most_vertices is None or n_vertices <= self.most_vertices(device)
+
+
+@cache
+def _module(name: str) -> Any:
+    """Return a module, imported; waits while another thread imports it."""
+    return import_module(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -11,12 +11,22 @@ from typing import Any
 import numpy as np
 
 from clmst.core import pairs
-from clmst.core.arguments import check_bool, check_integer, check_kind, check_mapping, shown
+from clmst.core.arguments import (
+    check_bool,
+    check_integer,
+    check_kind,
+    check_mapping,
+    shown,
+    unchecked,
+)
+from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
+from clmst.core.graph import Graph
 from clmst.core.lazy import LazyField
+from clmst.core.points import Points
 from clmst.core.weight_keys import Array, Encoding
-from clmst.primitives.compact import positions
+from clmst.primitives.selection import positions_of
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -24,7 +34,7 @@ from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.device_memory import check_capacity, check_is_memory
 from clmst.runtime.failures import Guard, check_memory
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.transfer import Transfer
+from clmst.runtime.transfer import STAGED_FROM, Transfer
 
 SOURCE = "algorithms/shared/forest.cl"
 
@@ -132,17 +142,23 @@ class DeviceForest:
         With `look_up` weights come from the host's graph, rather than by a kernel that nobody has
         checked; not those of a forest with `weights` of its own.
         """
-        with Guard(self.graph.device):
-            if isinstance(self.graph, DeviceMatrix):
-                return self._of_matrix(self.graph)
-            return self._of_graph(self.graph, look_up=look_up)
+        device = self.graph.device
+        with Guard(device):
+            check_memory(device, self.edges if self.slots is None else self.slots)
+            return self.copied(Launcher(device, device.queue), look_up=look_up)
 
-    def _of_graph(self, stored: DeviceGraph, *, look_up: bool) -> Forest:
+    def copied(self, launch: Launcher, *, look_up: bool = False) -> Forest:
+        """Copy the forest to the host as :meth:`to_host` does, by a queue of its device."""
+        if self.slots is None:
+            return self._of_matrix(launch)
+        return self._of_graph(launch, look_up=look_up)
+
+    def _of_graph(self, launch: Launcher, *, look_up: bool) -> Forest:
         """Copy slots, and endpoints where the host does not know rows; weights, if it must."""
-        check_memory(stored.device, self.slots)
-        device, graph = stored.device, stored.graph
+        stored: Any = self.graph
+        graph: Graph = stored.graph
         slots = np.empty(self.n_edges, np.uint32)
-        own, launch = self.weights, Launcher(device, device.queue)
+        own = self.weights
         weights = np.empty(self.n_edges, own.words.dtype if own else graph.weights.dtype)
         gathered = own.words.memory if own else None
         if own is None and not look_up:
@@ -163,22 +179,37 @@ class DeviceForest:
             if graph.edge_ids is not None and ids is not None:
                 np.take(graph.edge_ids, slots[part], out=ids[part], mode="clip")
 
+        others = [(self.edges, edges)] if edges is not None else []
+        if gathered is not None:
+            others.append((gathered, weights.view(np.uint8)))
         if self.n_edges:
-            transfers = [Transfer(buffer=self.slots, array=slots, then=take)]
-            if edges is not None:  # behind slots: there is most to do with them
-                transfers.append(Transfer(buffer=self.edges, array=edges))
-            if gathered is not None:
-                transfers.append(Transfer(buffer=gathered, array=weights.view(np.uint8)))
-            launch.read_all(*transfers)
-        return Forest(
+            self._read(launch, slots, take, others)
+        return unchecked(
+            Forest,
             n_vertices=graph.n_vertices,
-            edges=endpoints if edges is None else _signed(edges, graph.n_vertices),
+            _edges=endpoints if edges is None else _signed(edges, graph.n_vertices),
             weights=own.encoding.decode(weights) if own else weights,
             edge_ids=_signed(slots, graph.n_slots) if ids is None else ids,
             maximum=self.maximum,
             stats=self.stats,
             vertex_labels=graph.vertex_labels,
         )
+
+    def _read(
+        self,
+        launch: Launcher,
+        slots: Array,
+        take: Callable[[int, int], None],
+        others: list[tuple[Any, Array]],
+    ) -> None:
+        """Copy slots and others; `take` what belongs to slots, of many while more are coming."""
+        if slots.nbytes < STAGED_FROM:
+            for buffer, array in ((self.slots, slots), *others):
+                launch.read(buffer, array)
+            take(0, slots.nbytes)
+            return
+        transfers = [Transfer(buffer=buffer, array=array) for buffer, array in others]
+        launch.read_all(Transfer(buffer=self.slots, array=slots, then=take), *transfers)
 
     def _gather_weights(self, graph: DeviceGraph, launch: Launcher) -> Any:
         """Return a buffer with the weights of the edges, or None where the host looks them up.
@@ -192,21 +223,23 @@ class DeviceForest:
         word = encoded.encoding.word
         return gather_words(graph.weights, word, self.slots, self.n_edges, launch).memory
 
-    def _of_matrix(self, matrix: DeviceMatrix) -> Forest:
+    def _of_matrix(self, launch: Launcher) -> Forest:
         """Copy the endpoints; the rest follows from them."""
-        check_memory(matrix.device, self.edges)
-        graph = matrix.graph
+        matrix: Any = self.graph
+        graph: DenseGraph | Points = matrix.graph
         edges = np.empty((self.n_edges, 2), np.uint32)
         if self.n_edges:
-            Launcher(matrix.device, matrix.device.queue).read(self.edges, edges)
+            launch.read(self.edges, edges)
         u, v = edges.T
-        return Forest(
+        return unchecked(
+            Forest,
             n_vertices=graph.n_vertices,
-            edges=_signed(edges, graph.n_vertices),
+            _edges=_signed(edges, graph.n_vertices),
             weights=graph.weights_of(u, v),
             edge_ids=pairs.position(graph.n_vertices, u, v),
             maximum=self.maximum,
             stats=self.stats,
+            vertex_labels=None,
         )
 
 
@@ -214,7 +247,7 @@ def gather_words(
     words: Any, word: np.dtype[Any], slots: Any, count: int, launch: Launcher
 ) -> DeviceArray:
     """Return the words in some slots of a buffer; not waited for. O(count)."""
-    gathered = DeviceArray.empty(count, word, launch.device)
+    gathered = DeviceArray.unchecked(count, word, launch.device)
     program = launch.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
     launch.for_each(program, "forest_gather_weights", count, words, slots, gathered, count)
     return gathered
@@ -225,7 +258,11 @@ def new_flags(n_slots: int, device: Device) -> DeviceArray:
 
     Its buffer ends with a whole word, so that it can be cleared by words.
     """
-    return DeviceArray.empty(4 * flag_words(n_slots), np.uint8, device)[:n_slots]
+    memory = device.allocate(4 * flag_words(n_slots))
+    return unchecked(
+        DeviceArray, device=device, dtype=np.dtype(np.uint8), size=n_slots, memory=memory,
+        base=memory, offset=0,
+    )  # fmt: skip
 
 
 def flag_words(n_slots: int) -> int:
@@ -233,17 +270,31 @@ def flag_words(n_slots: int) -> int:
     return -(-n_slots // 4)
 
 
-def gather(
-    solution: Solution, launch: Launcher, *, maximum: bool, own_weights: bool = False
+def forest_of(
+    solution: Solution,
+    launch: Launcher,
+    *,
+    algorithm: str,
+    maximum: bool,
+    own_weights: bool = False,
 ) -> DeviceForest:
-    """Compact the flags of a solution into slots; waits for it. O(n_slots).
+    """Return the forest of a solution, its flags compacted into slots; waits for it. O(n_slots).
 
-    With `own_weights` the forest gets weights of its own, since the graph will get others. Nor is
-    its number of edges read again, then, which no weights change.
+    Parameters
+    ----------
+    solution : Solution
+    launch : Launcher
+        Its profile, if it has one, goes into the forest's ``stats``.
+    algorithm : str
+        The name of what solved it.
+    maximum : bool
+    own_weights : bool
+        Give the forest weights of its own, since the graph will get others. Nor is its number of
+        edges read again, then, which no weights change.
     """
     graph = solution.graph
     bound = min(max(graph.n_vertices - 1, 0), graph.edge_bound)
-    slots, total = positions(solution.in_forest, at_most=bound, launch=launch)
+    slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
     k = graph.plans.get(_FOREST_EDGES) if own_weights else None
     if k is None:
         k = launch.read_word(total.memory)
@@ -264,15 +315,31 @@ def gather(
         weights = ForestWeights(words=words, encoding=encoding)
         graph = replace(graph, plans={}, derived={})  # which are not the forest's to keep
     launch.queue.finish()
-    return DeviceForest(
+    return unchecked(
+        DeviceForest,
         graph=graph,
         n_edges=k,
         slots=slots.memory,
-        edges=edges,
+        _edges=edges,
         maximum=maximum,
-        stats=solution.stats,
+        stats=stats_of(solution.stats, launch, algorithm),
         weights=weights,
     )
+
+
+def stats_of(stats: Mapping[str, Any], launch: Launcher, algorithm: str) -> Mapping[str, Any]:
+    """Return what a forest tells: how it was solved, and what the algorithm says of its work."""
+    told = {
+        "algorithm": algorithm,
+        "device": launch.device.description,
+        "launches": launch.launches,
+        **stats,
+    }
+    if launch.profile is not None:
+        told["profile"] = launch.profile.summary()
+        if phases := launch.profile.phases():
+            told["phases"] = phases
+    return told
 
 
 def _look_up_edges(graph: DeviceGraph, slots: Any, k: int) -> Any:

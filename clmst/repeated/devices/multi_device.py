@@ -12,7 +12,7 @@ import numpy as np
 from clmst import algorithms
 from clmst.algorithms.proof.checked import checked_on_host
 from clmst.algorithms.reweighting.union import Union
-from clmst.algorithms.shared.solution import DeviceForest, gather
+from clmst.algorithms.shared.solution import DeviceForest, forest_of
 from clmst.core.weight_keys import Array, Encoding
 from clmst.repeated import earned
 from clmst.repeated.changes import Changes
@@ -205,14 +205,14 @@ class MultiDevice:
                     task.algorithm, device, graph, options=task.options, maximum=self.maximum
                 )
                 solution = solve(graph, launch, maximum=self.maximum, options=task.options)
-                found = gather(solution, launch, maximum=self.maximum)
+                found = forest_of(solution, launch, algorithm=name, maximum=self.maximum)
                 forest = self._union.forest(found, launch)
             except BaseException:
                 has_finished(launch.queue)  # before memory that it works on is anybody else's
                 raise
         last = LastPass(launch=launch, algorithm=name, began=entered, ended=time.perf_counter())
         stats = round_stats(self.plan, works, last, began)
-        return forest.with_stats({**forest.stats, **stats})
+        return forest.with_stats({**solution.stats, **stats})
 
     def _each(self, pool: ThreadPoolExecutor, work: Callable[[int], Any]) -> list[Any]:
         """Let each device work, the first one in this thread; wait for all of them.
