@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -179,11 +179,17 @@ class DeviceForest:
             if graph.edge_ids is not None and ids is not None:
                 np.take(graph.edge_ids, slots[part], out=ids[part], mode="clip")
 
-        others = [(self.edges, edges)] if edges is not None else []
+        transfers = [Transfer(buffer=self.slots, array=slots, then=take)]
+        if edges is not None:  # behind slots: there is most to do with them
+            transfers.append(Transfer(buffer=self.edges, array=edges))
         if gathered is not None:
-            others.append((gathered, weights.view(np.uint8)))
-        if self.n_edges:
-            self._read(launch, slots, take, others)
+            transfers.append(Transfer(buffer=gathered, array=weights.view(np.uint8)))
+        if sum(one.array.nbytes for one in transfers) >= STAGED_FROM:
+            launch.read_all(*transfers)
+        elif self.n_edges:
+            for one in transfers:
+                launch.read(one.buffer, one.array)
+            take(0, slots.nbytes)
         return unchecked(
             Forest,
             n_vertices=graph.n_vertices,
@@ -194,22 +200,6 @@ class DeviceForest:
             stats=self.stats,
             vertex_labels=graph.vertex_labels,
         )
-
-    def _read(
-        self,
-        launch: Launcher,
-        slots: Array,
-        take: Callable[[int, int], None],
-        others: list[tuple[Any, Array]],
-    ) -> None:
-        """Copy slots and others; `take` what belongs to slots, of many while more are coming."""
-        if slots.nbytes < STAGED_FROM:
-            for buffer, array in ((self.slots, slots), *others):
-                launch.read(buffer, array)
-            take(0, slots.nbytes)
-            return
-        transfers = [Transfer(buffer=buffer, array=array) for buffer, array in others]
-        launch.read_all(Transfer(buffer=self.slots, array=slots, then=take), *transfers)
 
     def _gather_weights(self, graph: DeviceGraph, launch: Launcher) -> Any:
         """Return a buffer with the weights of the edges, or None where the host looks them up.
