@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clmst.algorithms.pma.options import PmaOptions
     from clmst.algorithms.prim.options import PrimOptions
     from clmst.algorithms.prim_boruvka.options import PrimBoruvkaOptions
-    from clmst.algorithms.shared.solution import DeviceForest
+    from clmst.algorithms.shared.device_forest import DeviceForest
     from clmst.api import (
         core_numbers,
         maximum_spanning_forest,
@@ -70,7 +70,7 @@ _HOMES = {
     "clmst.algorithms.prim_boruvka.options": ("PrimBoruvkaOptions",),
     "clmst.algorithms.prim.options": ("PrimOptions",),
     "clmst.algorithms.lone_boruvka.options": ("LoneBoruvkaOptions",),
-    "clmst.algorithms.shared.solution": ("DeviceForest",),
+    "clmst.algorithms.shared.device_forest": ("DeviceForest",),
     "clmst.api": (
         "core_numbers",
         "maximum_spanning_forest",

@@ -13,7 +13,8 @@ from clmst.algorithms.dense import solve as dense
 from clmst.algorithms.k_core import core_numbers as k_core
 from clmst.algorithms.memory_needs import with_needs
 from clmst.algorithms.proof.checked import checked
-from clmst.algorithms.shared.solution import DeviceForest, forest_of
+from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.shared.solution import forest_of
 from clmst.core.arguments import check_bools
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import OutOfDeviceMemoryError

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from clmst.algorithms.shared.solution import DeviceForest
+from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from clmst.algorithms.shared.solution import DeviceForest
+from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph

@@ -14,7 +14,8 @@ from clmst.algorithms.proof.checked import checked
 from clmst.algorithms.reweighting.repeated import ReweightedGraph
 from clmst.algorithms.reweighting.series import SeriesContraction
 from clmst.algorithms.reweighting.warm_start import WarmStart
-from clmst.algorithms.shared.solution import DeviceForest, forest_of
+from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.shared.solution import forest_of
 from clmst.core.errors import DeviceError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, Encoding

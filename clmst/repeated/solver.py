@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, overload
 
 from clmst import algorithms
-from clmst.algorithms.shared.solution import DeviceForest
+from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.arguments import check_bools
 from clmst.core.forest import Forest
 from clmst.repeated.devices.pool import DevicePool

@@ -14,7 +14,7 @@ from statistics import fmean
 import numpy as np
 
 from clmst import api
-from clmst.algorithms.shared.solution import DeviceForest
+from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.bench.harness import Contestant, Harness, Times, WrongResultError
 from clmst.core.errors import ClmstError
 from clmst.core.graph import Graph

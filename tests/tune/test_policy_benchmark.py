@@ -11,7 +11,7 @@ import pytest
 import clmst
 from clmst import Device, InvalidForestError, KernelBuildError, OutOfDeviceMemoryError, api
 from clmst.algorithms import ALGORITHMS
-from clmst.algorithms.shared.solution import DeviceForest
+from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.bench.harness import WrongResultError
 from clmst.runtime.policy import Policy
 from clmst.runtime.refusal import refusal

@@ -19,15 +19,10 @@ from clmst.algorithms.dense.plan import (
     plan_of_graph,
     plan_of_matrix,
 )
+from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.progress import check_rounds, no_progress
-from clmst.algorithms.shared.solution import (
-    DeviceForest,
-    Solution,
-    flag_words,
-    new_flags,
-    stats_of,
-)
+from clmst.algorithms.shared.solution import Solution, flag_words, new_flags, stats_of
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph

@@ -9,7 +9,7 @@ from typing import Any
 
 from clmst.algorithms import earned
 from clmst.algorithms.proof import prove as proof
-from clmst.algorithms.shared.solution import DeviceForest
+from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import (
     DeviceWarning,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.proof.tree import NO_FAULT, SLOT, Tree, TreeBuilder
-from clmst.algorithms.shared.solution import DeviceForest
+from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.primitives.sort import sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_matrix import DeviceMatrix

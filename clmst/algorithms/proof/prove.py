@@ -13,7 +13,7 @@ import numpy as np
 from clmst.algorithms.proof.claim import Claim
 from clmst.algorithms.proof.matrix import MatrixProof
 from clmst.algorithms.proof.tree import NO_FAULT, SLOT, Tree, TreeBuilder
-from clmst.algorithms.shared.solution import DeviceForest
+from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
 

@@ -9,7 +9,7 @@ import numpy as np
 from clmst.algorithms.earned import Case, CompleteCase
 from clmst.algorithms.proof.prove import prove
 from clmst.algorithms.self_test import SIZES, complete_graph
-from clmst.algorithms.shared.solution import DeviceForest
+from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.known_graphs import dtype_of, known_graph
 from clmst.core.kruskal import kruskal
 from clmst.core.path_maxima import Hierarchy

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.reweighting.repeated import OnDevice
-from clmst.algorithms.shared.solution import DeviceForest, ForestWeights, gather_words
+from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights, gather_words
 from clmst.core.arguments import unchecked
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph

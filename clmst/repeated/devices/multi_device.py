@@ -12,7 +12,8 @@ import numpy as np
 from clmst import algorithms
 from clmst.algorithms.proof.checked import checked_on_host
 from clmst.algorithms.reweighting.union import Union
-from clmst.algorithms.shared.solution import DeviceForest, forest_of
+from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.shared.solution import forest_of
 from clmst.core.weight_keys import Array, Encoding
 from clmst.repeated import earned
 from clmst.repeated.changes import Changes

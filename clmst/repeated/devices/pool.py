@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.shared.solution import DeviceForest
+from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.errors import DeviceWarning, UnsupportedDeviceError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph

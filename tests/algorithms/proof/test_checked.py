@@ -13,7 +13,8 @@ import clmst
 from clmst import Graph, InvalidForestError
 from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.proof import prove as proof
-from clmst.algorithms.shared.solution import DeviceForest, Solution
+from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.shared.solution import Solution
 from clmst.core.errors import DeviceWarning, OutOfDeviceMemoryError
 from clmst.runtime.launcher import Launcher
 
@@ -179,7 +180,9 @@ def test_weights_come_from_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> Any:
         raise AssertionError("a kernel gathers the weights")
 
-    monkeypatch.setattr("clmst.algorithms.shared.solution.DeviceForest._gather_weights", refuse)
+    monkeypatch.setattr(
+        "clmst.algorithms.shared.device_forest.DeviceForest._gather_weights", refuse
+    )
     assert clmst.minimum_spanning_forest(GRAPH, verify=True).verify(GRAPH)
     with pytest.raises(AssertionError, match="a kernel gathers"):
         clmst.minimum_spanning_forest(GRAPH)

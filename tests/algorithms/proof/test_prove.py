@@ -16,7 +16,7 @@ from clmst import Device, Graph
 from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.proof import prove as proof
 from clmst.algorithms.proof import self_test as proof_self_test
-from clmst.algorithms.shared.solution import DeviceForest, ForestWeights
+from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph

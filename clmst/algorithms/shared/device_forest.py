@@ -1,0 +1,224 @@
+"""A forest whose edges are on a device, and how it comes to the host."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from clmst.core import pairs
+from clmst.core.arguments import (
+    check_bool,
+    check_integer,
+    check_kind,
+    check_mapping,
+    shown,
+    unchecked,
+)
+from clmst.core.dense_graph import DenseGraph
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.lazy import LazyField
+from clmst.core.points import Points
+from clmst.core.weight_keys import Array, Encoding
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.device_memory import check_capacity, check_is_memory
+from clmst.runtime.failures import Guard, check_memory
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.transfer import STAGED_FROM, Transfer
+
+SOURCE = "algorithms/shared/forest.cl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ForestWeights:
+    """The weights of a forest's edges, in a device's memory.
+
+    Attributes
+    ----------
+    words : DeviceArray of `encoding.word`, shape (k,)
+    encoding : Encoding
+        What the words stand for.
+    """
+
+    words: DeviceArray
+    encoding: Encoding
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DeviceForest:
+    """A forest whose edges are on the device, in the graph's canonical order.
+
+    Attributes
+    ----------
+    graph : DeviceGraph or DeviceMatrix
+        The graph it spans.
+    n_edges : int
+        Number of its edges, k.
+    slots : device buffer of uint32, shape (k,), or None
+        Where each edge stands in the graph's CSR; rising. None where the graph is a matrix or
+        points, which have no slots.
+    edges : device buffer of uint32, shape (k, 2)
+        Endpoints, the lesser first. Of a prepared graph they are looked up when first asked for.
+    maximum : bool
+        Whether it is a maximum spanning forest.
+    stats : mapping
+        As of :class:`clmst.Forest`.
+    weights : ForestWeights, optional
+        The weights of its edges, where the graph gets others in the next solve.
+    """
+
+    graph: DeviceGraph | DeviceMatrix
+    n_edges: int
+    slots: Any
+    edges: LazyField[Any] = LazyField(check_is_memory)
+    maximum: bool
+    stats: Mapping[str, Any] = field(default_factory=dict)
+    weights: ForestWeights | None = None
+
+    def __post_init__(self) -> None:
+        """Check that memory is as large as the forest; what is in it is trusted."""
+        if not isinstance(self.graph, DeviceGraph | DeviceMatrix):
+            raise InvalidArgumentError(
+                f"graph is {shown(self.graph)}; it must be a DeviceGraph or DeviceMatrix"
+            )
+        device, most = self.graph.device, max(self.graph.n_vertices - 1, 0)
+        k = check_integer("n_edges", self.n_edges, low=0, high=most)
+        object.__setattr__(self, "n_edges", k)
+        check_bool("maximum", self.maximum)
+        check_mapping("stats", self.stats)
+        if isinstance(self.graph, DeviceGraph):
+            check_capacity("slots", self.slots, 4 * k, device)
+        if not callable(edges := self.__dict__["_edges"]):
+            check_capacity("edges", edges, 8 * k, device)
+        if self.weights is not None:
+            check_kind("weights", self.weights, ForestWeights)
+
+    @property
+    def n_components(self) -> int:
+        """Number of trees, isolated vertices counted."""
+        return self.graph.n_vertices - self.n_edges
+
+    def with_stats(self, stats: Mapping[str, Any]) -> DeviceForest:
+        """Return the same forest with other `stats`; what is deferred stays so."""
+        check_mapping("stats", stats)
+        other = copy(self)
+        object.__setattr__(other, "stats", stats)
+        return other
+
+    def to_host(self, *, look_up: bool = False) -> Forest:
+        """Copy the forest to the host. O(k).
+
+        With `look_up` weights come from the host's graph, rather than by a kernel that nobody has
+        checked; not those of a forest with `weights` of its own.
+        """
+        device = self.graph.device
+        with Guard(device):
+            check_memory(device, self.edges if self.slots is None else self.slots)
+            return self.copied(Launcher(device, device.queue), look_up=look_up)
+
+    def copied(self, launch: Launcher, *, look_up: bool = False) -> Forest:
+        """Copy the forest to the host as :meth:`to_host` does, by a queue of its device."""
+        if self.slots is None:
+            return self._of_matrix(launch)
+        return self._of_graph(launch, look_up=look_up)
+
+    def _of_graph(self, launch: Launcher, *, look_up: bool) -> Forest:
+        """Copy slots, and endpoints where the host does not know rows; weights, if it must."""
+        stored: Any = self.graph
+        graph: Graph = stored.graph
+        slots = np.empty(self.n_edges, np.uint32)
+        own = self.weights
+        weights = np.empty(self.n_edges, own.words.dtype if own else graph.weights.dtype)
+        gathered = own.words.memory if own else None
+        if own is None and not look_up:
+            gathered = self._gather_weights(stored, launch)
+        ids = None if graph.edge_ids is None else np.empty(self.n_edges, graph.edge_ids.dtype)
+        knows_rows = stored.rows is not None  # then the host does, too
+        edges = None if knows_rows else np.empty((self.n_edges, 2), np.uint32)
+
+        def endpoints() -> Array:
+            pairs = np.column_stack((graph.rows[slots], graph.indices[slots]))
+            return _signed(pairs, graph.n_vertices)
+
+        def take(begin: int, end: int) -> None:
+            """Take from the host's graph what belongs to slots that have come."""
+            part = slice(begin // slots.itemsize, end // slots.itemsize)
+            if gathered is None:
+                np.take(graph.weights, slots[part], out=weights[part], mode="clip")
+            if graph.edge_ids is not None and ids is not None:
+                np.take(graph.edge_ids, slots[part], out=ids[part], mode="clip")
+
+        transfers = [Transfer(buffer=self.slots, array=slots, then=take)]
+        if edges is not None:  # behind slots: there is most to do with them
+            transfers.append(Transfer(buffer=self.edges, array=edges))
+        if gathered is not None:
+            transfers.append(Transfer(buffer=gathered, array=weights.view(np.uint8)))
+        if sum(one.array.nbytes for one in transfers) >= STAGED_FROM:
+            launch.read_all(*transfers)
+        elif self.n_edges:
+            for one in transfers:
+                launch.read(one.buffer, one.array)
+            take(0, slots.nbytes)
+        return unchecked(
+            Forest,
+            n_vertices=graph.n_vertices,
+            _edges=endpoints if edges is None else _signed(edges, graph.n_vertices),
+            weights=own.encoding.decode(weights) if own else weights,
+            edge_ids=_signed(slots, graph.n_slots) if ids is None else ids,
+            maximum=self.maximum,
+            stats=self.stats,
+            vertex_labels=graph.vertex_labels,
+        )
+
+    def _gather_weights(self, graph: DeviceGraph, launch: Launcher) -> Any:
+        """Return a buffer with the weights of the edges, or None where the host looks them up.
+
+        It does where a device works in its memory, and where the device's weights are narrower.
+        """
+        device, encoded = graph.device, graph.encoded
+        same = encoded.encoding.word.itemsize == graph.graph.weights.dtype.itemsize
+        if device.capabilities.host_arrays != "copied" or not same or not self.n_edges:
+            return None
+        word = encoded.encoding.word
+        return gather_words(graph.weights, word, self.slots, self.n_edges, launch).memory
+
+    def _of_matrix(self, launch: Launcher) -> Forest:
+        """Copy the endpoints; the rest follows from them."""
+        matrix: Any = self.graph
+        graph: DenseGraph | Points = matrix.graph
+        edges = np.empty((self.n_edges, 2), np.uint32)
+        if self.n_edges:
+            launch.read(self.edges, edges)
+        u, v = edges.T
+        return unchecked(
+            Forest,
+            n_vertices=graph.n_vertices,
+            _edges=_signed(edges, graph.n_vertices),
+            weights=graph.weights_of(u, v),
+            edge_ids=pairs.position(graph.n_vertices, u, v),
+            maximum=self.maximum,
+            stats=self.stats,
+            vertex_labels=None,
+        )
+
+
+def gather_words(
+    words: Any, word: np.dtype[Any], slots: Any, count: int, launch: Launcher
+) -> DeviceArray:
+    """Return the words in some slots of a buffer; not waited for. O(count)."""
+    gathered = DeviceArray.unchecked(count, word, launch.device)
+    program = launch.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
+    launch.for_each(program, "forest_gather_weights", count, words, slots, gathered, count)
+    return gathered
+
+
+def _signed(numbers: Array, bound: int) -> Array:
+    """Return uint32 numbers below `bound` as int32, or int64 where they need it, as SciPy does."""
+    return numbers.view(np.int32) if bound <= 1 << 31 else numbers.astype(np.int64)
