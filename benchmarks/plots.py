@@ -45,7 +45,7 @@ def draw_scans(points: Sequence[Point], folder: Path) -> None:
         legend_below(panels[0])
 
 
-def draw_contests(outcomes: Sequence[Outcome], folder: Path) -> None:
+def draw_comparisons(outcomes: Sequence[Outcome], folder: Path) -> None:
     """Draw every contestant's throughput, a row a case: ``primitives.png``.
 
     Cases in which clmst is alone are left out.

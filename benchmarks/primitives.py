@@ -136,7 +136,7 @@ markdown_option = click.option("--markdown", is_flag=True, help="Print the table
 @click.option("--only", callback=_chosen, metavar="CASE,...", help="Cases, or families of them.")
 @click.option("--elements", type=_Elements(), help="For all cases, e.g. 2**20.")
 @repetitions_option
-@click.option("--peer", "rivals", type=_Peer(), multiple=True, help="An outside peer.")
+@click.option("--peer", "others", type=_Peer(), multiple=True, help="An outside peer.")
 @click.option(
     "--peer-limit", type=click.FloatRange(0), default=120.0, show_default=True, help="Seconds."
 )
@@ -151,7 +151,7 @@ def main(
     only: Sequence[Entry],
     elements: int | None,
     repetitions: int,
-    rivals: tuple[peers.Peer, ...],
+    others: tuple[peers.Peer, ...],
     peer_limit: float,
     json_file: Path | None,
     folder: Path | None,
@@ -169,14 +169,14 @@ def main(
         click.echo(f"{entry.name} ...", err=True)
         size = elements or entry.elements(space)
         outcomes += _run(space, entry, size, limit, repetitions)
-        for rival in rivals:
+        for rival in others:
             answer = rival.compete(entry.name, size, repetitions, time_limit=peer_limit)
             outcomes += [answer] if answer else []
         if json_file is not None:  # after each case, so that a run that is cut short leaves some
             write_json(json_file, report.as_json(space.facts(), outcomes))
     _show(space, outcomes, markdown=markdown)
     if folder is not None:
-        plots.draw_contests(outcomes, folder)
+        plots.draw_comparisons(outcomes, folder)
     if any(outcome.ours and outcome.status != "ok" for outcome in outcomes):
         context.exit(1)
 

@@ -89,10 +89,10 @@ def main(file: Path | None, device: str | None, folder: Path, title: str) -> Non
     lengths = roads.edges()[2]
     middle = middle_of(roads)
     cars = cars_by_road(roads, middle)
-    jam = 1 + (_SLOWEST - 1) * np.sqrt(cars / cars.max(initial=1))
+    slowdown = 1 + (_SLOWEST - 1) * np.sqrt(cars / cars.max(initial=1))
     with clmst.RepeatedSolver(roads, devices=device) as solver:
         by_night = solver.solve(lengths)
-        at_rush_hour = solver.solve(lengths * jam)
+        at_rush_hour = solver.solve(lengths * slowdown)
     stay = np.isin(by_night.edge_ids, at_rush_hour.edge_ids).sum()
     click.echo(
         f"{roads.n_vertices:,} vertices, {roads.n_edges:,} edges, {cars.max(initial=0):,.0f} cars "

@@ -1,4 +1,4 @@
-"""Proof by volume: seeded graphs through every algorithm and way in, compared with the oracle.
+"""Proof by volume: seeded graphs through every algorithm and input form, compared with the oracle.
 
 ==============  ===================================================================
 `draws`         numbers that follow from a seed, everywhere the same
@@ -7,7 +7,7 @@
 `sample`        a graph with its weights, drawn
 `settings`      algorithms with their options; what is lowered so that few edges do
 `oracle`        the right forest, checked itself in part; how an answer differs
-`ways`          how a sample comes to the library, and what its edge ids mean then
+`input_forms`          how a sample comes to the library, and what its edge ids mean then
 `repeated`      sequences of solves and updates of one graph
 `cases`         the case of a number: a pure function of (seed, number)
 `tally`         what was run, counted

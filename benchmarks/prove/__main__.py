@@ -1,4 +1,4 @@
-"""Seeded graphs through every algorithm, option, way in and variant, compared with the oracle.
+"""Seeded graphs through every algorithm, option, input form and variant, compared with the oracle.
 
     python -m benchmarks.prove --device intel --minutes 10 --json intel.json
     python -m benchmarks.prove --device intel --cases 500000 --json intel.json    (goes on)
@@ -93,7 +93,7 @@ def _one(given: argparse.Namespace) -> int:
     drawn = case.sample
     print(
         f"{drawn.kind}: {drawn.n} vertices, {drawn.m} edges, {drawn.w.dtype}; {case.named}, "
-        f"{'maximum' if case.maximum else 'minimum'}, {case.way}, {case.variant}"
+        f"{'maximum' if case.maximum else 'minimum'}, {case.input_form}, {case.variant}"
         f"{', limits lowered' if case.lowered else ''}"
     )
     if doubt := plan.doubts(given.case, case):

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import clmst
-from benchmarks.prove import oracle, repeated, sample, settings, ways
+from benchmarks.prove import input_forms, oracle, repeated, sample, settings
 from benchmarks.prove.draws import Draws
 from benchmarks.prove.oracle import Expected
 from benchmarks.prove.sample import Sample
@@ -22,7 +22,7 @@ _CHECKED = 16  # of so many graphs one checks the oracle itself
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Case:
-    """A graph, one way to solve it, and the draws that are left to that way.
+    """A graph, one way to solve it, and the draws that are left for it.
 
     Attributes
     ----------
@@ -32,12 +32,12 @@ class Case:
     variant : str
         A name in :data:`benchmarks.variants.VARIANTS`.
     maximum : bool
-    way : str
-        A name in :func:`ways.applicable`, "repeated" or "repeated, two devices".
+    input_form : str
+        A name in :func:`input_forms.applicable`, "repeated" or "repeated, two devices".
     lowered : bool
         Whether limits are lowered that keep small graphs from some ways of solving.
     key : int
-        Of the draws of the way.
+        Of the draws of the input form.
     """
 
     sample: Sample
@@ -45,7 +45,7 @@ class Case:
     option: str
     variant: str
     maximum: bool
-    way: str
+    input_form: str
     lowered: bool
     key: int
 
@@ -116,25 +116,25 @@ def _case_of(seed: int, block: int, place: int, number: int) -> Case:
     algorithm, option = turns[(place + block) % len(turns)]
     if algorithm == "dense" and drawn.n > _DENSE:
         algorithm, option = "auto", "default"
-    way = _way(draws, drawn, algorithm, option)
+    input_form = _input_form(draws, drawn, algorithm, option)
     return Case(
         sample=drawn,
         algorithm=algorithm,
         option=option,
         variant=variant,
         maximum=maximum,
-        way=way,
+        input_form=input_form,
         lowered=draws.one_in(2),
         key=draws.word(),
     )
 
 
-def _way(draws: Draws, drawn: Sample, algorithm: str, option: str) -> str:
-    """Return a way in by name; solvers take each edge once, which one option is not for."""
+def _input_form(draws: Draws, drawn: Sample, algorithm: str, option: str) -> str:
+    """Return an input form by name; solvers take each edge once, which one option is not for."""
     options = settings.OPTIONS[algorithm][option]
     if draws.one_in(32) and getattr(options, "single_direction", True) and drawn.n <= 400:
         return "repeated, two devices" if draws.one_in(8) else "repeated"
-    return draws.choice([name for name, _ in ways.applicable(drawn, algorithm)])
+    return draws.choice([name for name, _ in input_forms.applicable(drawn, algorithm)])
 
 
 @lru_cache(maxsize=4)
@@ -206,10 +206,10 @@ def differs(one: clmst.Device, other: clmst.Device) -> bool:
 def _compare(case: Case, variants: DeviceVariants) -> tuple[str | None, int]:
     drawn, draws, device = case.sample, Draws(case.key), variants.variant(case.variant)
     options = settings.OPTIONS[case.algorithm][case.option]
-    if case.way.startswith("repeated"):
+    if case.input_form.startswith("repeated"):
         devices: Any = device
         strategy = "auto"
-        if case.way != "repeated":
+        if case.input_form != "repeated":
             # A GPU in its shape is the GPU as it is: there the second device goes without more.
             others = (
                 ("gpu-shape", "no-lanes") if case.variant == "native" else ("native", "no-lanes")
@@ -226,8 +226,8 @@ def _compare(case: Case, variants: DeviceVariants) -> tuple[str | None, int]:
             maximum=case.maximum,
             strategy=strategy,
         )
-    way = dict(ways.applicable(drawn, case.algorithm))[case.way]
-    given = way(drawn, draws, device)
+    input_form = dict(input_forms.applicable(drawn, case.algorithm))[case.input_form]
+    given = input_form(drawn, draws, device)
     solve = clmst.maximum_spanning_forest if case.maximum else clmst.minimum_spanning_forest
     how: dict[str, Any] = {"algorithm": case.algorithm, "device": device, "options": options}
     if draws.one_in(8):

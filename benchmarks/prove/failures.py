@@ -30,7 +30,7 @@ def write(path: Path, case: Case, *, device: str | None, verdict: str, **more: A
         "algorithm": case.algorithm,
         "option": case.option,
         "maximum": case.maximum,
-        "way": case.way,
+        "input_form": case.input_form,
         "lowered": case.lowered,
         "key": case.key,
         "graph": {
@@ -69,7 +69,7 @@ def read(path: Path) -> tuple[Case, dict[str, Any]]:
         coordinates=None if coordinates is None else np.array(coordinates, np.float64),
         metric=graph["metric"],
     )
-    names = ("variant", "algorithm", "option", "maximum", "way", "lowered", "key")
+    names = ("variant", "algorithm", "option", "maximum", "input_form", "lowered", "key")
     return Case(sample=drawn, **{name: record[name] for name in names}), record
 
 

@@ -156,14 +156,14 @@ def compare(device: Device, sizes: Sequence[str], variants: Sequence[str]) -> di
     differing, refused = [], {}
     n_forests = 0
     for variant in variants:
-        dressed = as_variant(device, variant)
+        chosen = as_variant(device, variant)
         for size in sizes:
             for name, sample in inputs(size):
                 graph = graph_of(sample)
                 for order in ORDERS:
-                    for algorithm in algorithms_for(sample, dressed):
+                    for algorithm in algorithms_for(sample, chosen):
                         try:
-                            digest = hash_on(graph, order, algorithm, dressed)
+                            digest = hash_on(graph, order, algorithm, chosen)
                         except UnsupportedDeviceError as error:
                             refused[f"{algorithm}, {variant}"] = str(error)
                             continue
@@ -171,7 +171,7 @@ def compare(device: Device, sizes: Sequence[str], variants: Sequence[str]) -> di
                         found.setdefault(name, {}).setdefault(order, digest)
                         if digest != committed()[name][order]:
                             differing.append([name, order, algorithm, variant, digest])
-        dressed.release_memory()
+        chosen.release_memory()
     return {
         "device": machine.facts(device),
         "forests": n_forests,

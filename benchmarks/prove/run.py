@@ -220,11 +220,11 @@ class Run:
         if worker.task is not None:  # out of time before the end
             self._handed -= worker.task[2] - worker.task[1]
             worker.task = None
-        is_worn = worker.n_blocks >= _BLOCKS_A_WORKER
-        if is_worn or not self._give(worker):
+        is_used_up = worker.n_blocks >= _BLOCKS_A_WORKER
+        if is_used_up or not self._give(worker):
             self._workers.remove(worker)
             worker.stop()
-        if is_worn:
+        if is_used_up:
             self._start(folder)
 
     def _give(self, worker: Worker) -> bool:

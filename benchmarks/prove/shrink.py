@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.prove import failures, ways
+from benchmarks.prove import failures, input_forms
 from benchmarks.prove.cases import Case, DeviceVariants, run
 from benchmarks.prove.sample import Sample
 from benchmarks.prove.weights import of_ranks
@@ -72,8 +72,8 @@ def _least(
 
 def _is_possible(case: Case) -> bool:
     """Whether the graph can still go the same way."""
-    names = [name for name, _ in ways.applicable(case.sample, case.algorithm)]
-    return case.way.startswith("repeated") or case.way in names
+    names = [name for name, _ in input_forms.applicable(case.sample, case.algorithm)]
+    return case.input_form.startswith("repeated") or case.input_form in names
 
 
 def _fewer_vertices(sample: Sample, part: int) -> Iterator[Sample]:

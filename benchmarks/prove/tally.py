@@ -1,4 +1,4 @@
-"""What was run, counted: by graph, dtype, algorithm with options, way in and variant."""
+"""What was run, counted: by graph, dtype, algorithm with options, input form and variant."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Tally:
             f"vertices/{_size(drawn.n)}",
             f"algorithm/{case.named}",
             f"variant/{case.variant}",
-            f"way in/{case.way}",
+            f"input form/{case.input_form}",
             f"order/{order}",
             f"limits/{'lowered' if case.lowered else 'as shipped'}",
         ):

@@ -96,7 +96,12 @@ def run_unit(
         doubt = plan.doubts(number, case)
         outcome = run(case, variants)
         tally.note(case, outcome, oracle_checked=plan.checks_oracle(number))
-        known = {"number": number, "named": case.named, "variant": case.variant, "way": case.way}
+        known = {
+            "number": number,
+            "named": case.named,
+            "variant": case.variant,
+            "input_form": case.input_form,
+        }
         if doubt is not None:
             failures.append({**known, "verdict": "wrong oracle", "detail": doubt})
         if outcome.verdict in FAILURES:

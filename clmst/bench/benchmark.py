@@ -67,7 +67,7 @@ class Benchmark:
         Is given what a peer was measured at as soon as it is there: a driver that ends this whole
         process must not take the minutes of a slow peer with it.
     identity : str
-        What its measurements carry as `contest`: no other benchmark has the same.
+        What its measurements carry as `benchmark`: no other benchmark has the same.
     """
 
     device: Device
@@ -169,7 +169,7 @@ class Benchmark:
             contestant=contestant,
             scope=scope,
             status=status,
-            contest=self.identity,
+            benchmark=self.identity,
             **rest,
         )
 

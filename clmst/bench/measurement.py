@@ -46,7 +46,7 @@ class Measurement:
         Whether it is clmst's.
     details : mapping
         What the solve told of its work, and the parameters of the experiment.
-    contest : str
+    benchmark : str
         The benchmark whose turns it was timed in: only times of one are comparable. Empty in
         files that were written before this was noted.
     """
@@ -61,7 +61,7 @@ class Measurement:
     seconds: tuple[float, ...] = ()
     ours: bool = True
     details: Mapping[str, Any] = field(default_factory=dict)
-    contest: str = ""
+    benchmark: str = ""
 
     @property
     def key(self) -> Key:
@@ -94,13 +94,13 @@ class Measurement:
         """
         names = cls.__dataclass_fields__
         try:
-            value = {"contest": ""} | value
+            value = {"benchmark": value.get("contest", "")} | value  # its name in older files
             made = cls(**{name: value[name] for name in names} | {"seconds": (*value["seconds"],)})
-            texts = (*made.key, made.remark, made.contest)
+            texts = (*made.key, made.remark, made.benchmark)
             legal = made.scope in SCOPES and made.status in get_args(Status)
             legal &= all(isinstance(text, str) for text in texts) and isinstance(made.details, dict)
             legal &= all(isinstance(each, float) and each > 0 for each in made.seconds)
-        except (KeyError, TypeError) as error:
+        except (AttributeError, KeyError, TypeError) as error:
             raise FileFormatError(f"a measurement lacks {error}; it must have all fields") from None
         if not legal or made.is_ok != bool(made.seconds):
             raise FileFormatError(

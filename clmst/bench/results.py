@@ -141,8 +141,8 @@ class Results:
     def have(self, keys: Iterable[Key], repetitions: int) -> bool:
         """Whether one benchmark timed all keys, with so many repetitions at least."""
         found = [self.measurements.get(key) for key in keys]
-        contests = {one.contest for one in found if one is not None}
-        return len(contests) <= 1 and all(
+        benchmarks = {one.benchmark for one in found if one is not None}
+        return len(benchmarks) <= 1 and all(
             one is not None and len(one.seconds) >= repetitions for one in found
         )
 

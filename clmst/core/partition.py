@@ -63,7 +63,7 @@ class Part:
         return self.graph.n_slots
 
     @property
-    def room(self) -> int:
+    def forest_capacity(self) -> int:
         """The most edges that its forest can have."""
         return min(max(self.graph.n_vertices - 1, 0), self.n_edges)
 

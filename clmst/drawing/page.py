@@ -16,14 +16,14 @@ from clmst.drawing.stress import Points
 
 _WIDTH = 10.0  # of the sheet, inches
 _HEIGHTS = (2.0, 12.0)  # of the drawing, inches
-_HEAD = 0.95  # room for title, captions and key, inches
+_HEAD = 0.95  # space for title, captions and key, inches
 _KEY = 2.0  # width of the key, inches
 _LEGEND_LINE = 0.2  # inches
 _EDGE = 0.35  # left free all round, inches
 _DPI = 200
 _RASTERISED = 20_000  # lines from which on they are pixels in SVG and PDF too
 _POINTS_PER_INCH = 72.0
-_RUN = 100  # segments at most in one path: the rasteriser has room for some million pixels
+_RUN = 100  # segments at most in one path: the rasteriser takes some million pixels
 _DISC = 3  # letters that fit on a disc
 
 _ORIGIN = np.zeros(2)
@@ -79,10 +79,10 @@ class Page:
         ).FigureCanvasAgg
         low, high = (points.min(axis=0), points.max(axis=0)) if len(points) else (_ORIGIN, _ORIGIN)
         width, height = (high - low).tolist()
-        room = _WIDTH - 2 * _EDGE
+        inner_width = _WIDTH - 2 * _EDGE
         slope = height / width if width else float(height > 0)
-        tall = float(np.clip(room * slope, *_HEIGHTS))
-        units_per_inch = max(width / room, height / tall) or 1.0
+        tall = float(np.clip(inner_width * slope, *_HEIGHTS))
+        units_per_inch = max(width / inner_width, height / tall) or 1.0
         sheet = tall + 2 * _EDGE + _HEAD
         figure = Figure(figsize=(_WIDTH, sheet), facecolor=_PAPER)
         FigureCanvasAgg(figure)
@@ -101,7 +101,7 @@ class Page:
 
     @property
     def corners(self) -> Points:
-        """Lower left and upper right corner of what there is room for, shape (2, 2)."""
+        """Lower left and upper right corner of the area that is drawn, shape (2, 2)."""
         return np.transpose([self.axes.get_xlim(), self.axes.get_ylim()])
 
     @property

@@ -68,8 +68,8 @@ class _VertexLines:
 
     def add(self, block: Block, lines: Array) -> None:
         """Gather the neighbours on `lines` of `block`."""
-        room = self._header.declared.n_vertices - self.n_rows
-        extra = lines[room:]
+        left = self._header.declared.n_vertices - self.n_rows
+        extra = lines[left:]
         if block.counts[extra].any():
             line = int(extra[block.counts[extra].argmax()])
             raise block.error(
@@ -77,7 +77,7 @@ class _VertexLines:
                 f"this is vertex {self._header.declared.n_vertices + 1} or more; the header "
                 f"declares {self._header.declared.n_vertices}",
             )
-        lines = lines[:room]
+        lines = lines[:left]
         self._degrees.append(self._count_neighbours(block, lines))
         self._take_numbers(block, lines)
         self.n_rows += lines.size

@@ -149,7 +149,7 @@ def _listed() -> str:
     return ", ".join(f"{each.name} ({' '.join(each.suffixes)})" for each in FORMATS)
 
 
-def cannot(chosen: Format, deed: str, able: Callable[[Format], object]) -> InvalidArgumentError:
+def cannot(chosen: Format, action: str, able: Callable[[Format], object]) -> InvalidArgumentError:
     """Make an error: `chosen` cannot do what others, for which `able` holds, can."""
     names = ", ".join(each.name for each in FORMATS if able(each))
-    return InvalidArgumentError(f"format {chosen.name} cannot {deed}; these can: {names}")
+    return InvalidArgumentError(f"format {chosen.name} cannot {action}; these can: {names}")

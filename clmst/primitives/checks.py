@@ -64,22 +64,22 @@ def check_length(name: str, array: DeviceArray, length: int) -> None:
         raise InvalidArgumentError(f"{name} has {array.size} elements; it must have {length}")
 
 
-def check_room(name: str, array: DeviceArray, length: int) -> None:
-    """Raise unless `array` has room for `length` elements."""
+def check_fits(name: str, array: DeviceArray, length: int) -> None:
+    """Raise unless `array` has at least `length` elements."""
     if array.size < length:
         raise InvalidArgumentError(
-            f"{name} has room for {array.size} elements; {length} may be written"
+            f"{name} has {array.size} elements; it must have at least {length}"
         )
 
 
-def room_for(
+def output_for(
     name: str, array: DeviceArray | None, dtype: Any, length: int, *, like: DeviceArray
 ) -> DeviceArray:
-    """Return `array`, checked to be of `dtype` and to have room, or a new one if there is none."""
+    """Return `array`, checked for its dtype and length, or a new one if it is None."""
     if array is None:
         return DeviceArray.empty(length, dtype, like.device)
     check_array(name, array, dtype, like=like)
-    check_room(name, array, length)
+    check_fits(name, array, length)
     return array
 
 

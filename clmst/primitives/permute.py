@@ -10,10 +10,10 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.checks import (
     check_apart,
     check_array,
+    check_fits,
     check_length,
-    check_room,
     launcher_for,
-    room_for,
+    output_for,
 )
 from clmst.primitives.record import record_words
 from clmst.runtime.array import DeviceArray
@@ -60,7 +60,7 @@ def gather(
     _check(values, indices)
     if indices.size and not values.size:
         raise InvalidArgumentError(f"there are {indices.size} indices but no values to name")
-    out = room_for("out", out, values.dtype, indices.size, like=values)
+    out = output_for("out", out, values.dtype, indices.size, like=values)
     check_apart("out", out, values=values, indices=indices)
     _enqueue("permute_gather", values, indices, out, launch)
     return out[: indices.size]
@@ -101,7 +101,7 @@ def scatter(
     _check(values, indices)
     check_length("indices", indices, values.size)
     check_array("out", out, values.dtype, like=values)
-    check_room("out", out, values.size)
+    check_fits("out", out, values.size)
     check_apart("out", out, values=values, indices=indices)
     _enqueue("permute_scatter", values, indices, out, launch)
     return out

@@ -17,9 +17,9 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.checks import (
     check_apart,
     check_array,
+    check_fits,
     check_in_place,
     check_length,
-    check_room,
     launcher_for,
 )
 from clmst.primitives.record import WORD_BYTES, record_words
@@ -233,7 +233,7 @@ def plan_moves(
 def _check_target(name: str, source: DeviceArray, out_name: str, out: DeviceArray | None) -> None:
     if out is not None:
         check_array(out_name, out, source.dtype, like=source)
-        check_room(out_name, out, source.size)
+        check_fits(out_name, out, source.size)
         check_in_place(out_name, out, name, source)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from clmst.core.arguments import check_bool
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.checks import check_apart, check_array, check_room, launcher_for, room_for
+from clmst.primitives.checks import check_apart, check_array, check_fits, launcher_for, output_for
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.shares import Strategy, check_strategy, tile_and_lane_groups
 from clmst.primitives.sweeps import Segments, Sweeps, checked_flags, checked_monoid, checked_out
@@ -66,7 +66,7 @@ def reduce(
     """
     monoid = checked_monoid(values, monoid)
     check_strategy(strategy)
-    out = room_for("out", out, values.dtype, 1, like=values)
+    out = output_for("out", out, values.dtype, 1, like=values)
     check_apart("out", out, values=values)
     Sweeps.of(values, monoid, strategy=strategy, launch=launch).up(total=out)
     return out[:1]
@@ -222,7 +222,7 @@ def _scan(
     out = checked_out(values, out)
     if total is not None:
         check_array("total", total, values.dtype, like=values)
-        check_room("total", total, 1)
+        check_fits("total", total, 1)
         check_apart("total", total, values=values, out=out)
     if strategy == "scan-then-propagate":
         if total is not None:

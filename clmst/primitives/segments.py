@@ -12,10 +12,10 @@ from clmst.primitives.checks import (
     MAX_LENGTH,
     check_apart,
     check_array,
+    check_fits,
     check_length,
-    check_room,
     launcher_for,
-    room_for,
+    output_for,
 )
 from clmst.primitives.compact import compact
 from clmst.primitives.monoid import Monoid
@@ -62,7 +62,7 @@ def head_flags(
     """
     n_segments = _count_segments(offsets)
     length = check_integer("length", length, low=0, high=MAX_LENGTH)
-    out = room_for("out", out, np.uint8, length, like=offsets)
+    out = output_for("out", out, np.uint8, length, like=offsets)
     check_apart("out", out, offsets=offsets)
     launch = launcher_for(offsets, launch)
     if length:
@@ -96,7 +96,7 @@ def end_flags(
         1 where a segment ends, else 0. Not waited for. Reads and writes n bytes; one launch.
     """
     check_array("flags", flags, np.uint8)
-    out = room_for("out", out, np.uint8, flags.size, like=flags)
+    out = output_for("out", out, np.uint8, flags.size, like=flags)
     check_apart("out", out, flags=flags)
     launch = launcher_for(flags, launch)
     if flags.size:
@@ -194,7 +194,7 @@ def segmented_reduce(
     check_length("flags", flags, values.size)
     if out is not None:
         check_array("out", out, values.dtype, like=values)
-        check_room("out", out, values.size)
+        check_fits("out", out, values.size)
         check_apart("out", out, values=values, flags=flags)
     scanned = segmented_scan(values, flags, monoid=monoid, strategy=strategy, launch=launch)
     ends = end_flags(flags, launch=launch)
@@ -213,7 +213,7 @@ def _reduce_rows(
 ) -> DeviceArray:
     """Return one result a row of offsets."""
     n_segments = _count_segments(offsets, like=values)
-    out = room_for("out", out, values.dtype, n_segments, like=values)
+    out = output_for("out", out, values.dtype, n_segments, like=values)
     check_apart("out", out, values=values, offsets=offsets)
     flags = head_flags(offsets, values.size, launch=launch)
     scanned = segmented_scan(values, flags, monoid=monoid, strategy=strategy, launch=launch)

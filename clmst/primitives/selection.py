@@ -10,7 +10,7 @@ import numpy as np
 
 from clmst.core.arguments import check_integer
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.checks import check_apart, check_array, check_length, launcher_for, room_for
+from clmst.primitives.checks import check_apart, check_array, check_length, launcher_for, output_for
 from clmst.primitives.element import check_supported
 from clmst.primitives.predicate import Predicate
 from clmst.primitives.record import WORD_BYTES, record_words
@@ -128,10 +128,10 @@ class Selection:
             raise InvalidArgumentError("there is a values_out but no values; give both or neither")
         bound = _checked_bound(source.size, at_most)
         dtype = source.dtype if records is not None else np.dtype(np.uint32)
-        out = room_for("out", out, dtype, bound, like=source)
+        out = output_for("out", out, dtype, bound, like=source)
         if values is not None:
-            values_out = room_for("values_out", values_out, values.dtype, bound, like=source)
-        count = room_for("count", count, np.uint32, 1, like=source)
+            values_out = output_for("values_out", values_out, values.dtype, bound, like=source)
+        count = output_for("count", count, np.uint32, 1, like=source)
         read = {"records": records, "flags": flags, "values": values}
         check_apart("out", out, **read)
         check_apart("count", count, **read, out=out, values_out=values_out)

@@ -12,9 +12,9 @@ from clmst.core.arguments import check_kind
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.checks import (
     check_array,
+    check_fits,
     check_in_place,
     check_length,
-    check_room,
     launcher_for,
 )
 from clmst.primitives.element import check_supported
@@ -53,7 +53,7 @@ def checked_out(values: DeviceArray, out: DeviceArray | None) -> DeviceArray:
     if out is None:
         return DeviceArray.empty(values.size, values.dtype, values.device)
     check_array("out", out, values.dtype, like=values)
-    check_room("out", out, values.size)
+    check_fits("out", out, values.size)
     check_in_place("out", out, "values", values)
     return out
 

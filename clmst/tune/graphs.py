@@ -68,9 +68,9 @@ def named(texts: Sequence[str]) -> list[GraphSource]:
 def _times_more(capabilities: Capabilities) -> int:
     if capabilities.kind == "cpu":
         return 1
-    times, room = 1, capabilities.global_memory // 4
+    times, available = 1, capabilities.global_memory // 4
     needed = 2 * _VERTICES * _DENSITY * _BYTES_PER_EDGE
-    while times < _MOST_TIMES_MORE and needed * 2 * times <= room:
+    while times < _MOST_TIMES_MORE and needed * 2 * times <= available:
         times *= 2
     return times
 

@@ -81,11 +81,11 @@ def test_resumed_run_does_only_what_is_missing(
     assert reported == ["one: loading", "one: times"]
 
 
-def contests(results: Results) -> dict[str, set[str]]:
+def benchmarks(results: Results) -> dict[str, set[str]]:
     """Return the contests that measured each graph."""
     found: dict[str, set[str]] = {}
     for one in results.measurements.values():
-        found.setdefault(one.graph, set()).add(one.contest)
+        found.setdefault(one.graph, set()).add(one.benchmark)
     return found
 
 
@@ -102,11 +102,11 @@ def test_resumed_run_times_everyone_by_the_same_turns(
         "clmst auto", "clmst ecl", "clmst boruvka",
     }  # fmt: skip
     assert {one.scope for one in results.measurements.values()} == {"solve", "forest", "transfers"}
-    assert [len(found) for found in contests(results).values()] == [1]
+    assert [len(found) for found in benchmarks(results).values()] == [1]
     seeds = replace(settings, experiments=("seeds",))
     run(any_device, seeds, graphs[1:], results)
     run(any_device, replace(seeds, seeds=1, repetitions=3), graphs[1:], results)
-    assert [len(found) for found in contests(results).values()] == [1, 1]
+    assert [len(found) for found in benchmarks(results).values()] == [1, 1]
 
 
 def test_contest_that_was_broken_off_is_not_taken_for_done(
@@ -115,11 +115,11 @@ def test_contest_that_was_broken_off_is_not_taken_for_done(
     """A peer's times are kept at once; beside contestants of an earlier run they mean nothing."""
     results, _ = run(any_device, settings, graphs[:1])
     (one, *_) = results.measurements.values()
-    results.add([replace(one, contestant="peer", scope="solve", ours=False, contest="another")])
+    results.add([replace(one, contestant="peer", scope="solve", ours=False, benchmark="another")])
     peer = Peer(name="peer", command=("false",))
     _, reported = run(any_device, replace(settings, peers=(peer,)), graphs[:1], results)
     assert reported == ["one: loading", "one: times"]
-    assert [len(found) for found in contests(results).values()] == [1]
+    assert [len(found) for found in benchmarks(results).values()] == [1]
 
 
 def test_peer_that_is_not_named_again_is_not_mixed_with_later_turns(

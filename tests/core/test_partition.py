@@ -45,7 +45,7 @@ def check_parts(edges: Graph, parts: list[Part], weights: Array) -> None:
         assert (np.diff(pairs.astype(np.int64), axis=1) > 0).all()
         mine = graph.replace(weights=weights[part.first : part.last][own], edge_ids=None)
         forest = kruskal(mine)
-        assert forest.n_edges <= part.room
+        assert forest.n_edges <= part.forest_capacity
         found.append(places[forest.edge_ids])
     whole = kruskal(edges.replace(weights=weights[ids], edge_ids=None)).edge_ids
     assert set(whole.tolist()) <= set(np.concatenate(found).tolist())

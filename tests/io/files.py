@@ -45,7 +45,7 @@ def lightest(raw: EdgeArrays) -> dict[tuple[int, int], Any]:
     return least
 
 
-def held(graph: Graph) -> dict[tuple[Any, Any], Any]:
+def weight_by_edge(graph: Graph) -> dict[tuple[Any, Any], Any]:
     """Return the weight of each edge, by the caller's names of its vertices."""
     u, v, w, _ = graph.edges()
     names = graph.vertex_labels or range(graph.n_vertices)

@@ -20,7 +20,7 @@ from clmst.core.kruskal import kruskal
 from clmst.io import read_graph, write_graph
 from clmst.io.files import SourceFile
 from clmst.io.registry import Format
-from tests.io.files import FORMAT_OF, GRAPH_FORMATS, held, lightest, weights_of, written
+from tests.io.files import FORMAT_OF, GRAPH_FORMATS, lightest, weight_by_edge, weights_of, written
 from tests.strategies import LAYOUTS, EdgeArrays, Layout, edge_arrays
 
 every_format = pytest.mark.parametrize("chosen", GRAPH_FORMATS, ids=lambda each: each.name)
@@ -66,7 +66,7 @@ def test_a_file_gives_back_the_graph(
     graph = read_graph(path)
     assert graph.n_vertices == raw.n
     assert graph.vertex_labels is None
-    assert held(graph) == lightest(raw)
+    assert weight_by_edge(graph) == lightest(raw)
     if graph.n_edges:
         assert (graph.weights.dtype.kind == "f") == (raw.w.dtype.kind == "f")
 
@@ -96,15 +96,15 @@ def test_every_suffix_is_read_and_written(tmp_path: Path, chosen: Format) -> Non
         path = tmp_path / f"graph{suffix.upper()}.GZ"
         write_graph(ROADS.graph(), path)
         assert path.read_bytes()[:2] == b"\x1f\x8b"
-        assert held(read_graph(path)) == lightest(ROADS)
+        assert weight_by_edge(read_graph(path)) == lightest(ROADS)
 
 
 @every_format
 def test_the_name_of_a_format_overrules_the_suffix(tmp_path: Path, chosen: Format) -> None:
     path = tmp_path / "roads"
     write_graph(ROADS.graph(), path, format=chosen.name)
-    assert held(read_graph(str(path), format=chosen.name)) == lightest(ROADS)
-    assert held(Graph.read(path, format=chosen.name)) == lightest(ROADS)
+    assert weight_by_edge(read_graph(str(path), format=chosen.name)) == lightest(ROADS)
+    assert weight_by_edge(Graph.read(path, format=chosen.name)) == lightest(ROADS)
 
 
 # ------------------------------------------------------------------------ bad input

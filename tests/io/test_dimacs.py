@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.io.files import FORMAT_OF, held, parse, refuses, written
+from tests.io.files import FORMAT_OF, parse, refuses, weight_by_edge, written
 from tests.strategies import EdgeArrays
 
 GOOD = "c a road\n\np sp 4 3\na 1 2 803\na 2 1 803\na 4 3 -7\n"
@@ -15,7 +15,7 @@ GOOD = "c a road\n\np sp 4 3\na 1 2 803\na 2 1 803\na 4 3 -7\n"
 
 def test_arcs_of_both_directions_are_one_edge(tmp_path: Path) -> None:
     graph = parse(tmp_path, ".gr", GOOD)
-    assert held(graph) == {(0, 1): 803, (2, 3): -7}
+    assert weight_by_edge(graph) == {(0, 1): 803, (2, 3): -7}
     assert graph.weights.dtype == np.int64
 
 
@@ -37,12 +37,12 @@ def test_edge_ids_count_the_arcs_of_the_file(tmp_path: Path) -> None:
 def test_variants_without_weights(tmp_path: Path, text: str) -> None:
     graph = parse(tmp_path, ".gr", text)
     assert graph.n_vertices == 3
-    assert held(graph) == {(0, 1): 1, (1, 2): 1}
+    assert weight_by_edge(graph) == {(0, 1): 1, (1, 2): 1}
 
 
 def test_floats_make_all_weights_floats(tmp_path: Path) -> None:
     graph = parse(tmp_path, ".gr", "p sp 3 2\na 1 2 1\na 2 3 0.1\n")
-    assert held(graph) == {(0, 1): 1.0, (1, 2): 0.1}
+    assert weight_by_edge(graph) == {(0, 1): 1.0, (1, 2): 0.1}
     assert graph.weights.dtype == np.float64
 
 
@@ -50,7 +50,7 @@ def test_steinlib_sections_are_told_apart(tmp_path: Path) -> None:
     text = "SECTION Graph\nNodes 3\nEdges 1\nE 1 3 5\nEND\n\nSECTION Terminals\nT 1\nEND\nEOF\n"
     graph = parse(tmp_path, ".gr", text)
     assert graph.n_vertices == 3
-    assert held(graph) == {(0, 2): 5}
+    assert weight_by_edge(graph) == {(0, 2): 5}
 
 
 @pytest.mark.parametrize(

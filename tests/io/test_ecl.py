@@ -11,7 +11,7 @@ import pytest
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.io import write_graph
-from tests.io.files import FORMAT_OF, held, parse, refuses, written
+from tests.io.files import FORMAT_OF, parse, refuses, weight_by_edge, written
 
 
 def words(*numbers: int) -> bytes:
@@ -23,7 +23,7 @@ WEIGHTED = PATTERN + words(5, -7, 5, -7)
 
 
 def test_weights_may_be_missing(tmp_path: Path) -> None:
-    assert held(parse(tmp_path, ".egr", PATTERN)) == {(0, 1): 1, (0, 2): 1}
+    assert weight_by_edge(parse(tmp_path, ".egr", PATTERN)) == {(0, 1): 1, (0, 2): 1}
 
 
 @pytest.mark.parametrize("end", ["", ".gz"])
@@ -31,12 +31,12 @@ def test_weights_are_signed(tmp_path: Path, end: str) -> None:
     graph = parse(tmp_path, f".egr{end}", gzip.compress(WEIGHTED) if end else WEIGHTED)
     assert graph.weights.dtype == np.int32
     assert graph.is_symmetric
-    assert held(graph) == {(0, 1): 5, (0, 2): -7}
+    assert weight_by_edge(graph) == {(0, 1): 5, (0, 2): -7}
 
 
 def test_one_direction_is_enough(tmp_path: Path) -> None:
     graph = parse(tmp_path, ".egr", words(3, 2, 0, 0, 1, 2, 0, 0, 9, 8))
-    assert held(graph) == {(0, 1): 9, (0, 2): 8}
+    assert weight_by_edge(graph) == {(0, 1): 9, (0, 2): 8}
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from clmst.core.csr import rank
 from clmst.core.graph import Graph
 from clmst.io import blocks
-from tests.io.files import FORMAT_OF, held, parse, refuses, written
+from tests.io.files import FORMAT_OF, parse, refuses, weight_by_edge, written
 
 
 @pytest.mark.parametrize(
@@ -30,17 +30,17 @@ def test_separators_and_comments(tmp_path: Path, text: str) -> None:
     graph = parse(tmp_path, ".txt", text)
     assert graph.n_vertices == 3
     assert graph.vertex_labels is None
-    assert held(graph) == {(0, 1): 5, (1, 2): -6}
+    assert weight_by_edge(graph) == {(0, 1): 5, (1, 2): -6}
     assert graph.weights.dtype == np.int64
 
 
 def test_missing_weights_are_one(tmp_path: Path) -> None:
-    assert held(parse(tmp_path, ".el", "0 1\n2 1\n")) == {(0, 1): 1, (1, 2): 1}
+    assert weight_by_edge(parse(tmp_path, ".el", "0 1\n2 1\n")) == {(0, 1): 1, (1, 2): 1}
 
 
 def test_parallel_edges_are_the_lightest(tmp_path: Path) -> None:
     graph = parse(tmp_path, ".tsv", "0 1 0.5\n1 0 0.25\n0 1 0.5\n")
-    assert held(graph) == {(0, 1): 0.25}
+    assert weight_by_edge(graph) == {(0, 1): 0.25}
     assert graph.edges()[3].tolist() == [1]
 
 
@@ -49,7 +49,7 @@ def test_numbers_with_gaps_become_labels(tmp_path: Path, far: int) -> None:
     graph = parse(tmp_path, ".txt", f"3 {far} 1\n4 4 2\n3 7 3\n")
     assert graph.n_vertices == 4
     assert graph.vertex_labels == (3, 4, 7, far)
-    assert held(graph) == {(3, far): 1, (3, 7): 3}
+    assert weight_by_edge(graph) == {(3, far): 1, (3, 7): 3}
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 40) | st.integers(0, 2**62)] * 2), max_size=20))
@@ -65,14 +65,14 @@ def test_an_algs4_header_counts_lone_vertices(tmp_path: Path) -> None:
     graph = parse(tmp_path, ".txt", "6\n1\n1 3 0.5\n")
     assert graph.n_vertices == 6
     assert graph.vertex_labels is None
-    assert held(graph) == {(1, 3): 0.5}
+    assert weight_by_edge(graph) == {(1, 3): 0.5}
 
 
 @pytest.mark.parametrize("size", [1, 4, 11])
 def test_lines_may_span_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setattr(blocks, "BLOCK_BYTES", size)
     graph = parse(tmp_path, ".txt", "# x\n0,1,5\n# y\n\n1,2,9007199254740993\n2,0,0.5")
-    assert held(graph) == {(0, 1): 5.0, (1, 2): 9007199254740992.0, (0, 2): 0.5}
+    assert weight_by_edge(graph) == {(0, 1): 5.0, (1, 2): 9007199254740992.0, (0, 2): 0.5}
 
 
 @pytest.mark.parametrize(
@@ -134,4 +134,4 @@ def test_labels_come_back(tmp_path: Path) -> None:
     graph = Graph.from_edges([0, 3], [2, 2], [1, 2]).replace(vertex_labels=(3, 5, 8, 13))
     back = parse(tmp_path, ".txt", written(graph, FORMAT_OF["edge-list"]))
     assert back.vertex_labels == (3, 5, 8, 13)
-    assert held(back) == held(graph) == {(3, 8): 1, (8, 13): 2}
+    assert weight_by_edge(back) == weight_by_edge(graph) == {(3, 8): 1, (8, 13): 2}

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.io import mmread, mmwrite
 
 from clmst.core.graph import Graph
-from tests.io.files import FORMAT_OF, held, lightest, parse, refuses, written
+from tests.io.files import FORMAT_OF, lightest, parse, refuses, weight_by_edge, written
 from tests.strategies import EdgeArrays, edge_arrays
 
 BANNER = "%%MatrixMarket matrix coordinate real general\n"
@@ -22,7 +22,7 @@ GOOD = BANNER + "% a comment\n\n3 3 3\n1 2 0.5\n2 1 0.25\n3 3 -1\n"
 def test_both_triangles_are_one_edge_and_the_diagonal_none(tmp_path: Path) -> None:
     graph = parse(tmp_path, ".mtx", GOOD)
     assert graph.n_vertices == 3
-    assert held(graph) == {(0, 1): 0.25}
+    assert weight_by_edge(graph) == {(0, 1): 0.25}
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_fields(tmp_path: Path, banner: str, entries: str, dtype: type) -> None:
     text = f"%%MatrixMarket matrix coordinate {banner}\n3 3 2\n{entries}"
     graph = parse(tmp_path, ".mtx", text)
     assert graph.weights.dtype == dtype
-    assert held(graph) == {(0, 1): 1, (0, 2): 1}
+    assert weight_by_edge(graph) == {(0, 1): 1, (0, 2): 1}
 
 
 @given(edge_arrays())
@@ -63,7 +63,7 @@ def test_what_scipy_writes_is_read(tmp_path: Path, dtype: type) -> None:
     expected = Graph.from_scipy(matrix)
     if dtype == np.float32:  # written as its own shortest decimals
         graph = graph.replace(weights=graph.weights.astype(dtype))
-    assert held(graph) == held(expected)
+    assert weight_by_edge(graph) == weight_by_edge(expected)
 
 
 @pytest.mark.parametrize(
@@ -101,4 +101,4 @@ def test_integers_that_need_it_are_written_unsigned(tmp_path: Path) -> None:
     big = np.array([2**64 - 1], np.uint64)
     data = written(Graph.from_edges([0], [1], big), FORMAT_OF["matrix-market"])
     assert data.startswith(b"%%MatrixMarket matrix coordinate unsigned-integer symmetric\n")
-    assert held(parse(tmp_path, ".mtx", data)) == {(0, 1): 2**64 - 1}
+    assert weight_by_edge(parse(tmp_path, ".mtx", data)) == {(0, 1): 2**64 - 1}

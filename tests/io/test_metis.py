@@ -10,7 +10,7 @@ import pytest
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.io import blocks, write_graph
-from tests.io.files import FORMAT_OF, held, parse, refuses, written
+from tests.io.files import FORMAT_OF, parse, refuses, weight_by_edge, written
 
 PLAIN = "% a comment\n4 2\n3 2\n1\n% between\n1\n\n"
 WEIGHTED = "3 2 1\n2 7 3 -5\n1 7\n1 -5\n"
@@ -24,7 +24,7 @@ def test_a_blank_line_is_a_vertex(
     graph = parse(tmp_path, ".graph", PLAIN)
     assert graph.n_vertices == 4
     assert graph.is_symmetric
-    assert held(graph) == {(0, 1): 1, (0, 2): 1}
+    assert weight_by_edge(graph) == {(0, 1): 1, (0, 2): 1}
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_blank_line_is_a_vertex(
     ],
 )
 def test_what_stands_beside_neighbours(tmp_path: Path, text: str) -> None:
-    assert held(parse(tmp_path, ".graph", text)) == {(0, 1): 7, (0, 2): -5}
+    assert weight_by_edge(parse(tmp_path, ".graph", text)) == {(0, 1): 7, (0, 2): -5}
 
 
 @pytest.mark.parametrize("fmt", ["10", "010", "100", "11"])

@@ -16,7 +16,7 @@ from scipy import sparse
 from clmst.core.errors import FileFormatError
 from clmst.core.graph import Graph
 from clmst.io import files, read_forest, read_graph
-from tests.io.files import FORMAT_OF, held, parse, refuses, written
+from tests.io.files import FORMAT_OF, parse, refuses, weight_by_edge, written
 
 MATRIX = sparse.csr_array(
     (np.array([5, 7, 5, 9], np.int16), ([0, 0, 1, 2], [1, 2, 0, 2])), shape=(4, 4)
@@ -60,7 +60,9 @@ def test_every_sparse_format_is_read(tmp_path: Path, layout: str, compressed: bo
     sparse.save_npz(stream, MATRIX.asformat(layout), compressed=compressed)
     graph = parse(tmp_path, ".npz", stream.getvalue())
     assert graph.weights.dtype == np.int16
-    found = {pair: w for pair, w in held(graph).items() if w}  # bsr and dia store zeros as well
+    found = {
+        pair: w for pair, w in weight_by_edge(graph).items() if w
+    }  # bsr and dia store zeros as well
     assert graph.n_vertices == 4
     assert found == {(0, 1): 5, (0, 2): 7} or layout in ("bsr", "dia")
 
@@ -71,7 +73,7 @@ def test_weights_keep_their_dtype(tmp_path: Path, dtype: str) -> None:
     data = written(Graph.from_edges([0, 1], [1, 2], weights), FORMAT_OF["npz"])
     graph = parse(tmp_path, ".npz", data)
     assert graph.weights.dtype == (np.uint8 if dtype == "bool" else weights.dtype)
-    assert held(graph) == {(0, 1): 1, (1, 2): 0}
+    assert weight_by_edge(graph) == {(0, 1): 1, (1, 2): 0}
 
 
 def test_scipy_reads_what_is_written() -> None:

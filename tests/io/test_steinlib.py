@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clmst.io import blocks
-from tests.io.files import held, parse, refuses
+from tests.io.files import parse, refuses, weight_by_edge
 
 GOOD = """33D32945 STP File, STP Format Version 1.0
 
@@ -36,7 +36,7 @@ EOF
 def test_only_the_graph_section_is_read(tmp_path: Path) -> None:
     graph = parse(tmp_path, ".stp", GOOD)
     assert graph.n_vertices == 4
-    assert held(graph) == {(0, 1): 7.0, (1, 2): 0.5, (2, 3): 2.0}
+    assert weight_by_edge(graph) == {(0, 1): 7.0, (1, 2): 0.5, (2, 3): 2.0}
 
 
 @pytest.mark.parametrize("size", [1, 7, 30, 100])
@@ -44,12 +44,12 @@ def test_sections_may_span_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     monkeypatch.setattr(blocks, "BLOCK_BYTES", size)
-    assert held(parse(tmp_path, ".gr", GOOD)) == {(0, 1): 7.0, (1, 2): 0.5, (2, 3): 2.0}
+    assert weight_by_edge(parse(tmp_path, ".gr", GOOD)) == {(0, 1): 7.0, (1, 2): 0.5, (2, 3): 2.0}
 
 
 def test_weights_may_be_missing(tmp_path: Path) -> None:
     text = "SECTION Graph\nNodes 2\nArcs 1\nA 2 1\nEND\n"
-    assert held(parse(tmp_path, ".stp", text)) == {(0, 1): 1}
+    assert weight_by_edge(parse(tmp_path, ".stp", text)) == {(0, 1): 1}
 
 
 @pytest.mark.parametrize(

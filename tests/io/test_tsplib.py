@@ -10,7 +10,7 @@ import pytest
 import clmst
 from clmst import DenseGraph, Points
 from clmst.core.errors import InvalidArgumentError
-from tests.io.files import held, parse, refuses
+from tests.io.files import parse, refuses, weight_by_edge
 
 POINTS = """NAME : three
 COMMENT : a keyword without meaning here, and 3 : 4
@@ -57,7 +57,7 @@ def test_points(tmp_path: Path) -> None:
     assert isinstance(points, Points)
     assert points.metric == "rounded-euclidean"
     assert points.coordinates.tolist() == [[0, 0], [3, 4], [1, 1]]
-    assert held(parse(tmp_path, ".tsp", POINTS)) == {(0, 1): 5, (0, 2): 1, (1, 2): 4}
+    assert weight_by_edge(parse(tmp_path, ".tsp", POINTS)) == {(0, 1): 5, (0, 2): 1, (1, 2): 4}
 
 
 def test_keywords_in_any_form(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_keywords_in_any_form(tmp_path: Path) -> None:
 def test_three_dimensions(tmp_path: Path) -> None:
     text = POINTS.replace("2D", "3D").replace("0 0\n", "0 0 0\n")
     text = text.replace("4\n", "4 12\n", 2).replace("1 1\n", "1 1 1\n").replace("3 : 4 12", "3 : 4")
-    assert held(parse(tmp_path, ".tsp", text))[0, 1] == 13
+    assert weight_by_edge(parse(tmp_path, ".tsp", text))[0, 1] == 13
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -211,18 +211,18 @@ def test_promise(shape: Device, length: int) -> None:
     kept = records[chosen != 0]
     given = put(shape, records, chosen)
     for at_most in (0, 1, kept.size - 1, kept.size, kept.size + 1, length + 9):
-        room = min(at_most, length)
-        behind = draw(rng, WORD, room + TAIL)
+        written_most = min(at_most, length)
+        behind = draw(rng, WORD, written_most + TAIL)
         out = DeviceArray.from_host(behind, shape)
         for values in (None, given[0]):
             outs = {"out": out} if values is None else {"values_out": out}
             found, *_, count = compact(*given, values=values, at_most=at_most, **outs)
-            assert found.size == room
+            assert found.size == written_most
             assert count_of(count) == kept.size
-            written = min(room, kept.size)
+            written = min(written_most, kept.size)
             assert same(out.to_host(), np.concatenate([kept[:written], behind[written:]]))
         found, count = positions(given[1], at_most=at_most)
-        assert found.size == room
+        assert found.size == written_most
         assert count_of(count) == kept.size
 
 
@@ -265,13 +265,13 @@ def with_what_is_wrong(device: Device) -> dict[str, tuple[dict[str, Any], str]]:
         "values of bytes": ({"values": new(100, byte)}, "values has elements of uint8, 1 bytes"),
         "values too short": ({"values": new(99, word)}, "values has 99 elements"),
         "values_out alone": ({"values_out": new(100, word)}, "values_out but no values"),
-        "out too short": ({"out": new(99, word)}, "out has room for 99 elements; 100 may be"),
+        "out too short": ({"out": new(99, word)}, "out has 99 elements; it must have at least 100"),
         "values_out too short": (
             {"values": new(100, word), "values_out": new(9, word)},
-            "values_out has room for 9 elements",
+            "values_out has 9 elements",
         ),
         "out of another dtype": ({"out": new(100, np.dtype(np.int32))}, "out is of int32"),
-        "no room for the count": ({"count": new(0, word)}, "count has room for 0 elements"),
+        "no room for the count": ({"count": new(0, word)}, "count has 0 elements"),
         "count of longs": ({"count": new(1, np.dtype(np.uint64))}, "count is of uint64"),
         "out over records": ({"records": long[128:228], "out": long}, "out and records overlap"),
         "out over flags": (

@@ -164,7 +164,7 @@ def test_output_of_the_wrong_kind(given: DeviceArray) -> None:
     device = Device(given.device.cl_device)
     wrong = {
         "out is of float32; it must be of uint32": DeviceArray.empty(1, "f4", given.device),
-        "out has room for 0 elements; 1 may be written": DeviceArray.empty(0, "u4", given.device),
+        "out has 0 elements; it must have at least 1": DeviceArray.empty(0, "u4", given.device),
         f"out is on {device!r}, another array on {given.device!r}; all must be in one context": (
             DeviceArray.empty(1, "u4", device)
         ),

@@ -390,7 +390,7 @@ def test_output_overlaps_values(given: DeviceArray, flags: DeviceArray) -> None:
 
 def test_output_has_no_room(given: DeviceArray, flags: DeviceArray) -> None:
     out = DeviceArray.from_host(VALUES[:999], given.device)
-    assert refused(given, flags, out=out) == ("out has room for 999 elements; 1000 may be written")
+    assert refused(given, flags, out=out) == ("out has 999 elements; it must have at least 1000")
     assert_equal(out.to_host(), VALUES[:999])
 
 

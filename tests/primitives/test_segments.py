@@ -96,7 +96,7 @@ def refusals(device: Device) -> dict[str, tuple[Callable[[], object], str]]:
         "no offsets": (lambda: segmented_reduce(values, offsets=none), "one more than"),
         "no offsets for flags": (lambda: head_flags(none, 3), "one more than"),
         "wide offsets": (lambda: head_flags(values.view(np.uint64), 3), "must be of uint32"),
-        "small out": (lambda: segmented_reduce(values, flags, out=values[:1]), "room"),
+        "small out": (lambda: segmented_reduce(values, flags, out=values[:1]), "at least"),
         "out is read": (lambda: segmented_reduce(values, flags, out=values), "overlap"),
         "ends over heads": (lambda: end_flags(flags, out=flags), "overlap"),
         "ends of words": (lambda: end_flags(values), "must be of uint8"),

@@ -119,12 +119,12 @@ def test_arrays_must_fit(any_device: Device) -> None:
     values = DeviceArray.from_host(np.arange(8, dtype="u4"), any_device)
     short, before = values[:7], keys.to_host()
     wrong: list[tuple[str, dict[str, Any]]] = [
-        ("keys_out has room for 0 elements", {"keys_out": keys[:0]}),
+        ("keys_out has 0 elements", {"keys_out": keys[:0]}),
         ("keys_out is of uint32; it must be of int32", {"keys_out": values}),
         ("values has 7 elements; it must have 8", {"values": short}),
         ("values is a NoneType", {"values": None}),
         ("values has elements of uint8", {"values": DeviceArray.empty(8, "u1", any_device)}),
-        ("values_out has room for 7", {"values_out": short}),
+        ("values_out has 7", {"values_out": short}),
         ("key_bits is 0; a key has 1 to 64 bits", {"key_bits": 0}),
         ("key_bits is 0; a key has 1 to 64 bits", {"start_bit": 32}),
         ("the key goes from bit 1 to bit 33; keys has", {"start_bit": 1, "key_bits": 32}),
@@ -135,7 +135,7 @@ def test_arrays_must_fit(any_device: Device) -> None:
         with pytest.raises(InvalidArgumentError, match=message):
             sort_by_key(keys, **options)
         assert same_bits(keys.to_host(), before), message
-    with pytest.raises(InvalidArgumentError, match="out has room for 0"):
+    with pytest.raises(InvalidArgumentError, match="out has 0"):
         sort(keys, out=keys[:0])
     with pytest.raises(InvalidArgumentError, match="no strategy"):
         sort(keys, strategy="quick")  # type: ignore[arg-type]

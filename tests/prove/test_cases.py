@@ -24,7 +24,7 @@ def test_case_does_not_depend_on_those_before() -> None:
     for number, one in reversed(list(zip(numbers, first, strict=True))):
         cases.sample_of.cache_clear()
         other = PLAN.case(number)
-        for name in ("algorithm", "option", "variant", "maximum", "way", "lowered", "key"):
+        for name in ("algorithm", "option", "variant", "maximum", "input_form", "lowered", "key"):
             assert getattr(other, name) == getattr(one, name)
         assert other.sample is not one.sample
         for name in ("n", "u", "v", "w", "family", "shape", "order"):
@@ -95,7 +95,7 @@ def test_oracle_is_doubted_where_it_is_wrong() -> None:
 
 @pytest.mark.slow
 def test_a_slice_is_right(any_device: Device) -> None:
-    """Some thousand cases of the default device: every algorithm, way in and kind of graph."""
+    """Some thousand cases of the default device: every algorithm, input form and kind of graph."""
     variants, tally, failures = DeviceVariants(None), Tally(), []
     assert variants.device is any_device
     plan = Plan(seed=31, block=2400)  # one dtype in one variant: programs are few
@@ -111,6 +111,6 @@ def test_a_slice_is_right(any_device: Device) -> None:
     assert tally.table("verdict")["right"] > 2000
     assert tally.counts["total/oracle checked"] > 10
     assert len(tally.table("graph")) >= 19
-    ways = Counter(tally.table("way in"))
-    assert {"repeated", "repeated, two devices", "SciPy CSR", "edge arrays"} <= ways.keys()
+    input_forms = Counter(tally.table("input form"))
+    assert {"repeated", "repeated, two devices", "SciPy CSR", "edge arrays"} <= input_forms.keys()
     assert Tally.of_json(tally.as_json()).counts == tally.counts

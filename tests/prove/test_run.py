@@ -69,7 +69,7 @@ def first_struck() -> int:
 
 
 def _happens(case: cases.Case) -> bool:
-    if case.algorithm != "prim" or case.way.startswith("repeated"):
+    if case.algorithm != "prim" or case.input_form.startswith("repeated"):
         return False
     return is_struck(cases.expected_of(case.sample, maximum=case.maximum).edges)
 
@@ -161,7 +161,7 @@ def test_shrinking_ends_at_the_least_graph() -> None:
     while has_parallel(case := plan.case(number)) < 5 or case.sample.coordinates is not None:
         number += 8
     kept: list[Any] = []
-    case = replace(case, way="edge arrays")
+    case = replace(case, input_form="edge arrays")
     least = shrink.shrink(case, lambda c: has_parallel(c) > 0, 1e300, kept.append)
     assert least.sample.m == 2
     assert least.sample.n <= 2

@@ -167,16 +167,17 @@ def cores(
 def grouped(sizes: Sequence[int], costs: Costs) -> list[list[int]]:
     """Return which dense parts share a matrix, by their indices.
 
-    A matrix more takes a solve more; one of several parts has cells between them, which are in
-    vain. Parts go into the present matrix, from the largest on, while that is the lesser evil.
+    One more matrix takes one more solve. A matrix of several parts has cells between the parts,
+    which cost time for nothing. The largest parts come first; each joins the present matrix as long
+    as the wasted cells take less time than one more solve.
     """
     groups: list[list[int]] = []
-    room = 0
+    vertices = 0  # of the present matrix
     for index in sorted(range(len(sizes)), key=lambda index: -sizes[index]):
-        in_vain = 1e-6 * costs.cell_ns * 2 * room * sizes[index]
-        if not groups or in_vain > costs.solve_ms:
+        wasted_ms = 1e-6 * costs.cell_ns * 2 * vertices * sizes[index]
+        if not groups or wasted_ms > costs.solve_ms:
             groups.append([])
-            room = 0
+            vertices = 0
         groups[-1].append(index)
-        room += sizes[index]
+        vertices += sizes[index]
     return groups

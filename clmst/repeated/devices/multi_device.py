@@ -41,9 +41,9 @@ class MultiDevice:
     def __init__(self, plan: DevicePlan, *, maximum: bool) -> None:
         self.plan, self.maximum = plan, maximum
         self.encoding: Encoding | None = None  # of the present weights
-        rooms = [task.part.room for one in plan.assignments for task in one.tasks]
+        capacities = [task.part.forest_capacity for one in plan.assignments for task in one.tasks]
         with failures_of(plan.device), plan.device.lock:
-            self._union = Union(plan.edges, rooms, plan.device)
+            self._union = Union(plan.edges, capacities, plan.device)
         self.workers: list[Worker] = []
         for index, assignment in enumerate(plan.assignments):
             begin = sum(len(worker.pieces) for worker in self.workers)

@@ -102,7 +102,9 @@ class Piece:
         )
         earned.require_rounds(graph, name, maximum=maximum, options=task.options)
         solution = solve(graph, launch, maximum=maximum, options=task.options)
-        chosen, total = positions(solution.in_forest, at_most=self.part.room, launch=launch)
+        chosen, total = positions(
+            solution.in_forest, at_most=self.part.forest_capacity, launch=launch
+        )
         k = launch.read_word(total.memory)
         lists.list_forest(
             number, chosen, graph, launch, k=k, numbers=self._numbers, first=self.part.first_slot
@@ -156,9 +158,9 @@ class Worker:
         self._own: Lists | None = None  # what is sent to the union's device
         self._queue: Any = None
         if self.device is not union.device:
-            self._own = Lists([piece.part.room for piece in self.pieces], self.device)
+            self._own = Lists([piece.part.forest_capacity for piece in self.pieces], self.device)
             self._queue = union.device.new_queue()
-            self._host = [np.empty(piece.part.room, np.uint32) for piece in self.pieces]
+            self._host = [np.empty(piece.part.forest_capacity, np.uint32) for piece in self.pieces]
             self._host_words = [np.empty(0, np.uint32) for _ in self.pieces]
 
     @property
@@ -253,10 +255,10 @@ class Worker:
         if self._own is None:
             return []
         sent = []
-        for index, (found, room) in enumerate(zip(work.found, self._host, strict=True)):
+        for index, (found, buffer) in enumerate(zip(work.found, self._host, strict=True)):
             if self._host_words[index].dtype != encoding.word or not self._host_words[index].size:
-                self._host_words[index] = np.empty(room.size, encoding.word)
-            slots = room[: found.n_edges]
+                self._host_words[index] = np.empty(buffer.size, encoding.word)
+            slots = buffer[: found.n_edges]
             words = self._host_words[index][: found.n_edges]
             self._own.read(index, slots, words, work.launch)
             sent.append((found, slots, words))

@@ -28,7 +28,7 @@ from tests.repeated.rounds import check
 both = pytest.mark.parametrize("strategy", ["split", "cores"])
 
 
-class Injury:
+class Fault:
     """What lets devices fail: whatever they read back from some read on is an error.
 
     A device that is `lost` gives nothing back ever after; one that is out of memory does.
@@ -52,7 +52,7 @@ class Injury:
 
         return read
 
-    def strike(self, device: Device, *, after: int = 0, lost: bool = False) -> None:
+    def inject(self, device: Device, *, after: int = 0, lost: bool = False) -> None:
         """Let a device fail after so many more reads."""
         error: Exception = OutOfDeviceMemoryError(f"no room on {device.name}")
         if lost:
@@ -60,14 +60,14 @@ class Injury:
         key = id(device)
         self._reads[key], self._error[key], self._is_lost[key] = after, error, lost
 
-    def heal(self) -> None:
+    def remove(self) -> None:
         self._reads.clear()
 
 
 @pytest.fixture
-def injury(monkeypatch: pytest.MonkeyPatch) -> Injury:
+def fault(monkeypatch: pytest.MonkeyPatch) -> Fault:
     monkeypatch.setattr(partition, "RANGE_STEP", 64)
-    return Injury(monkeypatch)
+    return Fault(monkeypatch)
 
 
 def weights_for(solver: RepeatedSolver, count: int = 3) -> list[Any]:
@@ -75,7 +75,7 @@ def weights_for(solver: RepeatedSolver, count: int = 3) -> list[Any]:
     return [rng.integers(0, 200, solver.n_edges).astype("f4") for _ in range(count)]
 
 
-def members_of(solver: RepeatedSolver) -> list[Device]:
+def devices_of(solver: RepeatedSolver) -> list[Device]:
     executor = solver._session.opened()
     assert isinstance(executor, MultiDevice)
     return [worker.device for worker in executor.workers]
@@ -87,19 +87,19 @@ def warned(device: Device) -> Any:
 
 @every_device_set("two", "copying")
 @both
-@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("index", [0, 1])
 @pytest.mark.parametrize("after", [0, 2])
 @pytest.mark.parametrize("lost", [False, True])
 def test_a_round_is_finished_by_the_other(
-    devices: list[Device], strategy: str, place: int, injury: Injury, *, after: int, lost: bool
+    devices: list[Device], strategy: str, index: int, fault: Fault, *, after: int, lost: bool
 ) -> None:
     """Whichever fails, early or in the last pass; later rounds go on without it, in silence."""
     solver = RepeatedSolver(clustered_graph(), devices=devices, strategy=strategy)
     weights = weights_for(solver)
     check(solver, weights[0])
-    failing = members_of(solver)[place]
+    failing = devices_of(solver)[index]
     (other,) = [device for device in devices if device is not failing]
-    injury.strike(failing, after=after if place == 0 else 0, lost=lost)
+    fault.inject(failing, after=after if index == 0 else 0, lost=lost)
     with warned(failing):
         check(solver, weights[1])
     assert solver.device is other
@@ -113,19 +113,19 @@ def test_a_round_is_finished_by_the_other(
 
 
 @every_device_set("three")
-def test_two_of_three_are_left(devices: list[Device], injury: Injury) -> None:
+def test_two_of_three_are_left(devices: list[Device], fault: Fault) -> None:
     """Edges are shared out anew; when all have failed, every call says so."""
     solver = RepeatedSolver(clustered_graph(), devices=devices, strategy="split")
     weights = weights_for(solver)
     check(solver, weights[0])
-    injury.strike(devices[1])
+    fault.inject(devices[1])
     with warned(devices[1]):
         forest = check(solver, weights[1])
     assert len(forest.stats["devices"]) == 2
-    injury.strike(devices[0], lost=True)
+    fault.inject(devices[0], lost=True)
     with warned(devices[0]):
         check(solver, weights[2])
-    injury.strike(devices[2])
+    fault.inject(devices[2])
     for _ in range(2):
         with pytest.raises(UnsupportedDeviceError, match="it was the solver's last device"):
             solver.solve(weights[0])
@@ -134,12 +134,12 @@ def test_two_of_three_are_left(devices: list[Device], injury: Injury) -> None:
 
 
 @every_device_set("two")
-def test_warnings_that_are_errors(devices: list[Device], injury: Injury) -> None:
+def test_warnings_that_are_errors(devices: list[Device], fault: Fault) -> None:
     """Whoever wants no round without all devices gets none; the next one is as the others are."""
     solver = RepeatedSolver(clustered_graph(), devices=devices, strategy="split")
     weights = weights_for(solver)
     check(solver, weights[0])
-    injury.strike(devices[0])
+    fault.inject(devices[0])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(DeviceWarning, match="goes on without it"):
@@ -152,15 +152,15 @@ def test_warnings_that_are_errors(devices: list[Device], injury: Injury) -> None
 @both
 @pytest.mark.parametrize("lost", [False, True])
 def test_weights_that_are_on_devices(
-    devices: list[Device], strategy: str, injury: Injury, *, lost: bool
+    devices: list[Device], strategy: str, fault: Fault, *, lost: bool
 ) -> None:
     """Those of an update are read back, if the device that failed gives them; else it is told."""
     graph = clustered_graph()
-    for place in range(2):
+    for index in range(2):
         solver = RepeatedSolver(graph, devices=devices, strategy=strategy)
         weights = weights_for(solver)
         check(solver, weights[0])
-        injury.strike(members_of(solver)[place], lost=lost)
+        fault.inject(devices_of(solver)[index], lost=lost)
         changed = weights[0].copy()
         changed[[9, 7]] = 0, 3
         if lost:
@@ -173,15 +173,13 @@ def test_weights_that_are_on_devices(
         else:
             with warned(devices[0]):
                 check(solver, changed, solver.update([9, 7, 9], [5, 3, 0]))
-        injury.heal()
+        fault.remove()
 
 
 @every_device_set("two", "copying")
 @both
-@pytest.mark.parametrize("place", [0, 1])
-def test_one_of_many_rounds(
-    devices: list[Device], strategy: str, place: int, injury: Injury
-) -> None:
+@pytest.mark.parametrize("index", [0, 1])
+def test_one_of_many_rounds(devices: list[Device], strategy: str, index: int, fault: Fault) -> None:
     """All forests come, in order, though what was on its way to the device that failed is lost."""
     solver = RepeatedSolver(clustered_graph(), devices=devices, strategy=strategy)
     rounds, same = weights_for(solver, 6), np.empty(solver.n_edges, np.float32)
@@ -190,7 +188,7 @@ def test_one_of_many_rounds(
         for k, weights in enumerate(rounds):
             same[:] = weights
             if k == 2:
-                injury.strike(members_of(solver)[place], after=0)
+                fault.inject(devices_of(solver)[index], after=0)
             yield same
 
     with warned(devices[0]):
@@ -200,7 +198,7 @@ def test_one_of_many_rounds(
 
 @every_device_set("two")
 def test_an_upload_that_fails(
-    devices: list[Device], injury: Injury, monkeypatch: pytest.MonkeyPatch
+    devices: list[Device], fault: Fault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of weights that are one ahead: it is no error of the weights, and none of theirs is lost."""
     solver = RepeatedSolver(clustered_graph(), devices=devices, strategy="split")
@@ -225,7 +223,7 @@ def test_an_upload_that_fails(
 @every_device_set("two")
 @pytest.mark.parametrize("keep_on_device", [False, True])
 def test_alone_and_then_the_other(
-    devices: list[Device], injury: Injury, *, keep_on_device: bool
+    devices: list[Device], fault: Fault, *, keep_on_device: bool
 ) -> None:
     """Where one device does all, another takes its place; weights of the first are read back."""
     solver = RepeatedSolver(clustered_graph(), devices=devices, strategy="alone")
@@ -234,7 +232,7 @@ def test_alone_and_then_the_other(
     first = solver.device
     (other,) = [device for device in devices if device is not first]
     array = DeviceArray.from_host(weights[1], first)
-    injury.strike(first)
+    fault.inject(first)
     with warned(first):
         forest = solver.solve(array, keep_on_device=True)
     assert solver.device is forest.graph.device is other
@@ -311,4 +309,4 @@ def test_what_breaks_a_round_off_is_no_failure(
         assert waiting[0], "it waited, and was not interrupted"
     waiting[0] = False
     check(solver, weights[2])
-    assert len(members_of(solver)) == 2
+    assert len(devices_of(solver)) == 2

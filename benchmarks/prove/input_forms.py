@@ -1,4 +1,4 @@
-"""How a sample comes to the library, by every door, and what its edge ids mean then."""
+"""The forms in which a sample is given to the library, and what its edge ids mean in each."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Given:
         return None
 
 
-Way = Callable[[Sample, Draws, Any], Given]
+InputForm = Callable[[Sample, Draws, Any], Given]
 
 
 # ------------------------------------------------------------------------- edge arrays
@@ -78,8 +78,8 @@ def both_directions(sample: Sample, draws: Draws, device: Any) -> Given:
 
 def on_device(sample: Sample, draws: Draws, device: Any) -> Given:
     """Put on the device beforehand."""
-    way = both_directions if draws.one_in(2) else edge_arrays
-    given = way(sample, draws, device)
+    input_form = both_directions if draws.one_in(2) else edge_arrays
+    given = input_form(sample, draws, device)
     return Given(clmst.to_device(given.graph, device), ids=given.ids)
 
 
@@ -240,31 +240,31 @@ def file(sample: Sample, draws: Draws, _device: Any) -> Given:
 # --------------------------------------------------------------------------- which ones
 
 
-def applicable(sample: Sample, algorithm: str) -> list[tuple[str, Way]]:
+def applicable(sample: Sample, algorithm: str) -> list[tuple[str, InputForm]]:
     """Return the ways that a sample can go, the usual ones several times."""
     narrow = sample.w.dtype != np.float16  # SciPy has no sparse matrices of those
     # Python's numbers become int64 or float64: with other dtypes, a process would build twice as
     # many programs.
     plain = sample.w.dtype in (np.int32, np.int64, np.float64, np.bool_)
     complete = algorithm in ("auto", "dense") and sample.is_complete and sample.n > 0
-    ways: list[tuple[str, Way]] = [("edge arrays", edge_arrays)]
-    ways += [("both directions", both_directions)]
-    ways += [("CSR arrays", sorted_csr), ("on device", on_device)]
+    input_forms: list[tuple[str, InputForm]] = [("edge arrays", edge_arrays)]
+    input_forms += [("both directions", both_directions)]
+    input_forms += [("CSR arrays", sorted_csr), ("on device", on_device)]
     if narrow:
-        ways += [("SciPy CSR", scipy_csr)]
-    ways *= 2
+        input_forms += [("SciPy CSR", scipy_csr)]
+    input_forms *= 2
     if narrow and sample.is_simple:
-        ways += [("SciPy", scipy_any)] * 2
+        input_forms += [("SciPy", scipy_any)] * 2
     if plain and sample.m <= 400 and _networkx() is not None:
-        ways += [("NetworkX", networkx)]
+        input_forms += [("NetworkX", networkx)]
     if sample.is_simple and sample.n <= 100:
-        ways += [("masked array", masked)]
+        input_forms += [("masked array", masked)]
     if plain and sample.is_simple and 0 < sample.m <= 400 and sample.w.dtype != np.bool_:
-        ways += [("file", file)]
+        input_forms += [("file", file)]
     if complete:
-        ways += [("matrix", dense_graph)] * 10
+        input_forms += [("matrix", dense_graph)] * 10
     if sample.coordinates is not None:
-        ways += [("points as edges", points_as_edges)] * 5
+        input_forms += [("points as edges", points_as_edges)] * 5
         if algorithm in ("auto", "dense"):
-            ways += [("points", points)] * 15
-    return ways
+            input_forms += [("points", points)] * 15
+    return input_forms
