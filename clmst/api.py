@@ -21,13 +21,11 @@ from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.forest import Forest
 from clmst.core.points import Points
 from clmst.intake import as_graph, on_device, put
-from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device, pass_over
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.profile import Profile
 from clmst.runtime.trust import NoFamilyLeftError
 
 
@@ -248,7 +246,7 @@ def core_numbers(graph: Any, *, device: Any = None) -> npt.NDArray[np.uint32]:
         if device is not None:
             get_device(device)
         return np.full(graph.n_vertices, max(graph.n_vertices - 1, 0), np.uint32)
-    stored = on_device(graph, device, wait=False)
+    stored = on_device(graph, device)
     assert isinstance(stored, DeviceGraph)
     device = stored.device
     earned.require_core_numbers(device)
@@ -273,8 +271,8 @@ def _solve(
     check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
     while True:
         try:
-            stored = on_device(graph, device, algorithm=algorithm, wait=profile)
-            launch = _launcher(stored.device, profile=profile)
+            stored = on_device(graph, device, algorithm=algorithm)
+            launch = Launcher.of(stored.device, profile=profile)
             with stored.device.lock, Guard(stored.device, caches=stored.caches):
                 if isinstance(stored, DeviceMatrix):
                     forest = _solve_matrix(stored, launch, options=options, maximum=maximum)
@@ -288,13 +286,6 @@ def _solve(
         except NoFamilyLeftError as error:
             if isinstance(graph, DeviceGraph | DeviceMatrix) or not pass_over(device, error):
                 raise
-
-
-def _launcher(device: Device, *, profile: bool) -> Launcher:
-    """Return what enqueues a solve; a profile takes a queue of its own."""
-    if profile:
-        return Launcher(device, device.profiling_queue, Profile())
-    return Launcher(device, device.queue)
 
 
 def _solve_matrix(

@@ -67,20 +67,18 @@ def _callers_level() -> int:
     return level
 
 
-def on_device(
-    graph: Any, device: Any, *, algorithm: str = "auto", wait: bool
-) -> DeviceGraph | DeviceMatrix:
-    """Return a graph on the device that is meant.
+def on_device(graph: Any, device: Any, *, algorithm: str = "auto") -> DeviceGraph | DeviceMatrix:
+    """Return a graph on the device that is meant, for which the device's own queue may wait.
 
     Parameters
     ----------
     graph, device
         As of :func:`clmst.minimum_spanning_forest`.
-    algorithm, wait
+    algorithm
         As of :func:`put`.
     """
     if not isinstance(graph, DeviceGraph | DeviceMatrix):
-        return put(graph, get_device(device), algorithm=algorithm, wait=wait)
+        return put(graph, get_device(device), algorithm=algorithm, wait=False)
     check_place(graph, device)
     if isinstance(graph, DeviceGraph):
         check_memory(graph.device, graph.weights)

@@ -21,7 +21,6 @@ from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, Encoding
 from clmst.repeated import earned
 from clmst.repeated.changes import Changes, unknown_error
-from clmst.repeated.launching import launcher_for
 from clmst.repeated.staged import Needs, StagedWeights, closed_error, nan_error, stage
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -232,7 +231,7 @@ class SingleDevice:
     # ---------------------------------------------------------------------------- timing
 
     def _launcher(self, *, profile: bool) -> Launcher:
-        self._launch = launcher_for(self.device, profile=profile)
+        self._launch = Launcher.of(self.device, profile=profile)
         return self._launch
 
     def _now(self, launch: Launcher) -> float:

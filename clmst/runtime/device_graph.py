@@ -9,7 +9,7 @@ from typing import Any
 from clmst.core.arguments import check_bool, check_dict, check_kind, shown, unchecked
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
-from clmst.core.weight_keys import KeyedWeights, WeightKind, encode
+from clmst.core.weight_keys import EncodedWeights, KeyedWeights, WeightKind, encode
 from clmst.runtime.device import Device
 from clmst.runtime.device_memory import check_capacity
 
@@ -77,7 +77,13 @@ class DeviceGraph:
         check_kind("graph", graph, Graph)
         check_kind("device", device, Device)
         check_bool("wait", wait)
-        encoded = encode(graph.weights)
+        return cls.of_keys(graph, encode(graph.weights), device, wait=wait)
+
+    @classmethod
+    def of_keys(
+        cls, graph: Graph, encoded: EncodedWeights, device: Device, *, wait: bool
+    ) -> DeviceGraph:
+        """Put a graph on a device as :meth:`upload` does, the words of its weights at hand."""
         indptr, indices, weights = device.upload_all(
             graph.indptr, graph.indices, encoded.bits, wait=wait
         )

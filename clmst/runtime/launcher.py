@@ -36,6 +36,15 @@ class Launcher:
         self.launches = 0
         self._phase: str | None = None
 
+    @classmethod
+    def of(cls, device: Device, *, profile: bool) -> Launcher:
+        """Return one for a device's own queue, or for its profiling queue, once that is done."""
+        if not profile:
+            return cls(device, device.queue)
+        with device.lock:
+            device.queue.finish()
+        return cls(device, device.profiling_queue, Profile())
+
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         """Let what is enqueued within belong to a phase of an algorithm, in the profile."""

@@ -21,7 +21,6 @@ from clmst.repeated.devices.failure import DeviceFailure, failures_of
 from clmst.repeated.devices.plan import DevicePlan
 from clmst.repeated.devices.stats import LastPass, round_stats
 from clmst.repeated.devices.worker import Work, Worker
-from clmst.repeated.launching import launcher_for
 from clmst.repeated.staged import Needs, StagedWeights, nan_error, stage
 from clmst.runtime.device import Device
 from clmst.runtime.failures import has_finished
@@ -195,7 +194,7 @@ class MultiDevice:
     def _last_pass(self, works: list[Work], encoding: Encoding, began: float) -> DeviceForest:
         """Solve the union of the forests; waits for it."""
         task, device = self.plan.last, self.plan.device
-        launch = launcher_for(device, profile=works[0].launch.profile is not None)
+        launch = Launcher.of(device, profile=works[0].launch.profile is not None)
         lengths = [found.n_edges for one in works for found in one.found]
         entered = time.perf_counter()
         with failures_of(device), device.lock:

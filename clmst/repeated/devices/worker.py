@@ -16,7 +16,6 @@ from clmst.core.weight_keys import Array, Encoding
 from clmst.primitives.compact import positions
 from clmst.repeated import earned
 from clmst.repeated.devices.plan import Assignment, Task
-from clmst.repeated.launching import launcher_for
 from clmst.repeated.staged import StagedWeights
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -189,7 +188,7 @@ class Worker:
 
     def solve(self, staged: StagedWeights, *, profile: bool) -> Work:
         """Solve with other weights, and let the union have the forests."""
-        work = Work(launch=launcher_for(self.device, profile=profile))
+        work = Work(launch=Launcher.of(self.device, profile=profile))
 
         def enter() -> list[DeviceGraph]:
             self.upload(staged, work.launch.queue)
@@ -202,7 +201,7 @@ class Worker:
 
     def change(self, ids: Array, words: Array, encoding: Encoding, *, profile: bool) -> Work:
         """Solve with some weights changed; `ids` are edges that there are, `words` no NaN."""
-        work = Work(launch=launcher_for(self.device, profile=profile))
+        work = Work(launch=Launcher.of(self.device, profile=profile))
 
         def enter() -> list[DeviceGraph]:
             graphs = []

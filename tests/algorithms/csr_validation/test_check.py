@@ -14,17 +14,36 @@ import clmst
 from clmst import Device, Graph, InvalidGraphError
 from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.algorithms.csr_validation.check import upload_canonical
+from clmst.runtime.device_graph import DeviceGraph
 from tests.forests import assert_same_forest
 from tests.strategies import WEIGHT_DTYPES
+
+shows_a_fault = csr_validation._shows_a_fault
 
 
 @pytest.fixture
 def copying(device: Device, monkeypatch: pytest.MonkeyPatch) -> Device:
-    """Return the device as one that copies, for matrices of any size."""
+    """Return the device as one that copies, for matrices of any size, and finds faults itself."""
     monkeypatch.setattr(csr_validation, "FROM_SLOTS", 1)
+    monkeypatch.setattr(csr_validation, "_shows_a_fault", lambda _: False)
     capabilities = device.capabilities
     monkeypatch.setattr(device, "capabilities", replace(capabilities, host_arrays="copied"))
     return device
+
+
+@pytest.fixture
+def uploads(copying: Device, monkeypatch: pytest.MonkeyPatch) -> list[Graph]:
+    """Return what is put on the device, after a look at a few slots."""
+    seen: list[Graph] = []
+    put = DeviceGraph.of_keys
+
+    def noted(graph: Graph, *arguments: Any, **named: Any) -> DeviceGraph:
+        seen.append(graph)
+        return put(graph, *arguments, **named)
+
+    monkeypatch.setattr(csr_validation, "_shows_a_fault", shows_a_fault)
+    monkeypatch.setattr(DeviceGraph, "of_keys", noted)
+    return seen
 
 
 def narrow(A: Any) -> Any:
@@ -160,3 +179,54 @@ def test_forests(copying: Device) -> None:
     upper = narrow(sparse.csr_array(sparse.triu(A)))
     expected = clmst.kruskal(Graph.from_scipy(upper))
     assert_same_forest(clmst.minimum_spanning_forest(upper, device=copying), expected)
+
+
+def other_weights(A: Any) -> None:
+    A.data[:] = np.arange(A.nnz)
+
+
+def falling_rows(A: Any) -> None:
+    for row in range(A.shape[0]):
+        slots = slice(A.indptr[row], A.indptr[row + 1])
+        A.indices[slots], A.data[slots] = A.indices[slots][::-1], A.data[slots][::-1]
+
+
+def outside(A: Any) -> None:
+    A.indices[:] = A.shape[0]
+
+
+@pytest.mark.parametrize("spoil", [other_weights, falling_rows, outside])
+def test_what_is_faulty_all_over_is_not_uploaded(
+    copying: Device, uploads: list[Graph], spoil: Callable[[Any], None]
+) -> None:
+    """The host would have to convert it, so the copy on the device would be thrown away."""
+    A = matrix(n=3000)
+    spoil(A)
+    assert upload_canonical(A, copying) is None
+    lower = narrow(sparse.csr_array(sparse.tril(matrix(n=3000), -1)))
+    assert upload_canonical(lower, copying) is None
+    assert uploads == []
+
+
+def test_what_is_canonical_is_uploaded_once(copying: Device, uploads: list[Graph]) -> None:
+    for A in (matrix(n=3000), narrow(sparse.csr_array(sparse.triu(matrix(n=3000))))):
+        forest = clmst.minimum_spanning_forest(A, device=copying)
+        assert len(uploads) == 1
+        assert uploads.pop().n_slots == A.nnz
+        assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(A)))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_few_slots_show_no_fault_of_what_is_canonical(seed: int) -> None:
+    """A canonical matrix that were refused here would be transposed by the host, for nothing."""
+    A = matrix(n=20 + 50 * seed, seed=seed)
+    for one in (A, narrow(sparse.csr_array(sparse.triu(A)))):
+        assert not shows_a_fault(Graph.from_scipy(one))
+
+
+def test_an_untrusted_device_gets_no_upload(
+    copying: Device, uploads: list[Graph], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csr_validation, "_is_trusted", lambda *_: False)
+    assert upload_canonical(matrix(), copying) is None
+    assert uploads == []
