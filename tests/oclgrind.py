@@ -17,11 +17,11 @@ import numpy as np
 import pyopencl as cl
 import pytest
 
+from benchmarks.variants import GPU_SHAPE
 from clmst import Device
 from clmst.runtime import discovery, policy
 from clmst.runtime.launcher import Launcher
 from tests.runtime.test_policy import CAPABILITIES
-from tests.variants import GPU_SHAPE
 
 LIBRARIES = [
     Path(folder) / "oclgrind" / "liboclgrind-rt-icd.so"
@@ -126,8 +126,9 @@ def fill_by_copying(
 
 def only_device() -> Device:
     """Return Oclgrind's device, the only one there is, having worked round what it mistakes."""
-    Device.allocate = allocate_exactly  # type: ignore[method-assign]
-    Launcher.fill = fill_by_copying  # type: ignore[method-assign]
+    # Their types are those of functions that `guarded` wraps.
+    Device.allocate = allocate_exactly  # type: ignore[method-assign, assignment]
+    Launcher.fill = fill_by_copying  # type: ignore[method-assign, assignment]
     (simulator,) = discovery.enumerate_devices()
     assert simulator.platform == "Oclgrind"
     return simulator

@@ -302,16 +302,16 @@ def chain_wrongs(device: Device) -> Iterator[str]:
     rng = np.random.default_rng(1)
     launch = Launcher(device, device.queue)
     for n, m in ((60, 30), (60, 70)):
-        pairs = rng.integers(0, n, (2, m))
-        graph = Graph.from_edges(*pairs, rng.integers(0, 9, m).astype("f4"), n_vertices=n)
+        u, v = rng.integers(0, n, (2, m))
+        graph = Graph.from_edges(u, v, rng.integers(0, 9, m).astype("f4"), n_vertices=n)
         resident = replace(DeviceGraph.upload(graph, device), rows=device.upload(graph.rows))
         candidates = contract_series(resident, launch)
         plan = filter_boruvka.plan_candidates(resident, candidates, launch, maximum=False)
         run = filter_boruvka.CandidateRun(resident, plan, launch)
         slots = np.flatnonzero(run.solution.in_forest.to_host())
-        if not run.is_done() or not np.array_equal(
-            graph.edge_ids[slots], clmst.kruskal(graph).edge_ids
-        ):
+        assert graph.edge_ids is not None
+        right = clmst.kruskal(graph).edge_ids
+        if not run.is_done() or not np.array_equal(graph.edge_ids[slots], right):
             yield f"chains of {n} vertices, {m} edges"
 
 
@@ -363,8 +363,8 @@ def several_wrongs(device: Device) -> Iterator[str]:
     """
     from clmst.runtime.tuning_parameters import fitted
 
-    MultiDevice._each = work_in_turn  # type: ignore[method-assign]
-    Lists.receive = receive_whole  # type: ignore[method-assign]
+    MultiDevice._each = work_in_turn  # type: ignore[method-assign, assignment]
+    Lists.receive = receive_whole  # type: ignore[method-assign, assignment]
     partition.RANGE_STEP = 16
     graph = hub(np.dtype(np.float32), n=120)
     u, v, w, ids = graph.edges()

@@ -30,15 +30,18 @@ from benchmarks import (
 from benchmarks.case import Case, CopyLimit, Method, Outcome, Work, run_case
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.peers import Peer
+from benchmarks.pma_graphs import EXPERIMENTS, OF_THE_PAPER
+from benchmarks.pma_plots import FIRST_LEVEL
 from benchmarks.primitives import main
 from benchmarks.report import segment_ratio
 from benchmarks.reweighted import Reweighted
+from benchmarks.union_finds import UNION_FINDS
+from benchmarks.variants import GPU_SHAPE
 from benchmarks.workspace import Workspace
 from clmst import Device, algorithms, generate
 from clmst.algorithms.pma.solve import lanes_for
 from clmst.bench.harness import WrongResultError
 from clmst.repeated.devices.pool import DevicePool
-from tests.variants import GPU_SHAPE
 
 SIZE = 5000
 
@@ -228,8 +231,8 @@ def test_kinds_of_segments_are_compared() -> None:
 def tiny_experiments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Graphs of PMA's experiments that take no time."""
     tiny = {"path": lambda: generate("path", n=300), "dense": lambda: generate("complete", n=40)}
-    for name in pma.EXPERIMENTS:
-        monkeypatch.setitem(pma.EXPERIMENTS, name, lambda _: tiny)  # type: ignore[misc]
+    for name in EXPERIMENTS:
+        monkeypatch.setitem(EXPERIMENTS, name, lambda _: tiny)
     monkeypatch.setattr(pma, "GAMMAS", (2, 5))
 
 
@@ -250,10 +253,10 @@ def test_experiments_of_pma(tmp_path: Path) -> None:
     assert {point["graph"] for point in points} == {"path", "dense"}
     contestants = {
         name: {point["contestant"] for point in points if point["experiment"] == name}
-        for name in pma.OF_THE_PAPER
+        for name in OF_THE_PAPER
     }
     variants = {"pma min", "pma sort", "pma hybrid"}
-    assert contestants["table"] == {"boruvka", "ecl", *variants, pma.FIRST_LEVEL}
+    assert contestants["table"] == {"boruvka", "ecl", *variants, FIRST_LEVEL}
     assert contestants["gamma"] == variants
     assert contestants["parallel"] == {
         f"{what}, {gamma}" for what in ("removed", "kept") for gamma in ("gamma 6", "chosen gamma")
@@ -261,7 +264,7 @@ def test_experiments_of_pma(tmp_path: Path) -> None:
     assert {point["x"] for point in points if point["experiment"] == "gamma"} == {2.0, 5.0}
     united = [point["values"] for point in points if point["experiment"] == "reduction"]
     assert all(50 <= value <= 100 for values in united for value in values)
-    for name in pma.OF_THE_PAPER:
+    for name in OF_THE_PAPER:
         assert (tmp_path / f"pma_{name}.png").stat().st_size > 1000
 
 
@@ -375,7 +378,7 @@ def test_union_finds_of_strategies(tmp_path: Path, any_device: Device) -> None:
         assert len(units) == 1
     for point in points:
         assert point["n_edges"] == 4950
-        assert [*point["milliseconds"]] == [*point["steps"]] == [*strategies.UNION_FINDS]
+        assert [*point["milliseconds"]] == [*point["steps"]] == [*UNION_FINDS]
         assert {len(times) for times in point["milliseconds"].values()} == {2}
         assert all(0 < ms < 1e4 for steps in point["steps"].values() for ms in steps.values())
     (point, *_) = run_strategies(file, "sets", "--vertices", "50", "--union-find", "atomic-full")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -14,6 +15,7 @@ import clmst
 from clmst import Device, Forest, Graph
 from clmst.algorithms import ALGORITHMS, most_vertices
 from clmst.core.errors import OutOfDeviceMemoryError
+from clmst.core.weight_keys import Array
 from tests.forests import assert_same_forest
 from tests.strategies import LAYOUTS, WEIGHT_DTYPES, graphs
 from tests.variants import Variant, is_native, variants
@@ -57,7 +59,7 @@ def test_any_graph(algorithm: str, device: Device, data: st.DataObject) -> None:
     assert_same_forest(solve(graph, algorithm, device, maximum=maximum), expected)
 
 
-def random_edges(n: int, m: int, dtype: np.dtype, seed: int) -> tuple[np.ndarray, ...]:
+def random_edges(n: int, m: int, dtype: np.dtype[Any], seed: int) -> tuple[Array, Array, Array]:
     """Return random endpoints and weights of any bit pattern but NaN, some of them tied."""
     rng = np.random.default_rng(seed)
     u, v = rng.integers(0, n, (2, m))
@@ -82,7 +84,8 @@ def test_ten_runs_of_every_weight(
     algorithm: str, variant: Variant, dtype: np.dtype, maximum: bool
 ) -> None:
     """A race or an order of arrival that shows would differ between runs."""
-    graph = Graph.from_edges(*random_edges(3000, 20000, dtype, seed=7), n_vertices=3100)
+    u, v, w = random_edges(3000, 20000, dtype, seed=7)
+    graph = Graph.from_edges(u, v, w, n_vertices=3100)
     expected = clmst.kruskal(graph, maximum=maximum)
     for _ in range(10):
         forest = solve(graph, algorithm, variant.device, maximum=maximum)

@@ -74,7 +74,7 @@ def test_the_wheel_installs_and_solves(built: Path, tmp_path: Path) -> None:
     environment = tmp_path / "environment"
     venv.create(environment, with_pip=False)
     python = environment / "bin" / "python"
-    install = ["install", "--quiet", "--no-deps", "--no-index", wheel]
+    install = ["install", "--quiet", "--no-deps", "--no-index", str(wheel)]
     run(sys.executable, "-m", "pip", "--python", python, *install, folder=tmp_path)
     (packages,) = (environment / "lib").glob("python*/site-packages")
     present = [sysconfig.get_path("purelib"), *(p for p in sys.path if "site-packages" in p)]

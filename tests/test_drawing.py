@@ -41,12 +41,14 @@ def draw(graph: Graph, path: Path, **options: Any) -> Array:
 
 def ink(pixels: Array) -> Array:
     """Mark the pixels that are not blank."""
-    return np.abs(pixels - PAPER).max(axis=2) > 0.02
+    marks: Array = np.abs(pixels - PAPER).max(axis=2) > 0.02
+    return marks
 
 
 def dark(pixels: Array) -> Array:
     """Mark the pixels of trunks."""
-    return pixels.max(axis=2) < 0.35
+    marks: Array = pixels.max(axis=2) < 0.35
+    return marks
 
 
 def stress_of(graph: Graph, points: Array) -> float:
@@ -258,7 +260,8 @@ def changed(graph: Graph, seed: int) -> tuple[Forest, Forest]:
 def coloured(pixels: Array, colour: str) -> Array:
     """Mark the pixels of a colour."""
     wanted = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    return np.abs(pixels - wanted).max(axis=2) < 0.02
+    marks: Array = np.abs(pixels - wanted).max(axis=2) < 0.02
+    return marks
 
 
 def read(path: Path) -> Array:

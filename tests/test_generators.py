@@ -269,7 +269,7 @@ def test_rmat_degrees_fall_with_the_number_and_kronecker_hides_it() -> None:
 
 def test_clusters_are_dense_and_anywhere() -> None:
     """Three groups of 60, found by their degrees; no pair of two groups is denser than the rest."""
-    sizes = {"n": 3000, "clusters": 3, "cluster_size": 60}
+    sizes: dict[str, Any] = {"n": 3000, "clusters": 3, "cluster_size": 60}
     graph = generators.clustered(edge_factor=2, density=0.8, seed=3, **sizes)
     alone = generators.clustered(edge_factor=0, density=0.8, seed=3, **sizes)
     sparse_edges = generators.clustered(edge_factor=2, density=0, seed=3, **sizes)
@@ -375,7 +375,8 @@ def test_hardly_any_roads_cross() -> None:
     c, d = z[u][None], z[v][None]
 
     def side(p: Array, q: Array, r: Array) -> Array:
-        return np.sign(((q - p) * (r - p).conj()).imag)
+        signs: Array = np.sign(((q - p) * (r - p).conj()).imag)
+        return signs
 
     crosses = (side(a, b, c) * side(a, b, d) < 0) & (side(c, d, a) * side(c, d, b) < 0)
     shared = (u[:, None] == u) | (u[:, None] == v) | (v[:, None] == u) | (v[:, None] == v)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from clmst.algorithms.filter_boruvka import plan
+from clmst.algorithms.filter_boruvka.options import MAX_PHASES
 from clmst.runtime import source
 
 # A value in Python, by module and name, and the macro that it is, by kernel file and name.
@@ -99,7 +100,7 @@ SHARED = [
 ]
 # What Python gives to kernels when they are built, and OpenCL's own names.
 GIVEN = {
-    "MAX_PHASES": plan.MAX_PHASES,
+    "MAX_PHASES": MAX_PHASES,
     "MAX_DEPTHS": plan._MAX_DEPTHS,
     "UINT_MAX": 2**32 - 1,
     "ULONG_MAX": 2**64 - 1,

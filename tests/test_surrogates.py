@@ -116,7 +116,8 @@ def test_arrays_are_what_a_checked_graph_has(tmp_path: Path) -> None:
     checked = Graph.from_csr(graph.indptr, graph.indices, graph.weights)
     assert checked.is_symmetric
     assert checked.edge_ids is None
-    assert (checked.n_input, checked.weights.dtype) == (graph.n_input, np.int32)
+    assert checked.n_input == graph.n_input
+    assert checked.weights.dtype == np.int32
 
 
 # ------------------------------------------------------------------ sequential twins
@@ -395,7 +396,8 @@ def counting(n_slots: int, **changes: Any) -> tuple[SurrogateGraph, list[str]]:
         builds.append("built")
         return lattice.grid(rows=3, columns=4)
 
-    facts = {"name": "tiny", "stands_for": "tiny.sym", "n_vertices": 12, "n_slots": n_slots}
+    facts: dict[str, Any] = {"name": "tiny", "stands_for": "tiny.sym"}
+    facts |= {"n_vertices": 12, "n_slots": n_slots}
     facts |= {"total_weight": None, "description": "", "recipe": recipe}
     return SurrogateGraph(**(facts | changes)), builds
 

@@ -7,6 +7,7 @@ else the machine does.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -17,12 +18,12 @@ import pytest
 
 import clmst
 from benchmarks import worst_cases
+from benchmarks.variants import GPU_SHAPE
 from benchmarks.worst_case_graphs import FAMILIES, matrices, random_graph
 from clmst import Device, FilterBoruvkaOptions, Graph
 from clmst.algorithms.prim.trees import STEPS_A_LAUNCH
 from clmst.bench.harness import Harness, WrongResultError
 from clmst.runtime.device_graph import DeviceGraph
-from tests.variants import GPU_SHAPE
 
 EDGES = 1 << 13
 LIMIT = 4.0
@@ -40,7 +41,7 @@ def stored(graph: Graph, layout: str) -> Graph:
     return graph.symmetrised() if layout == "both" else graph
 
 
-def solved(graph: Graph, algorithm: str, shape: str) -> dict[str, Any]:
+def solved(graph: Graph, algorithm: str, shape: str) -> Mapping[str, Any]:
     """Return what a solve tells, once its forest is the oracle's."""
     resident = clmst.to_device(graph, shapes()[shape])
     forest = clmst.minimum_spanning_forest(resident, algorithm=algorithm)

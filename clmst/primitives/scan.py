@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
 
 ScanStrategy: TypeAlias = Literal["reduce-then-scan", "scan-then-propagate", "sequential"]
-SCAN_STRATEGIES = ("reduce-then-scan", "scan-then-propagate", "sequential")
+SCAN_STRATEGIES: tuple[ScanStrategy, ...] = get_args(ScanStrategy)
 
 PROPAGATE_SOURCE = "primitives/scan_propagate.cl"
 # Tiles in a block of scan-then-propagate: 1024 elements of 4 bytes on a GPU, as in CLPP.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
@@ -209,7 +209,7 @@ class Session:
         *,
         keep_on_device: bool,
         verify: bool,
-    ) -> Iterator[Any]:
+    ) -> Generator[Any, None, None]:
         """Yield the forests under weights from a source, in order.
 
         The source is asked in the thread that iterates, one ahead of the solve, which is in a

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from typing import Any, Literal, overload
 
 from clmst import algorithms
@@ -252,7 +252,7 @@ class RepeatedSolver(Prepared):
         keep_on_device: Literal[False] = ...,
         progress: Callable[[int, int | None], object] | None = ...,
         verify: bool = ...,
-    ) -> Iterator[Forest]: ...
+    ) -> Generator[Forest, None, None]: ...
     @overload
     def solve_many(
         self,
@@ -261,7 +261,7 @@ class RepeatedSolver(Prepared):
         keep_on_device: Literal[True],
         progress: Callable[[int, int | None], object] | None = ...,
         verify: bool = ...,
-    ) -> Iterator[DeviceForest]: ...
+    ) -> Generator[DeviceForest, None, None]: ...
     def solve_many(
         self,
         weights: Iterable[Any],
@@ -269,7 +269,7 @@ class RepeatedSolver(Prepared):
         keep_on_device: bool = False,
         progress: Callable[[int, int | None], object] | None = None,
         verify: bool = False,
-    ) -> Iterator[Any]:
+    ) -> Generator[Any, None, None]:
         """Compute the forests under several weights, one after the other.
 
         While one solve runs, in a thread of its own, the next weights are asked for and uploaded:

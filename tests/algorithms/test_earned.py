@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 from scipy import sparse
 
 import clmst
+from benchmarks.variants import GPU_SHAPE
 from clmst import Device, Graph, RepeatedSolver, UnsupportedDeviceError
 from clmst.algorithms import ALGORITHMS, earned
 from clmst.algorithms.choosing import in_order
@@ -23,7 +23,6 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.trust import KernelFamily
 from tests.caches import use_own_cache
 from tests.forests import assert_same_forest
-from tests.variants import GPU_SHAPE
 
 
 class Wrong:
@@ -39,7 +38,7 @@ class Wrong:
         monkeypatch.setattr(
             earned,
             "family_of",
-            lambda name: self._instead(KernelFamily(name=name, what="", test=id)),
+            lambda name: self._instead(KernelFamily(name=name, what="", test=lambda *_: None)),
         )
         families = {name: self._instead(one) for name, one in of_primitives.FAMILIES.items()}
         monkeypatch.setattr(of_primitives, "FAMILIES", families)
@@ -53,7 +52,7 @@ class Wrong:
 
 
 @pytest.fixture
-def wrong(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Wrong]:
+def wrong(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Wrong:
     """Let a test say what is refused, with an empty cache and devices that have earned nothing."""
     use_own_cache(monkeypatch, tmp_path)
     monkeypatch.setattr(discovery, "_resolved", {})

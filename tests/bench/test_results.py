@@ -84,7 +84,7 @@ def _json(**changes: Any) -> str:
 
 def _one(**changes: Any) -> dict[str, Any]:
     one = measured().as_json() | changes
-    parts = {"machines": {"a": {}}, "graphs": {"g": {}}}
+    parts: dict[str, Any] = {"machines": {"a": {}}, "graphs": {"g": {}}}
     return parts | {"measurements": [{k: v for k, v in one.items() if v is not None}]}
 
 

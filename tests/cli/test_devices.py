@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -118,7 +119,7 @@ def test_family_that_ends_the_process(monkeypatch: pytest.MonkeyPatch, tmp_path:
     answer = {"family": "NAME", "cases": 1, "reason": None, "seconds": 1}
     (tmp_path / "answer").write_text(json.dumps(answer) + "\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(device_tests.sys, "executable", str(python))
+    monkeypatch.setattr(sys, "executable", str(python))
     found = {one.family: one.reason for one in device_tests.outcomes(0)}
     assert list(found) == [family.name for family in FAMILIES]
     ended = "the process ended in the middle of the test (SIGSEGV)"

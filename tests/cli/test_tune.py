@@ -286,7 +286,7 @@ def test_help_imports_nothing_heavy() -> None:
 
 def read_terminal(master: int) -> str:
     """Return what is written to a terminal until nobody has it open any more."""
-    parts = []
+    parts: list[bytes] = []
     while True:
         try:
             part = os.read(master, 1 << 16)

@@ -6,6 +6,7 @@ import errno
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +49,11 @@ def test_errors_of_other_files_pass(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    for call in (
+    calls: list[Callable[[], object]] = [
         lambda: atomic_file.write_bytes(tmp_path / "file" / "a", b""),
         lambda: atomic_file.make_folder(tmp_path / "file"),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(InvalidArgumentError, match="cannot be"):
             call()
 

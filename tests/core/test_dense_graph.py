@@ -82,7 +82,7 @@ def test_masked_cells_are_no_edges() -> None:
     matrix = symmetric(30, np.float64)
     matrix[matrix < 40] = 0
     matrix[4, 7] = matrix[7, 4] = math.nan
-    masked = np.ma.masked_invalid(np.ma.masked_equal(matrix, 0))
+    masked: Any = np.ma.masked_invalid(np.ma.masked_equal(matrix, 0))
     masked.mask[1, 2] = masked.mask[2, 1] = False
     graph = Graph.from_masked(masked)
     u, v, weights, ids = graph.edges()

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from clmst.core.errors import InvalidGraphError
+from clmst.core.from_scipy import SparseFormat
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import MAX_SLOTS, MAX_VERTICES, check_size
 from tests.strategies import LAYOUTS, WEIGHT_DTYPES, EdgeArrays, edge_arrays, graphs
@@ -27,7 +28,7 @@ def triples(graph: Graph) -> list[tuple[int, int, Any]]:
 def assert_canonical(graph: Graph) -> None:
     """Rows sorted, both directions stored if and only if it says so, ids distinct and in range."""
     n, m = graph.n_vertices, graph.n_slots
-    assert (graph.indptr.dtype, graph.indices.dtype) == (np.uint32, np.uint32)
+    assert graph.indptr.dtype == graph.indices.dtype == np.uint32
     assert graph.weights.shape == graph.indices.shape
     assert (int(graph.indptr[0]), int(graph.indptr[-1])) == (0, m)
     slots = list(zip(graph.rows.tolist(), graph.indices.tolist(), strict=True))
@@ -165,11 +166,11 @@ def test_asymmetric_weights_mean_the_lesser() -> None:
 
 
 @given(edge_arrays(), st.sampled_from(["csr", "csc", "coo", "lil", "dok"]))
-def test_any_matrix_means_the_lesser_of_both_slots(raw: EdgeArrays, form: str) -> None:
+def test_any_matrix_means_the_lesser_of_both_slots(raw: EdgeArrays, form: SparseFormat) -> None:
     """Structure below, above, on both sides of the diagonal or neither; every format."""
     weights = raw.w.astype("f4") if raw.w.dtype == np.float16 else raw.w  # SciPy has no float16
     entries = {(i, j): w for i, j, w in zip(raw.u.tolist(), raw.v.tolist(), weights, strict=True)}
-    coo = sparse.coo_array(
+    coo: Any = sparse.coo_array(
         (
             np.array(list(entries.values()), weights.dtype),
             (
@@ -233,9 +234,9 @@ def test_spare_room_behind_the_last_entry_is_ignored() -> None:
 
 
 @pytest.mark.parametrize("form", ["bsr", "dia"])
-def test_padding_zeros_are_no_edges(form: str) -> None:
+def test_padding_zeros_are_no_edges(form: SparseFormat) -> None:
     """BSR pads its blocks: its zeros taken for edges would make a forest of nothing."""
-    A = sparse.csr_array(np.kron([[0, 1], [1, 0]], np.diag([3, 4]))).asformat(form)
+    A: Any = sparse.csr_array(np.kron([[0, 1], [1, 0]], np.diag([3, 4]))).asformat(form)
     assert triples(Graph.from_scipy(A)) == [(0, 2, 3), (1, 3, 4)]
 
 
@@ -305,11 +306,12 @@ def test_integers_among_floats_are_not_rounded() -> None:
     G = nx.Graph()
     G.add_edge(0, 1, weight=2**53 + 1)
     G.add_edge(1, 2, weight=0.5)
-    for build in (
+    builds: list[Callable[[], Graph]] = [
         lambda: Graph.from_networkx(G),
         lambda: Graph.from_edges([0, 1], [1, 2], [2**53 + 1, 0.5]),
         lambda: Graph.from_csr([0, 1, 2, 2], [1, 2], [2**53 + 1, 0.5]),
-    ):
+    ]
+    for build in builds:
         with pytest.raises(InvalidGraphError, match=r"weight 0 is 9007199254740993 .* must share"):
             build()
     G[0][1]["weight"] = 2**53
@@ -349,7 +351,8 @@ def test_mirrored_slots_carry_the_weight_and_id_of_their_edge(raw: EdgeArrays, l
         slot_ids.tolist(),
         strict=True,
     )
-    upper, lower = [], []
+    upper: list[tuple[Any, ...]] = []
+    lower: list[tuple[Any, ...]] = []
     for i, j, w, k in rows:
         if i != j:
             (upper if i < j else lower).append((min(i, j), max(i, j), w, k))

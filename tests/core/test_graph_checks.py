@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
+from clmst.core.from_scipy import SparseFormat
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 
@@ -54,9 +55,9 @@ def test_relabelling_counts_the_vertices() -> None:
         Graph.from_edges(np.array([2**63], np.uint64), [-1], [1], relabel=True)
 
 
-def hostile(kind: str, **arrays: Any) -> Any:
+def hostile(kind: SparseFormat, **arrays: Any) -> Any:
     """Return a matrix, some arrays of which were exchanged behind SciPy's back."""
-    matrix = sparse.random_array((20, 20), density=0.3, random_state=1).asformat(kind)
+    matrix: Any = sparse.random_array((20, 20), density=0.3, random_state=1).asformat(kind)
     for name, array in arrays.items():
         setattr(matrix, name, array)
     return matrix
@@ -89,7 +90,7 @@ FALLS = np.array([0, 10**7, *[0] * 18, 120], np.int32)
     ],
 )
 def test_matrices_are_checked_before_scipy_converts_them(
-    kind: str, arrays: dict[str, Any], message: str
+    kind: SparseFormat, arrays: dict[str, Any], message: str
 ) -> None:
     """SciPy's conversions trust the arrays: a far index ended the process."""
     with pytest.raises(InvalidGraphError, match=re.escape(message)):
@@ -97,8 +98,8 @@ def test_matrices_are_checked_before_scipy_converts_them(
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo", "dia", "lil", "dok"])
-def test_every_format_gives_the_same_edges(kind: str) -> None:
-    matrix = sparse.random_array((30, 30), density=0.2, random_state=2)
+def test_every_format_gives_the_same_edges(kind: SparseFormat) -> None:
+    matrix: Any = sparse.random_array((30, 30), density=0.2, random_state=2)
     expected = Graph.from_scipy(sparse.csr_array(matrix)).edges()[:3]
     for ours, theirs in zip(
         Graph.from_scipy(matrix.asformat(kind)).edges(), expected, strict=False
@@ -107,7 +108,7 @@ def test_every_format_gives_the_same_edges(kind: str) -> None:
 
 
 def test_diagonals_outside_of_the_matrix_hold_nothing() -> None:
-    matrix = sparse.dia_array((np.ones((3, 4)), [1, 9, -9]), shape=(4, 4))
+    matrix = sparse.dia_array((np.ones((3, 4)), np.array([1, 9, -9])), shape=(4, 4))
     assert Graph.from_scipy(matrix).n_edges == 3
 
 

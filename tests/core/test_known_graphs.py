@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst.core.known_graphs import dtype_of, known_graph, weights_of
+from clmst.core.known_graphs import Size, dtype_of, known_graph, weights_of
 from clmst.core.weight_keys import encode, order_keys
 
 WORDS = [
@@ -75,8 +75,8 @@ def test_what_there_is() -> None:
 
 
 @pytest.mark.parametrize("size", ["tiny", "small"])
-def test_core_numbers(size: str) -> None:
-    known = known_graph(size)  # type: ignore[arg-type]
+def test_core_numbers(size: Size) -> None:
+    known = known_graph(size)
     graph = known.simple(np.dtype(np.uint8), symmetric=False)
     u, v, _, _ = graph.edges()
     plain = nx.Graph()

@@ -124,5 +124,5 @@ def test_what_a_function_returns_is_checked() -> None:
 def test_a_field_without_a_value_is_missing() -> None:
     """A default would be the descriptor itself."""
     with pytest.raises(TypeError, match="length"):
-        Measured()  # type: ignore[call-arg]
+        Measured()
     assert replace(Measured(1), length=2).length == 2

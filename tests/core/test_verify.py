@@ -131,7 +131,7 @@ def _other(w: Any) -> Any:
     return np.where(w == 0, 1, 0).astype(w.dtype)
 
 
-def _put(array: Any, k: int, value: Any) -> Any:
+def _put(array: Any, k: int | tuple[int, int], value: Any) -> Any:
     changed = array.copy()
     changed[k] = value
     return changed

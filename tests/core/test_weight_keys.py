@@ -136,7 +136,8 @@ def test_wide_weights_are_narrowed_where_that_is_exact(name: str) -> None:
     weights, kind = NARROW[name]
     weights = weights.astype("f8") if weights.dtype == "f4" else weights
     encoded = encode(weights)
-    assert (encoded.bits.dtype, encoded.kind) == (np.uint32, kind)
+    assert encoded.bits.dtype == np.uint32
+    assert encoded.kind == kind
     assert not encoded.is_wide
     assert dense(device_keys(encoded)) == dense(weights)
 

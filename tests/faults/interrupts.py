@@ -19,11 +19,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from benchmarks.variants import GPU_SHAPE
 from clmst.runtime.device import Device
 from clmst.runtime.discovery import get_device
 from tests.faults.subjects import SUBJECTS, Subject, subject, weights
 from tests.faults.trial import bytes_in_use
-from tests.variants import GPU_SHAPE
 
 _CALIBRATING = 6  # runs
 _SETTLING = 3  # runs after which memory must have been given back

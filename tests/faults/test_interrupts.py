@@ -31,7 +31,7 @@ def test_a_copying_device_in_the_shape_of_a_gpu() -> None:
     """Uploads through pinned memory, in threads of their own, are broken off too."""
     from dataclasses import replace
 
-    from tests.variants import GPU_SHAPE
+    from benchmarks.variants import GPU_SHAPE
 
     device = get_device().with_policy(GPU_SHAPE)
     device.capabilities = replace(device.capabilities, host_arrays="copied")

@@ -177,8 +177,8 @@ def test_ids_must_agree_with_the_graph(
 
 
 def test_ids_must_be_as_many_as_edges(tmp_path: Path) -> None:
-    fields = {"edges": FOREST.edges, "weights": FOREST.weights, "edge_ids": np.arange(2)}
-    write_forest(Forest(n_vertices=6, **fields), tmp_path / "forest.npz")
+    short = Forest(n_vertices=6, edges=FOREST.edges, weights=FOREST.weights, edge_ids=np.arange(2))
+    write_forest(short, tmp_path / "forest.npz")
     with pytest.raises(FileFormatError, match="there must be one integer for each of the 4"):
         read_forest(tmp_path / "forest.npz", GRAPH)
 

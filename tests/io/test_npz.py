@@ -14,6 +14,7 @@ import pytest
 from scipy import sparse
 
 from clmst.core.errors import FileFormatError
+from clmst.core.from_scipy import SparseFormat
 from clmst.core.graph import Graph
 from clmst.io import files, read_forest, read_graph
 from tests.io.files import FORMAT_OF, parse, refuses, weight_by_edge, written
@@ -55,9 +56,12 @@ def lying(member: str, *, shape: tuple[int, ...]) -> bytes:
 
 @pytest.mark.parametrize("layout", ["csr", "csc", "coo", "bsr", "dia"])
 @pytest.mark.parametrize("compressed", [False, True])
-def test_every_sparse_format_is_read(tmp_path: Path, layout: str, compressed: bool) -> None:
+def test_every_sparse_format_is_read(
+    tmp_path: Path, layout: SparseFormat, compressed: bool
+) -> None:
     stream = BytesIO()
-    sparse.save_npz(stream, MATRIX.asformat(layout), compressed=compressed)
+    stored: Any = MATRIX.asformat(layout)
+    sparse.save_npz(stream, stored, compressed=compressed)
     graph = parse(tmp_path, ".npz", stream.getvalue())
     assert graph.weights.dtype == np.int16
     found = {

@@ -12,14 +12,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clmst.core.errors import FileFormatError
-from clmst.io.blocks import scan
+from clmst.core.weight_keys import Array
+from clmst.io.blocks import Block, scan
 from clmst.io.numbers import floats, integers, join, numbers
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 UINT64 = st.integers(0, 2**64 - 1)
 
 
-def block_of(words: list[str]) -> tuple[object, np.ndarray]:
+def block_of(words: list[str]) -> tuple[Block, Array]:
     block = scan("\n".join(words).encode("latin-1"), 1)
     assert block.starts.size == len(words)
     return block, np.arange(len(words))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import is_dataclass
+from functools import partial
 from typing import Any
 
 import pytest
 
 import clmst
 from benchmarks.misuse import sweep
-from benchmarks.misuse.entries import entries
+from benchmarks.misuse.entries import Entry, entries
+from benchmarks.misuse.world import World
 from clmst import drawing, generators, io, primitives
 from clmst.core import arguments
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
@@ -33,7 +35,7 @@ def test_misused_calls_are_refused() -> None:
 def test_valid_calls_are_valid(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a call would be refused for another argument than the one that was exchanged."""
     monkeypatch.chdir(tmp_path)
-    world = sweep.World()
+    world = World()
     for entry in entries():
         function, given = entry.make(world)
         function(**given)
@@ -45,7 +47,7 @@ def test_a_fault_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     def foreign(**_: Any) -> None:
         raise KeyError("x")
 
-    one = sweep.outcome_of(sweep.Entry("x", lambda _: (foreign, {"a": 1})), "a", 2)
+    one = sweep.outcome_of(Entry("x", lambda _: (foreign, {"a": 1})), "a", 2)
     assert (one["outcome"], one["kind"]) == ("foreign", "KeyError")
     for result, outcome in ((None, "returned"), (InvalidGraphError("x"), "refused")):
 
@@ -53,7 +55,7 @@ def test_a_fault_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
             if result is not None:
                 raise result
 
-        entry = sweep.Entry("x", lambda _, call=call: (call, {"a": 1}))
+        entry = Entry("x", partial(lambda call, _: (call, {"a": 1}), call))
         assert sweep.outcome_of(entry, "a", 2)["outcome"] == outcome
 
 
@@ -77,7 +79,7 @@ def _is_error(value: Any) -> bool:
 def test_every_public_argument_is_misused() -> None:
     """A new argument of an entry needs a valid value there."""
     missing = []
-    world = sweep.World()
+    world = World()
     for entry in entries():
         function, given = entry.make(world)
         if function.__module__.startswith("clmst") and not is_dataclass(function):
@@ -135,7 +137,7 @@ def test_masked_elements_are_not_forgotten() -> None:
 
     assert arguments.as_array("it", np.ma.array([1, 2])).tolist() == [1, 2]
     with pytest.raises(InvalidArgumentError, match="none may be masked"):
-        arguments.as_array("it", np.ma.array([1, 2], mask=[0, 1]))
+        arguments.as_array("it", np.ma.array([1, 2], mask=[False, True]))
 
 
 def test_what_messages_show() -> None:

@@ -120,7 +120,7 @@ def test_spirv_is_the_same_for_all_of_intels_devices() -> None:
         own = [target.architecture for target in targets if one in target.specialisations]
         samples[one.source, tuple(own)] = one
     assert len({own for _, own in samples}) == 2
-    for (_, own), one in samples.items():
+    for (_, architectures), one in samples.items():
         arguments = one.text, tuple(one.options)
-        results = {ocloc.to_spirv(architecture, *arguments) for architecture in own}
+        results = {ocloc.to_spirv(architecture, *arguments) for architecture in architectures}
         assert len(results) == 1, one.label

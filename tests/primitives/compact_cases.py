@@ -35,7 +35,7 @@ TAIL = 3
 
 def cases() -> Iterator[tuple[str, Callable[[Device], bool]]]:
     """Yield the name of each case, and what returns whether a device does it right."""
-    several = {"at": "one work-group", "more": 77}
+    several: dict[str, Any] = {"at": "one work-group", "more": 77}
     yield "flagged, with values, several shares", partial(flagged_is_right, along=TRIPLE, **several)
     yield "partition, several shares", partial(partition_is_right, **several)
     yield "heads, several shares", partial(heads_are_right, dtype=WORD, **several)

@@ -125,7 +125,8 @@ def _odd(dtype: Any) -> Callable[[Generator, int], Array]:
 
 def _seldom(rng: Generator, n: int) -> Array:
     """Return zeros, with something else now and then."""
-    return any_bits("u4")(rng, n) * (rng.random(n) < 0.02).astype("u4")
+    values: Array = any_bits("u4")(rng, n) * (rng.random(n) < 0.02).astype("u4")
+    return values
 
 
 def _falling(dtype: Any) -> Callable[[Generator, int], Array]:
@@ -194,7 +195,7 @@ def _combine_affine(a: Array, b: Array) -> Array:
 
 def _combine_matrices(a: Array, b: Array) -> Array:
     left, right = (x.view("u4").reshape(-1, 2, 2).astype("u8") for x in map(np.array, (a, b)))
-    product = (left @ right % PRIME).astype("u4")
+    product: Array = (left @ right % PRIME).astype("u4")
     return product.reshape(-1, 4).view(a.dtype).reshape(-1)
 
 

@@ -8,7 +8,13 @@ from functools import partial
 import numpy as np
 
 from clmst import Device
-from clmst.primitives.scan import exclusive_scan, inclusive_scan, reduce, segmented_scan
+from clmst.primitives.scan import (
+    ScanStrategy,
+    exclusive_scan,
+    inclusive_scan,
+    reduce,
+    segmented_scan,
+)
 from clmst.runtime.array import DeviceArray
 from tests.primitives.operators import (
     AFFINE,
@@ -68,7 +74,12 @@ def _values(operator: Operator, device: Device, at: str, more: int) -> Array:
 
 
 def scan_is_right(
-    operator: Operator, device: Device, *, at: str, more: int, strategy: str = "reduce-then-scan"
+    operator: Operator,
+    device: Device,
+    *,
+    at: str,
+    more: int,
+    strategy: ScanStrategy = "reduce-then-scan",
 ) -> bool:
     """Scan `more` elements than a landmark: into longer memory with a total, and in place."""
     values = _values(operator, device, at, more)
@@ -78,9 +89,9 @@ def scan_is_right(
     total = None
     if strategy != "scan-then-propagate":
         total = DeviceArray.empty(1, operator.dtype, device)
-    options = {"monoid": operator.monoid, "strategy": strategy}
-    exclusive_scan(given, out=out, total=total, **options)
-    inclusive_scan(given, out=given, **options)
+    monoid = operator.monoid
+    exclusive_scan(given, out=out, total=total, monoid=monoid, strategy=strategy)
+    inclusive_scan(given, out=given, monoid=monoid, strategy=strategy)
     exclusive = scanned(operator, values, exclusive=True)
     inclusive = scanned(operator, values, exclusive=False)
     return (
@@ -146,4 +157,5 @@ def nothing_is_right(device: Device) -> bool:
     inclusive_scan(nothing, out=nothing)
     inclusive_scan(nothing, strategy="scan-then-propagate")
     segmented_scan(nothing, DeviceArray.empty(0, np.uint8, device))
-    return total.to_host().tolist() == [0]
+    totals: list[int] = total.to_host().tolist()
+    return totals == [0]

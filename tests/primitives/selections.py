@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -27,7 +27,7 @@ TRIPLE, QUAD = words(3), words(4)
 SCALARS = tuple(map(np.dtype, ("u4", "i4", "f4", "u8", "i8", "f8")))
 
 # What holds of about half of the records that `draw` makes, and the same in NumPy.
-PREDICATES = {
+PREDICATES: dict[np.dtype[Any], tuple[str, Callable[[Array], Array]]] = {
     np.dtype("u4"): ("x > 0x80000000u", lambda x: x > 2**31),
     np.dtype("i4"): ("x < 0", lambda x: x < 0),
     np.dtype("f4"): ("x < 0.5f", lambda x: x < np.float32(0.5)),
@@ -44,8 +44,7 @@ def predicate(dtype: np.dtype[Any]) -> Predicate:
 
 def holds(records: Array) -> Array:
     """Return a mask of the records of which the predicate of their dtype holds."""
-    mask: Array = PREDICATES[records.dtype][1](records)
-    return mask
+    return PREDICATES[records.dtype][1](records)
 
 
 def draw(rng: np.random.Generator, dtype: np.dtype[Any], length: int) -> Array:
@@ -82,7 +81,8 @@ def flags(rng: np.random.Generator, kind: str, length: int) -> Array:
         "clustered": np.repeat(rng.random(length // 100 + 1) < 0.3, 100)[:length],
         "last": np.arange(length) == length - 1,
     }[kind]
-    return (chosen * rng.integers(1, 256, length)).astype(np.uint8)
+    values: Array = (chosen * rng.integers(1, 256, length)).astype(np.uint8)
+    return values
 
 
 def same(left: Array, right: Array) -> bool:

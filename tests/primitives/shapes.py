@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -21,7 +21,7 @@ from tests.variants import Variant, variants
 
 def _distinct() -> list[Variant]:
     """Return the variants without those that differ in 64-bit atomics only, which play no part."""
-    found = {}
+    found: dict[Hashable, Variant] = {}
     for one in variants():
         device = one.device
         shape = (device.cl_device, device.policy, device.capabilities.lanes)
@@ -134,4 +134,5 @@ def built(device: Device, text: str, options: Sequence[str] = ("-cl-std=CL1.2",)
     """Return a program of a test's own."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cl.CompilerWarning)
-        return cl.Program(device.context, text).build(list(options))
+        program: cl.Program = cl.Program(device.context, text).build(list(options))
+        return program

@@ -194,7 +194,8 @@ def test_sequential_twin(shape: Device) -> None:
     rng = np.random.default_rng(4)
     records, values = draw(rng, WORD, 20_011), draw(rng, TRIPLE, 20_011)
     chosen = flags(rng, "clustered", records.size)
-    mask, rule = chosen != 0, {"strategy": "sequential"}
+    mask: Array = chosen != 0
+    rule: dict[str, Any] = {"strategy": "sequential"}
     given = DeviceArray.from_host(chosen, shape)
     assert_compacts(shape, records, mask, values, flags=given, **rule)
     assert_compacts(shape, records, holds(records), predicate=predicate(WORD), **rule)
@@ -215,7 +216,7 @@ def test_promise(shape: Device, length: int) -> None:
         behind = draw(rng, WORD, written_most + TAIL)
         out = DeviceArray.from_host(behind, shape)
         for values in (None, given[0]):
-            outs = {"out": out} if values is None else {"values_out": out}
+            outs: dict[str, Any] = {"out": out} if values is None else {"values_out": out}
             found, *_, count = compact(*given, values=values, at_most=at_most, **outs)
             assert found.size == written_most
             assert count_of(count) == kept.size
@@ -315,9 +316,9 @@ def test_mistakes_are_told_before_anything_is_done(any_device: Device, mistake: 
         any_device, np.arange(100, dtype=np.uint32), np.ones(100, np.uint8), np.zeros(100, WORD)
     )
     launch = Launcher(any_device, any_device.queue)
-    given = {"records": records, "flags": chosen, "out": out, "launch": launch} | changed
+    given: dict[str, Any] = {"records": records, "flags": chosen, "out": out, "launch": launch}
     with pytest.raises(InvalidArgumentError, match=message):
-        compact(**given)
+        compact(**(given | changed))
     assert launch.launches == 0
     assert not out.to_host().any()
 

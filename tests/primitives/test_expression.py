@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,7 +132,7 @@ def test_what_is_no_expression(text: str) -> None:
 
 def test_functions() -> None:
     two = f"{FUNCTION}\nuint g(uint p) {{ return f(p, p).x; }}"
-    assert check_functions("preamble", two) == (two, {"f", "g"})
+    assert check_functions("preamble", two) == (two, frozenset({"f", "g"}))
     assert check_functions("preamble", " \n") == (" \n", frozenset())
     check_expression("combine", "f(a, 1u).x", {"a"}, frozenset({"f"}))
 
@@ -187,12 +188,12 @@ def test_whatever_passes_stays_in_its_place(text: str) -> None:
 
 def test_operators_are_read_before_anything_is_built() -> None:
     with pytest.raises(InvalidArgumentError, match=r"combine is .* it has 'c'.* are a, b$"):
-        Monoid(dtype="u4", combine="c", identity="0")
+        Monoid(dtype=np.dtype("u4"), combine="c", identity="0")
     with pytest.raises(InvalidArgumentError, match="identity is 'a'"):
-        Monoid(dtype="u4", combine="a", identity="a")
+        Monoid(dtype=np.dtype("u4"), combine="a", identity="a")
     with pytest.raises(InvalidArgumentError, match="preamble is '#include"):
-        Monoid(dtype="u4", combine="a", identity="0", preamble='#include "/etc/passwd"')
+        Monoid(dtype=np.dtype("u4"), combine="a", identity="0", preamble='#include "/etc/passwd"')
     with pytest.raises(InvalidArgumentError, match=r"expression is .* it has 'a'.* are x$"):
-        Predicate(dtype="u4", expression="a")
+        Predicate(dtype=np.dtype("u4"), expression="a")
     with pytest.raises(InvalidArgumentError, match="preamble is"):
-        Predicate(dtype="u4", expression="x", preamble="kernel void f() {}")
+        Predicate(dtype=np.dtype("u4"), expression="x", preamble="kernel void f() {}")

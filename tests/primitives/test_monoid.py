@@ -162,7 +162,7 @@ def test_names_tell_the_type() -> None:
 
 def test_prelude() -> None:
     """The preamble first, so that its lines count from 1."""
-    monoid = Monoid(dtype="u4", combine="f(a, b)", identity="7", preamble=F, name="mine")
+    monoid = Monoid(dtype=np.dtype("u4"), combine="f(a, b)", identity="7", preamble=F, name="mine")
     assert monoid.prelude.name == "mine"
     assert monoid.prelude.text.splitlines() == [
         F.strip(),
@@ -199,13 +199,14 @@ def refused(make: Callable[[], Monoid]) -> str:
 @pytest.mark.parametrize("text", ["", "  ", "a\n+ b", 'a "+" b', "a \\"])
 def test_texts_that_would_break_out_of_their_line(what: str, text: str) -> None:
     """They become macros, and the name of a file in a #line directive."""
-    parts = {"combine": "a + b", "identity": "0", "name": "sum", what: text}
-    assert refused(lambda: Monoid(dtype="u4", **parts)).startswith(f"{what} is {text!r}; ")
+    parts: dict[str, Any] = {"combine": "a + b", "identity": "0", "name": "sum", what: text}
+    message = refused(lambda: Monoid(dtype=np.dtype("u4"), **parts))
+    assert message.startswith(f"{what} is {text!r}; ")
 
 
 @pytest.mark.parametrize("dtype", ["u1", "f2", "c8", "bool", "S4", ">u4", "u4,f8", "3u4"])
 def test_elements_that_kernels_do_not_have(dtype: str) -> None:
-    message = refused(lambda: Monoid(dtype=dtype, combine="a", identity="0"))
+    message = refused(lambda: Monoid(dtype=np.dtype(dtype), combine="a", identity="0"))
     assert message.startswith(f"elements are {np.dtype(dtype)}; they must be (u)int32,")
 
 

@@ -196,7 +196,7 @@ def test_device_without_doubles(any_device: Device) -> None:
 @each_compiler
 def test_combination_that_does_not_compile(plain: Device) -> None:
     """The label names the operator, and the log the macro that it stands in."""
-    monoid = Monoid(dtype="u4", combine="a + b.w", identity="0", name="bad sum")
+    monoid = Monoid(dtype=np.dtype("u4"), combine="a + b.w", identity="0", name="bad sum")
     out = DeviceArray.from_host(VALUES, plain)
     with pytest.raises(KernelBuildError) as caught:
         reduce(DeviceArray.from_host(VALUES, plain), monoid=monoid, out=out)
@@ -210,7 +210,7 @@ def test_combination_that_does_not_compile(plain: Device) -> None:
 def test_preamble_that_does_not_compile(plain: Device) -> None:
     """Its lines are counted from 1, whatever is put round it."""
     monoid = Monoid(
-        dtype="u4",
+        dtype=np.dtype("u4"),
         combine="added(a, b)",
         identity="0",
         preamble="static inline uint added(uint a, uint b) {\n  return a + b.w;\n}",

@@ -13,6 +13,7 @@ from clmst.primitives.monoid import Monoid
 from clmst.primitives.scan import (
     _BLOCK_TILES,
     SCAN_STRATEGIES,
+    ScanStrategy,
     exclusive_scan,
     inclusive_scan,
 )
@@ -227,7 +228,7 @@ def test_sum_is_the_default(shape: Device) -> None:
 
 @each_strategy
 @each_shape
-def test_views(shape: Device, strategy: str) -> None:
+def test_views(shape: Device, strategy: ScanStrategy) -> None:
     """From the middle of an array into the middle of another one, and of itself."""
     step = shape.capabilities.buffer_alignment // 4
     values = draw(SUM, 9 * step)

@@ -69,7 +69,7 @@ def assert_scans(
 def random_heads(rng: np.random.Generator, length: int) -> Array:
     """Return heads: none, all, few or many of them, evenly or in clusters."""
     density = rng.choice([0, 0.001, 0.01, 0.1, 0.5, 0.9, 1])
-    heads = rng.random(length) < density
+    heads: Array = rng.random(length) < density
     if rng.random() < 0.3:
         period = rng.integers(2, 500)
         heads &= np.arange(length) % period < rng.integers(1, period)

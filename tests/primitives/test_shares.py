@@ -35,7 +35,7 @@ kernel void tell_tile(global uint *out) {
 """
 
 
-def model_of(kind: DeviceKind, lanes: LanesKind = "local", width: int = 32, **tuning: int) -> Any:
+def model_of(kind: DeviceKind, lanes: LanesKind, tuning: dict[str, int], width: int = 32) -> Any:
     """Return what shares look at of a device, and nothing else."""
     capabilities = replace(CAPABILITIES[kind], compute_units=4, lanes=lanes, lane_width=width)
     return SimpleNamespace(
@@ -48,11 +48,11 @@ CPU = {"work_group_size": 1, "shares_per_compute_unit": 4, "bytes_per_item": 64}
 SMALL = {"work_group_size": 64, "shares_per_compute_unit": 1, "bytes_per_item": 16}
 
 MODELS = {
-    "lanes": model_of("gpu", "ptx", **GPU),
-    "sub-groups": model_of("gpu", "khr", 16, **GPU),
-    "local": model_of("gpu", "local", **GPU),
-    "small": model_of("gpu", "ptx", **SMALL),
-    "cpu": model_of("cpu", **CPU),
+    "lanes": model_of("gpu", "ptx", GPU),
+    "sub-groups": model_of("gpu", "khr", GPU, 16),
+    "local": model_of("gpu", "local", GPU),
+    "small": model_of("gpu", "ptx", SMALL),
+    "cpu": model_of("cpu", "local", CPU),
 }
 
 each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)

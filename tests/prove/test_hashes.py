@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,7 +86,7 @@ def test_every_part_of_a_forest_counts() -> None:
     assert hashes.hash_of(Forest(**(whole | turned))) in hashed  # whatever the order of the edges
 
 
-def parts_of(forest: Forest) -> dict[str, object]:
+def parts_of(forest: Forest) -> dict[str, Any]:
     names = ("n_vertices", "edges", "weights", "edge_ids")
     return {name: getattr(forest, name) for name in names}
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.variants import GPU_SHAPE
 from clmst import Device, Graph
 from tests.repeated.rounds import copying
-from tests.variants import GPU_SHAPE, is_native, variants
+from tests.variants import is_native, variants
 
 Array = Any
 
@@ -48,7 +49,7 @@ def device_sets() -> dict[str, list[Device]]:
     return {name: [fond_of_cores(one) for one in devices] for name, devices in found.items()}
 
 
-def every_device_set(*names: str) -> Any:
+def every_device_set(*names: str) -> pytest.MarkDecorator:
     """Parametrise a test with sets of devices, all or those of some names."""
     params = [
         pytest.param(devices, id=name)

@@ -93,6 +93,7 @@ def test_the_same_forests(variant: Device, dtype: str, maximum: bool) -> None:
         graph = with_chains(rng, 40, 70, 6)
         graph = graph.replace(weights=graph.weights.astype(dtype))
         expected = clmst.kruskal(graph, maximum=maximum).edge_ids
+        assert graph.edge_ids is not None
         assert np.array_equal(graph.edge_ids[solve(graph, variant, maximum=maximum)], expected)
 
 
@@ -107,6 +108,7 @@ def test_any_graph(seed: int, size: tuple[int, int], longest: int) -> None:
     graph = with_chains(np.random.default_rng(seed), *size, longest)
     if graph.n_slots:
         expected = clmst.kruskal(graph).edge_ids
+        assert graph.edge_ids is not None
         assert np.array_equal(graph.edge_ids[solve(graph, clmst.get_device())], expected)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -132,14 +133,15 @@ def test_weights_of_a_matrix(any_device: Device, shape: str, maximum: bool) -> N
         values = np.random.default_rng(seed).integers(1, 99, (50, 50))
         full = np.where(present, values, 0)
         upper = np.triu(full, 1)
-        return {
+        layouts: dict[str, Callable[[], Any]] = {
             "upper": lambda: sparse.csr_array(upper),
             "symmetric": lambda: sparse.csr_array(upper + upper.T),
             "loops": lambda: sparse.csr_array(upper + upper.T + np.eye(50, dtype=int)),
             "lower": lambda: sparse.csr_array(upper.T),
             "both, unlike": lambda: sparse.csr_array(full),
             "coo": lambda: sparse.coo_array(upper),
-        }[shape]()
+        }
+        return layouts[shape]()
 
     present = rng.random((50, 50)) < 0.2
     solver = RepeatedSolver(matrix(0), devices=any_device, maximum=maximum)
@@ -241,7 +243,8 @@ def test_weights_of_another_context(any_device: Device) -> None:
 
 def test_not_one_weight_an_edge(any_device: Device) -> None:
     solver = RepeatedSolver(random_graph(), devices=any_device)
-    for weights in ([], np.ones(1499), np.ones((1500, 1)), np.float32(1)):
+    wrong: list[Any] = [[], np.ones(1499), np.ones((1500, 1)), np.float32(1)]
+    for weights in wrong:
         message = refused(solver.solve, weights)
         assert f"shape {np.shape(weights)} for 1500 edges" in message
     array = DeviceArray.from_host(np.ones(3), any_device)

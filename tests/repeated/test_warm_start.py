@@ -109,7 +109,8 @@ def test_any_graph_any_moves(seed: int, size: tuple[int, int], dtype: str, share
         patch.setattr(warm_start, "_MOST_LEFT", 1.0)
         rng = np.random.default_rng(seed)
         n, m = size
-        graph = Graph.from_edges(*rng.integers(0, n, (2, m)), n_vertices=n)
+        u, v = rng.integers(0, n, (2, m))
+        graph = Graph.from_edges(u, v, n_vertices=n)
         solver = RepeatedSolver(graph)
         weights = spread(dtype, m, rng)
         for _ in range(5):

@@ -136,7 +136,8 @@ def test_slices(device: Device) -> None:
     for part in slices:
         view = array[part]
         np.testing.assert_array_equal(view.to_host(), VALUES[part])
-        assert (view.size, view.dtype) == (VALUES[part].size, np.uint32)
+        assert view.size == VALUES[part].size
+        assert view.dtype == np.uint32
 
 
 def test_views_are_of_the_same_bytes(device: Device) -> None:
@@ -248,6 +249,7 @@ def test_pyopencl_array_in_part_of_a_buffer(
     any_device: Device, foreign: ClArray, step: int
 ) -> None:
     """OpenCL has no parts of parts, and what overlaps shows in the whole only."""
+    assert isinstance(foreign.base_data, cl.Buffer)
     part = foreign.base_data.get_sub_region(4 * step, 20 * step)
     array = ClArray(any_device.queue, 5 * step, np.uint32, data=part)
     found = DeviceArray.from_pyopencl(array, any_device)

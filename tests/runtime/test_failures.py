@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ def test_a_lost_device_gets_another_context(fresh: Device, monkeypatch: pytest.M
     assert fresh.context != before
     same(solve(graph(), "auto", fresh), forest())
     monkeypatch.undo()
-    calls = [
+    calls: list[Callable[[], object]] = [
         kept.to_host,
         array.to_host,
         lambda: array.write(np.zeros(3, np.uint32)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.variants import GPU_SHAPE
 from clmst import Device
 from clmst.runtime import policy
 from clmst.runtime.capabilities import Capabilities
@@ -11,7 +12,6 @@ from clmst.runtime.policy import Policy
 from clmst.runtime.tuning import Identity, shipped
 from clmst.runtime.tuning_parameters import PARAMETERS, conflicts
 from clmst.runtime.tuning_table import SHIPPED
-from tests.variants import GPU_SHAPE
 
 CAPABILITIES = {
     kind: Capabilities(
@@ -36,7 +36,7 @@ CAPABILITIES = {
 MEASURED = {
     entry.title: shipped(
         Identity(device=entry.device or "", platform="", vendor=entry.vendor or "", driver=""),
-        CAPABILITIES[entry.kind],
+        CAPABILITIES[entry.kind or ""],
     ).policy
     for entry in SHIPPED
 }

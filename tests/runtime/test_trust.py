@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
+from benchmarks.variants import GPU_SHAPE
 from clmst import Device, InvalidArgumentError, KernelBuildError, UnsupportedDeviceError
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.runtime import source
 from clmst.runtime.trust import KernelFamily
 from clmst.runtime.verdicts import CRASHED, Verdict, VerdictStore
 from tests.caches import use_own_cache
-from tests.variants import GPU_SHAPE
 
 
 class Counted:
@@ -36,7 +36,8 @@ class Counted:
         self.calls.append(case)
         if isinstance(self.answer, Exception):
             raise self.answer
-        return self.answer() if callable(self.answer) else self.answer
+        told: str | None = self.answer() if callable(self.answer) else self.answer
+        return told
 
 
 @pytest.fixture(autouse=True)

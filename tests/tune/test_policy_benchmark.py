@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import clmst
+from benchmarks.variants import GPU_SHAPE
 from clmst import Device, InvalidForestError, KernelBuildError, OutOfDeviceMemoryError, api
 from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.shared.device_forest import DeviceForest
@@ -16,7 +17,7 @@ from clmst.bench.harness import WrongResultError
 from clmst.runtime.policy import Policy
 from clmst.runtime.refusal import refusal
 from clmst.tune.policy_benchmark import PolicyBenchmark, RefusedError
-from tests.variants import GPU_SHAPE, variants
+from tests.variants import variants
 
 GRAPHS = {
     "grid": clmst.generate("grid", rows=40, columns=50),

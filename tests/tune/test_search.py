@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from math import log2
@@ -39,8 +40,11 @@ class Model:
         return Comparison(ratio=self.cost(candidate) / self.cost(incumbent), by_graph={})
 
 
-def run(cost: Callable[[Policy], float], **options: float) -> SearchOutcome:
-    return Search(Model(cost), START, [PARAMETERS[name] for name in NAMES], **options).run()
+def run(
+    cost: Callable[[Policy], float], *, margin: float = 0.02, budget: float = math.inf
+) -> SearchOutcome:
+    parameters = [PARAMETERS[name] for name in NAMES]
+    return Search(Model(cost), START, parameters, margin=margin, budget=budget).run()
 
 
 def test_finds_the_bottom() -> None:

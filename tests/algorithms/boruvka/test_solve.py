@@ -45,7 +45,7 @@ def test_numberings_are_the_same(any_device: Device) -> None:
             graph,
             algorithm="boruvka",
             device=any_device,
-            options=BoruvkaOptions(numbering=way),  # type: ignore[arg-type]
+            options=BoruvkaOptions(numbering=way),
         ).stats
         for way in ("scan", "split")
     ]
@@ -72,7 +72,7 @@ def test_parallel_edges_go_where_many_are_expected(any_device: Device) -> None:
             graph,
             algorithm="boruvka",
             device=any_device,
-            options=BoruvkaOptions(duplicates=way),  # type: ignore[arg-type]
+            options=BoruvkaOptions(duplicates=way),
         ).stats["entries"]
         for way in ("auto", "minimum", "keep")
     }

@@ -87,7 +87,8 @@ def test_symmetric_and_upper(copying: Device, dtype: np.dtype) -> None:
 @pytest.mark.parametrize("n", [2, 63, 64, 65, 511, 512, 513, 1025, 3000])
 def test_tiles(copying: Device, n: int) -> None:
     """Rows of one, and rows of all: wherever tiles begin and end."""
-    path = sparse.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1], format="csr")
+    ones: list[float] = [1.0] * (n - 1)
+    path = sparse.csr_array(sparse.diags_array([ones, ones], offsets=[-1, 1]))
     assert_uploaded(narrow(path), copying)
     star = sparse.coo_array((np.arange(n), (np.zeros(n, int), np.arange(n))), shape=(n, n))
     assert_uploaded(narrow(sparse.csr_array(star + star.T).astype(np.int16)), copying)

@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 import clmst
 from clmst import Device, EclOptions, Forest, Graph, InvalidArgumentError
 from clmst.algorithms.ecl.solve import FILTER_DEGREE
-from clmst.core.weight_keys import encode
+from clmst.core.weight_keys import Array, encode
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 from tests.strategies import graphs
@@ -86,7 +86,8 @@ def weights_of(kind: str, rng: np.random.Generator, m: int) -> npt.NDArray[Any]:
         return rng.integers(0, 256, m, dtype=np.uint8)
     # Few leading words, so that trailing ones decide, and few of those, so that ids do.
     leading = rng.choice([-3.5, 0.0, 1.0, 1e300], m)
-    return leading + np.spacing(leading) * rng.integers(0, 40, m)
+    weights: Array = leading + np.spacing(leading) * rng.integers(0, 40, m)
+    return weights
 
 
 @cache
@@ -198,6 +199,7 @@ def test_both_directions_of_a_resident_graph(device: Device) -> None:
     kept = clmst.minimum_spanning_forest(
         resident, options=switched_off("single_direction"), keep_on_device=True
     )
+    assert isinstance(kept.graph.graph, Graph)
     assert kept.graph.graph.is_symmetric
     assert not resident.graph.is_symmetric
     assert_same_forest(kept.to_host(), oracle("narrow", 8, False))
@@ -227,8 +229,8 @@ def test_filter_leaves_sparse_graphs_alone(any_device: Device) -> None:
     """Below degree 4 there is one phase, from there on there are two."""
     rng = np.random.default_rng(2)
     for degree, phases in ((3, 1), (5, 2)):
-        ends = rng.integers(0, 500, (2, degree * 250))
-        graph = Graph.from_edges(*ends, rng.integers(0, 99, degree * 250), n_vertices=500)
+        u, v = rng.integers(0, 500, (2, degree * 250))
+        graph = Graph.from_edges(u, v, rng.integers(0, 99, degree * 250), n_vertices=500)
         assert (graph.n_slots * 2 >= FILTER_DEGREE * graph.n_vertices) == (phases == 2)
         sizes = solve(graph, any_device, EclOptions()).stats["worklist_sizes"]
         assert len(sizes) == phases
@@ -254,7 +256,7 @@ def boruvka_sizes(n: int, u: Any, v: Any, labels: Any) -> tuple[list[int], Any]:
 
     The edges stand in their total order.
     """
-    sizes = []
+    sizes: list[int] = []
     while True:
         crossing = np.flatnonzero(labels[u] != labels[v])
         if crossing.size == 0:

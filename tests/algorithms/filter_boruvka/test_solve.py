@@ -356,7 +356,7 @@ def test_plan_is_kept_with_the_graph(variant: Variant, monkeypatch: pytest.Monke
 def test_earlier_forest_survives_the_next_solve(any_device: Device) -> None:
     """The flags belong to the plan; a forest must not."""
     graph = clmst.to_device(crowd(), any_device)
-    options = {"algorithm": "filter-boruvka", "keep_on_device": True}
+    options: dict[str, Any] = {"algorithm": "filter-boruvka", "keep_on_device": True}
     kept = clmst.minimum_spanning_forest(graph, **options)
     for _ in range(2):
         clmst.maximum_spanning_forest(graph, **options)
@@ -429,7 +429,8 @@ def test_arguments_that_are_set_follow_the_weights(any_device: Device) -> None:
         for turn in range(6):
             weights = rng.integers(0, 99, solver.n_edges).astype("i4")
             given = DeviceArray.from_host(weights, any_device) if turn % 2 else weights
-            other = Graph.from_edges(*solver.edges.T, weights, n_vertices=graph.n_vertices)
+            u, v = solver.edges.T
+            other = Graph.from_edges(u, v, weights, n_vertices=graph.n_vertices)
             assert solver.solve(given).total_weight == clmst.kruskal(other).total_weight
 
 

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import clmst
+from benchmarks.variants import GPU_SHAPE
 from clmst import BoruvkaOptions, Device, EclOptions, Forest, Graph, PmaOptions
+from clmst.algorithms.pma.options import Variant as PmaVariant
 from clmst.algorithms.pma.solve import chosen_gamma, lanes_for
 from clmst.core.errors import InvalidArgumentError
 from tests.forests import assert_same_forest
-from tests.variants import GPU_SHAPE
 
 VARIANTS = ("min", "sort", "hybrid")
 
@@ -67,15 +68,21 @@ def test_workers_of_lanes(device: Device, variant: str) -> None:
     """A lane group finds what a work-item finds; rows shorter and longer than it has lanes."""
     rng = np.random.default_rng(8)
     n, m = 400, 3000
-    ends = np.concatenate([rng.integers(0, n, (2, m)), [np.zeros(n, int), np.arange(n)]], axis=1)
-    graph = Graph.from_edges(*ends, rng.integers(0, 99, m + n), n_vertices=n)
+    u, v = np.concatenate([rng.integers(0, n, (2, m)), [np.zeros(n, int), np.arange(n)]], axis=1)
+    graph = Graph.from_edges(u, v, rng.integers(0, 99, m + n), n_vertices=n)
     if lanes_for(device.capabilities, device.policy) == 1:
         with pytest.raises(InvalidArgumentError, match=r"workers is 'lanes'; .* has no lanes that"):
             solve(graph, device, workers="lanes")
         return
     for gamma, remove_parallel in product((2, 12, 100, n), (True, False)):
-        options = {"variant": variant, "gamma": gamma, "remove_parallel": remove_parallel}
-        forest = solve(graph, device, workers="lanes", **options)
+        forest = solve(
+            graph,
+            device,
+            workers="lanes",
+            variant=variant,
+            gamma=gamma,
+            remove_parallel=remove_parallel,
+        )
         assert set(forest.stats["lanes"]) == {device.capabilities.lane_width}
         assert_same_forest(forest, clmst.kruskal(graph))
 
@@ -93,7 +100,7 @@ def test_long_rows_are_for_lanes(any_device: Device) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_same_forest_run_after_run(device: Device, variant: str) -> None:
+def test_same_forest_run_after_run(device: Device, variant: PmaVariant) -> None:
     """Workers race for vertices, and who wins differs; the forest must not."""
     rng = np.random.default_rng(2)
     u, v = rng.integers(0, 20000, (2, 60000))

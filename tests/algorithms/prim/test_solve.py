@@ -13,7 +13,7 @@ from clmst.algorithms.prim import trees as prim_trees
 from clmst.algorithms.prim.mirror import rows_of
 from clmst.algorithms.prim.trees import SortedRows, grow
 from clmst.core.errors import InvalidArgumentError
-from clmst.core.weight_keys import encode
+from clmst.core.weight_keys import Array, encode
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 
@@ -44,9 +44,11 @@ def star(n: int) -> Graph:
     return Graph.from_edges(np.zeros(leaves.size, int), leaves, weights)
 
 
-def solve(graph: Graph, device: Device, options: PrimOptions, **kwargs: bool) -> clmst.Forest:
+def solve(
+    graph: Graph, device: Device, options: PrimOptions, *, profile: bool = False
+) -> clmst.Forest:
     return clmst.minimum_spanning_forest(
-        graph, algorithm="prim", device=device, options=options, **kwargs
+        graph, algorithm="prim", device=device, options=options, profile=profile
     )
 
 
@@ -119,7 +121,7 @@ def test_keys_at_both_ends(device: Device, queue: str, dtype: type) -> None:
     """The keys that stand for vertices in no tree, and in one, are weights like any other."""
     rng = np.random.default_rng(9)
     u, v = rng.integers(0, 50, (2, 300))
-    ends = np.array([0, np.iinfo(dtype).max], dtype)
+    ends: Array = np.array([0, np.iinfo(dtype).max], dtype)
     graph = Graph.from_edges(u, v, rng.choice(ends, 300), n_vertices=52)
     for maximum in (False, True):
         function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst import Graph, InvalidForestError
+from clmst import Forest, Graph, InvalidForestError
 from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.proof import prove as proof
 from clmst.algorithms.shared.device_forest import DeviceForest
@@ -36,7 +36,7 @@ def damage_forests(monkeypatch: pytest.MonkeyPatch, damage: Damage) -> None:
 
     def wrong(solve: Any) -> Any:
         def solved(graph: Any, launch: Launcher, **keywords: Any) -> Solution:
-            solution = solve(graph, launch, **keywords)
+            solution: Solution = solve(graph, launch, **keywords)
             launch.queue.finish()
             flags = solution.in_forest.to_host()
             damage(flags, solution.graph.graph.edge_slots)
@@ -74,7 +74,8 @@ damages = pytest.mark.parametrize(("damage", "message"), DAMAGES.values(), ids=l
 @pytest.mark.parametrize("keep", [False, True], ids=["host", "kept"])
 def test_a_proved_forest_tells_so(keep: bool, maximum: bool) -> None:
     solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-    forest = solve(GRAPH, keep_on_device=keep, verify=True)
+    forest: Forest | DeviceForest
+    forest = solve(GRAPH, keep_on_device=True, verify=True) if keep else solve(GRAPH, verify=True)
     reported = forest.stats["proof"]
     assert reported["where"] == "device"
     assert reported["by"] == clmst.get_device().description

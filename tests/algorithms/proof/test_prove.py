@@ -7,6 +7,7 @@ from itertools import combinations, product
 
 import hypothesis.strategies as st
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import assume, given, settings
 from scipy import sparse
@@ -21,7 +22,7 @@ from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
-from tests.strategies import LAYOUTS, WEIGHT_DTYPES, graphs
+from tests.strategies import LAYOUTS, WEIGHT_DTYPES, Layout, graphs
 from tests.variants import Variant, variants
 
 # What a variant changes depends on the width of weights; how keys are made of them does not.
@@ -31,18 +32,18 @@ WEIGHTS = tuple(
 
 
 def claim_of(
-    graph: DeviceGraph, slots: Array, *, maximum: bool = False, ends: Array | None = None
+    graph: DeviceGraph, slots: npt.ArrayLike, *, maximum: bool = False, ends: Array | None = None
 ) -> DeviceForest:
     """Return the claim that the edges in some slots are the forest."""
-    slots = np.asarray(slots, np.uint32)
+    claimed = np.asarray(slots, np.uint32)
     if ends is None:
-        known = np.minimum(slots, max(graph.n_slots - 1, 0))
+        known = np.minimum(claimed, max(graph.n_slots - 1, 0))
         ends = np.column_stack((graph.graph.rows[known], graph.graph.indices[known]))
     flat = np.ascontiguousarray(ends, np.uint32).ravel()
     return DeviceForest(
         graph=graph,
-        n_edges=slots.size,
-        slots=DeviceArray.from_host(slots, graph.device).memory,
+        n_edges=claimed.size,
+        slots=DeviceArray.from_host(claimed, graph.device).memory,
         edges=DeviceArray.from_host(flat, graph.device).memory,
         maximum=maximum,
     )
@@ -121,6 +122,7 @@ def test_long_ways(device: Device, shape: str, weights: str) -> None:
         graph = Graph.from_edges(
             np.append(u, 2), np.append(np.arange(1, n), n - 1), np.append(rank, closing) + 1
         )
+        assert graph.edge_ids is not None
         tree = graph.edge_slots[graph.edge_ids[graph.edge_slots] < n - 1]
         assert is_proved(claim_of(clmst.to_device(graph, device), tree)) == is_right
 
@@ -141,7 +143,7 @@ def test_graphs_without_edges(device: Device, n: int, u: list[int], v: list[int]
 @pytest.mark.parametrize("layout", LAYOUTS)
 @settings(max_examples=40)
 @given(data=st.data())
-def test_any_other_edge_set_is_refused(layout: str, data: st.DataObject) -> None:
+def test_any_other_edge_set_is_refused(layout: Layout, data: st.DataObject) -> None:
     """Edges exchanged, left out, or added: right exactly where the set is the oracle's."""
     dtype, maximum = data.draw(st.sampled_from(WEIGHTS))
     graph = data.draw(graphs(dtypes=[dtype], layouts=[layout], max_vertices=9, max_edges=24))
@@ -208,7 +210,7 @@ def test_each_kind_of_fault(device: Device) -> None:
 def test_ties_are_broken_by_edge(device: Device, dtype: type) -> None:
     """Of parallel edges and of a cycle, all alike, every choice but the first ones is wrong."""
     weight = 1 + np.spacing(1.0) if dtype is np.float64 else 7
-    weights = np.array([weight] * 5 + [1 / 3 if dtype is np.float64 else 1], dtype)
+    weights: Array = np.array([weight] * 5 + [1 / 3 if dtype is np.float64 else 1], dtype)
     graph = Graph.from_edges([0, 0, 0, 1, 0, 3], [1, 1, 2, 2, 3, 4], weights)
     resident = clmst.to_device(graph, device)
     u, v, _, _ = graph.edges()

@@ -102,7 +102,8 @@ def all_keys(stored: Graph) -> Array:
 def count_edges(stored: Graph, key: int, slot: int) -> int:
     """Return how many edges a window up to (key, slot) has."""
     keys = all_keys(stored)
-    rows = np.repeat(np.arange(stored.n_vertices), np.diff(stored.indptr.astype(np.int64)))
+    lengths: Array = np.diff(stored.indptr.astype(np.int64))
+    rows = np.repeat(np.arange(stored.n_vertices), lengths)
     within = (keys < key) | ((keys == key) & (np.arange(stored.n_slots) <= slot))
     return int((within & (stored.indices > rows)).sum())
 

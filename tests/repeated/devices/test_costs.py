@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clmst import Device, Graph
+from clmst import Device, Graph, api
 from clmst.core import topology
 from clmst.repeated.devices import costs as model
-from clmst.repeated.devices import strategies
 from clmst.repeated.devices.costs import Costs
 from clmst.repeated.devices.strategies import Choice
 from clmst.runtime import policy
@@ -124,10 +123,13 @@ def test_what_auto_chooses(devices: list[Device], monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(model, "_MEETING_MS", 0.0)
     many = Graph.from_edges(*np.random.default_rng(0).integers(0, 50, (2, 20000)))
     found: list[int] = []
-    inner = strategies.api.core_numbers
-    monkeypatch.setattr(
-        strategies.api, "core_numbers", lambda *a, **k: found.append(1) or inner(*a, **k)
-    )
+    inner = api.core_numbers
+
+    def counted(*given: Any, **named: Any) -> Any:
+        found.append(1)
+        return inner(*given, **named)
+
+    monkeypatch.setattr(api, "core_numbers", counted)
     plan = plan_of(devices, many, "auto", [free, free])
     assert plan.strategy == "split"
     assert [len(one.tasks) for one in plan.assignments] == [1, 1]

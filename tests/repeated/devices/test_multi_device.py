@@ -19,6 +19,7 @@ import clmst
 from clmst import (
     Device,
     DeviceArray,
+    DeviceGraph,
     Graph,
     RepeatedSolver,
 )
@@ -152,6 +153,7 @@ def test_same_as_one_solve(devices: list[Device], strategy: str) -> None:
     for forest, once in kept:
         assert_same_forest(forest.to_host(), once)
         assert forest.to_host().edges.dtype == once.edges.dtype
+    assert isinstance(forest.graph, DeviceGraph)
     message = refused(forest.graph.encoded.words)
     assert "on several devices" in message
 
@@ -280,7 +282,8 @@ def test_first_nan_is_named(
 @both
 def test_what_is_wrong_is_told_as_by_one_device(devices: list[Device], strategy: str) -> None:
     solver = RepeatedSolver(random_graph(), devices=devices, strategy=strategy)
-    for weights in ([], np.ones(1499), np.ones((1500, 1)), np.float32(1)):
+    wrong: list[Any] = [[], np.ones(1499), np.ones((1500, 1)), np.float32(1)]
+    for weights in wrong:
         assert f"shape {np.shape(weights)} for 1500 edges" in refused(solver.solve, weights)
     assert "no weights to change; solve() gives them" in refused(solver.update, [0], [1])
     assert "must be one of bool" in refused(solver.solve, np.zeros(1500, "c8"))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import wait
 from typing import Any
 
 import numpy as np
@@ -238,8 +239,10 @@ def test_alone_and_then_the_other(
     assert solver.device is forest.graph.device is other
     check(solver, weights[1], forest.to_host())
     elsewhere = DeviceArray.from_host(weights[2], first)  # a device that failed may still give
-    kept = solver.solve(elsewhere, keep_on_device=keep_on_device)
-    check(solver, weights[2], kept.to_host() if keep_on_device else kept)
+    if keep_on_device:
+        check(solver, weights[2], solver.solve(elsewhere, keep_on_device=True).to_host())
+    else:
+        check(solver, weights[2], solver.solve(elsewhere))
 
 
 @every_device_set("two")
@@ -282,16 +285,20 @@ def test_what_breaks_a_round_off_is_no_failure(
         return inner(launch, buffer)
 
     monkeypatch.setattr(Launcher, "read_word", breaking)
-    waited, waiting = multi_device.wait, [False]
+    waiting = [False]
 
     def interrupted(futures: Any) -> Any:
         if waiting[0]:
             waiting[0] = False
             raise KeyboardInterrupt
-        return waited(futures)
+        return wait(futures)
 
     monkeypatch.setattr(multi_device, "wait", interrupted)
-    for call in (lambda: solver.solve(weights[1]), lambda: solver.update([3], [0])):
+    calls: list[Callable[[], object]] = [
+        lambda: solver.solve(weights[1]),
+        lambda: solver.update([3], [0]),
+    ]
+    for call in calls:
         check(solver, weights[0])
         armed[0] = True
         with pytest.raises(KeyboardInterrupt):
