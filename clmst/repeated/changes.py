@@ -36,7 +36,7 @@ class Changes:
         cls, edge_ids: Any, weights: Any, n_edges: int, *,
         dtype: np.dtype[Any], devices: Sequence[Device],
     ) -> Changes:  # fmt: skip
-        """Check edges and weights: what is on the host here, the rest when the change is made.
+        """Check edges and weights: those on the host here, those on a device during the change.
 
         Parameters
         ----------
@@ -46,7 +46,7 @@ class Changes:
         dtype : numpy.dtype
             Of the present weights.
         devices : sequence of Device
-            On which arrays may be.
+            The devices that may have the arrays.
         """
         ids = device_array(edge_ids, devices)
         if ids is not None and ids.dtype not in (np.uint32, np.int32):
@@ -78,11 +78,11 @@ class Changes:
         return isinstance(self.ids, np.ndarray) and isinstance(self.values, np.ndarray)
 
     def edge_at(self, index: int) -> int:
-        """Return the edge that is named at an index; reads it, if it is on a device."""
+        """Return the edge at an index; reads it if it is on a device."""
         return int((self.ids if isinstance(self.ids, np.ndarray) else self.ids.to_host())[index])
 
     def converted(self, dtype: np.dtype[Any]) -> Array:
-        """Return weights of the host in the dtype of the present ones, or raise if inexact."""
+        """Return host weights in the dtype of the present ones, or raise if inexact."""
         values = self.values
         assert isinstance(values, np.ndarray)
         converted, changed = convert(values, dtype)
@@ -117,7 +117,7 @@ class Changes:
 
 
 def unknown_error(edge: int, index: int, n_edges: int) -> InvalidArgumentError:
-    """Return the error that says which edge there is not."""
+    """Return the error that names an edge id out of range."""
     return InvalidArgumentError(
         f"edge_ids[{index}] is {edge} where there are {n_edges} edges; "
         f"edge ids are rows of solver.edges, so they must be from 0 to below {n_edges}"
@@ -125,7 +125,7 @@ def unknown_error(edge: int, index: int, n_edges: int) -> InvalidArgumentError:
 
 
 def _host_ids(edge_ids: Any, n_edges: int) -> Array:
-    """Return edges that are on the host as an array, or raise if there is not one of them."""
+    """Return edge ids of the host as an array, or raise if one is out of range."""
     ids = as_array("edge_ids", edge_ids)
     if ids.size == 0:
         ids = np.zeros(ids.shape, np.uint32)  # an empty list has no dtype of its own

@@ -1,4 +1,4 @@
-"""What a device has to earn before it solves the same graph again; the rule is ``trust.py``.
+"""The families of kernels for repeated solves, each of which a device must pass (``trust.py``).
 
 The tests themselves are loaded when one is needed.
 """
@@ -18,14 +18,14 @@ from clmst.runtime.trust import KernelFamily
 
 @dataclass(frozen=True, slots=True)
 class RoundCase:
-    """What decides which kernels of a round run.
+    """The facts that decide which kernels run in a round.
 
     Attributes
     ----------
     algorithm : str
-        Empty where it does not matter.
+        Empty if it does not matter.
     bits, kind : int, str
-        Words of weights.
+        Width and kind of the key words.
     maximum : bool
     option_text, options
         As of :class:`clmst.algorithms.self_test.Case`.
@@ -46,7 +46,7 @@ class RoundCase:
 
 @dataclass(frozen=True, slots=True)
 class UnionCase:
-    """What decides which kernels put forests together.
+    """The facts that decide which kernels unite forests.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class UnionCase:
 
 
 def case_of(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: Any = None) -> RoundCase:
-    """Return what decides which kernels solve a round's graph."""
+    """Return the facts that decide which kernels solve a round's graph."""
     encoding = graph.encoded.encoding
     return RoundCase(
         algorithm=algorithm,
@@ -74,7 +74,7 @@ def case_of(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: Any =
 
 
 def _test(name: str) -> Callable[[Device, Any], str | None]:
-    """Return a test of ``self_test.py``, which is loaded when it runs."""
+    """Return a test of ``self_test.py``; the module is loaded when the test runs."""
 
     def test(device: Device, case: Any) -> str | None:
         from clmst.repeated import self_test
@@ -114,7 +114,7 @@ UNION = KernelFamily(
 
 
 def require_rounds(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: Any) -> None:
-    """Raise :class:`UnsupportedDeviceError` unless rounds by an algorithm are earned."""
+    """Raise :class:`UnsupportedDeviceError` unless the device passed rounds by an algorithm."""
     trust = graph.device.trust
     if not trust.given:
         case = case_of(graph, algorithm, maximum=maximum, options=options)
@@ -122,7 +122,7 @@ def require_rounds(graph: DeviceGraph, algorithm: str, *, maximum: bool, options
 
 
 def has_series(graph: DeviceGraph, *, maximum: bool) -> bool:
-    """Return whether what topology settles may be used; else rounds do without."""
+    """Return whether series contraction may be used; else rounds solve without it."""
     trust = graph.device.trust
     if trust.given:
         return True
@@ -131,7 +131,7 @@ def has_series(graph: DeviceGraph, *, maximum: bool) -> bool:
 
 
 def has_warm_starts(graph: DeviceGraph, *, maximum: bool) -> bool:
-    """Return whether what earlier rounds settle may be used; else each begins anew."""
+    """Return whether warm starts may be used; else each round solves from scratch."""
     trust = graph.device.trust
     if trust.given:
         return True
@@ -140,6 +140,6 @@ def has_warm_starts(graph: DeviceGraph, *, maximum: bool) -> bool:
 
 
 def require_union(device: Device, bits: int) -> None:
-    """Raise :class:`UnsupportedDeviceError` unless a device may put forests of parts together."""
+    """Raise :class:`UnsupportedDeviceError` unless a device may unite the forests of parts."""
     if not device.trust.given:
         device.trust.require(UNION, UnionCase(bits))

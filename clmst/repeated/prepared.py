@@ -1,4 +1,4 @@
-"""A graph prepared for solves under many weights: what it is, and whose weight is which."""
+"""A graph prepared for solves with many weights: its facts, and the edge of each weight."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from clmst.runtime.device import Device
 
 
 class Prepared:
-    """What a :class:`clmst.RepeatedSolver` tells about itself."""
+    """The attributes of a :class:`clmst.RepeatedSolver`."""
 
     _graph: Graph
     _session: Session
 
     @property
     def device(self) -> Device:
-        """The device on which forests are kept: of several, the one that does the last pass."""
+        """The device that keeps forests: of several, the one that runs the last pass."""
         return self._session.device
 
     @property

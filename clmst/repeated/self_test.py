@@ -1,4 +1,4 @@
-"""What a device must show before it is trusted with the same graph again and again."""
+"""Self-tests of repeated solves."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Series:
         self._ids = known.ranks.edge_ids
 
     def by_edge(self, by_slot: Array) -> Array:
-        """Return weights in the order in which a caller has them; 0 for edges left out."""
+        """Return weights in the caller's order; 0 for edges left out."""
         weights = np.zeros(self.known.ranks.n_input, by_slot.dtype)
         weights[slice(None) if self._ids is None else self._ids] = by_slot
         return weights
@@ -62,7 +62,7 @@ def _weights(known: KnownGraph, case: RoundCase) -> Array:
 def _session(
     known: KnownGraph, device: Device, case: RoundCase, *, warm_start: bool, always: bool = False
 ) -> Session:
-    """Return a session of one device; `always`: by what topology settles, even if that is slow."""
+    """Return a session of one device; `always`: use series contraction, even if it is slow."""
     edges = topology.edges_once(known.ranks)
     executor = SingleDevice(
         edges,
@@ -98,7 +98,7 @@ def rounds_failure(device: Device, case: RoundCase) -> str | None:
 
 
 def series_failure(device: Device, case: RoundCase) -> str | None:
-    """Solve by what topology settles, whether that pays or not."""
+    """Solve with series contraction, even if it does not pay."""
     known = known_graph("large")
     by_filter = replace(case, algorithm="filter-boruvka")
     session = _session(known, device, by_filter, warm_start=False, always=True)
@@ -106,7 +106,7 @@ def series_failure(device: Device, case: RoundCase) -> str | None:
 
 
 def warm_start_failure(device: Device, case: RoundCase) -> str | None:
-    """Solve under weights that hardly move: the third round begins with what is settled."""
+    """Solve with weights that hardly change: the third round is a warm start."""
     known, rng = known_graph("large"), np.random.default_rng(_SEED)
     session = _session(known, device, case, warm_start=True)
     series = _Series(known, case, session)
@@ -119,7 +119,7 @@ def warm_start_failure(device: Device, case: RoundCase) -> str | None:
 
 
 def drifting(n: int, dtype: np.dtype[Any], rng: np.random.Generator) -> Iterator[Array]:
-    """Yield weights of one octave that hardly move from round to round; in the last some do."""
+    """Yield weights of one octave that hardly change from round to round; in the last some do."""
     around = rng.random(n)
     for number in range(4):
         places = (around + 2e-3 * rng.random(n)).clip(0, 1)
@@ -133,7 +133,7 @@ def drifting(n: int, dtype: np.dtype[Any], rng: np.random.Generator) -> Iterator
 
 
 def union_failure(device: Device, case: UnionCase) -> str | None:
-    """Let two device objects, each with a context of its own, solve half of the weights each."""
+    """Let two device objects with separate contexts solve half of the weights each."""
     known, rounds = known_graph("small"), RoundCase(bits=case.bits)
     twins = [device.twin() for _ in range(2)]
     choice = Choice(topology.edges_once(known.ranks), twins, algorithm="auto", options=None)

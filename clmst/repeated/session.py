@@ -1,4 +1,4 @@
-"""One session: solves of a prepared graph, one at a time, whatever threads ask for them."""
+"""One session: solves of a prepared graph, one at a time, requested by any thread."""
 
 from __future__ import annotations
 
@@ -24,30 +24,31 @@ from clmst.runtime.failures import Guard
 
 
 class Executor(Protocol):
-    """What solves: one device, or several.
+    """The interface of what solves: one device, or several.
 
-    One call at a time, but for `stage`, which may run while another thread solves.
+    One call at a time, except `stage`, which may run while another thread solves.
     """
 
     @property
     def device(self) -> Device:
-        """The device on which forests are kept."""
+        """The device that keeps forests."""
 
     @property
     def encoding(self) -> Encoding | None:
         """How the present weights are encoded; None if there are none."""
 
     def new_queues(self) -> list[Any]:
-        """Return queues of the devices, to upload weights by while they solve."""
+        """Return queues of the devices, for uploads during a solve."""
 
     def stage(self, weights: Any, queues: list[Any] | None = None) -> StagedWeights:
         """Check weights by edge; upload them if there are queues, and wait.
 
-        A host array is the caller's again when it returns, if there are queues; else after `solve`.
+        The caller may change a host array when this returns, if there are queues; else after
+        `solve`.
         """
 
     def solve(self, staged: StagedWeights, *, began: float, profile: bool) -> DeviceForest:
-        """Solve under weights, which become the present ones; uploads what is not uploaded yet."""
+        """Solve with weights, which become the present ones; uploads those not uploaded yet."""
 
     def update(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
         """Solve with some of the present weights changed."""
@@ -56,32 +57,32 @@ class Executor(Protocol):
         """Return the last forest, proved, or raise."""
 
     def release(self, staged: StagedWeights) -> None:
-        """Take back the memory of weights that nobody will solve or read any more."""
+        """Free the memory of weights that are no longer needed."""
 
     def forget(self) -> None:
-        """Have no present weights."""
+        """Drop the present weights."""
 
     def close(self) -> None:
-        """Let go of all memory and threads."""
+        """Free all memory and threads."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """An error in the place of weights: the source's own, or what is wrong with them."""
+    """An error instead of weights: the source's own, or one about the weights."""
 
     error: Exception
     is_refusal: bool
 
 
-# What a source of weights gives: the next ones, an error in their place, or nothing more.
+# A source of weights gives the next ones, an error, or None at its end.
 _Next: TypeAlias = StagedWeights | _Failure | None
 
 
 class Session:
     """Solves of a prepared graph by an executor, until it is closed.
 
-    A solve has the session's lock, and the device's from the first launch until the forest is on
-    the device. Staging the next weights takes neither.
+    A solve holds the session's lock, and the device's lock from the first launch until the forest
+    is on the device. Staging the next weights takes neither.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ class Session:
     Attributes
     ----------
     prepare_ms : float
-        How long it took to prepare all this, for ``stats["times"]``.
+        The time of the preparation, for ``stats["times"]``.
     """
 
     def __init__(self, edges: Graph, executor: Executor, *, maximum: bool) -> None:
@@ -105,18 +106,18 @@ class Session:
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing can be solved any more."""
+        """Whether the session is closed."""
         return self._executor is None
 
     def opened(self) -> Any:
         """Return the executor, or raise if the session is closed."""
-        executor = self._executor  # which another thread may take away
+        executor = self._executor  # another thread may close the session
         if executor is None:
             raise closed_error()
         return executor
 
     def close(self) -> None:
-        """Let go of all memory, once the present solve is over."""
+        """Free all memory, after the present solve."""
         with self._lock:
             if self._executor is not None:
                 self._executor.close()
@@ -127,7 +128,7 @@ class Session:
     def solve(
         self, weights: Any, *, profile: bool, keep_on_device: bool, verify: bool = False
     ) -> DeviceForest | Forest:
-        """Solve under weights by edge."""
+        """Solve with weights by edge."""
         with self._lock:
             began, executor = time.perf_counter(), self.opened()
             try:
@@ -167,7 +168,7 @@ class Session:
         return dtype
 
     def _changes(self, edge_ids: Any, weights: Any) -> Changes:
-        """Check what callers give to :meth:`update`."""
+        """Check the arguments of :meth:`update`."""
         n, dtype, device = self.edges.n_input, self._dtype(), self.device
         with device.lock, Guard(device):
             return Changes.of(edge_ids, weights, n, dtype=dtype, devices=[device])
@@ -175,7 +176,7 @@ class Session:
     def _staged_round(
         self, staged: StagedWeights, *, began: float = 0.0, profile: bool, verify: bool
     ) -> DeviceForest:
-        """Solve under weights that have been staged."""
+        """Solve with weights that are staged."""
         forest = staged.owner.solve(staged, began=began, profile=profile)
         return self._finished(forest, profile=profile, verify=verify)
 
@@ -187,7 +188,7 @@ class Session:
         return self._finished(forest, profile=profile, verify=verify)
 
     def _finished(self, forest: DeviceForest, *, profile: bool, verify: bool) -> DeviceForest:
-        """Return a forest, proved and with times where these are asked for."""
+        """Return a forest, with proof and times if requested."""
         if verify:
             forest = self.opened().prove(forest)
         if profile:
@@ -196,7 +197,7 @@ class Session:
         return forest
 
     def _drop(self, staged: StagedWeights) -> None:
-        """Have no weights after a round that failed; the memory of its weights is free."""
+        """Drop the weights after a failed round, and free their memory."""
         staged.owner.release(staged)
         staged.owner.forget()
 
@@ -212,9 +213,9 @@ class Session:
     ) -> Generator[Any, None, None]:
         """Yield the forests under weights from a source, in order.
 
-        The source is asked in the thread that iterates, one ahead of the solve, which is in a
-        thread of its own. Weights that are on the device are not asked for ahead: there is nothing
-        to overlap, and whoever makes them has one buffer for all.
+        The thread that iterates takes weights from the source, one round before the solve needs
+        them. The solve runs in a thread of its own. Weights on the device are not prefetched: there
+        is no upload to overlap, and the caller may reuse one buffer for all.
 
         Parameters
         ----------
@@ -243,7 +244,7 @@ class Session:
                     if ahead is not None and not isinstance(ahead, _Failure):
                         ahead.owner.release(ahead)
                     raise
-                del forest, solve  # or they would keep its memory during the next solve
+                del forest, solve  # else they would keep its memory during the next solve
                 if present.is_on_device:
                     ahead = self._next(source, queues)
         if isinstance(ahead, _Failure):
@@ -252,7 +253,7 @@ class Session:
             raise ahead.error
 
     def _next(self, source: Iterator[Any], queues: list[Any]) -> _Next:
-        """Return what comes next; errors are kept, to be raised in their turn."""
+        """Return the next weights; an error is kept, and raised in its turn."""
         try:
             weights = next(source)
         except StopIteration:
@@ -276,7 +277,7 @@ class Session:
         ----------
         weights : array, DeviceArray or pyopencl.array.Array
         queues : list
-            Of this thread: the executor, and its queues; filled when they are needed.
+            This thread's executor and its queues; filled on demand.
         """
         executor = self.opened()
         if not queues or queues[0] is not executor:
@@ -286,7 +287,7 @@ class Session:
     def _solve_staged(
         self, staged: StagedWeights, *, keep_on_device: bool, verify: bool
     ) -> DeviceForest | Forest:
-        """Solve under weights that have been staged ahead."""
+        """Solve with prefetched weights."""
         with self._lock:
             self.opened()
             try:
@@ -298,7 +299,7 @@ class Session:
         return forest if keep_on_device else forest.to_host()
 
     def _forget(self) -> None:
-        """Have no weights, as after any that cannot be solved, whoever found that out."""
+        """Drop the present weights, as after any weights that cannot be solved."""
         with self._lock:
             if self._executor is not None:
                 self._executor.forget()

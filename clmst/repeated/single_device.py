@@ -1,4 +1,4 @@
-"""Rounds on one device: by what earlier ones settled, by what topology settles, or anew."""
+"""Rounds on one device: as warm starts, by series contraction, or from scratch."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class SingleDevice:
     algorithm, options, maximum
         As of :func:`clmst.minimum_spanning_forest`.
     warm_start : bool
-        Whether solves may begin with what earlier ones have settled.
+        Whether solves may be warm starts.
     guard : callable
-        Makes the context manager of a device in which errors become those that are raised.
+        Makes the context manager that translates a device's errors.
 
     Attributes
     ----------
     series : SeriesContraction
-        Solves by what topology settles.
+        Solves by series contraction.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class SingleDevice:
         return self._rounds
 
     def close(self) -> None:
-        """Let go of all memory."""
+        """Free all memory."""
         self._rounds = self._warm = None
         self.series = SeriesContraction(maximum=self.maximum)
 
@@ -97,11 +97,11 @@ class SingleDevice:
 
     @property
     def needs(self) -> Needs:
-        """Which weights each device takes."""
+        """The ranges of weights that each device takes."""
         return [(self.device, [(0, self.edges.n_input)])]
 
     def new_queues(self) -> list[Any]:
-        """Return a queue to upload weights by."""
+        """Return a queue for uploads of weights."""
         with self._guard(self.device):
             return [self.device.new_queue()]
 
@@ -121,14 +121,14 @@ class SingleDevice:
             staged.parts[0] = [staged.upload((0, self.edges.n_input), rounds, queue)]
 
     def release(self, staged: StagedWeights) -> None:
-        """Take back the memory of weights that nobody will solve or read any more."""
+        """Free the memory of weights that are no longer needed."""
         parts, staged.parts = staged.parts, {}
         rounds = self._rounds
         if rounds is not None and parts:
             rounds.put_back(parts[0][0])
 
     def forget(self) -> None:
-        """Have no weights."""
+        """Drop the weights."""
         if self._rounds is not None:
             self._rounds.forget()
 
@@ -147,7 +147,7 @@ class SingleDevice:
     # ---------------------------------------------------------------------------- rounds
 
     def solve(self, staged: StagedWeights, *, began: float, profile: bool) -> DeviceForest:
-        """Solve under weights, which become the present ones."""
+        """Solve with weights, which become the present ones."""
         with self.device.lock, self._guard(self.device):
             rounds, launch = self.rounds, self._launcher(profile=profile)
             self._upload(staged, rounds, launch.queue)
@@ -158,9 +158,9 @@ class SingleDevice:
         return self._timed(forest, launch, began, uploaded)
 
     def update(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
-        """Solve with some of the present weights changed, or raise if they cannot be.
+        """Solve with some of the present weights changed, or raise if a change is illegal.
 
-        If anything else goes wrong nobody knows which of them have been changed.
+        After any other error it is unknown which of them have changed.
         """
         with self.device.lock, self._guard(self.device):
             rounds, launch = self.rounds, self._launcher(profile=profile)
@@ -192,11 +192,11 @@ class SingleDevice:
     def _solve(
         self, rounds: ReweightedGraph, graph: Callable[[], DeviceGraph], launch: Launcher
     ) -> DeviceForest:
-        """Solve a graph that is made of new weights; if that fails, nothing of it stays."""
+        """Solve a graph of new weights; a failure leaves no state."""
         try:
             return self._forest(graph(), launch)
         except BaseException:
-            has_finished(launch.queue)  # before memory that it works on is anybody else's
+            has_finished(launch.queue)  # before its memory has a new owner
             rounds.drop_plans()
             self.series.forget()
             if self._warm is not None:
@@ -204,7 +204,7 @@ class SingleDevice:
             raise
 
     def _forest(self, graph: DeviceGraph, launch: Launcher) -> DeviceForest:
-        """Solve by what earlier rounds have settled, or anew."""
+        """Solve as a warm start, or from scratch."""
         of_round = {"maximum": self.maximum, "own_weights": True}
         run = None if self._warm is None else self._warm.begin(graph, launch)
         if run is not None and not earned.has_warm_starts(graph, maximum=self.maximum):
@@ -235,7 +235,7 @@ class SingleDevice:
         return self._launch
 
     def _now(self, launch: Launcher) -> float:
-        """Return the time, at which all is finished if times are asked for."""
+        """Return the time; waits for all commands first if times are requested."""
         if launch.profile is not None:
             launch.queue.finish()
         return time.perf_counter()
@@ -243,7 +243,7 @@ class SingleDevice:
     def _timed(
         self, forest: DeviceForest, launch: Launcher, began: float, uploaded: float
     ) -> DeviceForest:
-        """Return a forest that tells how long its steps took, if that was asked for."""
+        """Return a forest with the times of its steps, if requested."""
         if launch.profile is None:
             return forest
         solve = 1e3 * (time.perf_counter() - uploaded)

@@ -1,4 +1,4 @@
-"""The same graph again and again, with other weights each time."""
+"""Repeated solves of one graph with other weights each time."""
 
 from __future__ import annotations
 
@@ -20,41 +20,40 @@ from clmst.repeated.source import check_options, devices_of, edges_of, rounds_of
 class RepeatedSolver(Prepared):
     """Minimum spanning forests of one graph whose weights change.
 
-    What depends on the edges alone is prepared once: each edge is stored once, on the device, with
-    all memory and kernels that solves need. A solve then takes one weight an edge.
+    All that depends only on the edges is prepared once: the device stores each edge once, and has
+    the memory and kernels that solves need. A solve then takes one weight an edge.
 
     Parameters
     ----------
     graph : Graph, DeviceGraph, scipy.sparse array or matrix, or networkx.Graph
-        Its weights are not used. :attr:`edges` tells which edge each weight belongs to.
+        Its weights are not used. :attr:`edges` has the edge of each weight.
     devices : None, str, Device, pyopencl.CommandQueue, or sequence of such
         One device or several; see :func:`clmst.get_device`. A :class:`DeviceGraph` brings its own,
         which must be among several.
     strategy : {"auto", "alone", "split", "cores"}
-        What several devices do. "alone": the quickest does all. "split": each gets a range of the
-        weights, by its speed, and solves those edges; one of them then solves the union of the
-        forests. "cores": the same with other parts; one device solves dense parts, which k-core
-        decomposition finds, by the algorithm "dense", another one the rest. "auto": the quickest of
-        these, as far as tables of costs tell (:mod:`clmst.repeated.devices.costs`). The forest is
-        the same.
+        How several devices share the work. "alone": the quickest device does all. "split": each
+        device solves a range of the edges, in proportion to its speed; one of them then solves the
+        union of the forests. "cores": one device solves dense parts, which k-core decomposition
+        finds, by the algorithm "dense"; another one solves the rest. "auto": the quickest of these
+        by the tables of costs (:mod:`clmst.repeated.devices.costs`). The forest is the same.
     maximum : bool
-        Whether maximum spanning forests are wanted.
+        Whether to compute maximum spanning forests.
     algorithm : str
         As of :func:`clmst.minimum_spanning_forest`.
     options : object, optional
         As of :func:`clmst.minimum_spanning_forest`.
     warm_start : bool
-        Whether a solve may begin with what earlier ones have settled, if weights turn out to have
-        hardly moved since. Forests are the same either way.
+        Whether a solve may reuse results of earlier ones, if weights have hardly changed. Forests
+        are the same either way.
 
     Raises
     ------
     InvalidGraphError
         The graph is malformed.
     InvalidArgumentError
-        The graph is complete and has no edges listed; nothing has the name given as `algorithm`,
-        `devices` or `strategy`; no device, or one of them twice; one device where the strategy is
-        for several; the options are those of an algorithm that needs edges stored twice.
+        The graph is complete and lists no edges; `algorithm`, `devices` or `strategy` is an unknown
+        name; no device, or one of them twice; one device, but a strategy for several; options of an
+        algorithm that needs edges stored twice.
     UnsupportedDeviceError
         There is no usable device.
     OutOfDeviceMemoryError
@@ -66,13 +65,13 @@ class RepeatedSolver(Prepared):
     order of weights is not the canonical one, two buffers of weights, and what the algorithm keeps
     (``lone-boruvka`` 8 bytes an edge and 4 a vertex of sparse graphs).
 
-    Several devices: each has its part of that; that of the last pass also 4 bytes an edge of the
-    whole graph, 8 a vertex, and some 24 an edge of the parts' forests. One that fails in the middle
-    of a round is left out from then on, which a :class:`clmst.DeviceWarning` tells; others finish
+    Several devices: each needs its part of that. The device of the last pass needs 4 more bytes an
+    edge of the whole graph, 8 a vertex, and some 24 an edge of the parts' forests. A device that
+    fails in a round is not used any more, with a :class:`clmst.DeviceWarning`; the others finish
     the round.
 
-    Several threads may use a solver; their solves take turns. After any error but a failure of the
-    device itself it is as usable as before.
+    Several threads may use a solver; their solves run one at a time. After any error but a failure
+    of the device itself, the solver can be used as before.
 
     Examples
     --------
@@ -95,7 +94,7 @@ class RepeatedSolver(Prepared):
         warm_start: bool = True,
     ) -> None:
         began = time.perf_counter()
-        algorithms.check_name(algorithm)  # what nothing has the name of is refused at once
+        algorithms.check_name(algorithm)  # unknown names are refused at once
         check_options(options)
         check_bools(maximum=maximum, warm_start=warm_start)
         found = devices_of(graph, devices, strategy)
@@ -138,40 +137,40 @@ class RepeatedSolver(Prepared):
         profile: bool = False,
         verify: bool = False,
     ) -> Forest | DeviceForest:
-        """Compute the forest under other weights.
+        """Compute the forest with other weights.
 
         Parameters
         ----------
         weights : array, DeviceArray or pyopencl.array.Array, shape (m,)
-            One an edge, in the order of :attr:`edges`, of any supported dtype, whatever that of the
-            round before. An array on the device's context is not copied; do not change it while
-            the solve runs, nor before an :meth:`update` of it.
+            One weight for each edge, in the order of :attr:`edges`, of any supported dtype; it may
+            differ from the last round's. An array on the device's context is not copied. Do not
+            change it during the solve, nor before an :meth:`update` of it.
         keep_on_device : bool
             Return a :class:`DeviceForest`.
         profile : bool
             As of :func:`clmst.minimum_spanning_forest`; and ``stats["times"]`` has the milliseconds
-            that preparing the solver, uploading weights, and solving took on the host's clock.
+            of preparation, upload and solve, by the host's clock.
         verify : bool
-            As of :func:`clmst.minimum_spanning_forest`, against the weights as the device has them.
+            As of :func:`clmst.minimum_spanning_forest`, with the weights that the device has.
 
         Returns
         -------
         Forest or DeviceForest
-            As :func:`clmst.minimum_spanning_forest` gives; ``edge_ids`` index :attr:`edges`.
+            As of :func:`clmst.minimum_spanning_forest`; ``edge_ids`` index :attr:`edges`.
 
         Raises
         ------
         InvalidArgumentError
-            Not one weight an edge; an array of another context; the solver is closed.
+            Not one weight for each edge; an array of another context; the solver is closed.
         InvalidGraphError
-            A dtype that is not supported; a weight that is NaN, the first one being named.
+            A dtype that is not supported; a weight that is NaN (the message names the first one).
         OutOfDeviceMemoryError
             The device cannot hold what the algorithm needs.
 
         Notes
         -----
-        O(m) beside what the algorithm takes. Weights of 64 bits are narrowed to 32 on the host
-        where that is exact, those on the device are not.
+        O(m) in addition to the algorithm. 64-bit weights of the host are narrowed to 32 bits where
+        that is exact; those on the device are not.
         """
         check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
         return self._session.solve(
@@ -212,10 +211,10 @@ class RepeatedSolver(Prepared):
         Parameters
         ----------
         edge_ids : array of int, DeviceArray or pyopencl.array.Array of (u)int32, shape (k,)
-            Rows of :attr:`edges`. Of an edge that is named several times the last weight counts.
+            Rows of :attr:`edges`. If an edge occurs several times, its last weight counts.
         weights : array, DeviceArray or pyopencl.array.Array, shape (k,)
-            Their weights from now on. On the host of any dtype, if the dtype of the present weights
-            holds them exactly; on the device of that dtype.
+            Their new weights. On the host of any dtype, if the dtype of the present weights holds
+            them exactly; on the device of that dtype.
         keep_on_device, profile, verify
             As of :meth:`solve`.
 
@@ -226,18 +225,18 @@ class RepeatedSolver(Prepared):
         Raises
         ------
         InvalidArgumentError
-            No weights have been solved yet, or the last ones could not be; an edge that there is
-            not, the first one being named; not one weight an edge; a weight that the present dtype
-            does not hold; the solver is closed. All weights are as before then.
+            There are no present weights; an edge id out of range (the message names the first one);
+            not one weight for each edge; a weight that the present dtype does not hold; the solver
+            is closed. No weight changes then.
         InvalidGraphError
-            A weight is NaN. All weights are as before then.
+            A weight is NaN. No weight changes then.
         OutOfDeviceMemoryError
             The device cannot hold what the change or the algorithm needs.
 
         Notes
         -----
-        Uploads what changes, O(k), and copies weights that are the caller's once. Weights that were
-        narrowed to 32 bits become 64 bits wide, O(m), when one comes that has no room in 32.
+        Uploads the changes, O(k). Copies the caller's weights at the first update. Weights that
+        were narrowed to 32 bits become 64 bits wide, O(m), when a new one does not fit 32 bits.
         """
         check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
         return self._session.update(
@@ -272,20 +271,19 @@ class RepeatedSolver(Prepared):
     ) -> Generator[Any, None, None]:
         """Compute the forests under several weights, one after the other.
 
-        While one solve runs, in a thread of its own, the next weights are asked for and uploaded:
-        the iterable is one ahead of the forests, if weights are host arrays. Weights on the device
-        need no upload, and the next ones are asked for when they are done with.
+        The next host array is taken and uploaded while a solve runs in a thread of its own: the
+        iterable is one round ahead of the forests. Weights on the device need no upload; the next
+        ones are taken after the solve.
 
         Parameters
         ----------
         weights : iterable of arrays
-            Each as of :meth:`solve`. Host arrays are copied: the iterable may fill one array again
-            and again.
+            Each as of :meth:`solve`. Host arrays are copied, so the iterable may reuse one array.
         keep_on_device : bool
             Yield :class:`DeviceForest`.
         progress : callable, optional
-            Called with the number of forests so far, and of all if the iterable has a length, else
-            None, before each is yielded.
+            Called before each forest is yielded, with the number of forests so far and the number
+            of all (None if the iterable has no length).
         verify : bool
             As of :meth:`solve`.
 
@@ -297,8 +295,8 @@ class RepeatedSolver(Prepared):
         Raises
         ------
         ClmstError
-            As :meth:`solve`, after the forests of all weights before have been yielded; as whatever
-            the iterable itself raises. The solver can be used again.
+            As of :meth:`solve`, after the forests of all weights before it were yielded. Errors of
+            the iterable are raised too. The solver can be used again.
         """
         self._session.opened()
         check_bools(keep_on_device=keep_on_device, verify=verify)
@@ -310,10 +308,10 @@ class RepeatedSolver(Prepared):
     # ------------------------------------------------------------------------ closing
 
     def close(self) -> None:
-        """Give all memory back to the device's pool; forests kept on the device stay theirs.
+        """Give all memory back to the device's pool; forests on the device keep theirs.
 
         ``solver.device.release_memory()`` then gives it back to the device. Closing twice is no
-        error; anything else that needs the device is one from then on.
+        error; any other call that needs the device raises from then on.
         """
         self._session.close()
 

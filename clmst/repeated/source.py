@@ -1,4 +1,4 @@
-"""What a solver can be made of, and the edges that come of it."""
+"""Checks of the graph and devices of a solver, and its edges."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _FOR_SEVERAL = ("split", "cores")
 
 
 def devices_of(graph: Any, devices: Any, strategy: str) -> list[Device]:
-    """Return the devices that are meant.
+    """Return the devices of a solver.
 
     Parameters
     ----------
     graph : object
-        One that is on a device brings it, if `devices` is None.
+        If it is on a device and `devices` is None, that device is used.
     devices : None, str, Device, pyopencl.CommandQueue, or sequence of such
     strategy : str
 
     Raises
     ------
     InvalidArgumentError
-        No devices, one of them twice, not the one that the graph is on, or a strategy that does not
-        exist or needs several.
+        No devices, one of them twice, not the device of the graph, an unknown strategy, or a
+        strategy that needs several devices.
     """
     fact = f"no strategy is called {shown(strategy)}; there are"
     check_choice("strategy", strategy, STRATEGIES, fact=fact)
@@ -63,7 +63,7 @@ def devices_of(graph: Any, devices: Any, strategy: str) -> list[Device]:
 
 
 def iterator_of(values: Any, name: str = "weights") -> tuple[Iterator[Any], int | None]:
-    """Return what goes through an iterable, and how long it is where it says so."""
+    """Return an iterator, and its length if it is known."""
     try:
         given: Any = values if isinstance(values, Iterable | Sized) else None
         each = iter(given)
@@ -73,7 +73,7 @@ def iterator_of(values: Any, name: str = "weights") -> tuple[Iterator[Any], int 
 
 
 def rounds_of(weights: Any, progress: Any) -> tuple[Iterator[Any], Callable[[int], None]]:
-    """Return what goes through the weights of rounds, and what tells `progress` of them if any."""
+    """Return an iterator over the weights of rounds, and a function that calls `progress`."""
     each, total = iterator_of(weights)
     if progress is not None and not callable(progress):
         raise InvalidArgumentError(f"progress is {shown(progress)}; it must be callable")

@@ -1,4 +1,4 @@
-"""Weights on their way to a solve: checked and encoded on the host, then uploaded to devices."""
+"""Staged weights: checked and encoded on the host, then uploaded to devices."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from clmst.core.weight_keys import Array, Encoding, as_weights, check_dtype, enc
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 
-# Host arrays of fewer weights are looked through for NaN by the host, before the device has them.
+# The host checks smaller host arrays for NaN before the upload; devices check the others.
 DEVICE_CHECKS_FROM = 1 << 16
 
-# Devices, and the ranges of weights that each takes.
+# Devices, and the ranges of weights that each device takes.
 Needs: TypeAlias = Sequence[tuple[Device, Sequence[tuple[int, int]]]]
 
 
 @dataclass(slots=True, kw_only=True)
 class StagedWeights:
-    """Weights by edge, wherever they are: on the host, on one device, or uploaded to several.
+    """Weights by edge, on the host, on one device, or uploaded to several.
 
     Attributes
     ----------
     encoding : Encoding
     words : ndarray of `encoding.word`
-        On the host. Where there is an `array`, only the ranges that other devices take.
+        On the host. If there is an `array`, only the ranges that other devices take.
     is_checked : bool
-        Whether none of them is known to be NaN.
+        Whether it is known that none of them is NaN.
     is_callers : bool
         Whether the words are in the caller's own array, which may change after the call.
     array : DeviceArray, optional
-        The weights, where a device has them.
+        The weights, if they are on a device.
     parts : dict of int to list of Given
-        By the index of a device, one a part of the graph: where its kernels get at them.
+        By the index of a device: the kernel arguments, one for each part of the graph.
     owner : executor, optional
-        Whose devices they were uploaded to.
+        The executor on whose devices they are.
     failure : Exception, optional
-        What kept a device from taking them; they are on the host alone then.
+        Why the upload failed; the weights are then on the host only.
     """
 
     encoding: Encoding
@@ -55,11 +55,11 @@ class StagedWeights:
 
     @property
     def is_on_device(self) -> bool:
-        """Whether they are in a buffer of the caller's."""
+        """Whether they are in a caller's buffer."""
         return self.array is not None
 
     def upload(self, span: tuple[int, int], rounds: ReweightedGraph, queue: Any) -> Given:
-        """Upload the range of a part of the graph; nothing is copied if its device has it."""
+        """Upload the range of a part of the graph; no copy if it is on its device already."""
         first, last = span
         array = self.array
         if array is not None and array.device is rounds.device:
@@ -80,7 +80,7 @@ def stage(weights: Any, n_edges: int, needs: Needs, *, keeps: bool) -> StagedWei
     needs : sequence of (Device, ranges)
         Which weights each device takes.
     keeps : bool
-        Whether a host array may change before the solve is done.
+        Whether a host array may change before the end of the solve.
     """
     devices = [device for device, _ in needs]
     array = device_array(weights, devices)
@@ -106,12 +106,12 @@ def stage(weights: Any, n_edges: int, needs: Needs, *, keeps: bool) -> StagedWei
 
 
 def device_array(values: Any, devices: Sequence[Device]) -> DeviceArray | None:
-    """Return what one of the devices has, None for what is on the host.
+    """Return an array of one of the devices, or None for a host array.
 
     Raises
     ------
     InvalidArgumentError
-        It is of a context of none of them.
+        It is in a context of none of them.
     """
     for device in devices:
         try:
@@ -122,7 +122,7 @@ def device_array(values: Any, devices: Sequence[Device]) -> DeviceArray | None:
             continue
         if array is None or array.device is device:
             return array
-        # A view for the device that is meant here: a context may have several.
+        # A view for this device: a context may have several.
         return DeviceArray(
             device=device, dtype=array.dtype, size=array.size, memory=array.memory,
             base=array.base, offset=array.offset,
@@ -131,12 +131,12 @@ def device_array(values: Any, devices: Sequence[Device]) -> DeviceArray | None:
 
 
 def closed_error() -> InvalidArgumentError:
-    """Return the error of whoever asks a closed solver for more."""
+    """Return the error for a call on a closed solver."""
     return InvalidArgumentError("the solver is closed; make another one to solve again")
 
 
 def nan_error(edge: int) -> InvalidGraphError:
-    """Return the error that says which weight is NaN."""
+    """Return the error that names a NaN weight."""
     return InvalidGraphError(
         f"the weight of edge {edge} is NaN; weights must be ordered, "
         "and infinities are the only special values allowed"
@@ -144,7 +144,7 @@ def nan_error(edge: int) -> InvalidGraphError:
 
 
 def _check_count(dtype: np.dtype[Any], shape: tuple[int, ...], n_edges: int) -> None:
-    """Raise unless there is one weight an edge, of a dtype that kernels know."""
+    """Raise unless there is one weight for each edge, of a supported dtype."""
     check_dtype(dtype)
     if not dtype.isnative:
         raise InvalidGraphError(

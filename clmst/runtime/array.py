@@ -143,13 +143,13 @@ class DeviceArray:
 
     @classmethod
     def in_context(cls, values: Any, device: Device) -> DeviceArray | None:
-        """Return what is a device's already, as it is; None for whatever is on the host.
+        """Return an array of the device as a DeviceArray, without a copy; None for host values.
 
         Parameters
         ----------
         values : object
-            A DeviceArray or ``pyopencl.array.Array`` of the device's context, in whatever queue: of
-            another one than the device's own, what is enqueued is waited for.
+            A DeviceArray or ``pyopencl.array.Array`` of the device's context. If its queue is not
+            the device's own, the call waits for all work in that queue.
         device : Device
 
         Raises
@@ -278,7 +278,7 @@ class DeviceArray:
 
 
 def _checked_dtype(dtype: Any) -> np.dtype[Any]:
-    """Return the dtype of elements, which must have bytes that mean something on a device."""
+    """Return the dtype of elements; raise for Python objects and empty types."""
     checked = check_dtype("dtype", dtype)
     if checked.hasobject or checked.itemsize == 0:
         raise InvalidArgumentError(
@@ -289,7 +289,7 @@ def _checked_dtype(dtype: Any) -> np.dtype[Any]:
 
 
 def _region(device: Device, base: Any, offset: int, n_bytes: int) -> Any:
-    """Return what kernels take for the bytes of `base` from `offset` on."""
+    """Return the kernel argument for the bytes of `base` from `offset` on."""
     if offset == 0 or n_bytes == 0:
         return base
     alignment = device.capabilities.buffer_alignment
@@ -310,9 +310,9 @@ def _region(device: Device, base: Any, offset: int, n_bytes: int) -> Any:
 
 
 def _whole(base: Any, offset: int) -> tuple[Any, int]:
-    """Return the buffer that `base` is part of, and the place `offset` of `base` in it.
+    """Return the buffer that `base` is part of, and the offset of `base` in it plus `offset`.
 
-    OpenCL has no parts of parts; and whether two overlap shows in the whole only.
+    OpenCL has no sub-buffers of sub-buffers, and two sub-buffers are compared by their offsets.
     """
     import pyopencl as cl
 

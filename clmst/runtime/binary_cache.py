@@ -1,12 +1,12 @@
-"""Compiled programs on disk, so that a process need not compile what another one has.
+"""Compiled programs on disk, so that a process need not compile what another one compiled.
 
-A driver that is given a damaged binary may end the process. So nothing that is read from the cache
-reaches a driver before its checksum is right; whatever else is found counts as not there, and is
-built and written anew. One file a program: a line that names the format, the SHA-256 of key and
-binary, and the binary. The key, which is the file's name, is the SHA-256 of all that the binary
-depends on. Files are replaced as a whole, so processes need no lock.
+A driver that is given a damaged binary may end the process. So a driver gets only files with a
+right checksum. A file without one counts as missing: the program is built and written again. One
+file a program: a line that names the format, the SHA-256 of key and binary, and the binary. The
+key, which is the file's name, is the SHA-256 of all that the binary depends on. Files are replaced
+as a whole, so processes need no lock.
 
-Drivers that keep binaries of their own (NVIDIA's, PoCL's) are left to that.
+Drivers that keep binaries of their own (NVIDIA's, PoCL's) use their own cache instead.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from clmst.core import atomic_file
 from clmst.core.cache_folder import cache_folder
 from clmst.core.errors import CacheWarning, ClmstError
 
-# The cache is cut back to half of this when it has grown beyond it; what was not used for longest
-# goes first. All programs of a device are some 20 MB.
+# When the cache exceeds this size, the least recently used files go, until half of it is left. All
+# programs of a device are some 20 MB.
 LIMIT_BYTES = 512 << 20
 
 _FORMAT = b"clmst binary 1\n"
 _DIGEST_BYTES = hashlib.sha256().digest_size
-_warned: set[Path] = set()  # folders that took no file, told once a process
+_warned: set[Path] = set()  # folders that took no file: one warning each in a process
 
 
 def folder() -> Path:
@@ -68,7 +68,7 @@ def read(key: str) -> bytes | None:
 
 
 def write(key: str, binary: bytes) -> None:
-    """Keep a binary; a folder that takes none is told once, by a warning."""
+    """Keep a binary; warn once if the folder cannot be written."""
     where = folder()
     try:
         atomic_file.make_folder(where)

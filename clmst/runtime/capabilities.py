@@ -1,4 +1,4 @@
-"""What a device can do, found out once and frozen."""
+"""What a device can do: asked once, then frozen."""
 
 from __future__ import annotations
 
@@ -156,7 +156,8 @@ def _lanes(device: Any, extensions: set[str]) -> tuple[LanesKind, int]:
     """Return how lane groups are realised and how wide they are.
 
     A kernel can rely on khr sub-groups only where it can also fix their size, which takes Intel's
-    attribute; 16 is a legal size on all of Intel's devices. Elsewhere 32 is a share of work only.
+    attribute; 16 is a legal size on all of Intel's devices. Elsewhere a lane group is only a unit
+    of work, of 32 work-items.
     """
     if "NVIDIA" in device.vendor.upper() and "cl_nv_device_attribute_query" in extensions:
         return "ptx", 32

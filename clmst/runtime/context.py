@@ -1,4 +1,4 @@
-"""A context for a device, or a clear word on why there is none."""
+"""A context for a device, or a clear error."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from clmst.runtime import failures
 def new_context(cl_device: Any, description: str) -> Any:
     """Return a new ``pyopencl.Context`` of one device.
 
-    A context takes memory of the device: 526 MiB on NVIDIA's driver 580, which says that the host's
-    is used up where the GPU has no more of it.
+    A context takes memory of the device: 526 MiB on NVIDIA's driver 580. If the GPU has no more
+    memory, that driver reports that the host has none.
 
     Raises
     ------
     OutOfDeviceMemoryError
-        Others have the memory that it takes.
+        Other processes use the memory that the context needs.
     """
     import pyopencl as cl
 

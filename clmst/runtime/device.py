@@ -40,7 +40,7 @@ class Device:
     without : tuple of str
         Capabilities to force off: "int64-atomics", "lanes".
     tuning : Policy, optional
-        The shape of kernels; what the tables have for this device when left out.
+        The shape of kernels; by default what the tuning tables have for this device.
     """
 
     def __init__(
@@ -100,20 +100,20 @@ class Device:
         return self._like(self._tuning, self._caller_queue, *names)
 
     def with_policy(self, tuning: Policy) -> Device:
-        """Return the same device with kernels of another shape; results stay the same."""
+        """Return the same device with another policy; results stay the same."""
         check_kind("tuning", tuning, Policy)
         return self._like(tuning, self._caller_queue)
 
     def beside(self, tuning: Policy) -> Device:
-        """Return the same with kernels of another shape, on this one's queue, buffers and pool."""
+        """Return the same device with another policy, on this one's queue, buffers and pool."""
         other = self._like(tuning, self.queue)
         other._pool, other.staging = self._pool, self.staging
         return other
 
     def twin(self) -> Device:
-        """Return the same with a context of its own, which has nothing to earn.
+        """Return the same device with a context of its own, trusted without self-tests.
 
-        For those who compare every one of its answers themselves.
+        For callers that compare each of its answers themselves.
         """
         other = self._like(self.policy, None)
         other.trust.given = True
@@ -130,7 +130,7 @@ class Device:
 
     @LazyProperty
     def tuning(self) -> Tuning:
-        """The shape of its kernels, and where that comes from."""
+        """Its policy, and the table that it comes from."""
         if self._tuning is not None:
             return Tuning(policy=self._tuning, source="given", title=self.name)
         return look_up(Identity.of(self.cl_device), self.capabilities)
@@ -142,7 +142,7 @@ class Device:
 
     @property
     def trust(self) -> Trust:
-        """What it has proved."""
+        """The results of its self-tests."""
         return Trust(self, self._trust_record)
 
     # --------------------------------------------------------------- resources
@@ -216,7 +216,7 @@ class Device:
         except cl.Error as error:
             if not failures.is_out_of_memory(error):
                 raise failures.explained(self, error) from error
-        gc.collect()  # of what is in cycles nobody has given the memory back yet
+        gc.collect()  # objects in reference cycles still hold their memory
         try:
             with self.lock:
                 return self._pool.allocate(n_bytes)
@@ -232,18 +232,18 @@ class Device:
         return f"it has {self.capabilities.global_memory} bytes in all, of which clmst uses {used}"
 
     def upload(self, array: Array) -> Any:
-        """Return what kernels take as a read-only buffer with the contents of `array`.
+        """Return a read-only kernel argument with the contents of `array`.
 
-        On a device that works in the host's memory that is the array itself: keep it alive and
+        On a device that works in the host's memory it is the array itself: keep that alive and
         unchanged.
         """
         return self.upload_all(array)[0]
 
     def upload_all(self, *arrays: Array, wait: bool = True) -> list[Any]:
-        """Upload several arrays at once, which is quicker; as :meth:`upload` in all else.
+        """Upload several arrays at once, which is quicker; else as :meth:`upload`.
 
-        Without `wait` copies may still be on their way, for which only this device's own queue
-        waits by itself; the arrays are the caller's again all the same.
+        Without `wait`, copies may still be running. Only this device's own queue waits for them by
+        itself. The caller may change the arrays in either case.
         """
         check_bool("wait", wait)
         for array in arrays:
@@ -262,7 +262,7 @@ class Device:
         return found
 
     def _in_place(self, array: Array) -> Any:
-        """Return `array` as kernels get at it where it is, or None where they cannot."""
+        """Return `array` as a kernel argument, not copied, or None if the device needs a copy."""
         import pyopencl as cl
 
         access = self.capabilities.host_arrays if array.nbytes else "copied"
@@ -275,9 +275,9 @@ class Device:
 
     @LazyProperty
     def staging(self) -> Staging:
-        """Pinned memory for large transfers; none is taken before the first of those.
+        """Pinned memory for large transfers, allocated at the first one.
 
-        A device that works in the host's memory reads and writes it without.
+        A device that works in the host's memory needs none.
         """
         return Staging(self.queue, pinned=self.capabilities.host_arrays == "copied")
 
@@ -287,14 +287,14 @@ class Device:
         return self._caller_queue is not None
 
     def queues_in_use(self) -> list[Any]:
-        """Return its queues, as far as there are any yet."""
+        """Return those of its queues that were made already."""
         return [vars(self)[name] for name in ("queue", "profiling_queue") if name in vars(self)]
 
     def renew(self) -> None:
-        """Let go of a context that does not answer; the next call that needs one makes another.
+        """Drop a context that does not answer; the next call that needs one makes another.
 
-        What is in the memory of the old one stays its owners', and is of no more use. A queue of
-        the caller's is not replaced.
+        Objects in the memory of the old one keep it, but are of no more use. A caller's queue is
+        not replaced.
         """
         if self.is_callers:
             return
@@ -306,7 +306,7 @@ class Device:
             self.times_renewed += 1
 
     def release_memory(self) -> None:
-        """Give buffers that the pool holds ready back to the device, and pinned memory too."""
+        """Free the pool's unused buffers, and pinned memory."""
         forking.check()
         self._pool.free_held()
         self._advised.clear()
@@ -328,7 +328,7 @@ class Device:
         asked = (source_name, prelude, *defines.items())  # quicker made than a specialisation
         try:
             return self._programs[asked]
-        except Exception:  # it was not asked for before, or cannot have been
+        except Exception:  # not in the cache
             defines = program.check_request(source_name, prelude, defines)
             asked = (source_name, prelude, *defines.items())
         key = program.specialise(source_name, self.capabilities, self.policy, prelude, **defines)
@@ -341,7 +341,7 @@ class Device:
 
     @LazyProperty
     def trial_failure(self) -> str | None:
-        """Why this device cannot be used, or None if it built and ran kernels rightly."""
+        """Why this device cannot be used; None if it ran the trial's kernels correctly."""
         return trial.failure(self)
 
     def check_usable(self) -> None:

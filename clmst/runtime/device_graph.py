@@ -18,7 +18,7 @@ _KINDS = {"unsigned": 0, "signed": 1, "float": 2}
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DeviceGraph:
-    """A graph on a device, for as many solves as one likes; made by :func:`clmst.to_device`.
+    """A graph on a device, for any number of solves; made by :func:`clmst.to_device`.
 
     Attributes
     ----------
@@ -32,12 +32,13 @@ class DeviceGraph:
     encoded : KeyedWeights
         How keys are made of the words.
     rows : device buffer of uint32, optional
-        The row of each slot, where it pays to have it ready.
+        The row of each slot, if an algorithm keeps it.
     plans : dict
-        What algorithms keep with the graph for the next solve, by what asked for it: memory, and
-        what follows from where edges are. It serves other weights in words of the same kind, too.
+        What algorithms keep with the graph for the next solve, by algorithm and options: memory,
+        and data that follows from the topology. Other weights of the same word width and kind can
+        use it too.
     derived : dict
-        Likewise, what they have made of the weights.
+        The same, for data that follows from the weights.
     """
 
     graph: Graph
@@ -51,7 +52,7 @@ class DeviceGraph:
     derived: dict[Hashable, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check that memory is as large as the graph; what is in it is trusted."""
+        """Check that the memory is large enough; its contents are trusted."""
         check_kind("graph", self.graph, Graph)
         check_kind("device", self.device, Device)
         encoded: Any = self.encoded
@@ -71,8 +72,8 @@ class DeviceGraph:
     def upload(cls, graph: Graph, device: Device, *, wait: bool = True) -> DeviceGraph:
         """Put `graph` on `device`; without a copy where the device shares the host's memory.
 
-        Without `wait` copies may still be on their way, for which only the device's own queue
-        waits by itself: a solve in that queue can be enqueued behind them.
+        Without `wait`, copies may still be running. Only the device's own queue waits for them by
+        itself: a solve can be enqueued there at once.
         """
         check_kind("graph", graph, Graph)
         check_kind("device", device, Device)

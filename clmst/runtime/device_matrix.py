@@ -54,14 +54,14 @@ class Panel:
     cells: Any
 
     def __post_init__(self) -> None:
-        """Refuse what are no rows."""
+        """Raise if these are no rows."""
         check_integer("first", self.first, low=0)
         check_integer("n_rows", self.n_rows, low=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DeviceMatrix:
-    """A complete graph on a device, for as many solves as one likes; made by :func:`to_device`.
+    """A complete graph on a device, for any number of solves; made by :func:`to_device`.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class DeviceMatrix:
     plans: dict[Any, Any]
 
     def __post_init__(self) -> None:
-        """Check that panels are as large as the matrix; what is in them is trusted."""
+        """Check that panels are as large as the matrix; their contents are trusted."""
         check_kind("device", self.device, Device)
         graph, bits = _checked_graph(self.graph), self.bits
         if isinstance(graph, Points):
@@ -118,7 +118,7 @@ class DeviceMatrix:
         Raises
         ------
         OutOfDeviceMemoryError
-            The matrix does not fit; says how much it needs and how much there is.
+            The matrix does not fit; the message has the bytes needed and available.
         UnsupportedDeviceError
             The graph is points, and the device has no arithmetic on doubles.
         """
@@ -171,7 +171,7 @@ def make_panels(
     Raises
     ------
     OutOfDeviceMemoryError
-        The matrix is larger than the device's memory, or a single row than it allocates.
+        The matrix is larger than the device's memory, or one row larger than one allocation may be.
     """
     row_bytes, has = n * item_bytes, device.capabilities
     needed = n * row_bytes
@@ -187,14 +187,14 @@ def make_panels(
 
 
 def most_vertices(device: Device, item_bytes: int = 4) -> int:
-    """Return of how many vertices a matrix fits the memory of a device."""
+    """Return the most vertices whose matrix fits the memory of a device."""
     has = device.capabilities
     most = int(np.sqrt(np.float64(has.global_memory // item_bytes)))
     return min(most, has.max_allocation // item_bytes)
 
 
 def gigabytes(n_bytes: int) -> str:
-    """Return a number of bytes in words."""
+    """Return a number of bytes as text, in GiB."""
     return f"{n_bytes / 2**30:,.1f} GiB ({n_bytes} bytes)"
 
 

@@ -1,4 +1,4 @@
-"""Checks of memory that a caller hands in: it must be as large as kernels take it for."""
+"""Checks of memory that a caller passes: it must be as large as kernels assume."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def check_capacity(name: str, memory: Any, n_bytes: int, device: Device) -> None
     Parameters
     ----------
     name : str
-        What the caller calls it.
+        Its name in messages.
     memory : object
         A ``pyopencl.Buffer``, or ``pyopencl.SVM`` around a host array.
     n_bytes : int
@@ -36,7 +36,7 @@ def check_capacity(name: str, memory: Any, n_bytes: int, device: Device) -> None
 
 
 def check_is_memory(memory: Any, name: str = "edges") -> None:
-    """Raise unless `memory` is a device's."""
+    """Raise unless `memory` is memory of a device."""
     import pyopencl as cl
 
     if not isinstance(memory, cl.MemoryObjectHolder | cl.SVM):

@@ -26,10 +26,10 @@ _WHAT_TO_INSTALL = (
     "(x86-64 Linux), or your system's PoCL (Debian: pocl-opencl-icd)"
 )
 
-# Implementations that everybody calls by a name that they do not report.
+# Implementations whose usual names are not in what they report.
 _ALIASES = {"Portable Computing Language": "PoCL"}
 
-_MOST_DIGITS = 10  # of the number behind a device's name
+_MOST_DIGITS = 10  # of the number after a device's name
 
 _enumeration_lock = threading.Lock()
 
@@ -48,8 +48,8 @@ class Listing:
     chosen : bool
         Whether it is the one that is used when none is asked for.
     verdicts : tuple of Verdict
-        What it has shown in self-tests so far. Families of kernels that are not there were not
-        tried yet: each is, before it first answers.
+        The results of its self-tests so far. Families that are missing were not tested yet; each is
+        tested before its first use.
     """
 
     device: Device
@@ -60,14 +60,14 @@ class Listing:
 
 
 def enumerate_devices() -> list[Device]:
-    """Return every device of every platform, best first, none of them tried yet."""
+    """Return every device of every platform, best first, without a trial."""
     import pyopencl as cl
 
     forking.opening()
     with _enumeration_lock, embedded.offered_to_loader():
         try:
             platforms = cl.get_platforms()
-        except cl.LogicError:  # the loader knows no platform at all
+        except cl.LogicError:  # the loader found no platform
             return []
     found = []
     for platform in platforms:
@@ -111,7 +111,7 @@ def devices() -> list[Listing]:
     ]
 
 
-# What names have been resolved to: one device object a name, since it holds programs and memory.
+# The device of each name: one object a name, since it holds programs and memory.
 _resolved: dict[tuple[str | None, tuple[str, ...]], Device] = {}
 
 
@@ -129,11 +129,12 @@ def get_device(device: Any = None) -> Device:
     Raises
     ------
     UnsupportedDeviceError
-        There is no usable device, or the one meant failed its trial; says what to install.
+        There is no usable device, or the one named failed its trial; the message says what to
+        install.
     OutOfDeviceMemoryError
-        Others have all memory of the device at present; clmst takes no other one unasked.
+        Other processes use all memory of the device; clmst does not take another device instead.
     InvalidArgumentError
-        Nothing matches the name; lists the devices there are.
+        Nothing matches the name; the message lists the devices.
     """
     forking.check()
     if isinstance(device, Device):
@@ -148,19 +149,19 @@ def get_device(device: Any = None) -> Device:
     return _from_queue(device)
 
 
-# Devices that were refused for all that they were asked for, and why: names mean others now.
+# Devices that were refused for every algorithm, and why; names resolve to others from then on.
 _passed_over: list[tuple[Device, str]] = []
 
 
 def pass_over(device: Any, error: NoFamilyLeftError) -> bool:
-    """Let a name mean the next of the devices that it matches; return whether `device` is a name.
+    """Resolve a name to the next device that it matches; return whether `device` is a name.
 
     Parameters
     ----------
     device : object
         What :func:`get_device` was given.
     error : NoFamilyLeftError
-        Why the one that it returned will not do.
+        Why the device that it returned cannot be used.
     """
     if device is not None and not isinstance(device, str):
         return False
@@ -171,7 +172,7 @@ def pass_over(device: Any, error: NoFamilyLeftError) -> bool:
 
 
 def _failure(device: Device) -> str | None:
-    """Return why a device is not to be used where a name is given, or None."""
+    """Return why a name must not resolve to a device, or None."""
     for other, reason in _passed_over:
         if (other.cl_device, other.without) == (device.cl_device, device.without):
             return f"cannot be used: {reason}"
@@ -179,7 +180,7 @@ def _failure(device: Device) -> str | None:
 
 
 def _failure_now(device: Device) -> str | None:
-    """Return the same, or that others have all of the device's memory at present."""
+    """Return the same, or that other processes use all of the device's memory."""
     try:
         return _failure(device)
     except OutOfDeviceMemoryError as error:
@@ -220,7 +221,7 @@ def _first_usable(name: str | None) -> Device:
 
 
 def matching(every: list[Device], name: str | None) -> list[Device]:
-    """Return those of some devices that a name means, in their order; all if there is no name."""
+    """Return the devices that a name matches, in their order; all if there is no name."""
     if name is None:
         return every
     words, colon, number = name.rpartition(":")

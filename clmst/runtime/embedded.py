@@ -27,7 +27,7 @@ _SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
 
 
 def find_driver() -> Path | None:
-    """Return the path of the embedded driver, or None if it is not installed whole."""
+    """Return the path of the embedded driver, or None if a file of it is missing."""
     if not sys.platform.startswith("linux"):
         return None
     for root in dict.fromkeys([sys.prefix, sysconfig.get_path("data"), sys.base_prefix]):
@@ -39,7 +39,7 @@ def find_driver() -> Path | None:
 
 @contextmanager
 def offered_to_loader() -> Iterator[None]:
-    """Let the OpenCL loader find the embedded driver beside the system's, while this is open."""
+    """Let the OpenCL loader find the embedded driver beside the system's inside the ``with``."""
     driver = find_driver()
     if driver is None or VENDORS_VARIABLE in os.environ:
         yield

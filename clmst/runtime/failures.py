@@ -1,11 +1,11 @@
 """What happens when work on a device fails: errors in clmst's terms, and a usable device again.
 
-This is the one place where errors of OpenCL become errors of clmst. Whoever calls a device for a
-user does so inside a :class:`Guard`. When anything is raised there, be it Ctrl-C:
+Only this module translates errors of OpenCL into errors of clmst. All work on a device for a user
+runs inside a :class:`Guard`. If anything is raised there, Ctrl-C included:
 
 1. The host waits for what has been enqueued. Memory goes back to the pool only after that, so no
-   command can write to memory that somebody else has got by then.
-2. State that the broken work may have left half made is dropped: the plans of a graph, say.
+   command can write to memory that has a new owner.
+2. State that may be incomplete is dropped, such as the plans of a graph.
 3. A device whose queue does not answer any more gets another context, queue and pool.
 4. OpenCL's own error is raised as :class:`clmst.DeviceError` or
    :class:`clmst.OutOfDeviceMemoryError`; it is the cause of that.
@@ -34,18 +34,18 @@ _INVALID_BUFFER_SIZE = -61
 
 
 class Guard:
-    """A context manager for work on a device, see above; it costs nothing where nothing fails.
+    """A context manager for work on a device, see above; it is free if nothing fails.
 
-    The lock of the device is not taken; take it before, by a ``with`` of its own: that no interrupt
-    can come between taking a lock and noting it holds only for locks themselves.
+    It does not take the device's lock. Take that first, by its own ``with``: only the ``with`` of a
+    lock is safe against an interrupt between the lock and its release.
 
     Parameters
     ----------
     device : Device
     caches : sequence of mutable mapping
-        What is emptied on failure.
+        Mappings that are emptied on failure.
     queues : sequence of pyopencl.CommandQueue
-        Queues of the caller's to wait for; the device's own when left out.
+        The caller's queues to wait for; by default the device's own.
     """
 
     __slots__ = ("_caches", "_device", "_queues")
@@ -94,7 +94,7 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def _device_of(given: Sequence[Any]) -> Device | None:
-    """Return the device of the first object that has one of clmst's: NumPy's are strings."""
+    """Return the first argument's clmst device; ``device`` of NumPy arrays is a string."""
     from clmst.runtime.device import Device
 
     for one in given:
@@ -126,7 +126,7 @@ def settle(device: Device, error: BaseException, queues: Sequence[Any] = ()) -> 
 
 
 def explained(device: Device, error: BaseException, *, is_lost: bool = False) -> BaseException:
-    """Return an error of OpenCL's in clmst's terms, and any other as it is."""
+    """Return an OpenCL error as an error of clmst, and any other error unchanged."""
     if isinstance(error, ClmstError) or not _is_opencls(error):
         return error
     code, routine = _facts(error)
@@ -150,9 +150,9 @@ def explained(device: Device, error: BaseException, *, is_lost: bool = False) ->
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether OpenCL says by an error that there is no memory left.
+    """Return whether an OpenCL error means that no memory is left.
 
-    Intel's runtime says of a buffer for which it has no memory that the size is invalid.
+    Intel's runtime reports an invalid buffer size if it has no memory for the buffer.
     """
     if not _is_opencls(error):
         return False
@@ -187,13 +187,13 @@ def check_memory(device: Device, memory: Any) -> None:
 
 
 def has_finished(queue: Any) -> bool:
-    """Wait for a queue, however often Ctrl-C is pressed; return False if it fails."""
+    """Wait for a queue, even if Ctrl-C is pressed several times; return False if it fails."""
     import pyopencl as cl
 
     while True:
         try:
             queue.finish()
-        except KeyboardInterrupt:  # the first one is on its way up already
+        except KeyboardInterrupt:  # the first interrupt is being raised already
             continue
         except cl.Error:
             return False
@@ -210,7 +210,7 @@ def _facts(error: Any) -> tuple[str, str]:
     cl: Any = sys.modules["pyopencl"]
     try:
         return str(cl.status_code.to_string(error.code)), error.routine or "OpenCL"
-    except (AttributeError, ValueError):  # made of a text alone, or a vendor's own number
+    except (AttributeError, ValueError):  # an error with a text only, or with a vendor's own number
         return str(getattr(error, "code", "") or error).splitlines()[0], "OpenCL"
 
 

@@ -1,9 +1,9 @@
-"""Processes that are forked: OpenCL does not survive that, and says so instead of hanging.
+"""Forked processes: OpenCL does not survive a fork, so a child raises instead of hanging.
 
-A child made by ``fork`` has one thread, and memory as it was in that moment: locks that other
-threads had stay taken for ever, and the driver's own threads are gone. So in a child of a process
-in which clmst had asked OpenCL for devices, whatever needs a device raises
-:class:`clmst.DeviceError`. A process that forks before that leaves no trace in its children.
+A child made by ``fork`` has one thread and a copy of the memory. Locks of other threads stay taken
+for ever, and the driver's own threads are gone. So if clmst asked OpenCL for devices before the
+fork, every call that needs a device raises :class:`clmst.DeviceError` in the child. A fork before
+that has no effect.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ _is_child = False  # whether a parent of this process had
 # while one runs would be lost.
 _locks: list[tuple[weakref.ref[Any], tuple[str, ...]]] = []
 _registering = threading.Lock()
-# In a child, what it must not free: that asks the parent's driver, which hangs or harms the parent.
+# Objects that a child must not free: freeing calls the parent's driver, which hangs or harms the
+# parent.
 _never_freed: list[Any] = []
 
 
 class ForkedLock:
-    """What becomes of a lock in a child: nobody gets it, and nobody waits for it."""
+    """A lock in a child: taking it raises."""
 
     def __enter__(self) -> None:
         check()
@@ -44,7 +45,7 @@ class ForkedLock:
 
 
 def opening() -> None:
-    """Note that this process asks OpenCL for devices, or raise in a child of one that had.
+    """Record that this process asks OpenCL for devices; raise in a child of a process that had.
 
     Raises
     ------
@@ -76,7 +77,7 @@ def is_child() -> bool:
 
 
 def replace_locks(owner: Any, *names: str) -> None:
-    """Let attributes of an object that are locks raise in a child, where waiting would hang."""
+    """Replace an object's locks in a child by ones that raise, since waiting would hang."""
     with _registering:
         if len(_locks) & (len(_locks) - 1) == 0:  # a power of two: now and then
             _locks[:] = [one for one in _locks if one[0]() is not None]

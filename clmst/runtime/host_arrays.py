@@ -1,4 +1,4 @@
-"""Arrays of the host as a device takes them."""
+"""Host arrays in the form that a device takes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clmst.core.weight_keys import Array
 
 
 def check_uploaded(array: Any) -> None:
-    """Raise unless an array is one that a device can have."""
+    """Raise unless a device can take the array."""
     if type(array) is not np.ndarray:
         check_kind("array", array, np.ndarray, rule="it must be a NumPy array")
     if array.dtype.hasobject or not array.flags.c_contiguous:
@@ -23,7 +23,7 @@ def check_uploaded(array: Any) -> None:
 
 
 class ReadAlone:
-    """The memory of a read-only array, for PyOpenCL, which has SVM that is read and written only.
+    """The memory of a read-only array, for PyOpenCL, whose SVM must be writable.
 
     Kernels take what is uploaded as ``const``.
     """

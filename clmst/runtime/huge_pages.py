@@ -1,8 +1,8 @@
 """Huge pages for buffers of devices that work in the host's memory.
 
-Where kernels go to and fro in tens of megabytes, looking up small pages takes longer than the
-accesses themselves, most of all in virtual machines. Linux gives huge ones to those that ask, as
-NumPy does for its arrays; drivers do not.
+If kernels access tens of megabytes at random, page look-ups take longer than the accesses
+themselves, most of all in virtual machines. Linux gives huge pages on request. NumPy requests them
+for its arrays; drivers do not.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _MADV_HUGEPAGE = 14
 
 
 def advise(queue: Any, buffer: Any, n_bytes: int) -> None:
-    """Ask for huge pages for a buffer that nothing has been written to yet.
+    """Ask for huge pages for a buffer that is not written to yet.
 
-    Nothing happens where the system has none, or the driver does not show its memory: it is only a
-    matter of time.
+    Nothing happens if the system has none, or the driver does not show its memory. Only speed
+    depends on it.
     """
     import pyopencl as cl
 

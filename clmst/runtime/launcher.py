@@ -1,4 +1,4 @@
-"""Launching: kernels and transfers into a queue, with a profile where one is wanted."""
+"""Kernels and transfers into a queue, with a profile on request."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _CLOCK_READINGS = 5
 
 
 class Launcher:
-    """Enqueues kernels on a queue, and notes their events if a profile is wanted.
+    """Enqueues kernels on a queue, and records their events if a profile is requested.
 
-    One thread at a time has to do with a queue, waiting included: NVIDIA's driver 580 does not
-    survive a thread that enqueues a kernel while another waits for a copy.
+    Only one thread at a time may use a queue, or wait for it: NVIDIA's driver 580 crashes if a
+    thread enqueues a kernel while another waits for a copy.
     """
 
     def __init__(self, device: Device, queue: Any, profile: Profile | None = None) -> None:
@@ -47,7 +47,7 @@ class Launcher:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Let what is enqueued within belong to a phase of an algorithm, in the profile."""
+        """Profile what is enqueued inside the ``with`` as a phase of an algorithm."""
         outer, self._phase = self._phase, name
         try:
             yield
@@ -69,7 +69,7 @@ class Launcher:
         return self._note(name, event)
 
     def enqueue(self, program: Program, name: str, groups: int, *arguments: Any) -> None:
-        """Enqueue a kernel; arrays stand for their memory, Python's integers for 32-bit words."""
+        """Enqueue a kernel; DeviceArrays become their memory, Python integers 32-bit words."""
         self(program, name, groups, *map(_as_kernels_take_it, arguments))
 
     def for_each(self, program: Program, name: str, n_items: int, *arguments: Any) -> None:
@@ -99,8 +99,8 @@ class Launcher:
     def read(self, buffer: Any, out: Array, *, offset: int = 0) -> None:
         """Copy from `buffer`, from byte `offset` on, into the host array `out`, and wait.
 
-        Reading on while the device works is no gain: NVIDIA's driver takes three times as long for
-        an asynchronous read into pageable memory as for a blocking one (docs/performance_log.md).
+        An asynchronous read does not pay: into pageable memory, NVIDIA's driver takes three times
+        as long for it as for a blocking one (docs/performance_log.md).
         """
         import pyopencl as cl
 
@@ -127,8 +127,8 @@ class Launcher:
     def fill(self, buffer: Any, value: int, count: int, dtype: Any = np.uint32) -> None:
         """Set the first `count` integers of `buffer`, of 1, 2, 4 or 8 bytes, to `value`.
 
-        Large buffers by a kernel: NVIDIA's driver 580 never comes back from a fill of 2 GiB, nor
-        does it survive one that begins behind so many.
+        A kernel fills large buffers: NVIDIA's driver 580 hangs in a fill of 2 GiB, and crashes in
+        one that begins at such an offset.
         """
         import pyopencl as cl
 
@@ -152,10 +152,11 @@ class Launcher:
             return cl.enqueue_copy(self.queue, buffer, array, is_blocking=True)
 
     def host_less_device(self) -> float:
-        """Return the host's clock less the device's, in seconds, of a queue that profiles; waits.
+        """Return the host's clock minus the device's, in seconds, of a profiling queue; waits.
 
-        The host's is ``time.perf_counter``. A command starts after it is enqueued, and ends before
-        that is noticed: the narrowest bounds of several such count, some ten microseconds apart.
+        The host's clock is ``time.perf_counter``. A command starts after it is enqueued, and ends
+        before the host sees that. Several commands give bounds; the narrowest are some ten
+        microseconds apart.
         """
         import pyopencl as cl
 
@@ -173,7 +174,7 @@ class Launcher:
 
 
 def _as_kernels_take_it(argument: Any) -> Any:
-    """Return the memory of a :class:`DeviceArray`, an integer as a word, all else as it is."""
+    """Return the memory of a :class:`DeviceArray`, an integer as 32 bits, all else unchanged."""
     if isinstance(argument, int):
         return np.uint32(argument)
     return getattr(argument, "memory", argument)

@@ -1,7 +1,7 @@
 """Tuning policies: how kernels are shaped for a device. They never change a result.
 
-What values a field may have is declared in ``tuning_parameters.py``. What was measured on a device
-stands in ``tuning_table.py``, with its figures, and wins over the values of the kind, which are
+``tuning_parameters.py`` declares the legal values of each field. ``tuning_table.py`` has the values
+measured on devices, with their figures. They win over the values of the device's kind, which are
 here.
 """
 
@@ -19,7 +19,7 @@ class Policy:
     Attributes
     ----------
     work_group_size : int
-        Work-items; 1 on CPUs, where one fat work-item a work-group needs no barriers.
+        Work-items; 1 on CPUs, where one work-item with much work needs no barriers.
     groups_per_compute_unit : int
         Work-groups of a grid-stride launch.
     edges_per_item : int
@@ -29,17 +29,17 @@ class Policy:
     stage_capacity : int
         Edges staged in local memory before they are appended to a worklist.
     hub_row : int
-        Slots from which on a row is cut into pieces of so many, a lane group each (work-groups of
-        more than one work-item only).
+        Rows of more slots are cut into pieces of this many, one for each lane group (only for
+        work-groups of more than one work-item).
     shares_per_compute_unit : int
-        Work-groups among which reduce-then-scan shares an array out: as many as are resident.
+        Work-groups that reduce-then-scan divides an array among: as many as are resident.
     bytes_per_item : int
         Bytes that a work-item loads from each tile of its share; a multiple of 16.
     compact_shares_per_compute_unit : int
-        Work-groups among which a selection shares an array out.
+        Work-groups that a selection divides an array among.
     compact_bytes_per_item : int
-        Bytes of records and values that a work-item of a selection loads before it uses any; a
-        multiple of 16.
+        Bytes of records and values that a work-item of a selection loads at a time; a multiple of
+        16.
     radix_bits : int
         Bits of a digit where lanes rank records, or work-items are alone: 1 to 8. Elsewhere 4.
     split_work_group_size : int
@@ -49,16 +49,16 @@ class Policy:
         Bytes of records that a work-item takes from each tile, at most; of values likewise. A tile
         and 13 KiB beside fit local memory. Without ranking lanes 32 at most.
     split_shares_per_compute_unit : int
-        Work-groups among which records are shared out.
+        Work-groups that records are divided among.
     slots_per_item : int
         Slots that a work-item takes from each tile of a graph, in `filter-boruvka`.
     worklist_edges_per_item : int
         Edges that a work-item takes from each tile of a worklist, in `filter-boruvka`.
     max_registers : int
-        Registers of a work-item of `filter-boruvka`, at most, where a compiler can be told; 0:
-        whatever it takes.
+        The most registers of a work-item of `filter-boruvka`, if the compiler takes a limit; 0: no
+        limit.
     chase : int
-        Vertices that a vertex follows in one go on the way to its supervertex.
+        Parent pointers that a work-item follows at most in one launch on the way to a root.
     filter_degree : float
         Average degree from which on light edges go first.
     filter_target : float
@@ -68,8 +68,8 @@ class Policy:
     dense_filter_target : float
         As `filter_target`.
     resident_groups_per_compute_unit : int
-        Work-groups that are on the device at once for sure, and so may wait for one another; 0
-        where that was not tried.
+        Work-groups that are certainly resident at the same time, and so may wait for one another; 0
+        if that was not tested.
     resident_work_group_size : int
         Their work-items.
     resident_slots_per_item : int
@@ -79,7 +79,7 @@ class Policy:
     resident_slots : int
         Slots up to which a graph is solved in one launch of resident work-groups.
     separate_rounds : int
-        Rounds of larger graphs that are launched by themselves before resident work-groups do the
+        Rounds of larger graphs that are launched separately, before resident work-groups do the
         rest.
     prim_vertices : int
         Vertices up to which "auto" is prim on graphs that store both directions of edges; half as
@@ -87,18 +87,18 @@ class Policy:
     prim_edges : int
         Edges up to which "auto" is prim on those.
     solve_us : float
-        What a solve takes, whatever the graph. This and what follows only decide what is given to
-        which of several devices.
+        The fixed time of a solve. This field and those below only decide how work is divided among
+        several devices.
     edge_ns : float
-        What the quickest algorithm for sparse graphs takes for an edge that is stored once.
+        The time of the quickest algorithm for sparse graphs for an edge that is stored once.
     vertex_ns : float
-        What it takes for a vertex.
+        Its time for a vertex.
     cell_ns : float
-        What `dense` takes for a cell of its matrix, building it included.
+        The time of `dense` for a cell of its matrix, including the construction.
     upload_gb_s : float
-        How quickly large arrays of the host come to the device.
+        The rate of uploads of large arrays.
     download_gb_s : float
-        How quickly they come back.
+        The rate of downloads.
     """
 
     work_group_size: int
@@ -139,7 +139,8 @@ class Policy:
     download_gb_s: float
 
 
-# What a device gets that no table knows. Those of GPUs are the H200's: no other is measured yet.
+# The policy of a device that is in no table. Those of GPUs are the H200's: no other is measured
+# yet.
 _DEFAULTS: dict[DeviceKind, Policy] = {
     "gpu": Policy(
         work_group_size=256,

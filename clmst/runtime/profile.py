@@ -22,7 +22,7 @@ class Profile:
     _events: list[tuple[str, str | None, Any]] = field(default_factory=list)
 
     def add(self, name: str, event: Any, phase: str | None = None) -> None:
-        """Note an event of the kernel or transfer `name`, and the phase that it belongs to."""
+        """Record an event of the kernel or transfer `name`, and its phase."""
         self._events.append((name, phase, event))
 
     def summary(self) -> dict[str, KernelTime]:

@@ -1,4 +1,4 @@
-"""Building programs: one a specialisation, cached by the device that built it."""
+"""Programs: one for each specialisation, cached by the device that built it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
 
 @dataclass(frozen=True, slots=True)
 class Prelude:
-    """OpenCL C that goes before a file: the operator that a caller of a primitive brings.
+    """OpenCL C text that precedes a file: the operator that a caller passes to a primitive.
 
     Attributes
     ----------
     name : str
-        What compilers call it in messages, e.g. ``"uint32 sum"``.
+        Its name in compilers' messages, e.g. ``"uint32 sum"``.
     text : str
     """
 
@@ -48,7 +48,7 @@ class Specialisation:
     defines : tuple of (name, value)
         Sorted by name.
     prelude : Prelude, optional
-        What a caller puts in front of the file.
+        Text that precedes the file.
     """
 
     source: str
@@ -71,7 +71,7 @@ class Specialisation:
 
     @property
     def text(self) -> str:
-        """The source in full; messages about the prelude name it, and count its own lines."""
+        """The full source; compilers' messages about the prelude use its name and its own lines."""
         composed = source.compose(self.source)
         if self.prelude is None:
             return composed
@@ -115,17 +115,17 @@ class Program:
         return self._kernels[name]
 
     def preset(self, name: str, arguments: tuple[Any, ...]) -> Any:
-        """Return a kernel of its own, its arguments set for as many launches as one likes.
+        """Return a separate kernel whose arguments are set for any number of launches.
 
-        Setting them again and again takes a small solve longer; making the kernel takes as long as
-        thirty times that.
+        Setting arguments for each launch slows small solves down; making a kernel takes as long as
+        setting the arguments thirty times.
         """
         kernel = self.new_kernel(name)
         kernel.set_args(*arguments)
         return kernel
 
     def new_kernel(self, name: str) -> Any:
-        """Return a ``pyopencl.Kernel`` of this name that nobody else sets arguments of."""
+        """Return a new ``pyopencl.Kernel`` of this name."""
         import pyopencl as cl
 
         return cl.Kernel(self._built, name)
@@ -139,11 +139,11 @@ def specialise(
     /,
     **defines: int | bool,
 ) -> Specialisation:
-    """Return the specialisation of a source for a device: the one place where traits become macros.
+    """Return the specialisation of a source for a device; only here traits become macros.
 
     A macro given here wins over the device's own. A work-group of one work-item has no lanes. A
-    trait that the source does not look at is left out, so that devices that differ in nothing else
-    share its binary in the caches.
+    trait that the source does not use is left out, so that devices that differ only in it share a
+    cached binary.
     """
     work_group_size = int(defines.get("WG_SIZE", tuning.work_group_size))
     alone = work_group_size == 1
@@ -161,7 +161,7 @@ def specialise(
 def check_request(
     source_name: Any, prelude: Any, defines: Mapping[str, Any]
 ) -> dict[str, int | bool]:
-    """Return macros as numbers, or raise unless they are, and there is such a source."""
+    """Return macros as numbers; raise unless they are numbers and the source exists."""
     name = check_text("source_name", source_name)
     if not _SOURCE_NAME.fullmatch(name) or not (source.root() / name).is_file():
         raise InvalidArgumentError(f"there is no source {shown(name)} of kernels")
@@ -203,7 +203,7 @@ def build(context: Any, device: Any, specialisation: Specialisation) -> Any:
 
 
 def _compile(context: Any, device: Any, text: str, options: list[str]) -> Any:
-    """Compile a source, whatever is in caches of PyOpenCL's."""
+    """Compile a source without PyOpenCL's caches."""
     import pyopencl as cl
 
     return _build(cl.Program(context, text), options, device, cache_dir=False)
@@ -218,7 +218,7 @@ def _build(program: Any, options: list[str], device: Any, **named: Any) -> Any:
 
 
 def _binary_of(program: Any, device: Any) -> bytes:
-    """Return the binary of a built program for one device; nothing where there is none to have."""
+    """Return the binary of a built program for one device; empty if the driver gives none."""
     import pyopencl as cl
 
     try:

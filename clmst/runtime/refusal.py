@@ -1,4 +1,4 @@
-"""What it means that a device will not do something."""
+"""Which errors count as a device's refusal."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from clmst.core.errors import (
 
 
 def refusal(error: Exception) -> str | None:
-    """Return in one line why a device refused kernels of some shape, or None if it did not.
+    """Return in one line why a device refused kernels of some policy, or None if it did not.
 
-    A device refuses by not building a program, by failing its trial, by lack of memory, or by an
-    error of OpenCL's own when a kernel is to be made, launched or waited for: a work-group that is
-    too large, say.
+    A device refuses if a program does not build, the trial fails, memory is missing, or OpenCL
+    reports an error when a kernel is made, launched or waited for, such as a work-group that is too
+    large.
     """
     import pyopencl as cl
 

@@ -1,4 +1,4 @@
-"""Kernel sources: where they are, and how one is put together from the files it includes.
+"""Kernel sources: where they are, and how includes are resolved.
 
 This is the only file that knows where ``cl/`` is.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$')
 _LINE = re.compile(r'^#line (\d+) "([^"]+)"$')
-# How a compiler that takes no notice of #line, as NVIDIA's, calls a place of the whole text.
+# How a compiler that ignores #line, such as NVIDIA's, names a line of the composed text.
 _NAMELESS = re.compile(r"<kernel>:(\d+)")
 
 
@@ -29,7 +29,7 @@ def root() -> Path:
 
 @cache
 def digest() -> str:
-    """Return a digest of all kernel sources: whatever changes one of them changes it."""
+    """Return a digest of all kernel sources; any change of one changes it."""
     whole = hashlib.sha256()
     for folder, folders, names in os.walk(root()):
         folders.sort()
@@ -43,7 +43,7 @@ def digest() -> str:
 
 @cache
 def compose(name: str) -> str:
-    """Return ``cl/<name>`` with its includes put in place, each file once.
+    """Return ``cl/<name>`` with its includes inserted, each file once.
 
     ``#line`` directives keep the compiler's messages on the real files and lines.
     """
@@ -65,9 +65,9 @@ def _expand(name: str, seen: set[str]) -> list[str]:
 
 
 def name_places(log: str, text: str) -> str:
-    """Return a compiler's log about a composed text, its places named by file and line.
+    """Return a compiler's log about a composed text, with file and line of each message.
 
-    Compilers that go by ``#line`` have named them already.
+    Compilers that use ``#line`` have named them already.
     """
     lines = text.splitlines()
 

@@ -1,8 +1,8 @@
 """Transfers of large host arrays: through pinned memory, with several threads of the host.
 
-A driver copies from and to ordinary, pageable memory by way of a small pinned buffer of its own,
-in one thread. That is far slower than the bus. Here every thread has a few blocks of pinned memory:
-while the device fetches one, the thread fills the next, and the other threads theirs.
+A driver copies from and to ordinary, pageable memory through a small pinned buffer of its own, in
+one thread. That is far slower than the bus. Here every thread has a few blocks of pinned memory.
+While the device reads one block, the thread fills the next one, and the other threads fill theirs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from clmst.core.cores import usable_cores
 from clmst.core.weight_keys import Array
 from clmst.runtime import forking
 
-# Transfers of fewer bytes in all go the driver's way: waking the threads would take longer.
+# Smaller transfers are left to the driver: waking the threads would take longer.
 STAGED_FROM = 4 << 20
 
 _PAGE = 4096
@@ -35,12 +35,12 @@ class StagingShape:
     Attributes
     ----------
     threads : int
-        Threads of the host that copy, at most; no more than it may run at once.
+        The most host threads that copy; never more than the process may run at once.
     blocks : int
         Blocks of each thread: with two, it fills one while the device fetches the other.
     block_bytes : int
-        Size of a block, a multiple of a page. Large against the 20 us or so that Python takes to
-        enqueue one; small enough that all of them together stay in the host's caches, or nearly.
+        Size of a block, a multiple of a page. Its copy must take much longer than the 20 us that
+        Python needs to enqueue one; all blocks together should nearly fit the host's caches.
     """
 
     threads: int = 8
@@ -50,7 +50,7 @@ class StagingShape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """A host array and where its bytes go to or come from.
+    """A host array and the device memory that it is copied to or from.
 
     Attributes
     ----------
@@ -58,10 +58,10 @@ class Transfer:
     array : ndarray
         Contiguous, not empty.
     offset : int
-        Bytes of the buffer before them.
+        The first byte in the buffer.
     then : callable, optional
-        Called with each range ``(begin, end)`` of bytes that a fetch has brought, in any order
-        and from any thread. Ranges begin and end at multiples of a page, or with the array.
+        Called with each range ``(begin, end)`` of bytes that a fetch has copied, in any order and
+        from any thread. Ranges begin and end at multiples of a page, or with the array.
     """
 
     buffer: Any
@@ -70,7 +70,7 @@ class Transfer:
     then: Callable[[int, int], None] | None = None
 
     def done(self, begin: int, end: int) -> None:
-        """Do what is to be done with bytes that have come."""
+        """Call `then` with a range that was copied."""
         if self.then is not None:
             self.then(begin, end)
 
@@ -91,15 +91,15 @@ class _TransferPiece:
 
 
 def _forget(event: Any) -> None:
-    """Note nothing."""
+    """Ignore an event."""
 
 
 class Staging:
-    """Pinned memory of a context, and the threads that fill and empty it.
+    """Pinned memory of a context, and the threads that copy to and from it.
 
-    Memory and threads are there from the first large transfer on, until :meth:`free`. Where the
-    driver has no such memory to give, a warning says so once, `failure` keeps the reason, and
-    transfers go the driver's own way. Several threads may transfer; one does at a time.
+    Memory and threads exist from the first large transfer until :meth:`free`. If the driver has no
+    such memory, there is one warning, `failure` keeps the reason, and transfers are left to the
+    driver. Several threads may call; transfers run one at a time.
 
     Parameters
     ----------
@@ -126,14 +126,14 @@ class Staging:
 
     @property
     def n_bytes(self) -> int:
-        """Pinned bytes that it takes, once it does."""
+        """Pinned bytes, once allocated."""
         return self.n_threads * self.shape.blocks * self.shape.block_bytes
 
     def send(self, queue: Any, transfers: Sequence[Transfer]) -> None:
         """Copy host arrays to the device, in no particular order.
 
-        When it returns the arrays may change; `queue` may still be at work on the copies, so
-        commands of another queue must wait for it.
+        When it returns, the arrays may change. Copies may still run in `queue`, so commands of
+        another queue must wait for it.
         """
         import pyopencl as cl
 
@@ -170,7 +170,7 @@ class Staging:
             one.done(0, one.array.nbytes)
 
     def free(self) -> None:
-        """Give memory and threads back; the next large transfer takes them anew."""
+        """Free memory and threads; the next large transfer makes them again."""
         with self._lock:
             workers, blocks, events = self._workers, self._blocks, self._events
             self._workers, self._blocks, self._events = None, None, []
@@ -188,7 +188,7 @@ class Staging:
         return self.pinned and sum(one.array.nbytes for one in transfers) >= STAGED_FROM
 
     def _open(self) -> bool:
-        """Take memory and threads, unless they are there; return whether they are."""
+        """Make memory and threads unless they exist; return whether they exist."""
         import pyopencl as cl
 
         if self._workers is not None or self.failure is not None:
@@ -210,7 +210,7 @@ class Staging:
             )
             return False
         self._forget_events()
-        self._start_threads()  # which says that all is there
+        self._start_threads()  # set last: all of it exists
         return True
 
     def _start_threads(self) -> None:
@@ -224,26 +224,26 @@ class Staging:
     def _share(
         self, work: Callable[[int, Iterator[_TransferPiece]], None], transfers: Sequence[Transfer]
     ) -> None:
-        """Let all threads take pieces, one after the other, until there are none; wait for them.
+        """Let all threads take pieces until none is left; wait for them.
 
-        If anything goes wrong, Ctrl-C included, no thread is at work any more when this returns,
-        and nothing is under way to or from pinned memory.
+        If anything fails, Ctrl-C included, no thread works and no copy runs any more when this
+        returns.
         """
         assert self._workers is not None
         pieces = list(self._cut(transfers))
-        shared = iter(pieces)  # a list's iterator gives no element twice, whoever asks
+        shared = iter(pieces)  # threads can share a list's iterator: it gives each element once
         threads = range(min(self.n_threads, len(pieces)))
         try:
             futures: list[Future[None]] = [self._workers.submit(work, k, shared) for k in threads]
             for future in futures:
                 future.result()
         except BaseException:
-            deque(shared, maxlen=0)  # nobody takes another piece
+            deque(shared, maxlen=0)  # no thread takes another piece
             self._break_off(self._workers)
             raise
 
     def _break_off(self, workers: ThreadPoolExecutor) -> None:
-        """Wait for threads, however often Ctrl-C is pressed, and for what they have enqueued."""
+        """Wait for threads and what they enqueued, even if Ctrl-C is pressed several times."""
         is_over = False
         while not is_over:
             with suppress(KeyboardInterrupt):
@@ -256,7 +256,7 @@ class Staging:
         self._start_threads()
 
     def _cut(self, transfers: Sequence[Transfer]) -> Iterator[_TransferPiece]:
-        """Yield pieces of a block, or less where there would be too few for all threads."""
+        """Yield pieces of a block, or smaller ones if there would be fewer pieces than threads."""
         total = sum(one.array.nbytes for one in transfers)
         share = -(-total // (2 * self.n_threads * _PAGE)) * _PAGE
         size = min(self.shape.block_bytes, max(share, _PAGE))
@@ -265,7 +265,7 @@ class Staging:
                 yield _TransferPiece(one, begin, min(begin + size, one.array.nbytes))
 
     def _fill(self, queue: Any, thread: int, pieces: Iterator[_TransferPiece]) -> None:
-        """Fill this thread's blocks in turn, each when the device has what was in it."""
+        """Fill this thread's blocks in turn, each after the device has read it."""
         import pyopencl as cl
 
         for block, event, piece in self._turns(thread, pieces):
@@ -280,7 +280,7 @@ class Staging:
     def _empty(
         self, queue: Any, thread: int, pieces: Iterator[_TransferPiece], note: Callable[[Any], Any]
     ) -> None:
-        """Empty this thread's blocks in turn, while the device writes to those not empty yet."""
+        """Empty this thread's blocks in turn, while the device writes the others."""
         import pyopencl as cl
 
         coming: deque[tuple[Any, Array, _TransferPiece]] = deque()
@@ -314,7 +314,7 @@ class Staging:
 
 
 def _take_over(event: Any, staged: Array, piece: _TransferPiece) -> None:
-    """Copy a block to where it belongs, once the device has written it."""
+    """Copy a block to the host array, after the device has written it."""
     event.wait()
     np.copyto(piece.host, staged)
     piece.transfer.done(piece.begin, piece.end)

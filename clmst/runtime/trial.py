@@ -1,4 +1,4 @@
-"""The trial that every process puts a device to before it uses it; host side of ``trial.cl``.
+"""The trial of a device in every process that uses it; host side of ``trial.cl``.
 
 It takes a millisecond or two, so its outcome is not kept anywhere.
 """
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 _SOURCE = "device/trial.cl"
 _LENGTH = 1000  # values of which the minimum is taken
-# Links that are followed from each on to the last: 130,816 rounds of an inner loop. Mesa's llvmpipe
-# ends all loops of a work-item after 65,535 rounds in all, and goes on as if nothing had happened.
+# Pointers that are followed from each value to the last: 130,816 rounds of an inner loop. Mesa's
+# llvmpipe ends all loops of a work-item after 65,535 rounds in all, and goes on as if nothing had
+# happened.
 _LINKS = 512
 
 
 def failure(device: Device) -> str | None:
-    """Return why a device cannot be used, or None if it built and ran the kernels rightly.
+    """Return why a device cannot be used, or None if it built and ran the kernels correctly.
 
     Raises
     ------
@@ -56,7 +57,7 @@ def _minimum_failure(device: Device) -> str | None:
 
 
 def _loop_failure(device: Device) -> str | None:
-    """Follow links by loops within loops, whose rounds nobody knows before."""
+    """Follow pointers by nested loops whose lengths depend on data."""
     words = np.arange(1, _LINKS + 2, dtype=np.uint32)
     words[_LINKS - 1 :] = [_LINKS - 1, 0]  # the last leads to itself; rounds counted
     _run(device, "trial_follow_links", 1, words, np.uint32(_LINKS))
@@ -67,7 +68,7 @@ def _loop_failure(device: Device) -> str | None:
 
 
 def _run(device: Device, kernel: str, groups: int, words: np.ndarray, length: np.uint32) -> None:
-    """Let a kernel work on words, which are what it has left of them afterwards."""
+    """Run a kernel on an array of words; the array then holds its results."""
     launch = Launcher(device, device.queue)
     buffer = device.allocate(words.nbytes)
     launch.write(buffer, words)

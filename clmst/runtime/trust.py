@@ -1,9 +1,9 @@
-"""A device earns each family of kernels: the rule by which it is trusted with one.
+"""Trust: a device must pass a self-test of each family of kernels before it uses the family.
 
-A family is a set of kernels that answer together: an algorithm, a kind of primitive. Before it
-first answers on a device it solves problems there whose answers are known. The verdict is kept
-(:mod:`clmst.runtime.verdicts`), so that is paid once. What the problems are is the business of the
-layer that the family belongs to; nothing here knows of graphs.
+A family is the set of kernels that compute a result together: an algorithm, a kind of primitive.
+Before its first use on a device, it solves problems with known answers there. The verdict is kept
+(:mod:`clmst.runtime.verdicts`), so this happens once. The layer of the family chooses the problems;
+this module knows no graphs.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from clmst.runtime.verdicts import CRASHED, Verdict, VerdictStore
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
 
-# The one case of a family that has no other.
+# The case of a family that has only one.
 ONLY: Hashable = ""
 
 
 class NoFamilyLeftError(UnsupportedDeviceError):
-    """A device was refused for every family that could have done the work.
+    """A device failed the self-tests of all families that could do the work.
 
     Parameters
     ----------
@@ -48,19 +48,19 @@ class NoFamilyLeftError(UnsupportedDeviceError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelFamily:
-    """Kernels that answer together, and how a device shows that their answers are right.
+    """Kernels that compute a result together, and their self-test.
 
     Attributes
     ----------
     name : str
         As :class:`~clmst.runtime.verdicts.Verdict` has it.
     what : str
-        What answers by these kernels, for tables.
+        What these kernels compute, for tables.
     test : callable
         Solves known problems on a device in a case; returns None if every answer was right, else
-        what was wrong, in one line.
+        one line that says what was wrong.
     cases : tuple
-        The cases that stand for all, where nobody has a problem of his own.
+        The usual cases, which `clmst devices --test` runs.
     """
 
     name: str
@@ -71,12 +71,12 @@ class KernelFamily:
 
 @dataclass(slots=True)
 class TrustRecord:
-    """What is known of a device in this process.
+    """What this process knows about a device.
 
     Attributes
     ----------
     given : bool
-        Whether it is trusted with everything: for tests, which compare every answer themselves.
+        Whether it is trusted without self-tests: for tests, which compare every answer themselves.
     """
 
     given: bool
@@ -90,8 +90,8 @@ class TrustRecord:
 class Trust:
     """What a device has proved.
 
-    A device makes one whenever it is asked for its trust, and keeps only the record: were this
-    object kept, device and trust would be a cycle, and the device's context would live on.
+    A device makes this object each time its trust is asked for, and keeps only the record. If it
+    kept the object, both would be a reference cycle, and the device's context would live on.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Trust:
 
     @property
     def given(self) -> bool:
-        """Whether the device is trusted with everything."""
+        """Whether the device is trusted without self-tests."""
         return self._record.given
 
     @given.setter
@@ -132,9 +132,9 @@ class Trust:
         return self._record.store
 
     def require(self, family: KernelFamily, case: Hashable = ONLY) -> None:
-        """Raise :class:`UnsupportedDeviceError` unless the device has earned a family.
+        """Raise :class:`UnsupportedDeviceError` unless the device passed a family's self-test.
 
-        The first time that nobody knows, it is tested.
+        If there is no verdict yet, the family is tested.
         """
         if self.given or (family.name, case) in self._record.earned:
             return
@@ -159,7 +159,7 @@ class Trust:
             return self._record.refused.get(key)
 
     def test(self, family: KernelFamily, case: Hashable = ONLY) -> Verdict:
-        """Test a family anew, whatever was known."""
+        """Test a family again, even if there is a verdict."""
         with self._device.lock:
             self.store.forget(family.name, str(case))
             key = (family.name, case)
@@ -170,7 +170,7 @@ class Trust:
             return verdict
 
     def verdicts(self) -> list[Verdict]:
-        """Return what is known of the device, by family and case; tests nothing."""
+        """Return the verdicts so far, by family and case; tests nothing."""
         return self.store.every()
 
     # ------------------------------------------------------------------------ testing
@@ -184,8 +184,8 @@ class Trust:
     def _tested(self, family: KernelFamily, case: Hashable) -> Verdict:
         """Test a family, and keep the verdict.
 
-        What a device refuses to build or to run it may do another time, when there is room on the
-        disk, say: such a verdict holds for this process only.
+        A build or run that fails may work another time, for example when the disk is no longer
+        full. Such a verdict holds for this process only.
         """
         name, case_name = family.name, str(case)
         began = time.perf_counter()
@@ -202,14 +202,14 @@ class Trust:
         return verdict
 
     def _outcome(self, family: KernelFamily, case: Hashable) -> tuple[str | None, bool]:
-        """Return what a test says, and whether that is so for good.
+        """Return a test's result, and whether it is final.
 
-        A device that is lost in the middle tells nothing of the kernels the first time.
+        A first loss of the device says nothing about the kernels.
         """
         try:
             return family.test(self._device, case), True
         except (InvalidArgumentError, OutOfDeviceMemoryError):
-            raise  # nothing that tells of the kernels
+            raise  # says nothing about the kernels
         except Exception as error:
             key = (family.name, case)
             was_lost = isinstance(error, DeviceLostError) or failures.is_lost(self._device, error)
@@ -217,7 +217,7 @@ class Trust:
                 self._record.lost.add(key)
                 raise
             reason = refusal(error)
-            if reason is not None:  # rounds without an end are kernels' fault, whoever tells
+            if reason is not None:  # rounds without an end are the kernels' fault
                 return reason, isinstance(error, DeviceError) and error.__cause__ is None
             if isinstance(error, MemoryError):
                 raise
@@ -231,5 +231,5 @@ class Trust:
             yield
         finally:
             self._record.is_testing = False
-            with suppress(Exception):  # of a device that is lost, say
-                self._device.queue.finish()  # before its memory is anybody else's
+            with suppress(Exception):  # such as a lost device
+                self._device.queue.finish()  # before its memory has a new owner

@@ -1,8 +1,8 @@
-"""Which shape a device's kernels get, and by whose word.
+"""Which policy a device gets, and from which table.
 
 From the least to the most specific: the values of its kind (``policy.py``), the shipped entry of
 its vendor and kind, the shipped entry of its name (``tuning_table.py``), the user's own of its
-name, platform and driver (``tuning_file.py``). Each wins field by field over those before it.
+name, platform and driver (``tuning_file.py``). Each field comes from the last of these that has it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Identity:
     ----------
     device, platform, driver : str
     vendor : str
-        The platform's: whose implementation of OpenCL it is.
+        The platform's vendor, who made the implementation of OpenCL.
     """
 
     device: str
@@ -45,7 +45,7 @@ class Identity:
 
     @property
     def name(self) -> tuple[str, str]:
-        """Device and platform: what stays when the driver changes."""
+        """Device and platform, which stay when the driver changes."""
         return self.device, self.platform
 
     @classmethod
@@ -67,13 +67,13 @@ class Tuning:
     ----------
     policy : Policy
     source : {"given", "user", "device", "vendor", "default"}
-        The most specific table that has a say.
+        The most specific table that has a field of it.
     title : str
         What that table's entry is for, in a few words.
     measured : str
-        What it was measured on; empty if nobody says.
+        What it was measured on; empty if unknown.
     note : str
-        Why the user's own entry of that name is not used, if there is one.
+        Why the user's own entry of that name, if any, is not used.
     """
 
     policy: Policy
@@ -96,12 +96,12 @@ class Tuning:
 
 
 def look_up(identity: Identity, capabilities: Capabilities) -> Tuning:
-    """Return the shape for a device.
+    """Return the policy of a device.
 
     Warns
     -----
     TuningWarning
-        Once for each state of the user's table: all that cannot be used of it.
+        Once for each state of the user's table: lists all that cannot be used of it.
     """
     found = shipped(identity, capabilities)
     path = tuning_file.user_path()
@@ -132,7 +132,7 @@ def look_up(identity: Identity, capabilities: Capabilities) -> Tuning:
 def shipped(
     identity: Identity, capabilities: Capabilities, table: tuple[Entry, ...] = SHIPPED
 ) -> Tuning:
-    """Return the shape for a device without what the user's own table says."""
+    """Return the policy of a device without the user's own table."""
     kind = capabilities.kind
     found = Tuning(policy=policy.choose(capabilities), source="default", title=kind)
     of_vendor = [e for e in table if e.device is None and e.vendor == identity.vendor]
@@ -156,5 +156,5 @@ def _overlaid(below: Policy, values: Mapping[str, Number]) -> Policy:
 
 @cache
 def _tell(message: str) -> None:
-    """Warn, once a process: every device looks into the same table."""
+    """Warn once in a process: all devices look into the same table."""
     warnings.warn(message, TuningWarning, stacklevel=2)

@@ -1,8 +1,8 @@
-"""The user's own table: what `clmst tune` has found out about devices of this machine.
+"""The user's own table: what `clmst tune` measured on devices of this machine.
 
 A JSON object: ``"format"`` is ``"clmst tuning 1"``, ``"entries"`` a list with one object a device,
-of the members of :class:`UserEntry`. What a file says wrongly is left out, field by field, and
-told.
+of the members of :class:`UserEntry`. Fields with wrong values are left out, and listed in a
+warning.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class UserEntry:
     clmst : str
         The version that wrote it.
     measured : str
-        On what, when, and what the figures are.
+        Device, date, and what the figures are.
     values, figures : mapping
         As of :class:`~clmst.runtime.tuning_table.Entry`.
     """
@@ -54,7 +54,7 @@ class UserEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserTable:
-    """What a file says, and what of it cannot be used.
+    """The entries of a file, and its problems.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ def user_path() -> Path:
 
 
 def read(path: Path) -> UserTable:
-    """Read a table; a file that is not there is an empty one.
+    """Read a table; a missing file is an empty table.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def read(path: Path) -> UserTable:
 
 
 def _entry(raw: Any, title: str, problems: list[str]) -> UserEntry | None:
-    """Return what is sound of an entry, and add what is not to `problems`."""
+    """Return the legal part of an entry, and add the rest to `problems`."""
     if not isinstance(raw, dict):
         problems.append(f"{title} is no object")
         return None
@@ -150,7 +150,7 @@ def _legal(values: Mapping[str, Any], title: str, problems: list[str]) -> dict[s
 
 
 def _figures(raw: Any) -> dict[str, dict[str, float]]:
-    """Return the figures that can be read; nothing depends on them."""
+    """Return the figures that can be read; no result depends on them."""
     if not isinstance(raw, dict):
         return {}
     return {
@@ -164,7 +164,7 @@ def _figures(raw: Any) -> dict[str, dict[str, float]]:
 
 
 def check_writable(path: Path) -> None:
-    """Raise if :func:`write` would fail, or would destroy a file that is no table.
+    """Raise if :func:`write` would fail, or would overwrite a file that is no table.
 
     Raises
     ------
@@ -187,8 +187,8 @@ def check_writable(path: Path) -> None:
 def write(entry: UserEntry, path: Path) -> None:
     """Put an entry into a table, for the one of the same device and driver if there is one.
 
-    What the old entry says of other fields stays, and so does what these were measured on. The file
-    is replaced as a whole, so nobody ever reads half of one.
+    Other fields of the old entry stay, with what they were measured on. The file is replaced
+    atomically, so no reader sees half of one.
     """
     entries = list(read(path).entries)
     for old in [one for one in entries if one.is_of(entry)]:

@@ -1,4 +1,4 @@
-"""What the fields of a policy may be: legal values, those worth a try, and what goes together."""
+"""The fields of a policy: legal values, values that a search tries, and rules between fields."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class TuningParameter:
     least, most : int or float
         The range of legal values, both ends included.
     multiple_of : int
-        Of what legal values but the least one are multiples; 0 for real numbers.
+        Legal values but the least one are multiples of it; 0 for real numbers.
     tries : tuple of int or float
         The values that a search steps through, rising.
     algorithms : tuple of str
-        Which algorithms it has an effect on; none: all. "auto": on which algorithm is chosen, which
-        no search varies.
+        The algorithms that it affects; none: all. "auto": it affects which algorithm is chosen, and
+        no search varies it.
     shape : {"any", "serial", "groups"}
-        Whether it has one everywhere, only where work-groups are of one work-item, or only where
-        they are of more.
+        Whether it has an effect everywhere, only with work-groups of one work-item, or only with
+        larger ones.
     needs : str
-        A field without which it has none: one that must not be 0. Empty: there is no such.
+        A field that must not be 0 for it to have an effect. Empty: there is none.
     """
 
     name: str
@@ -55,7 +55,7 @@ class TuningParameter:
 
     @property
     def help(self) -> str:
-        """What it is, as the class of policies describes it."""
+        """Its description, from the docstring of the class of policies."""
         entry = re.search(
             rf"^ *{self.name} : .*\n((?: {{8}}.*\n?)+)", Policy.__doc__ or "", re.MULTILINE
         )
@@ -63,7 +63,7 @@ class TuningParameter:
 
     @property
     def rule(self) -> str:
-        """Which values are legal, in words."""
+        """The legal values, as text."""
         if not self.multiple_of:
             return f"a number from {self.least} to {self.most}"
         if self.multiple_of == 1:
@@ -71,16 +71,16 @@ class TuningParameter:
         return f"{self.least}, or a multiple of {self.multiple_of} up to {self.most}"
 
     def allows(self, value: object) -> bool:
-        """Return whether a value, of whatever type, is legal."""
+        """Return whether a value of any type is legal."""
         kinds = (int, float) if not self.multiple_of else (int,)
         if isinstance(value, bool) or not isinstance(value, kinds):
             return False
-        if not self.least <= value <= self.most:  # which not-a-number is not, either
+        if not self.least <= value <= self.most:  # NaN is not legal either
             return False
         return not self.multiple_of or value == self.least or value % self.multiple_of == 0
 
     def matters(self, algorithm: str, policy: Policy) -> bool:
-        """Return whether it has an effect on an algorithm, the other fields being as they are."""
+        """Return whether it has an effect on an algorithm, given the other fields."""
         shape = "serial" if policy.work_group_size == 1 else "groups"
         if self.shape not in ("any", shape) or (self.needs and not getattr(policy, self.needs)):
             return False
@@ -94,7 +94,7 @@ _RESIDENT = "resident_groups_per_compute_unit"
 # SAMPLES of cl/algorithms/filter_boruvka/filter.cl.
 _SAMPLES = 1024
 
-# In the order in which they are searched: what decides most goes first.
+# In the order of the search: the most important fields first.
 _DECLARED = (
     TuningParameter(
         name="work_group_size", unit="work-items", least=1, most=1024, multiple_of=32,
@@ -152,8 +152,8 @@ _DECLARED = (
         name="dense_filter_target", unit="edges a vertex", least=0.125, most=64, multiple_of=0,
         tries=(0.4, 0.5, 0.6, 0.7, 0.85, 1.0), algorithms=_FILTERING,
     ),
-    # Where work-groups are not on the device at once after all, they give up, and the solve is done
-    # again without them (cl/device/resident.cl): such a candidate is slow, but right.
+    # If the work-groups are not resident at the same time after all, they give up, and the solve
+    # runs again without them (cl/device/resident.cl): such a candidate is slow, but right.
     TuningParameter(
         name=_RESIDENT, unit="work-groups", least=0, most=64, tries=(0, 1, 2, 3, 4),
         algorithms=_FILTERING, shape="groups",
@@ -251,7 +251,7 @@ PARAMETERS: Mapping[str, TuningParameter] = {one.name: one for one in _DECLARED}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rule:
-    """What fields must be to one another, and how the others follow one that was changed."""
+    """A rule between fields, and how other fields follow a change of one."""
 
     text: str
     holds: Callable[[Policy], bool]
@@ -259,7 +259,7 @@ class _Rule:
 
 
 def _may_have(slots: int, work_group_size: int) -> bool:
-    """Return whether a work-item may take so many slots of a tile (filter_boruvka/tiles.cl)."""
+    """Return whether a work-item may take this many slots of a tile (filter_boruvka/tiles.cl)."""
     return slots >= 256 if work_group_size == 1 else slots <= 16
 
 
@@ -306,7 +306,7 @@ _RULES = (
 
 
 def conflicts(policy: Policy) -> list[str]:
-    """Return the rules that the fields of a policy break together; each may be legal by itself."""
+    """Return the rules that a policy breaks, though each field alone may be legal."""
     return [rule.text for rule in _RULES if not rule.holds(policy)]
 
 

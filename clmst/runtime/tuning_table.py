@@ -1,7 +1,7 @@
-"""The shipped table: what was measured on devices, with its figures.
+"""The shipped table: values measured on devices, with the figures.
 
-An entry has only what was measured; the rest comes from less specific entries, and in the end from
-the kind's values in ``policy.py``. `clmst tune --output` writes entries with all that one here has.
+An entry has only measured fields. The others come from less specific entries, and at last from the
+kind's values in ``policy.py``. `clmst tune --output` writes entries of the same form.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Entry:
     device : str, optional
         The device's own name, in full. None: any.
     vendor : str, optional
-        Whose implementation of OpenCL it is: the platform's vendor, in full. None: anybody's.
+        The vendor of the OpenCL platform, in full. None: any.
     kind : {"gpu", "cpu", "accelerator"}, optional
         None: any.
     measured : str
-        On what, when, and what the figures are.
+        Device, date, and what the figures are.
     values : mapping of str to int or float
         Fields of :class:`~clmst.runtime.policy.Policy`.
     figures : mapping of str to (mapping of str to float)
@@ -45,7 +45,7 @@ class Entry:
 
     @property
     def title(self) -> str:
-        """What it is for, in a few words."""
+        """The device that it is for, as a short text."""
         return self.device or f"{self.vendor}, {self.kind}"
 
 

@@ -1,12 +1,11 @@
-"""What devices have proved, kept in the user's cache: one small file a verdict.
+"""Results of self-tests, kept in the user's cache: one small file for each verdict.
 
-A verdict belongs to a device, its driver, the kernel text and the shape of the kernels: whatever
-changes one of these changes the folder in which verdicts are looked for. Nothing here raises: a
-verdict that cannot be read is none, and one that cannot be written is found again by the next
-process.
+A verdict belongs to a device, its driver, the kernel text and the policy. If one of these changes,
+verdicts are looked for in another folder. Nothing here raises: a verdict that cannot be read counts
+as missing, and if one cannot be written, the next process tests again.
 
-While a test runs, its process holds a lock on a note beside the verdict. A note that nobody holds
-and that was not emptied is what a crash leaves behind.
+While a test runs, its process holds a lock on a marker file beside the verdict. A marker file that
+is not empty and not locked is the trace of a crash.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from clmst.core.cache_folder import cache_folder
 from clmst.core.errors import ClmstError
 from clmst.runtime import source
 
-# Raised when self-tests come to test more, so that older verdicts no longer count.
+# Increased when self-tests test more, so that older verdicts no longer count.
 EDITION = 1
 
 CRASHED = "the process ended in the middle of the self-test, as it does when a driver crashes"
@@ -34,18 +33,18 @@ CRASHED = "the process ended in the middle of the self-test, as it does when a d
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What came of a self-test.
+    """The result of a self-test.
 
     Attributes
     ----------
     family : str
         The kernels tested.
     case : str
-        For which weights, layout or options; empty where there is one case only.
+        The weights, layout or options tested; empty if the family has one case only.
     reason : str or None
         Why the device was refused for these kernels; None if it passed.
     seconds : float
-        What the test took, its kernel builds included.
+        The time of the test, with its kernel builds.
     """
 
     family: str
@@ -60,12 +59,12 @@ class Verdict:
 
 
 class VerdictStore:
-    """The verdicts of one device in one shape.
+    """The verdicts of one device with one policy.
 
     Parameters
     ----------
     identity : mapping of str to str
-        Everything about the device that a verdict depends on, beside the kernel text.
+        All facts of the device that a verdict depends on, beside the kernel text.
     """
 
     def __init__(self, identity: dict[str, str]) -> None:
@@ -74,7 +73,7 @@ class VerdictStore:
         self.folder = cache_folder() / "trust" / hashlib.sha256(text.encode()).hexdigest()[:24]
 
     def find(self, family: str, case: str) -> Verdict | None:
-        """Return the verdict on a family in a case, or None if there is none to be read."""
+        """Return the verdict on a family in a case, or None if there is none."""
         found = _read(self._path(family, case))
         return found if found and (found.family, found.case) == (family, case) else None
 
@@ -96,7 +95,7 @@ class VerdictStore:
             write_text(path, json.dumps(asdict(verdict)) + "\n", durable=False)
 
     def forget(self, family: str, case: str) -> None:
-        """Drop the verdict on a family in a case, and what a crash left behind."""
+        """Drop the verdict on a family in a case, and the trace of a crash."""
         path = self._path(family, case)
         for one in (path, path.with_suffix(".began")):
             with suppress(OSError):
@@ -104,10 +103,10 @@ class VerdictStore:
 
     @contextmanager
     def testing(self, family: str, case: str) -> Iterator[bool]:
-        """Leave a note that a test has begun, for as long as this is open.
+        """Keep a marker file while a test runs.
 
-        Yields whether the note of another process was found that never came to the end of the same
-        test. A process that is at it now is none of those.
+        Yields whether an earlier process crashed in the same test. A process that runs the test at
+        this moment does not count.
         """
         note = _Note(self._path(family, case).with_suffix(".began"))
         try:
@@ -138,14 +137,14 @@ class _Note:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self.was_left = os.fstat(file).st_size > 0
             os.write(file, f"process {os.getpid()}, {time.ctime()}\n".encode())
-            os.fsync(file)  # a driver may take the whole machine down
-        except OSError:  # another process is at the same test, or the file takes no lock
+            os.fsync(file)  # a driver may crash the machine
+        except OSError:  # another process runs the same test, or the file cannot be locked
             os.close(file)
             return
         self._file = file
 
     def remove(self) -> None:
-        """Say that the test has come to its end."""
+        """Mark the test as finished."""
         if self._file < 0:
             return
         with suppress(OSError):

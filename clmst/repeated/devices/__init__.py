@@ -1,1 +1,1 @@
-"""Several devices at one graph: a pool of them, of which each round's executor is made."""
+"""Several devices for one graph: a device pool, and the executor of each round."""

@@ -1,9 +1,9 @@
-"""What solves cost, as far as is known: on one device, and shared out among several.
+"""The estimated time of solves on one device, and divided among several.
 
-Pure functions of sizes and of :class:`Costs`, in milliseconds. Weights come from the host, and the
-forest goes back there, which all have to do alike. What is uploaded to several devices goes through
-the same host's memory, whose copies into pinned memory are what takes the time: two H200 that
-upload at once take as long as one after the other (docs/experiments.md).
+Pure functions of sizes and of :class:`Costs`, in milliseconds. All strategies take weights from the
+host and give the forest back there. Uploads to several devices share the host's memory, and copies
+into pinned memory take most of the time: two H200 that upload at the same time take as long as in
+sequence (docs/experiments.md).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 
-# A slot and a word of weight, for each edge of a forest that is sent to another device.
+# A slot and a 32-bit weight, for each edge of a forest that is sent to another device.
 _SENT_BYTES = 8
 _WORD_BYTES = 4
-# A launch of the merge or two, and the threads that wait for one another.
+# One or two launches of the merge, and threads that wait for one another.
 _MEETING_MS = 0.1
 
 # Edges and vertices of dense parts that are solved together.
@@ -28,12 +28,12 @@ Dense = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """What a device takes.
+    """The costs of a device.
 
     Attributes
     ----------
     solve_ms : float
-        For a solve, whatever the graph.
+        The fixed time of a solve.
     edge_ns, vertex_ns : float
         For an edge and a vertex of a sparse graph.
     cell_ns : float
@@ -54,7 +54,7 @@ class Costs:
 
     @classmethod
     def of(cls, device: Device) -> Costs:
-        """Return what the tables have for a device."""
+        """Return the costs of a device by the tuning tables."""
         tuning = device.policy
         copies = device.capabilities.host_arrays == "copied"
         return cls(
@@ -69,12 +69,12 @@ class Costs:
 
     @property
     def weighed_edge_ns(self) -> float:
-        """What an edge takes with the upload of its weight."""
+        """The time of an edge with the upload of its weight."""
         return self.edge_ns + _WORD_BYTES * self.upload_ns
 
     @property
     def has_dense_parts(self) -> bool:
-        """Whether `dense` can be quicker at all: where all pairs are edges."""
+        """Whether `dense` is quicker at least if all pairs are edges."""
         return 2 * self.cell_ns < self.edge_ns
 
     def is_dense(self, sizes: Array, edges: Array) -> Array:
@@ -82,37 +82,37 @@ class Costs:
         return edges * self.edge_ns > sizes.astype(np.float64) ** 2 * self.cell_ns
 
     def sparse(self, n: int, m: int) -> float:
-        """Return what a sparse graph of n vertices and m edges takes that is on the device."""
+        """Return the time of a sparse graph of n vertices and m edges on the device."""
         return self.solve_ms + 1e-6 * (n * self.vertex_ns + m * self.edge_ns)
 
     def dense(self, n: int) -> float:
-        """Return what `dense` takes for n vertices."""
+        """Return the time of `dense` for n vertices."""
         return self.solve_ms + 1e-6 * n * n * self.cell_ns
 
     def upload(self, m: int) -> float:
-        """Return what the weights of m edges take."""
+        """Return the time of uploading the weights of m edges."""
         return 1e-6 * m * _WORD_BYTES * self.upload_ns
 
 
 def alone(costs: Costs, n: int, m: int) -> float:
-    """Return what one device takes for all."""
+    """Return the time of one device for the whole graph."""
     return costs.upload(m) + costs.sparse(n, m)
 
 
 def shares(every: Sequence[Costs]) -> list[float]:
-    """Return which share of the edges each device gets: by its speed."""
+    """Return each device's share of the edges, in proportion to its speed."""
     speeds = [1 / costs.weighed_edge_ns for costs in every]
     return [speed / sum(speeds) for speed in speeds]
 
 
 def meeting(every: Sequence[Costs], forests: Sequence[int], n: int) -> float:
-    """Return what the last pass takes, on the first device, with its way there.
+    """Return the time of the last pass on the first device, with the transfers to it.
 
     Parameters
     ----------
     every : sequence of Costs
     forests : sequence of int
-        The edges that each brings.
+        The edges of each device's forest.
     n : int
         Vertices.
     """
@@ -125,7 +125,7 @@ def meeting(every: Sequence[Costs], forests: Sequence[int], n: int) -> float:
 
 
 def split(every: Sequence[Costs], n: int, m: int) -> float:
-    """Return what devices take whose shares of the edges are by their speed; the first is last."""
+    """Return the time of "split"; the first device runs the last pass."""
     parts = [round(share * m) for share in shares(every)]
     touched = [min(n, 2 * part) for part in parts]
     uploads = sum(c.upload(p) for c, p in zip(every, parts, strict=True))
@@ -140,7 +140,7 @@ def split(every: Sequence[Costs], n: int, m: int) -> float:
 def cores(
     dense: Costs, sparse: Costs, n: int, m: int, parts: Sequence[Dense], *, dense_is_last: bool
 ) -> float:
-    """Return what two devices take, one of which solves the dense parts.
+    """Return the time of two devices, one of which solves the dense parts.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def cores(
     parts : sequence of (int, int)
         Vertices and edges of each matrix.
     dense_is_last : bool
-        Which of them does the last pass.
+        Whether the device of the dense parts runs the last pass.
     """
     inside = sum(edges for _, edges in parts)
     inner = sum(vertices for vertices, _ in parts)

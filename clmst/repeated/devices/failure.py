@@ -1,4 +1,4 @@
-"""Devices that fail in the middle of their work, told from callers' mistakes."""
+"""Failures of devices, as opposed to callers' mistakes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from clmst.runtime.failures import Guard
 
 
 class DeviceFailure(Exception):  # noqa: N818 - the error is what it carries
-    """A device has failed; for whoever can do without it.
+    """A device has failed; the others may finish the round.
 
     Parameters
     ----------
     device : Device
     error : Exception
-        What went wrong there.
+        The original error.
     """
 
     def __init__(self, device: Device, error: Exception) -> None:
@@ -30,11 +30,10 @@ class DeviceFailure(Exception):  # noqa: N818 - the error is what it carries
 
 @contextmanager
 def failures_of(device: Device, *, queues: Sequence[Any] = ()) -> Iterator[None]:
-    """Let whatever goes wrong in here be a failure of a device.
+    """Turn errors inside the ``with`` into failures of a device.
 
-    What is wrong with the caller's input is not, nor is what breaks a solve off; nor is a forest
-    that was proved wrong, which the caller must get to know. In place of a
-    :class:`clmst.runtime.failures.Guard`, with its `queues`.
+    Errors about the caller's input and interrupts stay as they are, and so do forests that were
+    proved wrong. Used instead of a :class:`clmst.runtime.failures.Guard`, with its `queues`.
     """
     try:
         with Guard(device, queues=queues):

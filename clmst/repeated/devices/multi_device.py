@@ -1,4 +1,4 @@
-"""Several devices at one solve: each its parts, one of them the union of their forests."""
+"""One solve on several devices: each solves its parts, one of them the union of their forests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from clmst.runtime.launcher import Launcher
 
 
 class MultiDevice:
-    """An executor: devices, their parts of the graph, and the threads in which they work.
+    """An executor: devices, their parts of the graph, and their threads.
 
     Parameters
     ----------
@@ -57,11 +57,11 @@ class MultiDevice:
 
     @property
     def device(self) -> Device:
-        """The device of the last pass, where forests are kept."""
+        """The device of the last pass, which keeps forests."""
         return self.plan.device
 
     def close(self) -> None:
-        """Let the threads go."""
+        """End the threads."""
         self._solving.shutdown(wait=False)
         self._uploading.shutdown(wait=False)
 
@@ -69,11 +69,11 @@ class MultiDevice:
 
     @property
     def needs(self) -> Needs:
-        """Which weights each device takes."""
+        """The ranges of weights that each device takes."""
         return [(worker.device, worker.spans) for worker in self.workers]
 
     def new_queues(self) -> list[Any]:
-        """Return a queue of every device, to upload weights by."""
+        """Return a queue of every device for uploads of weights."""
         return [worker.device.new_queue() for worker in self.workers]
 
     def stage(self, weights: Any, queues: list[Any] | None = None) -> StagedWeights:
@@ -91,7 +91,7 @@ class MultiDevice:
         queue.finish()
 
     def _read_for_others(self, staged: StagedWeights) -> None:
-        """Have on the host what other devices take of an array that is on one of them."""
+        """Read the ranges that other devices take from an array on one of them."""
         array = staged.array
         assert array is not None
         owner = array.device
@@ -104,20 +104,20 @@ class MultiDevice:
                     launch.read(array.memory, words[first:last], offset=first * words.itemsize)
 
     def release(self, staged: StagedWeights) -> None:
-        """Take back the memory of weights that nobody will solve or read any more."""
+        """Free the memory of weights that are no longer needed."""
         parts, staged.parts = staged.parts, {}
         for index, part in parts.items():
             for piece, given in zip(self.workers[index].pieces, part, strict=True):
                 piece.rounds.put_back(given)
 
     def forget(self) -> None:
-        """Have no weights."""
+        """Drop the weights."""
         self.encoding = None
         for worker in self.workers:
             worker.forget()
 
     def present_weights(self) -> Array:
-        """Read the weights of the last round from all devices; 0 where none has any."""
+        """Read the weights of the last round from all devices; 0 for those on no device."""
         assert self.encoding is not None
         weights = np.zeros(self.plan.edges.n_input, self.encoding.dtype)
         for worker in self.workers:
@@ -135,7 +135,7 @@ class MultiDevice:
     # --------------------------------------------------------------------- rounds
 
     def solve(self, staged: StagedWeights, *, began: float, profile: bool) -> DeviceForest:
-        """Solve under weights, which become the present ones."""
+        """Solve with weights, which become the present ones."""
         self.forget()
         forest = self._round(
             lambda index: self.workers[index].solve(staged, profile=profile), staged.encoding
@@ -161,7 +161,7 @@ class MultiDevice:
                 encoding,
             )
         except DeviceFailure:
-            raise  # somebody may want what the others have
+            raise  # the other devices' weights may be needed
         except BaseException:
             self.forget()
             raise
@@ -173,7 +173,7 @@ class MultiDevice:
         return checked_on_host(forest, whole, "no device has all weights")
 
     def _widen(self) -> Encoding:
-        """Let the present words be the weights themselves, everywhere."""
+        """Widen the present words on all devices to the weights themselves."""
         for worker in self.workers:
             with failures_of(worker.device), worker.device.lock:
                 for piece in worker.pieces:
@@ -183,7 +183,7 @@ class MultiDevice:
         return self.encoding
 
     def _round(self, work: Callable[[int], Work], encoding: Encoding) -> DeviceForest:
-        """Let all devices work at once, then one at the union of what they find."""
+        """Let all devices solve at the same time, then one device the union of their forests."""
         began = time.perf_counter()
         with failures_of(self.plan.device), self.plan.device.lock:
             self._union.lists.make_room(encoding.word)
@@ -208,17 +208,17 @@ class MultiDevice:
                 found = forest_of(solution, launch, algorithm=name, maximum=self.maximum)
                 forest = self._union.forest(found, launch)
             except BaseException:
-                has_finished(launch.queue)  # before memory that it works on is anybody else's
+                has_finished(launch.queue)  # before its memory has a new owner
                 raise
         last = LastPass(launch=launch, algorithm=name, began=entered, ended=time.perf_counter())
         stats = round_stats(self.plan, works, last, began)
         return forest.with_stats({**solution.stats, **stats})
 
     def _each(self, pool: ThreadPoolExecutor, work: Callable[[int], Any]) -> list[Any]:
-        """Let each device work, the first one in this thread; wait for all of them.
+        """Run all devices, the first one in this thread; wait for all of them.
 
-        A failure of a device is raised rather than what is wrong with the weights: whoever solves
-        again without it will come across that.
+        A failure of a device wins over an error about the weights: the next solve without the
+        device finds that error again.
         """
 
         def guarded(index: int) -> Any:
@@ -234,7 +234,7 @@ class MultiDevice:
         while any(not future.done() for future in futures):
             try:
                 wait(futures)
-            except BaseException as wrong:  # Ctrl-C; nobody may be at work when this returns
+            except BaseException as wrong:  # Ctrl-C; no thread may still work when this returns
                 errors.append(wrong)
         errors += [error for future in futures if (error := future.exception()) is not None]
         if errors:
@@ -243,7 +243,7 @@ class MultiDevice:
 
 
 def _rank(error: BaseException) -> int:
-    """Return which error comes first: what breaks a round off, then failures of devices."""
+    """Return an error's precedence: interrupts first, then failures of devices."""
     if not isinstance(error, Exception):
         return 0
     return 1 if isinstance(error, DeviceFailure) else 2
@@ -257,7 +257,7 @@ def _check_found(works: Sequence[Work]) -> None:
 
 
 def _last_indices(ids: Array) -> Array:
-    """Return the last index of every edge that is named, so that none is named twice."""
+    """Return the last index of each edge that occurs, so that none occurs twice."""
     _, from_the_end = np.unique(ids[::-1], return_index=True)
     indices: Array = ids.size - 1 - from_the_end
     return indices

@@ -1,4 +1,4 @@
-"""Who does what in a solve on several devices."""
+"""The plan of a solve on several devices: the task of each device."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Strategy: TypeAlias = Literal["alone", "split", "cores"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A part of the edges, and what solves it.
+    """A part of the edges, and the algorithm that solves it.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """What one device does.
+    """The tasks of one device.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DevicePlan:
-    """What all devices do, the first of them the last pass.
+    """The tasks of all devices; the first device also runs the last pass.
 
     Attributes
     ----------
@@ -55,8 +55,8 @@ class DevicePlan:
     assignments : tuple of Assignment
         The first is that of the device of the last pass.
     last : Task
-        The last pass, whose part is the whole graph: what solves the union of the forests, or the
-        whole graph by itself.
+        The last pass, whose part is the whole graph. It solves the union of the forests, or the
+        whole graph at once.
     """
 
     strategy: Strategy
@@ -66,5 +66,5 @@ class DevicePlan:
 
     @property
     def device(self) -> Device:
-        """The device of the last pass, where forests are kept."""
+        """The device of the last pass, which keeps forests."""
         return self.assignments[0].device

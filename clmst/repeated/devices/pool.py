@@ -1,4 +1,4 @@
-"""A pool of devices: which of them work, and what becomes of a round when one fails."""
+"""A device pool: the devices that work, and how a round goes on after a failure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from clmst.runtime.launcher import Launcher
 
 
 class DevicePool(Session):
-    """A session on several devices, for as long as one of them works.
+    """A session on several devices, as long as one of them works.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ class DevicePool(Session):
         "auto", "alone", "split" or "cores".
     maximum : bool
     of_solves : Any
-        `algorithm`, `options` and `warm_start` of :class:`clmst.RepeatedSolver`; what several
-        devices solve together has no warm starts.
+        `algorithm`, `options` and `warm_start` of :class:`clmst.RepeatedSolver`; solves on several
+        devices have no warm starts.
     """
 
     def __init__(
@@ -51,21 +51,21 @@ class DevicePool(Session):
         self.edges, self.maximum = edges, maximum
         self._every, self._devices = list(devices), list(devices)
         self._strategy, self._of_solves = strategy, of_solves
-        self._end = ""  # why there is no device left
+        self._end = ""  # why no device is left
         try:
             executor = self._new_executor()
-        except DeviceFailure as failure:  # nothing has been asked for yet that others could do
+        except DeviceFailure as failure:  # before the first solve there is nothing that other devices could finish
             raise failure.error from failure
         super().__init__(edges, executor, maximum=maximum)
 
     def opened(self) -> Any:
-        """Return the executor, or raise if there is none."""
+        """Return the executor, or raise if no device is left."""
         if self._executor is None and self._end:
             raise UnsupportedDeviceError(self._end)
         return super().opened()
 
     def close(self) -> None:
-        """Let go of all memory and threads, once the present solve is over."""
+        """Free all memory and threads, after the present solve."""
         with self._lock:
             super().close()
             self._end = ""
@@ -73,7 +73,7 @@ class DevicePool(Session):
     # -------------------------------------------------------------------------- the pool
 
     def _new_executor(self) -> SingleDevice | MultiDevice:
-        """Prepare the devices that there are."""
+        """Prepare the devices that are left."""
         algorithm, options = self._of_solves["algorithm"], self._of_solves["options"]
         choice = Choice(self.edges, self._devices, algorithm=algorithm, options=options)
         with failures_of(choice.quickest):
@@ -85,7 +85,7 @@ class DevicePool(Session):
         )
 
     def _do_without(self, failure: DeviceFailure) -> None:
-        """Go on with the other devices, and tell; or raise if there is none."""
+        """Continue with the other devices and warn; raise if there is none."""
         failures = [failure]
         super().close()
         while self._executor is None:
@@ -106,7 +106,7 @@ class DevicePool(Session):
             )
 
     def _rescue(self, read: Callable[[], Array], failure: DeviceFailure | None) -> Array:
-        """Read weights from devices one of which failed, or raise if it does not give them back."""
+        """Read weights back from devices, one of which failed; raise if that is impossible."""
         try:
             return read()
         except DeviceFailure as error:
@@ -122,7 +122,7 @@ class DevicePool(Session):
     def solve(
         self, weights: Any, *, profile: bool, keep_on_device: bool, verify: bool = False
     ) -> DeviceForest | Forest:
-        """Solve under weights by edge; again without a device that fails."""
+        """Solve with weights by edge; if a device fails, solve again without it."""
         with self._lock:
             while True:
                 try:
@@ -144,7 +144,7 @@ class DevicePool(Session):
         keep_on_device: bool,
         verify: bool = False,
     ) -> DeviceForest | Forest:
-        """Change some of the present weights, and solve; anew without a device that fails."""
+        """Change some of the present weights, and solve; if a device fails, solve again without it."""
         with self._lock:
             changes, executor = self._changes(edge_ids, weights), self.opened()
             try:
@@ -161,7 +161,7 @@ class DevicePool(Session):
                 )
 
     def _handed_over(self, forest: Any, *, keep_on_device: bool) -> DeviceForest | Forest:
-        """Return a forest as it is wanted; reading it is part of the round."""
+        """Return a forest in the requested form; reading it is part of the round."""
         forest = forest.with_stats({"strategy": "alone", **forest.stats})
         if keep_on_device:
             return forest  # type: ignore[no-any-return]
@@ -169,13 +169,13 @@ class DevicePool(Session):
             return forest.to_host()  # type: ignore[no-any-return]
 
     def _changes(self, edge_ids: Any, weights: Any) -> Changes:
-        """Have changes on the host, or raise before anything is done."""
+        """Copy changes to the host, or raise before the round begins."""
         n, dtype = self.edges.n_input, self._dtype()
         changes = Changes.of(edge_ids, weights, n, dtype=dtype, devices=self._every)
         if not changes.is_checked:
             try:
                 ids, values = _on_host(changes.ids), _on_host(changes.values)
-            except DeviceFailure as failure:  # nothing is changed
+            except DeviceFailure as failure:  # no weight is changed
                 raise failure.error from failure
             changes = Changes.of(ids, values, n, dtype=dtype, devices=())
         changes.converted(dtype)
@@ -184,17 +184,17 @@ class DevicePool(Session):
     # -------------------------------------------------------------------------- prefetch
 
     def _stage(self, executor: Any, weights: Any, queues: list[Any] | None = None) -> StagedWeights:
-        """Stage weights; through the host if they are on a device that has no part in it."""
+        """Stage weights; through the host if they are on a device without a part."""
         array = device_array(weights, self._every)
         if array is not None and all(array.device is not device for device, _ in executor.needs):
             weights = _on_host(array)
         return super()._stage(executor, weights, queues)
 
     def _stage_ahead(self, weights: Any, queues: list[Any]) -> StagedWeights:
-        """Stage weights while another thread solves, on whatever devices there are by then."""
+        """Stage weights while another thread solves, on the devices that are left then."""
         while True:
             executor = self._executor
-            if executor is None:  # once it is clear who is left
+            if executor is None:  # once it is known which devices are left
                 with self._lock:
                     executor = self.opened()
             try:
@@ -207,7 +207,7 @@ class DevicePool(Session):
                     raise
 
     def _is_current(self, executor: Any) -> bool:
-        """Return whether nobody else works by now."""
+        """Return whether this is still the executor in use."""
         with self._lock:
             return executor is self._executor
 
@@ -222,7 +222,7 @@ class DevicePool(Session):
     def _solve_staged(
         self, staged: StagedWeights, *, keep_on_device: bool, verify: bool
     ) -> DeviceForest | Forest:
-        """Solve under weights that have been staged, unless a device has failed since."""
+        """Solve with staged weights; stage them again if a device has failed since."""
         with self._lock:
             is_current, failure = self.opened() is staged.owner, staged.failure
             try:
@@ -237,7 +237,7 @@ class DevicePool(Session):
                 self._drop(staged)
                 raise
             try:
-                failure = failure if is_current else None  # else it is known by now
+                failure = failure if is_current else None  # else the failure is known already
                 weights = self._rescue(partial(_read_back, staged), failure)
             finally:
                 staged.owner.release(staged)
@@ -247,7 +247,7 @@ class DevicePool(Session):
 
 
 def _on_host(values: Array | DeviceArray) -> Array:
-    """Return what is on the host as it is, and copy what a device has; waits."""
+    """Return host arrays unchanged, and copies of device arrays; waits."""
     if isinstance(values, np.ndarray):
         return values
     with failures_of(values.device), values.device.lock:
@@ -255,11 +255,11 @@ def _on_host(values: Array | DeviceArray) -> Array:
 
 
 def _read_back(staged: StagedWeights) -> Array:
-    """Return staged weights on the host, wherever they can still be had; 0 where nobody looks."""
+    """Return staged weights on the host, from where they still are; 0 for weights of no edge."""
     if staged.array is not None:
         return _on_host(staged.array)
     words = staged.words
-    if staged.is_callers:  # who may have changed it since
+    if staged.is_callers:  # the caller may have changed it since
         words = np.zeros_like(words)
         for index, (device, spans) in enumerate(staged.owner.needs):
             launch = Launcher(device, device.queue)

@@ -1,4 +1,4 @@
-"""What a round on several devices tells of itself: who did what, when."""
+"""The stats of a round on several devices: work and times of each device."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def round_stats(
 
 
 def _part(assignment: Assignment, work: Work, began: float, entered: float) -> dict[str, Any]:
-    """Return what one device has done; times since the round began, or of a step."""
+    """Return the work of one device; times are since the begin of the round, or of a step."""
     tasks = assignment.tasks
     part: dict[str, Any] = {
         "device": assignment.device.description,

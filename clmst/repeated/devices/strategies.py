@@ -1,4 +1,4 @@
-"""Which strategy a solver takes: who solves which part of a graph.
+"""The choice of a strategy: which device solves which part of a graph.
 
 Source of "cores": L. Ma, J. Wan, "Heterogeneous CPU-GPU Orchestration for Repeated Minimum Spanning
 Tree Computation", section 3.2; ``docs/architecture.md`` says what is different here.
@@ -23,11 +23,11 @@ from clmst.repeated.devices.costs import Costs
 from clmst.repeated.devices.plan import Assignment, DevicePlan, Task
 from clmst.runtime.device import Device
 
-# Several devices must be predicted to take less than this share of the time of one alone.
+# The predicted time on several devices must be below this fraction of the time on one.
 _WORTH_IT = 0.9
-# What core numbers are found for where edges are stored once.
+# The layout of the graph whose core numbers are computed: edges stored once.
 _MOST_PEELED = (1 << 31) - 1
-# Core numbers that are tried as the least of a dense part.
+# How many core numbers are tried as the least of a dense part.
 _THRESHOLDS = 16
 
 
@@ -43,9 +43,9 @@ class Cut:
     clusters : Clusters
         The dense ones.
     groups : list of list of int
-        Which of them share a matrix.
+        The dense parts that share a matrix.
     ms : float
-        What a round is predicted to take.
+        The predicted time of a round.
     """
 
     dense: int
@@ -77,7 +77,7 @@ class Choice:
         self._n, self._m = edges.n_vertices, edges.n_slots
 
     def plan(self, strategy: str) -> DevicePlan:
-        """Return what "alone", "split", "cores" or "auto" comes to."""
+        """Return the plan of "alone", "split", "cores" or "auto"."""
         if strategy == "split":
             return self.split(self._best_order(range(len(self.devices))))
         if strategy == "cores":
@@ -88,7 +88,7 @@ class Choice:
     # -------------------------------------------------------------------- plans
 
     def alone(self) -> DevicePlan:
-        """Return the plan of the device that is the quickest by itself."""
+        """Return the plan of the single quickest device."""
         index = self._quickest
         task = self._task(partition.whole(self.edges))
         return DevicePlan(
@@ -99,7 +99,7 @@ class Choice:
         )
 
     def split(self, order: Sequence[int]) -> DevicePlan:
-        """Return the plan of devices, by their indices, the first being the last pass's."""
+        """Return the plan of devices, by their indices; the first one runs the last pass."""
         shares = model.shares([self.costs[index] for index in order])
         bounds = partition.range_bounds(shares, self.edges.n_input)
         parts = partition.by_ranges(self.edges, bounds)
@@ -131,7 +131,7 @@ class Choice:
 
     @property
     def quickest(self) -> Device:
-        """The device that is the quickest by itself."""
+        """The single quickest device."""
         return self.devices[self._quickest]
 
     @property
@@ -142,10 +142,10 @@ class Choice:
         )
 
     def _auto(self) -> DevicePlan:
-        """Return the quickest plan, as far as is known.
+        """Return the plan with the least predicted time.
 
-        Devices that compute on the host's cores take these from one another, so only the quickest
-        of them has a part in it.
+        Devices that compute on the host's cores compete for them, so only the quickest of these
+        takes part.
         """
         order = sorted(
             range(len(self.devices)),
@@ -166,7 +166,7 @@ class Choice:
         return self.alone() if best is None else self.split(best)
 
     def _best_order(self, indices: Sequence[int]) -> list[int]:
-        """Return devices with the one in front that is the best for the last pass."""
+        """Return devices in order; the first one is the best for the last pass."""
         orders = [[last, *(one for one in indices if one != last)] for last in indices]
         return min(
             orders,
@@ -174,15 +174,15 @@ class Choice:
         )
 
     def best_cut(self, pairs: Iterator[tuple[int, int]], *, below: float | None) -> Cut | None:
-        """Return the cut that takes the least time; None if there is no dense part.
+        """Return the cut with the least predicted time; None if there is no dense part.
 
         Parameters
         ----------
         pairs : iterator of (int, int)
             Devices for the dense parts and for the rest, by their indices.
         below : float or None
-            The milliseconds that it must stay below. Core numbers are only found where degrees do
-            not rule that out.
+            The time in milliseconds that it must stay below. Core numbers are computed only if the
+            degrees do not rule that out.
         """
         tried = [pair for pair in pairs if self.costs[pair[0]].has_dense_parts]
         if below is not None:
@@ -197,7 +197,7 @@ class Choice:
         return None if best is None or (below is not None and best.ms >= below) else best
 
     def _cuts(self, found: Clusters, pairs: Sequence[tuple[int, int]]) -> Iterator[Cut]:
-        """Yield the cuts by clusters: the largest dense one is taken, or two, or four, or all."""
+        """Yield the cuts by clusters: with the largest dense one, two, four, ... or all of them."""
         for dense, sparse in pairs:
             costs, limit = self.costs[dense], algorithms.most_vertices("dense", self.devices[dense])
             is_dense = costs.is_dense(found.sizes, found.edges) & (found.sizes <= limit)
@@ -208,7 +208,7 @@ class Choice:
                 yield self._cut(found.chosen(indices[:count]), dense, sparse, limit)
 
     def _cut(self, chosen: Clusters, dense: int, sparse: int, limit: int) -> Cut:
-        """Return the cut by clusters of which no matrix takes more than `limit` vertices."""
+        """Return the cut by clusters with at most `limit` vertices in a matrix."""
         costs = self.costs[dense]
         groups = [
             part
@@ -242,10 +242,10 @@ class Choice:
         return np.sort(counts)[::-1]
 
     def _lower_bound(self, pair: tuple[int, int], degrees: Array) -> float:
-        """Return what a cut takes at the least, by degrees alone.
+        """Return a lower bound on the time of a cut, from the degrees alone.
 
-        Dense parts of k vertices have no more edges than half the k greatest degrees, nor than
-        density 1 allows.
+        Dense parts of k vertices have at most half as many edges as the sum of the k greatest
+        degrees, and at most k (k - 1) / 2.
         """
         dense, sparse = (self.costs[index] for index in pair)
         sizes = np.unique(np.geomspace(1, max(degrees.size, 1), 64).astype(np.int64))
@@ -253,7 +253,7 @@ class Choice:
         least = np.inf
         for k in sizes[sizes <= degrees.size].tolist():
             inside = min(int(sums[k - 1]) // 2, self._m)
-            # All of it in one matrix of the least size that has room for so many edges.
+            # All in one matrix, the smallest that can hold so many edges.
             side = max(int(np.sqrt(2 * inside)), 1) if inside < k * (k - 1) // 2 else k
             for dense_is_last in (False, True):
                 ms = model.cores(
@@ -264,7 +264,7 @@ class Choice:
 
 
 def _thresholds(cores: Array) -> list[int]:
-    """Return core numbers to try, from few to all: of those there are, geometrically spaced."""
+    """Return core numbers to try: some of those that occur, geometrically spaced."""
     found = np.unique(cores[cores > 0])
     if found.size <= _THRESHOLDS:
         return [int(one) for one in found]
@@ -274,7 +274,7 @@ def _thresholds(cores: Array) -> list[int]:
 
 
 def _within(group: list[int], sizes: Array, limit: int) -> Iterator[list[int]]:
-    """Yield a group cut into such as have no more vertices than a matrix takes."""
+    """Yield the group cut into groups that a matrix can take."""
     part: list[int] = []
     for index in group:
         if part and sizes[part].sum() + sizes[index] > limit:

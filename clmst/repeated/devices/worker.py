@@ -1,4 +1,4 @@
-"""One of several devices: its parts of the graph, round by round."""
+"""One of several devices: it solves its parts of the graph in each round."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Found:
     n_edges : int
     algorithm : str
     nan : int or None
-        The first weight of the whole graph that was found to be NaN.
+        The first weight of the whole graph that is NaN.
     """
 
     number: int
@@ -46,17 +46,17 @@ class Found:
 
 @dataclass(slots=True, kw_only=True)
 class Work:
-    """What a device has done in a round, and when, by the host's clock in seconds.
+    """The work of a device in a round, with times by the host's clock in seconds.
 
     Attributes
     ----------
     launch : Launcher
     found : list of Found
     began, uploaded, solved, ended : float
-        It is `solved` when the forests are in the device's memory, and has `ended` when they are
-        where the last pass takes them from.
+        `solved`: the forests are in the device's memory. `ended`: they are in the memory that the
+        last pass reads.
     host_less_device : float
-        The host's clock less the device's, in seconds, where the work is profiled.
+        The host's clock minus the device's, in seconds, if the work is profiled.
     """
 
     launch: Launcher
@@ -94,7 +94,7 @@ class Piece:
         self, graph: DeviceGraph, launch: Launcher, lists: Lists, number: int, *,
         maximum: bool, may_hold_nan: bool,
     ) -> Found:  # fmt: skip
-        """Solve, and list the forest; waits for the count."""
+        """Solve, and list the forest's edges; waits for the count."""
         task = self.task
         name, solve = algorithms.choose(
             task.algorithm, graph.device, graph, options=task.options, maximum=maximum
@@ -117,7 +117,7 @@ class Piece:
         )
 
     def reset(self, launch: Launcher) -> None:
-        """Build on nothing of a solve that was broken off."""
+        """Drop the state of an interrupted solve."""
         has_finished(launch.queue)  # before memory that it works on is anybody else's
         self.rounds.drop_plans()
 
@@ -125,7 +125,7 @@ class Piece:
 class Worker:
     """A device with its parts.
 
-    Its work is for one thread at a time; `upload` may be called by another.
+    Only one thread at a time may use it, but another one may call `upload`.
 
     Parameters
     ----------
@@ -133,9 +133,9 @@ class Worker:
     index : int
         Among the workers.
     numbers : sequence of int
-        Of the lists of its tasks.
+        The indices of its tasks' lists.
     union : Union
-        What takes the forests.
+        The union that receives the forests.
     maximum : bool
     """
 
@@ -154,7 +154,7 @@ class Worker:
         with self.device.lock:
             self.pieces = [Piece(task, number, self.device) for task, number in tasks]
             self.device.queue.finish()
-        self._own: Lists | None = None  # what is sent to the union's device
+        self._own: Lists | None = None  # what the union's device receives
         self._queue: Any = None
         if self.device is not union.device:
             self._own = Lists([piece.part.forest_capacity for piece in self.pieces], self.device)
@@ -170,7 +170,7 @@ class Worker:
     # ------------------------------------------------------------------- weights
 
     def upload(self, staged: StagedWeights, queue: Any) -> None:
-        """Upload the weights of each piece, unless they are; what several take is uploaded once."""
+        """Upload the weights of each piece that are not uploaded yet; shared ranges once."""
         if self._index in staged.parts:
             return
         found = {}
@@ -216,7 +216,7 @@ class Worker:
         return self._run(work, enter, encoding)
 
     def _run(self, work: Work, enter: Callable[[], list[DeviceGraph]], encoding: Encoding) -> Work:
-        """Let weights enter, solve every piece, and send what comes of it."""
+        """Store the weights, solve every piece, and send the forests."""
         lists, launch = self._own or self.union.lists, work.launch
         work.began = time.perf_counter()
         with self.device.lock:
@@ -250,7 +250,7 @@ class Worker:
         return work
 
     def _read(self, work: Work, encoding: Encoding) -> list[tuple[Found, Array, Array]]:
-        """Return the forests on the host, unless the union has them already."""
+        """Return the forests on the host, or None if the union has them already."""
         if self._own is None:
             return []
         sent = []
