@@ -211,7 +211,7 @@ class Session:
         keep_on_device: bool,
         verify: bool,
     ) -> Generator[Any, None, None]:
-        """Yield the forests under weights from a source, in order.
+        """Yield the forests of weights from a source, in order.
 
         The thread that iterates takes weights from the source, one round before the solve needs
         them. The solve runs in a thread of its own. Weights on the device are not prefetched: there

@@ -269,7 +269,7 @@ class RepeatedSolver(Prepared):
         progress: Callable[[int, int | None], object] | None = None,
         verify: bool = False,
     ) -> Generator[Any, None, None]:
-        """Compute the forests under several weights, one after the other.
+        """Compute the forests of several weights in order.
 
         The next host array is taken and uploaded while a solve runs in a thread of its own: the
         iterable is one round ahead of the forests. Weights on the device need no upload; the next

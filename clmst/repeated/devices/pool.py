@@ -54,7 +54,7 @@ class DevicePool(Session):
         self._end = ""  # why no device is left
         try:
             executor = self._new_executor()
-        except DeviceFailure as failure:  # before the first solve there is nothing that other devices could finish
+        except DeviceFailure as failure:  # before the first round
             raise failure.error from failure
         super().__init__(edges, executor, maximum=maximum)
 
@@ -144,7 +144,7 @@ class DevicePool(Session):
         keep_on_device: bool,
         verify: bool = False,
     ) -> DeviceForest | Forest:
-        """Change some of the present weights, and solve; if a device fails, solve again without it."""
+        """Change some of the present weights and solve; if a device fails, again without it."""
         with self._lock:
             changes, executor = self._changes(edge_ids, weights), self.opened()
             try:

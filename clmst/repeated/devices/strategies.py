@@ -25,7 +25,7 @@ from clmst.runtime.device import Device
 
 # The predicted time on several devices must be below this fraction of the time on one.
 _WORTH_IT = 0.9
-# The layout of the graph whose core numbers are computed: edges stored once.
+# The most edges, stored once, of a graph whose core numbers are computed.
 _MOST_PEELED = (1 << 31) - 1
 # How many core numbers are tried as the least of a dense part.
 _THRESHOLDS = 16

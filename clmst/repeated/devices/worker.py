@@ -31,7 +31,7 @@ class Found:
     Attributes
     ----------
     number : int
-        Of its list.
+        The index of its list.
     n_edges : int
     algorithm : str
     nan : int or None
@@ -75,7 +75,7 @@ class Piece:
     ----------
     task : Task
     number : int
-        Of its list.
+        The index of its list.
     device : Device
     """
 
@@ -187,7 +187,7 @@ class Worker:
     # --------------------------------------------------------------------- rounds
 
     def solve(self, staged: StagedWeights, *, profile: bool) -> Work:
-        """Solve with other weights, and let the union have the forests."""
+        """Solve with other weights, and pass the forests to the union."""
         work = Work(launch=Launcher.of(self.device, profile=profile))
 
         def enter() -> list[DeviceGraph]:
@@ -200,7 +200,7 @@ class Worker:
         return self._run(work, enter, staged.encoding)
 
     def change(self, ids: Array, words: Array, encoding: Encoding, *, profile: bool) -> Work:
-        """Solve with some weights changed; `ids` are edges that there are, `words` no NaN."""
+        """Solve with some weights changed; `ids` are in range, and `words` hold no NaN."""
         work = Work(launch=Launcher.of(self.device, profile=profile))
 
         def enter() -> list[DeviceGraph]:
