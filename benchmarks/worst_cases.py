@@ -35,7 +35,7 @@ from clmst.bench.harness import CLOCKS, Contestant, Harness, Times
 from clmst.bench.record import write_record
 from clmst.runtime import policy
 
-ALGORITHMS = ("filter-boruvka", "lone-boruvka", "ecl", "prim", "dense", "pma")
+ALGORITHMS = ("filter-boruvka", "ecl", "prim", "dense", "pma")
 _PRIM_EDGES = 4000
 _DENSE_VERTICES = 1024
 

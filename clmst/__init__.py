@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from clmst.algorithms.ecl.options import EclOptions
     from clmst.algorithms.edge_parallel.options import EdgeParallelOptions
     from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
-    from clmst.algorithms.lone_boruvka.options import LoneBoruvkaOptions
+    from clmst.algorithms.filter_boruvka.options import LoneBoruvkaOptions as LoneBoruvkaOptions
     from clmst.algorithms.pma.options import PmaOptions
     from clmst.algorithms.prim.options import PrimOptions
     from clmst.algorithms.prim_boruvka.options import PrimBoruvkaOptions
@@ -69,7 +69,6 @@ _HOMES = {
     "clmst.algorithms.pma.options": ("PmaOptions",),
     "clmst.algorithms.prim_boruvka.options": ("PrimBoruvkaOptions",),
     "clmst.algorithms.prim.options": ("PrimOptions",),
-    "clmst.algorithms.lone_boruvka.options": ("LoneBoruvkaOptions",),
     "clmst.algorithms.shared.device_forest": ("DeviceForest",),
     "clmst.api": (
         "core_numbers",
@@ -111,6 +110,8 @@ _HOMES = {
     "clmst.runtime.discovery": ("devices", "get_device"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+# Names that go with the next version.
+_FORMER_HOME_OF = {"LoneBoruvkaOptions": "clmst.algorithms.filter_boruvka.options"}
 
 __all__ = [
     "BoruvkaOptions",
@@ -138,7 +139,6 @@ __all__ = [
     "InvalidForestError",
     "InvalidGraphError",
     "KernelBuildError",
-    "LoneBoruvkaOptions",
     "MissingDependencyError",
     "MissingFileError",
     "OutOfDeviceMemoryError",
@@ -170,9 +170,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "primitives":
         return import_module("clmst.primitives")
-    if name not in _HOME_OF:
+    home = _HOME_OF.get(name) or _FORMER_HOME_OF.get(name)
+    if home is None:
         raise AttributeError(f"module 'clmst' has no attribute {name!r}")
-    value = getattr(import_module(_HOME_OF[name]), name)
+    value = getattr(import_module(home), name)
     globals()[name] = value
     return value
 

@@ -267,7 +267,7 @@ def _solve(
     maximum: bool,
 ) -> Forest | DeviceForest:
     """Solve on the device that is meant, or on the next one where it has earned no algorithm."""
-    algorithms.check_name(algorithm)  # before anything is uploaded
+    algorithm, options = algorithms.named(algorithm, options)  # before anything is uploaded
     check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
     while True:
         try:

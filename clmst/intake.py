@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from clmst.algorithms.csr_validation.check import upload_canonical
 from clmst.algorithms.registry import takes_complete_graphs
 from clmst.core.arguments import has
+from clmst.core.callers import callers_level
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import GraphWarning, InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
@@ -55,16 +55,8 @@ def warn_of_zeros(graph: DenseGraph) -> None:
             "means no edge, as in SciPy, give scipy.sparse.csr_array(matrix); where it is a "
             "weight, give clmst.DenseGraph(matrix), which does not warn",
             GraphWarning,
-            stacklevel=_callers_level(),
+            stacklevel=callers_level(),
         )
-
-
-def _callers_level() -> int:
-    """Return how far up the first caller from outside the package is, as warnings count."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("clmst."):
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def on_device(graph: Any, device: Any, *, algorithm: str = "auto") -> DeviceGraph | DeviceMatrix:

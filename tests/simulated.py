@@ -27,7 +27,6 @@ from clmst import (
     EdgeParallelOptions,
     FilterBoruvkaOptions,
     Graph,
-    LoneBoruvkaOptions,
     PmaOptions,
     Points,
     PrimBoruvkaOptions,
@@ -36,8 +35,8 @@ from clmst import (
 from clmst.algorithms.dense import plan as dense_plan
 from clmst.algorithms.dense.options import Reread
 from clmst.algorithms.edge_parallel.options import UnionFind
+from clmst.algorithms.filter_boruvka import gpu as filter_boruvka
 from clmst.algorithms.filter_boruvka import plan as filter_boruvka_plan
-from clmst.algorithms.filter_boruvka import solve as filter_boruvka
 from clmst.algorithms.filter_boruvka.options import Launches
 from clmst.algorithms.k_core import core_numbers as k_core
 from clmst.algorithms.prim import trees as prim_trees
@@ -61,7 +60,6 @@ Options: TypeAlias = (
     | EdgeParallelOptions
     | BoruvkaOptions
     | FilterBoruvkaOptions
-    | LoneBoruvkaOptions
     | PmaOptions
     | PrimOptions
     | PrimBoruvkaOptions
@@ -72,7 +70,6 @@ ALGORITHM_OF: dict[type[Options], str] = {
     EdgeParallelOptions: "edge-parallel",
     BoruvkaOptions: "boruvka",
     FilterBoruvkaOptions: "filter-boruvka",
-    LoneBoruvkaOptions: "lone-boruvka",
     PmaOptions: "pma",
     PrimOptions: "prim",
     PrimBoruvkaOptions: "prim-boruvka",
@@ -152,14 +149,15 @@ def filter_runs(shape: str) -> Iterator[tuple[str, Graph, FilterBoruvkaOptions, 
     yield "no edges by rows, resident", no_edge, by("resident"), False
 
 
-def lone_runs() -> Iterator[tuple[str, Graph, LoneBoruvkaOptions, bool]]:
-    """Yield what `lone-boruvka` is to solve: by one window, and by several."""
+def cpu_shape_runs() -> Iterator[tuple[str, Graph, FilterBoruvkaOptions, bool]]:
+    """Yield what `filter-boruvka` is to solve in the shape of a CPU: by one window, and several."""
+    plain = FilterBoruvkaOptions(shape="cpu")
+    windows = FilterBoruvkaOptions(shape="cpu", targets=(0.5, 1.5))
     for dtype in (np.int32, np.float64):
         graph = hub(np.dtype(dtype))
-        yield f"hub of {dtype.__name__} alone", graph, LoneBoruvkaOptions(), dtype is np.int32
-        windows = LoneBoruvkaOptions(targets=(0.5, 1.5))
-        yield f"hub of {dtype.__name__} by rows, alone", graph.symmetrised(), windows, False
-    yield "chain alone", chain(), LoneBoruvkaOptions(), False
+        yield f"hub of {dtype.__name__}, CPU shape", graph, plain, dtype is np.int32
+        yield f"hub of {dtype.__name__} by rows, CPU shape", graph.symmetrised(), windows, False
+    yield "chain, CPU shape", chain(), plain, False
 
 
 def edge_parallel_runs(shape: str) -> Iterator[tuple[str, Graph, EdgeParallelOptions, bool]]:
@@ -386,7 +384,7 @@ def runs(shape: str, *without: str) -> Iterator[tuple[str, Graph, Options, bool]
         yield from pma_runs(shape)
     yield from filter_runs(shape)
     if shape == "cpu":  # its work-groups are of one work-item whatever the shape
-        yield from lone_runs()
+        yield from cpu_shape_runs()
     yield from prim_runs(shape)
     yield from edge_parallel_runs(shape)
     narrow = hub(np.dtype(np.int32))

@@ -13,20 +13,22 @@ from scipy import sparse
 
 import clmst
 from clmst import Device, Forest, Graph
-from clmst.algorithms import ALGORITHMS, most_vertices
+from clmst.algorithms import most_vertices
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.weight_keys import Array
 from tests.forests import assert_same_forest
+from tests.settings import SETTINGS
 from tests.strategies import LAYOUTS, WEIGHT_DTYPES, graphs
 from tests.variants import Variant, is_native, variants
 
-pytestmark = pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+pytestmark = pytest.mark.parametrize("setting", SETTINGS)
 
 
-def solve(graph: Graph, algorithm: str, device: Device, *, maximum: bool = False) -> Forest:
+def solve(graph: Graph, setting: str, device: Device, *, maximum: bool = False) -> Forest:
     """Solve on the device."""
     function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-    return function(graph, algorithm=algorithm, device=device)
+    forest: Forest = function(graph, device=device, **SETTINGS[setting])
+    return forest
 
 
 # A weight is a dtype, and whether the maximum is wanted; each is a program to build, or several.
@@ -51,12 +53,12 @@ def weights_of(device: Device) -> tuple[tuple[np.dtype, bool], ...]:
 
 
 @given(data=st.data())
-def test_any_graph(algorithm: str, device: Device, data: st.DataObject) -> None:
+def test_any_graph(setting: str, device: Device, data: st.DataObject) -> None:
     """Ties, loops, parallel edges, isolated vertices, every dtype and layout."""
     dtype, maximum = data.draw(st.sampled_from(weights_of(device)))
     graph = data.draw(graphs(dtypes=[dtype]))
     expected = clmst.kruskal(graph, maximum=maximum)
-    assert_same_forest(solve(graph, algorithm, device, maximum=maximum), expected)
+    assert_same_forest(solve(graph, setting, device, maximum=maximum), expected)
 
 
 def random_edges(n: int, m: int, dtype: np.dtype[Any], seed: int) -> tuple[Array, Array, Array]:
@@ -81,14 +83,14 @@ def random_edges(n: int, m: int, dtype: np.dtype[Any], seed: int) -> tuple[Array
     ],
 )
 def test_ten_runs_of_every_weight(
-    algorithm: str, variant: Variant, dtype: np.dtype, maximum: bool
+    setting: str, variant: Variant, dtype: np.dtype, maximum: bool
 ) -> None:
     """A race or an order of arrival that shows would differ between runs."""
     u, v, w = random_edges(3000, 20000, dtype, seed=7)
     graph = Graph.from_edges(u, v, w, n_vertices=3100)
     expected = clmst.kruskal(graph, maximum=maximum)
     for _ in range(10):
-        forest = solve(graph, algorithm, variant.device, maximum=maximum)
+        forest = solve(graph, setting, variant.device, maximum=maximum)
         assert_same_forest(forest, expected)
 
 
@@ -96,16 +98,16 @@ TILES = sorted({k + d for k in (32, 64, 128, 256, 1024, 2048) for d in (-1, 0, 1
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, *TILES])
-def test_sizes_around_tiles(algorithm: str, device: Device, n: int) -> None:
+def test_sizes_around_tiles(setting: str, device: Device, n: int) -> None:
     """Sizes at which a tile, a work-group, a lane group or the stage is just filled or not."""
     rng = np.random.default_rng(n)
     u = np.arange(n)
     graph = Graph.from_edges(u, (u + 1) % n, rng.integers(0, 9, n), n_vertices=n)
-    assert_same_forest(solve(graph, algorithm, device), clmst.kruskal(graph))
+    assert_same_forest(solve(graph, setting, device), clmst.kruskal(graph))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_layouts(algorithm: str, device: Device, layout: str) -> None:
+def test_layouts(setting: str, device: Device, layout: str) -> None:
     """One direction stored or both: the edge set is the same."""
     rng = np.random.default_rng(3)
     dense = np.triu(rng.integers(0, 4, (60, 60)))
@@ -117,7 +119,7 @@ def test_layouts(algorithm: str, device: Device, layout: str) -> None:
         "upper csr": lambda: Graph.from_scipy(matrix),
         "symmetric csr": lambda: Graph.from_scipy(sparse.csr_array(np.maximum(dense, dense.T))),
     }[layout]()
-    forest = solve(graph, algorithm, device)
+    forest = solve(graph, setting, device)
     assert_same_forest(forest, clmst.kruskal(graph))
     expected = clmst.kruskal(Graph.from_scipy(matrix))
     np.testing.assert_array_equal(forest.edges, expected.edges)
@@ -126,7 +128,7 @@ def test_layouts(algorithm: str, device: Device, layout: str) -> None:
 @pytest.mark.parametrize("weights", ["rising", "falling", "equal"])
 @pytest.mark.parametrize("order", ["in order", "shuffled"])
 def test_long_chain_is_not_quadratic(
-    algorithm: str, device: Device, weights: str, order: str
+    setting: str, device: Device, weights: str, order: str
 ) -> None:
     """A path of 2**18 vertices: chasing it naively takes 2**35 steps, and this test times out."""
     n = 1 << 18
@@ -135,16 +137,16 @@ def test_long_chain_is_not_quadratic(
         names = np.random.default_rng(1).permutation(n)
     w = {"rising": np.arange(n - 1), "falling": np.arange(n - 1)[::-1], "equal": np.ones(n - 1)}
     graph = Graph.from_edges(names[:-1], names[1:], w[weights].astype(np.float32))
-    if n > most_vertices(algorithm, device):
+    if n > most_vertices(SETTINGS[setting]["algorithm"], device):
         with pytest.raises(OutOfDeviceMemoryError, match=f"{n} x {n} cells .* needs"):
-            solve(graph, algorithm, device)
+            solve(graph, setting, device)
         return
-    forest = solve(graph, algorithm, device)
+    forest = solve(graph, setting, device)
     assert forest.n_components == 1
     np.testing.assert_array_equal(np.sort(forest.edge_ids), np.arange(n - 1))
 
 
-def test_hub_with_a_long_row(algorithm: str, device: Device) -> None:
+def test_hub_with_a_long_row(setting: str, device: Device) -> None:
     """A row longer than any tile or stage, beside rows of one slot."""
     n = 20000
     rng = np.random.default_rng(5)
@@ -152,10 +154,10 @@ def test_hub_with_a_long_row(algorithm: str, device: Device) -> None:
     u = np.concatenate([hub, rng.integers(0, n, 3 * n)])
     v = np.concatenate([leaf, rng.integers(0, n, 3 * n)])
     graph = Graph.from_edges(u, v, rng.integers(0, 50, 4 * n)).symmetrised()
-    assert_same_forest(solve(graph, algorithm, device), clmst.kruskal(graph))
+    assert_same_forest(solve(graph, setting, device), clmst.kruskal(graph))
 
 
-def test_filter_leaves_a_component_for_the_second_phase(algorithm: str, device: Device) -> None:
+def test_filter_leaves_a_component_for_the_second_phase(setting: str, device: Device) -> None:
     """Dense blocks of light edges joined by heavy ones: sets rest in phase one, and go on."""
     rng = np.random.default_rng(11)
     blocks, size = 40, 50
@@ -166,7 +168,7 @@ def test_filter_leaves_a_component_for_the_second_phase(algorithm: str, device: 
     graph = Graph.from_edges(
         np.concatenate([u + base, far[0]]), np.concatenate([v + base, far[1]]), w
     )
-    assert_same_forest(solve(graph, algorithm, device), clmst.kruskal(graph))
+    assert_same_forest(solve(graph, setting, device), clmst.kruskal(graph))
 
 
 @pytest.mark.parametrize(
@@ -175,10 +177,10 @@ def test_filter_leaves_a_component_for_the_second_phase(algorithm: str, device: 
     ids=["empty", "one vertex", "no edges", "one loop", "only loops"],
 )
 def test_graphs_without_edges(
-    algorithm: str, device: Device, n: int, u: list[int], v: list[int]
+    setting: str, device: Device, n: int, u: list[int], v: list[int]
 ) -> None:
     """A correct, empty forest."""
-    forest = solve(Graph.from_edges(u, v, np.ones(len(u)), n_vertices=n), algorithm, device)
+    forest = solve(Graph.from_edges(u, v, np.ones(len(u)), n_vertices=n), setting, device)
     assert forest.n_edges == 0
     assert forest.n_components == n
     assert forest.total_weight == 0
@@ -186,23 +188,23 @@ def test_graphs_without_edges(
     assert forest.labels.tolist() == list(range(n))
 
 
-def test_loops_in_csr(algorithm: str, device: Device) -> None:
+def test_loops_in_csr(setting: str, device: Device) -> None:
     """Diagonal entries stay in the CSR and never enter a forest."""
     graph = Graph.from_scipy(sparse.csr_array(np.array([[1, 5, 0], [5, 1, 7], [0, 7, 1]])))
-    forest = solve(graph, algorithm, device)
+    forest = solve(graph, setting, device)
     assert forest.edges.tolist() == [[0, 1], [1, 2]]
     assert forest.edge_ids.tolist() == [1, 4]
     only_loops = Graph.from_scipy(sparse.eye_array(4, format="csr"))
-    assert solve(only_loops, algorithm, device).n_components == 4
+    assert solve(only_loops, setting, device).n_components == 4
 
 
-def test_resident_graph_and_forest(algorithm: str, device: Device) -> None:
+def test_resident_graph_and_forest(setting: str, device: Device) -> None:
     """A graph on the device serves several solves; a forest kept there is the same forest."""
     graph = Graph.from_edges(*random_edges(500, 3000, np.dtype(np.float64), seed=2))
     resident = clmst.to_device(graph, device)
     for maximum in (False, True):
         function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-        kept = function(resident, algorithm=algorithm, keep_on_device=True)
+        kept = function(resident, keep_on_device=True, **SETTINGS[setting])
         expected = clmst.kruskal(graph, maximum=maximum)
         assert kept.n_edges == expected.n_edges
         assert_same_forest(kept.to_host(), expected)

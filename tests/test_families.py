@@ -43,19 +43,19 @@ FEWER_EDGES = (
 )
 MUTATIONS = [
     Mutation(
-        "lone-boruvka",
-        "algorithms/lone_boruvka/lone_boruvka.cl",
+        "filter-boruvka",
+        "algorithms/filter_boruvka/cpu.cl",
         "edge.x != edge.y;",
         "edge.x < edge.y;",
     ),
     Mutation(
-        "lone-boruvka",
-        "algorithms/lone_boruvka/list.cl",
+        "filter-boruvka",
+        "algorithms/filter_boruvka/window.cl",
         "(key > window->low_key) | low_ties",
         "(key > window->low_key)",
         WIDE,
     ),
-    Mutation("lone-boruvka", "device/weight_key.cl", "bits = 0;  // -0.0", ";", FLOAT),
+    Mutation("filter-boruvka", "device/weight_key.cl", "bits = 0;  // -0.0", ";", FLOAT),
     Mutation("ecl", "device/reservation.cl", "c], edge.id)", "c], ~edge.id)", WIDE),
     Mutation("edge-parallel", *LESSER_KEY),
     Mutation("filter-boruvka", *LESSER_KEY),

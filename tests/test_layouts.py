@@ -53,8 +53,8 @@ SHARED = [
     ("algorithms.filter_boruvka.plan", "_STATE_WORDS", "filter_boruvka/solve.cl", "STATE_WORDS"),
     ("algorithms.filter_boruvka.plan", "SAMPLES", "filter_boruvka/filter.cl", "SAMPLES"),
     ("runtime.tuning_parameters", "_SAMPLES", "filter_boruvka/filter.cl", "SAMPLES"),
-    ("algorithms.lone_boruvka.solve", "_OVERFLOW", "lone_boruvka/list.cl", "STATE_OVERFLOW"),
-    ("algorithms.lone_boruvka.solve", "_STUCK", "lone_boruvka/list.cl", "STATE_STUCK"),
+    ("algorithms.filter_boruvka.cpu", "_OVERFLOW", "filter_boruvka/cpu_list.cl", "STATE_OVERFLOW"),
+    ("algorithms.filter_boruvka.cpu", "_STUCK", "filter_boruvka/cpu_list.cl", "STATE_STUCK"),
     (
         "algorithms.edge_parallel.solve",
         "_SETS.atomic-half",

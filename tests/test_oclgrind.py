@@ -38,7 +38,7 @@ FINDING = {
 LOCKING = {"lock_try", "lock_release"}
 LOCKED = {"wi_find_halving", "wi_unite_alone"}
 FOLLOWING = {"round_follow"}
-ALONE_FOLLOWING = {"lone_boruvka_follow"}
+CPU_FOLLOWING = {"filter_boruvka_cpu_follow"}
 MARKING = {"forest_mark"}
 SETTLING = {"filter_find_components", "link_of"}
 CLAIMING = {"worker_claim", "wi_is_free", "wi_leads_out"}
@@ -56,7 +56,7 @@ BY_DESIGN = (
     LOCKING,
     LOCKED,
     FOLLOWING,
-    ALONE_FOLLOWING,
+    CPU_FOLLOWING,
     MARKING,
     SETTLING,
     CLAIMING,

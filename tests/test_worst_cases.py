@@ -77,8 +77,7 @@ def edges_of(edges: Any) -> tuple[Any, Any, Any]:
     return edges.u, edges.v, edges.w
 
 
-# lone-boruvka has one shape.
-IN_SHAPES = [("lone-boruvka", "own"), *product(("filter-boruvka", "ecl"), ("own", "gpu"))]
+IN_SHAPES = [*product(("filter-boruvka", "ecl"), ("own", "gpu"))]
 
 
 @pytest.mark.slow
@@ -95,7 +94,7 @@ def test_no_family_takes_many_times_the_steps(algorithm: str, shape: str) -> Non
     assert {which: ratio for which, ratio in ratios.items() if ratio > LIMIT} == {}
 
 
-@pytest.mark.parametrize("algorithm", ["filter-boruvka", "lone-boruvka", "ecl", "pma", "boruvka"])
+@pytest.mark.parametrize("algorithm", ["filter-boruvka", "ecl", "pma", "boruvka"])
 def test_rounds_are_logarithmic(algorithm: str) -> None:
     """At most log2 n rounds a window, of which there are four at most, and twice that in all."""
     for name, family in FAMILIES.items():
@@ -176,7 +175,7 @@ def test_benchmark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The table and the record say the same; a ratio beyond the limit is an exit status."""
     file = tmp_path / "worst.json"
     few = ["--edges", "600", "--family", "ruler", "--repetitions", "1", "--json", str(file)]
-    few += ["--algorithm", "lone-boruvka", "--algorithm", "prim"]
+    few += ["--algorithm", "filter-boruvka", "--algorithm", "prim"]
     assert worst_cases.main([*few, "--limit", "1e9", "--layout", "each"]) == 0
     printed = capsys.readouterr().out
     points = json.loads(file.read_text())["points"]
@@ -196,5 +195,5 @@ def test_benchmark_times_no_wrong_forest(monkeypatch: pytest.MonkeyPatch) -> Non
     graph = FAMILIES["two hubs"](100).graph()
     monkeypatch.setattr(clmst, "kruskal", lambda graph: clmst.Forest, raising=False)
     monkeypatch.setattr(clmst.Forest, "edge_ids", np.zeros(3), raising=False)
-    with pytest.raises(WrongResultError, match="lone-boruvka: a forest other than that of the"):
-        worst_cases.Solves(graph, "lone-boruvka", clmst.get_device(), Harness(repetitions=1))
+    with pytest.raises(WrongResultError, match="filter-boruvka: a forest other than that of the"):
+        worst_cases.Solves(graph, "filter-boruvka", clmst.get_device(), Harness(repetitions=1))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from clmst.algorithms.choosing import check_name as check_name
     from clmst.algorithms.choosing import choose as choose
     from clmst.algorithms.choosing import most_vertices as most_vertices
+    from clmst.algorithms.choosing import named as named
     from clmst.algorithms.registry import ALGORITHMS as ALGORITHMS
     from clmst.algorithms.shared.algorithm_record import AlgorithmRecord as AlgorithmRecord
     from clmst.algorithms.shared.algorithm_record import Solve as Solve
@@ -23,6 +24,7 @@ _HOME_OF = {
     "check_name": "choosing",
     "choose": "choosing",
     "most_vertices": "choosing",
+    "named": "choosing",
 }
 
 

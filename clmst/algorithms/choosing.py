@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 from clmst.algorithms import earned
-from clmst.algorithms.registry import ALGORITHMS
+from clmst.algorithms.registry import ALGORITHMS, FORMER_NAMES
 from clmst.algorithms.shared.algorithm_record import Solve
 from clmst.core.arguments import check_choice, shown
+from clmst.core.callers import callers_level
+from clmst.core.errors import FormerNameWarning, InvalidArgumentError
 from clmst.core.graph_checks import MAX_VERTICES
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -23,6 +26,37 @@ def check_name(name: str) -> None:
         return
     fact = f"no algorithm is called {shown(name)}; there are"
     check_choice("algorithm", name, ("auto", *ALGORITHMS), fact=fact)
+
+
+def named(name: str, options: Any) -> tuple[str, Any]:
+    """Return the name of an algorithm and its options; a former name warns.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Nothing has or had that name; lists the names there are. Or it is a former name, and options
+        are given.
+    """
+    if name not in FORMER_NAMES:
+        check_name(name)
+        return name, options
+    today, meant = FORMER_NAMES[name]
+    written = ", ".join(f"{field}={value!r}" for field, value in meant.items())
+    advice = f"algorithm={today!r} with {ALGORITHMS[today].options}({written})"
+    warnings.warn(
+        f"algorithm={name!r} is {advice} now; the old name goes with the next version",
+        FormerNameWarning,
+        stacklevel=callers_level(),
+    )
+    if options is None:
+        return today, ALGORITHMS[today].options_class(**meant)
+    if ALGORITHMS[today].is_chosen_by(options) and all(
+        getattr(options, field) == value for field, value in meant.items()
+    ):
+        return today, options
+    raise InvalidArgumentError(
+        f"algorithm is {name!r}, a former name, and options are {shown(options)}; give {advice}"
+    )
 
 
 def choose(

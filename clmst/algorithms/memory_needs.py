@@ -6,15 +6,17 @@ from clmst.algorithms.registry import ALGORITHMS
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import gigabytes
+from clmst.runtime.policy import Policy
 
 
-def bytes_needed(algorithm: str, n_vertices: int, n_edges: int) -> int | None:
+def bytes_needed(algorithm: str, policy: Policy, n_vertices: int, n_edges: int) -> int | None:
     """Return about how many bytes a solve needs at its peak, beside the graph itself.
 
     None if the algorithm does not say so; "dense" counts cells and has its own error. What records
     say is measured anew by tests/algorithms/test_memory_needs.py.
     """
     needs = ALGORITHMS[algorithm].bytes_needed
+    needs = needs(policy) if callable(needs) else needs
     return None if needs is None else needs[0] * n_vertices + needs[1] * n_edges
 
 
@@ -23,7 +25,8 @@ def with_needs(
 ) -> OutOfDeviceMemoryError:
     """Return an error that also says what the whole solve needs, and what would fit."""
     n, m = graph.n_vertices, graph.edge_bound
-    needed = bytes_needed(algorithm, n, m)
+    policy = graph.device.policy
+    needed = bytes_needed(algorithm, policy, n, m)
     if needed is None:
         return error
     word = graph.encoded.encoding.word.itemsize
@@ -40,7 +43,7 @@ def with_needs(
             "edges or so"
         )
     offered = [name for name, record in ALGORITHMS.items() if record.takes_any_graph]
-    needs = {name: bytes_needed(name, n, m) for name in offered}
+    needs = {name: bytes_needed(name, policy, n, m) for name in offered}
     least, name = min((need, name) for name, need in needs.items() if need is not None)
     if least < needed:
         told.append(f"{name!r} needs least, about {gigabytes(least)}")

@@ -164,7 +164,7 @@ def bench(
     if listed:
         show([list_of_graphs()], markdown=markdown)
         return
-    _refuse_early(algorithm_names, folder)
+    algorithm_names = _refuse_early(algorithm_names, folder)
     if merge:
         _refuse_to_measure(graphs, json_file, resume=resume)
         results, machine = _merged(graphs), None
@@ -191,15 +191,15 @@ def bench(
         _raise_for_failures(results, machine)
 
 
-def _refuse_early(algorithm_names: tuple[str, ...], folder: Path | None) -> None:
-    """Raise what would be raised only after the work otherwise."""
+def _refuse_early(algorithm_names: tuple[str, ...], folder: Path | None) -> tuple[str, ...]:
+    """Return the present names of algorithms; raise what would be raised only after the work."""
     from clmst import algorithms
     from clmst.core.optional import optional_import
 
-    for name in algorithm_names:
-        algorithms.check_name(name)
+    names = tuple(algorithms.named(name, None)[0] for name in algorithm_names)
     if folder is not None:
         optional_import("matplotlib", extra="plot")
+    return names
 
 
 def _refuse_to_measure(graphs: tuple[str, ...], json_file: Path | None, *, resume: bool) -> None:

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import click
 
-from clmst.core.errors import ClmstError
+from clmst.core.errors import ClmstError, FormerNameWarning
 
 TRACEBACK_VARIABLE = "CLMST_TRACEBACK"
 
@@ -58,11 +58,10 @@ def warnings_in_one_line() -> Iterator[None]:
         else:
             plainly(message, category, *place, **more)
 
-    warnings.showwarning = show
-    try:
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", FormerNameWarning)
+        warnings.showwarning = show
         yield
-    finally:
-        warnings.showwarning = plainly
 
 
 def describe(error: Exception) -> str:

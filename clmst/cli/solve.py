@@ -106,14 +106,14 @@ def solve(
     if as_json and _STDOUT in outputs:
         raise click.UsageError("--json and --output - both want stdout; give one of them")
     job = _SolveJob(stages=Stages(quiet=quiet))
-    _refuse_early(algorithm, outputs, plot)
+    algorithm, options = _named(algorithm)
+    _refuse_early(outputs, plot)
     device = job.open(device_name, without)
     graph = job.read(file, format_name, algorithm=algorithm)
     on_device = job.convert(graph, device)
-    forest = job.solve(
-        on_device, algorithm=algorithm, maximum=maximum, profile=profile, verified=verified
-    )
-    again = job.repeat(on_device, repeat, algorithm=algorithm, maximum=maximum)
+    ways = {"algorithm": algorithm, "options": options, "maximum": maximum}
+    forest = job.solve(on_device, profile=profile, verified=verified, **ways)
+    again = job.repeat(on_device, repeat, **ways)
     for path in outputs:
         job.write(forest, path)
     if plot is not None:
@@ -127,13 +127,18 @@ def solve(
         summary.print(console(stderr=_STDOUT in outputs))
 
 
-def _refuse_early(algorithm: str, outputs: tuple[Path, ...], plot: Path | None) -> None:
-    """Raise what would be raised only after the work otherwise: unknown names, no matplotlib."""
+def _named(algorithm: str) -> tuple[str, Any]:
+    """Return the name of an algorithm, and the options that a former name stands for."""
     from clmst import algorithms
+
+    return algorithms.named(algorithm, None)
+
+
+def _refuse_early(outputs: tuple[Path, ...], plot: Path | None) -> None:
+    """Raise what would be raised only after the work otherwise: unknown suffixes, no matplotlib."""
     from clmst.core.optional import optional_import
     from clmst.io import registry
 
-    algorithms.check_name(algorithm)
     for path in outputs:
         if path != _STDOUT:
             registry.find(path, None)
@@ -178,12 +183,10 @@ class _SolveJob:
             return on_device
 
     def solve(
-        self, graph: OnDevice, *, algorithm: str, maximum: bool, profile: bool, verified: bool
+        self, graph: OnDevice, *, maximum: bool, profile: bool, verified: bool, **ways: Any
     ) -> Forest:
         with self.stages.stage("solve", f"solving on {graph.device.name}"):
-            forest: Forest = _solver(maximum)(
-                graph, algorithm=algorithm, profile=profile, verify=verified
-            )
+            forest: Forest = _solver(maximum)(graph, profile=profile, verify=verified, **ways)
         if verified:  # a part of the call, told apart
             seconds = forest.stats["proof"]["ms"] / 1e3
             self.stages.seconds["solve"] -= seconds
@@ -191,7 +194,7 @@ class _SolveJob:
         return forest
 
     def repeat(
-        self, graph: OnDevice, times: int, *, algorithm: str, maximum: bool
+        self, graph: OnDevice, times: int, *, maximum: bool, **ways: Any
     ) -> tuple[float, ...]:
         """Return how many seconds each of `times` more solves takes, the forest staying there."""
         if times == 0:
@@ -200,7 +203,7 @@ class _SolveJob:
         with self.stages.stage("repeat", f"solving {times} times more"):
             for _ in range(times):
                 start = perf_counter()
-                _solver(maximum)(graph, algorithm=algorithm, keep_on_device=True)
+                _solver(maximum)(graph, keep_on_device=True, **ways)
                 seconds.append(perf_counter() - start)
         return tuple(seconds)
 

@@ -124,7 +124,7 @@ def tune(
     from clmst.runtime import tuning_file
     from clmst.tune import graphs, search
 
-    algorithms.check_name(algorithm)  # a name that nothing has is refused first
+    algorithm, _ = algorithms.named(algorithm, None)  # a name that nothing has is refused first
     given = graphs.named(graph_names)
     path = None if dry_run or lists else (output or tuning_file.user_path())
     if path is not None:

@@ -83,5 +83,9 @@ class CacheWarning(RuntimeWarning):
     """Nothing can be kept for the next process; results are the same, after longer preparation."""
 
 
+class FormerNameWarning(DeprecationWarning):
+    """A name that something had; it goes on working for one version."""
+
+
 class MissingDependencyError(ClmstError, ImportError):
     """An optional package is needed for what was asked; the message says how to install it."""

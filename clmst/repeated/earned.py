@@ -95,7 +95,7 @@ ROUNDS = KernelFamily(
 )
 CHAINS = KernelFamily(
     name="series-contraction",
-    what="what topology settles of rounds by 'filter-boruvka'; else rounds do without",
+    what="what topology settles of rounds by 'filter-boruvka' on GPUs; else rounds do without",
     test=_test("series_failure"),
     cases=(RoundCase(algorithm="filter-boruvka"),),
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
 from clmst.algorithms.reweighting.series import SeriesContraction
 from clmst.algorithms.self_test import difference
 from clmst.core import topology
@@ -100,7 +101,8 @@ def rounds_failure(device: Device, case: RoundCase) -> str | None:
 def series_failure(device: Device, case: RoundCase) -> str | None:
     """Solve with series contraction, even if it does not pay."""
     known = known_graph("large")
-    by_filter = replace(case, algorithm="filter-boruvka")
+    gpu = FilterBoruvkaOptions(shape="gpu")
+    by_filter = replace(case, algorithm="filter-boruvka", options=gpu)
     session = _session(known, device, by_filter, warm_start=False, always=True)
     return _Series(known, case, session).solve(_weights(known, case))
 

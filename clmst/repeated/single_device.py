@@ -218,7 +218,7 @@ class SingleDevice:
         )
         earned.require_rounds(graph, name, maximum=self.maximum, options=self._options)
         solution = None
-        if name == "filter-boruvka" and self._options is None:
+        if self.series.serves(name, self._options, self.device):
             solution = self.series.solve(graph, launch)
             if solution is not None and not earned.has_series(graph, maximum=self.maximum):
                 solution = None

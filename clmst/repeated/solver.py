@@ -63,7 +63,7 @@ class RepeatedSolver(Prepared):
     -----
     O(n + n_slots) to prepare. On the device 8 bytes an edge and 4 a vertex, 4 more an edge if the
     order of weights is not the canonical one, two buffers of weights, and what the algorithm keeps
-    (``lone-boruvka`` 8 bytes an edge and 4 a vertex of sparse graphs).
+    (``filter-boruvka`` in the shape of a CPU 8 bytes an edge and 4 a vertex of sparse graphs).
 
     Several devices: each needs its part of that. The device of the last pass needs 4 more bytes an
     edge of the whole graph, 8 a vertex, and some 24 an edge of the parts' forests. A device that
@@ -94,7 +94,7 @@ class RepeatedSolver(Prepared):
         warm_start: bool = True,
     ) -> None:
         began = time.perf_counter()
-        algorithms.check_name(algorithm)  # unknown names are refused at once
+        algorithm, options = algorithms.named(algorithm, options)  # before anything is uploaded
         check_options(options)
         check_bools(maximum=maximum, warm_start=warm_start)
         found = devices_of(graph, devices, strategy)

@@ -213,11 +213,11 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         resident_slots=0,
         separate_rounds=0,
         # On two cores, Intel's runtime and PoCL alike (docs/experiments.md): prim is twice as quick
-        # on 4,096 vertices, lone-boruvka half as quick again on 16,384; where edges are stored once
-        # both take the same time on 4,096 vertices and 16,384 edges.
+        # on 4,096 vertices, filter-boruvka half as quick again on 16,384; where edges are stored
+        # once both take the same time on 4,096 vertices and 16,384 edges.
         prim_vertices=8192,
         prim_edges=32768,
-        # lone-boruvka on the eight graphs of "Repeated solves" there, but patents, which fits no
+        # filter-boruvka on the eight graphs of "Repeated solves" there, but patents, which fits no
         # cache: off by a fifth at most. Cells: dense on complete graphs of 512 to 4,096 vertices on
         # a busy machine, less what sparse ones took longer there. CPUs work in the host's memory.
         solve_us=860.0,

@@ -89,7 +89,6 @@ class TuningParameter:
 
 _PRIMITIVES = ("boruvka", "pma", "prim-boruvka")
 _FILTERING = ("filter-boruvka",)
-_WINDOWS = ("filter-boruvka", "lone-boruvka")
 _RESIDENT = "resident_groups_per_compute_unit"
 # SAMPLES of cl/algorithms/filter_boruvka/filter.cl.
 _SAMPLES = 1024
@@ -138,11 +137,11 @@ _DECLARED = (
     ),
     TuningParameter(
         name="filter_degree", unit="slots a vertex", least=0, most=1e9, multiple_of=0,
-        tries=(3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0), algorithms=_WINDOWS,
+        tries=(3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0), algorithms=_FILTERING,
     ),
     TuningParameter(
         name="filter_target", unit="edges a vertex", least=0.125, most=64, multiple_of=0,
-        tries=(0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0), algorithms=_WINDOWS,
+        tries=(0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0), algorithms=_FILTERING,
     ),
     TuningParameter(
         name="dense_degree", unit="slots a vertex", least=0, most=1e9, multiple_of=0,

@@ -11,7 +11,7 @@ import clmst
 from benchmarks.variants import GPU_SHAPE
 from clmst import Graph
 from clmst.algorithms import check_name, choose
-from clmst.algorithms.shared import links
+from clmst.algorithms.filter_boruvka import links
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.device import Device
 from tests.forests import assert_same_forest
@@ -20,7 +20,6 @@ OPTIONS = {
     "ecl": clmst.EclOptions(),
     "boruvka": clmst.BoruvkaOptions(),
     "filter-boruvka": clmst.FilterBoruvkaOptions(),
-    "lone-boruvka": clmst.LoneBoruvkaOptions(),
     "pma": clmst.PmaOptions(),
     "prim": clmst.PrimOptions(),
     "prim-boruvka": clmst.PrimBoruvkaOptions(),
@@ -62,13 +61,12 @@ def test_large_graphs(any_device: Device) -> None:
         if any_device.policy.work_group_size == 1
         else replace(GPU_SHAPE, prim_edges=0)
     )
-    expected = "lone-boruvka" if alone.policy.work_group_size == 1 else "filter-boruvka"
-    assert clmst.minimum_spanning_forest(ring(9), device=alone).stats["algorithm"] == expected
-    assert choose("auto", alone)[0] == expected
+    assert choose("auto", alone)[0] == "filter-boruvka"
     shaped = any_device.with_policy(replace(GPU_SHAPE, prim_vertices=0, prim_edges=0))
-    assert clmst.minimum_spanning_forest(ring(9), device=shaped).stats["algorithm"] == (
-        "filter-boruvka"
-    )
+    expected = "cpu" if alone.policy.work_group_size == 1 else "gpu"
+    for device, shape in ((alone, expected), (shaped, "gpu")):
+        stats = clmst.minimum_spanning_forest(ring(9), device=device).stats
+        assert (stats["algorithm"], stats["shape"]) == ("filter-boruvka", shape)
 
 
 def test_graphs_that_links_are_too_short_for(

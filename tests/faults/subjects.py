@@ -12,14 +12,14 @@ from scipy import sparse
 
 import clmst
 from clmst import primitives
-from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.csr_validation.check import FROM_SLOTS
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
+from tests.settings import SETTINGS
 
 Check = Callable[[], None]
-SOLVES = tuple(ALGORITHMS)
+SOLVES = tuple(SETTINGS)
 OTHERS = ("resident", "points", "canonical-csr", "core-numbers", "solver", "update", "many", "sort")
 SUBJECTS = (*SOLVES, *OTHERS)
 
@@ -72,9 +72,11 @@ def subject(name: str, device: Device) -> Subject:
     return Subject(name, _OTHERS[name](device))
 
 
-def solve(what: Any, algorithm: str, device: Device | None) -> Forest:
-    """Return a minimum spanning forest."""
-    return clmst.minimum_spanning_forest(what, algorithm=algorithm, device=device)
+def solve(what: Any, setting: str, device: Device | None) -> Forest:
+    """Return a minimum spanning forest by "auto" or one of `SETTINGS`."""
+    how = {} if setting == "auto" else SETTINGS[setting]
+    forest: Forest = clmst.minimum_spanning_forest(what, device=device, **how)
+    return forest
 
 
 def _resident(device: Device) -> Check:
@@ -82,8 +84,8 @@ def _resident(device: Device) -> Check:
     stored = clmst.to_device(graph(), device)
 
     def run() -> None:
-        for algorithm in ("lone-boruvka", "filter-boruvka", "prim"):
-            same(solve(stored, algorithm, None), forest())
+        for setting in ("filter-boruvka-cpu", "filter-boruvka-gpu", "prim"):
+            same(solve(stored, setting, None), forest())
 
     return run
 

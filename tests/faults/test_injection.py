@@ -20,8 +20,8 @@ from tests.faults.subjects import SOLVES, SUBJECTS, Subject, subject
 
 # Those that between them take every way to the driver, in both shapes of kernels.
 TRIED = [
-    *(("native", name) for name in SUBJECTS if name not in SOLVES or name == "lone-boruvka"),
-    *(("gpu-shape", name) for name in ("filter-boruvka", "canonical-csr", "update")),
+    *(("native", name) for name in SUBJECTS if name not in SOLVES or name == "filter-boruvka-cpu"),
+    *(("gpu-shape", name) for name in ("filter-boruvka-gpu", "canonical-csr", "update")),
 ]
 CALLS = 3  # of a kind
 
@@ -71,5 +71,5 @@ def test_an_interrupt(shape: str, name: str) -> None:
 
 
 def test_a_build_that_fails() -> None:
-    one, device = subject_of("lone-boruvka", "native"), device_of("native")
+    one, device = subject_of("filter-boruvka-cpu", "native"), device_of("native")
     assert trial.break_off(one, "build", device, [0, 1], after=False) == 2

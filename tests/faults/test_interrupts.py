@@ -10,7 +10,7 @@ from clmst.runtime.discovery import get_device
 from tests.faults.interrupts import interrupt_many
 from tests.faults.subjects import SUBJECTS
 
-CALLS = ("lone-boruvka", "resident", "solver", "update", "many", "canonical-csr", "sort")
+CALLS = ("filter-boruvka-cpu", "resident", "solver", "update", "many", "canonical-csr", "sort")
 
 
 @pytest.mark.slow

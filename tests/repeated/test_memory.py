@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from clmst import Device, DeviceArray, RepeatedSolver
-from clmst.algorithms import ALGORITHMS
 from clmst.runtime import program
 from tests.repeated.rounds import copying, random_graph, sorted_graph
+from tests.settings import SETTINGS
 
 # How many levels there are of pma depends on who is first to claim a vertex, so now and then a
 # round takes a buffer of a size that none before it took: 1.3 times as much after 3000 rounds.
@@ -73,13 +73,13 @@ def test_a_thousand_rounds_take_no_more_memory(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+@pytest.mark.parametrize("setting", SETTINGS)
 def test_rounds_of_every_algorithm_take_no_more_memory(
-    any_device: Device, algorithm: str, monkeypatch: pytest.MonkeyPatch
+    any_device: Device, setting: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it makes of a round's weights goes with the round, and no object is left of it."""
     device = copying(any_device)
-    solver = RepeatedSolver(random_graph(400, 3000), devices=device, algorithm=algorithm)
+    solver = RepeatedSolver(random_graph(400, 3000), devices=device, **SETTINGS[setting])
     turn = turns(solver)
     for k in range(12):
         turn(k)
@@ -89,7 +89,7 @@ def test_rounds_of_every_algorithm_take_no_more_memory(
             turn(k)
         gc.collect()
         traced = tracemalloc.get_traced_memory()[0]
-        grows = 2.0 if algorithm == _LEVELS_DIFFER else 1.0
+        grows = 2.0 if setting == _LEVELS_DIFFER else 1.0
         with nothing_grows(device, monkeypatch, managed_times=grows):
             for k in range(200):
                 turn(k)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import clmst
 from clmst import Device, DeviceArray, FilterBoruvkaOptions, RepeatedSolver
-from clmst.algorithms.filter_boruvka.solve import CandidateRun, plan_candidates
+from clmst.algorithms.filter_boruvka.gpu import CandidateRun, plan_candidates
 from clmst.algorithms.reweighting import series
 from clmst.algorithms.reweighting.series import contract_series
 from clmst.algorithms.shared.candidates import Candidates
@@ -23,6 +23,8 @@ from tests.repeated.rounds import check, every_device
 
 Array = Any
 
+# Only the shape of a GPU solves the remaining edges.
+GPU = FilterBoruvkaOptions(shape="gpu")
 on_every_device = pytest.mark.parametrize("variant", every_device())
 
 
@@ -124,7 +126,7 @@ def test_rounds_by_chains(variant: Device) -> None:
     """Rounds of several dtypes from host and device, and updates."""
     rng = np.random.default_rng(2)
     graph = with_chains(rng, 60, 90, 6)
-    solver = RepeatedSolver(graph, devices=variant, algorithm="filter-boruvka")
+    solver = RepeatedSolver(graph, devices=variant, options=GPU)
     for dtype in ("f4", "i8"):
         weights = rng.integers(0, 1000, solver.n_edges).astype(dtype)
         forest = check(solver, weights)
@@ -145,12 +147,12 @@ def test_not_where_few_are_left_out(any_device: Device, monkeypatch: pytest.Monk
             forest = solver.solve(np.resize(weights, solver.n_edges))
         return "series_contraction" in forest.stats
 
-    assert not is_by_chains(few, algorithm="filter-boruvka")
+    assert not is_by_chains(few, options=GPU)
     monkeypatch.setattr(series, "_LEAST_EDGES", 1)
-    assert is_by_chains(few, algorithm="filter-boruvka")
+    assert is_by_chains(few, options=GPU)
     assert not is_by_chains(few, algorithm="ecl")
     assert not is_by_chains(few, options=FilterBoruvkaOptions(targets=()))
     dense = Graph.from_edges(*rng.integers(0, 40, (2, 300)))
     grid = clmst.generate("grid", rows=30, columns=30, seed=1)
-    assert not is_by_chains(dense, algorithm="filter-boruvka")
-    assert not is_by_chains(grid, algorithm="filter-boruvka")
+    assert not is_by_chains(dense, options=GPU)
+    assert not is_by_chains(grid, options=GPU)

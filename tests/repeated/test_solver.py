@@ -23,7 +23,6 @@ from clmst import (
     Graph,
     RepeatedSolver,
 )
-from clmst.algorithms import ALGORITHMS
 from clmst.repeated import staged
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
@@ -37,6 +36,7 @@ from tests.repeated.rounds import (
     refused,
     sorted_graph,
 )
+from tests.settings import SETTINGS
 from tests.strategies import LAYOUTS, WEIGHT_DTYPES, edge_arrays, weight_arrays
 from tests.test_contract import weights_of
 from tests.variants import is_native
@@ -70,15 +70,15 @@ def test_any_graph_under_any_weights(variant: Device, data: st.DataObject) -> No
             check(solver, data.draw(weight_arrays(solver.n_edges, [dtype])))
 
 
-@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+@pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("maximum", [False, True])
-def test_every_algorithm(device: Device, algorithm: str, maximum: bool) -> None:
+def test_every_algorithm(device: Device, setting: str, maximum: bool) -> None:
     """What an algorithm has made of the weights of a round must not be there in the next."""
     rng = np.random.default_rng(1)
-    solver = RepeatedSolver(random_graph(), devices=device, algorithm=algorithm, maximum=maximum)
+    solver = RepeatedSolver(random_graph(), devices=device, maximum=maximum, **SETTINGS[setting])
     for dtype in ("u4", "u4", "f8", "u4"):
         forest = check(solver, rng.integers(0, 1000, solver.n_edges).astype(dtype))
-        assert forest.stats["algorithm"] == algorithm
+        assert forest.stats["algorithm"] == SETTINGS[setting]["algorithm"]
 
 
 def test_same_as_one_solve(device: Device) -> None:

@@ -144,7 +144,7 @@ def test_two_processes_at_once(cache: Path) -> None:
 import clmst, warnings
 warnings.simplefilter("error")
 graph = clmst.Graph.from_edges([0, 0, 1], [1, 2, 2], [2, 3, 4])
-for algorithm in ("lone-boruvka", "prim"):
+for algorithm in ("filter-boruvka", "prim"):
     assert clmst.minimum_spanning_forest(graph, algorithm=algorithm).total_weight == 5
 """
     for _ in range(2):  # both cold, then both warm

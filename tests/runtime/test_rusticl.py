@@ -97,7 +97,7 @@ print(json.dumps(found))
 """
 
 
-@pytest.mark.parametrize("algorithm", ["lone-boruvka", "filter-boruvka", "prim"])
+@pytest.mark.parametrize("algorithm", ["filter-boruvka", "ecl", "prim"])
 def test_self_tests_see_it_by_themselves(
     algorithm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

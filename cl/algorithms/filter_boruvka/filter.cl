@@ -178,7 +178,7 @@ static inline void filter_admit_edges(const solve_t *solve, uint phase, uint n_p
       const uint slot = tile->first + block.first + k;
       const uint column = BLOCK_LOADS ? columns[k] : solve->indices[slot];
       const weight_t weight = BLOCK_LOADS_WEIGHTS ? weights[k] : solve->weights[slot];
-      if (column <= row || !window_admits(&window, weight_key(weight), slot)) continue;
+      if (column <= row || !window_has(&window, weight_key(weight), slot)) continue;
       own[k] = from;
       other[k] = filter_component(solve, column, depth);
       n_kept += own[k] != other[k];

@@ -7,6 +7,8 @@
 #ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_SOLVE
 #define CLMST_ALGORITHMS_FILTER_BORUVKA_SOLVE
 
+#include "algorithms/filter_boruvka/links.cl"
+#include "algorithms/filter_boruvka/window.cl"
 #include "device/reservation.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
@@ -32,12 +34,7 @@
 #define CHASE 32
 #endif
 
-// Links. One bit says whether a vertex knows its supervertex, or only another vertex on the way
-// there; FINISHED is what no edge of the phase leads out of.
-#define LINK_KNOWN 0x80000000u
-#define LINK_FINAL 0x40000000u
-#define LINK_NUMBER 0x3fffffffu
-#define LINK_FINISHED 0xffffffffu
+// No slot: a vertex without an edge.
 #define NO_SLOT 0xffffffffu
 
 // state[]: three words of the grid barrier, the windows' upper ends (three words each), whether a
@@ -187,24 +184,7 @@ static inline void solve_show(const solve_t *solve, global uint *in_forest) {
 
 // ---------------------------------------------------------------------------------- windows
 
-// A weight's key in full.
-#if WEIGHT_BITS == 64
-typedef ulong full_key_t;
-#define FULL_KEY_MAX ULONG_MAX
-#else
-typedef uint full_key_t;
-#define FULL_KEY_MAX UINT_MAX
-#endif
-
-// Whether (key, slot) comes behind the upper end of the window before `phase`, and not behind that
-// of its own. Windows cut the total order of edges, so the forest of a window's edges, given those
-// of the windows before, is the graph's own.
-typedef struct {
-  full_key_t low_key, high_key;
-  uint low_slot, high_slot;
-  bool has_low, has_high;
-} window_t;
-
+// The last key of the window that ends at cut `end`, which state[] has.
 static inline full_key_t window_end_key(const solve_t *solve, uint end) {
   volatile global uint *words = solve->state + STATE_WINDOWS + 3 * end;
 #if WEIGHT_BITS == 64
@@ -214,22 +194,15 @@ static inline full_key_t window_end_key(const solve_t *solve, uint end) {
 #endif
 }
 
+// The window of a phase: from behind the cut before it, up to its own.
 static inline void window_open(const solve_t *solve, uint phase, uint n_phases,
                                window_t *window) {
-  window->has_low = phase > 0;
-  window->has_high = phase + 1 < n_phases;
-  window->low_key = window->has_low ? window_end_key(solve, phase - 1) : 0;
-  window->low_slot = window->has_low ? solve->state[STATE_WINDOWS + 3 * (phase - 1) + 2] : 0;
-  window->high_key = window->has_high ? window_end_key(solve, phase) : FULL_KEY_MAX;
-  window->high_slot = window->has_high ? solve->state[STATE_WINDOWS + 3 * phase + 2] : UINT_MAX;
-}
-
-static inline bool window_admits(const window_t *window, full_key_t key, uint slot) {
-  const bool above = !window->has_low || key > window->low_key ||
-                     (key == window->low_key && slot > window->low_slot);
-  const bool below = !window->has_high || key < window->high_key ||
-                     (key == window->high_key && slot <= window->high_slot);
-  return above && below;
+  const bool is_first = phase == 0, is_last = phase + 1 == n_phases;
+  window->low_key = is_first ? 0 : window_end_key(solve, phase - 1);
+  // Slots end below UINT_MAX, so there is one more.
+  window->low_slot = is_first ? 0 : solve->state[STATE_WINDOWS + 3 * (phase - 1) + 2] + 1;
+  window->high_key = is_last ? FULL_KEY_MAX : window_end_key(solve, phase);
+  window->high_slot = is_last ? UINT_MAX : solve->state[STATE_WINDOWS + 3 * phase + 2];
 }
 
 #endif

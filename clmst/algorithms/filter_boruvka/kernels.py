@@ -1,11 +1,11 @@
-"""Every specialisation of filter-boruvka's kernels that a device can get."""
+"""Every specialisation of filter-boruvka's kernels that a device can get, in both shapes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
 
-from clmst.algorithms.filter_boruvka import plan
+from clmst.algorithms.filter_boruvka import cpu, plan
 from clmst.algorithms.shared.weights import every_weight
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
@@ -20,3 +20,6 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         if tuning.resident_groups_per_compute_unit > 0:  # else only where it is asked for by name
             defines = weights | plan.resident_defines(tuning, symmetric=symmetric)
             yield specialise(plan.RESIDENT_SOURCE, capabilities, tuning, **defines)
+    for weights in every_weight():
+        for source in (cpu.SOURCE, cpu.FIRST_SOURCE):
+            yield specialise(source, capabilities, tuning, **cpu.defines(weights))

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from clmst.algorithms.shared.options import check_alternatives
 from clmst.algorithms.shared.windows import check_windows, checked_targets
-from clmst.core.errors import InvalidArgumentError
+from clmst.core.callers import callers_level
+from clmst.core.errors import FormerNameWarning, InvalidArgumentError
+
+if TYPE_CHECKING:
+    from clmst.runtime.policy import Policy
 
 Launches: TypeAlias = Literal["auto", "resident", "mixed", "separate"]
+Shape: TypeAlias = Literal["auto", "gpu", "cpu"]
 
-# Windows of edges that a solve can have (MAX_PHASES of the kernels).
+# Windows of edges that a solve in the shape of a GPU can have (MAX_PHASES of the kernels).
 MAX_PHASES = 4
 
 
@@ -21,30 +27,69 @@ class FilterBoruvkaOptions:
 
     Attributes
     ----------
+    shape : {"auto", "gpu", "cpu"}
+        "gpu": worklists that many work-items share, and reservations by atomics. "cpu": long
+        contiguous ranges for a few work-items, each with a segment of the edge list to itself.
+        "auto": "cpu" where the work-groups of the device are of one work-item and `launches` is
+        "auto", else "gpu". Both shapes run on every device.
     targets : tuple of float, optional
         Upper ends of the windows of edges that go one after the other, as numbers of edges in
-        multiples of the number of vertices, rising; a last window takes the rest. ``()``: all edges
-        at once. None: what the device's tuning has, where the average degree is high enough.
+        multiples of the number of vertices, rising; a last window takes the rest. At most three,
+        but for ``shape="cpu"``. ``()``: all edges at once. None: what the device's tuning has,
+        where the average degree is high enough.
     launches : {"auto", "resident", "mixed", "separate"}
-        "resident": the whole solve in one launch of work-groups that wait for one another. "mixed":
-        a launch a step first, what is left of a phase in one. "separate": a launch a step, and one
-        read-back a round. "auto": the first two by the size of the graph, on devices whose tuning
-        says that work-groups may wait; else the last. A device whose compiler fails on kernels that
-        wait (PoCL) refuses the first two by :class:`~clmst.UnsupportedDeviceError`.
+        Of the shape "gpu". "resident": the whole solve in one launch of work-groups that wait for
+        one another. "mixed": a launch a step first, the remaining rounds of a phase in one.
+        "separate": a launch a step, and one read-back a round. "auto": the first two by the size
+        of the graph, on devices whose tuning says that work-groups may wait; else the last. A
+        device whose compiler fails on kernels that wait (PoCL) refuses the first two by
+        :class:`~clmst.UnsupportedDeviceError`.
     seed : int
         Of the sample of weights that sets the ends of windows.
     """
 
+    shape: Shape = "auto"
     targets: tuple[float, ...] | None = None
     launches: Launches = "auto"
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what means nothing."""
-        check_alternatives(self, launches=Launches)
+        check_alternatives(self, shape=Shape, launches=Launches)
         targets = checked_targets(self.targets) or ()
-        if len(targets) >= MAX_PHASES:
+        if self.shape == "cpu":
+            if self.launches != "auto":
+                raise InvalidArgumentError(
+                    f"launches is {self.launches!r} and shape is 'cpu'; only the shape 'gpu' has "
+                    "several kinds of launches"
+                )
+        elif len(targets) >= MAX_PHASES:
             raise InvalidArgumentError(
-                f"there are {len(targets)} targets; at most {MAX_PHASES - 1} can be given"
+                f"there are {len(targets)} targets; at most {MAX_PHASES - 1} can be given, unless "
+                "shape is 'cpu'"
             )
         check_windows(targets, self.seed)
+
+    def shape_under(self, policy: Policy) -> Literal["gpu", "cpu"]:
+        """Return the shape of solves on a device of such a policy."""
+        if self.shape != "auto":
+            return self.shape
+        is_cpu = policy.work_group_size == 1 and self.launches == "auto"
+        return "cpu" if is_cpu else "gpu"
+
+
+class LoneBoruvkaOptions(FilterBoruvkaOptions):
+    """The options of "filter-boruvka" in the shape of a CPU, under their former name.
+
+    A call warns, and returns :class:`FilterBoruvkaOptions`.
+    """
+
+    def __new__(cls, **options: Any) -> FilterBoruvkaOptions:  # type: ignore[misc]
+        """Return the options that take the place of these."""
+        warnings.warn(
+            "LoneBoruvkaOptions(...) is FilterBoruvkaOptions(shape='cpu', ...) now; the old name "
+            "goes with the next version",
+            FormerNameWarning,
+            stacklevel=callers_level(),
+        )
+        return FilterBoruvkaOptions(shape="cpu", **options)

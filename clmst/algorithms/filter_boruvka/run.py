@@ -89,6 +89,7 @@ class Run:
         plan = self.plan
         sizes = plan.worklist_sizes()
         return {
+            "shape": "gpu",
             "rounds": sum(map(len, sizes)) + (plan.symmetric and not plan.ranks),
             "worklist_sizes": sizes,
             "launches_as": self.launches,

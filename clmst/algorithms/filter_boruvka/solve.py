@@ -1,22 +1,14 @@
-"""filter-boruvka: Borůvka's rounds on ever smaller arrays, light edges first.
-
-Source: see ``cl/algorithms/filter_boruvka/filter_boruvka.cl``;
-``docs/architecture.md`` tells the steps.
-"""
+"""filter-boruvka: Borůvka's rounds, light edges first, in the shape of a GPU or of a CPU."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
+from clmst.algorithms.filter_boruvka.links import check_vertices
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
-from clmst.algorithms.filter_boruvka.plan import Plan
-from clmst.algorithms.filter_boruvka.run import Run
-from clmst.algorithms.shared.candidates import Candidates
-from clmst.algorithms.shared.links import check_vertices
 from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.solution import Solution, new_flags
-from clmst.core.errors import UnsupportedDeviceError
-from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
@@ -26,104 +18,19 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
 
     Notes
     -----
-    O((n + m) log n) work in O(log n) rounds. What a solve needs beside the graph is kept with it
-    for the next: at most 24 bytes an edge and 35 a vertex for 32-bit weights (``stats`` has the
-    sum), unless a worklist turns out too small, which is then made as large as the graph.
+    O((n + m) log n) work in O(log n) rounds. In the shape of a GPU, what a solve needs beside the
+    graph is kept with it for the next: at most 24 bytes an edge and 35 a vertex for 32-bit weights
+    (``stats`` has the sum), unless a worklist turns out too small, which is then made as large as
+    the graph.
     """
     options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
-    check_vertices("filter-boruvka", graph.n_vertices)
-    _check_launches(options, graph.device)
+    check_vertices(graph.n_vertices)
+    shape = options.shape_under(graph.device.policy)
+    stats: dict[str, Any] = {"shape": shape}
     if graph.n_slots == 0:
-        stats = {"rounds": 0, "worklist_sizes": [], "launches_as": "separate", "device_bytes": 0}
+        stats |= {"rounds": 0, "worklist_sizes": [], "device_bytes": 0}
         return Solution(graph=graph, in_forest=new_flags(0, graph.device), stats=stats)
-    key = ("filter-boruvka", maximum, options)
-    plan = graph.plans.get(key)
-    if plan is None:
-        plan = graph.plans[key] = Plan(graph, maximum=maximum, options=options, roomy=False)
-        plan.clear_state(launch)
-    plan.look_at(graph.weights)
-    run = _run(plan, launch)
-    while (
-        plan.overflowed or run.is_stubborn
-    ):  # twice at most: then it is roomy and its windows fine
-        waits, finer = plan.waits_for_others, plan.finer or run.is_stubborn
-        roomy = plan.roomy or plan.overflowed
-        plan = Plan(graph, maximum=maximum, options=options, roomy=roomy, finer=finer)
-        graph.plans[key] = plan
-        plan.clear_state(launch)
-        plan.waits_for_others = waits
-        run = _run(plan, launch)
-    return Solution(graph=graph, in_forest=plan.in_forest, stats=run.stats())
-
-
-def _check_launches(options: FilterBoruvkaOptions, device: Device) -> None:
-    """Raise if what is asked for by name cannot be built for the device."""
-    if options.launches in ("resident", "mixed") and not device.capabilities.grid_barriers:
-        raise UnsupportedDeviceError(
-            f"launches is {options.launches!r}, for which work-groups wait for one another; the "
-            f"compiler of {device.description} fails on such kernels: launches must be 'auto' or "
-            "'separate' there"
-        )
-
-
-def plan_candidates(
-    graph: DeviceGraph, candidates: Candidates, launch: Launcher, *, maximum: bool
-) -> Plan:
-    """Prepare solves of what is left of a graph that stores each edge once."""
-    options = FilterBoruvkaOptions()
-    plan = Plan(graph, maximum=maximum, options=options, roomy=True, candidates=candidates)
-    plan.clear_state(launch)
-    return plan
-
-
-class CandidateRun:
-    """A solve of a graph by what is left of it, which goes on until somebody asks how it went.
-
-    Parameters
-    ----------
-    graph : DeviceGraph
-        With the weights to solve under.
-    plan : Plan
-        By :func:`plan_candidates`.
-    launch : Launcher
-
-    Attributes
-    ----------
-    candidates : Candidates
-        What is left.
-    solution : Solution
-        Not waited for.
-    """
-
-    def __init__(self, graph: DeviceGraph, plan: Plan, launch: Launcher) -> None:
-        assert plan.candidates is not None, "the plan is for candidates"
-        plan.look_at(graph.weights)
-        self.candidates = plan.candidates
-        self._run = Run(plan, launch)
-        self._run.enqueue()
-        self.solution = Solution(graph=graph, in_forest=plan.in_forest, stats={})
-
-    def is_done(self) -> bool:
-        """Return whether it was solved, which it is not if work-groups gave up; waits."""
-        plan = self._run.plan
-        plan.read_state(self._run.launch)
-        if plan.gave_up:
-            plan.clear_state(self._run.launch)
-            plan.waits_for_others = False
-        return not plan.gave_up
-
-    def stats(self) -> dict[str, Any]:
-        """Return what it tells about its work, once it is done."""
-        return self._run.stats()
-
-
-def _run(plan: Plan, launch: Launcher) -> Run:
-    """Solve; again without waiting for others if that was given up."""
-    run = Run(plan, launch)
-    run.solve()
-    if plan.gave_up:
-        plan.clear_state(launch)
-        plan.waits_for_others = False
-        run = Run(plan, launch)
-        run.solve()
-    return run
+    # Only the shape that is needed is loaded.
+    solve_in_shape = import_module(f"clmst.algorithms.filter_boruvka.{shape}").solve
+    solution: Solution = solve_in_shape(graph, launch, maximum=maximum, options=options)
+    return solution

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.filter_boruvka.gpu import CandidateRun, plan_candidates
+from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka.plan import Plan
-from clmst.algorithms.filter_boruvka.solve import CandidateRun, plan_candidates
 from clmst.algorithms.k_core.core_numbers import core_numbers
 from clmst.algorithms.shared.candidates import Candidates
 from clmst.algorithms.shared.solution import Solution
@@ -22,6 +23,7 @@ from clmst.primitives.compact import positions
 from clmst.primitives.scan import exclusive_scan
 from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
@@ -36,6 +38,8 @@ _LEAST_EDGES = 1 << 18
 _MOST_EDGES_A_VERTEX = 2.5
 # The share of edges that may be remaining as chains.
 _MOST_LEFT = 0.7
+# Options that say nothing but the shape.
+_PLAIN = (FilterBoruvkaOptions(), FilterBoruvkaOptions(shape="gpu"))
 
 
 class SeriesContraction:
@@ -53,6 +57,20 @@ class SeriesContraction:
         self._candidates: Candidates | None = None
         self._pays: bool | None = None  # until somebody has looked
         self._plan: Plan | None = None
+
+    def serves(self, algorithm: str, options: Any, device: Device) -> bool:
+        """Return whether solves may go this way: the kernels that solve the rest are a GPU's.
+
+        Parameters
+        ----------
+        algorithm : str
+        options : object
+            Options other than the shape are for whole graphs.
+        device : Device
+        """
+        if algorithm != "filter-boruvka" or options not in (None, *_PLAIN):
+            return False
+        return (options or _PLAIN[0]).shape_under(device.policy) == "gpu"
 
     def solve(self, graph: DeviceGraph, launch: Launcher) -> Solution | None:
         """Return the forest of a graph under its present weights, or None if it does not pay.

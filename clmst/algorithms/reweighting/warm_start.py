@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.filter_boruvka.gpu import CandidateRun, plan_candidates
 from clmst.algorithms.filter_boruvka.plan import Plan
-from clmst.algorithms.filter_boruvka.solve import CandidateRun, plan_candidates
 from clmst.algorithms.reweighting.sensitivity import LEAST_REFERENCE, ReferenceWeights
 from clmst.algorithms.shared.solution import Solution
 from clmst.runtime.array import DeviceArray

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
@@ -52,16 +52,20 @@ class AlgorithmRecord:
         None for a large one. None: "auto" never takes it. The figures are in docs/algorithms.md.
     most_vertices : function, optional
         Returns how many vertices it takes on a device; None: as many as a graph can have.
-    bytes_needed : tuple of int, optional
+    bytes_needed : tuple of int or function, optional
         Bytes a vertex and an edge at the peak of a solve, beside the graph itself; weights of 32
         bits. The larger of what edges stored once and twice take, on random graphs of average
-        degree 2 to 32. None: it has an error of its own.
+        degree 2 to 32. A function of a device's policy where that changes them. None: it has an
+        error of its own.
     takes_any_graph : bool
         Whether it solves every graph in reasonable time, so that it can be offered for another one.
     takes_complete_graphs : bool
         Whether it solves matrices and points (`dense.solve_matrix`), which list no edges.
     large_self_test : {"always", "cpu", "never"}
         On which devices its self-test solves the large known graph, too.
+    former_names : mapping
+        Names that it had, each with the options that such a name stood for. They go on working for
+        one version, with a warning.
     """
 
     name: str
@@ -71,10 +75,11 @@ class AlgorithmRecord:
     good_for: str
     rank: int | Callable[[Policy, DeviceGraph | None], int] | None = None
     most_vertices: Callable[[Device], int] | None = None
-    bytes_needed: tuple[int, int] | None = None
+    bytes_needed: tuple[int, int] | Callable[[Policy], tuple[int, int]] | None = None
     takes_any_graph: bool = False
     takes_complete_graphs: bool = False
     large_self_test: Literal["always", "cpu", "never"] = "always"
+    former_names: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def solve(self) -> Solve:

@@ -84,7 +84,7 @@ def test_a_proved_forest_tells_so(keep: bool, maximum: bool) -> None:
 
 
 @damages
-@pytest.mark.parametrize("algorithm", ["lone-boruvka", "ecl"])
+@pytest.mark.parametrize("algorithm", ["filter-boruvka", "ecl"])
 def test_a_wrong_forest_is_not_returned(
     algorithm: str, damage: Damage, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,7 +102,7 @@ def test_a_wrong_forest_is_not_returned(
 @damages
 def test_repeated_solves(damage: Damage, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     weights = np.random.default_rng(1).integers(0, 50, GRAPH.n_input)
-    with clmst.RepeatedSolver(GRAPH, algorithm="lone-boruvka", warm_start=False) as solver:
+    with clmst.RepeatedSolver(GRAPH, algorithm="filter-boruvka", warm_start=False) as solver:
         assert solver.solve(weights, verify=True).stats["proof"]["where"] == "device"
         assert solver.update([3], [1000], verify=True).stats["proof"]["where"] == "device"
         for forest in solver.solve_many([weights, weights[::-1]], verify=True):

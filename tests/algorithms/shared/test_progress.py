@@ -20,10 +20,10 @@ from clmst import (
 )
 from clmst.algorithms.dense import solve as dense
 from clmst.algorithms.edge_parallel import solve as edge_parallel
+from clmst.algorithms.filter_boruvka import cpu as filter_boruvka_cpu
 from clmst.algorithms.filter_boruvka import run as filter_boruvka_run
 from clmst.algorithms.filter_boruvka.plan import Plan
 from clmst.algorithms.k_core import core_numbers as k_core
-from clmst.algorithms.lone_boruvka import solve as lone_boruvka
 from clmst.algorithms.prim import trees as prim_trees
 from clmst.algorithms.shared import progress
 from clmst.algorithms.shared.contraction import Contraction
@@ -54,30 +54,30 @@ def vertices_stay(patch: Patch) -> None:
     patch.setattr(Contraction, "number_supervertices", number)
 
 
-def lone_counts_stay(patch: Patch) -> None:
-    patch.setattr(lone_boruvka._Run, "_counts", lambda run, phase, depth: (run.n, 9))
+def cpu_counts_stay(patch: Patch) -> None:
+    patch.setattr(filter_boruvka_cpu._Run, "_counts", lambda run, phase, depth: (run.n, 9))
 
 
-def lone_components_grow(patch: Patch) -> None:
-    real = lone_boruvka._Run._read_state
+def cpu_components_grow(patch: Patch) -> None:
+    real = filter_boruvka_cpu._Run._read_state
 
     def read(run: Any, done: int) -> None:
         real(run, done)
-        run.state[lone_boruvka._COMPONENTS] = 2**31
+        run.state[filter_boruvka_cpu._COMPONENTS] = 2**31
 
-    patch.setattr(lone_boruvka._Run, "_read_state", read)
+    patch.setattr(filter_boruvka_cpu._Run, "_read_state", read)
 
 
-def lone_links_lead_round(patch: Patch) -> None:
+def cpu_links_lead_round(patch: Patch) -> None:
     """Let two vertices follow each other, neither being a root."""
-    real = lone_boruvka._Run._step
+    real = filter_boruvka_cpu._Run._step
 
     def step(run: Any, name: str, groups: int, *arguments: Any) -> None:
         if name == "follow":
             run.launch.write(run.links, np.array([1, 0], np.uint32))
         real(run, name, groups, *arguments)
 
-    patch.setattr(lone_boruvka._Run, "_step", step)
+    patch.setattr(filter_boruvka_cpu._Run, "_step", step)
 
 
 def filter_vertices_stay(patch: Patch) -> None:
@@ -137,10 +137,10 @@ def dense_counts_stay(patch: Patch) -> None:
 
 
 def dense_links_too_many(patch: Patch) -> None:
-    def follow(run: Any, links: Any, pending: int) -> None:
+    def jump(run: Any, parents: Any, pending: int) -> None:
         run.counts.fill(400)
 
-    patch.setattr(dense._DenseRun, "_follow_on", follow)
+    patch.setattr(dense._DenseRun, "_jump_on", jump)
 
 
 def merged_again(patch: Patch) -> None:
@@ -157,6 +157,7 @@ def unfinished(patch: Patch) -> None:
 
 
 SEPARATE = FilterBoruvkaOptions(launches="separate")
+CPU_SHAPE = FilterBoruvkaOptions(shape="cpu")
 TOPOLOGY = EclOptions(data_driven=False)
 SMALL_TREES = PmaOptions(gamma=2)
 ONE_TREE = PrimOptions(queue="heap", components="together")
@@ -165,16 +166,26 @@ LIES: dict[str, tuple[str, Any, Lie, str]] = {
     "boruvka": ("boruvka", None, vertices_stay, r"round 1, .*vertices before 300, .*half of the"),
     "pma": ("pma", SMALL_TREES, vertices_stay, r"round 1, .*vertices before 300"),
     "prim-boruvka": ("prim-boruvka", None, vertices_stay, r"round 1, .*vertices before 300"),
-    "lone": ("lone-boruvka", None, lone_counts_stay, r"round 1, .*vertices 300"),
-    "lone components": ("lone-boruvka", None, lone_components_grow, r"components 2147483648; a ph"),
-    "lone links": ("lone-boruvka", None, lone_links_lead_round, r"round 1, .*close no cycle"),
+    "filter, CPU": ("filter-boruvka", CPU_SHAPE, cpu_counts_stay, r"round 1, .*vertices 300"),
+    "filter, CPU, components": (
+        "filter-boruvka",
+        CPU_SHAPE,
+        cpu_components_grow,
+        r"components 2147483648; a ph",
+    ),
+    "filter, CPU, links": (
+        "filter-boruvka",
+        CPU_SHAPE,
+        cpu_links_lead_round,
+        r"round 1, .*close no cycle",
+    ),
     "filter": ("filter-boruvka", SEPARATE, filter_vertices_stay, r"round 2, .*vertices 300"),
     "filter ways": ("filter-boruvka", SEPARATE, filter_ways_stay, r"pending 3\d; each time ways"),
     "ecl": ("ecl", None, ecl_edges_stay, r"edges 100, vertices 300; a phase has \d+ rounds"),
     "ecl topology": ("ecl", TOPOLOGY, ecl_edges_stay, r"vertices 300; a phase has \d+ rounds"),
     "ecl growing": ("ecl", None, ecl_edges_grow, r"edges 11, edges left 12; a worklist holds"),
-    "dense": ("dense", None, dense_counts_stay, r"round 1, pending 1; links get at least twice"),
-    "dense links": ("dense", None, dense_links_too_many, r"linked 400, vertices 300; a forest has"),
+    "dense": ("dense", None, dense_counts_stay, r"round 1, pending 1; jumps at least double"),
+    "dense links": ("dense", None, dense_links_too_many, r"hooked 400, vertices 300; a forest has"),
     "edge-parallel": (
         "edge-parallel",
         None,

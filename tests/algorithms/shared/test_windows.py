@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 import clmst
-from clmst import Device, EclOptions, FilterBoruvkaOptions, Graph, LoneBoruvkaOptions
+from clmst import Device, EclOptions, FilterBoruvkaOptions, Graph
+from clmst.algorithms.filter_boruvka import cpu
 from clmst.algorithms.filter_boruvka.plan import Plan
-from clmst.algorithms.lone_boruvka import solve as lone_boruvka
 from clmst.algorithms.shared.windows import ends_of, least_of_draws
 from clmst.core.weight_keys import Array, encode
 from tests.forests import assert_same_forest
@@ -114,8 +114,8 @@ def filter_first(stored: Graph, device: Device, seed: int) -> tuple[int, bool, c
     The window is counted by its end: of both directions, the first round leaves few for the list.
     """
     resident = clmst.to_device(stored, device)
-    options = FilterBoruvkaOptions(seed=seed)
-    forest = clmst.minimum_spanning_forest(resident, algorithm="filter-boruvka", options=options)
+    options = FilterBoruvkaOptions(shape="gpu", seed=seed)
+    forest = clmst.minimum_spanning_forest(resident, options=options)
     (plan,) = (plan for plan in resident.plans.values() if isinstance(plan, Plan))
     assert plan.n_phases == 2
     keys = all_keys(stored)
@@ -137,7 +137,7 @@ def assert_about(first: int, target: float) -> None:
 
 @pytest.mark.parametrize(("n", "probability"), DENSE)
 @shapes
-def test_first_window_of_filter_boruvka(variant: Variant, n: int, probability: float) -> None:
+def test_first_window_in_the_shape_of_a_gpu(variant: Variant, n: int, probability: float) -> None:
     """Too small a window leaves no components, and the next one floods the lists."""
     graph = dense(n, probability)
     expected = clmst.kruskal(graph)
@@ -182,18 +182,18 @@ def window_by_hand(stored: Graph, seed: int) -> int:
 
 @pytest.mark.parametrize(("n", "probability"), DENSE)
 @pytest.mark.parametrize("dtype", ["u4", "f8"])
-def test_first_window_of_lone_boruvka(
+def test_first_window_in_the_shape_of_a_cpu(
     any_device: Device, monkeypatch: pytest.MonkeyPatch, n: int, probability: float, dtype: str
 ) -> None:
     """From degree 128 on, its sample has twice the keys; below, a plain rank is told as well."""
     tries: list[bool] = []
-    begin = lone_boruvka._Run.__init__
+    begin = cpu._Run.__init__
 
-    def note(run: Any, *arguments: Any, roomy: bool, **more: Any) -> None:
-        tries.append(roomy)
-        begin(run, *arguments, roomy=roomy, **more)
+    def note(run: Any, *arguments: Any, full_capacity: bool, **more: Any) -> None:
+        tries.append(full_capacity)
+        begin(run, *arguments, full_capacity=full_capacity, **more)
 
-    monkeypatch.setattr(lone_boruvka._Run, "__init__", note)
+    monkeypatch.setattr(cpu._Run, "__init__", note)
     graph = dense(n, probability, dtype)
     target = any_device.policy.filter_target * n
     expected = clmst.kruskal(graph)
@@ -202,9 +202,8 @@ def test_first_window_of_lone_boruvka(
             tries.clear()
             forest = clmst.minimum_spanning_forest(
                 stored,
-                algorithm="lone-boruvka",
                 device=any_device,
-                options=LoneBoruvkaOptions(seed=seed),
+                options=FilterBoruvkaOptions(shape="cpu", seed=seed),
             )
             assert_same_forest(forest, expected)
             light, _ = forest.stats["worklist_sizes"]

@@ -1,4 +1,4 @@
-"""lone-boruvka beyond the contract: windows, segments, room, and long chains."""
+"""filter-boruvka in the shape of a CPU, beyond the contract: windows, segments, long chains."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst import Device, Forest, Graph, InvalidArgumentError, LoneBoruvkaOptions
-from clmst.algorithms.lone_boruvka import solve as lone_boruvka
+from clmst import Device, FilterBoruvkaOptions, Forest, Graph
+from clmst.algorithms.filter_boruvka import cpu
 from tests.forests import assert_same_forest
 
 WINDOWS: tuple[tuple[float, ...], ...] = ((), (1.0,), (0.25, 0.5, 1.5), (0.1, 0.2, 0.4, 0.8, 1.6))
@@ -17,12 +17,7 @@ WINDOWS: tuple[tuple[float, ...], ...] = ((), (1.0,), (0.25, 0.5, 1.5), (0.1, 0.
 
 def solve(graph: Graph, device: Device, *, maximum: bool = False, **options: Any) -> Forest:
     function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-    return function(
-        graph,
-        algorithm="lone-boruvka",
-        device=device,
-        options=LoneBoruvkaOptions(**options) if options else None,
-    )
+    return function(graph, device=device, options=FilterBoruvkaOptions(shape="cpu", **options))
 
 
 def crowd(dtype: str = "i4", n: int = 3000, degree: int = 10) -> Graph:
@@ -94,21 +89,21 @@ def test_segments_that_turn_out_too_small(
     device: Device, monkeypatch: pytest.MonkeyPatch, targets: tuple[float, ...]
 ) -> None:
     """In whichever phase one overflows, nothing is written behind it, and all is done again."""
-    monkeypatch.setattr(lone_boruvka, "_MIN_SEGMENT", 100)
+    monkeypatch.setattr(cpu, "_MIN_SEGMENT", 100)
     graph = crowd()
-    for room in (0.0, 0.2, 0.4):
-        monkeypatch.setattr(lone_boruvka, "_ROOM", room)
+    for share in (0.0, 0.2, 0.4):
+        monkeypatch.setattr(cpu, "_CAPACITY", share)
         check(graph, device, targets=targets)
-    monkeypatch.setattr(lone_boruvka, "_ROOM", 1.0)
+    monkeypatch.setattr(cpu, "_CAPACITY", 1.0)
     few = solve(graph, device, targets=targets).stats["launches"]
-    monkeypatch.setattr(lone_boruvka._Run, "_stride", _hardly_any_room)
+    monkeypatch.setattr(cpu._Run, "_stride", _hardly_any_capacity)
     cramped = solve(graph, device, targets=targets)
     assert_same_forest(cramped, clmst.kruskal(graph))
     assert cramped.stats["launches"] > few
 
 
-def _hardly_any_room(run: Any, *, roomy: bool) -> int:
-    return -(-run.graph.n_slots // run.segments) if roomy else 7
+def _hardly_any_capacity(run: Any, *, full_capacity: bool) -> int:
+    return -(-run.graph.n_slots // run.segments) if full_capacity else 7
 
 
 @pytest.mark.parametrize("weights", ["rising", "falling", "equal"])
@@ -144,14 +139,3 @@ def test_no_slots_and_no_edges(any_device: Device) -> None:
         assert solve(empty, any_device).n_edges == 0
     loops = Graph.from_csr([0, 1, 2], [0, 1], [3, 4])
     assert solve(loops, any_device).n_edges == 0
-
-
-def test_options_are_checked(any_device: Device) -> None:
-    with pytest.raises(InvalidArgumentError, match="must be positive and rise"):
-        LoneBoruvkaOptions(targets=(1.0, 0.5))
-    with pytest.raises(InvalidArgumentError, match="seed is -1"):
-        LoneBoruvkaOptions(seed=-1)
-    with pytest.raises(InvalidArgumentError, match="takes a LoneBoruvkaOptions"):
-        clmst.minimum_spanning_forest(
-            crowd(), algorithm="lone-boruvka", device=any_device, options=clmst.EclOptions()
-        )

@@ -1,9 +1,9 @@
-"""lone-boruvka: Borůvka's rounds in the shape of a CPU, light edges first.
+"""filter-boruvka in the shape of a CPU: Borůvka's rounds on long contiguous ranges.
 
-Lone work-items have a long stretch of everything to themselves: a segment of the edge list, which
-they compact in place, and a share of the vertices. Nothing is shared out by atomics but numbers.
+Each work-item has a segment of the edge list, which it compacts in place, and a range of the
+vertices. Work-items share nothing by atomics but reservations and numbers.
 
-Source: see ``cl/algorithms/lone_boruvka``; ``docs/architecture.md`` tells the steps.
+Source: see ``cl/algorithms/filter_boruvka/cpu.cl``; ``docs/architecture.md`` tells the steps.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.lone_boruvka.options import LoneBoruvkaOptions
-from clmst.algorithms.shared.links import check_vertices
-from clmst.algorithms.shared.options import options_for
+from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
 from clmst.algorithms.shared.progress import check_halved, no_progress
 from clmst.algorithms.shared.solution import Solution, flag_words, new_flags
 from clmst.algorithms.shared.windows import Ends, is_stubborn, least_of_draws, window_ends
@@ -23,8 +21,8 @@ from clmst.core.csr import as_uint32, mirror
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-SOURCE = "algorithms/lone_boruvka/lone_boruvka.cl"
-FIRST_SOURCE = "algorithms/lone_boruvka/first.cl"
+SOURCE = "algorithms/filter_boruvka/cpu.cl"
+FIRST_SOURCE = "algorithms/filter_boruvka/cpu_first.cl"
 
 # Keys in the sample that sets the ends of windows.
 _SAMPLES = 2048
@@ -33,14 +31,14 @@ _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
 # Depths of a phase: more than 32, since each at least halves the supervertices.
 _MAX_DEPTHS = 34
-# The layout of state[], as lone_boruvka_list.cl has it.
+# The layout of state[], as cpu_list.cl has it.
 _OVERFLOW, _COMPONENTS = 0, 1
 _STUCK = 2  # in place of the overflow
 _COUNTS = 2
-# Room of a segment where there are several windows, as a share of its slots, if both directions of
-# edges are stored: one of them is listed, and of the last window only edges that still join two
+# Capacity of a segment where there are several windows, as a share of its slots, if both directions
+# of edges are stored: one of them is listed, and of the last window only edges that still join two
 # components, which are rarely more than a third.
-_ROOM = 0.5
+_CAPACITY = 0.5
 
 _KEPT = "slots of vertices"  # with a graph, for the next solve
 
@@ -52,22 +50,14 @@ def defines(weights: dict[str, int]) -> dict[str, int | bool]:
     return {**weights, "WG_SIZE": 1}
 
 
-def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
-    """Solve by lone-boruvka; see :class:`LoneBoruvkaOptions`.
-
-    Notes
-    -----
-    O((n + m) log n) work in O(log n) rounds.
-    """
-    options = options_for("lone-boruvka", LoneBoruvkaOptions, options)
-    check_vertices("lone-boruvka", graph.n_vertices)
-    if graph.n_slots == 0:
-        stats = {"rounds": 0, "worklist_sizes": [], "device_bytes": 0}
-        return Solution(graph=graph, in_forest=new_flags(0, graph.device), stats=stats)
-    run = _Run(graph, launch, maximum=maximum, options=options, roomy=False)
+def solve(
+    graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: FilterBoruvkaOptions
+) -> Solution:
+    """Solve a graph that has slots."""
+    run = _Run(graph, launch, maximum=maximum, options=options, full_capacity=False)
     if not run.solve():
         # Too many edges are left for the last window, or they stay round after round.
-        run = _Run(graph, launch, maximum=maximum, options=options, roomy=True)
+        run = _Run(graph, launch, maximum=maximum, options=options, full_capacity=True)
         run.solve()
     return Solution(graph=graph, in_forest=run.in_forest, stats=run.stats())
 
@@ -80,10 +70,10 @@ class _Run:
     graph : DeviceGraph
     launch : Launcher
     maximum : bool
-    options : LoneBoruvkaOptions
-    roomy : bool
-        Give every segment room for all of its slots, rather than for what windows have as a rule,
-        and have more windows, unless the options say which.
+    options : FilterBoruvkaOptions
+    full_capacity : bool
+        Let every segment hold all of its slots, rather than what windows have as a rule, and have
+        more windows, unless the options say which.
     """
 
     def __init__(
@@ -92,8 +82,8 @@ class _Run:
         launch: Launcher,
         *,
         maximum: bool,
-        options: LoneBoruvkaOptions,
-        roomy: bool,
+        options: FilterBoruvkaOptions,
+        full_capacity: bool,
     ) -> None:
         self.graph, self.launch, self.n = graph, launch, graph.n_vertices
         weights = graph.weight_defines(maximum=maximum)
@@ -103,31 +93,33 @@ class _Run:
         self.words = 3 if self.wide else 2  # of a reservation
         self.passes = self.words - graph.device.capabilities.int64_atomics
         usual = graph.device.policy.filter_target
-        self.can_be_finer = not roomy and options.targets is None
-        self.ends = window_ends(graph, options.targets, usual=usual, samples=_SAMPLES, finer=roomy)
+        self.can_be_finer = not full_capacity and options.targets is None
+        self.ends = window_ends(
+            graph, options.targets, usual=usual, samples=_SAMPLES, finer=full_capacity
+        )
         self.windows = _windows(graph, self.ends, options.seed, maximum=maximum)
         self.n_phases = len(self.windows)
         self.segments = launch.groups_for(-(-graph.n_slots // _MIN_SEGMENT))
-        self.stride = self._stride(roomy=roomy)
-        self.held_stride = 0
+        self.stride = self._stride(full_capacity=full_capacity)
+        self.reserved_stride = 0
         # Where light edges go first, most of what vertices would look at is not listed at all.
         self.incident = _incident_slots(graph) if self.n_phases == 1 else None
         self._allocate()
 
-    def _stride(self, *, roomy: bool) -> int:
-        """Return how many edges a segment has room for."""
+    def _stride(self, *, full_capacity: bool) -> int:
+        """Return the capacity of a segment, in edges."""
         share = -(-self.graph.n_slots // self.segments)
-        if roomy or not self.ends.ranks or not self.graph.graph.is_symmetric:
+        if full_capacity or not self.ends.ranks or not self.graph.graph.is_symmetric:
             return share
-        return min(share, int(max(_ROOM, 2 * self.ends.largest_share) * share) + _MIN_SEGMENT)
+        return min(share, int(max(_CAPACITY, 2 * self.ends.largest_share) * share) + _MIN_SEGMENT)
 
     def _allocate(self) -> None:
         n, graph, device = self.n, self.graph, self.graph.device
-        places, word = self.segments * self.stride, 4 * self.words
-        wide = 8 * places if self.wide else 0
-        sizes = (word * n, word * (n // 2), 12 * n, 16 * places, wide, 4 * self.segments)
+        capacity, word = self.segments * self.stride, 4 * self.words
+        wide = 8 * capacity if self.wide else 0
+        sizes = (word * n, word * (n // 2), 12 * n, 16 * capacity, wide, 4 * self.segments)
         buffers = [device.allocate(max(size, 16)) for size in sizes]
-        self.held, self.links = buffers[:2], buffers[2]
+        self.reserved, self.links = buffers[:2], buffers[2]
         self.edges, self.listed, self.lengths = buffers[3:]
         self.in_forest = new_flags(graph.n_slots, device)
         self.state = np.zeros(1 + self.n_phases * (1 + _COUNTS * _MAX_DEPTHS), np.uint32)
@@ -139,7 +131,7 @@ class _Run:
     # ------------------------------------------------------------------- solving
 
     def solve(self) -> bool:
-        """Enqueue everything, and wait for the counts; return whether there was room enough."""
+        """Enqueue everything, and wait for the counts; return whether no segment overflowed."""
         self.launch.fill(self.on_device, 0, self.state.size)
         self._clear()
         n_vertices = self.n
@@ -162,7 +154,9 @@ class _Run:
         self.launch.read(self.on_device, self.state)
         if self.state[_OVERFLOW] == _STUCK:
             rule = "edges that supervertices choose close no cycle"
-            raise no_progress("lone-boruvka", self.graph.device, rule, round=done, vertices=self.n)
+            raise no_progress(
+                "filter-boruvka", self.graph.device, rule, round=done, vertices=self.n
+            )
 
     def _components(self, phase: int, n_vertices: int) -> int:
         """Return how many components a phase left of so many vertices, by what was read last."""
@@ -170,7 +164,7 @@ class _Run:
         if components > n_vertices:
             rule = "a phase leaves at most as many components as it had vertices"
             raise no_progress(
-                "lone-boruvka", self.graph.device, rule, phase=phase, vertices=n_vertices,
+                "filter-boruvka", self.graph.device, rule, phase=phase, vertices=n_vertices,
                 components=components,
             )  # fmt: skip
         return components
@@ -193,7 +187,7 @@ class _Run:
             before = n_vertices, self._counts(phase, len(depths) - 1)[1]
             n_vertices, edges = self._counts(phase, len(depths))
             check_halved(
-                "lone-boruvka", self.graph.device, len(depths), vertices=(before[0], n_vertices),
+                "filter-boruvka", self.graph.device, len(depths), vertices=(before[0], n_vertices),
                 edges=(before[1], edges),
             )  # fmt: skip
             if (
@@ -214,6 +208,7 @@ class _Run:
             edges = (self._counts(phase, depth)[1] for depth in range(_MAX_DEPTHS))
             sizes.append([count for count in edges if count])
         return {
+            "shape": "cpu",
             "rounds": sum(map(len, sizes)) + (self.incident is not None),
             "worklist_sizes": sizes,
             "device_bytes": self.device_bytes,
@@ -230,7 +225,7 @@ class _Run:
     # --------------------------------------------------------------------- steps
 
     def _step(self, name: str, groups: int, *arguments: Any) -> None:
-        self.launch.enqueue(self.program, f"lone_boruvka_{name}", groups, *arguments)
+        self.launch.enqueue(self.program, f"filter_boruvka_cpu_{name}", groups, *arguments)
 
     def _shares(self, n_items: int) -> int:
         return self.launch.groups_for(-(-n_items // _MIN_SHARE))
@@ -240,55 +235,55 @@ class _Run:
         self._step("clear", self._shares(words), self.in_forest.memory, words)
 
     def _begin(self, n_vertices: int) -> None:
-        self.held_stride = n_vertices
+        self.reserved_stride = n_vertices
         words = self.words * n_vertices
-        self._step("begin", self._shares(words), self.held[0], n_vertices)
+        self._step("begin", self._shares(words), self.reserved[0], n_vertices)
 
     def _list_edges(self, phase: int, window: Window, *, depth: int = 0) -> None:
-        graph, held, contracted = self.graph, self.held[depth], phase > 0 or depth > 0
+        graph, reserved, contracted = self.graph, self.reserved[depth], phase > 0 or depth > 0
         self._step(
             "list_edges", self.segments, graph.indptr, graph.indices, graph.weights, self.links,
-            held, self.edges, self.listed, self.lengths, self.on_device,
+            reserved, self.edges, self.listed, self.lengths, self.on_device,
             self._counts_at(phase, depth), self.n, graph.n_slots, self.stride, int(contracted),
             *window,
         )  # fmt: skip
-        self._refine(held)
+        self._refine(reserved)
 
     def _first_round(self, window: Window, starts: Any, incident: Any) -> list[tuple[int, int]]:
         """Let vertices choose among their own edges, and list what is left; return its depth."""
         graph, n, counts = self.graph, self.n, self._counts_at(0, 1)
-        shares, chosen, following = self._shares(n), *self.held
+        shares, chosen, following = self._shares(n), *self.reserved
         program = graph.device.program(FIRST_SOURCE, **self.defines)
         self.launch.enqueue(
-            program, "lone_boruvka_first_choose", shares, graph.rows, graph.indices,
+            program, "filter_boruvka_cpu_first_choose", shares, graph.rows, graph.indices,
             graph.weights, starts, incident, chosen, n,
         )  # fmt: skip
         self.launch.enqueue(
-            program, "lone_boruvka_first_hook", shares, chosen, following, self.links,
+            program, "filter_boruvka_cpu_first_hook", shares, chosen, following, self.links,
             self.in_forest.memory, self.on_device, counts, _COMPONENTS, n, n // 2,
         )  # fmt: skip
         self._step("follow", shares, self.links, self.on_device, 0, n)
-        self.held_stride = n // 2
+        self.reserved_stride = n // 2
         self._list_edges(0, window, depth=1)
         self._read_state(1)
         return [(0, n)]
 
-    def _refine(self, held: Any) -> None:
+    def _refine(self, reserved: Any) -> None:
         """Make the reservations of later passes."""
         for later in range(1, self.passes):
             self._step(
-                "refine", self.segments, held, self.edges, self.listed, self.lengths, self.stride,
-                self.held_stride, later,
+                "refine", self.segments, reserved, self.edges, self.listed, self.lengths,
+                self.stride, self.reserved_stride, later,
             )  # fmt: skip
 
     def _round(self, phase: int, depth: int, begin: int, n_vertices: int) -> None:
         """Enqueue a round: hook, follow, contract."""
-        held, following = self.held[depth % 2], self.held[1 - depth % 2]
+        reserved, following = self.reserved[depth % 2], self.reserved[1 - depth % 2]
         shares, counts = self._shares(n_vertices), self._counts_at(phase, depth + 1)
         stride = n_vertices // 2  # at most so many supervertices come of these
         self._step(
-            "hook", shares, held, following, self.edges, self.links, self.in_forest.memory,
-            self.on_device, begin, counts, _COMPONENTS + phase, n_vertices, self.held_stride,
+            "hook", shares, reserved, following, self.edges, self.links, self.in_forest.memory,
+            self.on_device, begin, counts, _COMPONENTS + phase, n_vertices, self.reserved_stride,
             stride,
         )  # fmt: skip
         self._step("follow", shares, self.links, self.on_device, begin, n_vertices)
@@ -296,7 +291,7 @@ class _Run:
             "contract", self.segments, self.links, following, self.edges, self.listed,
             self.lengths, self.on_device, begin, counts, self.stride,
         )  # fmt: skip
-        self.held_stride = stride
+        self.reserved_stride = stride
         self._refine(following)
 
     def _settle(self, phase: int, depths: list[tuple[int, int]]) -> None:

@@ -1,0 +1,227 @@
+// filter-boruvka in the shape of a CPU: each work-item has a long contiguous range of everything.
+//
+// Source: Borůvka's algorithm with the filter of Filter-Kruskal (Osipov, Sanders, Singler 2009) and
+// the deterministic reservations of ECL-MST (Fallin et al. 2023). Segments that are compacted in
+// place, and hooking by the edge that a supervertex reserved, are clmst's own.
+//
+// Work-groups are of one work-item. Vertices of the graph are at depth 0 of the first phase, the
+// components that a phase leaves at depth 0 of the next. The supervertices of a depth are contracted
+// to those of the next, at most half as many. The host knows how many there are, and says where in
+// links[] and state[] a depth begins (`here`, `there`: links of a depth and of the next; `counts`).
+#include "algorithms/filter_boruvka/cpu_list.cl"
+#include "device/rows.cl"
+
+// Empty the reservations of vertices.
+//
+// Out      reserved: the reservations of n_vertices.
+// Launch   any.
+kernel void filter_boruvka_cpu_begin(global uint *reserved, uint n_vertices) {
+  const size_t n_words = (size_t)RESERVATION_WORDS * n_vertices;
+  GRID_FOR(i, n_words) reserved[i] = NO_POSITION;
+}
+
+// Clear the flags of the forest.
+//
+// Out      in_forest[n_slots], in whole words.
+// Launch   any.
+kernel void filter_boruvka_cpu_clear(global uint *in_forest, uint n_words) {
+  GRID_FOR(i, n_words) in_forest[i] = 0;
+}
+
+// List the edges of a window that join two components, and reserve both for each of them.
+//
+// In       the graph; links[n]: the components of vertices, if contracted; the window.
+// Out      list, lengths; state: whether a segment overflowed.
+// In-out   reserved: the reservations; counts of depth 0.
+// Launch   a work-group a segment.
+// Needs    every edge stored with column > row; slots with column <= row are skipped.
+kernel void filter_boruvka_cpu_list_edges(const global uint *indptr, const global uint *indices,
+                                          const global weight_t *weights, const global uint *links,
+                                          volatile global uint *reserved, global uint4 *edges,
+                                          global weight_t *listed, global uint *lengths,
+                                          volatile global uint *state, uint counts, uint n,
+                                          uint n_slots, uint stride, uint contracted, ulong low_key,
+                                          uint low_slot, ulong high_key, uint high_slot) {
+  local uint lowering[2 * BLOCK], rows[BLOCK], columns[BLOCK], picked[BLOCK];
+  const list_t list = {edges, listed};
+  const window_t window = {(full_key_t)low_key, (full_key_t)high_key, low_slot, high_slot};
+  const uint first = get_group_id(0) * stride, last = range_end(n_slots);
+  uint block = range_begin(n_slots), at = first;
+  uint row = block < last ? wi_find_row(indptr, 0, n, block) : 0, next_row = row + 1;
+  for (; block < last; block += min(last - block, (uint)BLOCK)) {
+    const uint length = min(last - block, (uint)BLOCK), entered = at;
+    if (at + length > first + stride) {
+      state[STATE_OVERFLOW] = 1;
+      break;
+    }
+    // Rows mark the slot at which they begin; of several that begin at one, the last has slots.
+    for (uint i = 0; i < length; ++i) rows[i] = 0;
+    for (; next_row < n && indptr[next_row] < block + length; ++next_row)
+      rows[indptr[next_row] - block] = next_row;
+    // One step at a time, without branches, so that many loads are under way at once.
+    uint n_picked = 0;
+    for (uint i = 0; i < length; ++i) {
+      rows[i] = row = max(row, rows[i]);
+      picked[n_picked] = i;
+      n_picked += (indices[block + i] > row) &
+                  window_has(&window, weight_key(weights[block + i]), block + i);
+    }
+    for (uint k = 0; k < n_picked; ++k) {  // k never gets ahead of picked[k]
+      const uint i = picked[k];
+      rows[k] = rows[i];
+      columns[k] = indices[block + i];
+    }
+    if (contracted)
+      for (uint k = 0; k < n_picked; ++k) {
+        rows[k] = links[rows[k]] & LINK_NUMBER;
+        columns[k] = links[columns[k]] & LINK_NUMBER;
+      }
+    for (uint k = 0; k < n_picked; ++k) {
+      const uint slot = block + picked[k];
+      edges[at] = (uint4)(rows[k], columns[k], weight_key_leading(weights[slot]), slot);
+#if WEIGHT_BITS == 64
+      listed[at] = weights[slot];
+#endif
+      at += rows[k] != columns[k];
+    }
+    list_reserve(&list, entered, at, reserved, lowering);
+  }
+  lengths[get_group_id(0)] = at - first;
+  atomic_add(state + counts + COUNT_EDGES, at - first);
+}
+
+#if RESERVATION_PASSES > 1
+// Make the reservations of a later pass (reservation.cl).
+//
+// Needs    1 <= pass < RESERVATION_PASSES, in rising order.
+// Launch   a work-group a segment.
+kernel void filter_boruvka_cpu_refine(volatile global uint *reserved, global uint4 *edges,
+                                      global weight_t *listed, const global uint *lengths,
+                                      uint stride, uint reserved_stride, uint pass) {
+  const list_t list = {edges, listed};
+  const uint first = get_group_id(0) * stride, last = first + lengths[get_group_id(0)];
+  for (uint position = first; position < last; ++position) {
+    const edge_t edge = list_edge(&list, position);
+    reservation_enter_later(reserved, reserved_stride, edge.u, edge, listed, pass);
+    reservation_enter_later(reserved, reserved_stride, edge.v, edge, listed, pass);
+  }
+}
+#endif
+
+// Put the edge that each supervertex has reserved into the forest. Of two that reserved the same one
+// the lesser is a root, which gets a number at the next depth. One that reserved none is finished,
+// and gets the number of its component.
+//
+// In       reserved, edges.
+// Out      links[n_vertices] of this depth; next: empty reservations of the roots; in_forest: 1
+//          where an edge joins.
+// In-out   counts of the next depth; state[components].
+// Launch   any.
+kernel void filter_boruvka_cpu_hook(const global uint *reserved, global uint *next,
+                                    const global uint4 *edges, global uint *links,
+                                    global uchar *in_forest, volatile global uint *state, uint here,
+                                    uint counts, uint components, uint n_vertices,
+                                    uint reserved_stride, uint next_stride) {
+  links += here;
+  const uint end = range_end(n_vertices);
+  for (uint tile = range_begin(n_vertices); tile < end; tile += BLOCK) {
+    const uint tile_end = min(tile + BLOCK, end);
+    uint n_roots = 0, n_finished = 0;
+    for (uint v = tile; v < tile_end; ++v) {
+      const uint position = reservation_id(reserved, reserved_stride, v);
+      if (position == NO_POSITION) {
+        links[v] = LINK_FINISHED;
+        n_finished += 1;
+        continue;
+      }
+      const uint4 edge = edges[position];
+      const uint other = edge.x ^ edge.y ^ v;
+      const bool is_root =
+          (v < other) & (reservation_id(reserved, reserved_stride, other) == position);
+      links[v] = is_root ? LINK_ROOT : other;
+      forest_mark(in_forest, edge.w);
+      n_roots += is_root;
+    }
+    hook_number(links, next, state, tile, tile_end, n_roots, n_finished, counts, components,
+                next_stride);
+  }
+}
+
+// Let every vertex of a depth know its supervertex.
+//
+// In-out   links[n_vertices] of this depth. Work-items follow and store at the same time: a link
+//          that is read is the old one or the root's number, and the old one leads to the root. All
+//          vertices on the path get the number too (path compression), so no work-item follows a
+//          path twice, however long it is. A path has fewer links than there are vertices. A longer
+//          one is a cycle: then choices were wrong, state[STATE_OVERFLOW] becomes STATE_STUCK, and
+//          the vertex gets a number that does no harm.
+// Launch   any. O(n_vertices) for each work-item, together as a rule.
+kernel void filter_boruvka_cpu_follow(volatile global uint *links, volatile global uint *state,
+                                      uint here, uint n_vertices) {
+  links += here;
+  const uint end = range_end(n_vertices);
+  for (uint v = range_begin(n_vertices); v < end; ++v) {
+    const uint first = links[v];
+    if (first & LINK_KNOWN) continue;
+    uint link = links[first];
+    uint n_links = 1;
+    for (; !(link & LINK_KNOWN) && n_links < n_vertices; ++n_links) link = links[link];
+    if (!(link & LINK_KNOWN)) {
+      state[STATE_OVERFLOW] = STATE_STUCK;
+      link = LINK_KNOWN;
+    }
+    links[v] = link;
+    for (uint on_path = first, next = links[first]; !(next & LINK_KNOWN); next = links[on_path]) {
+      links[on_path] = link;
+      on_path = next;
+    }
+  }
+}
+
+// Give the listed edges their new ends, and remove those within one supervertex.
+//
+// In       links of this depth, all known.
+// In-out   list, lengths; next: reservations of the next depth, and its counts.
+// Launch   a work-group a segment.
+kernel void filter_boruvka_cpu_contract(const global uint *links, volatile global uint *next,
+                                        global uint4 *edges, global weight_t *listed,
+                                        global uint *lengths, volatile global uint *state,
+                                        uint here, uint counts, uint stride) {
+  links += here;
+  local uint lowering[2 * BLOCK];
+  const list_t list = {edges, listed};
+  const uint first = get_group_id(0) * stride, last = first + lengths[get_group_id(0)];
+  uint at = first;
+  for (uint block = first; block < last; block += min(last - block, (uint)BLOCK)) {
+    const uint end = block + min(last - block, (uint)BLOCK), entered = at;
+    for (uint position = block; position < end; ++position) {
+      uint4 edge = edges[position];
+      edge.x = links[edge.x] & LINK_NUMBER;
+      edge.y = links[edge.y] & LINK_NUMBER;
+      edges[at] = edge;
+#if WEIGHT_BITS == 64
+      listed[at] = listed[position];
+#endif
+      at += edge.x != edge.y;
+    }
+    list_reserve(&list, entered, at, next, lowering);
+  }
+  lengths[get_group_id(0)] = at - first;
+  if (at > first) atomic_add(state + counts + COUNT_EDGES, at - first);
+}
+
+// Find the component that the phase leaves every vertex of a depth in, once those of the next depth
+// are found.
+//
+// In       links of the next depth, all final; anew: whether this depth is the graph's vertices,
+//          whose links are final from the phase before.
+// In-out   links[n_vertices] of this depth.
+// Launch   any.
+kernel void filter_boruvka_cpu_settle(global uint *links, uint here, uint there, uint n_vertices,
+                                      uint anew) {
+  GRID_FOR(v, n_vertices) {
+    const uint link = links[here + v];
+    const bool is_settled = (link & LINK_FINAL) & (anew ? 0 : LINK_FINAL);
+    links[here + v] = is_settled ? link : links[there + (link & LINK_NUMBER)];
+  }
+}

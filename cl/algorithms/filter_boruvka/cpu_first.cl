@@ -1,0 +1,76 @@
+// filter-boruvka in the shape of a CPU: the first round of a graph whose incident slots are known,
+// as of one that is solved again and again. Every vertex looks at its own edges: nothing is listed
+// before the first contraction, and no atomic is needed to choose.
+#include "algorithms/filter_boruvka/cpu_list.cl"
+
+// The lightest of some slots, or NO_POSITION if there are none. Slots rise, so of equal
+// weights the first stays. Keys and slots are compared as whole words where they fit: a branch would
+// be predicted wrongly half of the time.
+static inline uint wi_lightest(const global weight_t *weights, const global uint *slots, uint begin,
+                               uint end) {
+#if WEIGHT_BITS == 64
+  uint best = NO_POSITION;
+  ulong least = ULONG_MAX;
+  for (uint i = begin; i < end; ++i) {
+    const ulong key = weight_key(weights[slots[i]]);
+    const bool is_less = (key < least) | (best == NO_POSITION);
+    least = is_less ? key : least;
+    best = is_less ? slots[i] : best;
+  }
+  return best;
+#else
+  ulong best = ULONG_MAX;
+  for (uint i = begin; i < end; ++i)
+    best = min(best, (ulong)weight_key(weights[slots[i]]) << 32 | slots[i]);
+  return (uint)best;
+#endif
+}
+
+// Let every vertex choose its lightest edge.
+//
+// In       rows[n_slots], indices[n_slots]: the ends of each slot's edge, stored once;
+//          weights[n_slots]; incident[2 n_slots]: the slots of each vertex's edges, rising;
+//          starts[n + 1]: where those of each vertex begin.
+// Out      chosen[n]: (slot, other end), slot NO_POSITION if there is no edge.
+// Launch   any. O(n + n_slots).
+kernel void filter_boruvka_cpu_first_choose(const global uint *rows, const global uint *indices,
+                                            const global weight_t *weights,
+                                            const global uint *starts, const global uint *incident,
+                                            global uint2 *chosen, uint n) {
+  const uint end = range_end(n);
+  for (uint v = range_begin(n); v < end; ++v) {
+    const uint slot = wi_lightest(weights, incident, starts[v], starts[v + 1]);
+    chosen[v] = (uint2)(slot, slot == NO_POSITION ? v : rows[slot] ^ indices[slot] ^ v);
+  }
+}
+
+// Put the chosen edges into the forest; in all else as filter_boruvka_cpu_hook does at depth 0.
+//
+// In       chosen[n].
+// Out      links[n]; next: empty reservations of the roots; in_forest: 1 where an edge joins.
+// In-out   counts of depth 1; state[components].
+// Launch   any.
+kernel void filter_boruvka_cpu_first_hook(const global uint2 *chosen, global uint *next,
+                                          global uint *links, global uchar *in_forest,
+                                          volatile global uint *state, uint counts, uint components,
+                                          uint n, uint next_stride) {
+  const uint end = range_end(n);
+  for (uint tile = range_begin(n); tile < end; tile += BLOCK) {
+    const uint tile_end = min(tile + BLOCK, end);
+    uint n_roots = 0, n_finished = 0;
+    for (uint v = tile; v < tile_end; ++v) {
+      const uint2 edge = chosen[v];
+      if (edge.x == NO_POSITION) {
+        links[v] = LINK_FINISHED;
+        n_finished += 1;
+        continue;
+      }
+      const bool is_root = (v < edge.y) & (chosen[edge.y].x == edge.x);
+      links[v] = is_root ? LINK_ROOT : edge.y;
+      forest_mark(in_forest, edge.x);
+      n_roots += is_root;
+    }
+    hook_number(links, next, state, tile, tile_end, n_roots, n_finished, counts, components,
+                next_stride);
+  }
+}

@@ -1,0 +1,107 @@
+// filter-boruvka in the shape of a CPU: segments of the edge list, and reservations.
+//
+// Every work-item has a segment of the list to itself, of `stride` edges, of which the first
+// lengths[segment] are in use. Edges keep their order, and segments follow one another, so positions
+// in the list order edges as their slots do. The position therefore stands for the edge's id in
+// reservations, and leads from a supervertex straight to the edge that it has reserved.
+#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_CPU_LIST
+#define CLMST_ALGORITHMS_FILTER_BORUVKA_CPU_LIST
+
+#include "algorithms/filter_boruvka/links.cl"
+#include "algorithms/filter_boruvka/window.cl"
+#include "device/reservation.cl"
+#include "device/weight_key.cl"
+#include "device/work_group.cl"
+
+// Edges gone through at a time, so that what is touched twice is still in the nearest cache.
+#define BLOCK 1024
+
+// The link of a root until it has a number: while supervertices of a tile are counted.
+#define LINK_ROOT 0xfffffffeu
+
+// No position: reservation_id of a supervertex that has reserved no edge.
+#define NO_POSITION 0xffffffffu
+
+// state[]: whether a segment overflowed, or links led round; the components that each phase leaves;
+// the counts of each depth of each phase: its vertices, its edges.
+#define STATE_OVERFLOW 0
+#define STATE_STUCK 2
+#define COUNT_VERTICES 0
+#define COUNT_EDGES 1
+
+// The list: edges as (end, end, leading key word, slot). `weights` has the weight of each position
+// if weights have 64 bits, which is what reservations look up by it; else nothing.
+typedef struct {
+  global uint4 *edges;
+  global weight_t *weights;
+} list_t;
+
+// The first of this work-item's contiguous range of the items 0 .. n - 1.
+static inline uint range_begin(uint n) {
+  return (uint)((ulong)n * get_group_id(0) / get_num_groups(0));
+}
+
+// The item behind the last of that range.
+static inline uint range_end(uint n) {
+  return (uint)((ulong)n * (get_group_id(0) + 1) / get_num_groups(0));
+}
+
+// The edge at a position, which is its id.
+static inline edge_t list_edge(const list_t *list, uint position) {
+  const uint4 words = list->edges[position];
+  const edge_t edge = {words.x, words.y, words.z, position};
+  return edge;
+}
+
+// Whether an edge lowers the reservation of a supervertex, by its first word. The read races with
+// the atomics of others; words only fall, so what an edge does not lower now it never will.
+static inline uint reservation_is_lowered(const volatile global uint *reserved, uint vertex,
+                                          reservation_word_t word) {
+  return ((const volatile global reservation_word_t *)reserved)[vertex] > word;
+}
+
+// Put the edge in a slot into the forest. Two supervertices that chose one edge store the same byte.
+static inline void forest_mark(global uchar *in_forest, uint slot) { in_forest[slot] = 1; }
+
+// Number the roots and the finished vertices of a tile of links. The roots become supervertices of
+// the next depth: `next` gets empty reservations for them.
+static inline void hook_number(global uint *links, global uint *next, volatile global uint *state,
+                               uint tile, uint tile_end, uint n_roots, uint n_finished, uint counts,
+                               uint components, uint next_stride) {
+  uint root = n_roots ? atomic_add(state + counts + COUNT_VERTICES, n_roots) : 0;
+  uint component = n_finished ? atomic_add(state + components, n_finished) : 0;
+  for (uint k = 0; k < n_roots; ++k) reservation_reset(next, next_stride, root + k);
+  for (uint v = tile; v < tile_end; ++v) {
+    const uint link = links[v];
+    const bool is_root = link == LINK_ROOT, is_finished = link == LINK_FINISHED;
+    links[v] = is_root       ? LINK_KNOWN | root
+               : is_finished ? LINK_KNOWN | LINK_FINAL | component
+                             : link;
+    root += is_root;
+    component += is_finished;
+  }
+}
+
+// Reserve both ends of the edges at the positions [from, to), at most BLOCK.
+//
+// First the ends are found whose reservation an edge lowers, which are few: these are loads alone,
+// without branches, so many are under way at once. An atomic would wait for all of them.
+static inline void list_reserve(const list_t *list, uint from, uint to,
+                                volatile global uint *reserved, local uint *lowering) {
+  uint n_lowering = 0;
+  for (uint i = 0; i < to - from; ++i) {
+    const edge_t edge = list_edge(list, from + i);
+    const reservation_word_t word = reservation_first_word(edge, list->weights);
+    lowering[n_lowering] = 2 * i;
+    n_lowering += reservation_is_lowered(reserved, edge.u, word);
+    lowering[n_lowering] = 2 * i + 1;
+    n_lowering += reservation_is_lowered(reserved, edge.v, word);
+  }
+  for (uint k = 0; k < n_lowering; ++k) {
+    const edge_t edge = list_edge(list, from + lowering[k] / 2);
+    const reservation_word_t word = reservation_first_word(edge, list->weights);
+    reservation_lower_first(reserved, lowering[k] % 2 ? edge.v : edge.u, word);
+  }
+}
+
+#endif

@@ -1,1 +1,0 @@
-"""filter-boruvka's rounds for CPUs: each work-item works alone."""

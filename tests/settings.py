@@ -1,0 +1,21 @@
+"""Every algorithm as tests that run all of them take it: filter-boruvka in each of its shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clmst import FilterBoruvkaOptions
+from clmst.algorithms import ALGORITHMS
+
+SHAPES = {
+    f"filter-boruvka-{shape}": {
+        "algorithm": "filter-boruvka",
+        "options": FilterBoruvkaOptions(shape=shape),
+    }
+    for shape in ("cpu", "gpu")
+}
+# What the public calls take, by a name for a test's id.
+SETTINGS: dict[str, dict[str, Any]] = dict(
+    sorted(({name: {"algorithm": name} for name in ALGORITHMS} | SHAPES).items())
+)
+del SETTINGS["filter-boruvka"]  # one of its shapes, by the device
