@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks import structure
+import clmst
+from benchmarks import structure, way_of_a_solve
 
 FILES = {
     "clmst/__init__.py": "",
@@ -64,3 +67,40 @@ def test_the_path_of_a_solve() -> None:
     assert path["files"][0] == "api.py"
     assert {"intake.py", "algorithms/ecl/solve.py"} <= set(path["files"])
     assert path["back"] < path["doors"] == len(path["edges"])
+
+
+@pytest.fixture(scope="module")
+def traced() -> dict[str, Any]:
+    if not any(one.device.capabilities.kind == "cpu" for one in clmst.devices() if one.usable):
+        pytest.skip("the picture is of a solve on a CPU")
+    return way_of_a_solve.traced()
+
+
+def test_the_picture_shows_the_files_that_a_solve_goes_through(traced: dict[str, Any]) -> None:
+    """Where this fails, ``python -m benchmarks.way_of_a_solve`` draws the picture anew."""
+    drawn: list[list[str]] = []
+    for text in ElementTree.parse(way_of_a_solve.PICTURE).iter("{http://www.w3.org/2000/svg}text"):
+        if text.get("class") == "files":
+            drawn[-1] += "".join(text.itertext()).split()
+        elif text.get("class") is None:
+            drawn.append([])
+    assert drawn == way_of_a_solve.files_by_part(traced)
+
+
+def test_calls_of_a_solve_go_down_only(traced: dict[str, Any]) -> None:
+    """A part that calls one above it would be a layer that is none."""
+    assert len(way_of_a_solve.PARTS) <= 8
+    up = [
+        (one, other)
+        for one, other in traced["edges"]
+        if way_of_a_solve.part_of(other) < way_of_a_solve.part_of(one)
+    ]
+    assert up == []
+
+
+def test_a_file_of_no_part_is_refused() -> None:
+    assert way_of_a_solve.PARTS[way_of_a_solve.part_of("algorithms/ecl/solve.py")].name == (
+        "algorithm"
+    )
+    with pytest.raises(LookupError, match=r"repeated/session\.py"):
+        way_of_a_solve.part_of("repeated/session.py")
