@@ -3,9 +3,9 @@
 >>> from clmst.io import read_graph, write_graph
 >>> write_graph(read_graph("roads.gr.gz"), "roads.egr")
 
-The suffix of a path says which format it is, and ``.gz`` behind it that it is compressed;
-:data:`FORMATS` lists them. Files hold simple graphs: edges between the same two vertices are read,
-and written, as one, with the least of their weights.
+The suffix of a path gives the format; a further ``.gz`` means that it is compressed.
+:data:`FORMATS` lists the formats. Files hold simple graphs: edges between the same two vertices are
+read, and written, as one, with the least of their weights.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def read_graph(path: str | Path, *, format: str | None = None) -> Graph:  # noqa
     path : str or Path
         A file; compressed if its name ends in ``.gz``.
     format : str, optional
-        The name of one of :data:`FORMATS`; the suffix of `path` decides when left out.
+        The name of one of :data:`FORMATS`; by default the suffix of `path` decides.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def read_graph(path: str | Path, *, format: str | None = None) -> Graph:  # noqa
 
     Notes
     -----
-    O(size of the file). Nothing is allocated on the word of a header alone.
+    O(size of the file). Sizes in a header alone never cause an allocation.
     """
     path = check_path("path", path)
     chosen = registry.find(path, format)
@@ -80,12 +80,12 @@ def read_points(path: str | Path, *, format: str | None = None) -> Points | Dens
     path : str or Path
         A file; compressed if its name ends in ``.gz``.
     format : str, optional
-        ``tsplib``; the suffix of `path` decides when left out.
+        ``tsplib``; by default the suffix of `path` decides.
 
     Returns
     -------
     Points or DenseGraph
-        The latter of files that list the distances themselves.
+        A DenseGraph if the file lists the distances themselves.
 
     Raises
     ------
@@ -108,9 +108,9 @@ def read_points(path: str | Path, *, format: str | None = None) -> Points | Dens
 def write_graph(graph: Graph, path: str | Path, *, format: str | None = None) -> None:  # noqa: A002
     """Write a graph, so that reading the file gives the same vertices, edges and weights.
 
-    Of parallel edges the lightest is written; self-loops are not. Vertices go by number; only
-    edge lists keep labels, and only such as are integers. An existing file is replaced, and only
-    once all is written.
+    Of parallel edges the lightest is written; self-loops are not. Vertices are written as numbers;
+    only edge lists keep labels, if these are integers. An existing file is replaced only after all
+    is written.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def write_graph(graph: Graph, path: str | Path, *, format: str | None = None) ->
     path : str or Path
         Compressed if its name ends in ``.gz``.
     format : str, optional
-        The name of one of :data:`FORMATS`; the suffix of `path` decides when left out.
+        The name of one of :data:`FORMATS`; by default the suffix of `path` decides.
 
     Raises
     ------
@@ -135,14 +135,14 @@ def write_graph(graph: Graph, path: str | Path, *, format: str | None = None) ->
 
 
 def write_forest(forest: Forest, path: str | Path, *, format: str | None = None) -> None:  # noqa: A002
-    """Write a forest: its edges, or as JSON a summary.
+    """Write a forest: its edges, or a summary as JSON.
 
     Parameters
     ----------
     forest : Forest
     path : str or Path
-        Compressed if its name ends in ``.gz``. An existing file is replaced, and only once all
-        is written.
+        Compressed if its name ends in ``.gz``. An existing file is replaced only after all is
+        written.
     format : str, optional
         ``edge-list``, ``matrix-market``, ``npz`` or ``json``; the suffix of `path` decides when
         left out.
@@ -172,13 +172,13 @@ def read_forest(path: str | Path, graph: Graph, *, format: str | None = None) ->
     path : str or Path
     graph : Graph
     format : str, optional
-        The name of one of :data:`FORMATS`; the suffix of `path` decides when left out.
+        The name of one of :data:`FORMATS`; by default the suffix of `path` decides.
 
     Returns
     -------
     Forest
-        In the graph's canonical order. Whether it spans the graph, and is a minimum, is for
-        :meth:`Forest.verify` to say.
+        In the graph's canonical order. :meth:`Forest.verify` checks whether it spans the graph and
+        is a minimum.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Text as arrays: where each line and token of a block of text starts and ends.
 
-No line and no token of a well-formed file is ever a Python object: a file is taken in blocks that
-stay in cache, and one pass finds the borders of all tokens.
+Lines and tokens of a well-formed file never become Python objects: a file is read in blocks that
+fit the cache, and one pass finds the borders of all tokens.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from clmst.core.errors import FileFormatError
 
-BLOCK_BYTES = 1 << 20  # 128 KiB to 1 MiB read equally fast, 16 MiB half as fast again
+BLOCK_BYTES = 1 << 20  # 128 KiB to 1 MiB are equally fast; 16 MiB takes half as long again
 
-_SPACE = 32  # it and all below it separate tokens
+_SPACE = 32  # this byte and all below it separate tokens
 _EMPTY_FIELD = re.compile(rb"^[ \t]*,|,[ \t]*(?=[,\r\n]|\Z)", re.MULTILINE)
 _COMMA_TO_SPACE = bytes.maketrans(b",", b" ")
 
@@ -40,7 +40,7 @@ class Block:
     counts : ndarray of int64, shape (n_lines,)
         How many tokens each line has.
     file_bytes : int or None
-        Bytes of the file on the disk, where that is known.
+        Bytes of the file on the disk, if known.
     """
 
     text: npt.NDArray[np.uint8]
@@ -95,7 +95,7 @@ def blocks(
     commas : bool
         Commas separate tokens too; two in a row are an error.
     file_bytes : int, optional
-        What the blocks tell of the size of the file.
+        The size of the file on the disk, for the blocks.
 
     Raises
     ------

@@ -21,7 +21,7 @@ VERTICES_PER_BYTE = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredSizes:
-    """How many vertices and edges a header says that its file holds.
+    """The numbers of vertices and edges that a header declares.
 
     Raises
     ------
@@ -71,7 +71,7 @@ class DeclaredSizes:
                     "it must give the numbers of vertices and edges"
                 )
             significant = word.lstrip("0") or "0"
-            counts.append(int(significant[:20]))  # more digits than that are too many in any case
+            counts.append(int(significant[:20]))  # more digits are too many in any case
         try:
             return cls(n_vertices=counts[0], n_edges=counts[1], file_bytes=file_bytes)
         except FileFormatError as error:

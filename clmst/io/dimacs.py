@@ -1,10 +1,9 @@
 """DIMACS ``.gr``: the shortest path challenge, ``p edge`` files and the formats of PACE.
 
 ``c`` starts a comment, ``p WORD n m`` declares n vertices and m arcs, ``a u v w`` or ``e u v`` is
-an arc; PACE leaves out the letter. Vertices are numbered from 1. Some files list every edge
-once, others in both directions: arcs between the same two vertices are one edge, whose weight is
-the least of theirs. Files called ``.gr`` that hold SteinLib sections are told apart by their
-first line.
+an arc; PACE leaves out the letter. Vertices are numbered from 1. Some files list every edge once,
+others in both directions: arcs between the same two vertices are one edge, with the least of their
+weights. ``.gr`` files of SteinLib sections are recognised by their first line.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from clmst.io.edge_rows import EdgeRows, write_rows
 from clmst.io.files import SourceFile
 from clmst.io.simple_graph import simple_edges
 
-# What the first byte of a line makes of it; a blank line has 0.
+# The kind of a line by its first byte; a blank line has 0.
 _OTHER, _SKIPPED, _ARC, _BARE_ARC = range(4)
 _KINDS = np.full(256, _OTHER, np.uint8)
 _KINDS[[0, ord("c")]] = _SKIPPED

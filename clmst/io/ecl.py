@@ -1,8 +1,8 @@
-"""ECL ``.egr``: the arrays of a symmetric CSR as they stand in memory.
+"""ECL ``.egr``: the arrays of a symmetric CSR as in memory.
 
 Little-endian 32-bit numbers: n, m, n + 1 row starts, m columns and, if there are any, m weights.
-Readers elsewhere take all of them as signed. Here the sizes, starts and columns are unsigned,
-which is the same below 2**31; the length of the file proves the sizes.
+Other programs read all of them as signed. Here the sizes, starts and columns are unsigned, which is
+the same below 2**31. The length of the file confirms the sizes.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _HEADER_BYTES = 8
 def read(source: SourceFile) -> Graph:
     """Read an ECL graph; missing weights are 1.
 
-    A file that is not symmetric is taken as SciPy takes a matrix: the two directions of an edge
-    are one, with the lesser weight.
+    A file that is not symmetric is read as a SciPy matrix is: the two directions of an edge are one
+    edge, with the lesser weight.
 
     Raises
     ------
     FileFormatError
-        The length of the file is not what its header makes it, or the arrays are no CSR.
+        The length of the file does not match its header, or the arrays are no CSR.
     """
     header = source.stream.read(_HEADER_BYTES)
     if len(header) < _HEADER_BYTES:
@@ -66,8 +66,8 @@ def write(graph: Graph, stream: BinaryIO) -> None:
     Raises
     ------
     InvalidArgumentError
-        A weight is no integer of 32 bits, or there are 2**31 vertices or stored edges and more,
-        which readers elsewhere take for negative numbers.
+        A weight is no integer of 32 bits, or there are 2**31 or more vertices or stored edges,
+        which other programs read as negative numbers.
     """
     edges = simple_edges(graph)
     _check_weights(edges.weights)
@@ -80,9 +80,9 @@ def write(graph: Graph, stream: BinaryIO) -> None:
 
 
 def write_csr(indptr: Array, indices: Array, weights: Array, stream: BinaryIO) -> None:
-    """Write the arrays of a symmetric CSR, without loops or parallel edges, as they are.
+    """Write the arrays of a symmetric CSR without loops or parallel edges.
 
-    It trusts its arguments; :func:`write` takes any graph.
+    The arguments are not checked; :func:`write` takes any graph.
     """
     stream.write(np.array([indptr.size - 1, indices.size], _UNSIGNED).tobytes())
     for array, dtype in ((indptr, _UNSIGNED), (indices, _UNSIGNED), (weights, _SIGNED)):

@@ -2,12 +2,12 @@
 
 Lines that start with ``#`` or ``%`` are comments. Vertices are the numbers that occur; where they
 are not 0 .. n - 1, the graph has as many vertices as there are numbers, in rising order, and keeps
-the numbers as its `vertex_labels`. A vertex without neighbours is written as a loop ``u u 0``:
-that, too, is a number that occurs, and loops are never edges.
+the numbers as its `vertex_labels`. A vertex without neighbours is written as a loop ``u u 0``: so
+its number occurs, and loops are never edges.
 
-Two headers are understood: that of :func:`write`, a comment whose counts must be kept, and that of
-the algs4 collection, two lines with one number each: n, which also counts vertices that do not
-occur, and m.
+Two headers are read. That of :func:`write` is a comment whose counts must be right. That of the
+algs4 collection is two lines with one number each: n, which also counts vertices that do not occur,
+and m.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Lines:
             self.edges.add(block, lines, n_vertices=n)
 
     def _refuse_matrix(self) -> None:
-        """Refuse a Matrix Market file: its banner passes for a comment, its sizes for an edge."""
+        """Refuse a Matrix Market file: its banner reads as a comment, its sizes as an edge."""
         if self.comment.lower().startswith(b"%%matrixmarket"):
             raise FileFormatError("line 1 is a Matrix Market banner; the suffix must be .mtx")
 
@@ -74,7 +74,7 @@ class _Lines:
 def read(source: SourceFile) -> Graph:
     """Read an edge list; missing weights are 1.
 
-    Edges between the same two vertices are one, whose weight is the least of theirs.
+    Edges between the same two vertices become one edge with the least of their weights.
 
     Raises
     ------
@@ -95,9 +95,9 @@ def read(source: SourceFile) -> Graph:
 
 
 def _check_counts(comment: bytes, n_vertices: int, n_edges: int) -> int | None:
-    """Raise unless the counts of a header were kept; return the vertices that it names.
+    """Raise unless the counts of a header are right; return its number of vertices.
 
-    In the list of a forest, lone vertices do not occur.
+    The list of a forest has no isolated vertices.
     """
     if not comment.startswith(_HEADER):
         return None
@@ -151,7 +151,7 @@ def read_forest(source: SourceFile) -> ForestEdges:
     u, v, weights = lines.edges.arrays()
     n_occurring = rank(u, v)[2].size
     if lines.comment.startswith(_GRAPH_HEADER):
-        is_edge = u != v  # the loops that write() made name lone vertices
+        is_edge = u != v  # write() makes a loop for each isolated vertex
         u, v, weights = u[is_edge], v[is_edge], None if weights is None else weights[is_edge]
     return ForestEdges(
         n_vertices=_check_counts(lines.comment, n_occurring, u.size),

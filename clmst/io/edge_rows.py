@@ -1,4 +1,4 @@
-"""Lines that hold one edge each, ``u v`` or ``u v weight``: what most text formats are made of."""
+"""Lines with one edge each, ``u v`` or ``u v weight``, as most text formats have them."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class EdgeRows:
 
     @property
     def n_rows(self) -> int:
-        """How many edges were gathered."""
+        """Number of edges so far."""
         return sum(part.size for part in self._u)
 
     def arrays(self) -> tuple[Array, Array, Array | None]:
         """Return endpoints u and v and the weights, in file order, each of shape (n_rows,).
 
-        Weights are int64, uint64 or float64, and None where the file has none.
+        Weights are int64, uint64 or float64, or None if the file has none.
         """
         if not self._u:
             return np.zeros(0, np.int64), np.zeros(0, np.int64), None
@@ -56,15 +56,15 @@ class EdgeRows:
         lines : ndarray of int
             Rising; none of them blank.
         skip : int or ndarray of int, one for each of `lines`
-            Tokens in front of the first endpoint.
+            Tokens before the first endpoint.
         n_vertices : int, optional
-            How many vertices there are, where the file has said so.
+            The number of vertices, if the file declares it.
 
         Raises
         ------
         FileFormatError
-            A line has neither two nor three fields, or not as many as the lines before; a vertex
-            is no integer or out of range; a weight is no number, or NaN.
+            A line has neither two nor three fields, or another number than the lines before; a
+            vertex is no integer or out of range; a weight is no number, or NaN.
         """
         if lines.size == 0:
             return
@@ -122,8 +122,8 @@ class EdgeRows:
 def write_rows(stream: BinaryIO, row: str, *columns: Array) -> None:
     """Write one line for each entry of `columns`, as ``row % (entries)``.
 
-    Weights go with ``%r``: it writes integers as such, and of each float the shortest decimal
-    number that reads back as the same float64. Bools are written as 0 and 1.
+    Weights take ``%r``: it writes integers exactly, and each float as the shortest decimal number
+    that reads back as the same float64. Bools are written as 0 and 1.
     """
     columns = tuple(c.view(np.uint8) if c.dtype == np.bool_ else c for c in columns)
     for start in range(0, columns[0].size, _ROWS_AT_ONCE):

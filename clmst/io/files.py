@@ -22,11 +22,11 @@ from clmst.core.errors import (
 from clmst.core.memory import physical_memory
 
 GZIP_SUFFIX = ".gz"
-# What comes out of a compressed file: so many bytes, or so many times its own size.
+# A compressed file may expand to so many bytes, or so many times its own size.
 FREE_EXPANSION = 1 << 28
 MAX_EXPANSION = 200
 _PIECE_BYTES = 1 << 20
-_GZIP_LEVEL = 6  # level 9, the default of the gzip module, takes thrice the time for one percent
+_GZIP_LEVEL = 6  # level 9, gzip's default, takes three times as long for one per cent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +36,12 @@ class SourceFile:
     Attributes
     ----------
     stream : binary file
-        Decompressed where the name ends in ``.gz``; can seek.
+        Seekable; decompressed if the name ends in ``.gz``.
     size : int or None
-        Bytes in `stream`, where it is a file on disk as it stands; None where only reading all
-        of it would tell.
+        Bytes in `stream`, if it is an uncompressed file on a disk; else None, since only reading
+        all of it would tell.
     stored : int or None
-        Bytes of the file as it is on the disk, or as a pipe gave it; None if nobody knows.
+        Bytes of the file on the disk, or from a pipe; None if unknown.
     """
 
     stream: BinaryIO
@@ -50,12 +50,12 @@ class SourceFile:
 
 
 class BoundedGzip(gzip.GzipFile):
-    """A compressed file that is read up to a limit: a few kilobytes may be gigabytes of zeros.
+    """A compressed file that is read up to a limit: a few kilobytes may expand to gigabytes.
 
     Raises
     ------
     FileFormatError
-        More has come out of it than :func:`expansion_limit` allows.
+        It expands beyond :func:`expansion_limit`.
     """
 
     def __init__(self, file: BinaryIO, stored: int) -> None:
@@ -63,7 +63,7 @@ class BoundedGzip(gzip.GzipFile):
         self._stored = stored
 
     def read(self, size: int | None = -1) -> bytes:
-        """Return so many bytes, all that are left if it is negative."""
+        """Return `size` bytes, or all remaining ones if it is negative."""
         if size is not None and size >= 0:
             return self._counted(super().read(size))
         pieces = []
@@ -72,7 +72,7 @@ class BoundedGzip(gzip.GzipFile):
         return b"".join(pieces)
 
     def readline(self, size: int | None = -1) -> bytes:
-        """Return a line, of so many bytes at most if `size` is not negative."""
+        """Return a line, of at most `size` bytes if that is not negative."""
         most = _PIECE_BYTES if size is None or size < 0 else size
         return self._counted(super().readline(most))
 
@@ -82,12 +82,12 @@ class BoundedGzip(gzip.GzipFile):
 
 
 def expansion_limit(stored: int) -> int:
-    """Return how many bytes may come out of so many compressed ones."""
+    """Return how many bytes a compressed file may expand to."""
     return max(FREE_EXPANSION, MAX_EXPANSION * stored)
 
 
 def check_expansion(n_bytes: int, stored: int) -> None:
-    """Raise if more comes out of a compressed file than the limit."""
+    """Raise if a compressed file expands beyond the limit."""
     if n_bytes > expansion_limit(stored):
         raise FileFormatError(
             f"{stored} compressed bytes expand to {n_bytes} or more; there may be "
@@ -97,7 +97,7 @@ def check_expansion(n_bytes: int, stored: int) -> None:
 
 
 def read_whole(file: BinaryIO) -> bytes:
-    """Return all that a pipe gives, which must fit half of this machine's memory."""
+    """Return all bytes of a pipe, at most half of this machine's memory."""
     memory = physical_memory()
     most = 1 << 63 if memory is None else memory // 2
     pieces, n_bytes = [], 0
@@ -119,15 +119,15 @@ def is_compressed(path: Path) -> bool:
 
 @contextmanager
 def reading(path: Path) -> Iterator[SourceFile]:
-    """Open `path`, and put its name in front of whatever its reader finds wrong with it.
+    """Open `path`, and put its name before the message of each error of its reader.
 
     Raises
     ------
     InvalidArgumentError
         There is no such file, or it cannot be opened.
     FileFormatError
-        The file is empty, is no whole gzip file although its name ends in ``.gz``, or the body
-        of the ``with`` statement raised :class:`InvalidGraphError`.
+        The file is empty; its name ends in ``.gz`` but it is no complete gzip file; or the body of
+        the ``with`` statement raised :class:`InvalidGraphError`.
     """
     with _open(path) as file:
         try:
@@ -153,7 +153,7 @@ def _open(path: Path) -> BinaryIO:
 
 
 def _source(file: BinaryIO, compressed: bool) -> SourceFile:
-    """Make a seekable source of an open file; raise if there is nothing in it."""
+    """Make a seekable source of an open file; raise if it is empty."""
     is_pipe = not file.seekable()
     stream: BinaryIO = BytesIO(read_whole(file)) if is_pipe else file
     stored = stream.seek(0, os.SEEK_END) if is_pipe else os.fstat(file.fileno()).st_size
@@ -168,7 +168,7 @@ def _source(file: BinaryIO, compressed: bool) -> SourceFile:
 
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
-    """Open a stream whose bytes take the place of `path` at the end of the ``with`` statement.
+    """Open a stream whose bytes replace `path` at the end of the ``with`` statement.
 
     As :func:`clmst.core.atomic_file.replacing`; compressed where the name ends in ``.gz``.
     """

@@ -17,21 +17,21 @@ _MAXIMUM = b"clmst maximum spanning forest"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ForestEdges:
-    """Edges as a file lists them.
+    """The edges that a file lists.
 
     Attributes
     ----------
     n_vertices : int or None
-        Vertices of the graph that it is a forest of, if the file says so.
+        Number of vertices of the forest's graph, if the file has it.
     u, v : ndarray of int, shape (k,)
         Endpoints, in any order.
     weights : ndarray, shape (k,), or None
     edge_ids : ndarray of int, shape (k,), or None
         Positions in the input that the graph was made of.
     maximum : bool
-        Whether the file says that it is a maximum spanning forest.
+        Whether it is a maximum spanning forest by the file.
     are_labels : bool
-        Whether `u` and `v` are integer labels of the graph's vertices, where it has such.
+        Whether `u` and `v` are integer labels of the graph's vertices.
     """
 
     n_vertices: int | None
@@ -44,7 +44,7 @@ class ForestEdges:
 
     @classmethod
     def of(cls, graph: Graph, *, maximum: bool = False) -> ForestEdges:
-        """Take all edges of a file that was read as a graph."""
+        """Make it of all edges of a file that was read as a graph."""
         u, v, w, _ = graph.edges()
         return cls(n_vertices=graph.n_vertices, u=u, v=v, weights=w, maximum=maximum)
 
@@ -83,8 +83,8 @@ def attach(listed: ForestEdges, graph: Graph) -> Forest:
     Returns
     -------
     Forest
-        In the graph's canonical order and its dtype. That it is a spanning forest, and of least
-        weight, is not checked here.
+        In the graph's canonical order and its dtype. Whether it is a spanning forest of least
+        weight is not checked here.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def _vertices(listed: ForestEdges, graph: Graph) -> tuple[Array, Array]:
 
 
 def _look_up(values: Array, wanted: Array) -> tuple[Array, Array]:
-    """Return the position of each wanted value in `values`, and whether it is there at all."""
+    """Return the position of each wanted value in `values`, and whether it exists."""
     if values.size == 0:
         return np.zeros(wanted.shape, np.int64), np.zeros(wanted.shape, bool)
     order = np.argsort(values, kind="stable")

@@ -4,9 +4,9 @@ The first line is the banner, ``%%MatrixMarket matrix coordinate FIELD SYMMETRY`
 does not start with ``%`` gives rows, columns and entries; then come lines ``i j value``, or
 ``i j`` of a pattern, numbered from 1.
 
-SciPy has a reader and a writer, but they are not for us: ``scipy.io.mmread`` takes 1.5 in an
-integer matrix for 1 and 1e400 for infinity, and ignores surplus fields; ``scipy.io.mmwrite``
-aborts the whole process when a write to a Python stream fails.
+SciPy's reader and writer are not used: ``scipy.io.mmread`` reads 1.5 in an integer matrix as 1 and
+1e400 as infinity, and ignores surplus fields; ``scipy.io.mmwrite`` aborts the whole process when a
+write to a Python stream fails.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from clmst.io.files import SourceFile
 from clmst.io.forest_edges import ForestEdges, headline, says_maximum
 from clmst.io.simple_graph import simple_edges
 
-# The fields of each entry; unsigned-integer is SciPy's own extension, for what needs uint64.
+# The fields of each entry; unsigned-integer is SciPy's own extension, for uint64.
 _FIELDS = {"pattern": 2, "integer": 3, "unsigned-integer": 3, "real": 3, "double": 3}
 _REAL = ("real", "double")
 _COMMENT = ord("%")
@@ -61,13 +61,13 @@ def read(source: SourceFile) -> Graph:
     u, v, weights = entries.arrays()
     if u.size:
         _check_field(field, u, v, weights)
-    if field in _REAL:  # even where all are written as integers, or there are none
+    if field in _REAL:  # even if all are written as integers, or there are none
         weights = np.asarray([] if weights is None else weights, np.float64)
     return Graph.from_edges(u, v, weights, n_vertices=declared.n_vertices, merge_parallel=True)
 
 
 def _field(block: Block) -> str:
-    """Read the banner on the first line; return what it says that entries are."""
+    """Read the banner on the first line; return its field."""
     words = [word.lower() for word in block.words(0)]
     if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
         raise block.error(
@@ -107,7 +107,7 @@ def _sizes(block: Block, line: int) -> DeclaredSizes:
 
 
 def _check_field(field: str, u: Array, v: Array, weights: Array | None) -> None:
-    """Raise unless the entries are of the field that the banner names."""
+    """Raise unless the entries match the field of the banner."""
     found = 2 if weights is None else 3
     if found != _FIELDS[field]:
         raise FileFormatError(
@@ -123,7 +123,7 @@ def _check_field(field: str, u: Array, v: Array, weights: Array | None) -> None:
 
 
 def write(graph: Graph, stream: BinaryIO) -> None:
-    """Write a symmetric matrix, integer or real as the weights are."""
+    """Write a symmetric matrix, integer or real by the weights' dtype."""
     edges = simple_edges(graph)
     _write(stream, edges.n_vertices, edges.u, edges.v, edges.weights)
 

@@ -1,10 +1,10 @@
 """METIS ``.graph``: line i lists the neighbours of vertex i.
 
-The header is ``n m [fmt [ncon]]``; the digits of fmt say whether a line starts with the size of
-the vertex (100) and its ncon weights (10), which are passed over, and whether each neighbour is
-followed by the weight of the edge (1). ``%`` starts a comment; a blank line is a vertex without
-neighbours. Vertices are numbered from 1, and every edge stands in the lines of both of its
-vertices, with the same weight.
+The header is ``n m [fmt [ncon]]``; the digits of fmt say whether a line starts with the size of the
+vertex (100) and its ncon weights (10), which are skipped, and whether each neighbour is followed by
+the weight of the edge (1). ``%`` starts a comment; a blank line is a vertex without neighbours.
+Vertices are numbered from 1, and every edge is in the lines of both of its vertices, with the same
+weight.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _VERTICES_AT_ONCE = 1 << 14
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Header:
-    """What the first line says: the sizes, and what each line holds beside neighbours."""
+    """The first line: the sizes, and what a line has in addition to neighbours."""
 
     declared: DeclaredSizes
-    skip: int  # numbers in front of the first neighbour
+    skip: int  # numbers before the first neighbour
     weighted: bool
 
     @classmethod

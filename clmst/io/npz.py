@@ -1,6 +1,6 @@
 """SciPy ``.npz``: what ``scipy.sparse.save_npz`` writes and ``load_npz`` reads.
 
-A forest carries one array more than a matrix, ``edge_ids``; SciPy passes over it. Nothing is ever
+A forest has one array more than a matrix, ``edge_ids``; SciPy ignores it. Nothing is ever
 unpickled.
 """
 
@@ -27,7 +27,7 @@ from clmst.io.files import SourceFile, check_expansion
 from clmst.io.forest_edges import ForestEdges
 from clmst.io.simple_graph import simple_edges
 
-# What NumPy, SciPy and zipfile raise for files that are damaged or are something else.
+# What NumPy, SciPy and zipfile raise for files that are damaged or have another format.
 _DAMAGE = (
     BadZipFile,
     zlib.error,
@@ -54,7 +54,7 @@ def read(source: SourceFile) -> Graph:
 
 
 def _arrays(source: SourceFile) -> dict[str, Array]:
-    """Return all arrays of an archive, none of which is as long as its header says unseen."""
+    """Return all arrays of an archive, after checking their lengths."""
     stream = source.stream if source.size is not None else BytesIO(source.stream.read())
     if not is_zipfile(stream):
         raise FileFormatError("the file is no whole zip archive; a SciPy .npz file is one")
@@ -75,7 +75,7 @@ def _arrays(source: SourceFile) -> dict[str, Array]:
 
 
 def _matrix(arrays: Mapping[str, Array], stored: int | None) -> Any:
-    """Return the matrix of an archive; its arrays are checked before SciPy has them."""
+    """Return the matrix of an archive; its arrays are checked before SciPy gets them."""
     try:
         shape = [index(extent) for extent in arrays["shape"].tolist()]
         kind = arrays["format"].item()
@@ -114,7 +114,7 @@ _MAKERS: Mapping[str, Callable[[Mapping[str, Array], Any], Any]] = {
 
 
 def _check_member(archive: ZipFile, name: str) -> None:
-    """Raise unless an array of the archive is as long as its header says."""
+    """Raise unless an array of the archive has the length that its header declares."""
     with archive.open(name) as member:
         version = np.lib.format.read_magic(member)
         parse = {
@@ -139,7 +139,7 @@ def _first_line(error: BaseException) -> str:
 def write(graph: Graph, stream: BinaryIO) -> None:
     """Write the symmetric CSR array of a graph, in the dtype of its weights, not compressed.
 
-    SciPy has no sparse float16: such weights come as float32.
+    SciPy has no sparse float16: such weights become float32.
     """
     edges = simple_edges(graph)
     indptr, indices, weights = edges.symmetric_csr()
@@ -154,7 +154,7 @@ def write(graph: Graph, stream: BinaryIO) -> None:
 
 
 def write_forest(forest: Forest, stream: BinaryIO) -> None:
-    """Write ``forest.to_scipy()`` with one array more, the id of each entry's edge."""
+    """Write ``forest.to_scipy()`` and one more array, the id of each entry's edge."""
     matrix = forest.to_scipy()
     archive = BytesIO()
     np.savez(

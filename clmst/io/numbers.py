@@ -1,7 +1,7 @@
 """Numbers in text, a column of tokens at once.
 
-Integers are put together one decimal place at a time, for all tokens together; they are exact up
-to 64 bits. What is no number is found afterwards, one token at a time.
+Integers are computed one decimal digit at a time, for all tokens together; they are exact up to 64
+bits. Tokens that are no numbers are found afterwards, one at a time.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from clmst.core.weight_keys import Array
 from clmst.io.blocks import Block
 
 _PLUS, _MINUS = b"+-"
-_SAFE_DIGITS = 18  # every number of so many digits is below 2**63
-_FLOATS_AT_ONCE = 1 << 20  # bytes of the table that floats are read from
+_SAFE_DIGITS = 18  # all numbers of so many digits are below 2**63
+_FLOATS_AT_ONCE = 1 << 20  # bytes of the table that floats are parsed from
 
 
 def integers(block: Block, tokens: Array) -> tuple[Array, Array]:
@@ -25,7 +25,7 @@ def integers(block: Block, tokens: Array) -> tuple[Array, Array]:
     -------
     values : ndarray of int64, or of uint64 where a value needs it
     bad : ndarray of bool
-        Which tokens are no integers that fit; their values mean nothing.
+        Which tokens are no integers, or too large; their values are undefined.
     """
     starts, ends = block.starts[tokens], block.ends[tokens]
     first = block.text[starts]
@@ -41,7 +41,7 @@ def integers(block: Block, tokens: Array) -> tuple[Array, Array]:
 
 
 def _sum_digits(text: Array, ends: Array, lengths: Array) -> tuple[Array, Array]:
-    """Add up the last 18 digits of numbers, one decimal place at a time."""
+    """Sum up the last 18 digits of numbers, one digit at a time."""
     values = np.zeros(ends.size, np.int64)
     bad = lengths == 0
     for place in range(min(int(lengths.max(initial=0)), _SAFE_DIGITS)):
@@ -56,7 +56,7 @@ def _sum_digits(text: Array, ends: Array, lengths: Array) -> tuple[Array, Array]
 def _with_long(
     block: Block, tokens: Array, values: Array, bad: Array, long: Array
 ) -> tuple[Array, Array]:
-    """Put the values of numbers of 19 digits and more in place, in uint64 where they need it."""
+    """Store the values of numbers of 19 digits and more, as uint64 if necessary."""
     exact = [_exact_integer(block.word(int(tokens[at]))) for at in long]
     fits_signed = all(number is None or number < 1 << 63 for number in exact)
     bad[long] = [number is None for number in exact]
@@ -125,7 +125,7 @@ def _floats_at_once(block: Block, tokens: Array) -> npt.NDArray[np.float64]:
     table = block.text.take(starts[:, None] + columns, mode="clip")
     table[columns >= lengths] = 0
     try:
-        if (table == ord("_")).any():  # Python would take 1_000 for a number
+        if (table == ord("_")).any():  # Python reads 1_000 as a number
             raise ValueError  # noqa: TRY301
         values = table.view(f"S{columns.size}").ravel().astype(np.float64)
     except ValueError:
@@ -137,7 +137,7 @@ def _floats_at_once(block: Block, tokens: Array) -> npt.NDArray[np.float64]:
 
 
 def _first_no_float(block: Block, tokens: Array) -> FileFormatError:
-    """Find the first token that is no number. The slow path: one token at a time."""
+    """Find the first token that is no number, one token at a time; slow."""
     for token in tokens.tolist():
         word = block.word(token).encode("latin-1")  # in a str, float() knows spaces beyond ASCII
         try:

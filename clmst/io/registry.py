@@ -1,4 +1,4 @@
-"""The file formats that there are, and which of them a path or a name means."""
+"""The file formats, and the choice of one by path or name."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Format:
     Attributes
     ----------
     name : str
-        What ``format=`` takes.
+        The value of ``format=``.
     suffixes : tuple of str
-        File names that mean it, in lower case; each also with ``.gz`` behind it.
+        Its suffixes, in lower case; each also with ``.gz`` after it.
     description : str
         One line.
     reader, writer, points_reader, forest_reader, forest_writer : callable or None
-        None where the format does not do that.
+        None if the format does not have it.
     """
 
     name: str
@@ -123,12 +123,12 @@ FORMATS: tuple[Format, ...] = (
 
 
 def find(path: Path, name: str | None) -> Format:
-    """Return the format called `name`, or else the one that the suffix of `path` means.
+    """Return the format called `name`, or else the one of the suffix of `path`.
 
     Raises
     ------
     InvalidArgumentError
-        There is no such format; the message lists those that there are.
+        There is no such format; the message lists the formats.
     """
     if name is not None:
         name = check_text("format", name)
@@ -150,6 +150,6 @@ def _listed() -> str:
 
 
 def cannot(chosen: Format, action: str, able: Callable[[Format], object]) -> InvalidArgumentError:
-    """Make an error: `chosen` cannot do what others, for which `able` holds, can."""
+    """Make an error: `chosen` cannot do `action`; those for which `able` holds can."""
     names = ", ".join(each.name for each in FORMATS if able(each))
     return InvalidArgumentError(f"format {chosen.name} cannot {action}; these can: {names}")

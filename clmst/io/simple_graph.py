@@ -1,8 +1,8 @@
-"""What is written of a graph: every pair of neighbours once, with its lightest edge.
+"""The edges of a graph in a file: every pair of neighbours once, with its lightest edge.
 
-That is what reading the file gives back, and most formats hold no more: a matrix has one entry
-for a pair of vertices, and two lines of an arc list are one edge in its two directions. The
-minimum spanning forest stays the same. Self-loops are never in a forest and are not written.
+Most formats hold no more: a matrix has one entry for a pair of vertices, and two lines of an arc
+list are one edge in its two directions. The minimum spanning forest stays the same. Self-loops are
+never in a forest and are not written.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class SimpleEdges:
     n_vertices : int
     u, v : ndarray of uint32, shape (m,)
     weights : ndarray, shape (m,)
-        In the graph's dtype, but bool comes as uint8.
+        In the graph's dtype, but bool becomes uint8.
     """
 
     n_vertices: int
@@ -40,7 +40,7 @@ class SimpleEdges:
 
 
 def simple_edges(graph: Graph) -> SimpleEdges:
-    """Return what a file holds of `graph`. O(n_slots)."""
+    """Return the edges of `graph` that a file holds. O(n_slots)."""
     u, v, w, _ = graph.edges()
     if ((u[1:] == u[:-1]) & (v[1:] == v[:-1])).any():
         merged = Graph.from_edges(u, v, w, n_vertices=graph.n_vertices, merge_parallel=True)

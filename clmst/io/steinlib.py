@@ -1,8 +1,8 @@
 """SteinLib ``.stp``, also found as ``.gr`` in the PACE challenges.
 
 Only the graph section is read: ``Nodes n``, ``Edges m``, and lines ``E u v w`` with vertices
-numbered from 1. Sections that say other things (terminals, coordinates, comments) are passed
-over. Words may be in upper or lower case.
+numbered from 1. Other sections (terminals, coordinates, comments) are skipped. Keywords may be in
+upper or lower case.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ def read_blocks(text: Iterable[Block]) -> Graph:
 
 
 class _Sections:
-    """Where in a SteinLib file a reader is, and what the graph section has declared."""
+    """The position in a SteinLib file, and the sizes that the graph section declared."""
 
     def __init__(self) -> None:
         self.declared: dict[str, str] = {}
-        self._section = ""  # its name in lower case; empty outside of all
+        self._section = ""  # its name in lower case; empty outside of sections
         self._line = 1
         self._file_bytes: int | None = None
 

@@ -1,4 +1,4 @@
-"""JSON ``.json``: what a forest amounts to, without its edges."""
+"""JSON ``.json``: a summary of a forest, without its edges."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """TSPLIB ``.tsp``: points, or a matrix, as the complete graph of their distances.
 
-A file is a specification, ``KEYWORD : value`` a line, and sections of numbers. Of the kinds of
-distances these are read: EUC_2D and EUC_3D, GEO, and EXPLICIT in each of its matrix formats.
+A file has a specification, with a line ``KEYWORD : value`` for each key, and sections of numbers.
+The distances EUC_2D, EUC_3D, GEO and EXPLICIT, in each of its matrix formats, are supported.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from clmst.io.declared_sizes import DeclaredSizes
 from clmst.io.files import SourceFile
 from clmst.io.numbers import join, numbers
 
-# Kinds of distances between points: the metric, and how many coordinates a point has.
+# Distances between points: the metric, and the number of coordinates of a point.
 _POINTS: dict[str, tuple[Metric, int]] = {
     "EUC_2D": ("rounded-euclidean", 2),
     "EUC_3D": ("rounded-euclidean", 3),
@@ -29,7 +29,7 @@ _POINTS: dict[str, tuple[Metric, int]] = {
 }
 _KINDS = (*_POINTS, "EXPLICIT")
 
-# What sections of numbers are called, and whether they are wanted.
+# The names of sections of numbers, and whether they are read.
 _SECTIONS = {
     "NODE_COORD_SECTION": True,
     "EDGE_WEIGHT_SECTION": True,
@@ -52,7 +52,8 @@ def _full(n: int) -> tuple[Array, Array]:
     return rows.ravel(), columns.ravel()
 
 
-# Which cells a section of weights lists, in order. A triangle by columns is the other one by rows.
+# The cells that a section of weights lists, in order. A triangle by columns is the other triangle
+# by rows.
 _LAYOUTS: dict[str, Callable[[int], tuple[Array, Array]]] = {
     "FULL_MATRIX": _full,
     "UPPER_ROW": lambda n: _row_wise(n, upper=True, diagonal=0),
@@ -79,8 +80,8 @@ def read_points(source: SourceFile) -> Points | DenseGraph:
     Raises
     ------
     FileFormatError
-        Distances of a kind that is not supported, which the message names; a line breaks the
-        format; or the file holds more or fewer numbers than it declares.
+        Distances that are not supported (the message names them); a line breaks the format; or the
+        file holds more or fewer numbers than it declares.
     """
     file = _File()
     for block in blocks(source.stream, file_bytes=source.stored):
@@ -114,7 +115,7 @@ def _check_names(names: Array) -> None:
 
 
 def _matrix(n: int, values: Array, layout: str) -> Array:
-    """Return the symmetric matrix of which `values` are the cells that a layout lists."""
+    """Return the symmetric matrix whose cells, in the order of a layout, are `values`."""
     rows, columns = _LAYOUTS[layout](n)
     _check_count(values.size, rows.size, "EDGE_WEIGHT_SECTION")
     matrix = np.zeros((n, n), values.dtype)
@@ -126,17 +127,17 @@ def _matrix(n: int, values: Array, layout: str) -> Array:
 
 @dataclass(slots=True)
 class _File:
-    """What was read of a file so far."""
+    """The content of a file so far."""
 
     specified: dict[str, str] = field(default_factory=dict)
     sections: dict[str, list[Array]] = field(default_factory=dict)
     section: str = ""
     ended: bool = False
-    line: int = 1  # that of the dimension
+    line: int = 1  # of the dimension
     file_bytes: int | None = None
 
     def take(self, block: Block) -> None:
-        """Take the lines of a block: words begin a line of their own, numbers fill sections."""
+        """Read the lines of a block: keyword lines, and numbers of sections."""
         initials = block.initials()
         is_word = (initials >= ord("A")) & (initials <= ord("z"))
         start = 0
@@ -147,7 +148,7 @@ class _File:
             start = line + 1
 
     def _take_numbers(self, block: Block, start: int, stop: int) -> None:
-        """Take the tokens on lines [start, stop), all of them numbers."""
+        """Read the tokens on lines [start, stop), all of them numbers."""
         lines = np.arange(start, stop)[block.counts[start:stop] > 0]
         if lines.size == 0 or self.ended:
             return
@@ -160,7 +161,7 @@ class _File:
             self.sections[self.section].append(numbers(block, tokens))
 
     def _take_words(self, block: Block, line: int, words: list[str]) -> None:
-        """Take a line that begins with a word: a specification, a section, or the end."""
+        """Read a line that begins with a keyword: a specification, a section, or the end."""
         if self.ended:
             return
         key, _, value = " ".join(words).partition(":")
@@ -183,12 +184,12 @@ class _File:
                 self.line, self.file_bytes = block.first_line + line, block.file_bytes
 
     def dimension(self) -> int:
-        """Return how many nodes the header declares."""
+        """Return the number of nodes that the header declares."""
         n = self.value("DIMENSION")
         return DeclaredSizes.parse(n, "0", line=self.line, file_bytes=self.file_bytes).n_vertices
 
     def value(self, key: str, known: Iterable[str] = ()) -> str:
-        """Return what the header says of `key`, which must be one of those known if there are."""
+        """Return the header's value of `key`, which must be one of `known` if that is given."""
         if key not in self.specified:
             raise FileFormatError(f"there is no line '{key} : ...'; it must be there")
         value = self.specified[key]

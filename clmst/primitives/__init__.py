@@ -1,7 +1,8 @@
 """Reusable device primitives, usable without any graph: host side of ``cl/primitives``.
 
-All take and give :class:`clmst.DeviceArray`; none waits for the device. Results that only the
-device can know, such as how many records a compaction keeps, stay there as arrays of one element.
+All take and return :class:`clmst.DeviceArray`; none waits for the device. Results that only the
+device knows, such as the number of records that a compaction keeps, stay there as arrays of one
+element.
 """
 
 from typing import TYPE_CHECKING
@@ -39,6 +40,6 @@ __all__ = [
     "unique_by_key",
 ]
 
-if not TYPE_CHECKING:  # whose types would be lost
+if not TYPE_CHECKING:  # it would lose their types
     for _name in FAMILY_NAMES:
         globals()[_name] = gated(globals()[_name])

@@ -1,4 +1,4 @@
-"""Specialisations of the primitives' kernels that stand for all that a device can get."""
+"""Specialisations of the primitives' kernels: representatives of all that a device can get."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MATRIX_PRODUCT = Monoid(
 
 
 def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
-    """Yield what stands for all primitives on a device: every kernel, size and kind of element."""
+    """Yield representatives of all primitives: each kernel, size and kind of element."""
     yield from _scans(capabilities, tuning)
     for source, defines in (
         *splits(capabilities, tuning),
@@ -50,7 +50,7 @@ def _scans(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisatio
         Monoid.minimum_by_key(np.float32),
         _MATRIX_PRODUCT,
     ]
-    # Whether a scan is exclusive decides on one assignment: it may go by turns.
+    # Exclusive and inclusive scans differ in one assignment, so they alternate.
     for (k, monoid), ways in product(enumerate(monoids), Segments):
         if ways != Segments.PACKED or monoid.dtype.kind == "u":
             defines = sweep_defines(tuning, segments=ways, exclusive=(k + ways) % 2 == 0)

@@ -1,4 +1,4 @@
-"""What primitives check of their arguments, before anything is enqueued."""
+"""Checks of the arguments of primitives, before anything is enqueued."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def check_array(
     Parameters
     ----------
     name : str
-        What the caller calls it.
+        Its name in messages.
     array : object
     dtype : data-type, optional
-        Any if left out.
+        By default any.
     like : DeviceArray, optional
         An array that it must share the device with.
     """
@@ -46,7 +46,7 @@ def check_array(
 
 
 def launcher_for(array: DeviceArray, launch: Launcher | None) -> Launcher:
-    """Return `launch`, which must be of the array's context, or one for its device's own queue."""
+    """Return `launch`, checked to be of the array's context, or one for its device's own queue."""
     if launch is None:
         return Launcher(array.device, array.device.queue)
     check_kind("launch", launch, Launcher)
@@ -84,7 +84,7 @@ def output_for(
 
 
 def check_apart(name: str, array: DeviceArray, **others: DeviceArray | None) -> None:
-    """Raise if `array`, which is written, has a byte in common with one of the others."""
+    """Raise if `array`, an output, overlaps one of the others."""
     for other_name, other in others.items():
         if other is not None and array.overlaps(other):
             raise InvalidArgumentError(

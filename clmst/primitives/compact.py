@@ -32,35 +32,35 @@ def compact(
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> tuple[DeviceArray, ...]:
-    """Select the records that are flagged, or of which a predicate holds, in order.
+    """Select the records that have a flag, or that satisfy a predicate, in order.
 
     Parameters
     ----------
     records : DeviceArray, shape (n,)
         Of any dtype of a multiple of 4 bytes, 64 at most; with a predicate, of its dtype.
     flags : DeviceArray of uint8, shape (n,), optional
-        Not 0 where a record is selected.
+        Not 0 for each selected record.
     predicate : Predicate, optional
-        What holds of the selected records. Either this or `flags` must be given.
+        The condition for selected records. Either this or `flags` must be given.
     values : DeviceArray, shape (n,), optional
-        What goes along with each record, of any dtype of a multiple of 4 bytes, 64 at most.
+        A value for each record, of any dtype of a multiple of 4 bytes, 64 at most.
     out, values_out : DeviceArray, shape (n,) or more, optional
-        Where the selected records and values go; apart from each other and from all that is read.
+        Outputs for the selected records and values. They overlap neither each other nor an input.
     at_most : int, optional
-        The caller's promise that no more records than this are selected: then `out` and
-        `values_out` need no more room. If more are selected, those behind the promised ones are
-        not written; the count tells.
+        An upper bound on the number of selected records, declared by the caller. `out` and
+        `values_out` then need only this length. If more records are selected, those beyond the
+        bound are not written; `count` is the full number.
     count : DeviceArray of uint32, shape (1,) or more, optional
-        Where the number of selected records goes.
+        Output for the number of selected records.
     strategy : {"parallel", "sequential"}
         "sequential": by a single work-item, for debugging.
     launch : Launcher, optional
-        The queue to work in; the device's own when left out.
+        The queue to work in; by default the device's own.
 
     Returns
     -------
     out : DeviceArray, shape (n,) or (at_most,), whichever is less
-        The selected records first; the rest is untouched, which is undefined in a new array. Not
+        The selected records first. The rest is not written, so it is undefined in a new array. Not
         waited for.
     values_out : DeviceArray of the same shape
         What goes along with them; only if there are `values`.
@@ -70,16 +70,16 @@ def compact(
     Raises
     ------
     InvalidArgumentError
-        Both or neither of flags and predicate; a wrong dtype, length or device; no room in `out`;
-        or what is written overlaps something else.
+        Both or neither of flags and predicate; a wrong dtype, length or device; an output that is
+        too short; an output that overlaps another array.
     KernelBuildError
         The predicate does not compile; with the compiler's log.
 
     Notes
     -----
-    Reduce-then-scan (Merrill, Grimshaw 2009): three launches whatever the length, one for short
-    arrays. Reads the flags, or the records of which a predicate tells, twice; GPUs read only those
-    flagged records and values that are selected. O(work-groups) extra memory.
+    Reduce-then-scan (Merrill, Grimshaw 2009): three launches for any length, one for short arrays.
+    Reads the flags, or the records if there is a predicate, twice. GPUs read only the selected ones
+    of records with flags, and of values. O(work-groups) extra memory.
     """
     selection = Selection.of(
         records, flags, keep=_rule(flags, predicate), predicate=predicate, values=values, out=out,
@@ -98,7 +98,7 @@ def positions(
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Find the set flags; in all else as :func:`compact`.
+    """Find the positions of set flags; else as :func:`compact`.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def positions(
     Returns
     -------
     out : DeviceArray of uint32, shape (n,) or (at_most,), whichever is less
-        The positions of the flags that are not 0, rising; the rest is untouched.
+        The positions of the flags that are not 0, rising; the rest is not written.
     count : DeviceArray of uint32, shape (1,)
         How many there are.
     """
@@ -134,7 +134,7 @@ def partition(
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> tuple[DeviceArray, ...]:
-    """Put the selected records first and the others behind them, both in order.
+    """Put the selected records first and the others after them, both in order.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def partition(
 
     Notes
     -----
-    Costs as of :func:`compact`, but that all records are read and written.
+    Costs as of :func:`compact`, but all records are read and written.
     """
     selection = Selection.of(
         records, flags, keep=_rule(flags, predicate), write=Write.ALL, predicate=predicate,
@@ -186,14 +186,14 @@ def unique_by_key(
         Of any dtype of a multiple of 4 bytes, 64 at most; compared bit by bit, so that 0.0 and -0.0
         differ and a NaN equals itself.
     values : DeviceArray, shape (n,), optional
-        What goes along with each key.
+        A value for each key.
     out, values_out, at_most, count, strategy, launch
         As of :func:`compact`.
 
     Returns
     -------
     out : DeviceArray, shape (n,) or (at_most,), whichever is less
-        The first key of each run; the rest is untouched.
+        The first key of each run; the rest is not written.
     values_out : DeviceArray of the same shape
         What goes along with them; only if there are `values`.
     count : DeviceArray of uint32, shape (1,)
@@ -216,7 +216,7 @@ def unique_by_key(
 
 
 def _rule(flags: DeviceArray | None, predicate: Predicate | None) -> Keep:
-    """Return what selects, which must be one of the two."""
+    """Return the flags' or the predicate's rule; exactly one of them must be given."""
     if flags is None and predicate is None:
         raise InvalidArgumentError("neither flags nor a predicate is given; one of them selects")
     if flags is not None and predicate is not None:
@@ -225,16 +225,16 @@ def _rule(flags: DeviceArray | None, predicate: Predicate | None) -> Keep:
 
 
 def representatives(tuning: Policy) -> Iterator[tuple[str, dict[str, int]]]:
-    """Yield source and macros of what stands for all that selections can need on a device."""
+    """Yield source and macros of representatives of all selections on a device."""
     sizes = ((1, 0), (1, 1), (2, 4), (3, 16), (16, 3))
     bytes_per_item = tuning.compact_bytes_per_item
     for keep, write, (record_words, value_words) in product(Keep, Write, sizes):
         if write == Write.POSITIONS and (keep != Keep.FLAGGED or record_words + value_words > 1):
-            continue  # of flags only, and nothing goes along
+            continue  # of flags only, and without values
         if write == Write.ALL and keep == Keep.HEADS:
-            continue  # nobody asks for it
+            continue  # not used
         if keep == Keep.HOLDING and record_words != 1:
-            continue  # the default predicate is of one word
+            continue  # the default predicate takes one word
         yield (
             SOURCE,
             selection_defines(

@@ -1,6 +1,6 @@
-"""The gate before the public primitives: a device earns each family of them.
+"""The check in front of the public primitives: a device must pass a self-test of each family.
 
-Algorithms call the functions behind it. What they use of primitives their own tests cover.
+Algorithms call the functions without it; their own self-tests cover the primitives that they use.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.trust import KernelFamily
 
-# Which family the public functions belong to.
+# The family of each public function.
 FAMILY_NAMES = {
     "exclusive_scan": "scan",
     "inclusive_scan": "scan",
@@ -56,7 +56,7 @@ FAMILIES: dict[str, KernelFamily] = {
 
 
 def gated(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a primitive that raises unless the device of its arrays has earned its family."""
+    """Return a primitive that raises unless its arrays' device passed the family's self-test."""
     family_name = FAMILY_NAMES[function.__name__]
 
     @wraps(function)

@@ -1,4 +1,4 @@
-"""Element types: what a NumPy dtype is called in OpenCL C."""
+"""Element types: the OpenCL C type of a NumPy dtype."""
 
 from __future__ import annotations
 

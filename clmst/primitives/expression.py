@@ -1,8 +1,8 @@
-"""The grammar of operators: what of OpenCL C a caller may write in a Monoid or a Predicate.
+"""The grammar of operators: the OpenCL C that a caller may write in a Monoid or a Predicate.
 
-Such text becomes part of a program. It is therefore read, token by token, before it does: an
-expression of known names, numbers and operators, and functions made of such expressions. Nothing
-that is none of these comes through: no pointer, loop, address space, directive, comment or string.
+Such text becomes part of a program, so it is parsed first, token by token. Legal are expressions of
+known names, numbers and operators, and functions made of such expressions. All else is refused:
+pointers, loops, address spaces, directives, comments and strings.
 
 ::
 
@@ -53,7 +53,7 @@ class _Token:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads one text; raises at the first token that the grammar does not have there."""
+    """Parses one text; raises at the first token that the grammar does not allow there."""
 
     what: str
     text: str
@@ -224,7 +224,7 @@ def _tokens(what: str, text: str, *, lines: bool) -> list[_Token]:
 
 
 def check_functions(what: str, text: object) -> tuple[str, frozenset[str]]:
-    """Return a text and the names of its functions, or raise unless it is nothing but functions.
+    """Return a text and the names of its functions; raise unless it has only functions.
 
     Raises
     ------
@@ -241,17 +241,17 @@ def check_functions(what: str, text: object) -> tuple[str, frozenset[str]]:
 def check_expression(
     what: str, text: object, names: set[str], functions: frozenset[str] = frozenset()
 ) -> str:
-    """Return a text, or raise unless it is one expression of `names` on one line.
+    """Return a text; raise unless it is one expression of `names` on one line.
 
     Parameters
     ----------
     what : str
-        What the caller calls it.
+        Its name in messages.
     text : str
     names : set of str
-        The variables that there are.
+        The legal variables.
     functions : frozenset of str
-        What it may call beside the built-in functions.
+        The functions that it may call, in addition to the built-in ones.
 
     Raises
     ------
@@ -268,7 +268,7 @@ def check_expression(
 
 
 def check_title(what: str, text: object) -> str:
-    """Return the name of an operator, or raise unless it can stand in a line directive."""
+    """Return the name of an operator; raise unless it is legal in a line directive."""
     text = check_text(what, text)
     if not text.strip() or not text.isprintable() or set(text) & {'"', "\\"}:
         raise InvalidArgumentError(

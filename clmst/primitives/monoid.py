@@ -46,24 +46,24 @@ class Monoid:
         ``.y``).
     combine : str
         Expression for the combination of the elements `a` and `b`, `a` being the left one. Must be
-        associative; floating-point sums are so but for rounding.
+        associative; floating-point sums are associative except for rounding.
     identity : str
         Expression e with combine(e, x) == combine(x, e) == x.
     commutative : bool
-        Whether combine(a, b) == combine(b, a), which saves some work.
+        Whether combine(a, b) == combine(b, a); such operators are somewhat quicker.
     preamble : str
-        Functions that the expressions call: of declarations, assignments and a return each.
+        Functions that the expressions call, each made of declarations, assignments and a return.
     name : str
-        What errors and compilers' messages call it.
+        Its name in errors and compilers' messages.
     prelude : Prelude
-        What goes before a kernel file: the macros of ``cl/device/monoid.cl``.
+        The text that precedes a kernel file: the macros of ``cl/device/monoid.cl``.
 
     Raises
     ------
     InvalidArgumentError
-        Kernels have no such elements; or a text is not what the grammar of
-        :mod:`clmst.primitives.expression` has: nothing but expressions of `a`, `b`, numbers,
-        operators and built-in functions becomes part of a program.
+        Kernels have no such elements; or a text breaks the grammar of
+        :mod:`clmst.primitives.expression`, which has expressions of `a`, `b`, numbers, operators
+        and built-in functions only.
 
     Examples
     --------

@@ -33,19 +33,19 @@ def gather(
     *,
     launch: Launcher | None = None,
 ) -> DeviceArray:
-    """Fetch the values that indices name.
+    """Gather the values at given indices.
 
     Parameters
     ----------
     values : DeviceArray, shape (m,)
         Of any dtype of a multiple of 4 bytes, 64 at most.
     indices : DeviceArray of uint32, shape (n,)
-        Each below m: that is the caller's to see to, as looking at them all would cost a pass and a
-        wait. An index beyond reads, or crashes, as the device pleases.
+        Each below m. The caller must guarantee this: a check would cost a pass and a wait. With a
+        larger index the result is undefined, and the device may crash.
     out : DeviceArray, shape (n,) or more, optional
-        Where the results go; apart from values and indices.
+        Output; must not overlap values or indices.
     launch : Launcher, optional
-        The queue to work in; the device's own when left out.
+        The queue to work in; by default the device's own.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def gather(
     Raises
     ------
     InvalidArgumentError
-        A wrong dtype or device, no room in `out`, an overlap, or indices but no values.
+        A wrong dtype or device, an `out` that is too short, an overlap, or indices but no values.
     """
     _check(values, indices)
     if indices.size and not values.size:
@@ -74,19 +74,19 @@ def scatter(
     *,
     launch: Launcher | None = None,
 ) -> DeviceArray:
-    """Store values where indices name.
+    """Scatter values to given indices.
 
     Parameters
     ----------
     values : DeviceArray, shape (n,)
         Of any dtype of a multiple of 4 bytes, 64 at most.
     indices : DeviceArray of uint32, shape (n,)
-        Each below m, and no two alike: that is the caller's to see to. An index beyond overwrites,
-        or crashes, as the device pleases; of values with one index any may win.
+        Each below m, and all different. The caller must guarantee this. A larger index overwrites
+        other memory or crashes; of several values with one index, any one may be stored.
     out : DeviceArray, shape (m,)
-        Where the values go; apart from values and indices. What no index names stays as it is.
+        Output; must not overlap values or indices. Elements without an index are not written.
     launch : Launcher, optional
-        The queue to work in; the device's own when left out.
+        The queue to work in; by default the device's own.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def scatter(
     Raises
     ------
     InvalidArgumentError
-        A wrong dtype, length or device, an overlap, or more values than places.
+        A wrong dtype, length or device, an overlap, or more values than elements of `out`.
     """
     _check(values, indices)
     check_length("indices", indices, values.size)
@@ -108,13 +108,13 @@ def scatter(
 
 
 def representatives() -> Iterator[tuple[str, dict[str, int]]]:
-    """Yield source and macros of what stands for all that gather and scatter can need."""
+    """Yield source and macros of representatives of gather and scatter."""
     for words in (1, 2, 3, 4, 16):
         yield SOURCE, {"RECORD_WORDS": words}
 
 
 def _check(values: DeviceArray, indices: DeviceArray) -> None:
-    """Check what both directions share."""
+    """Check the arguments of gather and scatter."""
     check_array("values", values)
     check_array("indices", indices, np.uint32, like=values)
     record_words("values", values.dtype)

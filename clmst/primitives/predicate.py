@@ -1,4 +1,4 @@
-"""Predicates: what tells of a record whether it is selected."""
+"""Predicates: conditions that select records."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ class Predicate:
         16 such fields of one width, which OpenCL C sees as a vector (``uint2`` with ``.x``,
         ``.y``).
     expression : str
-        Expression in the record `x` that is not 0 where the property holds. It must give the same
-        each time.
+        Expression in the record `x` that is not 0 if the property holds. It must be a pure function
+        of `x`.
     preamble : str
-        Functions that the expression calls: of declarations, assignments and a return each.
+        Functions that the expression calls, each made of declarations, assignments and a return.
     name : str
-        What errors and compilers' messages call it.
+        Its name in errors and compilers' messages.
 
     Raises
     ------
     InvalidArgumentError
-        Kernels have no such records; or a text is not what the grammar of
-        :mod:`clmst.primitives.expression` has.
+        Kernels have no such records; or a text breaks the grammar of
+        :mod:`clmst.primitives.expression`.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Predicate:
 
     @property
     def prelude(self) -> Prelude:
-        """What goes before a kernel file: the macros of ``cl/primitives/compact_rule.cl``."""
+        """The text that precedes a kernel file: the macros of ``cl/primitives/compact_rule.cl``."""
         macros = (
             f"#define T {element_type(self.dtype)}",
             f"#define PREDICATE ({self.expression})",

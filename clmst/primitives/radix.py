@@ -39,29 +39,29 @@ _MAX_KEY_BITS = 64
 
 # RANK_... of cl/device/rank.cl
 _BY_COUNTERS, _BY_BALLOTS = 0, 1
-# Lanes that rank records; those of "khr" could too, as tests show, whether it pays is not measured.
+# Lanes that rank records. Those of "khr" could too, as tests show; whether it pays is not measured.
 _RANKING_LANES = frozenset({"ptx"})
 # Counters take 512 bytes of local memory a digit in work-groups of 256.
 _COUNTERS_RADIX_BITS = 4
 _COUNTERS_MAX_WORK_GROUP_SIZE = 256
-# With more bytes of records a work-item Intel's compiler runs out of registers.
+# With more bytes of records in a work-item, Intel's compiler runs out of registers.
 _COUNTERS_MAX_BYTES_PER_ITEM = 32
-# Records up to which one CPU core is done before several are, for which it takes more launches.
+# Up to so many records one CPU core is quicker than several, which take more launches.
 _SERIAL_TILE = 16384
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """What records are ordered by.
+    """The key that records are ordered by.
 
     Attributes
     ----------
     start_bit, bits : int
         A field of the record's bits, or of the number's order-preserving bits.
     kind : {"u", "i", "f"}
-        Kind of the number that a record of 4 or 8 bytes is, as dtypes have it; of others "u".
+        The dtype kind of a record of 4 or 8 bytes that is a number; "u" for other records.
     descending : bool
-        The greatest first.
+        Whether the greatest key comes first.
     """
 
     start_bit: int
@@ -70,7 +70,7 @@ class Key:
     descending: bool = False
 
     def digits(self, radix_bits: int) -> list[tuple[int, int]]:
-        """Return the digits, the lowest first, as (shift, bits): the fewest, and evenly wide."""
+        """Return the digits, the lowest first, as (shift, bits): the fewest, of equal width."""
         n_digits = -(-self.bits // radix_bits)
         ends = [self.bits * k // n_digits for k in range(n_digits + 1)]
         return [(self.start_bit + begin, end - begin) for begin, end in pairwise(ends)]
@@ -78,7 +78,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """An array whose elements move, and where to: another array, or the same."""
+    """An array whose elements move, and its target: another array, or the same."""
 
     source: DeviceArray
     target: DeviceArray
@@ -95,20 +95,20 @@ class Move:
 
     @property
     def result(self) -> DeviceArray:
-        """What is written of the target."""
+        """The part of the target that is written."""
         return self.target[: self.source.size]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """How kernels and launches are shaped for a device and for elements of a size.
+    """The parameters of kernels and launches for a device and a size of elements.
 
     Attributes
     ----------
     work_group_size, radix_bits, rank_by, tile_items, staged
         The macros WG_SIZE, RADIX_BITS, RANK_BY, TILE_ITEMS and STAGED of the kernels.
     max_groups : int
-        Work-groups among which records are shared out.
+        The most work-groups that records are divided among.
     """
 
     work_group_size: int
@@ -122,7 +122,7 @@ class Shape:
     def choose(
         cls, capabilities: Capabilities, tuning: Policy, words: int, strategy: str = "parallel"
     ) -> Shape:
-        """Return the shape for elements of at most so many words."""
+        """Return the parameters for elements of at most `words` words."""
         max_groups = capabilities.compute_units * tuning.split_shares_per_compute_unit
         if strategy == "sequential" or tuning.split_work_group_size == 1:
             return cls(
@@ -155,11 +155,11 @@ class Shape:
 
     @property
     def tile(self) -> int:
-        """Records of which shares are multiples."""
+        """Each work-group's share is a multiple of so many records."""
         return _SERIAL_TILE if self.is_serial else self.work_group_size * self.tile_items
 
     def divide(self, length: int) -> tuple[int, int]:
-        """Return among how many work-groups records are shared out, and how many each has."""
+        """Return how many work-groups records are divided among, and how many records each has."""
         n_tiles = -(-length // self.tile)
         shares = Shares.spread(n_tiles, tile=self.tile, lane_groups=1, most_groups=self.max_groups)
         return shares.groups, shares.share
@@ -184,7 +184,7 @@ class Shape:
 
 
 def check_field(name: str, array: DeviceArray, start_bit: int, key_bits: int) -> tuple[int, int]:
-    """Return start and width of a field of bits, which the elements of `array` must have."""
+    """Return start and width of a field of bits, checked against the elements of `array`."""
     start_bit = check_integer("start_bit", start_bit)
     key_bits = check_integer("key_bits", key_bits)
     if not 1 <= key_bits <= _MAX_KEY_BITS:
@@ -205,13 +205,13 @@ def plan_moves(
     values_out: DeviceArray | None,
     names: tuple[str, str],
 ) -> tuple[Move, Move | None]:
-    """Return where records and values go, to new arrays if nothing is given, after all checks.
+    """Return the moves of records and values, into new arrays by default, after all checks.
 
     Parameters
     ----------
     records, out, values, values_out : DeviceArray, optional
     names : tuple of str
-        What the caller calls `records` and `out`.
+        The names of `records` and `out` in messages.
     """
     name, out_name = names
     _check_target(name, records, out_name, out)
@@ -248,7 +248,7 @@ def _move(source: DeviceArray, out: DeviceArray | None) -> Move:
 def order(
     key: Key, records: Move, values: Move | None, strategy: str, launch: Launcher | None
 ) -> None:
-    """Enqueue what brings records, and values along with them, into the order of the key."""
+    """Enqueue the launches that bring records and their values into the order of the key."""
     length, device = records.source.size, records.source.device
     launch = launcher_for(records.source, launch)
     if length == 0:
@@ -278,7 +278,7 @@ def order(
 def _steps(
     launch: Launcher, program: Program, move: Move | None, n_passes: int
 ) -> list[tuple[Any, Any]]:
-    """Return what each pass reads and writes: to and fro between the target and a spare array.
+    """Return what each pass reads and writes: it alternates between the target and a spare array.
 
     A pass cannot work in place. In place an odd number of them therefore starts with a copy.
     """

@@ -1,4 +1,4 @@
-"""Records: what kernels move and compare word by word; host side of ``cl/device/record.cl``."""
+"""Records, which kernels move and compare word by word; host side of ``cl/device/record.cl``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def record_words(name: str, dtype: np.dtype[Any]) -> int:
     Parameters
     ----------
     name : str
-        What the caller calls the array.
+        The array's name in messages.
     dtype : numpy.dtype
         Any of a multiple of 4 bytes, 64 at most.
 

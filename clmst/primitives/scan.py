@@ -39,13 +39,13 @@ def reduce(
     ----------
     values : DeviceArray, shape (n,)
     monoid : Monoid, optional
-        The sum of the elements' dtype when left out.
+        By default the sum.
     out : DeviceArray, shape (1,) or more, optional
         Where the result goes; of the dtype of `values`, apart from it.
     strategy : {"parallel", "sequential"}
         "sequential": by a single work-item, for debugging.
     launch : Launcher, optional
-        The queue to work in; the device's own when left out.
+        The queue to work in; by default the device's own.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def reduce(
     Raises
     ------
     InvalidArgumentError
-        A wrong dtype or device, no room in `out`, or `out` overlaps `values`.
+        A wrong dtype or device, an `out` that is too short, or `out` overlaps `values`.
     KernelBuildError
         The operator does not compile; with the compiler's log.
 
@@ -88,7 +88,7 @@ def exclusive_scan(
     ----------
     values : DeviceArray, shape (n,)
     monoid : Monoid, optional
-        The sum of the elements' dtype when left out.
+        By default the sum.
     out : DeviceArray, shape (n,) or more, optional
         Where the result goes; may be `values` itself.
     total : DeviceArray, shape (1,) or more, optional
@@ -97,7 +97,7 @@ def exclusive_scan(
         The first is the quickest; the second is the scheme of older libraries, to compare with;
         the third is a single work-item, for debugging.
     launch : Launcher, optional
-        The queue to work in; the device's own when left out.
+        The queue to work in; by default the device's own.
 
     Returns
     -------
@@ -108,15 +108,16 @@ def exclusive_scan(
     Raises
     ------
     InvalidArgumentError
-        A wrong dtype or device, no room in `out`, or `out` overlaps `values` without being equal.
+        A wrong dtype or device, an `out` that is too short, or `out` overlaps `values` without
+        being equal.
     KernelBuildError
         The operator does not compile; with the compiler's log.
 
     Notes
     -----
-    Two-level reduce-then-scan (Merrill, Grimshaw 2009; Sun, Skadron 2013): three launches whatever
-    the length, reads the elements twice, writes them once, O(work-groups) extra memory. The order
-    of combination is fixed by n and the device, so floating-point results repeat.
+    Two-level reduce-then-scan (Merrill, Grimshaw 2009; Sun, Skadron 2013): three launches for any
+    length. Reads the elements twice, writes them once, O(work-groups) extra memory. The order of
+    combination is fixed by n and the device, so floating-point results repeat.
     """
     return _scan(
         values, monoid=monoid, out=out, total=total, strategy=strategy, launch=launch,
@@ -134,7 +135,7 @@ def inclusive_scan(
     strategy: ScanStrategy = "reduce-then-scan",
     launch: Launcher | None = None,
 ) -> DeviceArray:
-    """Combine, for each element, all elements up to it; in all else as :func:`exclusive_scan`.
+    """Combine, for each element, all elements up to it; else as :func:`exclusive_scan`.
 
     ``out[i] = values[0] + ... + values[i]`` for the sum.
     """
@@ -155,17 +156,17 @@ def segmented_scan(
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> DeviceArray:
-    """Scan within segments: what comes before a segment's head takes no part in it.
+    """Scan within segments: the scan starts anew at each segment's head.
 
     Parameters
     ----------
     values : DeviceArray, shape (n,)
     flags : DeviceArray of uint8, shape (n,), optional
-        Not 0 where a segment begins; the first element begins one anyway. When left out, the flags
-        are the top bits of the values, which must be unsigned scalars; what is scanned is the
-        lower bits, and `out` has no flags.
+        Not 0 where a segment begins; the first element always begins one. By default the flags are
+        the top bits of the values, which must be unsigned scalars; the lower bits are scanned, and
+        `out` has no flags.
     monoid : Monoid, optional
-        The sum of the elements' dtype when left out.
+        By default the sum.
     exclusive : bool
         Leave each element's own value out of its result.
     out : DeviceArray, shape (n,) or more, optional
@@ -173,7 +174,7 @@ def segmented_scan(
     strategy : {"parallel", "sequential"}
         "sequential": by a single work-item, for debugging.
     launch : Launcher, optional
-        The queue to work in; the device's own when left out.
+        The queue to work in; by default the device's own.
 
     Returns
     -------
@@ -190,8 +191,8 @@ def segmented_scan(
 
     Notes
     -----
-    Costs as of :func:`exclusive_scan`, and two reads of the flags; the number of segments plays no
-    part. Segments given as CSR offsets: :func:`head_flags` makes flags of them.
+    Costs as of :func:`exclusive_scan`, and two reads of the flags; the number of segments does not
+    matter. Segments given as CSR offsets: :func:`head_flags` makes flags of them.
     """
     monoid = checked_monoid(values, monoid)
     check_strategy(strategy)
@@ -237,7 +238,7 @@ def _scan(
 def _scan_then_propagate(
     launch: Launcher, values: DeviceArray, out: DeviceArray, monoid: Monoid, *, exclusive: bool
 ) -> None:
-    """Enqueue one level: scan blocks, scan their totals by the same way, add them back."""
+    """Enqueue one level: scan blocks, scan their totals in the same way, add them back."""
     device = values.device
     program = device.program(
         PROPAGATE_SOURCE,

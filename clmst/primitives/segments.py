@@ -43,22 +43,22 @@ def head_flags(
     ----------
     offsets : DeviceArray of uint32, shape (s + 1,)
         Segment k is elements ``offsets[k]`` to ``offsets[k + 1] - 1``; rising, from 0 to `length`.
-        That is not checked: what lies behind `length` is ignored.
+        This is not checked; offsets beyond `length` are ignored.
     length : int
         Number of elements, n.
     out : DeviceArray of uint8, shape (n,) or more, optional
         Where the flags go.
     launch : Launcher, optional
-        The queue to work in; the device's own when left out.
+        The queue to work in; by default the device's own.
 
     Returns
     -------
     DeviceArray of uint8, shape (n,)
-        1 where a segment begins that is not empty, else 0. Not waited for.
+        1 where a segment that is not empty begins, else 0. Not waited for.
 
     Notes
     -----
-    Reads s + 1 offsets, writes n bytes and one a segment; a fill and a launch.
+    Reads s + 1 offsets, writes n bytes and one for each segment; a fill and a launch.
     """
     n_segments = _count_segments(offsets)
     length = check_integer("length", length, low=0, high=MAX_LENGTH)
@@ -88,7 +88,7 @@ def end_flags(
     out : DeviceArray of uint8, shape (n,) or more, optional
         Where the flags go; apart from `flags`.
     launch : Launcher, optional
-        The queue to work in; the device's own when left out.
+        The queue to work in; by default the device's own.
 
     Returns
     -------
@@ -150,13 +150,13 @@ def segmented_reduce(
     offsets : DeviceArray of uint32, shape (s + 1,)
         Instead of flags: segments as :func:`head_flags` takes them; they may be empty.
     monoid : Monoid, optional
-        The sum of the elements' dtype when left out.
+        By default the sum.
     out : DeviceArray, optional
         Where the results go: shape (n,) or more with flags, (s,) or more with offsets.
     strategy : {"parallel", "sequential"}
         "sequential": by a single work-item, for debugging.
     launch : Launcher, optional
-        The queue to work in; the device's own when left out.
+        The queue to work in; by default the device's own.
 
     Returns
     -------
@@ -211,7 +211,7 @@ def _reduce_rows(
     strategy: Strategy,
     launch: Launcher,
 ) -> DeviceArray:
-    """Return one result a row of offsets."""
+    """Return one result for each row of offsets."""
     n_segments = _count_segments(offsets, like=values)
     out = output_for("out", out, values.dtype, n_segments, like=values)
     check_apart("out", out, values=values, offsets=offsets)
@@ -227,7 +227,7 @@ def _reduce_rows(
 
 
 def _count_segments(offsets: DeviceArray, *, like: DeviceArray | None = None) -> int:
-    """Return how many segments the offsets tell of, which are checked."""
+    """Check offsets, and return the number of segments."""
     check_array("offsets", offsets, np.uint32, like=like)
     if offsets.size == 0:
         raise InvalidArgumentError("offsets are empty; there is one more than there are segments")

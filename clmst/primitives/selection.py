@@ -1,4 +1,4 @@
-"""What a selection reads and writes, and its launches: host side of ``compact.cl``."""
+"""Inputs, outputs and launches of a selection: host side of ``compact.cl``."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ SOURCE = "primitives/compact.cl"
 
 # ROWS of cl/primitives/compact_masks.cl, and the most lanes of a lane group there.
 _ROWS, _MOST_LANES = 16, 32
-# Up to so many records a work-item, or so many for a single one, one work-group is quicker than
-# three launches.
+# One work-group is quicker than three launches up to so many records for each work-item, or so many
+# for a single work-item.
 _RECORDS_ONE_GROUP = 64
 _RECORDS_SERIAL = 1 << 14
 
@@ -46,7 +46,7 @@ class Write(IntEnum):
 
 
 def divide(device: Device, length: int, strategy: str = "parallel") -> Shares:
-    """Divide `length` records among as many lane groups (``compact_masks.cl``) as are resident."""
+    """Divide `length` records among the lane groups (``compact_masks.cl``) that are resident."""
     tuning = device.policy
     work_group = 1 if strategy == "sequential" else tuning.work_group_size
     lane_group = 1 if work_group == 1 else min(device.capabilities.lane_width, _MOST_LANES)
@@ -81,14 +81,14 @@ class Selection:
     ----------
     keep, write : Keep, Write
     source : DeviceArray
-        What has one entry for each record: the records, or the flags if only positions are asked
-        for.
+        The array with one entry for each record: the records, or the flags if only positions are
+        selected.
     records, flags, values, values_out : DeviceArray or None
         As the kernels take them.
     predicate : Predicate or None
     out, count : DeviceArray
     bound : int
-        Places in `out` and `values_out` that may be written.
+        The most elements of `out` and `values_out` that may be written.
     """
 
     keep: Keep
@@ -118,7 +118,7 @@ class Selection:
         at_most: int | None = None,
         count: DeviceArray | None = None,
     ) -> Selection:
-        """Check everything, allocate what is not given, and return the selection."""
+        """Check everything, allocate outputs that are not given, and return the selection."""
         source = _checked_source(records, flags, predicate, write)
         if values is not None:
             check_array("values", values, like=source)
@@ -144,7 +144,7 @@ class Selection:
         )  # fmt: skip
 
     def enqueue(self, strategy: str, launch: Launcher | None) -> tuple[DeviceArray, ...]:
-        """Enqueue the launches; return what was written: records, values if any, the count."""
+        """Enqueue the launches; return the outputs: records, values if any, the count."""
         check_strategy(strategy)
         self.launch(launcher_for(self.source, launch), strategy)
         out, count = self.out[: self.bound], self.count[:1]
@@ -196,13 +196,13 @@ class Selection:
 def positions_of(
     flags: DeviceArray, *, at_most: int, launch: Launcher
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Find set flags as :func:`clmst.primitives.positions` does, of arrays that need no checks.
+    """Find set flags as :func:`clmst.primitives.positions` does, without checks.
 
     Parameters
     ----------
     flags : DeviceArray of uint8, shape (n,)
     at_most : int
-        No more than this are set, and no more than n.
+        An upper bound on the set flags, at most n.
     launch : Launcher
 
     Returns
@@ -225,7 +225,7 @@ def _checked_source(
     predicate: Predicate | None,
     write: Write,
 ) -> DeviceArray:
-    """Return what has one entry for each record, after all checks of what is selected from."""
+    """Check the input, and return the array with one entry for each record."""
     if records is None and predicate is None and write == Write.POSITIONS:
         check_array("flags", flags, np.uint8)
         assert flags is not None
@@ -251,12 +251,12 @@ def _checked_source(
 
 
 def _checked_bound(length: int, at_most: int | None) -> int:
-    """Return how many places may be written."""
+    """Return the most elements that may be written."""
     if at_most is None:
         return length
     return min(length, check_integer("at_most", at_most, low=0))
 
 
 def _memory(array: DeviceArray | None) -> Any:
-    """Return what kernels take, a null pointer where there is no array."""
+    """Return the kernel argument of an array, a null pointer for None."""
     return None if array is None else array.memory

@@ -1,4 +1,4 @@
-"""What a device must show before it is trusted with primitives: NumPy's answers, bit for bit."""
+"""Self-tests of primitives: their results must be NumPy's, bit for bit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from clmst.runtime.device import Device
 # One element, less than a tile, and tiles of every work-group with a rest.
 _LENGTHS = (1, 100, (1 << 17) + 77)
 
-# What came out, what should have, and what it is called.
+# A name, the result, and the expected result.
 Answers = Iterator[tuple[str, DeviceArray, Array]]
 
 
@@ -117,7 +117,7 @@ _ANSWERS: Mapping[str, Callable[[Device, int], Answers]] = {
 
 
 def failure(family: str, device: Device) -> str | None:
-    """Return what a device gets wrong of a family of primitives, or None."""
+    """Return the first wrong result of a family of primitives on a device, or None."""
     for n in _LENGTHS:
         for primitive, found, expected in _ANSWERS[family](device, n):
             host = found.to_host()

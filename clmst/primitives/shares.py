@@ -1,4 +1,4 @@
-"""How reduce-then-scan shares an array out: to lane groups of work-items, a run of tiles each."""
+"""How reduce-then-scan divides an array: each lane group gets a contiguous range of tiles."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ Strategy: TypeAlias = Literal["parallel", "sequential"]
 STRATEGIES = ("parallel", "sequential")
 
 _CHUNK_BYTES = 16  # a vector load
-# For as few tiles as this, one lane group alone is quicker than three launches.
+# Up to so many tiles, one lane group is quicker than three launches.
 _TILES_FOR_ONE_LANE_GROUP = 4
 
 
 def check_strategy(strategy: str, known: tuple[str, ...] = STRATEGIES) -> None:
-    """Raise unless `strategy` is one of those that the primitive has."""
+    """Raise unless `strategy` is one of the primitive's."""
     fact = f"no strategy is called {shown(strategy)}; there are"
     check_choice("strategy", strategy, known, fact=fact)
 
 
 def shape_defines(strategy: str) -> dict[str, int]:
-    """Return the macros by which kernels become those of one work-item for "sequential"."""
+    """Return the macros that make kernels run on one work-item for "sequential"."""
     return {"WG_SIZE": 1} if strategy == "sequential" else {}
 
 
@@ -47,7 +47,7 @@ def tile_and_lane_groups(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shares:
-    """A division of an array into shares, one a lane group.
+    """A division of an array into shares, one for each lane group.
 
     Attributes
     ----------
@@ -56,9 +56,9 @@ class Shares:
     lane_groups : int
         Lane groups in a work-group.
     share : int
-        Elements a lane group, a multiple of the tile.
+        Elements of a lane group, a multiple of the tile.
     alone : bool
-        Whether one lane group has the whole array, so that nothing need be carried.
+        Whether one lane group has the whole array, so that no carry is needed.
     """
 
     groups: int
@@ -76,7 +76,7 @@ class Shares:
         *,
         bytes_per_item: int | None = None,
     ) -> Shares:
-        """Divide `length` elements of so many bytes among as many lane groups as are resident.
+        """Divide `length` elements among the lane groups that are resident.
 
         ``cl/device/lane_group.cl`` has the lane groups, ``cl/primitives/scan_share.cl`` the tiles.
         `bytes_per_item` is the policy's unless given.
@@ -92,7 +92,7 @@ class Shares:
 
     @classmethod
     def spread(cls, n_tiles: int, *, tile: int, lane_groups: int, most_groups: int) -> Shares:
-        """Spread tiles of so many elements evenly over the lane groups of so many work-groups."""
+        """Divide tiles evenly among the lane groups of at most `most_groups` work-groups."""
         tiles_each = -(-n_tiles // (most_groups * lane_groups))
         groups = -(-n_tiles // (tiles_each * lane_groups))
         return cls(groups=groups, lane_groups=lane_groups, share=tiles_each * tile, alone=False)

@@ -1,4 +1,4 @@
-"""Stable radix sort of numbers, alone or with values that go along."""
+"""Stable radix sort of numbers, with or without values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def sort(
     strategy : {"parallel", "sequential"}
         "sequential": by a single work-item, for debugging.
     launch : Launcher, optional
-        The queue to work in; the device's own when left out.
+        The queue to work in; by default the device's own.
 
     Returns
     -------
@@ -44,13 +44,14 @@ def sort(
     Raises
     ------
     InvalidArgumentError
-        A wrong dtype or device, no room in `out`, or `out` overlaps `keys` without being equal.
+        A wrong dtype or device, an `out` that is too short, or `out` overlaps `keys` without being
+        equal.
 
     Notes
     -----
-    -0.0 and 0.0 are equal, and stay in the order given, as do NaNs, which are above all numbers.
-    No device needs arithmetic on doubles for them. Costs as of
-    :func:`~clmst.primitives.split.split` with as many key bits as a number has.
+    -0.0 and 0.0 are equal and keep their order. NaNs keep their order too, after all numbers. No
+    device needs arithmetic on doubles for them. Costs as of :func:`~clmst.primitives.split.split`
+    with as many key bits as a number has.
     """
     key = _whole_key(keys, descending=descending)
     check_strategy(strategy)
@@ -72,7 +73,7 @@ def sort_by_key(
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Sort numbers together with values; values of equal numbers stay in the order given.
+    """Sort numbers together with values, stably.
 
     Parameters
     ----------
@@ -81,9 +82,9 @@ def sort_by_key(
     values : DeviceArray, shape (n,)
         Of any dtype of 4, 8, 12, ... 64 bytes.
     key_bits, start_bit : int, optional
-        Sort by so many bits only, from this one up, of the unsigned integers that the keys are; of
-        other numbers, of the unsigned integers of their width and order. All bits from `start_bit`
-        up when left out.
+        Sort by the `key_bits` bits from `start_bit` up. The bits are those of unsigned keys; for
+        other numbers, those of the unsigned integers that order like them. By default all bits from
+        `start_bit` up.
     descending : bool
         The greatest first.
     keys_out, values_out : DeviceArray, shape (n,) or more, optional
@@ -91,7 +92,7 @@ def sort_by_key(
     strategy : {"parallel", "sequential"}
         "sequential": by a single work-item, for debugging.
     launch : Launcher, optional
-        The queue to work in; the device's own when left out.
+        The queue to work in; by default the device's own.
 
     Returns
     -------
@@ -121,12 +122,12 @@ def sort_by_key(
 
 
 def bits_of(n: int) -> int:
-    """Return how many bits hold numbers below n: the `key_bits` to sort them by."""
+    """Return the number of bits of numbers below n: their `key_bits`."""
     return max((n - 1).bit_length(), 1)
 
 
 def _whole_key(keys: DeviceArray, *, descending: bool) -> Key:
-    """Return the key that is all of a number, after checking that `keys` are numbers."""
+    """Return the key that has all bits of a number, after checking that `keys` are numbers."""
     check_array("keys", keys)
     check_bool("descending", descending)
     kind, size = keys.dtype.kind, keys.dtype.itemsize

@@ -67,7 +67,7 @@ def split(
     strategy: Strategy = "parallel",
     launch: Launcher | None = None,
 ) -> DeviceArray | tuple[DeviceArray, DeviceArray]:
-    """Bring records into the order of a field of their bits; equal ones stay in the order given.
+    """Sort records stably by a field of their bits.
 
     Parameters
     ----------
@@ -79,13 +79,13 @@ def split(
         Where it begins: bit 0 is the lowest one of a record's first 32-bit word, bit 32 that of its
         second.
     values : DeviceArray, shape (n,), optional
-        What moves along with the records; of any such dtype.
+        A value for each record; of any such dtype.
     out, values_out : DeviceArray, shape (n,) or more, optional
         Where records and values go; of their dtypes; may be `records` and `values` themselves.
     strategy : {"parallel", "sequential"}
         "sequential": by a single work-item, for debugging.
     launch : Launcher, optional
-        The queue to work in; the device's own when left out.
+        The queue to work in; by default the device's own.
 
     Returns
     -------
@@ -96,15 +96,15 @@ def split(
     ------
     InvalidArgumentError
         The field is empty, too wide or not within the record; elements of another size; values of
-        another length; another device; no room in an output, or it overlaps an array that it does
-        not replace.
+        another length; another device; an output that is too short, or that overlaps another array
+        without being equal.
 
     Notes
     -----
     Passes over digits of 8 bits, or 4 on GPUs without NVIDIA's lanes, evenly wide; three launches
     each (one for what a work-group holds). A pass reads records twice and values once, and writes
     both once. Extra memory: records and values once more, unless one pass writes to other arrays,
-    and O(work-groups x 2**digit bits). In place, an odd number of passes costs a copy more.
+    and O(work-groups x 2**digit bits). In place, an odd number of passes costs one more copy.
 
     Source: Patidar, Narayanan 2009; reduce-then-scan after Merrill, Grimshaw 2010, 2011.
     """
@@ -120,7 +120,7 @@ def split(
 def specialisations_of_split(
     capabilities: Capabilities, tuning: Policy
 ) -> Iterator[tuple[str, dict[str, int | bool]]]:
-    """Yield source and macros of what stands for all that split and sort can need on a device."""
+    """Yield source and macros of representatives of split and sort on a device."""
     sizes = [*product((1, 2, 3, 4), (0, 1, 2)), (5, 3), (8, 0), (16, 0), (1, 16)]
     numbers = [
         Key(start_bit=0, bits=32, kind=kind, descending=descending)

@@ -29,7 +29,7 @@ SOURCE = "primitives/scan.cl"
 
 
 class Segments(IntEnum):
-    """How segments are given: SEGMENTS of ``cl/primitives/scan_share.cl``."""
+    """The form of segments: SEGMENTS of ``cl/primitives/scan_share.cl``."""
 
     NONE = 0
     FLAGS = 1
@@ -37,7 +37,7 @@ class Segments(IntEnum):
 
 
 def checked_monoid(values: Any, monoid: Monoid | None) -> Monoid:
-    """Return the monoid, the sum if none is given, after all checks of values and monoid."""
+    """Check values and monoid; return the monoid, by default the sum."""
     check_array("values", values)
     check_supported(values.dtype, values.device)
     monoid = Monoid.sum(values.dtype) if monoid is None else check_kind("monoid", monoid, Monoid)
@@ -49,7 +49,7 @@ def checked_monoid(values: Any, monoid: Monoid | None) -> Monoid:
 
 
 def checked_out(values: DeviceArray, out: DeviceArray | None) -> DeviceArray:
-    """Return where results go, a new array if nothing is given."""
+    """Return the output, by default a new array."""
     if out is None:
         return DeviceArray.empty(values.size, values.dtype, values.device)
     check_array("out", out, values.dtype, like=values)
@@ -59,7 +59,7 @@ def checked_out(values: DeviceArray, out: DeviceArray | None) -> DeviceArray:
 
 
 def checked_flags(values: DeviceArray, flags: DeviceArray | None) -> None:
-    """Raise unless there are flags for the values, or the values can hold them."""
+    """Raise unless there are flags, or the values can hold them."""
     if flags is not None:
         check_array("flags", flags, np.uint8, like=values)
         check_length("flags", flags, values.size)
@@ -75,9 +75,9 @@ def sweep_defines(
 ) -> dict[str, int | bool]:
     """Return the macros of ``scan.cl`` beside the operator's.
 
-    Where heads take registers, a work-item loads half as many bytes at a time: segmented minima of
-    8-byte pairs by a branching operator took 1.08 ms on an H200 with half, 1.17 ms with all; by one
-    without branches 0.94 and 0.95 ms.
+    With head flags, which take registers, a work-item loads half as many bytes at a time: segmented
+    minima of 8-byte pairs by a branching operator took 1.08 ms on an H200 with half, 1.17 ms with
+    all; by one without branches 0.94 and 0.95 ms.
     """
     whole = tuning.bytes_per_item
     return {
@@ -139,7 +139,7 @@ class Sweeps:
         )
 
     def scan(self, out: DeviceArray, *, total: DeviceArray | None = None) -> DeviceArray:
-        """Enqueue all sweeps that are needed; return what is written of `out`."""
+        """Enqueue all necessary sweeps; return the written part of `out`."""
         carries = self.up(total=total) if total is not None or not self.shares.alone else None
         self.launch(
             self.program, "scan_write_shares", self.shares.groups, self.values.memory, self.flags,
@@ -148,7 +148,7 @@ class Sweeps:
         return out[: self.values.size]
 
     def up(self, *, total: DeviceArray | None = None) -> Any:
-        """Enqueue upsweep and spine; return what each share is to be scanned with."""
+        """Enqueue upsweep and spine; return the prefix of each share."""
         shares, launch = self.shares, self.launch
         entries = shares.groups * (1 + shares.lane_groups)
         carries = launch.device.allocate(entries * (self.values.dtype.itemsize + 4))

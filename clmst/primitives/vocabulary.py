@@ -29,7 +29,7 @@ BUILT_IN = re.compile(
     re.ASCII,
 )
 
-# What nobody may call a function or a variable: keywords, and what OpenCL C gives a meaning.
+# Names that functions and variables must not have: keywords and reserved words of OpenCL C.
 RESERVED = re.compile(
     r"auto|break|case|complex|const|constant|continue|default|do|else|enum|extern|for|global|goto|"
     r"half|if|image1d_t|image2d_t|image3d_t|imaginary|inline|int8_t|intptr_t|kernel|local|main|"
