@@ -1,5 +1,5 @@
-// Atomic minima. 64-bit ones exist only where ATOMIC64 is set; kernels that can do without obey
-// the same contract through 32-bit ones (see reservation.cl).
+// Atomic minima in global memory. 64-bit atomics exist only where ATOMIC64 is set. Kernels that can
+// do without them obey the same contract by 32-bit atomics (reservation.cl).
 #ifndef CLMST_DEVICE_ATOMICS
 #define CLMST_DEVICE_ATOMICS
 

@@ -1,7 +1,8 @@
-// Distances between points: squares to compare by, and the keys of the weights that they stand for.
+// Distances between points: squares, by which pairs are compared, and the weight keys of distances.
 //
-// Distances are made of additions, multiplications and square roots of doubles only. IEEE 754 rounds
-// these in one way, and contraction is off: the same bits on every device, and in NumPy.
+// Distances are made of additions, multiplications and square roots of doubles only. IEEE 754 gives
+// each of these one result, and contraction to fused operations is off. So all devices, and NumPy,
+// compute the same bits.
 #ifndef CLMST_DEVICE_DISTANCE
 #define CLMST_DEVICE_DISTANCE
 

@@ -1,9 +1,14 @@
-// The edge list of a graph that is contracted level by level, and the choices of its vertices.
+// The edge list of a graph that is contracted level by level, and what its vertices choose.
 //
-// A level's edge list holds every edge in both directions, as two arrays: pairs, u << bits | v, and
-// ranks, the edge's place in the total order (weight key, edge id), which stands for both: whoever
-// compares ranks compares weights of any type exactly, and never meets a tie. The list is sorted
-// by u.
+// A level's edge list holds every edge in both directions, as two arrays. pairs[i] = u << bits | v
+// are the endpoints. ranks[i] is the edge's position in the total order (weight key, edge id); both
+// directions of an edge have the same rank. Ranks are exact for weights of any type, and distinct.
+// The list is sorted by u.
+//
+// Example: bits = 2, the path 0 - 1 - 2 with weights 5.0 and 3.0:
+//
+//     pairs    0<<2|1   1<<2|0   1<<2|2   2<<2|1
+//     ranks       1        1        0        0         rank 0 is the edge of weight 3.0
 #ifndef CLMST_DEVICE_EDGE_LIST
 #define CLMST_DEVICE_EDGE_LIST
 
@@ -15,11 +20,11 @@ static inline uint pair_target(ulong pair, uint bits) {
   return (uint)(pair & ((1ul << bits) - 1));
 }
 
-// What a vertex chooses is rank << 32 | vertex: an edge for the forest, and the vertex of the same
-// level that it is joined to by it. Ranks are below UINT_MAX, so two values are no edges':
-// nothing to choose, for no edge leads out of what the vertex stands for;
+// A choice of a vertex is rank << 32 | vertex: the rank of an edge for the forest, and the vertex
+// of the same level at its other end. Ranks are below UINT_MAX, so two values stand for no edge.
+// NO_CHOICE: no edge leads out of the vertex.
 #define NO_CHOICE ULONG_MAX
-// or to stay as it is for now, joined to itself, though edges may lead out.
+// CHOICE_TO_STAY: the vertex chooses nothing on this level, although edges may lead out of it.
 #define CHOICE_TO_STAY(vertex) ((ulong)UINT_MAX << 32 | (vertex))
 
 static inline ulong make_choice(uint rank, uint vertex) {

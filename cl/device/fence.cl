@@ -4,7 +4,10 @@
 
 #include "device/lanes.cl"
 
-// Make what this work-item wrote visible to the device, and what others wrote visible to it.
+// Make this work-item's earlier writes visible to the device, and other work-items' writes visible
+// to this work-item.
+//
+// Scope    one work-item; orders its own accesses to global memory.
 static inline void device_fence(void) {
 #if LANES_IMPL == LANES_PTX
   __asm__ volatile("fence.acq_rel.gpu;" : : : "memory");

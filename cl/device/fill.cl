@@ -1,9 +1,13 @@
-// Filling of large buffers, where drivers' own filling cannot be relied on.
+// Filling of large buffers, on devices whose drivers cannot be relied on for it.
 #include "device/work_group.cl"
 
 // Repeat eight bytes over a buffer.
 //
-// In  pattern: the bytes, the first one lowest.  Out  words: n_bytes bytes.  Launch  any.
+// In       pattern: the eight bytes, the first one lowest.
+// Out      words[ceil(n_bytes / 8)]: the first n_bytes bytes.
+// Launch   any.
+// Needs    `words` is aligned to 8 bytes.
+// Ensures  byte i = byte i % 8 of the pattern, for i < n_bytes; bytes from n_bytes on stay.
 kernel void fill_bytes(global ulong *words, ulong pattern, ulong n_bytes) {
   GRID_FOR(i, n_bytes / 8) words[i] = pattern;
   if (get_global_id(0) == 0)

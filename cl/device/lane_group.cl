@@ -1,21 +1,26 @@
 // Lane group scope: the smallest group of work-items that can scan together in order.
 //
-//   a device with lanes              LANES work-items of a sub-group or warp
-//   a device without                 the whole work-group, through local memory
-//   work-groups of one work-item     that work-item
+//     device with lanes               LANES work-items of a sub-group or warp
+//     device without lanes            the whole work-group, through local memory
+//     work-group of one work-item     that work-item
 //
-// All work-items of a lane group call a lane_group_ function together; where the lane group is the
+// All work-items of a lane group call a lane_group_ function together. Where the lane group is the
 // work-group, all work-items of the work-group do.
 //
-// Scans are segmented where SEGMENTED is set: a head is an element that starts a segment anew, so
-// that nothing is carried across it (Blelloch 1990: pairs of value and flag form a monoid).
+// Scans are segmented where SEGMENTED is set. A head flag marks the element that starts a segment,
+// and nothing is carried across it. Pairs (sum, head) form a monoid (Blelloch 1990):
+//
+//     (a, p) + (b, q) = (q ? b : a + b,  p | q)
+//
+//     items    3  1  4  1  5         inclusive scan by segments    3  4  4  5  5
+//     heads    1  0  1  0  1         exclusive                     0  3  0  4  0
 #ifndef CLMST_DEVICE_LANE_GROUP
 #define CLMST_DEVICE_LANE_GROUP
 
 #include "device/monoid.cl"
 #include "device/work_group.cl"
 
-// Whether heads are looked at: 0 or 1.
+// Whether head flags are read: 0 or 1.
 #ifndef SEGMENTED
 #define SEGMENTED 0
 #endif
@@ -41,25 +46,27 @@ static inline uint lane_group_id(void) {
   return get_local_id(0) / LANE_GROUP;
 }
 
-// What a run of elements amounts to: the combination of those since its last head, and whether it
-// has one. Through pointers: structs returned by value keep Oclgrind 21.10 from loading kernels.
+// The partial result of consecutive elements: the combination of those since the last head, and
+// whether there is a head. Passed by pointer, since Oclgrind 21.10 cannot load kernels that return
+// structs.
 typedef struct {
   T sum;
   bool head;
 } partial_t;
 
+// The empty segment: the identity of partial_append.
 static inline void partial_clear(partial_t *run) {
   run->sum = IDENTITY;
   run->head = false;
 }
 
-// Append a run to another one.
+// *run = *run followed by `next`.
 static inline void partial_append(partial_t *run, partial_t next) {
   run->sum = SEGMENTED && next.head ? next.sum : combine(run->sum, next.sum);
   run->head = run->head || next.head;
 }
 
-// Put a run before another one.
+// *run = `previous` followed by *run.
 static inline void partial_prepend(partial_t *run, partial_t previous) {
   if (!SEGMENTED || !run->head) run->sum = combine(previous.sum, run->sum);
   run->head = run->head || previous.head;
@@ -67,6 +74,8 @@ static inline void partial_prepend(partial_t *run, partial_t previous) {
 
 #if LANE_GROUP > 1 && LANES_IMPL != LANES_LOCAL
 // The element of another lane, word by word.
+//
+// Scope    a whole lane group; every lane gets the value of the lane that it names.
 static inline T lanes_shuffle(T value, uint lane) {
   union {
     T value;
@@ -79,9 +88,12 @@ static inline T lanes_shuffle(T value, uint lane) {
 }
 #endif
 
-// Exclusive scan over a lane group in order. *run: in, that of this work-item; out, that of all
-// before it. *total: out, that of the lane group. `sums` and `heads` have LANE_GROUP_SCRATCH
-// elements, free on return.
+// Exclusive scan over a lane group, in order.
+//
+// In-out   *run: the partial result of this work-item; on return, that of all work-items before it.
+// Out      *total: that of the whole lane group.
+// Temp     sums, heads: LANE_GROUP_SCRATCH elements of local memory, free on return.
+// Scope    a whole lane group; results in every work-item of it.
 static inline void lane_group_scan(partial_t *run, partial_t *total, local T *sums,
                                    local uint *heads) {
 #if LANE_GROUP == 1

@@ -1,13 +1,14 @@
 // Lane scope: groups of LANES work-items that run in step.
 //
 // Three implementations of one contract:
-//   LANES_PTX    NVIDIA warps through inline PTX (the OpenCL driver has no sub-group extension);
-//   LANES_KHR    khr or Intel sub-groups, their size fixed by the compiler attribute;
-//   LANES_LOCAL  none of these: lane groups are a way of dealing out work, and what lanes would
-//                combine goes through local memory atomics.
-// A lane group of one (LANES 1) has nothing to exchange, which is what a work-group of one has.
-// Every lanes_ function must be reached by all lanes of a group together, and every kernel that
-// comes to one, wg_ functions included, carries LANES_ATTRIBUTE.
+//     LANES_PTX    NVIDIA warps by inline PTX (the OpenCL driver has no sub-group extension);
+//     LANES_KHR    khr or Intel sub-groups, their size fixed by the compiler attribute;
+//     LANES_LOCAL  neither: a lane group is only a way to divide work, and values are combined by
+//                  atomics on local memory.
+//
+// A lane group of one (LANES 1, in work-groups of one) has nothing to exchange. All lanes of a
+// group call a lanes_ function together, in the same control flow. Every kernel that reaches one,
+// wg_ functions included, has LANES_ATTRIBUTE.
 #ifndef CLMST_DEVICE_LANES
 #define CLMST_DEVICE_LANES
 
@@ -37,13 +38,18 @@
 #define LANES_ATTRIBUTE
 #endif
 
-// Position of this work-item in its lane group.
+// Position of this work-item in its lane group: 0 to LANES - 1.
+//
+// Scope    one work-item; any may call it at any time.
 static inline uint lanes_id(void) {
   return get_local_id(0) % LANES;
 }
 
 #if LANES_IMPL == LANES_PTX
 
+// Bit l of the result: whether lane l has `flag` set.
+//
+// Scope    a whole lane group; result in every lane.
 static inline uint lanes_ballot(bool flag) {
   uint mask;
   __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
@@ -51,6 +57,9 @@ static inline uint lanes_ballot(bool flag) {
   return mask;
 }
 
+// The value of one lane; `lane` is the same in all lanes.
+//
+// Scope    a whole lane group; result in every lane.
 static inline uint lanes_broadcast_u32(uint value, uint lane) {
   uint result;
   __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;"
@@ -58,11 +67,16 @@ static inline uint lanes_broadcast_u32(uint value, uint lane) {
   return result;
 }
 
-// The value of another lane.
+// The value of another lane; each lane may name a different one.
+//
+// Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_shuffle_u32(uint value, uint lane) {
   return lanes_broadcast_u32(value, lane);
 }
 
+// The sum of the values of all lower lanes; 0 in lane 0.
+//
+// Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_exclusive_sum_u32(uint value) {
   uint sum = value;
   for (uint stride = 1; stride < LANES; stride *= 2) {
@@ -74,6 +88,9 @@ static inline uint lanes_exclusive_sum_u32(uint value) {
   return sum - value;
 }
 
+// The greatest value of all lower lanes; 0 in lane 0.
+//
+// Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_exclusive_max_u32(uint value) {
   uint most = value, left;
   for (uint stride = 1; stride < LANES; stride *= 2) {
@@ -85,7 +102,9 @@ static inline uint lanes_exclusive_max_u32(uint value) {
   return lanes_id() > 0 ? left : 0;
 }
 
-// The minimum over all lanes, in every lane.
+// The least value of all lanes.
+//
+// Scope    a whole lane group; result in every lane.
 static inline uint lanes_min_u32(uint value) {
   for (uint stride = LANES / 2; stride > 0; stride /= 2) {
     uint other;
@@ -96,6 +115,9 @@ static inline uint lanes_min_u32(uint value) {
   return value;
 }
 
+// The least 64-bit value of all lanes.
+//
+// Scope    a whole lane group; result in every lane.
 static inline ulong lanes_min_u64(ulong value) {
   for (uint stride = LANES / 2; stride > 0; stride /= 2) {
     uint low, high;
@@ -108,7 +130,9 @@ static inline ulong lanes_min_u64(ulong value) {
   return value;
 }
 
-// How many lower lanes have `flag` set; *total gets how many have in all.
+// The number of lower lanes that have `flag` set; *total: the number of all lanes that have.
+//
+// Scope    a whole lane group; each lane has its own result, *total is the same in all.
 static inline uint lanes_rank(bool flag, uint *total) {
   const uint mask = lanes_ballot(flag);
   *total = popcount(mask);
@@ -154,14 +178,20 @@ static inline uint lanes_rank(bool flag, uint *total) {
 
 #endif
 
-// Claim one place behind *count for each lane with `keep` set; the other lanes get garbage.
-// One atomic a lane group where lanes exist, one a work-item otherwise.
+// How lanes append to a list: *count grows by the number of lanes with `keep` set. One atomic a
+// lane group where lanes exist, else one a work-item.
 #if LANES_IMPL == LANES_LOCAL
 
+// Claim the next free index of a list whose length *count is in local memory.
+//
+// Scope    a whole lane group; valid in lanes with `keep` set, undefined in others.
 static inline uint lanes_claim_local(volatile local uint *count, bool keep) {
   return keep ? atomic_inc(count) : 0;
 }
 
+// The same for a list in global memory.
+//
+// Scope    a whole lane group; valid in lanes with `keep` set, undefined in others.
 static inline uint lanes_claim_global(volatile global uint *count, bool keep) {
   return keep ? atomic_inc(count) : 0;
 }

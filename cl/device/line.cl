@@ -1,7 +1,8 @@
-// Cache lines written by a single work-item on a CPU.
+// Whole cache lines, written by a single work-item on a CPU.
 //
-// A store to a line that is not in the cache reads it first. Of an array that is written from end to
-// end and larger than the caches, that is a third read for nothing: lines go past them instead.
+// A store to a line that is not in the cache reads the line first. For an array that is written
+// from end to end and is larger than the caches, that read is a third of all traffic, and useless.
+// So full lines are stored past the caches.
 #ifndef CLMST_DEVICE_LINE
 #define CLMST_DEVICE_LINE
 
@@ -14,8 +15,11 @@
 #endif
 #endif
 
-// Store a full line, past the caches where the compiler knows how and the address is a line's. The
-// end of a kernel, being a locked instruction, makes it visible. `line` is aligned as a line.
+// Store one line; past the caches where the compiler can and `to` is the start of a line.
+//
+// Scope    one work-item.
+// Needs    `line` is aligned to LINE_BYTES.
+// Ensures  the end of the kernel, a locked instruction, makes the line visible.
 static inline void wi_store_line(global uint *to, const uint *line) {
 #ifdef LINE_PAST_CACHES
   if ((size_t)to % LINE_BYTES == 0) {
@@ -24,7 +28,7 @@ static inline void wi_store_line(global uint *to, const uint *line) {
     return;
   }
 #endif
-  // By vectors as well: elements of any type may be read as such, which words may not.
+  // By vectors as well: aliasing rules let a vector read elements of any type.
   for (uint w = 0; w < LINE_WORDS; w += 8) vstore8(*(const uint8 *)(line + w), 0, to + w);
 }
 

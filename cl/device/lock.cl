@@ -1,13 +1,16 @@
-// A lock that one work-item of the device holds at a time, and that nobody waits for in vain.
+// A lock for the whole device. A work-item that waits in vain gives up, so no kernel hangs.
 //
-// Whoever wants it tries in a loop whose body does the work as well: lock_try, the work, lock_release
-// in one branch. Where lanes run in step, the others then wait at the end of that branch, behind the
-// release; a loop that only waits for the lock would keep the lane that has it from ever going on.
+// The caller tries in a loop whose body also does the work: lock_try, work, lock_release, all in
+// one branch. Where lanes run in step, the other lanes wait at the end of that branch, after the
+// release. A loop that only waited for the lock would keep the lane that has it from going on.
 //
-// What is asked of a device is that a work-item that has the lock runs on, whoever else keeps
-// trying. OpenCL promises that of no two work-groups, nor of two lanes. So the lock is a ticket: it
-// moves on with every turn, and a work-item that sees it in the same turn LOCK_PATIENCE times in
-// a row gives up for all. The lock is lost then, everybody leaves, and the host says so.
+// The device must let the work-item that has the lock run on while others try. OpenCL does not
+// promise that, neither between work-groups nor between lanes. So the lock is a ticket that moves
+// on with every turn. A work-item that sees the same turn LOCK_PATIENCE times in a row marks the
+// lock as lost. Then every work-item leaves, and the host reports it.
+//
+//     lock word   0     1     2     3     4     ...    LOCK_LOST
+//                 free  taken free  taken free         given up for good
 #ifndef CLMST_DEVICE_LOCK
 #define CLMST_DEVICE_LOCK
 
@@ -18,11 +21,11 @@
 #define LOCK_PATIENCE (1u << 20)
 #endif
 
-// A lock's word: even when it is free, odd when it is held; it goes round below LOCK_TURNS.
+// A lock's word: even if free, odd if taken. It wraps around at LOCK_TURNS.
 #define LOCK_TURNS 0x80000000u
 #define LOCK_LOST 0xffffffffu
 
-// What a work-item that wants a lock has seen of it: zeros at first.
+// What a waiting work-item has seen of the lock: zeros at first.
 typedef struct {
   uint seen, looks;
 } lock_wait_t;
@@ -42,13 +45,13 @@ static inline bool lock_try(volatile global uint *lock, lock_wait_t *wait) {
   return false;
 }
 
-// Give the lock back. It stays lost if somebody gave up.
+// Release the lock. A lost lock stays lost.
 static inline void lock_release(volatile global uint *lock, const lock_wait_t *wait) {
   device_fence();
   atomic_cmpxchg(lock, wait->seen, (wait->seen + 1) % LOCK_TURNS);
 }
 
-// Whether it is of no use to try again.
+// Whether the lock is lost, so that trying again is useless.
 static inline bool lock_is_lost(const lock_wait_t *wait) {
   return wait->seen == LOCK_LOST;
 }

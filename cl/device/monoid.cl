@@ -1,6 +1,6 @@
-// The operator of a primitive: an associative COMBINE with its IDENTITY on elements T.
+// The operator of a primitive: an associative COMBINE with its IDENTITY, on elements of type T.
 //
-// Whoever calls a primitive gives these macros; the defaults are the sum of 32-bit integers.
+// The caller of a primitive gives these macros. The defaults are the sum of 32-bit integers.
 #ifndef CLMST_DEVICE_MONOID
 #define CLMST_DEVICE_MONOID
 
@@ -14,7 +14,7 @@
 #define T_BYTES 4
 #endif
 
-// What leaves every element as it is, on either side.
+// The element that COMBINE leaves others unchanged with, on either side.
 #ifndef IDENTITY
 #define IDENTITY ((T)0)
 #endif
@@ -36,7 +36,7 @@ static inline T combine(T left, T right) {
   return COMBINE(left, right);
 }
 
-// One of two elements, without a branch: for conditions that nobody can foresee, on CPUs, where
+// One of two elements, without a branch. For conditions that cannot be predicted, on CPUs, where
 // compilers make branches of choices between vectors.
 static inline T choose(bool condition, T yes, T no) {
   union {

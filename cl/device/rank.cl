@@ -1,15 +1,21 @@
 // Work-group scope: the stable rank of every item of a tile by its digit.
 //
-// A tile is TILE_ITEMS items of every work-item, TILE in all; rank_first tells which ones. Ranks are
-// positions in the tile sorted by digit, items with equal digits in the tile's order.
+// A tile is TILE_ITEMS items of every work-item, TILE in all; rank_first says which. The rank of an
+// item is its position in the tile sorted by digit; items with equal digits keep the tile's order.
+// Example with 8 items and digits of 2 bits:
+//
+//     position   0  1  2  3  4  5  6  7
+//     digit      2  0  3  0  2  1  0  2
+//     starts     digit 0 at 0, 1 at 3, 2 at 4, 3 at 7
+//     rank       4  0  7  1  5  3  2  6        = start of the digit + earlier items with the digit
 //
 // Two ways to one result:
-//   RANK_COUNTERS  every work-item counts its own consecutive items in a column of local memory, two
-//                  digits to a word; one scan over all columns, digit after digit, ranks them
+//   RANK_COUNTERS  Every work-item counts its own consecutive items in a column of local memory,
+//                  two digits in a word. One scan over all columns, digit after digit, ranks them
 //                  (Satish, Harris, Garland 2009; Merrill, Grimshaw 2010). Needs no lanes.
-//   RANK_BALLOTS,  every lane group counts its own consecutive items, LANES at a time: lanes with
-//   RANK_MATCH     equal digits find each other, by a ballot a bit or by PTX's match, and the last of
-//                  them counts for all (Adinets, Merrill 2022). Wider digits at the same cost.
+//   RANK_BALLOTS,  Every lane group counts its own consecutive items, LANES at a time. Lanes with
+//   RANK_MATCH     equal digits find each other, by a ballot a bit or by PTX's match, and the last
+//                  one counts for all (Adinets, Merrill 2022). Wider digits at the same cost.
 #ifndef CLMST_DEVICE_RANK
 #define CLMST_DEVICE_RANK
 
@@ -19,7 +25,7 @@
 #define RANK_BALLOTS 1
 #define RANK_MATCH 2
 
-// RANK_COUNTERS (0), RANK_BALLOTS (1: lanes of LANES_KHR or LANES_PTX) or RANK_MATCH (2: LANES_PTX).
+// RANK_COUNTERS (0), RANK_BALLOTS (1: needs LANES_KHR or LANES_PTX) or RANK_MATCH (2: LANES_PTX).
 #ifndef RANK_BY
 #define RANK_BY RANK_COUNTERS
 #endif
@@ -43,26 +49,31 @@
 
 #if RANK_BY == RANK_COUNTERS
 
-// A row of counters, one a work-item, for every two digits. In memory a word is left out after every
-// 32, so that runs of counters, a work-item each, meet all banks.
+// The layout of counters, for RADIX 16: eight rows of words, one word of each row a work-item.
+//
+//             31..16     15..0       The counter of work-item `me` in row r is r * RANK_ROW_WORDS
+//   row 0     digit 8    digit 0     + rank_counter(me). A word is left out after every 32, so
+//   row 1     digit 9    digit 1     that consecutive counters, each read by another work-item,
+//   ...                              lie in different banks.
+//   row 7     digit 15   digit 7
 #define RANK_ROWS (RADIX / 2)
 #define RANK_ROW_WORDS (WG_SIZE + WG_SIZE / 32)
 // Words of local memory that ranking needs.
 #define RANK_WORDS (RANK_ROWS * RANK_ROW_WORDS)
 
-// Where in the tile the first item of work-item `me` is, and from each of its items to the next.
+// The position in the tile of the first item of work-item `me`, and the step to its next items.
 #define RANK_STRIDE 1
 static inline uint rank_first(uint me) {
   return me * TILE_ITEMS;
 }
 
-// The counter that is so many behind the first, counting row after row.
+// The word of counter i, counting row after row.
 static inline uint rank_counter(uint i) {
   return i + i / 32;
 }
 
-// The row that counts a digit, and by how many bits the count is shifted: the lower half of the
-// digits are in lower halves of words.
+// The row that counts a digit, and the shift of its count: the lower half of the digits are in the
+// lower halves of words.
 static inline uint rank_row(uint digit) {
   return digit % RANK_ROWS * RANK_ROW_WORDS;
 }
@@ -71,15 +82,18 @@ static inline uint rank_shift(uint digit) {
   return digit / RANK_ROWS * 16;
 }
 
-// Where the items of a digit begin in the sorted tile; of RADIX, its length.
+// The position in the sorted tile of the first item of a digit; TILE for digit RADIX.
 static inline uint rank_start(const local uint *ranking, uint digit) {
   return digit < RADIX ? ranking[rank_row(digit)] >> rank_shift(digit) & 0xffff : TILE;
 }
 
-// Rank the items of a tile by their digits: items[j] is a digit first and a rank then, between the
-// two a digit below what its rank has come to. Must be reached by the whole work-group; `me` is this
-// work-item's number in it. `ranking` has RANK_WORDS, from which rank_start reads until the next
-// barrier; `scratch` has WG_SIZE words.
+// Rank the items of a tile by their digits.
+//
+// In-out   items[TILE_ITEMS], private: digits on entry, ranks on return. In between a word is
+//          (rank among equal digits so far) << 16 | digit.
+// Out      ranking[RANK_WORDS]: rank_start reads it until the next barrier.
+// Temp     scratch: WG_SIZE words of local memory.
+// Scope    the whole work-group; `me` is this work-item's index in it.
 static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint *scratch) {
   local uint *own = ranking + rank_counter(me);
   for (uint row = 0; row < RANK_ROWS; ++row) own[row * RANK_ROW_WORDS] = 0;
@@ -96,7 +110,7 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
   for (uint k = 0; k < RANK_ROWS; ++k) sum += run[k];
   uint before = wg_exclusive_sum_u32(sum, &total, scratch);
   before += total << 16;  // upper digits come behind all lower ones
-#pragma unroll 1  // all counts at once are more than Intel's registers hold
+#pragma unroll 1  // all counts at once do not fit Intel's registers
   for (uint k = 0; k < RANK_ROWS; ++k) {
     const uint counts = run[k];
     run[k] = before;
@@ -117,13 +131,15 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
 // Words of local memory that ranking needs: starts of digits, and 16-bit counts of lane groups.
 #define RANK_WORDS (RADIX + 1 + WG_LANE_GROUPS * RADIX / 2)
 
-// Where in the tile the first item of work-item `me` is, and from each of its items to the next.
+// The position in the tile of the first item of work-item `me`, and the step to its next items.
 #define RANK_STRIDE LANES
 static inline uint rank_first(uint me) {
   return me / LANES * LANES * TILE_ITEMS + me % LANES;
 }
 
-// Order the local memory of a lane group among its lanes.
+// Order local memory among the lanes of a lane group.
+//
+// Scope    a whole lane group.
 static inline void lanes_sync(void) {
 #if LANES_IMPL == LANES_PTX
   __asm__ volatile("bar.warp.sync 0xffffffff;" : : : "memory");
@@ -132,10 +148,12 @@ static inline void lanes_sync(void) {
 #endif
 }
 
-// The lanes that have the same bit in a word as this lane, one bit each.
+// The lanes whose `word` agrees with this lane's in a bit, one bit each.
+//
+// Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_agreeing(uint word, uint bit) {
 #if LANES_IMPL == LANES_PTX
-  // In PTX as a whole: from a bool the compiler makes two more instructions a bit.
+  // One piece of PTX: from a bool the compiler makes two more instructions a bit.
   uint mask;
   __asm__ volatile("{ .reg .pred p; .reg .b32 t; and.b32 t, %1, %2; setp.ne.u32 p, t, 0;"
                    "  vote.sync.ballot.b32 %0, p, 0xffffffff; @!p not.b32 %0, %0; }"
@@ -149,6 +167,8 @@ static inline uint lanes_agreeing(uint word, uint bit) {
 }
 
 // The lanes whose digit equals this lane's, one bit each.
+//
+// Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_match(uint digit) {
   uint peers = ~0u >> (32 - LANES);
 #if RANK_BY == RANK_MATCH
@@ -160,12 +180,16 @@ static inline uint lanes_match(uint digit) {
   return peers;
 }
 
-// Where the items of a digit begin in the sorted tile; of RADIX, its length.
+// The position in the sorted tile of the first item of a digit; TILE for digit RADIX.
 static inline uint rank_start(const local uint *ranking, uint digit) {
   return ranking[digit];
 }
 
 // Count a lane group's digits, and rank its items among those of the same lane group and digit.
+//
+// In-out   items[TILE_ITEMS], private: digits on entry, (rank << 16 | digit) on return.
+// Out      counts[RADIX]: the lane group's own, in local memory.
+// Scope    a whole lane group; ends with lanes_sync.
 static inline void lanes_rank_digits(uint *items, volatile local ushort *counts) {
   const uint below = (1u << lanes_id()) - 1;
   for (uint d = lanes_id(); d < RADIX; d += LANES) counts[d] = 0;
@@ -175,7 +199,7 @@ static inline void lanes_rank_digits(uint *items, volatile local ushort *counts)
   for (uint j = 0; j < TILE_ITEMS; ++j) {
     const uint digit = items[j];
     const uint count = counts[digit];
-    // Found out while the count is on its way.
+    // Matched while the count is being loaded.
     const uint next_peers = j + 1 < TILE_ITEMS ? lanes_match(items[j + 1]) : 0;
     const uint rank = count + popcount(peers & below);
     lanes_sync();
@@ -186,25 +210,24 @@ static inline void lanes_rank_digits(uint *items, volatile local ushort *counts)
   }
 }
 
-// Rank the items of a tile by their digits: items[j] is a digit first and a rank then, between the
-// two a digit below what its rank has come to. Must be reached by the whole work-group; `me` is this
-// work-item's number in it. `ranking` has RANK_WORDS, from which rank_start reads until the next
-// barrier; `scratch` has WG_SIZE words.
+// Rank the items of a tile by their digits: the same contract as for RANK_COUNTERS.
+//
+// Scope    the whole work-group.
 static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint *scratch) {
   local uint *starts = ranking;
   local ushort *counts = (local ushort *)(ranking + RADIX + 1);
   local ushort *own_counts = counts + me / LANES * RADIX;
   lanes_rank_digits(items, own_counts);
   barrier(CLK_LOCAL_MEM_FENCE);
-  // From here on counts become starts: of each lane group's items of each digit.
-  uint held[RANK_DIGITS][WG_LANE_GROUPS], sum = 0, total;
+  // From here on counts become starts of each lane group's items of each digit.
+  uint own[RANK_DIGITS][WG_LANE_GROUPS], sum = 0, total;
 #pragma unroll
   for (uint k = 0; k < RANK_DIGITS; ++k) {
     const uint d = me * RANK_DIGITS + k;
 #pragma unroll
     for (uint g = 0; g < WG_LANE_GROUPS; ++g) {
-      held[k][g] = d < RADIX ? counts[g * RADIX + d] : 0;
-      sum += held[k][g];
+      own[k][g] = d < RADIX ? counts[g * RADIX + d] : 0;
+      sum += own[k][g];
     }
   }
   uint start = wg_exclusive_sum_u32(sum, &total, scratch);
@@ -215,7 +238,7 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
 #pragma unroll
     for (uint g = 0; g < WG_LANE_GROUPS; ++g) {
       if (d < RADIX) counts[g * RADIX + d] = start;
-      start += held[k][g];
+      start += own[k][g];
     }
   }
   if (me == 0) starts[RADIX] = TILE;

@@ -7,13 +7,13 @@
 #define RECORD_WORDS 1
 #endif
 
-// Size of what goes along with each record, likewise; 0: nothing goes along.
+// Size of the value that moves with each record, in words: 0 (no values) to 16.
 #ifndef VALUE_WORDS
 #define VALUE_WORDS 0
 #endif
 
-// Records are arrays of chunks, the widest pieces that their alignment allows. In private memory such
-// arrays come to be registers, which structs of three words, say, do not.
+// Records are arrays of chunks, the widest pieces that their alignment allows. Compilers keep such
+// arrays in registers, unlike structs of three words.
 #if RECORD_WORDS % 4 == 0
 #define RECORD_CHUNKS (RECORD_WORDS / 4)
 typedef uint4 record_chunk_t;
@@ -36,7 +36,7 @@ typedef uint2 value_chunk_t;
 typedef uint value_chunk_t;
 #endif
 
-// Copy a record or value between place i of an array and private memory.
+// Copy a record or value between index i of an array and private memory.
 static inline void record_load(const global record_chunk_t *from, size_t i,
                                record_chunk_t *record) {
 #pragma unroll

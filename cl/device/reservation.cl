@@ -1,20 +1,26 @@
-// Deterministic reservation: every component ends up holding the least (weight key, edge id)
-// among the edges that entered for it, whatever the order of arrival.
+// Deterministic reservation: a priority write. Every component gets the least (weight key, edge id)
+// of all edges that entered for it, in whatever order they come. That edge is the component's
+// winner.
 //
 // Source: deterministic reservations (Blelloch, Fineman, Gibbons, Shun 2012) with the 64-bit
-// minimum of ECL-MST (Fallin, Gonzalez, Seo, Burtscher 2023, section 3.2), carried over to devices
-// without 64-bit atomics and to 64-bit weights by lexicographic minima, a word a pass: in pass k an
-// edge enters its k-th word for those components whose earlier words it matches, so each pass
-// needs the one before it to be complete.
+// minimum of ECL-MST (Fallin, Gonzalez, Seo, Burtscher 2023, section 3.2). Without 64-bit atomics,
+// or with 64-bit weights, the minimum is lexicographic, one word a pass: in pass k an edge enters
+// its k-th word for the components whose earlier words it matches. So each pass needs the one
+// before it to be complete.
 //
-//   weights     64-bit atomics   words: what is entered in pass 0, 1, 2
-//   <= 32 bits  yes              (key, id)
-//   <= 32 bits  no               key | id
-//   64 bits     yes              (leading, trailing) | id
-//   64 bits     no               leading | trailing | id
+// The n reservations are one array of RESERVATION_WORDS planes of n 32-bit words:
 //
-// Reservations of n components live in one array of RESERVATION_WORDS planes of n words. All ones
-// is 'no edge yet': ids stay below 2**32 - 1.
+//     weights      64-bit atomics    planes 0 and 1 of component c               plane 2
+//     <= 32 bits   yes               one ulong: key << 32 | id     (pass 0)
+//     <= 32 bits   no                key (pass 0), id (pass 1)
+//     64 bits      yes               one ulong: the key            (pass 0)      id (pass 1)
+//     64 bits      no                leading word (0), trailing word (1)         id (pass 2)
+//
+// All ones is "no edge yet", since ids are below 2**32 - 1.
+//
+// Example: edges 7, 4 and 9 with keys 50, 20 and 20 enter for one component, with 64-bit atomics:
+//
+//     FFFFFFFF FFFFFFFF  ->  00000032 00000007  ->  00000014 00000004  ->  unchanged: 20, 9 > 20, 4
 #ifndef CLMST_DEVICE_RESERVATION
 #define CLMST_DEVICE_RESERVATION
 
@@ -22,7 +28,7 @@
 #include "device/weight_key.cl"
 #include "device/worklist.cl"
 
-// 1: look before the atomic, which most edges then need not do. 0: always do it.
+// 1: read before the atomic, which most edges then need not do. 0: always do it.
 #ifndef ATOMIC_GUARDS
 #define ATOMIC_GUARDS 1
 #endif
@@ -35,9 +41,11 @@
 #define RESERVATION_PASSES (2 - ATOMIC64)
 #endif
 
-// The guard's read races with the atomics of others. The word only ever falls, so a stale value is
-// too large and costs at most a needless atomic. Aligned words of up to 64 bits are read whole on
-// every device that has atomics of that width.
+// Lower *word to `value` if that is less. The guard's read races with the atomics of others. The
+// word only falls, so a stale value is too large, and costs at most a needless atomic. Devices read
+// aligned words of the width of their atomics without tearing.
+//
+// Scope    one work-item.
 static inline void reservation_lower_u32(volatile global uint *word, uint value) {
 #if ATOMIC_GUARDS
   if (*word <= value) return;
@@ -45,7 +53,7 @@ static inline void reservation_lower_u32(volatile global uint *word, uint value)
   atomic_min_u32(word, value);
 }
 
-// What an edge enters in pass 0, and how: the first word, or the first two as one.
+// What an edge enters in pass 0: the first word, or the first two as one.
 #if ATOMIC64
 typedef ulong reservation_word_t;
 #define lanes_min_word lanes_min_u64
@@ -61,11 +69,11 @@ static inline ulong reservation_first_word(edge_t edge, const global weight_t *w
 
 static inline void reservation_lower_first(volatile global uint *reservations, uint c,
                                            ulong word) {
-  volatile global ulong *held = (volatile global ulong *)reservations + c;
+  volatile global ulong *first = (volatile global ulong *)reservations + c;
 #if ATOMIC_GUARDS
-  if (*held <= word) return;
+  if (*first <= word) return;
 #endif
-  atomic_min_u64(held, word);
+  atomic_min_u64(first, word);
 }
 #else
 typedef uint reservation_word_t;
@@ -81,20 +89,25 @@ static inline void reservation_lower_first(volatile global uint *reservations, u
 }
 #endif
 
-// Whether c holds an edge whose leading key word is less than that of `edge`. The other words of a
-// 64-bit weight then need not be looked up, which takes a trip to memory. The read races with the
-// atomics of others, harmlessly for the reason given above: words only fall.
+// Whether component c already has an edge with a lesser leading key word than `edge`. Then the
+// other words of a 64-bit weight need not be loaded. The read races with atomics, which is benign
+// as above.
+//
+// Scope    one work-item.
 static inline bool reservation_is_beaten(const volatile global uint *reservations, uint c,
                                          edge_t edge) {
 #if ATOMIC64
-  const volatile global ulong *held = (const volatile global ulong *)reservations + c;
-  return (uint)(*held >> 32) < edge.key;
+  const volatile global ulong *first = (const volatile global ulong *)reservations + c;
+  return (uint)(*first >> 32) < edge.key;
 #else
   return reservations[c] < edge.key;
 #endif
 }
 
 // Pass 0: enter `edge` for both of its components.
+//
+// Scope    one work-item.
+// Needs    the reservations of both components have been reset.
 static inline void reservation_enter_first(volatile global uint *reservations, edge_t edge,
                                            const global weight_t *weights) {
 #if WEIGHT_BITS == 64 && ATOMIC_GUARDS
@@ -108,7 +121,10 @@ static inline void reservation_enter_first(volatile global uint *reservations, e
 }
 
 #if RESERVATION_PASSES > 1
-// Pass 1 and later: enter `edge` for component c, if it matches the words before.
+// Pass 1 and later: enter `edge` for component c, if it matches the words of the earlier passes.
+//
+// Scope    one work-item.
+// Needs    all earlier passes are complete, in earlier launches.
 static inline void reservation_enter_later(volatile global uint *reservations, uint n, uint c,
                                            edge_t edge, const global weight_t *weights,
                                            uint pass) {
@@ -130,7 +146,10 @@ static inline void reservation_enter_later(volatile global uint *reservations, u
 }
 #endif
 
-// The id of the edge that component c holds, all passes done; UINT_MAX if it holds none.
+// The id of component c's winner; UINT_MAX if no edge entered.
+//
+// Scope    one work-item.
+// Needs    all passes are complete, in earlier launches or before a barrier of all writers.
 static inline uint reservation_id(const global uint *reservations, uint n, uint c) {
 #if WEIGHT_BITS == 64
   return reservations[(size_t)2 * n + c];
@@ -141,12 +160,17 @@ static inline uint reservation_id(const global uint *reservations, uint n, uint 
 #endif
 }
 
-// Whether `edge` is what component c holds, all passes done: ids are unique.
+// Whether `edge` is component c's winner. Ids are unique.
+//
+// Scope    one work-item.
+// Needs    as reservation_id.
 static inline bool reservation_holds(const global uint *reservations, uint n, uint c, edge_t edge) {
   return reservation_id(reservations, n, c) == edge.id;
 }
 
-// Let component c hold nothing, whatever was there.
+// Set component c's reservation to "no edge yet".
+//
+// Scope    one work-item; it, or others storing the same, are the only writers.
 static inline void reservation_reset(global uint *reservations, uint n, uint c) {
 #if ATOMIC64
   ((global ulong *)reservations)[c] = ULONG_MAX;
@@ -159,9 +183,11 @@ static inline void reservation_reset(global uint *reservations, uint n, uint c) 
 #endif
 }
 
-// Forget what component c holds. Looks at the id first: many edges clear the same few components,
-// and a store that changes nothing still makes its trip to memory. Work-items that clear the same
-// component at once store the same words.
+// The same, where a component is often clear already: many edges clear the same few components, and
+// a store that changes nothing still makes its trip to memory. Work-items that clear one component
+// at the same time store the same words.
+//
+// Scope    one work-item.
 static inline void reservation_clear(global uint *reservations, uint n, uint c) {
   if (reservation_id(reservations, n, c) != UINT_MAX) reservation_reset(reservations, n, c);
 }

@@ -1,9 +1,10 @@
 // Grid scope: a barrier across all work-groups of a launch, where all of them are resident.
 //
-// OpenCL promises no work-group that another one makes progress. On devices where that was tried
-// (Policy.resident_groups_per_compute_unit > 0) a launch of so many work-groups is on the device as
-// a whole, and they may wait for one another. Should one wait longer than RESIDENT_PATIENCE, it
-// gives up for all: every work-group leaves, and the host solves again in many launches.
+// OpenCL does not promise that one work-group makes progress while another waits. On devices where
+// this was tried (Policy.resident_groups_per_compute_unit > 0), a launch of so many work-groups is
+// on the device as a whole, so they may wait for one another. A work-group that waits longer than
+// RESIDENT_PATIENCE gives up for all. Then every work-group leaves, and the host solves again in
+// many launches.
 #ifndef CLMST_DEVICE_RESIDENT
 #define CLMST_DEVICE_RESIDENT
 
@@ -15,16 +16,19 @@
 #define RESIDENT_PATIENCE (1u << 20)
 #endif
 
-// What is added to the count of arrivals by who gives up: more than work-groups ever come to.
+// Added to the count of arrivals by a work-group that gives up; above any count of work-groups.
 #define GAVE_UP 0x80000000u
 
-// Wait until all work-groups of the launch have come here; returns whether they have. If not, the
-// kernel must end. Must be reached by the whole launch.
+// Wait until all work-groups of the launch have arrived; return whether they have. If not, the
+// kernel must end.
 //
-// arrivals[0]: work-groups that have come to any barrier of the launch, zero before it, and GAVE_UP:
-// one word for both, since each look at another takes a trip to memory; arrivals[1]: set when one
-// gave up, for the host; arrivals[2]: work-groups that have left, zero before; *passed: barriers
-// this work-item has passed; *verdict: a word that is free.
+// In-out   arrivals[3]: [0] arrivals at all barriers of the launch, 0 before it, with GAVE_UP in
+//          the same word, since another word would take another trip to memory; [1] set when a
+//          work-group gave up, for the host; [2] work-groups that have left, 0 before. *passed:
+//          barriers that this work-item has passed.
+// Temp     *verdict: one word of local memory.
+// Scope    the whole launch, every work-item of it; result the same in a work-group.
+// Ensures  global writes before the barrier are visible to all work-groups after it.
 static inline bool grid_barrier(volatile global uint *arrivals, uint *passed,
                                 local uint *verdict) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -50,7 +54,9 @@ static inline bool grid_barrier(volatile global uint *arrivals, uint *passed,
   return have_come;
 }
 
-// Leave arrivals[] as it was before the launch. Must be reached by the whole launch, last of all.
+// Reset arrivals[] to its state before the launch.
+//
+// Scope    the whole launch; the last call of the kernel.
 static inline void grid_leave(volatile global uint *arrivals) {
   if (get_local_id(0) > 0) return;
   if (atomic_inc(&arrivals[2]) + 1 == get_num_groups(0)) {

@@ -1,9 +1,11 @@
-// Searches in compressed sparse rows, and going through all of their slots.
+// Searches in compressed sparse rows, and loops over all slots with their rows.
 #ifndef CLMST_DEVICE_ROWS
 #define CLMST_DEVICE_ROWS
 
-// The row of a slot, which is one of [low, high): the last that begins at or before it; row `low`
-// does.
+// The row of a slot: the last row in [low, high) that begins at or before the slot.
+//
+// Scope    one work-item. O(log(high - low)).
+// Needs    indptr[low] <= slot < indptr[high].
 static inline uint wi_find_row(const global uint *indptr, uint low, uint high, uint slot) {
   while (high - low > 1) {
     const uint middle = low + (high - low) / 2;
@@ -13,8 +15,12 @@ static inline uint wi_find_row(const global uint *indptr, uint low, uint high, u
   return low;
 }
 
-// The first of the slots [low, high) of a row whose column is not less than `column`, or `high`.
-// Three looks at a time, all on their way at once, take half the trips to memory of one.
+// The first of the slots [low, high) of a row whose column is not less than `column`; `high` if
+// none. Three probes at a time, all under way at once, take half the trips to memory of a binary
+// search.
+//
+// Scope    one work-item. O(log(high - low)).
+// Needs    columns rise from slot `low` to slot high - 1.
 static inline uint wi_find_column(const global uint *indices, uint low, uint high, uint column) {
   while (low < high) {
     const uint length = high - low;
@@ -27,12 +33,12 @@ static inline uint wi_find_column(const global uint *indices, uint low, uint hig
   return low;
 }
 
-// Consecutive slots that a work-item goes through as a rule, having searched for the row of the
-// first; and how many runs of some length slots are.
+// A segment of slots: consecutive slots of one work-item, which searches for the row of the first
+// only. SLOT_RUN: the usual length; SLOT_RUNS: the number of segments of a given length.
 #define SLOT_RUN 32
 #define SLOT_RUNS(n_slots, length) (((ulong)(n_slots) + (length) - 1) / (length))
 
-// A run: the slots [begin, end), and the row that has been come to, which ends at slot row_end.
+// The slots [begin, end), and the row of the present slot, which ends at slot row_end.
 typedef struct {
   uint begin, end, row, row_end;
 } slot_run_t;
@@ -45,7 +51,7 @@ static inline void slot_run_open(slot_run_t *run, const global uint *indptr, uin
   run->row_end = indptr[run->row + 1];
 }
 
-// The row of a slot of the run. Slots must be asked for one after the other, from the first on.
+// The row of a slot of the segment. Slots must be asked for in order, from the first on.
 static inline uint slot_run_row(slot_run_t *run, const global uint *indptr, uint slot) {
   while (slot == run->row_end) run->row_end = indptr[++run->row + 1];
   return run->row;

@@ -1,5 +1,5 @@
-// Work-group-aggregated append: edges are staged in local memory and go to a worklist in one piece,
-// with one atomic on its counter.
+// Work-group-aggregated append: edges are staged in local memory, and go to a worklist together, by
+// one atomic on its counter.
 #ifndef CLMST_DEVICE_STAGE
 #define CLMST_DEVICE_STAGE
 
@@ -15,22 +15,26 @@
 // A stage of one work-group in front of a worklist.
 typedef struct {
   local uint4 *edges;              // [STAGE_CAPACITY], packed
-  volatile local uint *staged;     // how many edges have come since the last flush
+  volatile local uint *staged;     // edges since the last flush
   local uint *base;                // scratch: where the flushed edges go
   global uint *worklist;
   uint capacity;                   // of the worklist
   volatile global uint *count;     // of edges in the worklist
 } stage_t;
 
-// Must be reached by the whole work-group before the first push.
+// Empty the stage.
+//
+// Scope    the whole work-group, before the first push; ends with a barrier.
 static inline void stage_open(const stage_t *stage) {
   if (get_local_id(0) == 0) *stage->staged = 0;
   wg_barrier_local();
 }
 
-// Append the staged edges to the worklist, one atomic for all of them.
-// Must be reached by the whole work-group, and by every work-item in the same flow of control:
-// PoCL 3.1 miscompiles barriers that stand under a condition.
+// Append the staged edges to the worklist, by one atomic for all of them.
+//
+// Scope    the whole work-group, every work-item in the same control flow: PoCL 3.1 miscompiles
+//          barriers under a condition. Begins and ends with a barrier.
+// Ensures  the stage is empty.
 static inline void stage_flush(const stage_t *stage) {
   wg_barrier_local();
   const uint n_staged = min(*stage->staged, (uint)STAGE_CAPACITY);
@@ -48,7 +52,9 @@ static inline void stage_flush(const stage_t *stage) {
 
 #if WG_SIZE == 1
 
-// Stage `edge` if `keep` is set. A single work-item can flush whenever the stage is full.
+// Stage `edge` if `keep` is set. A single work-item flushes when the stage is full.
+//
+// Scope    one work-item here; below, where WG_SIZE > 1, a whole lane group.
 static inline void stage_push(const stage_t *stage, edge_t edge, bool keep) {
   if (!keep) return;
   stage->edges[*stage->staged] = edge_pack(edge);
@@ -58,14 +64,15 @@ static inline void stage_push(const stage_t *stage, edge_t edge, bool keep) {
 
 #else
 
-// Stage `edge` if `keep` is set; once the stage is full, put it straight on the worklist.
-// Must be reached by all lanes of a group together.
+// Stage `edge` if `keep` is set; once the stage is full, append it to the worklist directly.
+//
+// Scope    a whole lane group.
 static inline void stage_push(const stage_t *stage, edge_t edge, bool keep) {
   const uint at = lanes_claim_local(stage->staged, keep);
   const bool spill = keep && at >= STAGE_CAPACITY;
   if (keep && !spill) stage->edges[at] = edge_pack(edge);
-  const uint place = lanes_claim_global(stage->count, spill);
-  if (spill) worklist_store(stage->worklist, stage->capacity, place, edge);
+  const uint index = lanes_claim_global(stage->count, spill);
+  if (spill) worklist_store(stage->worklist, stage->capacity, index, edge);
 }
 
 #endif

@@ -2,8 +2,12 @@
 #include "device/work_group.cl"
 #include "device/atomics.cl"
 
-// Leave the minimum of value(i) = (length - i) << 32 | i in words[0], by the widest atomic there is.
-// In/out: words[2], all ones.  Launch: any.  Ensures: the minimum is value(length - 1).
+// Take the minimum of value(i) = (length - i) << 32 | i over all i < length, by the widest atomics.
+//
+// In-out   words[2]: all ones before.
+// Launch   any.
+// Needs    length > 0; `words` is aligned to 8 bytes.
+// Ensures  words[] = value(length - 1), the low word first.
 kernel void trial_take_minimum(volatile global uint *words, uint length) {
   for (uint i = get_global_id(0); i < length; i += get_global_size(0)) {
 #if ATOMIC64
@@ -15,22 +19,26 @@ kernel void trial_take_minimum(volatile global uint *words, uint length) {
   }
 }
 
-// Let every link lead to the last one, by going from link to link to the end, and count the rounds.
-// The first work-item does all of it: loops of many rounds, of which one cannot tell how many.
-// In/out: words[length + 1], each the number of the next link, the last one's its own; then the count.
-// Launch: any.  Ensures: words[i] is length - 1; the count is length * (length - 1) / 2.
-kernel void trial_follow_links(global uint *words, uint length) {
+// Replace every pointer by the last one, by pointer jumping, and count the jumps. The first
+// work-item does all of it: these are long loops whose length the compiler cannot know.
+//
+// In-out   words[length + 1]: words[i] = min(i + 1, length - 1) for i < length before.
+// Launch   any.
+// Needs    length > 0.
+// Ensures  words[i] = length - 1 for i < length; words[length] = length * (length - 1) / 2, the
+//          number of jumps.
+kernel void trial_jump_pointers(global uint *words, uint length) {
   if (get_global_id(0) != 0) return;
   uint rounds = 0;
   for (uint i = 0; i < length; ++i) {
-    // Links behind this one are as they were: it is as far to the end as ever.
-    uint link = i, next = words[link];
-    while (next != link) {
-      link = next;
-      next = words[link];
+    // Later pointers are still as they were, so it is as far to the end as before.
+    uint vertex = i, next = words[vertex];
+    while (next != vertex) {
+      vertex = next;
+      next = words[vertex];
       rounds += 1;
     }
-    words[i] = link;
+    words[i] = vertex;
   }
   words[length] = rounds;
 }

@@ -1,14 +1,21 @@
 // Disjoint sets of vertices in a parent array, shared by all work-items without locks.
 //
-// Invariants: parent[v] == v marks a root; following parents ends at a root, since every link goes
-// from a lower to a higher priority. Priorities are a bijective hash of the vertex number, that is,
-// randomised linking (Goel, Khanna, Larkin, Tarjan 2014; concurrent: Jayanti, Tarjan 2016): trees
-// are O(log n) high with high probability whatever the order of unions, so that a long chain of
-// unions in one round costs no quadratic chasing, even without any path compression.
+// parent[v] == v marks a root. Every other vertex points to one with a higher priority, so parent
+// pointers end at a root. Priorities are a bijective hash of the vertex number: randomised linking
+// (Goel, Khanna, Larkin, Tarjan 2014; concurrent: Jayanti, Tarjan 2016). Trees are O(log n) high
+// with high probability, whatever the order of unions, even without path compression.
 //
-// Finds race with links and with path halving. Both only replace a parent by one of the vertex's
-// ancestors, or a root by a vertex above it: a stale read is an ancestor as well, so a find ends
-// at a vertex that was the root at some moment during the call.
+// Example: priorities 0: 7, 1: 2, 2: 5, 3: 9; unite(0, 1), unite(2, 3), unite(1, 2):
+//
+//     0(7)   1(2)   2(5)   3(9)        0   3           3
+//                                      |   |          / \
+//     four roots                       1   2         0   2      the root of lower priority, 0,
+//                                                    |          points to the other, 3
+//                                                    1
+//
+// Finds race with links and with path halving. Both only replace a parent by an ancestor, or a root
+// by a vertex above it. A stale read is an ancestor too, so a find ends at a vertex that was the
+// root at some moment during the call.
 #ifndef CLMST_DEVICE_UNION_FIND
 #define CLMST_DEVICE_UNION_FIND
 
@@ -20,7 +27,9 @@ static inline uint union_find_priority(uint vertex) {
   return vertex ^ vertex >> 16;
 }
 
-// The root of `vertex`, where no other work-item links or halves in the same kernel.
+// The root of `vertex`.
+//
+// Scope    one work-item; no other one links or halves in the same kernel.
 static inline uint wi_find(const global uint *parent, uint vertex) {
   uint next = parent[vertex];
   while (next != vertex) {
@@ -30,7 +39,9 @@ static inline uint wi_find(const global uint *parent, uint vertex) {
   return vertex;
 }
 
-// The root of `vertex` while others may link.
+// The root of `vertex` at some moment of the call.
+//
+// Scope    one work-item; others may link and halve.
 static inline uint wi_find_racing(const volatile global uint *parent, uint vertex) {
   uint next = parent[vertex];
   while (next != vertex) {
@@ -40,9 +51,11 @@ static inline uint wi_find_racing(const volatile global uint *parent, uint verte
   return vertex;
 }
 
-// The root of `vertex`; lets every vertex on the way point to its grandparent. A store can undo
-// another work-item's halving of the same vertex, never a link: links change roots only, and a
-// vertex once linked is no root again.
+// The root of `vertex`; every second vertex on the path then points to its grandparent. A store can
+// undo another work-item's halving of the same vertex, but never a link: links change roots only,
+// and a linked vertex is never a root again.
+//
+// Scope    one work-item; others may link and halve.
 static inline uint wi_find_halving(volatile global uint *parent, uint vertex) {
   uint next = parent[vertex];
   while (next != vertex) {
@@ -55,7 +68,9 @@ static inline uint wi_find_halving(volatile global uint *parent, uint vertex) {
   return vertex;
 }
 
-// As wi_find_halving, by exchanges: whoever comes too late changes nothing.
+// As wi_find_halving, by compare-and-swap: a work-item that comes too late changes nothing.
+//
+// Scope    one work-item; others may link and halve.
 static inline uint wi_find_halving_exchanging(volatile global uint *parent, uint vertex) {
   uint next = parent[vertex];
   while (next != vertex) {
@@ -68,8 +83,10 @@ static inline uint wi_find_halving_exchanging(volatile global uint *parent, uint
   return vertex;
 }
 
-// The root of `vertex`; lets every vertex on the way point to it, by exchanges. Others may have let
-// a vertex point beyond that root, which has been linked then: from there on there is nothing to do.
+// The root of `vertex`; every vertex on the path then points to it, by compare-and-swap. Another
+// work-item may have let a vertex point beyond that root; then the rest of the path is done.
+//
+// Scope    one work-item; others may link and compress.
 static inline uint wi_find_compressing_exchanging(volatile global uint *parent, uint vertex) {
   uint next = parent[vertex];
   const uint root = wi_find_racing(parent, next);
@@ -83,9 +100,11 @@ static inline uint wi_find_compressing_exchanging(volatile global uint *parent, 
   return root;
 }
 
-// Join the sets of a and b; returns whether they were two. Lock-free: a failed exchange means that
-// somebody else linked that root. Only the vertex that is linked need be a root; the other one has
-// the higher priority, so no cycle can close.
+// Join the sets of a and b; return whether they were two. Lock-free: a failed compare-and-swap
+// means that another work-item linked that root. Only the vertex that is linked must be a root; the
+// other one has a higher priority, so no cycle can close.
+//
+// Scope    one work-item; others may do anything of the above.
 static inline bool wi_unite(volatile global uint *parent, uint a, uint b) {
   while (a != b) {
     if (union_find_priority(a) > union_find_priority(b)) {
@@ -100,12 +119,14 @@ static inline bool wi_unite(volatile global uint *parent, uint a, uint b) {
   return false;
 }
 
-// The same, where no other work-item has to do with the sets meanwhile.
+// The same, without atomics.
+//
+// Scope    one work-item, while no other one uses the sets.
 static inline bool wi_unite_alone(volatile global uint *parent, uint a, uint b) {
   a = wi_find_halving(parent, a);
   b = wi_find_halving(parent, b);
   const bool is_lower = union_find_priority(a) < union_find_priority(b);
-  parent[is_lower ? a : b] = is_lower ? b : a;  // stays as it is where both are one
+  parent[is_lower ? a : b] = is_lower ? b : a;  // no change where both are one
   return a != b;
 }
 

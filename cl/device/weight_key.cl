@@ -1,7 +1,13 @@
-// Order-preserving keys of edge weights, mirroring clmst/core/weight_keys.py.
+// Order-preserving keys of edge weights, as in clmst/core/weight_keys.py.
 //
-// Weights arrive as raw bits. key(a) < key(b) exactly when a < b; -0.0 and 0.0 share a key.
-// Doubles are handled as integers, so no device needs fp64 for them.
+// Weights come as raw bits. key(a) < key(b) exactly when a < b; -0.0 and 0.0 have one key. Doubles
+// are handled as integers, so no device needs fp64 for them.
+//
+// Example, floats of 32 bits. Negative: all bits are inverted. Others: the sign bit is set.
+//
+//     weight    -2.0        -0.0, 0.0    1.0          infinity
+//     bits      C0000000    00000000     3F800000     7F800000
+//     key       3FFFFFFF    80000000     BF800000     FF800000
 #ifndef CLMST_DEVICE_WEIGHT_KEY
 #define CLMST_DEVICE_WEIGHT_KEY
 
@@ -37,7 +43,7 @@ typedef WEIGHT_WORD weight_t;
 
 #define WEIGHT_SIGN ((weight_t)1 << (WEIGHT_BITS - 1))
 
-// Whether a weight is no number, and so has no place in the order.
+// Whether a weight is NaN, which has no position in the order.
 static inline bool weight_is_nan(weight_t bits) {
 #if WEIGHT_KIND == WEIGHT_FLOAT && WEIGHT_BITS == 16
   return (bits & 0x7FFF) > 0x7C00;
@@ -64,7 +70,7 @@ static inline weight_t weight_key(weight_t bits) {
   return bits;
 }
 
-// The leading 32 bits of a key decide most comparisons; 64-bit weights have a second word.
+// The leading word of a key, which decides most comparisons; 64-bit weights have a second word.
 static inline uint weight_key_leading(weight_t bits) {
 #if WEIGHT_BITS == 64
   return (uint)(weight_key(bits) >> 32);

@@ -1,7 +1,7 @@
 // Work-group scope: barriers and scans.
 //
-// A work-group of one work-item is the shape that CPU devices want (one fat work-item, no
-// barriers); everything here then folds to plain sequential code.
+// CPU devices have work-groups of one work-item: one fat work-item, no barriers. Everything here
+// then becomes plain sequential code.
 #ifndef CLMST_DEVICE_WORK_GROUP
 #define CLMST_DEVICE_WORK_GROUP
 
@@ -10,19 +10,24 @@
 #define WG_SIZE 256
 #endif
 
-// Registers of a work-item, at most, so that enough work-groups fit on a compute unit: a compiler
-// option on NVIDIA's, where nothing else bounds them. 0: whatever the compiler takes.
+// Most registers of a work-item, so that enough work-groups fit on a compute unit: a compiler
+// option for NVIDIA devices. 0: no limit.
 #ifndef MAX_REGISTERS
 #define MAX_REGISTERS 0
 #endif
 
 #include "device/lanes.cl"
 
-// Consecutive items that a work-group takes at a time from an evenly shared range.
+// Items of a tile: consecutive items that a work-group takes at a time.
 #define GRID_TILE (WG_SIZE == 1 ? 1024 : WG_SIZE)
 
-// Share the items 0 .. n - 1 out to all work-items, tile by tile: neighbours in step on GPUs, long
-// runs on CPUs. A loop header; `continue` goes to the next item.
+// Divide the items 0 .. n - 1 among all work-items, tile by tile. On GPUs neighbouring work-items
+// take neighbouring items; on CPUs a work-item takes a whole tile. A loop header; `continue` goes
+// on to the next item. With 2 work-groups of 4 work-items, and 20 items:
+//
+//   tile         0           1           2           3           4
+//   item         0 1 2 3     4 5 6 7     8 9 10 11   12 .. 15    16 .. 19
+//   work-group   0           1           0           1           0
 #define GRID_FOR(i, n)                                                                         \
   for (size_t i##_tile = (size_t)get_group_id(0) * GRID_TILE; i##_tile < (n);                  \
        i##_tile += (size_t)get_num_groups(0) * GRID_TILE)                                      \
@@ -32,14 +37,20 @@
 #define WG_LANE_GROUPS ((WG_SIZE + LANES - 1) / LANES)
 
 // Order local memory among the work-items of a work-group.
+//
+// Scope    the whole work-group.
 static inline void wg_barrier_local(void) {
 #if WG_SIZE > 1
   barrier(CLK_LOCAL_MEM_FENCE);
 #endif
 }
 
-// Exclusive prefix sum over the work-group in work-item order; *total gets the sum, everywhere.
-// Must be reached by the whole work-group. `scratch` has WG_SIZE words and is free on return.
+// Exclusive prefix sum over the work-group, in work-item order.
+//
+// Out      *total: the sum of all values.
+// Temp     scratch: WG_SIZE words of local memory, free on return.
+// Scope    the whole work-group; each work-item has its own result, *total is the same in all. Ends
+//          with a barrier where WG_SIZE > 1.
 static inline uint wg_exclusive_sum_u32(uint value, uint *total, local uint *scratch) {
 #if WG_SIZE == 1
   *total = value;
@@ -75,8 +86,11 @@ static inline uint wg_exclusive_sum_u32(uint value, uint *total, local uint *scr
 #endif
 }
 
-// The maximum of the values of all work-items before this one, 0 for the first. Must be reached by
-// the whole work-group. `scratch` has WG_SIZE words and is free on return.
+// The greatest value of all earlier work-items; 0 for the first.
+//
+// Temp     scratch: WG_SIZE words of local memory, free on return.
+// Scope    the whole work-group; each work-item has its own result. Ends with a barrier where
+//          WG_SIZE > 1.
 static inline uint wg_exclusive_max_u32(uint value, local uint *scratch) {
 #if WG_SIZE == 1
   return 0;

@@ -8,7 +8,7 @@
 #endif
 
 typedef struct {
-  uint u, v;  // endpoints, or what they have been contracted to
+  uint u, v;  // endpoints, or the supervertices that they belong to
   uint key;   // leading 32 bits of the weight key
   uint id;    // slot of the edge in the graph's CSR
 } edge_t;

@@ -1,13 +1,20 @@
-// Selection: compaction, positions, partition, heads of runs. Stable, by reduce-then-scan: three
-// launches whatever the length, or one where a single work-group is quicker.
+// Selection: compaction, positions, partition, heads of equal neighbours. Stable, by
+// reduce-then-scan: three launches whatever the length, or one where a single work-group is
+// quicker.
 //
-// Source: Merrill, Grimshaw 2009, with a count in place of the sum. The work-groups are as many as
-// are resident; each of their lane groups has one contiguous share of the array, and goes through it
-// without waiting for any other.
+// Source: Merrill, Grimshaw 2009, with a count in place of the sum. There are as many work-groups
+// as are resident. Each of their lane groups has one contiguous range of the array, and goes
+// through it without waiting for any other.
 //
-// Counts: for W work-groups, uint[W + 1 + W * LANE_GROUPS]. First, what the work-groups keep,
-// scanned. Then, what all keep. Then, for each lane group, what those before it in the same
-// work-group keep.
+// counts[W + 1 + W * LANE_GROUPS], for W work-groups of LANE_GROUPS lane groups; W = 2, LANE_GROUPS
+// = 3:
+//
+//     flags kept by each lane group     3 1 2 | 0 4 1
+//     counts[0 .. W)                    6 5       upsweep;  0 6 after the spine: scanned
+//     counts[W]                         -                  11 after the spine: all that is kept
+//     counts[W + 1 ..)                  0 3 4 | 0 0 4      exclusive sums within a work-group
+//
+// So the third lane group of the first work-group writes from index 0 + 4 on.
 #include "device/work_group.cl"
 #include "primitives/compact_rule.cl"
 #if WG_SIZE == 1
@@ -19,31 +26,34 @@
 
 #define LANE_GROUPS (WG_SIZE / LANE_GROUP)
 
-// Position of the lane group in its work-group.
+// The index of this lane group in its work-group.
 static inline uint lane_group_id(void) {
   return get_local_id(0) / LANE_GROUP;
 }
 
-// Where this lane group's share begins; it ends where the next one begins.
-static inline size_t share_begin(uint n, ulong share) {
-  return min((get_group_id(0) * LANE_GROUPS + lane_group_id()) * share, (ulong)n);
+// The first record of this lane group's range, which ends where the next one begins.
+static inline size_t range_begin(uint n, ulong range) {
+  return min((get_group_id(0) * LANE_GROUPS + lane_group_id()) * range, (ulong)n);
 }
 
-// Upsweep: how much is kept of every share.
+// Upsweep: count the kept records of every range.
 //
-// In       records[n]: not for KEEP_FLAGGED; flags[n]: for KEEP_FLAGGED only; share: records a lane
+// In       records[n]: unless KEEP_FLAGGED; flags[n]: KEEP_FLAGGED only; range: records of a lane
 //          group, a multiple of TILE.
-// Out      counts: of the work-groups, not scanned yet; of the lane groups. Not the sum of all.
-// Launch   WG_SIZE; so many work-groups that their lane groups' shares cover n.
+// Out      counts: of the work-groups, not scanned; of the lane groups, scanned within each
+//          work-group.
+// Launch   so many work-groups that the ranges of all lane groups cover n.
+// Needs    n < 2**32.
+// Ensures  counts[group] = records that the work-group keeps; counts[W] is not written.
 LANES_ATTRIBUTE
-kernel void compact_count_shares(const global record_chunk_t *records, const global uchar *flags,
-                                 global uint *counts, uint n, ulong share) {
+kernel void compact_count_ranges(const global record_chunk_t *records, const global uchar *flags,
+                                 global uint *counts, uint n, ulong range) {
   local uint scratch[WG_SIZE];
   const size_t groups = get_num_groups(0), group = get_group_id(0);
   const selection_t of = {records, flags, 0, 0, 0, 0};
-  const size_t begin = share_begin(n, share), end = min(begin + share, (size_t)n);
+  const size_t begin = range_begin(n, range), end = min(begin + range, (size_t)n);
   uint all;
-  const uint before = wg_exclusive_sum_u32(share_count(&of, begin, end), &all, scratch);
+  const uint before = wg_exclusive_sum_u32(range_count(&of, begin, end), &all, scratch);
   if (get_local_id(0) % LANE_GROUP == 0)
     counts[groups + 1 + group * LANE_GROUPS + lane_group_id()] = before;
   if (get_local_id(0) == 0) counts[group] = all;
@@ -51,8 +61,12 @@ kernel void compact_count_shares(const global record_chunk_t *records, const glo
 
 // Spine: exclusive scan of the work-groups' counts in place, and their sum.
 //
-// In-out   counts of `groups` work-groups.  Out  *count: their sum.
-// Launch   WG_SIZE; one work-group.
+// In-out   counts[groups]: scanned; counts[groups]: the sum behind them.
+// Out      count[1]: the sum.
+// Launch   one work-group.
+// Needs    compact_count_ranges of as many work-groups.
+// Ensures  counts[g] = records kept by work-groups before g; count[0] = counts[groups] = all kept
+//          records.
 LANES_ATTRIBUTE
 kernel void compact_scan_counts(global uint *counts, global uint *count, uint groups) {
   local uint scratch[WG_SIZE];
@@ -69,52 +83,57 @@ kernel void compact_scan_counts(global uint *counts, global uint *count, uint gr
   if (get_local_id(0) == 0) counts[groups] = *count = all;
 }
 
-// Downsweep: write what is kept of every share.
+// Downsweep: write the kept records of every range.
 //
-// In       records[n]: not for WRITE_POSITIONS; flags[n], share: as above; values[n]: for
-//          VALUE_WORDS > 0; counts: scanned; bound: places in `out`.
-// Out      out, values_out: `bound` places; apart from what is read.
-// Launch   as compact_count_shares.
-// Ensures  out[k] = the kept record k, or its position, for k < bound; nothing is written elsewhere.
-//          WRITE_ALL: all other records behind them, in order; bound is n.
+// In       records[n]: unless WRITE_POSITIONS; flags[n], range: as above; values[n]: VALUE_WORDS >
+//          0 only; counts: scanned; bound: capacity of `out`.
+// Out      out[bound], values_out[bound]: not the arrays that are read.
+// Launch   as compact_count_ranges.
+// Needs    compact_scan_counts.
+// Ensures  out[k] = kept record k, or its position, for k < bound; nothing else is written.
+//          WRITE_ALL: all other records follow the kept ones, in order; bound is n.
 LANES_ATTRIBUTE
-kernel void compact_write_shares(const global record_chunk_t *records, const global uchar *flags,
+kernel void compact_write_ranges(const global record_chunk_t *records, const global uchar *flags,
                                  const global value_chunk_t *values, const global uint *counts,
-                                 global record_chunk_t *out, global value_chunk_t *values_out, uint n,
-                                 ulong share, uint bound) {
+                                 global record_chunk_t *out, global value_chunk_t *values_out,
+                                 uint n, ulong range, uint bound) {
   local uint scratch[WG_SIZE];
   const size_t groups = get_num_groups(0), group = get_group_id(0);
   const selection_t of = {records, flags, values, out, values_out, bound};
-  const size_t begin = share_begin(n, share), end = min(begin + share, (size_t)n);
+  const size_t begin = range_begin(n, range), end = min(begin + range, (size_t)n);
   const uint at = counts[group] + counts[groups + 1 + group * LANE_GROUPS + lane_group_id()];
 #if WG_SIZE == 1
-  share_write(&of, begin, end, at, counts[group + 1], counts[groups]);
+  range_write(&of, begin, end, at, counts[group + 1], counts[groups]);
 #else
-  share_write(&of, begin, end, share, at, counts[groups], scratch);
+  range_write(&of, begin, end, range, at, counts[groups], scratch);
 #endif
 }
 
-// All three at once, for a single work-group.
+// All three steps in one launch of one work-group.
 //
-// In, Out  as above; *count: how many are kept.
-// Launch   WG_SIZE; one work-group, whose lane groups' shares cover n.
-// Ensures  as above.
+// In       records[n], flags[n], values[n], range, bound: as compact_write_ranges.
+// Out      out[bound], values_out[bound]: as there; count[1].
+// Launch   one work-group, the ranges of whose lane groups cover n.
+// Needs    n < 2**32.
+// Ensures  out, values_out as compact_write_ranges; count[0] = all kept records.
 LANES_ATTRIBUTE
-kernel void compact_select_one_group(const global record_chunk_t *records, const global uchar *flags,
-                                 const global value_chunk_t *values, global record_chunk_t *out,
-                                 global value_chunk_t *values_out, global uint *count, uint n,
-                                 ulong share, uint bound) {
+kernel void compact_select_one_group(const global record_chunk_t *records,
+                                     const global uchar *flags,
+                                     const global value_chunk_t *values,
+                                     global record_chunk_t *out,
+                                     global value_chunk_t *values_out, global uint *count,
+                                     uint n, ulong range, uint bound) {
   local uint scratch[WG_SIZE];
   const selection_t of = {records, flags, values, out, values_out, bound};
-  const size_t begin = share_begin(n, share), end = min(begin + share, (size_t)n);
+  const size_t begin = range_begin(n, range), end = min(begin + range, (size_t)n);
   uint all;
-  const uint before = wg_exclusive_sum_u32(share_count(&of, begin, end), &all, scratch);
+  const uint before = wg_exclusive_sum_u32(range_count(&of, begin, end), &all, scratch);
   if (get_local_id(0) == 0) *count = all;
 #if WG_SIZE == 1
-  share_write(&of, begin, end, before, all, all);
+  range_write(&of, begin, end, before, all, all);
 #else
   if (get_local_id(0) % LANE_GROUP == 0) scratch[lane_group_id()] = before;
   wg_barrier_local();
-  share_write(&of, begin, end, share, scratch[lane_group_id()], all, scratch);
+  range_write(&of, begin, end, range, scratch[lane_group_id()], all, scratch);
 #endif
 }

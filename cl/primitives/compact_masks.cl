@@ -1,8 +1,13 @@
-// Rows of records, and the mask of what each row keeps: one bit a lane of the lane group.
+// Rows of records, and the mask of each row: one bit a lane of the lane group, set if the lane's
+// record is kept.
 //
-// A lane loads the flags of 16 consecutive records at once, which is half a row or a whole one; what
-// lanes find out about records of their own takes a ballot a row. Without lanes, masks are exchanged
-// through local memory, for which all lane groups of a work-group must come along together.
+//     lane            0  1  2  3  4  5  6  7 ...
+//     flags of a row  1  0  0  1  1  0  1  0
+//     mask            0b...01011001              mask_rank of lane 4: popcount(mask & 0b1111) = 2
+//
+// A lane loads the flags of 16 consecutive records at once: half a row, or a whole one. Conditions
+// that lanes evaluate on their own records take a ballot a row. Without lanes, masks are exchanged
+// through local memory, and all lane groups of a work-group must call these functions together.
 #ifndef CLMST_PRIMITIVES_COMPACT_MASKS
 #define CLMST_PRIMITIVES_COMPACT_MASKS
 
@@ -16,7 +21,7 @@
 
 // Lanes of a lane group: 16 or 32, as a mask is one word.
 #define LANE_GROUP (LANES < 32 ? LANES : 32)
-// Rows of a tile: as many as a lane has flags of, loading 16 bytes.
+// Rows of a tile: as many as the flags that a lane loads at once.
 #define ROWS 16
 #define TILE (ROWS * LANE_GROUP)
 
@@ -35,7 +40,7 @@ static inline uint4 flags_set(uint4 flags) {
   return (((flags & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | flags) & 0x80808080u;
 }
 
-// The 16 flags from `i` on; those at or behind `end` are 0.
+// The 16 flags from `i` on; those from `end` on are 0.
 static inline uint4 flags_load(const global uchar *flags, size_t i, size_t end) {
   if (i + 16 <= end) return *(const global uint4 *)(flags + i);
   ulong low = 0, high = 0;
@@ -59,7 +64,9 @@ static inline uint flags_pack(uint4 flags) {
   return bits.x | bits.y << 4 | bits.z << 8 | bits.w << 12;
 }
 
-// Hand the bits of a tile, 16 from every lane, to the lane group. Returns what flags_masks takes.
+// Publish the bits of a tile, 16 from every lane, to the lane group.
+//
+// Scope    a whole lane group; without lanes the whole work-group. Returns what flags_masks takes.
 static inline uint flags_publish(uint bits, local uint *words) {
 #if LANES_IMPL == LANES_LOCAL
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -75,7 +82,9 @@ static inline uint flags_publish(uint bits, local uint *words) {
 #endif
 }
 
-// The masks of BATCH rows from `row` on, out of what was published.
+// The masks of BATCH rows from `row` on, out of the published bits.
+//
+// Scope    as flags_publish; masks are the same in all lanes.
 static inline void flags_masks(uint published, uint row, uint *masks, const local uint *words) {
   const uint first = get_local_id(0) - lane_group_lane();
 #pragma unroll
@@ -93,7 +102,9 @@ static inline void flags_masks(uint published, uint row, uint *masks, const loca
 
 // ------------------------------------------------------------------------------------ ballots
 
-// The masks of BATCH rows, bit b of each lane's `bits` being its own of row b.
+// The masks of BATCH rows; bit b of a lane's `bits` says whether its record of row b is kept.
+//
+// Scope    as flags_publish; masks are the same in all lanes.
 static inline void ballot_masks(uint bits, uint *masks, local uint *words) {
 #if LANES_IMPL == LANES_LOCAL
   const uint me = get_local_id(0), lane = lane_group_lane(), first = me - lane;

@@ -1,6 +1,6 @@
-// How a lane group goes through its share: tiles of ROWS rows, with a record of each row for every
-// lane, so that loads are coalesced, and so are the stores of what a row keeps. The rows of a batch
-// are loaded before any is used.
+// How a lane group goes through its range: tiles of ROWS rows, with one record of each row for
+// every lane, so that loads are coalesced, and so are the stores of kept records. All rows of a
+// batch are loaded before any is used.
 #ifndef CLMST_PRIMITIVES_COMPACT_ROWS
 #define CLMST_PRIMITIVES_COMPACT_ROWS
 
@@ -8,18 +8,18 @@
 
 #define FULL_BATCH (BATCH * LANE_GROUP)
 
-// Functions to which this applies are never called, but put in place: what a lane holds, and the
-// selection itself, would go through memory otherwise.
+// Functions with this attribute are always inlined. Else the records of a lane, and the selection
+// itself, would go through memory.
 #define IN_REGISTERS __attribute__((always_inline))
 
-// What a lane holds of a batch: its record of row b begins at records[b * RECORD_CHUNKS]; the value
-// that goes along with it likewise.
+// A lane's part of a batch: its record of row b begins at records[b * RECORD_CHUNKS], its value at
+// values[b * VALUE_CHUNKS].
 typedef struct {
   record_chunk_t records[BATCH * RECORD_CHUNKS];
 #if VALUE_WORDS > 0
   value_chunk_t values[BATCH * VALUE_CHUNKS];
 #endif
-} held_t;
+} lane_batch_t;
 
 // How many records the batch has that begins with record `batch`.
 static inline uint batch_filled(size_t batch, size_t end) {
@@ -29,18 +29,18 @@ static inline uint batch_filled(size_t batch, size_t end) {
 #if KEEP != KEEP_FLAGGED
 // Load the records of a batch. Returns in bit b whether this lane's record of row b is kept.
 IN_REGISTERS
-static inline uint batch_look(const selection_t *of, size_t batch, uint filled, held_t *held) {
+static inline uint batch_look(const selection_t *of, size_t batch, uint filled, lane_batch_t *own) {
 #pragma unroll
   for (uint b = 0; b < BATCH; ++b) {
     const uint offset = b * LANE_GROUP + lane_group_lane();
     if (offset < filled)
-      record_load(of->records, batch + offset, held->records + b * RECORD_CHUNKS);
+      record_load(of->records, batch + offset, own->records + b * RECORD_CHUNKS);
   }
   uint bits = 0;
 #pragma unroll
   for (uint b = 0; b < BATCH; ++b) {
     const uint offset = b * LANE_GROUP + lane_group_lane();
-    const record_chunk_t *record = held->records + b * RECORD_CHUNKS;
+    const record_chunk_t *record = own->records + b * RECORD_CHUNKS;
     if (offset < filled) {
 #if KEEP == KEEP_HEADS
       const size_t i = batch + offset;
@@ -56,43 +56,43 @@ static inline uint batch_look(const selection_t *of, size_t batch, uint filled, 
 }
 #endif
 
-// Load what will be written and is not held yet, now that the masks are known.
+// Load the records and values to be written that are not loaded yet; the masks are known now.
 IN_REGISTERS
 static inline void batch_load(const selection_t *of, size_t batch, uint filled, const uint *masks,
-                              held_t *held) {
+                              lane_batch_t *own) {
 #pragma unroll
   for (uint b = 0; b < BATCH; ++b) {
     const uint offset = b * LANE_GROUP + lane_group_lane();
     if (WRITE == WRITE_ALL ? offset < filled : mask_has_own(masks[b])) {
 #if KEEP == KEEP_FLAGGED && WRITE != WRITE_POSITIONS
-      record_load(of->records, batch + offset, held->records + b * RECORD_CHUNKS);
+      record_load(of->records, batch + offset, own->records + b * RECORD_CHUNKS);
 #endif
 #if VALUE_WORDS > 0
-      value_load(of->values, batch + offset, held->values + b * VALUE_CHUNKS);
+      value_load(of->values, batch + offset, own->values + b * VALUE_CHUNKS);
 #endif
     }
   }
 }
 
-// Write what a lane holds of row b, or its position `i`, to `place`.
+// Write a lane's record of row b, or its position `i`, to index `to`.
 IN_REGISTERS
-static inline void row_write(const selection_t *of, size_t i, uint place, uint b,
-                             const held_t *held) {
+static inline void row_write(const selection_t *of, size_t i, uint to, uint b,
+                             const lane_batch_t *own) {
 #if WRITE == WRITE_POSITIONS
-  of->out[place] = (uint)i;
+  of->out[to] = (uint)i;
 #else
-  record_store(of->out, place, held->records + b * RECORD_CHUNKS);
+  record_store(of->out, to, own->records + b * RECORD_CHUNKS);
 #endif
 #if VALUE_WORDS > 0
-  value_store(of->values_out, place, held->values + b * VALUE_CHUNKS);
+  value_store(of->values_out, to, own->values + b * VALUE_CHUNKS);
 #endif
 }
 
-// Write what is kept of a batch to the places from `at` on, and return the place behind it. WRITE_ALL:
-// what is not kept goes behind the `total` records that are.
+// Write the kept records of a batch from index `at` on; return the next free index. WRITE_ALL: the
+// other records follow the `total` kept ones.
 IN_REGISTERS
-static inline uint batch_write(const selection_t *of, size_t batch, uint filled, uint at, uint total,
-                               const uint *masks, const held_t *held) {
+static inline uint batch_write(const selection_t *of, size_t batch, uint filled, uint at,
+                               uint total, const uint *masks, const lane_batch_t *own) {
 #pragma unroll
   for (uint b = 0; b < BATCH; ++b) {
     const uint offset = b * LANE_GROUP + lane_group_lane();
@@ -100,43 +100,43 @@ static inline uint batch_write(const selection_t *of, size_t batch, uint filled,
 #if WRITE == WRITE_ALL
     const uint behind = total + ((uint)batch + offset - before);
     if (offset < filled)
-      row_write(of, batch + offset, mask_has_own(masks[b]) ? before : behind, b, held);
+      row_write(of, batch + offset, mask_has_own(masks[b]) ? before : behind, b, own);
 #else
     if (mask_has_own(masks[b]) & (before < of->bound))  // one condition, for one predicated store
-      row_write(of, batch + offset, before, b, held);
+      row_write(of, batch + offset, before, b, own);
 #endif
     at += popcount(masks[b]);
   }
   return at;
 }
 
-// Select from a batch, the first of its rows being `row` of the tile; batch_write tells the rest.
+// Select from a batch whose first row is `row` of the tile; as batch_write.
 IN_REGISTERS
 static inline uint batch_select(const selection_t *of, size_t batch, uint filled, uint row,
                                 uint published, uint at, uint total, local uint *words) {
-  held_t held;
+  lane_batch_t own;
   uint masks[BATCH];
 #if KEEP == KEEP_FLAGGED
   flags_masks(published, row, masks, words);
 #else
   uint bits;
 #if LANES_IMPL == LANES_PTX
-  // A full batch by itself: the compiler then sees that it is loaded without conditions. Those of
-  // other GPUs do not gain by it, and may run out of registers.
-  if (filled == FULL_BATCH) bits = batch_look(of, batch, FULL_BATCH, &held);
+  // A separate path for full batches: the compiler then loads them without conditions. On other
+  // GPUs this gains nothing, and may run out of registers.
+  if (filled == FULL_BATCH) bits = batch_look(of, batch, FULL_BATCH, &own);
   else
 #endif
-    bits = batch_look(of, batch, filled, &held);
+    bits = batch_look(of, batch, filled, &own);
   ballot_masks(bits, masks, words);
 #endif
-  batch_load(of, batch, filled, masks, &held);
-  return batch_write(of, batch, filled, at, total, masks, &held);
+  batch_load(of, batch, filled, masks, &own);
+  return batch_write(of, batch, filled, at, total, masks, &own);
 }
 
-// How many records of the share from `begin` to `end` - 1 this lane has counted; the lanes
-// of a lane group count each of them once.
+// The number of kept records in [begin, end) that this lane counts; the lanes of a lane group count
+// each record once.
 IN_REGISTERS
-static inline uint share_count(const selection_t *of, size_t begin, size_t end) {
+static inline uint range_count(const selection_t *of, size_t begin, size_t end) {
   uint count = 0;
 #if KEEP == KEEP_FLAGGED
   const size_t mine = 16 * lane_group_lane(), full = begin + (end - begin) / TILE * TILE;
@@ -145,25 +145,25 @@ static inline uint share_count(const selection_t *of, size_t begin, size_t end) 
     count += flags_count(*(const global uint4 *)(of->flags + tile + mine));
   count += flags_count(flags_load(of->flags, full + mine, end));
 #else
-  // Backwards, so that what the downsweep reads first is what was read last.
+  // Backwards, so that the downsweep first reads what was read last, which is in the cache.
   const size_t n_full = (end - begin) / FULL_BATCH, rest = begin + n_full * FULL_BATCH;
-  held_t held;
-  if (rest < end) count = popcount(batch_look(of, rest, batch_filled(rest, end), &held));
+  lane_batch_t own;
+  if (rest < end) count = popcount(batch_look(of, rest, batch_filled(rest, end), &own));
   for (size_t batch = rest; batch > begin; batch -= FULL_BATCH)
-    count += popcount(batch_look(of, batch - FULL_BATCH, FULL_BATCH, &held));
+    count += popcount(batch_look(of, batch - FULL_BATCH, FULL_BATCH, &own));
 #endif
   return count;
 }
 
-// Write what is kept of the share from `begin` to `end` - 1 to the places from `at` on; `share` is
-// the length that shares have but the last ones. `words` has WG_SIZE entries.
+// Write the kept records of [begin, end) from index `at` on. `range` is the length of all ranges
+// but the last ones. `words` has WG_SIZE entries.
 IN_REGISTERS
-static inline void share_write(const selection_t *of, size_t begin, size_t end, size_t share,
+static inline void range_write(const selection_t *of, size_t begin, size_t end, size_t range,
                                uint at, uint total, local uint *words) {
 #if KEEP == KEEP_FLAGGED
   const size_t mine = 16 * lane_group_lane();
   uint4 next = flags_load(of->flags, begin + mine, end);
-  for (size_t tile = begin; tile < begin + share; tile += TILE) {
+  for (size_t tile = begin; tile < begin + range; tile += TILE) {
     const uint published = flags_publish(flags_pack(next), words);
     next = flags_load(of->flags, tile + TILE + mine, end);
     for (uint row = 0; row < ROWS; row += BATCH) {
@@ -173,7 +173,7 @@ static inline void share_write(const selection_t *of, size_t begin, size_t end, 
     }
   }
 #else
-  for (size_t batch = begin; batch < begin + share; batch += FULL_BATCH) {
+  for (size_t batch = begin; batch < begin + range; batch += FULL_BATCH) {
     const uint filled = batch_filled(batch, end);
     at = batch_select(of, batch, filled, 0, 0, at, total, words);
   }

@@ -1,4 +1,4 @@
-// Which records a selection keeps, and what it writes of them.
+// Which records a selection keeps, and what it writes.
 #ifndef CLMST_PRIMITIVES_COMPACT_RULE
 #define CLMST_PRIMITIVES_COMPACT_RULE
 
@@ -6,8 +6,9 @@
 #define KEEP_HOLDING 1
 #define KEEP_HEADS 2
 
-// What is kept: where the byte flag is not 0: KEEP_FLAGGED (0); where PREDICATE holds: KEEP_HOLDING
-// (1); what differs from the record before it, and the first: KEEP_HEADS (2).
+// Which records are kept. KEEP_FLAGGED (0): those with a byte flag that is not 0. KEEP_HOLDING (1):
+// those for which PREDICATE holds. KEEP_HEADS (2): the first, and those that differ from the one
+// before.
 #ifndef KEEP
 #define KEEP KEEP_FLAGGED
 #endif
@@ -16,8 +17,8 @@
 #define WRITE_ALL 1
 #define WRITE_POSITIONS 2
 
-// What is written: the kept records: WRITE_KEPT (0); behind them the others: WRITE_ALL (1); the
-// positions of the kept records, for KEEP_FLAGGED only: WRITE_POSITIONS (2).
+// What is written. WRITE_KEPT (0): the kept records. WRITE_ALL (1): these, then the others.
+// WRITE_POSITIONS (2): the positions of the kept records, KEEP_FLAGGED only.
 #ifndef WRITE
 #define WRITE WRITE_KEPT
 #endif
@@ -58,14 +59,14 @@ static inline bool rule_keeps(const record_chunk_t *record, const record_chunk_t
 }
 #endif
 
-// What a selection reads, and what it writes; null where there is none.
+// The arrays that a selection reads and writes; null where there is none.
 typedef struct {
   const global record_chunk_t *records;
   const global uchar *flags;
   const global value_chunk_t *values;
   global record_chunk_t *out;
   global value_chunk_t *values_out;
-  uint bound;  // places in `out`: what is kept beyond them is not written
+  uint bound;  // capacity of `out`; no record is written beyond it
 } selection_t;
 
 #endif

@@ -1,11 +1,11 @@
-// How one work-item goes through its share: loops without a branch that depends on the data.
+// How one work-item goes through its range: loops without branches that depend on the data.
 #ifndef CLMST_PRIMITIVES_COMPACT_SERIAL
 #define CLMST_PRIMITIVES_COMPACT_SERIAL
 
 #include "primitives/compact_rule.cl"
 
-// Flags that are passed over at once where none is set.
-#define LONE_RUN 32
+// Flags that are skipped at once where none is set.
+#define FLAGS_AT_ONCE 32
 
 // Whether record i is kept. KEEP_HEADS: i > 0.
 static inline bool serial_keeps(const selection_t *of, size_t i) {
@@ -19,8 +19,8 @@ static inline bool serial_keeps(const selection_t *of, size_t i) {
 #endif
 }
 
-// How many records of the share from `begin` to `end` - 1 are kept.
-static inline uint share_count(const selection_t *of, size_t begin, size_t end) {
+// The number of kept records in [begin, end).
+static inline uint range_count(const selection_t *of, size_t begin, size_t end) {
   uint count = KEEP == KEEP_HEADS && begin == 0 && end > 0;
   size_t i = begin + count;
 #if KEEP == KEEP_FLAGGED
@@ -37,28 +37,28 @@ static inline uint share_count(const selection_t *of, size_t begin, size_t end) 
   return count;
 }
 
-// Write record i, or its position, to `place`, with what goes along.
-static inline void serial_move(const selection_t *of, size_t i, size_t place) {
+// Write record i, or its position, to index `to`, with its value.
+static inline void serial_move(const selection_t *of, size_t i, size_t to) {
 #if WRITE == WRITE_POSITIONS
-  of->out[place] = (uint)i;
+  of->out[to] = (uint)i;
 #else
   record_chunk_t record[RECORD_CHUNKS];
   record_load(of->records, i, record);
-  record_store(of->out, place, record);
+  record_store(of->out, to, record);
 #endif
 #if VALUE_WORDS > 0
   value_chunk_t value[VALUE_CHUNKS];
   value_load(of->values, i, value);
-  value_store(of->values_out, place, value);
+  value_store(of->values_out, to, value);
 #endif
 }
 
-// Write what is kept of the share from `begin` to `end` - 1 to the places `at` to `next` - 1.
+// Write the kept records of [begin, end) to the indices [at, next).
 //
-// WRITE_ALL: what is not kept goes behind the `total` kept records of all shares. Else every record
-// is written to the next place, where the next one overwrites it unless it was kept; once the last
-// place is taken for good the loop ends, so that nothing is written at `next` or behind it.
-static inline void share_write(const selection_t *of, size_t begin, size_t end, uint at, uint next,
+// WRITE_ALL: other records follow the `total` kept records of all ranges. Else every record is
+// written to the next free index, and overwritten by the next record unless it is kept. The loop
+// ends when the last index is final, so nothing is written from `next` on.
+static inline void range_write(const selection_t *of, size_t begin, size_t end, uint at, uint next,
                                uint total) {
   size_t i = begin, k = at;
   const size_t stop = min(next, of->bound);
@@ -76,14 +76,14 @@ static inline void share_write(const selection_t *of, size_t begin, size_t end, 
   }
 #else
 #if KEEP == KEEP_FLAGGED
-  while (k + LONE_RUN <= stop) {  // as many records are still to come, as so many are still kept
+  while (k + FLAGS_AT_ONCE <= stop) {  // so many kept records remain, hence so many records
     const ulong2 flags = as_ulong2(vload16(0, of->flags + i) | vload16(1, of->flags + i));
-    const size_t run = (flags.x | flags.y) != 0 ? LONE_RUN : 0;
+    const size_t run = (flags.x | flags.y) != 0 ? FLAGS_AT_ONCE : 0;
     for (size_t j = i; j < i + run; ++j) {
       serial_move(of, j, k);
       k += of->flags[j] != 0;
     }
-    i += LONE_RUN;
+    i += FLAGS_AT_ONCE;
   }
 #endif
   for (; k < stop; ++i) {

@@ -1,15 +1,15 @@
 // Gather and scatter: records moved by an array of indices.
 //
-// On GPUs a record is moved by several work-items, a chunk each, so that neighbours load and store
-// what is next to one another however large a record is.
+// On GPUs several work-items move a record, one chunk each, so that neighbouring work-items load
+// and store neighbouring words however large a record is.
 #include "device/record.cl"
 #include "device/work_group.cl"
 
-// Chunks that a work-item has on their way at once, as the far ones take long.
+// Chunks that a work-item loads at once, since random loads take long.
 #define BATCH 4
 #define PERMUTE_TILE ((size_t)BATCH * WG_SIZE)
 
-// Where chunk i of the records in order is among the records that the indices name.
+// The index of chunk i, in the order of indices[], among the chunks of the array they point into.
 static inline size_t permute_far(const global uint *indices, size_t i) {
   return (size_t)indices[i / RECORD_CHUNKS] * RECORD_CHUNKS + i % RECORD_CHUNKS;
 }
@@ -24,9 +24,10 @@ static inline void permute_move(const global record_chunk_t *from, size_t i,
 
 // Gather.
 //
-// In       values: as many records as the indices name; indices[n]: below the number of values.
-// Out      out[n]: apart from what is read.
+// In       values: records; indices[n].
+// Out      out[n]: not the arrays that are read.
 // Launch   any.
+// Needs    indices are below the number of values.
 // Ensures  out[i] = values[indices[i]].
 kernel void permute_gather(const global record_chunk_t *values, const global uint *indices,
                            global record_chunk_t *out, uint n) {
@@ -37,25 +38,26 @@ kernel void permute_gather(const global record_chunk_t *values, const global uin
   for (size_t tile = get_group_id(0) * PERMUTE_TILE; tile < chunks; tile += stride) {
     const size_t first = tile + get_local_id(0);
     size_t far[BATCH];
-    record_chunk_t held[BATCH];
+    record_chunk_t moved[BATCH];
 #pragma unroll
     for (uint b = 0; b < BATCH; ++b)
       far[b] = permute_far(indices, min(first + b * WG_SIZE, chunks - 1));
 #pragma unroll
-    for (uint b = 0; b < BATCH; ++b) held[b] = values[far[b]];
+    for (uint b = 0; b < BATCH; ++b) moved[b] = values[far[b]];
 #pragma unroll
     for (uint b = 0; b < BATCH; ++b)
-      if (first + b * WG_SIZE < chunks) out[first + b * WG_SIZE] = held[b];
+      if (first + b * WG_SIZE < chunks) out[first + b * WG_SIZE] = moved[b];
   }
 #endif
 }
 
 // Scatter.
 //
-// In       values[n]; indices[n]: below the number of records in `out`, no two alike.
-// In-out   out: apart from what is read; what no index names stays.
+// In       values[n]; indices[n].
+// In-out   out: records; not the arrays that are read.
 // Launch   any.
-// Ensures  out[indices[i]] = values[i].
+// Needs    indices are distinct, and below the number of records in `out`.
+// Ensures  out[indices[i]] = values[i]; other records stay.
 kernel void permute_scatter(const global record_chunk_t *values, const global uint *indices,
                             global record_chunk_t *out, uint n) {
 #if WG_SIZE == 1
@@ -65,16 +67,16 @@ kernel void permute_scatter(const global record_chunk_t *values, const global ui
   for (size_t tile = get_group_id(0) * PERMUTE_TILE; tile < chunks; tile += stride) {
     const size_t first = tile + get_local_id(0);
     size_t far[BATCH];
-    record_chunk_t held[BATCH];
+    record_chunk_t moved[BATCH];
 #pragma unroll
     for (uint b = 0; b < BATCH; ++b) {
       const size_t i = min(first + b * WG_SIZE, chunks - 1);
       far[b] = permute_far(indices, i);
-      held[b] = values[i];
+      moved[b] = values[i];
     }
 #pragma unroll
     for (uint b = 0; b < BATCH; ++b)
-      if (first + b * WG_SIZE < chunks) out[far[b]] = held[b];
+      if (first + b * WG_SIZE < chunks) out[far[b]] = moved[b];
   }
 #endif
 }

@@ -1,12 +1,24 @@
-// Reduce and scan, segmented or not: two-level reduce-then-scan, three launches whatever the length.
+// Reduce and scan, segmented or not: two-level reduce-then-scan, three launches whatever the
+// length.
 //
-// Source: Merrill, Grimshaw 2009; Sun, Skadron 2013, Algorithms 1 to 3. The work-groups are as many
-// as are resident; every lane group has one contiguous share of the array, and goes through it tile
-// by tile without waiting for any other.
+// Source: Merrill, Grimshaw 2009; Sun, Skadron 2013, Algorithms 1 to 3. There are as many
+// work-groups as are resident. Every lane group has one contiguous range of the array, and goes
+// through it tile by tile without waiting for any other.
+//
+// Example: a sum over 8 elements, 2 work-groups of 2 lane groups, ranges of 2 elements:
+//
+//     in                       3  1 | 7  0 || 4  1 | 6  3
+//     scan_reduce_ranges       0    | 4    || 0    | 5       of lane groups: those before
+//                              11          || 14             of work-groups: totals
+//     scan_scan_spine          0           || 11             exclusive scan of the totals; total 25
+//     scan_write_ranges        0  3 | 4 11 || 11 15 | 16 22  exclusive
+//
+// Segmented: every partial result has a head flag (lane_group.cl), and a head stops the carry. With
+// a head at 6: totals (11, no), (9, head); the last range gives 16 -> 0 6, whatever came before.
 //
 // Carries: for W work-groups of LANE_GROUPS lane groups, T sums[W + W * LANE_GROUPS], then as many
 // uint heads: first one entry a work-group, then one a lane group.
-#include "primitives/scan_share.cl"
+#include "primitives/scan_range.cl"
 
 // Consecutive entries of the spine that a work-item takes at a time: as many as registers hold.
 #define SPINE_ITEMS (64 / T_BYTES)
@@ -27,22 +39,24 @@ static inline void scan_store_carry(global T *carries, size_t groups, size_t at,
 #endif
 }
 
-// Upsweep: what each lane group's and each work-group's share amounts to.
+// Upsweep: reduce every lane group's and every work-group's range.
 //
-// In       in[n]; flags[n]: SEGMENTS_FLAGS only; share: elements a lane group, a
-//          multiple of SHARE_TILE.
-// Out      carries: of the work-groups, totals; of the lane groups, what those of the same work-group
-//          before it amount to.
-// Launch   WG_SIZE; so many work-groups that their lane groups' shares cover n.
+// In       in[n]; flags[n]: SEGMENTS_FLAGS only; range: elements of a lane group, a multiple of
+//          RANGE_TILE.
+// Out      carries: of the work-groups, totals; of the lane groups, the partial result of those
+//          before it in the same work-group.
+// Launch   so many work-groups that the ranges of all lane groups cover n.
+// Needs    n < 2**32.
+// Ensures  carries are partial results in the order of the array: COMBINE need not be commutative.
 LANES_ATTRIBUTE
-kernel void scan_reduce_shares(const global T *in, const global uchar *flags, global T *carries,
-                               uint n, ulong share) {
+kernel void scan_reduce_ranges(const global T *in, const global uchar *flags, global T *carries,
+                               uint n, ulong range) {
   local T sums[LANE_GROUP_SCRATCH], lane_group_sums[LANE_GROUPS];
   local uint heads[LANE_GROUP_SCRATCH], lane_group_heads[LANE_GROUPS];
   const size_t groups = get_num_groups(0), group = get_group_id(0);
-  const size_t begin = min((group * LANE_GROUPS + lane_group_id()) * share, (size_t)n);
+  const size_t begin = min((group * LANE_GROUPS + lane_group_id()) * range, (size_t)n);
   partial_t total;
-  share_reduce(in, flags, begin, min(begin + share, (size_t)n), &total, sums, heads);
+  range_reduce(in, flags, begin, min(begin + range, (size_t)n), &total, sums, heads);
   if (lane_group_item() == 0) {
     lane_group_sums[lane_group_id()] = total.sum;
     lane_group_heads[lane_group_id()] = total.head;
@@ -60,10 +74,15 @@ kernel void scan_reduce_shares(const global T *in, const global uchar *flags, gl
   }
 }
 
-// Spine: exclusive scan of the work-groups' totals in place, by one lane group, and the grand total.
+// Spine: exclusive scan of the work-groups' totals in place, by one lane group, and the grand
+// total.
 //
-// In-out   carries of `groups` work-groups.  Out  *total, unless it is null.
-// Launch   WG_SIZE; one work-group.
+// In-out   carries: those of `groups` work-groups.
+// Out      total[1]: unless it is null.
+// Launch   one work-group; only its first lane group works.
+// Needs    scan_reduce_ranges of as many work-groups.
+// Ensures  carries[g] = the partial result of all work-groups before g; total[0] = that of all,
+//          since the last head.
 LANES_ATTRIBUTE
 kernel void scan_scan_spine(global T *carries, global T *total, uint groups) {
   local T sums[LANE_GROUP_SCRATCH];
@@ -93,20 +112,22 @@ kernel void scan_scan_spine(global T *carries, global T *total, uint groups) {
   if (total != 0 && lane_group_item() == 0) *total = carry.sum;
 }
 
-// Downsweep: scan every share, with what comes before it.
+// Downsweep: scan every range, with the carry of all that comes before it.
 //
-// In       in[n], flags[n], share: as above; carries: scanned, or null: one lane group has the whole.
+// In       in[n], flags[n], range: as scan_reduce_ranges; carries: scanned, or null if one lane
+//          group has the whole array.
 // Out      out[n]: may be `in`.
-// Launch   as scan_reduce_shares.
+// Launch   as scan_reduce_ranges.
+// Needs    scan_scan_spine, unless `carries` is null.
 // Ensures  out[i] = the combination, in order, of the elements of i's segment before i (EXCLUSIVE)
 //          or up to i.
 LANES_ATTRIBUTE
-kernel void scan_write_shares(const global T *in, const global uchar *flags, global T *carries,
-                              global T *out, uint n, ulong share) {
+kernel void scan_write_ranges(const global T *in, const global uchar *flags, global T *carries,
+                              global T *out, uint n, ulong range) {
   local T sums[LANE_GROUP_SCRATCH];
   local uint heads[LANE_GROUP_SCRATCH];
   const size_t groups = get_num_groups(0), group = get_group_id(0);
-  const size_t begin = min((group * LANE_GROUPS + lane_group_id()) * share, (size_t)n);
+  const size_t begin = min((group * LANE_GROUPS + lane_group_id()) * range, (size_t)n);
   partial_t carry;
   partial_clear(&carry);
   if (carries != 0) {
@@ -115,5 +136,5 @@ kernel void scan_write_shares(const global T *in, const global uchar *flags, glo
     scan_load_carry(carries, groups, groups + group * LANE_GROUPS + lane_group_id(), &before);
     partial_append(&carry, before);
   }
-  share_scan(in, flags, out, begin, min(begin + share, (size_t)n), &carry, sums, heads);
+  range_scan(in, flags, out, begin, min(begin + range, (size_t)n), &carry, sums, heads);
 }

@@ -1,15 +1,17 @@
 // Scan then propagate: every block is scanned in full, block totals are scanned level by level, and
-// added back: 2 log_b(n) launches, and twice the writes of reduce-then-scan.
+// added back: 2 log_b(n) launches, and twice the writes of reduce-then-scan. For comparison only.
 //
 // Source: the scheme of CLPP and of Thrust's first scan, as Sun and Skadron 2013 describe it
-// (section 2) to compare with; here for the same purpose.
-#include "primitives/scan_share.cl"
+// (section 2).
+#include "primitives/scan_range.cl"
 
-// Upsweep of a level: scan every block, and tell its total.
+// Upsweep of a level: scan every block, and store its total.
 //
-// In       in[n]; block: elements a lane group, a multiple of SHARE_TILE.
+// In       in[n]; block: elements of a lane group, a multiple of RANGE_TILE.
 // Out      out[n]: may be `in`; totals[number of blocks].
-// Launch   WG_SIZE; so many work-groups that their lane groups' blocks cover n.
+// Launch   so many work-groups that the blocks of all lane groups cover n.
+// Needs    n < 2**32.
+// Ensures  out = the scan of each block alone; totals[b] = the combination of block b, in order.
 LANES_ATTRIBUTE
 kernel void scan_propagate_scan_blocks(const global T *in, global T *out, global T *totals, uint n,
                                        ulong block) {
@@ -19,14 +21,17 @@ kernel void scan_propagate_scan_blocks(const global T *in, global T *out, global
   const size_t begin = min(at * block, (size_t)n);
   partial_t total;
   partial_clear(&total);
-  share_scan(in, 0, out, begin, min(begin + block, (size_t)n), &total, sums, heads);
+  range_scan(in, 0, out, begin, min(begin + block, (size_t)n), &total, sums, heads);
   if (lane_group_item() == 0 && begin < n) totals[at] = total.sum;
 }
 
-// Downsweep of a level: put what comes before a block before each of its results.
+// Downsweep of a level: combine every result with all that comes before its block.
 //
-// In       before[number of blocks]; block: as above.  In-out  out[n].
+// In       before[number of blocks]: the exclusive scan of the totals; block: as above.
+// In-out   out[n].
 // Launch   any.
+// Needs    scan_propagate_scan_blocks of the same blocks.
+// Ensures  out = the scan of the whole array.
 kernel void scan_propagate_add_totals(const global T *before, global T *out, uint n, ulong block) {
   GRID_FOR(i, n) out[i] = combine(before[i / block], out[i]);
 }

@@ -1,5 +1,5 @@
-// How one work-item works through its share: plain loops, in the order of the definition. What CPU
-// devices do, and the sequential twin.
+// How one work-item works through its range: plain loops, in the order of the definition. CPU
+// devices run this; it is also the sequential twin of scan_range.cl.
 #ifndef CLMST_PRIMITIVES_SCAN_SERIAL
 #define CLMST_PRIMITIVES_SCAN_SERIAL
 
@@ -11,13 +11,14 @@
 // Independent sums: 256 bytes of them.
 #define COLUMNS (T_BYTES < 64 ? 256 / T_BYTES : 4)
 #define LINE_ITEMS (LINE_BYTES / T_BYTES)
-// Elements that are looked at for heads together.
+// Elements that are searched for heads together.
 #define HEADS_AT_ONCE 64
-// Bytes of a share from which on its results are larger than the caches.
+// Bytes of a range above which its results are larger than the caches.
 #define STREAM_BYTES (1 << 20)
 
 // The element at i, and whether it is a head.
-static inline T serial_element(const global T *in, const global uchar *flags, size_t i, bool *head) {
+static inline T serial_element(const global T *in, const global uchar *flags, size_t i,
+                               bool *head) {
 #if SEGMENTS == SEGMENTS_PACKED
   const T top = (T)1 << (8 * T_BYTES - 1);
   *head = (in[i] & top) != 0;
@@ -43,7 +44,7 @@ static inline bool serial_any_head(const global T *in, const global uchar *flags
   return any != 0;
 }
 
-// The result of element i; leaves in *sum what its segment comes to up to it.
+// The result of element i. *sum becomes the combination of its segment up to it.
 static inline T serial_scan(const global T *in, const global uchar *flags, size_t i, T *sum) {
   bool head;
   const T item = serial_element(in, flags, i, &head);
@@ -52,13 +53,13 @@ static inline T serial_scan(const global T *in, const global uchar *flags, size_
   return EXCLUSIVE ? before : *sum;
 }
 
-// The run that in[begin] to in[end - 1] are.
-static inline void share_reduce(const global T *in, const global uchar *flags, size_t begin,
+// The partial result of in[begin, end).
+static inline void range_reduce(const global T *in, const global uchar *flags, size_t begin,
                                 size_t end, partial_t *total, local T *sums, local uint *heads) {
   partial_clear(total);
   size_t i = begin;
 #if SEGMENTED
-  // Only what follows the last head counts; from there on it is as if there were none.
+  // Only the elements from the last head on count, and they have no other head.
   size_t last = end;
   while (last >= begin + HEADS_AT_ONCE && !serial_any_head(in, flags, last - HEADS_AT_ONCE))
     last -= HEADS_AT_ONCE;
@@ -67,7 +68,7 @@ static inline void share_reduce(const global T *in, const global uchar *flags, s
   i = last;
 #endif
 #if COMMUTATIVE
-  // Order is free: independent columns, which the compiler makes vectors of.
+  // Order is free: independent columns, which the compiler turns into vectors.
   T columns[COLUMNS];
   bool head;
   for (uint k = 0; k < COLUMNS; ++k) columns[k] = IDENTITY;
@@ -82,9 +83,9 @@ static inline void share_reduce(const global T *in, const global uchar *flags, s
   }
 }
 
-// Scan in[begin] to in[end - 1] into out, `carry` being what comes before. Leaves the sum of both;
-// no caller asks a single work-item whether there was a head.
-static inline void share_scan(const global T *in, const global uchar *flags, global T *out,
+// Scan in[begin, end) into out. *carry: in, the partial result of all before; out, of both, but for
+// its head flag, which no caller of a single work-item reads.
+static inline void range_scan(const global T *in, const global uchar *flags, global T *out,
                               size_t begin, size_t end, partial_t *carry, local T *sums,
                               local uint *heads) {
   size_t i = begin;

@@ -1,13 +1,18 @@
-// From one way of giving segments to another, and from scans of segments to their results.
+// Conversions between forms of segments, and from scans of segments to their results.
+//
+//     offsets      0  2  2  5       three segments of lengths 2, 0, 3
+//     heads        1  0  1  0  0    the empty segment has none
+//     ends         0  1  0  0  1
 #include "device/monoid.cl"
 #include "device/work_group.cl"
 
 // Mark the first element of every segment that has one.
 //
-// In       offsets[n_segments + 1]: rising, the CSR way.
+// In       offsets[n_segments + 1]: rising, as in a CSR.
 // In-out   flags[n]: 0 before.
 // Launch   any.
-// Ensures  flags[i] = 1 where a segment begins that is not empty, by one writer.
+// Needs    offsets[0] = 0.
+// Ensures  flags[i] = 1 where a segment with elements begins; every flag has one writer.
 kernel void segments_mark_heads(const global uint *offsets, global uchar *flags, uint n_segments,
                                 uint n) {
   GRID_FOR(s, n_segments) {
@@ -19,17 +24,21 @@ kernel void segments_mark_heads(const global uint *offsets, global uchar *flags,
 // Mark the last element of every segment.
 //
 // In       heads[n]: not 0 where a segment begins.
-// Out      ends[n]: 1 where one ends, else 0.
+// Out      ends[n].
 // Launch   any.
+// Needs    `ends` is not `heads`.
+// Ensures  ends[i] = 1 where a segment ends, else 0.
 kernel void segments_mark_ends(const global uchar *heads, global uchar *ends, uint n) {
   GRID_FOR(i, n) ends[i] = i + 1 == n || heads[i + 1] != 0;
 }
 
 // Take the result of each segment from an inclusive scan.
 //
-// In       offsets[n_segments + 1]; scanned[n].
-// Out      out[n_segments]: IDENTITY for empty segments.
+// In       offsets[n_segments + 1]; scanned[n]: an inclusive segmented scan.
+// Out      out[n_segments].
 // Launch   any.
+// Needs    offsets rise.
+// Ensures  out[s] = the last scanned element of segment s; IDENTITY if it is empty.
 kernel void segments_take_last(const global uint *offsets, const global T *scanned, global T *out,
                                uint n_segments, uint n) {
   GRID_FOR(s, n_segments) {

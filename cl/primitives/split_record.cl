@@ -1,5 +1,5 @@
-// What is split: records of RECORD_WORDS words, each with a value of VALUE_WORDS words, and the digits
-// of their keys. Both are handled as words in private memory, which come to be registers.
+// The items of a split: records of RECORD_WORDS words, each with a value of VALUE_WORDS words, and
+// the digits of their keys. Both are words in private memory, which compilers keep in registers.
 #ifndef CLMST_PRIMITIVES_SPLIT_RECORD
 #define CLMST_PRIMITIVES_SPLIT_RECORD
 
@@ -8,8 +8,8 @@
 
 #define MOST_WORDS (RECORD_WORDS > VALUE_WORDS ? RECORD_WORDS : VALUE_WORDS)
 
-// A record of one or two words may be a number to sort by, the kind and direction of which are
-// macros of weight_key.cl, WEIGHT_BITS being its width. Others are one unsigned integer.
+// A record of one or two words is a number to sort by; macros of weight_key.cl give its kind, width
+// and direction. A longer record is one unsigned integer.
 #define RECORD_INFINITY (WEIGHT_BITS == 64 ? (weight_t)0x7ff0000000000000ul : (weight_t)0x7f800000u)
 
 // The key of a record that is a number: unsigned, of the same order. A NaN is above all numbers.
@@ -70,7 +70,7 @@ static inline void words_load_or_clear(const global uint *in, size_t i, bool is_
   }
 }
 
-// Store element i likewise.
+// Store element i in the same way.
 static inline void words_store(global uint *out, size_t i, uint n_words, const uint *words) {
   global uint *to = out + i * n_words;
   if (n_words % 4 == 0) {
@@ -84,14 +84,14 @@ static inline void words_store(global uint *out, size_t i, uint n_words, const u
   }
 }
 
-// The digit of record i, of which no more is loaded than is needed.
+// The digit of record i; only the words that it needs are loaded.
 static inline uint record_digit_at(const global uint *in, size_t i, uint shift, uint mask) {
 #if RECORD_WORDS <= 2
   uint words[RECORD_WORDS];
   words_load(in, i, RECORD_WORDS, words);
   return record_digit(words, shift, mask);
 #else
-  // Behind the last word there is nothing of the key: any word will do there.
+  // After the last word the key has no bits: any word will do there.
   const uint low = shift / 32, high = min(low + 1, (uint)RECORD_WORDS - 1);
   const global uint *record = in + i * RECORD_WORDS;
   return (uint)(((ulong)record[high] << 32 | record[low]) >> shift % 32) & mask;

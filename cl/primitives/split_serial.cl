@@ -1,9 +1,10 @@
-// How one work-item splits its share: what CPU devices do, and the sequential twin.
+// How one work-item splits its range: CPU devices run this; it is also the sequential twin of
+// split_range.cl.
 //
-// Scattered stores of single records to as many places as there are digits cost a CPU a read of the
-// line for each write, and most of its translation buffer. So where STAGED is set, records gather in
-// a line of memory for each digit, and full lines are stored past the caches (Wassenberg, Sanders
-// 2011).
+// Scattered stores of single records, to as many indices as there are digits, cost a CPU a read of
+// the line for each write, and most of its translation buffer. So where STAGED is set, records
+// gather in a line of private memory for each digit, and full lines are stored past the caches
+// (Wassenberg, Sanders 2011).
 #ifndef CLMST_PRIMITIVES_SPLIT_SERIAL
 #define CLMST_PRIMITIVES_SPLIT_SERIAL
 
@@ -18,20 +19,20 @@
 
 #if WG_SIZE == 1
 
-// Where places are: where the compiler best keeps track of them; on GPUs, where private memory of so
-// much would be set aside for every work-item that could be resident, local memory.
+// The memory of next_index: private where compilers optimise that best. On GPUs local memory, since
+// so much private memory would be set aside for every resident work-item.
 #if STAGED
-#define LONE_MEMORY private
+#define SERIAL_MEMORY private
 #else
-#define LONE_MEMORY local
+#define SERIAL_MEMORY local
 #endif
 
 // Histograms filled in turn, so that equal neighbours need not wait for each other's counts.
 #define COPIES 4
 #define PARTS (RADIX * COPIES)
 
-// Count the digits of records begin to end - 1: for each digit, COPIES parts.
-static inline void share_count(const global uint *in, size_t begin, size_t end, uint shift,
+// Count the digits of the records [begin, end) in COPIES parts a digit.
+static inline void range_count(const global uint *in, size_t begin, size_t end, uint shift,
                                uint mask, local uint *counts) {
   for (uint i = 0; i < PARTS; ++i) counts[i] = 0;
   size_t i = begin;
@@ -43,17 +44,17 @@ static inline void share_count(const global uint *in, size_t begin, size_t end, 
 }
 
 // The number of a digit's records, from its parts.
-static inline uint share_digit_count(const local uint *counts, uint digit) {
+static inline uint range_digit_count(const local uint *counts, uint digit) {
   uint sum = 0;
   for (uint c = 0; c < COPIES; ++c) sum += counts[digit * COPIES + c];
   return sum;
 }
 
-// Elements of so many words are staged if they fill lines without a rest.
+// Elements of so many words are staged if they fill a line exactly.
 #define IS_STAGED(n_words) (STAGED && (n_words) > 0 && LINE_WORDS % (n_words) == 0)
 #define STAGE_WORDS(n_words) (IS_STAGED(n_words) ? RADIX * LINE_WORDS : 1)
 
-// Write an element to `at`, which is `first` or behind it, or into its digit's line of the stage.
+// Write an element to index `at` >= `first`, or into its digit's line of the stage.
 static inline void stage_write(uint *stage, uint digit, global uint *out, size_t at, size_t first,
                                uint n_words, const uint *words) {
   if (!IS_STAGED(n_words)) {
@@ -73,7 +74,7 @@ static inline void stage_write(uint *stage, uint digit, global uint *out, size_t
   }
 }
 
-// Write what a digit's line still holds, the elements before `end`.
+// Write the elements before `end` that are still in a digit's line.
 static inline void stage_flush(const uint *stage, uint digit, global uint *out, size_t end,
                                size_t first, uint n_words) {
   if (!IS_STAGED(n_words)) return;
@@ -83,20 +84,21 @@ static inline void stage_flush(const uint *stage, uint digit, global uint *out, 
     words_store(out, i, n_words, line + (i - begin) * n_words);
 }
 
-// Write records begin to end - 1 to their places, of which places[d] is that of the first with
+// Write the records [begin, end) to their indices; next_index[d] is that of the first record with
 // digit d.
-static inline void serial_scatter(const global uint *in, global uint *out, const global uint *values,
-                                global uint *values_out, size_t begin, size_t end, uint shift,
-                                uint mask, LONE_MEMORY uint *places) {
+static inline void serial_scatter(const global uint *in, global uint *out,
+                                  const global uint *values, global uint *values_out, size_t begin,
+                                  size_t end, uint shift, uint mask,
+                                  SERIAL_MEMORY uint *next_index) {
   uint records[STAGE_WORDS(RECORD_WORDS)] __attribute__((aligned(LINE_BYTES)));
   uint moved[STAGE_WORDS(VALUE_WORDS)] __attribute__((aligned(LINE_BYTES)));
   uint firsts[STAGED ? RADIX : 1];
-  for (uint d = 0; STAGED && d < RADIX; ++d) firsts[d] = places[d];
+  for (uint d = 0; STAGED && d < RADIX; ++d) firsts[d] = next_index[d];
   for (size_t i = begin; i < end; ++i) {
     uint words[MOST_WORDS];
     words_load(in, i, RECORD_WORDS, words);
     const uint d = record_digit(words, shift, mask);
-    const uint at = places[d]++, first = STAGED ? firsts[d] : 0;
+    const uint at = next_index[d]++, first = STAGED ? firsts[d] : 0;
     stage_write(records, d, out, at, first, RECORD_WORDS, words);
 #if VALUE_WORDS > 0
     words_load(values, i, VALUE_WORDS, words);
@@ -104,9 +106,9 @@ static inline void serial_scatter(const global uint *in, global uint *out, const
 #endif
   }
   for (uint d = 0; STAGED && d < RADIX; ++d) {
-    stage_flush(records, d, out, places[d], firsts[d], RECORD_WORDS);
+    stage_flush(records, d, out, next_index[d], firsts[d], RECORD_WORDS);
 #if VALUE_WORDS > 0
-    stage_flush(moved, d, values_out, places[d], firsts[d], VALUE_WORDS);
+    stage_flush(moved, d, values_out, next_index[d], firsts[d], VALUE_WORDS);
 #endif
   }
 }

@@ -186,10 +186,10 @@ class Selection:
             )
             return
         counts = device.allocate(4 * (groups + 1 + groups * shares.lane_groups))
-        launch(program, "compact_count_shares", groups, *read, counts, *extent)
+        launch(program, "compact_count_ranges", groups, *read, counts, *extent)
         launch(program, "compact_scan_counts", 1, counts, count, np.uint32(groups))
         launch(
-            program, "compact_write_shares", groups, *read, values, counts, *written, *extent, bound
+            program, "compact_write_ranges", groups, *read, values, counts, *written, *extent, bound
         )
 
 

@@ -78,7 +78,7 @@ class Shares:
     ) -> Shares:
         """Divide `length` elements among the lane groups that are resident.
 
-        ``cl/device/lane_group.cl`` has the lane groups, ``cl/primitives/scan_share.cl`` the tiles.
+        ``cl/device/lane_group.cl`` has the lane groups, ``cl/primitives/scan_range.cl`` the tiles.
         `bytes_per_item` is the policy's unless given.
         """
         tile, lane_groups = tile_and_lane_groups(

@@ -29,7 +29,7 @@ SOURCE = "primitives/scan.cl"
 
 
 class Segments(IntEnum):
-    """The form of segments: SEGMENTS of ``cl/primitives/scan_share.cl``."""
+    """The form of segments: SEGMENTS of ``cl/primitives/scan_range.cl``."""
 
     NONE = 0
     FLAGS = 1
@@ -142,7 +142,7 @@ class Sweeps:
         """Enqueue all necessary sweeps; return the written part of `out`."""
         carries = self.up(total=total) if total is not None or not self.shares.alone else None
         self.launch(
-            self.program, "scan_write_shares", self.shares.groups, self.values.memory, self.flags,
+            self.program, "scan_write_ranges", self.shares.groups, self.values.memory, self.flags,
             carries, out.memory, *self._extent,
         )  # fmt: skip
         return out[: self.values.size]
@@ -153,7 +153,7 @@ class Sweeps:
         entries = shares.groups * (1 + shares.lane_groups)
         carries = launch.device.allocate(entries * (self.values.dtype.itemsize + 4))
         launch(
-            self.program, "scan_reduce_shares", shares.groups, self.values.memory, self.flags,
+            self.program, "scan_reduce_ranges", shares.groups, self.values.memory, self.flags,
             carries, *self._extent,
         )  # fmt: skip
         launch(

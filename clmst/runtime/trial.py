@@ -60,7 +60,7 @@ def _loop_failure(device: Device) -> str | None:
     """Follow pointers by nested loops whose lengths depend on data."""
     words = np.arange(1, _LINKS + 2, dtype=np.uint32)
     words[_LINKS - 1 :] = [_LINKS - 1, 0]  # the last leads to itself; rounds counted
-    _run(device, "trial_follow_links", 1, words, np.uint32(_LINKS))
+    _run(device, "trial_jump_pointers", 1, words, np.uint32(_LINKS))
     rounds, expected = int(words[_LINKS]), _LINKS * (_LINKS - 1) // 2
     if rounds != expected or (words[:_LINKS] != _LINKS - 1).any():
         return f"computes wrongly: loops of {expected} rounds ended after {rounds}"

@@ -284,10 +284,10 @@ def test_given_queue_is_worked_in(shape: Device) -> None:
     for result in results:
         assert_equal(result.to_host(), scanned(SUM, values, exclusive=True))
     launches = {name: time.launches for name, time in profile.summary().items()}
-    assert launches.pop("scan_write_shares") == 2
+    assert launches.pop("scan_write_ranges") == 2
     assert launches.pop("scan_propagate_scan_blocks") > 1
     assert launches.keys() == {
-        "scan_reduce_shares",
+        "scan_reduce_ranges",
         "scan_scan_spine",
         "scan_propagate_add_totals",
     }

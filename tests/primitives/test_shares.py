@@ -28,7 +28,7 @@ ELEMENT_BYTES = (4, 8, 16, 32, 64)
 
 TELL_TILE = """
 kernel void tell_tile(global uint *out) {
-  out[0] = SHARE_TILE;
+  out[0] = RANGE_TILE;
   out[1] = LANE_GROUPS;
   out[2] = LANE_GROUP;
 }
@@ -147,7 +147,7 @@ def test_kernels_have_the_same_tiles(shape: Device, strategy: str) -> None:
             )
             monoid = Monoid.sum("u4" if element_bytes == 4 else vector_of("u8", 8))
             one = specialise(
-                "primitives/scan_share.cl", shape.capabilities, shape.policy, monoid.prelude,
+                "primitives/scan_range.cl", shape.capabilities, shape.policy, monoid.prelude,
                 **defines,
             )  # fmt: skip
             program = built(shape, one.text + TELL_TILE, one.options)

@@ -265,7 +265,7 @@ def test_places_rise_with_keys(any_device: Device, dtype: str, maximum: bool) ->
     forest = DeviceArray.from_host(np.zeros(m, np.uint8), any_device)
     launch = Launcher(any_device, any_device.queue)
     memory = DeviceArray.empty(m, np.uint32, any_device)
-    noted = ReferenceWeights(graph, forest, launch, maximum=maximum, noted=memory)
+    noted = ReferenceWeights(graph, forest, launch, maximum=maximum, records=memory)
     places = (memory.to_host() >> 2).astype(np.int64)
     if graph.encoded.encoding.word.itemsize == kind.itemsize:
         steps = np.diff(places if not maximum else places[::-1])

@@ -1,21 +1,23 @@
-// Whether a caller's CSR can be used as it is: well formed, rows rising, symmetric or upper
+// Whether a caller's CSR can be used as it is: well formed, rising rows, and symmetric or upper
 // triangular.
 #include "algorithms/csr_validation/verdict.cl"
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Slots that a work-group takes at a time: for so many it searches once for the first row.
+// Slots of a tile: for so many, a work-group searches once for the first row.
 #define MATCH_TILE (WG_SIZE == 1 ? 1024 : 8 * WG_SIZE)
 
-// Check where rows begin.
+// Check the row offsets.
 //
-// In       indptr[n + 1], of which the first is 0 and the last n_slots; indices[n_slots].
-// In-out   verdict: FAULT_INDPTR, FAULT_BELOW (if rows rise); less 1 in VERDICT_NOT_RISING for
-//          every row whose first column does not exceed the last one of the row before.
+// In       indptr[n + 1]: the first is 0, the last n_slots; indices[n_slots].
+// In-out   verdict[3]: FAULT_INDPTR, FAULT_BELOW (correct if rows rise); VERDICT_NOT_RISING falls
+//          by 1 for every row whose first column does not exceed the last column of the row before.
 // Launch   any. O(n).
+// Needs    verdict is 0 before the first kernel.
+// Ensures  together with csr_validation_check_slots, VERDICT_NOT_RISING is 0 if all rows rise.
 kernel void csr_validation_check_rows(const global uint *indptr, const global uint *indices,
-                                volatile global uint *verdict, uint n, uint n_slots) {
+                                      volatile global uint *verdict, uint n, uint n_slots) {
   uint fault = 0, not_rising = 0;
   GRID_FOR(row, n) {
     const uint begin = indptr[row], end = indptr[row + 1];
@@ -24,18 +26,20 @@ kernel void csr_validation_check_rows(const global uint *indptr, const global ui
     if (indices[begin] < row) fault |= FAULT_BELOW;
     not_rising += begin > 0 && indices[begin] <= indices[begin - 1];
   }
-  note_fault(verdict, fault);
+  raise_fault(verdict, fault);
   if (not_rising) atomic_sub(verdict + VERDICT_NOT_RISING, not_rising);
 }
 
 // Check columns and weights.
 //
 // In       indices[n_slots], weights[n_slots].
-// In-out   verdict: FAULT_COLUMN, FAULT_NAN; 1 more in VERDICT_NOT_RISING for every slot whose
+// In-out   verdict[3]: FAULT_COLUMN, FAULT_NAN; VERDICT_NOT_RISING grows by 1 for every slot whose
 //          column does not exceed that of the slot before, in whatever row.
 // Launch   any. O(n_slots).
+// Needs    verdict is 0 before the first kernel.
+// Ensures  as csr_validation_check_rows.
 kernel void csr_validation_check_slots(const global uint *indices, const global weight_t *weights,
-                                 volatile global uint *verdict, uint n, uint n_slots) {
+                                       volatile global uint *verdict, uint n, uint n_slots) {
   uint fault = 0, not_rising = 0;
   GRID_FOR(slot, n_slots) {
     const uint column = indices[slot];
@@ -43,11 +47,11 @@ kernel void csr_validation_check_slots(const global uint *indices, const global 
     if (weight_is_nan(weights[slot])) fault |= FAULT_NAN;
     not_rising += slot > 0 && column <= indices[slot - 1];
   }
-  note_fault(verdict, fault);
+  raise_fault(verdict, fault);
   if (not_rising) atomic_add(verdict + VERDICT_NOT_RISING, not_rising);
 }
 
-// Whether a slot (row, column) has its like: a slot (column, row) of equal weight.
+// Whether a slot (row, column) has its mirror slot: a slot (column, row) of equal weight.
 static inline bool is_matched(const global uint *indptr, const global uint *indices,
                               const global weight_t *weights, uint slot, uint row, uint column) {
   const uint end = indptr[column + 1];
@@ -56,20 +60,22 @@ static inline bool is_matched(const global uint *indptr, const global uint *indi
          weight_key(weights[low]) == weight_key(weights[slot]);
 }
 
-// Look for the like of every slot that leads to a row no longer than its own.
+// Search for the mirror slot of every slot that leads to a row no longer than its own.
 //
-// Slots that lead from the greater to the lesser in the order of (length of row, vertex) are looked
-// for, which spares long rows. Each finds another like, since rows rise; if all do, and there are
-// as many the other way, then those are their likes, and the matrix is symmetric.
+// Only slots from the greater to the lesser vertex in the order of (length of row, vertex) are
+// searched for, which spares long rows. Rows rise, so each finds another mirror slot. If all do,
+// and there are as many slots in the other direction, those are the mirror slots, and the matrix is
+// symmetric.
 //
-// In       the graph.
-// In-out   verdict of csr_validation_check_rows and csr_validation_check_slots: FAULT_UNMATCHED,
-//          VERDICT_ONE_SIDED. Nothing is done where it has a fault already, nor where it has none
-//          and nothing is below the diagonal.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph.
+// In-out   verdict[3]: FAULT_UNMATCHED, VERDICT_ONE_SIDED.
 // Launch   any. O(n_slots log n).
+// Needs    csr_validation_check_rows and csr_validation_check_slots.
+// Ensures  nothing is done if the verdict has a fault, or if no slot is below the diagonal. Else
+//          the matrix is symmetric if FAULT_UNMATCHED is not set and VERDICT_ONE_SIDED is 0.
 kernel void csr_validation_match_slots(const global uint *indptr, const global uint *indices,
-                                 const global weight_t *weights, volatile global uint *verdict,
-                                 uint n, uint n_slots) {
+                                       const global weight_t *weights,
+                                       volatile global uint *verdict, uint n, uint n_slots) {
   if ((verdict[VERDICT_FAULTS] & ~FAULT_UNMATCHED) != FAULT_BELOW || verdict[VERDICT_NOT_RISING])
     return;
   uint fault = 0, one_sided = 0;
@@ -100,6 +106,6 @@ kernel void csr_validation_match_slots(const global uint *indptr, const global u
     }
     wg_barrier_local();
   }
-  note_fault(verdict, fault);
+  raise_fault(verdict, fault);
   if (one_sided) atomic_add(verdict + VERDICT_ONE_SIDED, one_sided);
 }

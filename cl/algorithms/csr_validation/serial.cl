@@ -1,17 +1,22 @@
-// Whether a caller's CSR is symmetric, found out by lone work-items.
+// Whether a caller's CSR is symmetric, by single work-items with cursors.
 //
-// Going over the rows in order meets the slots of every column in order, and those of a row as well.
-// So the mirrors of the slots below the diagonal in a column stand one behind the other in the row of
-// that number: a cursor for each finds them without a search.
+// A pass over the rows in order meets the slots of every column in order, and those of every row
+// too. So the mirror slots of a column's slots below the diagonal are consecutive in the row of
+// that number: one cursor a row finds them without a search.
+//
+//     row 0    . 1 2 .        pass over rows 1, 2, 3, slots below the diagonal:
+//     row 1    1 . . 3          (1,0) -> cursor of row 0 at (0,1)
+//     row 2    2 . . .          (2,0) -> cursor of row 0 at (0,2)
+//     row 3    . 3 . .          (3,1) -> cursor of row 1 at (1,3)
 #include "algorithms/csr_validation/verdict.cl"
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Slots of a row from which on the first of some columns is searched for, not walked to.
+// Slots of a row above which its first column is found by a search, not by a walk.
 #define FEW_SLOTS 16
 
-// Slots matched at a time, so that many trips to memory are under way at once.
+// Slots that are matched at a time, so that many loads are under way at once.
 #define BATCH 1024
 
 // Whether all of a batch of slots, columns[k] in row rows[k], have their mirrors where cursors say.
@@ -33,20 +38,23 @@ static inline uint batch_is_matched(const global uint *indices, const global wei
   return matched;
 }
 
-// Match every slot below the diagonal with the one above it in the other direction.
+// Match every slot below the diagonal with its mirror slot above it.
 //
-// A work-item does so for the columns from one bound to the next. Cursors that end where their rows
-// do have met all that is above the diagonal, and have never left their rows.
+// Every work-item does so for the columns between two bounds. If the cursors end where their rows
+// end, they have met all slots above the diagonal, and have never left their rows.
 //
-// In       the graph; bounds[groups + 1]: vertices, rising from 0 to n.
-// Out      cursors[n]: where the row's next like has to be.
-// In-out   verdict of csr_validation_check_rows and csr_validation_check_slots: FAULT_UNMATCHED. Nothing is done
-//          where it has a fault already, nor where nothing is below the diagonal.
-// Launch   a work-group of one work-item for each stretch of columns. O(n + n_slots) each.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; bounds[work-groups + 1]:
+//          vertices, rising from 0 to n.
+// Temp     cursors[n]: where the next mirror slot of a row has to be.
+// In-out   verdict[3]: FAULT_UNMATCHED.
+// Launch   work-groups of one work-item, one for each range of columns. O(n + n_slots) each.
+// Needs    csr_validation_check_rows and csr_validation_check_slots.
+// Ensures  nothing is done if the verdict has a fault, or if no slot is below the diagonal. Else
+//          the matrix is symmetric if FAULT_UNMATCHED is not set.
 kernel void csr_validation_serial_match_slots(const global uint *indptr, const global uint *indices,
-                                      const global weight_t *weights, const global uint *bounds,
-                                      global uint *cursors, volatile global uint *verdict, uint n,
-                                      uint n_slots) {
+                                              const global weight_t *weights,
+                                              const global uint *bounds, global uint *cursors,
+                                              volatile global uint *verdict, uint n, uint n_slots) {
   if ((verdict[VERDICT_FAULTS] & ~FAULT_UNMATCHED) != FAULT_BELOW || verdict[VERDICT_NOT_RISING])
     return;
   const uint low = bounds[get_group_id(0)], high = bounds[get_group_id(0) + 1];
@@ -71,5 +79,5 @@ kernel void csr_validation_serial_match_slots(const global uint *indptr, const g
   }
   matched &= batch_is_matched(indices, weights, cursors, n_slots, length, rows, slots, mirrors);
   for (uint v = low; v < high; ++v) matched &= cursors[v] == indptr[v + 1];
-  note_fault(verdict, matched ? 0 : FAULT_UNMATCHED);
+  raise_fault(verdict, matched ? 0 : FAULT_UNMATCHED);
 }

@@ -19,14 +19,17 @@ static inline build_key_t build_least(const global uint *indices, const global w
   return least;
 }
 
-// Put the key of every edge into some rows of the matrix; of parallel edges the least. Keys above
-// `gap`, a key that no edge has, move down by one, so that the greatest of all is free to stand for
-// no edge.
+// Write the key of every edge into some rows of the matrix; of parallel edges, the least. Keys
+// above `gap`, a key that no edge has, are lowered by one, so that the greatest key is free to
+// stand for no edge.
 //
-// In       indptr[n + 1], indices, weights: the graph; is_symmetric: whether it stores both
-//          directions of every edge; first_row, n_rows: of the matrix.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; is_symmetric: whether it
+//          stores both directions; first_row, n_rows: the rows.
 // In-out   cells[n_rows * n]: all ones before; every cell has one writer.
-// Launch   any; lanes a row.
+// Launch   any; lanes take a row.
+// Needs    columns rise in every row.
+// Ensures  cells[(u - first_row) * n + v] = the least key of an edge (u, v), all ones if there is
+//          none.
 kernel void dense_build_cells(const global uint *indptr, const global uint *indices,
                               const global weight_t *weights, global build_key_t *cells,
                               uint first_row, uint n_rows, uint n, ulong gap,
@@ -47,12 +50,14 @@ kernel void dense_build_cells(const global uint *indptr, const global uint *indi
   }
 }
 
-// Mark the slots of the forest's edges; of parallel edges the least (key, slot) is meant.
+// Flag the slots of the forest's edges; of parallel edges, that of the least (key, slot).
 //
 // In       indptr[n + 1], indices, weights: the graph; edges[n]: lesser << bits | greater, or
 //          no_edge.
 // In-out   in_forest[n_slots]: 0 before.
 // Launch   any.
+// Needs    every edge is in the graph, at the row of its lesser end.
+// Ensures  in_forest[slot] = 1 for one slot of each edge.
 kernel void dense_build_mark(const global uint *indptr, const global uint *indices,
                              const global weight_t *weights, const global ulong *edges,
                              global uchar *in_forest, uint n, uint bits, ulong no_edge) {

@@ -1,14 +1,14 @@
-// dense: what a row of the matrix holds, be it stored or computed from points.
+// dense: the cells of a row of the matrix, stored or computed from points.
 //
-// A cell has a measure, by which cells of a row compare, and a key, the order-preserving integer of
-// its weight. Stored cells have the key for their measure. Of points, measures are squared
-// distances, and weights rise with them, so most cells are dismissed without their weight.
+// A cell has a measure, by which the cells of a row are compared, and a key, the order-preserving
+// integer of its weight. The measure of a stored cell is its key. The measure of a pair of points
+// is the squared distance. Weights rise with it, so most cells need no weight.
 #ifndef CLMST_ALGORITHMS_DENSE_CELLS
 #define CLMST_ALGORITHMS_DENSE_CELLS
 
 #include "device/distance.cl"
 
-// Whether all pairs are edges: 1; or 0, cells are keys, and the greatest of all stands for none.
+// 1: all pairs are edges. 0: cells are keys, and the greatest key stands for no edge.
 #ifndef COMPLETE
 #define COMPLETE 1
 #endif
@@ -41,7 +41,7 @@ typedef struct {
 } candidate_t;
 
 typedef struct {
-  const global cell_t *cells;  // the row's first cell; of points, all that there is of them
+  const global cell_t *cells;  // the row's first cell; of points, all coordinates
   uint n, vertex;
 #if METRIC
   double x, y, z;
@@ -54,8 +54,8 @@ static inline void candidate_clear(candidate_t *best) {
   best->to = NO_VERTEX;
 }
 
-// Open the row of a vertex. `cells` are those of the rows from `first_row` on; of points, their
-// coordinates, one dimension behind the other, and behind them the steps of METRIC_GREAT_CIRCLE.
+// Open the row of a vertex. `cells`: the rows from `first_row` on; of points, all coordinates, one
+// dimension after the other, then the steps of METRIC_GREAT_CIRCLE.
 static inline void row_open(row_t *row, const global cell_t *cells, uint n, uint first_row,
                             uint vertex) {
   row->n = n;
@@ -89,8 +89,8 @@ static inline dense_key_t row_key(const row_t *row, measure_t measure) {
 #endif
 }
 
-// Whether a cell of this measure can be lighter than the best so far. Cells are met by rising
-// column, which is the order of edge ids at a vertex, so of equals the first one stays.
+// Whether a cell of this measure can be lighter than the best so far. Columns rise, and edge ids of
+// a vertex rise with them, so of equal cells the first one stays.
 static inline bool candidate_yields(const candidate_t *best, measure_t measure) {
 #if COMPLETE
   return measure < best->measure || best->to == NO_VERTEX;
@@ -99,13 +99,13 @@ static inline bool candidate_yields(const candidate_t *best, measure_t measure) 
 #endif
 }
 
-// Let the best take in a cell of a measure, whose column is greater than all before.
+// Update *best with a cell, whose column is greater than those of all cells before.
 static inline void row_take_measured(const row_t *row, uint v, measure_t measure,
                                      candidate_t *best) {
   if (!candidate_yields(best, measure)) return;
   best->measure = measure;
 #if METRIC
-  const dense_key_t key = row_key(row, measure);  // which may be no less: roots and steps round
+  const dense_key_t key = row_key(row, measure);  // which may be equal: roots and steps are rounded
   if (best->to != NO_VERTEX && key >= best->key) return;
   best->key = key;
 #else

@@ -1,38 +1,48 @@
-// Dense Borůvka: minimum spanning forests of graphs whose edges are nearly all pairs of vertices.
+// Dense Borůvka: minimum spanning forests of graphs in which nearly all pairs of vertices are
+// edges.
 //
 // Source: Ma and Wan, "Heterogeneous CPU-GPU Orchestration for Repeated Minimum Spanning Tree
-// Computation", section 3.1.2 (CU): adjacency matrix on the device, lanes a row, lightest edge of
-// each component, merge, relabel. CU reads the matrix again in every round. Here every row is cut
-// into blocks, and the first round leaves the lightest cell of each block behind (a tournament).
-// Later rounds read a block again only if its lightest cell has come to lie within a component, and
-// only if it may still hold the lightest edge of that component: what leaves a component gets less
-// and less, so a stale entry bounds what is left from below. Most of the matrix is read once. CU's
-// own way is there too, for comparison: every round lists all blocks.
-// Hooking takes no compare-and-swap: a component is one work-item's.
+// Computation", section 3.1.2 (CU): an adjacency matrix on the device, lanes a row, the lightest
+// edge of each component, merge, relabel. CU reads the whole matrix in every round. Here every row
+// is cut into blocks, and the first round records the lightest cell of each block (a tournament). A
+// later round reads a block again only if its recorded cell now lies within a component, and only
+// if the block may still have the lightest edge of that component. Fewer and fewer cells leave a
+// component, so a stale entry is a lower bound. Most of the matrix is read once. CU's own way is
+// there for comparison: every round lists all blocks. Hooking takes no compare-and-swap: each
+// component is one work-item's.
+//
+//              block 0    block 1    block 2         entries of row u after the first round:
+//     row u    7 3 9 5    8 6 6 4    2 9 9 8         (3, column 1)  (4, column 7)  (2, column 8)
+//
+// If column 8 joins u's component, block 2 is stale, with bound 2. If the component's reservation
+// is at most 2 by then, no cell of the block can win, and it is not read.
 #include "algorithms/dense/reservation.cl"
 
-// Blocks that a lane group takes of each tile, one after the other, and blocks of a tile.
+// Blocks that a lane group takes from each tile, one after the other, and blocks of a tile.
 #define GROUP_BLOCKS (WG_SIZE == 1 ? 64u : 1u)
 #define TILE_BLOCKS (GROUP_BLOCKS * WG_LANE_GROUPS)
-// Links that a vertex follows in one launch.
+// Jumps of a vertex in one launch of pointer jumping.
 #define DENSE_JUMPS 32
 
-// Where the entry of a block is: entries that neighbours read together stand together.
+// The index of a block's entry: entries that are read together are neighbours.
 static inline size_t entry_at(uint vertex, uint block, uint n, uint n_blocks) {
   return WG_SIZE == 1 ? (size_t)vertex * n_blocks + block : (size_t)block * n + vertex;
 }
 
-// Let the component of a vertex hold a cell of its row, if it is lighter than what it has.
+// Enter a cell of a vertex's row for its component: the first pass of the reservation.
 static inline void reserve_candidate(volatile global uint *winners, uint own, uint vertex,
-                                        const candidate_t *best, uint short_ids) {
+                                     const candidate_t *best, uint short_ids) {
   claim_t claim;
   claim_make(&claim, best->key, vertex, best->to);
   reserve_first(winners, own, &claim, short_ids);
 }
 
-// Begin: every vertex is a component that holds nothing, and the forest is empty.
+// Make every vertex a component without a reservation; the forest is empty.
 //
-// Out  component[n]; winners[n] of up to 4 words; edges[n]; state[n_state].  Launch  any.
+// Out      component[n]; winners[n * words]: up to 4 words a component; edges[n]; state[n_state].
+// Launch   any.
+// Needs    no_edge: a value that is no edge.
+// Ensures  component[u] = u; all reservations are all ones; edges[u] = no_edge; state[i] = 0.
 kernel void dense_begin(global uint *component, volatile global uint *winners, global ulong *edges,
                         global uint *state, uint n, uint short_ids, ulong no_edge, uint n_state) {
   GRID_FOR(u, n) {
@@ -43,12 +53,13 @@ kernel void dense_begin(global uint *component, volatile global uint *winners, g
   GRID_FOR(i, n_state) state[i] = 0;
 }
 
-// Find the lightest cell of every block of some rows, the diagonal left out.
+// Find the lightest cell of every block of some rows, without the diagonal.
 //
-// In       cells: of the rows from first_row on; of points, all.
-// Out      keys, columns: an entry a block; NO_VERTEX where it has no edge.
-// Launch   any; a lane group a block.
-// Needs    n rows times blocks below 2**32.
+// In       cells: of n_rows rows from first_row on, n each; of points, all coordinates.
+// Out      keys[n * n_blocks], columns[n * n_blocks]: the entries of these rows.
+// Launch   any; a lane group takes a block.
+// Needs    n_rows * n_blocks < 2**32; width: cells of a block.
+// Ensures  the entry of a block is its least (key, column); NO_VERTEX where it has no edge.
 LANES_ATTRIBUTE
 kernel void dense_scan_blocks(const global cell_t *cells, global dense_key_t *keys,
                               global uint *columns, uint first_row, uint n_rows, uint n,
@@ -79,10 +90,13 @@ kernel void dense_scan_blocks(const global cell_t *cells, global dense_key_t *ke
   }
 }
 
-// Let every component hold the lightest of its edges that entries know of, as far as the first pass
-// tells them apart.
+// Enter the lightest valid entry of every row for the row's component: the first pass.
 //
-// In  keys, columns; component[n].  In-out  winners[n].  Launch  any.
+// In       keys[n * n_blocks], columns[n * n_blocks]; component[n].
+// In-out   winners[n * words]: reset before.
+// Launch   any.
+// Needs    component[u] is the root of u.
+// Ensures  winner_bound of a component is at most the key of each entry that leaves it.
 kernel void dense_bound_rows(const global dense_key_t *keys, const global uint *columns,
                              const global uint *component, volatile global uint *winners, uint n,
                              uint n_blocks, uint short_ids) {
@@ -103,12 +117,15 @@ kernel void dense_bound_rows(const global dense_key_t *keys, const global uint *
   }
 }
 
-// List the blocks whose entry has become stale, and which may have something lighter than what the
-// component holds. Their order is that of arrival, which shows in nothing.
+// List the stale blocks that may have a cell lighter than their component's reservation.
 //
-// In       keys, columns; component[n]; winners[n].
-// Out      list: vertex * n_blocks + block.  In-out  count: 0 before.
+// In       keys, columns: [n * n_blocks]; component[n]; winners[n * words].
+// Out      list[n * n_blocks]: vertex * n_blocks + block, in any order, which affects no result.
+// In-out   state[count]: the length of the list; 0 before.
 // Launch   any.
+// Needs    dense_bound_rows.
+// Ensures  every block is listed whose recorded column is in its row's component, and whose
+//          recorded key does not exceed the component's bound.
 kernel void dense_list_blocks(const global dense_key_t *keys, const global uint *columns,
                               const global uint *component, const volatile global uint *winners,
                               global uint *list, volatile global uint *state, uint count, uint n,
@@ -132,19 +149,24 @@ kernel void dense_list_blocks(const global dense_key_t *keys, const global uint 
   }
 }
 
-// List all blocks: what every round reads where nothing that was found before is to serve it.
+// List all blocks: CU's own way, which uses nothing of earlier rounds.
 //
-// Out  list; state[count]: its length.  Launch  any.
+// Out      list[n_tasks]; state[count]: the length.
+// Launch   any.
+// Needs    list has a capacity of n_tasks.
+// Ensures  list[i] = i.
 kernel void dense_list_all_blocks(global uint *list, global uint *state, uint count, uint n_tasks) {
   GRID_FOR(i, n_tasks) list[i] = (uint)i;
   if (get_global_id(0) == 0) state[count] = n_tasks;
 }
 
-// Find the lightest cell of every block listed that leaves the component of its row, and enter it.
+// Find the lightest cell of every listed block that leaves the component of its row, and enter it.
 //
 // In       cells: of n_rows rows from first_row on; list; state[count]: its length; component[n].
-// In-out   keys, columns: the entries listed, each by one lane group; winners[n].
-// Launch   any; a lane group a block.
+// In-out   keys, columns: the listed entries, each by one lane group; winners[n * words].
+// Launch   any; a lane group takes a block. Once for each panel of rows.
+// Needs    dense_list_blocks or dense_list_all_blocks.
+// Ensures  the entries of listed blocks of these rows are not stale.
 LANES_ATTRIBUTE
 kernel void dense_rescan_blocks(const global cell_t *cells, global dense_key_t *keys,
                                 global uint *columns, const global uint *component,
@@ -179,12 +201,17 @@ kernel void dense_rescan_blocks(const global cell_t *cells, global dense_key_t *
   }
 }
 
-// Settle a further word of what components hold, among the edges that match the words before it.
+// A later pass of the reservation, for one word: among the entries that match all words before it.
 //
-// In  keys, columns; component[n].  In-out  winners[n].  Launch  any, once a word, in order.
+// In       keys, columns: [n * n_blocks]; component[n].
+// In-out   winners[n * words].
+// Launch   any; once for each later word, in order.
+// Needs    all entries that may win are valid, and all earlier words are complete.
+// Ensures  word `word` of each reservation is the least one among the entries that match the words
+//          before.
 kernel void dense_reserve_word(const global dense_key_t *keys, const global uint *columns,
-                              const global uint *component, volatile global uint *winners, uint n,
-                              uint n_blocks, uint short_ids, uint word) {
+                               const global uint *component, volatile global uint *winners, uint n,
+                               uint n_blocks, uint short_ids, uint word) {
   GRID_FOR(u, n) {
     const uint own = component[u], leading = winner_word(winners, n, own, 0);
     for (uint block = 0; block < n_blocks; ++block) {
@@ -199,14 +226,17 @@ kernel void dense_reserve_word(const global dense_key_t *keys, const global uint
   }
 }
 
-// Put the edge of every component into the forest, and link the component over it; of two that hold
-// the same edge the lesser stays a root. Edges winners get lighter along parents, so they make no other
-// cycle. A vertex is the root of a component that is linked once at most: the index of an edge.
+// Hook every component over its winner, and put that edge into the forest. Of two components with
+// the same winner the one with the lesser root stays a root. Winners get lighter along hooks, so
+// there is no other cycle. A vertex is the root of a component that is hooked at most once, so the
+// edge is stored at the root's index.
 //
-// In       winners[n]; component[n]: the root of each vertex, which is its own.
-// Out      parents[n]: what the component is linked to; of roots, themselves.
-// In-out   edges[n]: lesser << bits | greater; state[count]: how many were linked.
+// In       winners[n * words]; component[n]: the root of each vertex.
+// Out      parents[n]: the root that the component is hooked to; roots point to themselves.
+// In-out   edges[n]: lesser << bits | greater; state[count]: how many were hooked, 0 before.
 // Launch   any.
+// Needs    all passes of the reservation are complete.
+// Ensures  every component with a winner is hooked, or is the root of its pair.
 kernel void dense_hook_components(const volatile global uint *winners, const global uint *component,
                                   global uint *parents, global ulong *edges,
                                   volatile global uint *state, uint count, uint n,
@@ -228,14 +258,18 @@ kernel void dense_hook_components(const volatile global uint *winners, const glo
   if (n_hooked > 0) atomic_add(state + count, n_hooked);
 }
 
-// Let every vertex point to its root, if DENSE_JUMPS steps lead there; else as far ahead as they
-// do, so that the next launch takes steps so many times as long. Others follow and store at once: a
-// link read is the old one or the new one, and both lead to the same root. Components hold nothing
-// then.
+// Let every vertex point to its root, if DENSE_JUMPS jumps lead there; else as far as they lead, so
+// that a jump of the next launch is so many times as long. Others jump and store at the same time:
+// a parent that is read is the old or the new one, and both lead to the same root. Resets
+// reservations.
 //
-// In-out  parents[n]; state[count]: how many are still on their way.  Out  winners[n].  Launch  any.
+// In-out   parents[n]; state[count]: how many vertices are not at their root yet, 0 before.
+// Out      winners[n * words].
+// Launch   any; repeated until state[count] stays 0.
+// Needs    parents have no cycle but of roots.
+// Ensures  the root of every vertex is the same; all reservations are all ones.
 kernel void dense_jump_pointers(volatile global uint *parents, volatile global uint *winners,
-                               volatile global uint *state, uint count, uint n, uint short_ids) {
+                                volatile global uint *state, uint count, uint n, uint short_ids) {
   uint n_pending = 0;
   GRID_FOR(u, n) {
     uint next = parents[u], over = parents[next];
@@ -250,9 +284,13 @@ kernel void dense_jump_pointers(volatile global uint *parents, volatile global u
   if (n_pending > 0) atomic_add(state + count, n_pending);
 }
 
-// Take the ends of edges apart.
+// Separate the endpoints of edges.
 //
-// In  edges[k]: lesser << bits | greater.  Out  ends[k].  Launch  any.
+// In       edges[k]: lesser << bits | greater.
+// Out      ends[k].
+// Launch   any.
+// Needs    bits < 32.
+// Ensures  ends[i] = (lesser, greater).
 kernel void dense_unpack_edges(const global ulong *edges, global uint2 *ends, uint k, uint bits) {
   const ulong mask = (1ul << bits) - 1;
   GRID_FOR(i, k) ends[i] = (uint2)((uint)(edges[i] >> bits), (uint)(edges[i] & mask));

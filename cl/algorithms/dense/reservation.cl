@@ -1,9 +1,19 @@
-// dense: the lightest edge that each component holds.
+// dense: the reservation of each component, which ends as the component's winner, its lightest
+// edge.
 //
-// Edges are ordered by words: one or two of the key, then the lesser end and the greater end, which
-// share a word where vertices take 16 bits. The least is found word after word, each pass among
-// those that match the words before it; with 64-bit atomics the first pass takes two words at once.
-// For 32-bit weights and up to 65536 vertices that is all of them.
+// Edges are ordered by words: one or two of the key, then the lesser end and the greater end. These
+// share a word where vertices take 16 bits. The least edge is found word after word: each pass
+// looks at the edges that match all words before it. With 64-bit atomics the first pass takes two
+// words at once. For 32-bit weights and up to 65536 vertices those are all.
+//
+//     weights   vertices    words
+//     32 bits   <= 65536    key      | lesser << 16 | greater
+//     32 bits   more        key      | lesser | greater
+//     64 bits   <= 65536    leading  | trailing | lesser << 16 | greater
+//     64 bits   more        leading  | trailing | lesser | greater
+//
+// Plane w of the array has word w of all components, n words. With 64-bit atomics the first two
+// planes are one plane of n ulongs.
 #ifndef CLMST_ALGORITHMS_DENSE_RESERVATION
 #define CLMST_ALGORITHMS_DENSE_RESERVATION
 
@@ -35,7 +45,7 @@ static inline uint claim_word(const claim_t *claim, uint word, uint short_ids) {
   return short_ids ? claim->lesser << 16 | claim->greater : claim->lesser;
 }
 
-// A word of what component c holds: all ones before anything is entered.
+// A word of component c's reservation: all ones before any edge is entered.
 static inline uint winner_word(const volatile global uint *winners, uint n, uint c, uint word) {
 #if ATOMIC64
   const ulong first = ((const volatile global ulong *)winners)[c];
@@ -44,10 +54,10 @@ static inline uint winner_word(const volatile global uint *winners, uint n, uint
   return winners[(size_t)word * n + c];
 }
 
-// The first pass. The guard's read races with the atomics of others, harmlessly: words only fall,
-// so whoever reads an old one tries in vain.
+// The first pass. The guard's read races with the atomics of others. That is benign: words only
+// fall, so a stale value costs at most a needless atomic.
 static inline void reserve_first(volatile global uint *winners, uint c, const claim_t *claim,
-                                    uint short_ids) {
+                                 uint short_ids) {
 #if ATOMIC64
   volatile global ulong *first = (volatile global ulong *)winners + c;
   const ulong word =
@@ -59,9 +69,9 @@ static inline void reserve_first(volatile global uint *winners, uint c, const cl
 #endif
 }
 
-// A later pass, for a word: enter what matches the words before it, which are settled.
+// A later pass, for one word: enter the edge if it matches all words before, which are complete.
 static inline void reserve_later(volatile global uint *winners, uint n, uint c,
-                                    const claim_t *claim, uint word, uint short_ids) {
+                                 const claim_t *claim, uint word, uint short_ids) {
   for (uint before = 0; before < word; ++before)
     if (winner_word(winners, n, c, before) != claim_word(claim, before, short_ids)) return;
   const uint own = claim_word(claim, word, short_ids);
@@ -69,7 +79,7 @@ static inline void reserve_later(volatile global uint *winners, uint n, uint c,
   if (*at > own) atomic_min_u32(at, own);
 }
 
-// A key that the edge winners does not exceed, after the first pass.
+// An upper bound of the winner's key, after the first pass.
 static inline dense_key_t winner_bound(const volatile global uint *winners, uint n, uint c) {
 #if WEIGHT_BITS == 64
   const uint trailing = ATOMIC64 ? winner_word(winners, n, c, 1) : UINT_MAX;
@@ -79,9 +89,9 @@ static inline dense_key_t winner_bound(const volatile global uint *winners, uint
 #endif
 }
 
-// The edge winners, all passes done; returns whether there is one. No edge has ends of all ones.
+// The winner, after all passes; returns whether there is one. No edge has ends of all ones.
 static inline bool winner_edge(const volatile global uint *winners, uint n, uint c, uint short_ids,
-                             uint2 *edge) {
+                               uint2 *edge) {
   const uint id = winner_word(winners, n, c, KEY_WORDS);
   if (id == UINT_MAX) return false;
   if (short_ids) *edge = (uint2)(id >> 16, id & 0xffff);

@@ -1,4 +1,4 @@
-// dense: how the lanes of a group, or a lone work-item, find the lightest cell of a block.
+// dense: how the lanes of a group, or a single work-item, find the lightest cell of a block.
 #ifndef CLMST_ALGORITHMS_DENSE_ROWS
 #define CLMST_ALGORITHMS_DENSE_ROWS
 
@@ -10,20 +10,22 @@
 #include "algorithms/dense/serial_rows.cl"
 #endif
 
-// Cells that a lane has on their way at once: stored ones come from far; of points, registers run
-// short on some devices.
+// Cells that a lane loads at once: many for stored ones, since loads take long; few for points,
+// since registers run short on some devices.
 #define LANE_CELLS (METRIC ? 2 : 8)
 
-// Let the lanes of a group take in the cells [begin, end) of a row, each a share of them, but only
-// those that leave the component `own`. Without `component`, vertices are by themselves still.
+// Update every lane's lightest cell with its part of the cells [begin, end) of a row: those that
+// leave the component `own`. Without `component`, every vertex is a component.
+//
+// Scope    a whole lane group; each lane has its own result.
 static inline void row_scan(const row_t *row, uint begin, uint end, const global uint *component,
                             uint own, candidate_t *best) {
 #if LANES == 1
   if (component) {
-    row_take_run(row, begin, end, component, own, best);
+    row_take_range(row, begin, end, component, own, best);
   } else {
-    row_take_run(row, begin, clamp(own, begin, end), 0, own, best);
-    row_take_run(row, clamp(own + 1, begin, end), end, 0, own, best);
+    row_take_range(row, begin, clamp(own, begin, end), 0, own, best);
+    row_take_range(row, clamp(own + 1, begin, end), end, 0, own, best);
   }
 #else
   for (uint first = begin + lanes_id(); first < end; first += LANES * LANE_CELLS) {
@@ -41,8 +43,11 @@ static inline void row_scan(const row_t *row, uint begin, uint end, const global
 #endif
 }
 
-// Give every lane of a group the lightest of all: least key, then least column. Must be reached by
-// the whole work-group; the scratch has WG_SIZE entries and is free on return.
+// The lightest cell of all lanes of a group: least key, then least column.
+//
+// In-out   *best: the lane's own; on return, that of the lane group.
+// Temp     keys, columns: WG_SIZE entries of local memory, free on return.
+// Scope    the whole work-group; the result is the same in all lanes of a group.
 static inline void lanes_take_lightest(candidate_t *best, local dense_key_t *keys,
                                        local uint *columns) {
 #if LANES_IMPL != LANES_LOCAL

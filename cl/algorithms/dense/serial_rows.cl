@@ -1,10 +1,10 @@
-// dense: how a lone work-item goes along a row: by vectors, without a branch a cell.
+// dense: how a single work-item goes along a row: by vectors, without a branch for each cell.
 #ifndef CLMST_ALGORITHMS_DENSE_SERIAL_ROWS
 #define CLMST_ALGORITHMS_DENSE_SERIAL_ROWS
 
 #include "algorithms/dense/cells.cl"
 
-// Cells that are looked at together.
+// Cells of a vector.
 #define VECTOR_CELLS 16
 
 #if METRIC
@@ -69,7 +69,7 @@ static inline measure16_t row_leaving(const row_t *row, uint v, const global uin
   return select((measure16_t)MEASURE_MAX, measures, CHOICE16(leaves));
 }
 
-// Take in the cells [begin, end), one after the other.
+// Update *best with the cells [begin, end), one after the other.
 static inline void row_take_each(const row_t *row, uint begin, uint end,
                                  const global uint *component, uint own, candidate_t *best) {
   for (uint v = begin; v < end; ++v)
@@ -78,9 +78,9 @@ static inline void row_take_each(const row_t *row, uint begin, uint end,
 
 #if METRIC
 
-// Take in the cells [begin, end) that leave the component `own`.
-static inline void row_take_run(const row_t *row, uint begin, uint end,
-                                const global uint *component, uint own, candidate_t *best) {
+// Update *best with the cells [begin, end) that leave the component `own`.
+static inline void row_take_range(const row_t *row, uint begin, uint end,
+                                  const global uint *component, uint own, candidate_t *best) {
   uint v = begin;
   for (; v + VECTOR_CELLS <= end; v += VECTOR_CELLS) {
     const measure16_t measures = row_leaving(row, v, component, own);
@@ -99,10 +99,10 @@ static inline measure_t measure_least(measure16_t measures) {
   return least;
 }
 
-// Take in the cells [begin, end) that leave the component `own`. The least measure is found first,
-// and then where it is; of what has been stored, equal measures are equal weights.
-static inline void row_take_run(const row_t *row, uint begin, uint end,
-                                const global uint *component, uint own, candidate_t *best) {
+// Update *best with the cells [begin, end) that leave the component `own`. First the least measure,
+// then its column. Stored cells of equal measures have equal weights.
+static inline void row_take_range(const row_t *row, uint begin, uint end,
+                                  const global uint *component, uint own, candidate_t *best) {
   const uint stop = begin + (end - begin) / VECTOR_CELLS * VECTOR_CELLS;
   measure16_t lanes = MEASURE_MAX;
   for (uint v = begin; v < stop; v += VECTOR_CELLS)

@@ -50,8 +50,8 @@ static inline bool topology_edge(const global uint *indices, const global weight
 
 // Make the reservations of one pass for every edge between two sets.
 //
-// In-out   parent[n] (halving); reservations[n]; counts[round]: set to 1 where there is such an edge,
-//          which all writers do alike, so that their race is benign.
+// In-out   parent[n] (halving); reservations[n]; counts[round]: set to 1 where there is such an
+//          edge, which all writers do alike, so that their race is benign.
 // Launch   any.
 kernel void ecl_topology_reserve(const global uint *indptr, const global uint *rows,
                                  const global uint *indices, const global weight_t *weights,

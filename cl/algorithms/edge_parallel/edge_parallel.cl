@@ -2,10 +2,10 @@
 //
 // Source: Ma and Wan, "Heterogeneous CPU-GPU Orchestration for Repeated Minimum Spanning Tree
 // Computation", section 3.1.1 (MP). The graph is a flat array of edges that is never rebuilt;
-// supervertices are the roots of disjoint sets. As in the paper nothing is compacted or filtered, and
-// a last round finds out that there is nothing left. Its slots hold 32 bits of weight and 32 of edge
-// in one word; here they are reservations (reservation.cl), which take weights of any type, and come
-// in as many passes as it says.
+// supervertices are the roots of disjoint sets. As in the paper nothing is compacted or filtered,
+// and a last round finds out that there is nothing left. Its slots hold 32 bits of weight and 32 of
+// edge in one word; here they are reservations (reservation.cl), which take weights of any type,
+// and come in as many passes as it says.
 #include "algorithms/edge_parallel/sets.cl"
 #include "device/reservation.cl"
 #include "device/rows.cl"

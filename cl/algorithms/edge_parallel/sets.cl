@@ -12,17 +12,17 @@
 #define SETS_COMPRESSING 1
 #define SETS_LOCKED 2
 
-// How sets are shared: SETS_HALVING (0), finds halve paths by compare-and-swap; SETS_COMPRESSING (1),
-// they compress them to the root by compare-and-swap; SETS_LOCKED (2), one lock for all sets is
-// taken around every operation, which halves paths and links by plain stores.
+// How sets are shared: SETS_HALVING (0), finds halve paths by compare-and-swap; SETS_COMPRESSING
+// (1), they compress them to the root by compare-and-swap; SETS_LOCKED (2), one lock for all sets
+// is taken around every operation, which halves paths and links by plain stores.
 #ifndef SETS
 #define SETS SETS_HALVING
 #endif
 
 #if SETS == SETS_LOCKED
 
-// Memory is the holder's alone: it is read and written past caches, between the lock's fences. Where
-// the lock is lost, `vertex` comes back, and nothing that follows counts.
+// Memory is the holder's alone: it is read and written past caches, between the lock's fences.
+// Where the lock is lost, `vertex` comes back, and nothing that follows counts.
 static inline uint sets_find(volatile global uint *parent, uint vertex,
                              volatile global uint *lock) {
   lock_wait_t wait = {0, 0};

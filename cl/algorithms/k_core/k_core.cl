@@ -1,30 +1,34 @@
-// Core numbers: the greatest k of which a vertex is in the k-core, the largest subgraph in which all
-// have k neighbours or more.
+// Core numbers: the greatest k such that a vertex is in the k-core, the largest subgraph in which
+// every vertex has at least k neighbours.
 //
 // Source: peeling (Batagelj, Zaversnik 2003) in the parallel form of PKC (Kabir, Madduri, "Parallel
-// k-Core Decomposition on Multicore Platforms", 2017): vertices at the least degree go, one
-// decrement for each neighbour that stays, and whoever brings a neighbour to the level peels that
-// one, too, without any round in between. Different here: levels that no vertex is at are passed
-// over, since a round finds the least degree left on its way; where all that is left is at one
+// k-Core Decomposition on Multicore Platforms", 2017). Vertices of the least degree are removed,
+// with one decrement for each neighbour that remains. The work-item that lowers a neighbour to the
+// level peels that one too, without a round in between. Different here: levels without vertices are
+// skipped, since a round finds the least remaining degree; if all remaining vertices are at one
 // level, no row is read; and a cascade that gets too wide or too long for a work-group is left to
-// the next round, which shares it out.
+// the next round, which divides it evenly.
 //
-// A round is two launches: k_core_take_level, then k_core_peel_neighbours of peel.cl,
-// or the kernel of lone.cl where work-items are alone.
+// A round is two launches: k_core_take_level, then the kernel of peel.cl, or of serial.cl where
+// work-groups have one work-item. Example:
+//
+//     edges 0-1 1-2 2-3 3-1      degrees 1 3 2 2
+//     round 0, level 1           vertex 0 is peeled; vertex 1 falls to 2
+//     round 1, level 2           vertices 1, 2, 3; nothing remains above: core numbers 1 2 2 2
 #include "algorithms/k_core/state.cl"
 #include "device/rows.cl"
 
-// Consecutive slots that a work-item takes at a time when columns are counted.
-#define COLUMN_RUN (WG_SIZE == 1 ? 256u : 32u)
-// Consecutive columns from which on they are counted by their ends: two atomics, however many.
-#define LONG_RUN 4
+// Consecutive slots that a work-item takes at a time to count columns.
+#define COLUMN_SEGMENT (WG_SIZE == 1 ? 256u : 32u)
+// Consecutive columns above which they are counted by their ends: two atomics for any number.
+#define MANY_COLUMNS 4
 // Vertices that a work-item takes of a tile of the list.
 #define LIST_ITEMS (WG_SIZE == 1 ? 1024 : 1)
 
 // Count the columns [begin, end), one each.
-static inline void count_run(volatile global uint *single, volatile global uint *ends, uint begin,
-                             uint end, uint n) {
-  if (end - begin < LONG_RUN) {
+static inline void count_consecutive(volatile global uint *single, volatile global uint *ends,
+                                     uint begin, uint end, uint n) {
+  if (end - begin < MANY_COLUMNS) {
     for (uint column = begin; column < end; ++column) atomic_inc(&single[column]);
     return;
   }
@@ -32,38 +36,41 @@ static inline void count_run(volatile global uint *single, volatile global uint 
   if (end < n) atomic_dec(&ends[end]);
 }
 
-// Count how often each vertex is a column, of a graph that stores each edge once.
+// Count how often each vertex is a column, of a graph that stores every edge once.
 //
 // In       indices[n_slots].
-// In-out   single[n]: columns counted one by one, zeros before; ends[n]: of runs of columns, 1 more
-//          where one begins, 1 less behind its end, so that the sum up to a vertex is in how many
-//          runs it is; zeros before.
-// Launch   any. Rows of a dense graph are runs, which take two atomics however long they are.
+// In-out   single[n]: columns counted one by one; ends[n]: ranges of consecutive columns, +1 where
+//          one begins, -1 after its end; zeros before.
+// Launch   any. Rows of a dense graph are ranges, which take two atomics of any length.
+// Needs    columns are below n.
+// Ensures  vertex v is a column single[v] + (ends[0] + ... + ends[v]) times.
 kernel void k_core_count_columns(const global uint *indices, volatile global uint *single,
                                  volatile global uint *ends, uint n, uint n_slots) {
-  GRID_FOR(run, SLOT_RUNS(n_slots, COLUMN_RUN)) {
-    const uint first = (uint)run * COLUMN_RUN;
-    const uint last = first + min(n_slots - first, (uint)COLUMN_RUN);
+  GRID_FOR(segment, SLOT_RUNS(n_slots, COLUMN_SEGMENT)) {
+    const uint first = (uint)segment * COLUMN_SEGMENT;
+    const uint last = first + min(n_slots - first, (uint)COLUMN_SEGMENT);
     uint begin = indices[first], end = begin + 1;
     for (uint slot = first + 1; slot < last; ++slot) {
       const uint column = indices[slot];
       if (column != end) {
-        count_run(single, ends, begin, end, n);
+        count_consecutive(single, ends, begin, end, n);
         begin = column;
       }
       end = column + 1;
     }
-    count_run(single, ends, begin, end, n);
+    count_consecutive(single, ends, begin, end, n);
   }
 }
 
-// Count the edges at every vertex, loops left out, and find the least count.
+// Count the edges of every vertex without loops, and find the least count.
 //
-// In       indptr[n + 1], indices: rows that rise; runs[n]: where edges are stored once
-//          (one_sided), in how many runs of columns a vertex is.
-// In-out   degree[n]: if one_sided, how often a vertex is a column in no run; the degree then.
-//          state: BOUND of the round before the first.
+// In       indptr[n + 1], indices[n_slots]: rows that rise; runs[n]: if one_sided, in how many
+//          ranges of columns a vertex is.
+// In-out   degree[n]: if one_sided, how often a vertex is a column outside ranges; the degree on
+//          return. state: BOUND of the round before the first.
 // Launch   any. O(n log n_slots).
+// Needs    state as the host initialises it.
+// Ensures  degree[v] = the edges at v, parallel ones counted each, loops not.
 LANES_ATTRIBUTE
 kernel void k_core_count_rows(const global uint *indptr, const global uint *indices,
                               const global uint *runs, global uint *degree,
@@ -91,14 +98,19 @@ static inline void wg_barrier_lists(void) {
 #endif
 }
 
-// Begin a round: take the vertices at the next level off the lists of what is left. If the round
-// before left some of its level over, those alone are this round's, and lists stay as they are.
+// Begin a round: take the vertices at the next level off the lists of remaining vertices. If the
+// round before left over some vertices of its level, those alone are this round's, and the lists
+// stay.
 //
 // In       degree[n].
-// In-out   list[n]: a share for each work-group, of which the first lengths[group] are in use; all
-//          vertices in round 0, whatever is there. state: the words of this round and of the next.
+// In-out   list[n]: a segment for each work-group, of which the first lengths[group] entries are in
+//          use; ignored in round 0, when all vertices remain. lengths[work-groups]. state: the
+//          words of this round and the next.
 // Out      frontier[2 n]: in the half of this round, the vertices taken.
-// Launch   as many work-groups in every round.
+// Launch   the same number of work-groups in every round.
+// Needs    the round before is complete.
+// Ensures  TAKEN = vertices in the frontier; LEFT = vertices above the level; BOUND <= their least
+//          degree.
 LANES_ATTRIBUTE
 kernel void k_core_take_level(const global uint *degree, global uint *list, global uint *lengths,
                               global uint *frontier, volatile global uint *state, uint n,
@@ -108,10 +120,10 @@ kernel void k_core_take_level(const global uint *degree, global uint *list, glob
   volatile global uint *before = round_words(state, round - 1), *now = round_words(state, round);
   const bool is_spilled = now[ROUND_SPILLED] > 0;
   const uint level = is_spilled ? before[ROUND_LEVEL] : before[ROUND_BOUND];
-  const uint group = get_group_id(0), first = share_begin(n, 0);
-  const uint length = round == 0 ? share_begin(n, 1) - first : lengths[group];
+  const uint group = get_group_id(0), first = range_begin(n, 0);
+  const uint length = round == 0 ? range_begin(n, 1) - first : lengths[group];
   const uint end = is_spilled ? 0 : length;
-  uint n_left = 0, bound = UINT_MAX;
+  uint n_remaining = 0, bound = UINT_MAX;
   list += first;
   frontier += (size_t)(round % 2) * n;
   for (uint tile = 0; tile < end; tile += WG_SIZE * LIST_ITEMS) {
@@ -127,21 +139,21 @@ kernel void k_core_take_level(const global uint *degree, global uint *list, glob
       n_kept += own > level;
       bound = min(bound, own > level ? own : UINT_MAX);
     }
-    // A tile has 1024 vertices at most, so both counts fit a word.
+    // A tile has at most 1024 vertices, so both counts fit a word.
     const uint rank = wg_exclusive_sum_u32(n_taken << 16 | n_kept, &total, scratch);
     if (get_local_id(0) == 0 && total >> 16) base = atomic_add(now + ROUND_TAKEN, total >> 16);
     wg_barrier_lists();
     for (uint i = 0; i < n_taken; ++i) frontier[base + (rank >> 16) + i] = taken[i];
-    // No further than what has been read.
-    for (uint i = 0; i < n_kept; ++i) list[n_left + (rank & 0xffff) + i] = kept[i];
-    n_left += total & 0xffff;
+    // Never beyond the entries that have been read.
+    for (uint i = 0; i < n_kept; ++i) list[n_remaining + (rank & 0xffff) + i] = kept[i];
+    n_remaining += total & 0xffff;
     wg_barrier_local();
   }
   wg_lower(now + ROUND_BOUND, bound, &least);
   wg_barrier_lists();
   if (get_local_id(0) > 0) return;
-  if (!is_spilled) lengths[group] = n_left;
-  if (n_left > 0) atomic_add(now + ROUND_LEFT, n_left);
+  if (!is_spilled) lengths[group] = n_remaining;
+  if (n_remaining > 0) atomic_add(now + ROUND_LEFT, n_remaining);
   if (group > 0) return;
   now[ROUND_LEVEL] = level;
   if (is_spilled) {

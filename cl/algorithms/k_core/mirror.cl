@@ -1,30 +1,32 @@
-// k-core: the neighbours of every vertex as rows, of a graph that stores each edge once.
+// k-core: both directions of every edge as rows, of a graph that stores each edge once.
 //
-// Rows of the result have what leads to lesser vertices first, in any order, since who is peeled
-// first of a level decides nothing; then the row as it was. Loops are left out.
+// A row of the result has first the lesser neighbours, in any order, since the order in which a
+// level is peeled affects no result; then the row as it was. Loops are left out.
 #include "device/rows.cl"
 #include "device/work_group.cl"
 
 // Consecutive slots that a work-item takes at a time, having searched for the row of the first.
-#define MIRROR_RUN (WG_SIZE == 1 ? 256u : 32u)
-// Slots of those for which places are claimed before anything is put there: on CPUs an atomic waits
-// for all stores before it, each of which goes to another cache line.
+#define MIRROR_SEGMENT (WG_SIZE == 1 ? 256u : 32u)
+// Slots of a block: their indices are claimed before any is stored. On CPUs an atomic waits for all
+// earlier stores, each to another cache line.
 #define MIRROR_BLOCK (WG_SIZE == 1 ? 256u : 1u)
 
-// Put both directions of every edge into the rows of the result.
+// Store both directions of every edge into the rows of the result.
 //
-// In       indptr, indices[n_slots]: rows that rise, column >= row; rows[n + 1]: where those of the
-//          result begin.
-// In-out   cursor[n]: as rows before; behind the last neighbour put in front then.
+// In       indptr[n + 1], indices[n_slots]: rows that rise, column >= row; rows[n + 1]: offsets of
+//          the result.
+// In-out   cursor[n]: rows[0 .. n) before; after, the end of each row's lesser neighbours.
 // Out      both[rows[n]].
-// Launch   any. O(n_slots + n_slots log n / MIRROR_RUN).
+// Launch   any. O(n_slots + n_slots log n / MIRROR_SEGMENT).
+// Needs    rows[v + 1] - rows[v] = the edges at v without loops.
+// Ensures  both[rows[v] .. rows[v + 1]) = the neighbours of v.
 kernel void k_core_mirror_put(const global uint *indptr, const global uint *indices,
                               const global uint *rows, volatile global uint *cursor,
                               global uint *both, uint n, uint n_slots) {
-  uint sources[MIRROR_BLOCK], places[MIRROR_BLOCK];
-  GRID_FOR(number, SLOT_RUNS(n_slots, MIRROR_RUN)) {
+  uint sources[MIRROR_BLOCK], targets[MIRROR_BLOCK];
+  GRID_FOR(number, SLOT_RUNS(n_slots, MIRROR_SEGMENT)) {
     slot_run_t run;
-    slot_run_open(&run, indptr, n, n_slots, MIRROR_RUN, (uint)number);
+    slot_run_open(&run, indptr, n, n_slots, MIRROR_SEGMENT, (uint)number);
     for (uint block = run.begin; block < run.end; block += min(run.end - block, MIRROR_BLOCK)) {
       const uint length = min(run.end - block, MIRROR_BLOCK);
       uint n_put = 0;
@@ -33,10 +35,10 @@ kernel void k_core_mirror_put(const global uint *indptr, const global uint *indi
         if (column == row) continue;
         both[rows[row + 1] - (run.row_end - slot)] = column;
         sources[n_put] = row;
-        places[n_put++] = column;
+        targets[n_put++] = column;
       }
-      for (uint i = 0; i < n_put; ++i) places[i] = atomic_inc(&cursor[places[i]]);
-      for (uint i = 0; i < n_put; ++i) both[places[i]] = sources[i];
+      for (uint i = 0; i < n_put; ++i) targets[i] = atomic_inc(&cursor[targets[i]]);
+      for (uint i = 0; i < n_put; ++i) both[targets[i]] = sources[i];
     }
   }
 }

@@ -1,9 +1,9 @@
-// k-core: the vertices of a level go, and with them those that fall to the level meanwhile; by
-// work-groups of many work-items. lone.cl is the same for lone ones.
+// k-core: peel the vertices of a level, and those that fall to the level meanwhile; by work-groups
+// of many work-items. serial.cl is the same for single work-items.
 #include "algorithms/k_core/state.cl"
 
-// The item that a slot of a tile belongs to: the last whose slots begin at or before it. One without
-// slots begins where the item behind it does.
+// The item that a slot of a tile belongs to: the last item whose slots begin at or before it. An
+// item without slots begins where the next one does.
 static inline uint wi_find_item(const local uint *offsets, uint slot) {
   uint low = 0, high = WG_SIZE;
   while (high - low > 1) {
@@ -14,21 +14,21 @@ static inline uint wi_find_item(const local uint *offsets, uint slot) {
   return low;
 }
 
-// Peel the vertices of a round: every neighbour above the level loses an edge. A neighbour that
-// comes to the level is peeled by the work-group that brought it there, so that a path takes no
-// round a vertex; but the next round gets those for which there is no capacity, and all once a
-// work-group has gone on for long, lest the others idle.
+// Peel the vertices of a round: every neighbour above the level loses an edge. A work-group also
+// peels the neighbours that it lowers to the level itself, so that a path does not take a round a
+// vertex. The next round gets those that exceed the queue's capacity, and all that come after the
+// budget is spent, so that other work-groups do not idle.
 //
-// A work-group takes as many vertices at a time as it has work-items, those it brought to the level
-// itself first, and shares all their slots out evenly, whosever they are: hubs and vertices of two
-// edges alike keep every work-item busy.
+// A work-group takes as many vertices at a time as it has work-items, those of its queue first, and
+// divides all their slots evenly: hubs and vertices with two edges keep every work-item busy.
 //
-// In       indptr, indices: rows of both directions; frontier[2 n]: SPILLED + TAKEN vertices in the
-//          half of this round.
-// In-out   degree[n]; state: BOUND of this round, SPILLED of the next.
-// Out      frontier: in the other half, the vertices that the next round gets.
-// Launch   any. capacity <= WG_SIZE; budget: slots of turns with vertices that were not in the frontier,
-//          a turn counting as WG_SIZE at least, since it takes as long.
+// In       indptr[n + 1], indices[n_slots]: rows of both directions.
+// In-out   frontier[2 n]: the half of this round is read: SPILLED + TAKEN vertices; the other half
+//          is written: vertices for the next round. degree[n]; state: BOUND of this round, SPILLED
+//          of the next.
+// Launch   any.
+// Needs    k_core_take_level. capacity <= WG_SIZE; budget: slots of turns with vertices of the
+//          queue, a turn counting as at least WG_SIZE.
 // Ensures  degree[v] is the level, for every vertex that was peeled.
 LANES_ATTRIBUTE
 kernel void k_core_peel_neighbours(const global uint *indptr, const global uint *indices,
@@ -43,8 +43,8 @@ kernel void k_core_peel_neighbours(const global uint *indptr, const global uint 
   const uint n_peeled = now[ROUND_LEFT] > 0 ? now[ROUND_SPILLED] + now[ROUND_TAKEN] : 0;
   const global uint *given = frontier + (size_t)(round % 2) * n;
   global uint *spilled = frontier + (size_t)((round + 1) % 2) * n;
-  const uint end = share_begin(n_peeled, 1);
-  uint at = share_begin(n_peeled, 0), n_kept = 0, spent = 0, bound = UINT_MAX;
+  const uint end = range_begin(n_peeled, 1);
+  uint at = range_begin(n_peeled, 0), n_kept = 0, spent = 0, bound = UINT_MAX;
   while (at < end || n_kept > 0) {
     const uint n_given = min(WG_SIZE - n_kept, end - at);
     uint begin = 0, length = 0, total;

@@ -1,27 +1,28 @@
-// k-core: the vertices of a level go, and with them those that fall to the level meanwhile; by lone
-// work-items, each with a share of its own. peel.cl is the same for work-groups of many.
+// k-core: peel the vertices of a level, and those that fall to the level meanwhile; by single
+// work-items, each with a range of its own. peel.cl is the same for work-groups of many work-items.
 #include "algorithms/k_core/state.cl"
 
-// Room for vertices to go on with; vertices taken at a time, and columns.
+// Capacity of the queue; vertices that are taken at a time, and columns.
 #define SERIAL_QUEUE 4096
 #define SERIAL_BATCH 64
 #define SERIAL_COLUMNS 1024
 
-// Peel the vertices of a round: every neighbour above the level loses an edge. A neighbour that
-// comes to the level is peeled by who brought it there, so that a path takes no round a vertex;
-// but the next round gets those for which there is no capacity, and all once a work-item has gone on
-// for long, lest the others idle.
+// Peel the vertices of a round: every neighbour above the level loses an edge. A work-item also
+// peels the neighbours that it lowers to the level itself, so that a path does not take a round a
+// vertex. The next round gets those that exceed the queue's capacity, and all that come after the
+// budget is spent, so that other work-items do not idle.
 //
-// In       indptr, indices: rows of both directions; frontier[2 n]: SPILLED + TAKEN vertices in the
-//          half of this round.
-// In-out   degree[n]; state: BOUND of this round, SPILLED of the next.
-// Out      frontier: in the other half, the vertices that the next round gets.
-// Launch   any. capacity <= SERIAL_QUEUE; budget: slots of vertices that were not in the frontier.
+// In       indptr[n + 1], indices[n_slots]: rows of both directions.
+// In-out   frontier[2 n]: the half of this round is read: SPILLED + TAKEN vertices; the other half
+//          is written: vertices for the next round. degree[n]; state: BOUND of this round, SPILLED
+//          of the next.
+// Launch   any number of work-groups of one work-item.
+// Needs    k_core_take_level. capacity <= SERIAL_QUEUE; budget: slots of vertices of the queue.
 // Ensures  degree[v] is the level, for every vertex that was peeled.
 kernel void k_core_serial_peel_neighbours(const global uint *indptr, const global uint *indices,
-                                        volatile global int *degree, global uint *frontier,
-                                        volatile global uint *state, uint n, uint round,
-                                        uint capacity, uint budget) {
+                                          volatile global int *degree, global uint *frontier,
+                                          volatile global uint *state, uint n, uint round,
+                                          uint capacity, uint budget) {
   local uint queue[SERIAL_QUEUE], begins[SERIAL_BATCH], ends[SERIAL_BATCH], columns[SERIAL_COLUMNS];
   volatile global uint *now = round_words(state, round), *next = round_words(state, round + 1);
   const uint level = now[ROUND_LEVEL];
@@ -29,10 +30,11 @@ kernel void k_core_serial_peel_neighbours(const global uint *indptr, const globa
   const uint n_peeled = now[ROUND_LEFT] > 0 ? now[ROUND_SPILLED] + now[ROUND_TAKEN] : 0;
   const global uint *given = frontier + (size_t)(round % 2) * n;
   global uint *spilled = frontier + (size_t)((round + 1) % 2) * n;
-  const uint end = share_begin(n_peeled, 1);
-  uint at = share_begin(n_peeled, 0), n_queued = 0, spent = 0, bound = UINT_MAX;
+  const uint end = range_begin(n_peeled, 1);
+  uint at = range_begin(n_peeled, 0), n_queued = 0, spent = 0, bound = UINT_MAX;
   while (at < end || n_queued > 0) {
-    // One thing at a time, without branches, so that many trips to memory are under way at once.
+    // One step for the whole batch at a time, without branches, so that many loads are under way at
+    // once.
     const uint n_own = min(n_queued, (uint)SERIAL_BATCH);
     const uint n_batch = n_own + min(SERIAL_BATCH - n_own, end - at);
     n_queued -= n_own;

@@ -1,18 +1,17 @@
-// k-core: what rounds know of one another, and how a degree is lowered.
+// k-core: the words that rounds leave for one another, and how a degree is lowered.
 #ifndef CLMST_ALGORITHMS_K_CORE_STATE
 #define CLMST_ALGORITHMS_K_CORE_STATE
 
 #include "device/work_group.cl"
 
-// state[]: the words of a few rounds, one round after the other in a ring, and behind them how many
-// rounds had anything to do.
+// state[]: the words of ROUNDS_KEPT rounds in a ring, then the number of rounds that had work.
 //
 // LEVEL    the level that the round peels.
-// SPILLED  vertices that the round before brought to its level and left to this one: then this
-//          round goes on with that level, else it begins another.
-// TAKEN    vertices that the round found at its level itself.
+// SPILLED  vertices that the round before lowered to its level and left to this one. If there are
+//          any, this round goes on with that level; else it begins another.
+// TAKEN    vertices that the round found at its level.
 // LEFT     vertices above the level when it began.
-// BOUND    no vertex left has a lesser degree: where the next level is, or an underestimate.
+// BOUND    a lower bound of the remaining degrees: the next level, or less.
 #define ROUND_LEVEL 0
 #define ROUND_SPILLED 1
 #define ROUND_TAKEN 2
@@ -26,12 +25,15 @@ static inline volatile global uint *round_words(volatile global uint *state, uin
   return state + ROUND_WORDS * (round % ROUNDS_KEPT);
 }
 
-// The first of n items that fall to this work-group, or to the one behind it.
-static inline uint share_begin(uint n, uint behind) {
-  return (uint)((ulong)n * (get_group_id(0) + behind) / get_num_groups(0));
+// The first of this work-group's n / W items; with `next` = 1, that of the next work-group.
+static inline uint range_begin(uint n, uint next) {
+  return (uint)((ulong)n * (get_group_id(0) + next) / get_num_groups(0));
 }
 
-// Lower *word to the least value in the work-group. Must be reached by all of it.
+// Lower *word to the least value in the work-group.
+//
+// Temp     *least: one word of local memory.
+// Scope    the whole work-group.
 static inline void wg_lower(volatile global uint *word, uint value, local uint *least) {
   if (get_local_id(0) == 0) *least = UINT_MAX;
   wg_barrier_local();
@@ -40,17 +42,17 @@ static inline void wg_lower(volatile global uint *word, uint value, local uint *
   if (get_local_id(0) == 0 && *least < UINT_MAX) atomic_min(word, *least);
 }
 
-// Whether a vertex is above the level. The read races with others that lower the degree, which only
-// falls while above: what is not above now never will be, and who reads too much finds out when
-// lowering it.
+// Whether a vertex is above the level. The read races with work-items that lower the degree. That
+// is benign: the degree only falls while it is above, so a vertex that is not above never will be,
+// and degree_lower finds out about a stale value.
 static inline bool degree_is_above(const volatile global int *degree, uint vertex, uint level) {
   return degree[vertex] > (int)level;
 }
 
-// Take an edge from a vertex above the level; returns whether that brought it to the level, which
-// one work-item only is told. Others that come too late put back what they took: in the end the
-// degree is the level. In between it may be less, even negative, hence the sign. Degrees have 31
-// bits: both directions of so many edges are all the slots that there can be.
+// Remove an edge from a vertex above the level; return whether that lowered it to the level, which
+// is true for one work-item only. Work-items that come too late undo their decrement, so the degree
+// ends as the level. In between it may be less, even negative, hence the sign. Degrees fit 31 bits,
+// since both directions of the edges are slots.
 static inline bool degree_lower(volatile global int *degree, uint vertex, uint level,
                                 uint *bound) {
   const int before = atomic_dec(&degree[vertex]);

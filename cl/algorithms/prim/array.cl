@@ -1,12 +1,12 @@
-// Prim's algorithm with an array: a work-group a patch, which looks at every vertex outside the trees
-// for the next one. Quadratic, but each of its passes is shared by all work-items.
+// Prim's algorithm with an array: a work-group a patch, which looks at every vertex outside the
+// trees for the next one. Quadratic, but each of its passes is shared by all work-items.
 //
-// Source: Prim 1957 (prim.cl); E. W. Dijkstra, "A note on two problems in connexion with graphs", Numerische
-// Mathematik 1 (1959), Problem 1.
+// Source: Prim 1957 (prim.cl); E. W. Dijkstra, "A note on two problems in connexion with graphs",
+// Numerische Mathematik 1 (1959), Problem 1.
 //
-// Places 0 .. taken - 1 of a patch are free, the rest hold the vertices outside the trees. A vertex that
-// holds no edge has the greatest key, and comes after those that hold one: if it is the least, the tree
-// is full grown, and it becomes the root of another.
+// Places 0 .. taken - 1 of a patch are free, the rest hold the vertices outside the trees. A vertex
+// that holds no edge has the greatest key, and comes after those that hold one: if it is the least,
+// the tree is full grown, and it becomes the root of another.
 #ifndef CLMST_ALGORITHMS_PRIM_ARRAY
 #define CLMST_ALGORITHMS_PRIM_ARRAY
 
@@ -78,9 +78,9 @@ static inline void array_take(const prim_t *prim, uint first, uint place, uint v
   array_barrier();
 }
 
-// The key to offer for a slot of a row that ends at `end`, if any is: where several work-items look at
-// a row, the one at the first of parallel edges offers the lightest of them, so that every vertex has
-// one writer.
+// The key to offer for a slot of a row that ends at `end`, if any is: where several work-items look
+// at a row, the one at the first of parallel edges offers the lightest of them, so that every
+// vertex has one writer.
 static inline bool array_speaks(const prim_t *prim, uint begin, uint slot, uint end,
                                 prim_key_t *key) {
 #if WG_SIZE > 1
@@ -105,11 +105,12 @@ static inline void array_offer(const prim_t *prim, uint from, uint begin, uint e
 
 // Grow the trees of all patches, every work-group by at most `steps`.
 //
-// In       indptr, indices, weights: rows, sorted; vertices[n], offsets[n_patches]: the patches' vertices.
+// In       indptr, indices, weights: rows, sorted; vertices[n], offsets[n_patches]: the patches'
+//          vertices.
 // In-out   parents, places, held, holders, keys[n]; cursors[2 * work-groups]: not read in launch 0;
 //          unfinished[1]: the last launch after which another is needed, plus one.
-// Launch   WG_SIZE, always as many work-groups; launches 0, 1, ... until unfinished[0] is the number of
-//          the last one. O(n^2 + m) looks in all, shared by the work-items.
+// Launch   WG_SIZE, always as many work-groups; launches 0, 1, ... until unfinished[0] is the
+//          number of the last one. O(n^2 + m) looks in all, shared by the work-items.
 // Needs    steps > 0.
 kernel void prim_array_grow(PRIM_PARAMETERS, const global uint *vertices,
                             const global uint *offsets, global uint *cursors,

@@ -1,8 +1,8 @@
 // Prim's algorithm with a heap: a work-item a patch.
 //
-// Source: Prim 1957 (prim.cl); the heap of D. B. Johnson, "Priority queues with update and finding minimum
-// spanning trees", Information Processing Letters 4 (1975), four children a node: a cache line of
-// keys, half the levels of two.
+// Source: Prim 1957 (prim.cl); the heap of D. B. Johnson, "Priority queues with update and finding
+// minimum spanning trees", Information Processing Letters 4 (1975), four children a node: a cache
+// line of keys, half the levels of two.
 //
 // The heap is addressable: places[] tells where a vertex stands in it, so a lighter edge raises the
 // vertex from there, and there is room for all in an entry a vertex.
@@ -79,8 +79,8 @@ static inline uint heap_take(const prim_t *prim, uint *size) {
   return vertex;
 }
 
-// Grow the trees of the patch at the cursor, of n vertices, by at most *steps, which is counted down;
-// returns whether they are full grown.
+// Grow the trees of the patch at the cursor, of n vertices, by at most *steps, which is counted
+// down; returns whether they are full grown.
 static inline bool heap_grow(const prim_t *prim, const global uint *vertices, uint n,
                              heap_cursor_t *cursor, uint *steps) {
   while (*steps > 0) {
@@ -112,10 +112,11 @@ static inline bool heap_grow(const prim_t *prim, const global uint *vertices, ui
 // Grow the trees of all patches, every work-item by at most `steps`.
 //
 // In       indptr, indices, weights: rows; vertices[n], offsets[n_patches]: the patches' vertices.
-// In-out   parents, places, held, holders, keys[n]; cursors[HEAP_CURSOR_WORDS * work-items]: not read in
-//          launch 0; unfinished[1]: the last launch after which another is needed, plus one.
-// Launch   any, always as many work-items; launches 0, 1, ... until unfinished[0] is the number of the
-//          last one. O(m + n log n) steps in all.
+// In-out   parents, places, held, holders, keys[n]; cursors[HEAP_CURSOR_WORDS * work-items]: not
+//          read in launch 0; unfinished[1]: the last launch after which another is needed, plus
+//          one.
+// Launch   any, always as many work-items; launches 0, 1, ... until unfinished[0] is the number of
+//          the last one. O(m + n log n) steps in all.
 // Needs    steps > 0.
 kernel void prim_heap_grow(PRIM_PARAMETERS, const global uint *vertices,
                            const global uint *offsets, global uint *cursors,

@@ -1,8 +1,8 @@
 // Both directions of edges as rows, of a graph that stores each edge once.
 //
-// Rows of the result: first the mirror images, which lead to lesser vertices, then the row as it was.
-// Both parts rise, since the images were sorted stably by the vertex that they lead from; so the
-// result does. A loop has an image, too, which does no harm where rows are only looked at.
+// Rows of the result: first the mirror images, which lead to lesser vertices, then the row as it
+// was. Both parts rise, since the images were sorted stably by the vertex that they lead from; so
+// the result does. A loop has an image, too, which does no harm where rows are only looked at.
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"

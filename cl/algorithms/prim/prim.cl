@@ -1,7 +1,7 @@
 // Prim's algorithm: a tree grows by the lightest edge that leaves it, one vertex after the other.
 //
-// Source: R. C. Prim, "Shortest connection networks and some generalizations", Bell System Technical
-// Journal 36 (1957). tree.cl says what is kept; heap.cl and array.cl find the lightest
+// Source: R. C. Prim, "Shortest connection networks and some generalizations", Bell System
+// Technical Journal 36 (1957). tree.cl says what is kept; heap.cl and array.cl find the lightest
 // edge, each in its own way.
 #include "algorithms/prim/array.cl"
 #include "algorithms/prim/heap.cl"

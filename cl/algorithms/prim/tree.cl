@@ -1,13 +1,14 @@
 // The trees of Prim's algorithm while they grow: what is known of vertices, and how edges compare.
 //
-// Rows hold every edge in both directions. A vertex outside the tree holds the lightest of its edges
-// to the tree, if it has any: the edge's key, and the vertex at its other end, the parent. That is
-// all that an edge's place in the total order (key, edge id) depends on: at one vertex edges of one
-// key are ordered by their other ends, elsewhere by the lesser end, then the greater. Of parallel
-// edges it does not matter which is held; the least of them is looked up once, in the end.
+// Rows hold every edge in both directions. A vertex outside the tree holds the lightest of its
+// edges to the tree, if it has any: the edge's key, and the vertex at its other end, the parent.
+// That is all that an edge's place in the total order (key, edge id) depends on: at one vertex
+// edges of one key are ordered by their other ends, elsewhere by the lesser end, then the greater.
+// Of parallel edges it does not matter which is held; the least of them is looked up once, in the
+// end.
 //
-// Vertices are dealt out as patches, which no edge leaves. A patch has one worker, which grows all of
-// its trees: a component each. Workers have no word in common.
+// Vertices are dealt out as patches, which no edge leaves. A patch has one worker, which grows all
+// of its trees: a component each. Workers have no word in common.
 #ifndef CLMST_ALGORITHMS_PRIM_TREE
 #define CLMST_ALGORITHMS_PRIM_TREE
 

@@ -1,5 +1,5 @@
-// From Borůvka's last level to Prim's algorithm, and back: an edge list as rows, and the edges of the
-// trees as slots of the graph.
+// From Borůvka's last level to Prim's algorithm, and back: an edge list as rows, and the edges of
+// the trees as slots of the graph.
 //
 // Source: Sun and Skadron 2013, section 6.
 //
@@ -39,7 +39,8 @@ kernel void prim_boruvka_list_targets(const global ulong *pairs, global uint *in
 
 // Put the edges of all trees into the forest.
 //
-// In       indptr, indices, ranks: rows, sorted; parents[n]: all ones for roots; slots[m]: of ranks.
+// In       indptr, indices, ranks: rows, sorted; parents[n]: all ones for roots; slots[m]: of
+//          ranks.
 // In-out   in_forest[n_slots]: set to 1 at the slots of the edges, by one writer each.
 // Launch   any. O(n log n).
 kernel void prim_boruvka_mark_edges(const global uint *indptr, const global uint *indices,

@@ -21,8 +21,9 @@ typedef distance_key_t cell_key_t;
 #define SQUARE_SLACK 1e-14
 #define SQUARE_SLACK_AT_ZERO 1e-300
 
-// The measure of the pair (u, v). `cells` are the rows of the matrix from `first_row` on; of points,
-// their coordinates, one dimension behind the other, then the steps of great-circle distances.
+// The measure of the pair (u, v). `cells` are the rows of the matrix from `first_row` on; of
+// points, their coordinates, one dimension behind the other, then the steps of great-circle
+// distances.
 static inline measure_t cell_measure(const global cell_t *cells, uint n, uint first_row, uint u,
                                      uint v) {
 #if METRIC

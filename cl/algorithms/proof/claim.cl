@@ -19,8 +19,8 @@ static inline bool claim_is_wrong(const global uint *indptr, const global uint *
 // Out      keys[k], numbers[k]: 0, 1, 2 ...
 // Launch   any.
 kernel void proof_claim_list_keys(const global weight_t *weights, const global uint *slots,
-                                 global weight_t *keys, global uint *numbers, uint n_slots,
-                                 uint k) {
+                                  global weight_t *keys, global uint *numbers, uint n_slots,
+                                  uint k) {
   GRID_FOR(i, k) {
     keys[i] = slots[i] < n_slots ? weight_key(weights[slots[i]]) : 0;
     numbers[i] = (uint)i;
@@ -36,12 +36,12 @@ kernel void proof_claim_list_keys(const global weight_t *weights, const global u
 // Launch   a work-group a segment.
 // Ensures  where no claim is wrong, slots rise strictly, and each is an edge.
 kernel void proof_claim_list(const global uint *indptr, const global uint *indices,
-                            const global weight_t *weights, const global uint *slots,
-                            const global uint2 *ends, const global uint *ranks,
-                            const global weight_t *words, volatile global uint *least,
-                            global record_t *records, global uint *lengths,
-                            volatile global uint *state, uint n, uint n_slots, uint k, uint stride,
-                            uint has_words) {
+                             const global weight_t *weights, const global uint *slots,
+                             const global uint2 *ends, const global uint *ranks,
+                             const global weight_t *words, volatile global uint *least,
+                             global record_t *records, global uint *lengths,
+                             volatile global uint *state, uint n, uint n_slots, uint k, uint stride,
+                             uint has_words) {
   local uint lowering[2 * PROOF_TILE];
   const uint first = (uint)min((ulong)get_group_id(0) * stride, (ulong)k);
   const uint last = first + min(stride, k - first);

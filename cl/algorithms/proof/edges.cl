@@ -9,9 +9,9 @@
 // Slots of a tile, and how many slots of one a work-item takes.
 #define EDGES_TILE 1024
 
-// The tree of the forest: parents and order words of nodes; of vertices, the greatest word on the way
-// to the top, and the top. Where weights have 64 bits, the keys of forest edges by rank, and the key
-// of each vertex's greatest word.
+// The tree of the forest: parents and order words of nodes; of vertices, the greatest word on the
+// way to the top, and the top. Where weights have 64 bits, the keys of forest edges by rank, and
+// the key of each vertex's greatest word.
 typedef struct {
   const global uint *parents;
   const global ulong *orders, *reaches;

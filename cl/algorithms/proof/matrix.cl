@@ -1,7 +1,7 @@
 // proof: a forest of a complete graph: the claim, and every pair against the tree (state.cl).
 //
-// Pairs are ordered by (key, u, v). The first half of an order word is the rank of a forest edge among
-// all, from 1 on, the second its number in the claim.
+// Pairs are ordered by (key, u, v). The first half of an order word is the rank of a forest edge
+// among all, from 1 on, the second its number in the claim.
 #include "algorithms/proof/cells.cl"
 #include "algorithms/proof/records.cl"
 
@@ -62,8 +62,8 @@ static inline bool pair_is_before(const tree_t *tree, cell_key_t key, uint u, ui
 }
 
 // Whether a pair comes behind all edges on the ways of its ends to the top, by its measure and the
-// greater limit of the two. `ties_last`: forest edges are all in rows before it, so it is behind those
-// of its own key as well.
+// greater limit of the two. `ties_last`: forest edges are all in rows before it, so it is behind
+// those of its own key as well.
 static inline bool pair_is_settled(measure_t measure, measure_t limit, bool ties_last) {
 #if METRIC
   return measure > limit;

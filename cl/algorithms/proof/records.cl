@@ -54,7 +54,8 @@ static inline uint least_place(const global uint *least, uint stride, uint node)
 typedef uint4 record_t;
 
 // Offer the edges in the places [from, to), at most PROOF_TILE, to the nodes that they join. Lone
-// work-items first find those nodes whose least edge they lower: loads alone, many under way at once.
+// work-items first find those nodes whose least edge they lower: loads alone, many under way at
+// once.
 static inline void records_offer(const global record_t *records, uint from, uint to,
                                  volatile global uint *least, uint base, local uint *lowering) {
 #if WG_SIZE == 1

@@ -21,9 +21,9 @@
 #define NEW_PARENT 0xfffffffeu
 #define NO_FAULT 0xffffffffu
 
-// state[]: whether parents are still to be found, the first claimed edge that is none, the first slot
-// whose edge proves the forest wrong; then two words a level: how many nodes it has, and how many of
-// them have no edge.
+// state[]: whether parents are still to be found, the first claimed edge that is none, the first
+// slot whose edge proves the forest wrong; then two words a level: how many nodes it has, and how
+// many of them have no edge.
 #define STATE_PENDING 0
 #define STATE_CLAIM 1
 #define STATE_SLOT 2

@@ -1,9 +1,9 @@
 // proof: the tree of a forest's contraction (state.cl).
 //
-// Nodes of all levels stand in one array, those of a level behind those of the level before; level 0
-// are the vertices. A parent is therefore a node of the next level if it is not less than the number
-// of that level's first node, `above`; until it is known, it is another node of the same level, on the
-// way to it.
+// Nodes of all levels stand in one array, those of a level behind those of the level before; level
+// 0 are the vertices. A parent is therefore a node of the next level if it is not less than the
+// number of that level's first node, `above`; until it is known, it is another node of the same
+// level, on the way to it.
 #include "algorithms/proof/records.cl"
 
 // Let all vertices have no edge.
@@ -42,8 +42,8 @@ kernel void proof_tree_refine(const global record_t *records, const global uint 
 }
 #endif
 
-// Let every node go by its least edge. Of two that go by the same one, the lesser gets a node of the
-// next level; one without an edge has no parent.
+// Let every node go by its least edge. Of two that go by the same one, the lesser gets a node of
+// the next level; one without an edge has no parent.
 //
 // In       least, records.
 // Out      parents, orders: of the n nodes from `base` on; next: nothing is least of the new nodes.
@@ -52,8 +52,8 @@ kernel void proof_tree_refine(const global record_t *records, const global uint 
 LANES_ATTRIBUTE
 kernel void proof_tree_hook(const global uint *least, global uint *next,
                             const global record_t *records, global uint *parents,
-                            global ulong *orders, volatile global uint *state, uint counts, uint base,
-                            uint n, uint least_stride, uint next_stride) {
+                            global ulong *orders, volatile global uint *state, uint counts,
+                            uint base, uint n, uint least_stride, uint next_stride) {
   local uint scratch[WG_SIZE];
   local uint numbered[1];
   volatile global uint *here = state + counts, *there = here + LEVEL_WORDS;
@@ -95,10 +95,10 @@ kernel void proof_tree_hook(const global uint *least, global uint *next,
 
 // Let every node of a level know its parent.
 //
-// In-out   parents[n] from `base` on. Others follow and store at once: what is read is the old number
-//          or the parent, and the old one leads there. state[STATE_PENDING]: whether ways were too
-//          long for one launch, which no way is for lone work-items; others are shorter by a factor
-//          of `hops` afterwards.
+// In-out   parents[n] from `base` on. Others follow and store at once: what is read is the old
+//          number or the parent, and the old one leads there. state[STATE_PENDING]: whether ways
+//          were too long for one launch, which no way is for lone work-items; others are shorter by
+//          a factor of `hops` afterwards.
 // Launch   any. O(n) for each lone work-item, together as a rule, since all on a way get to know.
 kernel void proof_tree_follow(volatile global uint *parents, volatile global uint *state, uint base,
                               uint n, uint hops) {
@@ -164,11 +164,12 @@ kernel void proof_tree_contract(const global uint *parents, volatile global uint
   if (get_local_id(0) == 0) lengths[get_group_id(0)] = at - first;
 }
 
-// Tell the nodes of a level, from the topmost level down, the greatest edge on their way to the top.
+// Tell the nodes of a level, from the topmost level down, the greatest edge on their way to the
+// top.
 //
 // In       parents, orders of this level; reaches, tops of the next.
-// Out      reaches[n], and tops[n] if has_trees, from `base` on. The reach of a vertex without forest edges is above all
-//          edges. A tree with edges reaches no edge at its top.
+// Out      reaches[n], and tops[n] if has_trees, from `base` on. The reach of a vertex without
+//          forest edges is above all edges. A tree with edges reaches no edge at its top.
 // Launch   any.
 kernel void proof_tree_descend(const global uint *parents, const global ulong *orders,
                                global ulong *reaches, global uint *tops, uint base, uint n,

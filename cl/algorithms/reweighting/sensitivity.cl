@@ -1,40 +1,49 @@
-// How far weights are from noted ones, on a coarse scale that rises with them.
+// How far weights have moved from their reference weights, on a coarse scale.
 //
-// sensitivity_classify.cl says what is known as long as they are near.
+// The scale has 30 bits and rises with the weights. Between powers of two it is nearly logarithmic,
+// so that a change by a few per cent is the same number of steps at any weight. For floats of 32
+// bits, a weight and its double are 2**21 steps apart:
+//
+//   weight       1.0            1.05           2.0            2.1            4.0
+//   position     p              p + 0.07 s     p + s          p + 1.07 s     p + 2 s     s = 2**21
+//
+// An edge's sensitivity interval is [position - slack, position + slack] of its reference weight.
+// As long as no weight leaves its interval in a direction that matters, sensitivity_classify.cl
+// knows which edges are in the forest, and which are not.
 #include "algorithms/reweighting/sensitivity_state.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// What a work-item looks at together: one weight, or as a lone one a vector of them. Both are
-// written once, as VECTOR(uint) is uint or uint16; and without choices, of which compilers for CPUs
-// make branches.
+// The weights that a work-item handles at a time: one, or on CPUs a vector of 16. Both are written
+// once: VECTOR(uint) is uint or uint16. There are no choices, which compilers for CPUs turn into
+// branches.
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 #if WG_SIZE == 1
-#define SENSITIVITY_LANES 16
+#define VECTOR_ITEMS 16
 #define VECTOR(name) PASTE(name, 16)
-#define SENSITIVITY_LOAD(array, e) vload16(0, (array) + (e))
-#define SENSITIVITY_STORE(values, array, e) vstore16(values, 0, (array) + (e))
+#define LOAD(array, e) vload16(0, (array) + (e))
+#define STORE(values, array, e) vstore16(values, 0, (array) + (e))
 #else
-#define SENSITIVITY_LANES 1
+#define VECTOR_ITEMS 1
 #define VECTOR(name) name
-#define SENSITIVITY_LOAD(array, e) (array)[e]
-#define SENSITIVITY_STORE(values, array, e) (array)[e] = (values)
+#define LOAD(array, e) (array)[e]
+#define STORE(values, array, e) (array)[e] = (values)
 #endif
 
-typedef VECTOR(uint) sensitivity_words;
-typedef VECTOR(WEIGHT_WORD) sensitivity_weights;
+typedef VECTOR(uint) words_t;
+typedef VECTOR(WEIGHT_WORD) weights_t;
 
-// Share out weights: the header of a loop over their vectors, and where each begins. The last one
-// reaches back where there is no whole one left.
-#define SENSITIVITY_FOR(v, m) GRID_FOR(v, ((size_t)(m) + SENSITIVITY_LANES - 1) / SENSITIVITY_LANES)
-#define SENSITIVITY_AT(v, m) min((v) * SENSITIVITY_LANES, (size_t)(m) - SENSITIVITY_LANES)
+// Divide weights among work-items: the header of a loop over vectors, and the index of each
+// vector's first weight. The last vector overlaps the one before, if it would not be full.
+#define VECTOR_FOR(v, m) GRID_FOR(v, ((size_t)(m) + VECTOR_ITEMS - 1) / VECTOR_ITEMS)
+#define VECTOR_AT(v, m) min((v) * VECTOR_ITEMS, (size_t)(m) - VECTOR_ITEMS)
 
 // All bits of words whose top bit is set, none of others.
 #define ALL_IF_TOP(words) VECTOR(as_uint)(VECTOR(as_int)(words) >> 31)
 #define TOP_BIT 0x80000000u
 
-// The scale has so many bits, and from a weight to its double it is 1 << OCTAVE_BITS.
+// Bits of the scale; a weight and its double are 1 << OCTAVE_BITS steps apart.
 #define SCALE_BITS 30
 #define SCALE_TOP ((1u << SCALE_BITS) - 1)
 #if WEIGHT_KIND == WEIGHT_FLOAT && WEIGHT_BITS == 16
@@ -55,8 +64,8 @@ typedef VECTOR(WEIGHT_WORD) sensitivity_weights;
 #define AS_SIGNED as_long
 #endif
 
-// The upper bits of a float; of an integer those of the nearest one, which never changes an order.
-static inline sensitivity_words sensitivity_float_bits(sensitivity_weights bits) {
+// The upper bits of a float; of an integer, those of the nearest float, which keeps the order.
+static inline words_t sensitivity_float_bits(weights_t bits) {
 #if WEIGHT_KIND == WEIGHT_UNSIGNED
   return VECTOR(as_uint)(VECTOR(convert_float)(bits));
 #elif WEIGHT_KIND == WEIGHT_SIGNED
@@ -71,11 +80,11 @@ static inline sensitivity_words sensitivity_float_bits(sensitivity_weights bits)
 }
 
 // All bits of a word if a weight is NaN, else none.
-static inline sensitivity_words sensitivity_nan(sensitivity_weights bits) {
+static inline words_t sensitivity_nan(weights_t bits) {
 #if WEIGHT_KIND != WEIGHT_FLOAT
-  return (sensitivity_words)0;
+  return (words_t)0;
 #elif WEIGHT_BITS == 64
-  const sensitivity_weights above = 0x7FF0000000000000ul - (bits & 0x7FFFFFFFFFFFFFFFul);
+  const weights_t above = 0x7FF0000000000000ul - (bits & 0x7FFFFFFFFFFFFFFFul);
   return VECTOR(convert_uint)(above >> 63) * UINT_MAX;
 #else
   const uint infinity = WEIGHT_BITS == 16 ? 0x7C000000u : 0x7F800000u;
@@ -84,82 +93,82 @@ static inline sensitivity_words sensitivity_nan(sensitivity_weights bits) {
 }
 
 // The upper bits of a weight's key, or of the nearest float's.
-static inline sensitivity_words sensitivity_leading(sensitivity_weights bits) {
-  sensitivity_words word = sensitivity_float_bits(bits);
+static inline words_t sensitivity_leading(weights_t bits) {
+  words_t word = sensitivity_float_bits(bits);
   word *= min(word ^ TOP_BIT, 1u);  // -0.0 is 0.0
   word ^= ALL_IF_TOP(word) | TOP_BIT;
   return (WEIGHT_DESCENDING ? ~word : word) >> (32 - SCALE_BITS);
 }
 
-// The place of a weight on the scale: not above that of another one whose key is not less. It is
-// nearly logarithmic, so that weights of all sizes move as far if they change by the same share:
-// between powers of two log2(1 + x) is about x + 11/32 x (1 - x), which is off by 1 % at most, and
-// whose integer below rises with x.
-static inline sensitivity_words sensitivity_scale(sensitivity_weights bits) {
-  const sensitivity_words word = sensitivity_leading(bits);
-  const sensitivity_words upper = ALL_IF_TOP(word << (32 - SCALE_BITS));
-  const sensitivity_words flip = (WEIGHT_DESCENDING ? upper : ~upper) & SCALE_TOP;  // where less is more
-  const sensitivity_words x = (word ^ flip) & ((1u << OCTAVE_BITS) - 1);
-  const sensitivity_words rest = (1u << OCTAVE_BITS) - x;
-  const sensitivity_words bulge = mul_hi(x << (31 - OCTAVE_BITS), rest << (31 - OCTAVE_BITS));
-  return ((word ^ flip) + (bulge * 11 >> (35 - OCTAVE_BITS))) ^ flip;
+// The position of a weight on the scale; it never falls where keys rise. Between powers of two,
+// log2(1 + x) is about x + 11/32 x (1 - x). That is off by at most 1 %, and its integer part never
+// falls where x rises.
+static inline words_t sensitivity_scale(weights_t bits) {
+  const words_t word = sensitivity_leading(bits);
+  const words_t upper = ALL_IF_TOP(word << (32 - SCALE_BITS));
+  // All bits where a lesser word is a greater size.
+  const words_t flip = (WEIGHT_DESCENDING ? upper : ~upper) & SCALE_TOP;
+  const words_t x = (word ^ flip) & ((1u << OCTAVE_BITS) - 1);
+  const words_t rest = (1u << OCTAVE_BITS) - x;
+  const words_t correction = mul_hi(x << (31 - OCTAVE_BITS), rest << (31 - OCTAVE_BITS));
+  return ((word ^ flip) + (correction * 11 >> (35 - OCTAVE_BITS))) ^ flip;
 }
 
-// The same, where all that is lighter than `floor` counts as that: the least weights are few, and
-// by a step of integers they move by octaves.
-static inline sensitivity_words sensitivity_place(sensitivity_weights bits, uint floor) {
+// The same, with all positions below `floor` raised to it: the least weights are few, and a step of
+// an integer moves them by octaves.
+static inline words_t sensitivity_position(weights_t bits, uint floor) {
   return max(sensitivity_scale(bits), floor);
 }
 
-// Note weights, and which edges are in their forest.
+// Record the reference weights, and which edges are in their forest.
 //
-// In       weights[m], in_forest[m]: 0 or 1, floor.
-// Out      noted[m]: EDGE_TREE or EDGE_OUT.
+// In       weights[m], in_forest[m]: 0 or 1.
+// Out      records[m]: EDGE_TREE or EDGE_OUT.
 // Launch   any. O(m).
-// Needs    m >= 16.
-kernel void sensitivity_note(const global weight_t *weights, const global uchar *in_forest,
-                      global uint *noted, uint floor, uint m) {
-  SENSITIVITY_FOR(v, m) {
-    const size_t e = SENSITIVITY_AT(v, m);
-    const sensitivity_words state = VECTOR(convert_uint)(SENSITIVITY_LOAD(in_forest, e)) * EDGE_TREE;
-    SENSITIVITY_STORE(sensitivity_place(SENSITIVITY_LOAD(weights, e), floor) << 2 | state, noted, e);
+// Needs    m >= 16; floor: the least position.
+// Ensures  records[e] = position << 2 | state.
+kernel void sensitivity_record(const global weight_t *weights, const global uchar *in_forest,
+                               global uint *records, uint floor, uint m) {
+  VECTOR_FOR(v, m) {
+    const size_t e = VECTOR_AT(v, m);
+    const words_t state = VECTOR(convert_uint)(LOAD(in_forest, e)) * EDGE_TREE;
+    STORE(sensitivity_position(LOAD(weights, e), floor) << 2 | state, records, e);
   }
 }
 
-// How far weights have moved from the noted ones in the ways that matter: as edges of the noted
-// forest up, as candidates of it down as well, as others down. UINT_MAX if one is NaN.
-static inline sensitivity_words sensitivity_move(sensitivity_weights weights, sensitivity_words noted, uint floor) {
-  const sensitivity_words before = noted >> 2, now = sensitivity_place(weights, floor);
-  const sensitivity_words state = noted & EDGE_STATE, is_tree = 0u - (state & EDGE_IS_TREE);
-  const sensitivity_words may_fall = 0u - min(state ^ EDGE_IN, 1u);
-  const sensitivity_words rise = max(now, before) - before, fall = before - min(now, before);
+// How far weights have moved in the directions that matter: edges of the reference forest up, its
+// candidates down as well, other edges down. UINT_MAX if one is NaN.
+static inline words_t weight_move(weights_t weights, words_t records, uint floor) {
+  const words_t before = records >> 2, now = sensitivity_position(weights, floor);
+  const words_t state = records & EDGE_STATE, is_tree = 0u - (state & EDGE_IS_TREE);
+  const words_t may_fall = 0u - min(state ^ EDGE_IN, 1u);
+  const words_t rise = max(now, before) - before, fall = before - min(now, before);
   return max(rise & is_tree, fall & may_fall) | sensitivity_nan(weights);
 }
 
-// Weights that a work-item of several looks at together, so that as many trips to memory are under
-// way.
+// Weights that a work-item of several loads at once.
 #define WEIGHTS_AT_ONCE 4
 #define WEIGHTS_TILE (WEIGHTS_AT_ONCE * WG_SIZE)
 
-// How far the weights that are a work-item's have moved, at most.
-static inline uint sensitivity_farthest_move(const global weight_t *weights, const global uint *noted,
-                                      uint floor, uint m) {
-  sensitivity_words farthest = 0;
+// The greatest move of a work-item's weights.
+static inline uint farthest_move(const global weight_t *weights, const global uint *records,
+                                 uint floor, uint m) {
+  words_t farthest = 0;
 #if WG_SIZE == 1
-  SENSITIVITY_FOR(v, m) {
-    const size_t e = SENSITIVITY_AT(v, m);
-    farthest = max(farthest, sensitivity_move(SENSITIVITY_LOAD(weights, e), SENSITIVITY_LOAD(noted, e), floor));
+  VECTOR_FOR(v, m) {
+    const size_t e = VECTOR_AT(v, m);
+    farthest = max(farthest, weight_move(LOAD(weights, e), LOAD(records, e), floor));
   }
-  uint each[SENSITIVITY_LANES];
-  SENSITIVITY_STORE(farthest, each, 0);
-  for (uint k = 1; k < SENSITIVITY_LANES; ++k) each[0] = max(each[0], each[k]);
+  uint each[VECTOR_ITEMS];
+  STORE(farthest, each, 0);
+  for (uint k = 1; k < VECTOR_ITEMS; ++k) each[0] = max(each[0], each[k]);
   return each[0];
 #else
   for (size_t tile = (size_t)get_group_id(0) * WEIGHTS_TILE; tile < m;
        tile += (size_t)get_num_groups(0) * WEIGHTS_TILE) {
     if (tile + WEIGHTS_TILE > m) {
       for (size_t e = tile + get_local_id(0); e < m; e += WG_SIZE)
-        farthest = max(farthest, sensitivity_move(weights[e], noted[e], floor));
+        farthest = max(farthest, weight_move(weights[e], records[e], floor));
       continue;
     }
     weight_t some[WEIGHTS_AT_ONCE];
@@ -168,55 +177,60 @@ static inline uint sensitivity_farthest_move(const global weight_t *weights, con
     for (uint k = 0; k < WEIGHTS_AT_ONCE; ++k) {
       const size_t e = tile + k * WG_SIZE + get_local_id(0);
       some[k] = weights[e];
-      before[k] = noted[e];
+      before[k] = records[e];
     }
 #pragma unroll
     for (uint k = 0; k < WEIGHTS_AT_ONCE; ++k)
-      farthest = max(farthest, sensitivity_move(some[k], before[k], floor));
+      farthest = max(farthest, weight_move(some[k], before[k], floor));
   }
   return farthest;
 #endif
 }
 
-// The look before the atomic races with those of others. The word only rises, so what is read is
-// too small at worst.
+// The read before the atomic races with the atomics of others. That is benign: the word only rises,
+// so a stale value is too small, and costs at most a needless atomic.
 static inline void sensitivity_raise_farthest(volatile global uint *farthest, uint move) {
   if (move > *farthest) atomic_max(farthest, move);
 }
 
-// Several store the same.
-static inline void sensitivity_flag_violation(volatile global uint *strays) {
-  *strays = 1;
+// All writers store the same value.
+static inline void sensitivity_flag_violation(volatile global uint *violations) {
+  *violations = 1;
 }
 
-// Find how far weights have moved from the noted ones.
+// Find how far weights have moved from their reference.
 //
-// In       weights[m], noted[m], floor.
-// In-out   farthest: the greatest move.
+// In       weights[m], records[m].
+// In-out   farthest[1]: raised to the greatest move; UINT_MAX if a weight is NaN.
 // Launch   any. O(m).
-// Needs    m >= 16.
-kernel void sensitivity_find_farthest(const global weight_t *weights, const global uint *noted,
-                               volatile global uint *farthest, uint floor, uint m) {
-  const uint far = sensitivity_farthest_move(weights, noted, floor, m);
+// Needs    m >= 16; floor as in sensitivity_record.
+// Ensures  farthest[0] is at least the move of every weight in the directions that matter.
+kernel void sensitivity_find_farthest(const global weight_t *weights, const global uint *records,
+                                      volatile global uint *farthest, uint floor, uint m) {
+  const uint far = farthest_move(weights, records, floor, m);
   sensitivity_raise_farthest(farthest, far);
 }
 
-// Find whether all weights are near enough to the noted ones.
+// Find whether a weight has left its sensitivity interval.
 //
-// In       weights[m], noted[m], floor, slack.
-// In-out   strays: not 0 if one has moved farther than it may.
+// In       weights[m], records[m].
+// In-out   violations[1]: 1 if a weight has moved by more than slack; else unchanged.
 // Launch   any. O(m).
-// Needs    m >= 16.
-kernel void sensitivity_verify(const global weight_t *weights, const global uint *noted,
-                        volatile global uint *strays, uint floor, uint slack, uint m) {
-  if (sensitivity_farthest_move(weights, noted, floor, m) > slack) sensitivity_flag_violation(strays);
+// Needs    m >= 16; floor as in sensitivity_record.
+// Ensures  if violations[0] is still 0, the classification holds for these weights.
+kernel void sensitivity_verify(const global weight_t *weights, const global uint *records,
+                               volatile global uint *violations, uint floor, uint slack, uint m) {
+  if (farthest_move(weights, records, floor, m) > slack) sensitivity_flag_violation(violations);
 }
 
-// Look at some edges.
+// Take a sample of the records.
 //
-// In       noted[m].
-// Out      sample[n_samples]: evenly spread.
+// In       records[m].
+// Out      sample[n_samples].
 // Launch   any.
-kernel void sensitivity_sample(const global uint *noted, global uint *sample, uint m, uint n_samples) {
-  GRID_FOR(i, n_samples) sample[i] = noted[(size_t)i * m / n_samples];
+// Needs    m > 0 if n_samples > 0.
+// Ensures  sample[i] = records[i * m / n_samples]: evenly spread.
+kernel void sensitivity_sample(const global uint *records, global uint *sample, uint m,
+                               uint n_samples) {
+  GRID_FOR(i, n_samples) sample[i] = records[(size_t)i * m / n_samples];
 }

@@ -1,142 +1,171 @@
-// Edges whose place is known as long as every weight stays near what it was.
+// Edges whose part in the forest is known as long as every weight stays in its sensitivity
+// interval.
 //
-// Weights are measured on a coarse scale that rises with them (sensitivity.cl). As long as no edge's
-// place on it is farther than `slack` from the noted one, an edge is
-//   in    the forest for certain, if it leads out of a component and every other edge that does
-//         was noted more than 2 * slack above it; components are joined by such edges;
-//   out   of it for certain, if its ends are joined by a path of edges all of which were noted
-//         more than 2 * slack below it, or are in for certain;
-//   a candidate, if neither is known.
-// Only some moves can undo that: an edge that is in or on a path may not rise too far, one that is
-// not in may not fall too far.
+// Weights have positions on a coarse scale (sensitivity.cl). As long as no position is more than
+// `slack` away from its reference, and reach = 2 * slack, an edge is
+//   in           if it leads out of a component, and every other edge that does has a reference
+//                more than `reach` above it; components are joined by such edges;
+//   out          if a path joins its ends, all of whose edges have references more than `reach`
+//                below it, or are in;
+//   a candidate  if neither is known.
 //
-// Source: the cut and the cycle rule (Tarjan 1983) on intervals of weights, as in spanning trees
-// with uncertain weights (Yaman, Karasan, Pinar 2001); on devices it is clmst's own.
+// Example, slack 2: the intervals of three parallel edges. a is in, since its interval ends below
+// the others'. b and c overlap, but a is a path between their ends, so both are out:
+//
+//     position    10   11   12   13   14   15   16   17   18   19   20
+//     a  12       [---------*---------]
+//     b  17                                [---------*---------]
+//     c  18                                     [---------*---------]
+//
+// Only some moves can undo that: an edge that is in, or on such a path, may not rise too far; an
+// edge that is not in may not fall too far.
+//
+// Source: the cut and the cycle property (Tarjan 1983) on intervals of weights, as in spanning
+// trees with uncertain weights (Yaman, Karasan, Pinar 2001); on devices it is clmst's own.
 #include "algorithms/reweighting/sensitivity_state.cl"
 #include "device/reservation.cl"
 #include "device/union_find.cl"
 #include "device/work_group.cl"
 
-// What holds no edge, or cannot tell which of several.
+// A component without a winner, and one with several edges that may be its lightest.
 #define NO_WINNER 0xffffffffu
-#define BLOCKED 0xfffffffeu
+#define AMBIGUOUS 0xfffffffeu
 
-// ------------------------------------------------------------------------- what is out
+// ------------------------------------------------------------------------- edges that are out
 
-// Cut the scale into windows, and forget what was settled.
+// Cut the scale into bins, and reset all states.
 //
-// In       cuts[n_cuts]: rising places; reach: 2 * slack.
-// In-out   noted[m].
-// Out      windows[m]: of an edge of the noted forest, how many cuts are below it; of another one
-//          n_cuts + 1 + how many are more than `reach` below it. slots[m]: 0, 1, ...
+// In       cuts[n_cuts]: rising positions; reach: 2 * slack.
+// In-out   records[m]: states become EDGE_TREE or EDGE_OUT.
+// Out      bins[m], slots[m].
 // Launch   any. O(m log n_cuts).
-kernel void sensitivity_classify_find_windows(global uint *noted, const global uint *cuts,
-                                     global uint *windows, global uint *slots, uint n_cuts,
-                                     uint reach, uint m) {
+// Needs    records of sensitivity_record.
+// Ensures  slots[e] = e. bins[e], of an edge of the reference forest: how many cuts are below its
+//          position; of another edge: n_cuts + 1 + how many cuts are more than `reach` below it.
+kernel void sensitivity_classify_find_bins(global uint *records, const global uint *cuts,
+                                           global uint *bins, global uint *slots, uint n_cuts,
+                                           uint reach, uint m) {
   GRID_FOR(e, m) {
-    const uint place = noted[e] >> 2;
-    const bool is_tree = noted[e] & EDGE_IS_TREE;
+    const uint position = records[e] >> 2;
+    const bool is_tree = records[e] & EDGE_IS_TREE;
     uint low = 0, high = n_cuts;
     while (low < high) {
       const uint middle = (low + high) / 2;
-      if (cuts[middle] + (is_tree ? 0 : reach) < place) low = middle + 1;
+      if (cuts[middle] + (is_tree ? 0 : reach) < position) low = middle + 1;
       else high = middle;
     }
-    windows[e] = is_tree ? low : n_cuts + 1 + low;
+    bins[e] = is_tree ? low : n_cuts + 1 + low;
     slots[e] = (uint)e;
-    noted[e] = place << 2 | (is_tree ? EDGE_TREE : EDGE_OUT);
+    records[e] = position << 2 | (is_tree ? EDGE_TREE : EDGE_OUT);
   }
 }
 
-// Find where windows begin.
+// Find where bins begin.
 //
-// In       windows[m]: sorted.
-// Out      starts[n_windows]: the first place of each window or of one after it, else m.
+// In       bins[m]: sorted.
+// Out      starts[n_bins].
 // Launch   any.
-kernel void sensitivity_classify_find_starts(const global uint *windows, global uint *starts, uint n_windows,
-                                    uint m) {
-  GRID_FOR(w, n_windows) {
+// Needs    bins rise.
+// Ensures  starts[b] = the first index whose bin is not less than b; m if there is none.
+kernel void sensitivity_classify_find_starts(const global uint *bins, global uint *starts,
+                                             uint n_bins, uint m) {
+  GRID_FOR(w, n_bins) {
     uint low = 0, high = m;
     while (low < high) {
       const uint middle = low + (high - low) / 2;
-      if (windows[middle] < w) low = middle + 1;
+      if (bins[middle] < w) low = middle + 1;
       else high = middle;
     }
     starts[w] = low;
   }
 }
 
-// Let every vertex be a set of its own.
+// Make every vertex a set of its own.
 //
 // Out      parent[n].
 // Launch   any.
+// Needs    nothing.
+// Ensures  parent[v] = v.
 kernel void sensitivity_classify_begin_sets(global uint *parent, uint n) {
   GRID_FOR(v, n) parent[v] = (uint)v;
 }
 
-// Join the ends of a window's edges.
+// Join the ends of a bin's edges.
 //
-// In       slots[first .. first + k): of edges of the noted forest; rows, indices: the graph.
+// In       slots[first + k]: by bin, from `first` on those of this bin, all of the reference
+//          forest; rows[m], indices[m]: the graph.
 // In-out   parent[n].
 // Launch   any. O(k).
-kernel void sensitivity_classify_join_window(const global uint *slots, const global uint *rows,
-                                    const global uint *indices, volatile global uint *parent,
-                                    uint first, uint k) {
+// Needs    bins in rising order, one launch each.
+// Ensures  the ends of these edges are in one set.
+kernel void sensitivity_classify_join_bin(const global uint *slots, const global uint *rows,
+                                          const global uint *indices, volatile global uint *parent,
+                                          uint first, uint k) {
   GRID_FOR(i, k) {
     const uint slot = slots[first + i];
     wi_unite(parent, wi_find_halving(parent, rows[slot]), wi_find_halving(parent, indices[slot]));
   }
 }
 
-// Make candidates of the edges of a window that the paths joined so far do not rule out.
+// Make candidates of the edges of a bin that the paths joined so far do not rule out.
 //
-// In       slots[first .. first + k): of edges not in the noted forest; rows, indices; parent[n],
-//          of which paths are shortened.
-// In-out   noted[m].
+// In       slots[first + k]: from `first` on those of this bin, none of the reference forest;
+//          rows[m], indices[m].
+// In-out   parent[n]: paths are halved; records[m].
 // Launch   any. O(k).
-kernel void sensitivity_classify_keep_window(const global uint *slots, const global uint *rows,
-                                    const global uint *indices, volatile global uint *parent,
-                                    global uint *noted, uint first, uint k) {
+// Needs    all bins of forest edges whose cuts are more than `reach` below are joined, and no
+//          others.
+// Ensures  an edge between two sets is EDGE_OTHER; the other edges stay EDGE_OUT.
+kernel void sensitivity_classify_keep_bin(const global uint *slots, const global uint *rows,
+                                          const global uint *indices, volatile global uint *parent,
+                                          global uint *records, uint first, uint k) {
   GRID_FOR(i, k) {
     const uint slot = slots[first + i];
     if (wi_find_halving(parent, rows[slot]) != wi_find_halving(parent, indices[slot]))
-      noted[slot] |= EDGE_IS_CANDIDATE;
+      records[slot] |= EDGE_IS_CANDIDATE;
   }
 }
 
-// ------------------------------------------------------------------------- what is in
+// ------------------------------------------------------------------------- edges that are in
 
-// Flag candidates.
+// Flag the candidates.
 //
-// In       noted[m].
-// Out      flags[m]: 1 for candidates, else 0.
+// In       records[m].
+// Out      flags[m].
 // Launch   any.
-kernel void sensitivity_classify_flag_candidates(const global uint *noted, global uchar *flags, uint m) {
-  GRID_FOR(e, m) flags[e] = noted[e] & EDGE_IS_CANDIDATE ? 1 : 0;
+// Needs    all bins are done.
+// Ensures  flags[e] = 1 for candidates, else 0.
+kernel void sensitivity_classify_flag_candidates(const global uint *records, global uchar *flags,
+                                                 uint m) {
+  GRID_FOR(e, m) flags[e] = records[e] & EDGE_IS_CANDIDATE ? 1 : 0;
 }
 
-// List candidates.
+// List the candidates.
 //
-// In       noted, rows, indices; slots[k].
-// Out      ends[k]; edges[k]: (scale, slot).
+// In       records[m], rows[m], indices[m]; slots[k]: those of the candidates.
+// Out      ends[k], edges[k].
 // Launch   any. O(k).
-kernel void sensitivity_classify_list(const global uint *noted, const global uint *rows,
-                             const global uint *indices, const global uint *slots,
-                             global uint2 *ends, global uint2 *edges, uint k) {
+// Needs    slots are below m.
+// Ensures  ends[i] = the endpoints; edges[i] = (position, slot).
+kernel void sensitivity_classify_list(const global uint *records, const global uint *rows,
+                                      const global uint *indices, const global uint *slots,
+                                      global uint2 *ends, global uint2 *edges, uint k) {
   GRID_FOR(i, k) {
     const uint slot = slots[i];
     ends[i] = (uint2)(rows[slot], indices[slot]);
-    edges[i] = (uint2)(noted[slot] >> 2, slot);
+    edges[i] = (uint2)(records[slot] >> 2, slot);
   }
 }
 
-// Find where on the scale every component's lightest edge is.
+// Find the least position of every component's edges.
 //
 // In       ends[k], edges[k].
 // In-out   lightest[n]: all ones before.
 // Launch   any. O(k).
+// Needs    ends are components.
+// Ensures  lightest[c] = the least position of an edge of component c.
 kernel void sensitivity_classify_find_lightest(const global uint2 *ends, const global uint2 *edges,
-                                      volatile global uint *lightest, uint k) {
+                                               volatile global uint *lightest, uint k) {
   GRID_FOR(i, k) {
     const uint2 pair = ends[i];
     const uint scale = edges[i].x;
@@ -145,112 +174,129 @@ kernel void sensitivity_classify_find_lightest(const global uint2 *ends, const g
   }
 }
 
-static inline void sensitivity_hold_edge(volatile global uint *holders, const global uint *lightest,
-                                  uint component, uint scale, uint i, uint reach) {
+static inline void reserve_edge(volatile global uint *winners, const global uint *lightest,
+                                uint component, uint scale, uint i, uint reach) {
   if (scale > lightest[component] + reach) return;
-  const uint held = atomic_cmpxchg(holders + component, NO_WINNER, i);
-  if (held != NO_WINNER) atomic_xchg(holders + component, BLOCKED);
+  const uint held = atomic_cmpxchg(winners + component, NO_WINNER, i);
+  if (held != NO_WINNER) atomic_xchg(winners + component, AMBIGUOUS);
 }
 
-// Let every component hold the one edge that may be its lightest, if there is one only.
+// Find the one edge of every component that may be its lightest, if there is only one.
 //
 // In       ends[k], edges[k], lightest[n]; reach: 2 * slack.
-// In-out   holders[n]: NO_WINNER before; then a place on the list, or BLOCKED.
+// In-out   winners[n]: NO_WINNER before.
 // Launch   any. O(k).
-kernel void sensitivity_classify_hold(const global uint2 *ends, const global uint2 *edges,
-                             const global uint *lightest, volatile global uint *holders, uint reach,
-                             uint k) {
+// Needs    sensitivity_classify_find_lightest.
+// Ensures  winners[c] = the index of the only edge of c that is at most `reach` above lightest[c];
+//          AMBIGUOUS if there are several.
+kernel void sensitivity_classify_reserve(const global uint2 *ends, const global uint2 *edges,
+                                         const global uint *lightest, volatile global uint *winners,
+                                         uint reach, uint k) {
   GRID_FOR(i, k) {
-    sensitivity_hold_edge(holders, lightest, ends[i].x, edges[i].x, (uint)i, reach);
-    sensitivity_hold_edge(holders, lightest, ends[i].y, edges[i].x, (uint)i, reach);
+    reserve_edge(winners, lightest, ends[i].x, edges[i].x, (uint)i, reach);
+    reserve_edge(winners, lightest, ends[i].y, edges[i].x, (uint)i, reach);
   }
 }
 
-// Let edges that are held be in the forest for certain, and join their ends.
+// Put the winners into the forest, and join their ends.
 //
-// In       ends[k], edges[k], holders[n].
-// In-out   noted[m], parent[n].
+// In       ends[k], edges[k], winners[n].
+// In-out   records[m], parent[n].
 // Launch   any. O(k).
+// Needs    sensitivity_classify_reserve.
+// Ensures  every winner is EDGE_IN, and its ends are in one set.
 kernel void sensitivity_classify_join_winners(const global uint2 *ends, const global uint2 *edges,
-                                  const global uint *holders, global uint *noted,
-                                  volatile global uint *parent, uint k) {
+                                              const global uint *winners, global uint *records,
+                                              volatile global uint *parent, uint k) {
   GRID_FOR(i, k) {
     const uint2 pair = ends[i], edge = edges[i];
-    if (holders[pair.x] != (uint)i && holders[pair.y] != (uint)i) continue;
-    noted[edge.y] = edge.x << 2 | EDGE_IN;
+    if (winners[pair.x] != (uint)i && winners[pair.y] != (uint)i) continue;
+    records[edge.y] = edge.x << 2 | EDGE_IN;
     wi_unite(parent, wi_find_racing(parent, pair.x), wi_find_racing(parent, pair.y));
   }
 }
 
-// Contract the list; what has both ends in one component now leaves it, and if it is not in the
-// forest, it never will be.
+// Contract the list. Edges within one component leave it; those of them that are not in the forest
+// are out of it.
 //
 // In       edges[k]; parent[n].
-// In-out   ends[k]; noted[m].
+// In-out   ends[k]; records[m].
 // Out      stays[k].
 // Launch   any. O(k).
+// Needs    sensitivity_classify_join_winners.
+// Ensures  ends are roots; stays[i] = 1 if they differ, else 0 and the edge is EDGE_IN or EDGE_OUT.
 kernel void sensitivity_classify_contract(global uint2 *ends, const global uint2 *edges,
-                                 const global uint *parent, global uint *noted, global uchar *stays,
-                                 uint k) {
+                                          const global uint *parent, global uint *records,
+                                          global uchar *stays, uint k) {
   GRID_FOR(i, k) {
     const uint2 pair = ends[i];
     const uint u = wi_find(parent, pair.x), v = wi_find(parent, pair.y), slot = edges[i].y;
     ends[i] = (uint2)(u, v);
     stays[i] = u != v;
-    if (u == v && (noted[slot] & EDGE_STATE) != EDGE_IN) noted[slot] &= ~EDGE_STATE;
+    if (u == v && (records[slot] & EDGE_STATE) != EDGE_IN) records[slot] &= ~EDGE_STATE;
   }
 }
 
-// ---------------------------------------------------------------------- what is handed on
+// ---------------------------------------------------------------------- the candidates
 
-// Several store the same.
-static inline void sensitivity_flag_component(volatile global uchar *flags, uint component) {
+// All writers store the same value.
+static inline void flag_component(volatile global uchar *flags, uint component) {
   flags[component] = 1;
 }
 
-// Flag the components that edges lead to.
+// Flag the components that have edges.
 //
 // In       ends[k].
 // In-out   flags[n]: 0 before.
 // Launch   any. O(k).
-kernel void sensitivity_classify_flag_components(const global uint2 *ends, volatile global uchar *flags,
-                                        uint k) {
+// Needs    ends are components.
+// Ensures  flags[c] = 1 for every end c.
+kernel void sensitivity_classify_flag_components(const global uint2 *ends,
+                                                 volatile global uchar *flags, uint k) {
   GRID_FOR(i, k) {
-    sensitivity_flag_component(flags, ends[i].x);
-    sensitivity_flag_component(flags, ends[i].y);
+    flag_component(flags, ends[i].x);
+    flag_component(flags, ends[i].y);
   }
 }
 
-// Number components.
+// Number the components.
 //
-// In       components[k].
-// Out      numbers[n], of these.
+// In       components[k]: distinct.
+// Out      numbers[n]: at the components.
 // Launch   any.
-kernel void sensitivity_classify_number(const global uint *components, global uint *numbers, uint k) {
+// Needs    components are below n.
+// Ensures  numbers[components[i]] = i.
+kernel void sensitivity_classify_number(const global uint *components, global uint *numbers,
+                                        uint k) {
   GRID_FOR(i, k) numbers[components[i]] = (uint)i;
 }
 
-// Let edges lead to numbers of components, and part with their places on the scale.
+// Replace ends by numbers of components, and keep the slots of edges only.
 //
 // In       ends[k], edges[k], numbers[n].
-// Out      numbered[k]: the ends; slots[k].
+// Out      numbered[k], slots[k].
 // Launch   any.
+// Needs    sensitivity_classify_number of all ends.
+// Ensures  numbered[i] = the numbers of ends[i]; slots[i] = the slot of edges[i].
 kernel void sensitivity_classify_finish(const global uint2 *ends, const global uint2 *edges,
-                               const global uint *numbers, global uint2 *numbered,
-                               global uint *slots, uint k) {
+                                        const global uint *numbers, global uint2 *numbered,
+                                        global uint *slots, uint k) {
   GRID_FOR(i, k) {
     numbered[i] = (uint2)(numbers[ends[i].x], numbers[ends[i].y]);
     slots[i] = edges[i].y;
   }
 }
 
-// Show what is in the forest for certain, a bit a slot.
+// Set the bits of the edges that are in the forest, one bit a slot.
 //
-// In       noted[m].
-// In-out   bits: 0 before.
+// In       records[m].
+// In-out   bits[ceil(m / 32)]: 0 before.
 // Launch   any. O(m).
-kernel void sensitivity_classify_show(const global uint *noted, volatile global uint *bits, uint m) {
+// Needs    the classification is complete.
+// Ensures  bit e is set if edge e is EDGE_IN.
+kernel void sensitivity_classify_expand(const global uint *records, volatile global uint *bits,
+                                        uint m) {
   GRID_FOR(e, m) {
-    if ((noted[e] & EDGE_STATE) == EDGE_IN) atomic_or(bits + e / 32, 1u << e % 32);
+    if ((records[e] & EDGE_STATE) == EDGE_IN) atomic_or(bits + e / 32, 1u << e % 32);
   }
 }

@@ -1,13 +1,17 @@
-// What is noted of an edge, for rounds under weights that hardly move (sensitivity.cl, sensitivity_classify.cl).
+// The record of an edge's sensitivity interval (sensitivity.cl, sensitivity_classify.cl).
 #ifndef CLMST_ALGORITHMS_REWEIGHTING_SENSITIVITY_STATE
 #define CLMST_ALGORITHMS_REWEIGHTING_SENSITIVITY_STATE
 
-// A noted edge is a word: its place on the scale in the upper 30 bits, what is known of it below.
-// Of the forest that was noted: EDGE_IN or EDGE_TREE; of the others: EDGE_OUT or EDGE_OTHER.
+// An edge's record is one word: the position of its reference weight, and its state.
+//
+//   31 ............................ 2   1 .......... 0
+//   position on the scale, 30 bits       state, 2 bits
+//
+// Edges of the reference forest are EDGE_IN or EDGE_TREE, others EDGE_OUT or EDGE_OTHER.
 #define EDGE_OUT 0u
 #define EDGE_IN 1u
-#define EDGE_OTHER 2u  // a candidate
-#define EDGE_TREE 3u   // a candidate
+#define EDGE_OTHER 2u  // a candidate outside the reference forest
+#define EDGE_TREE 3u   // a candidate in the reference forest
 #define EDGE_STATE 3u
 #define EDGE_IS_TREE 1u
 #define EDGE_IS_CANDIDATE 2u

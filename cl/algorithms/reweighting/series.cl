@@ -1,10 +1,13 @@
-// What a graph's topology alone settles: edges that no cycle has, and chains of edges that every
-// cycle has all or none of.
+// Series contraction: what a graph's topology alone says of its forests.
 //
-// Where no vertex of the 2-core (clmst/algorithms/k_core/core_numbers.py) is at an end of an edge, or one only,
-// the edge is in every forest. A vertex of two edges in the 2-core is an inner one; edges that meet
-// at inner vertices are a chain. All edges of a chain but the heaviest are in every forest: a cycle
-// that has one of them has them all. So a chain is one candidate between its two ends.
+// An edge outside the 2-core (clmst/algorithms/k_core/core_numbers.py) is on no cycle, so it is in
+// every forest. An inner vertex has exactly two edges in the 2-core. Edges that meet at inner
+// vertices form a degree-2 path. A cycle has all edges of a path or none. So all edges of a path
+// but the heaviest are in every forest, and the path is one candidate between its two ends:
+//
+//     a - b - c - d        b, c: inner vertices; weights 3, 7, 5
+//     |           |
+//     e - - - - - f        path a b c d: edges 3 and 5 are in, 7 is its candidate (a, d)
 //
 // Source: reduction by series, as for Steiner trees (Duin, Volgenant 1989), for forests under any
 // weights.
@@ -15,7 +18,7 @@
 #define NO_EDGE 0xffffffffu
 
 // Whether an edge between two vertices lies in the 2-core.
-static inline bool series_has(const global uint *cores, uint u, uint v) {
+static inline bool in_two_core(const global uint *cores, uint u, uint v) {
   return cores[u] >= 2 && cores[v] >= 2;
 }
 
@@ -24,19 +27,23 @@ static inline bool series_has(const global uint *cores, uint u, uint v) {
 // In       rows[m], indices[m]: the graph, each edge once; cores[n]: core numbers.
 // In-out   degrees[n]: 0 before.
 // Launch   any. O(m).
+// Needs    no loops.
+// Ensures  degrees[v] = edges of the 2-core at v; 0 outside of it.
 kernel void series_count(const global uint *rows, const global uint *indices,
                          const global uint *cores, volatile global uint *degrees, uint m) {
   GRID_FOR(e, m) {
-    if (!series_has(cores, rows[e], indices[e])) continue;
+    if (!in_two_core(cores, rows[e], indices[e])) continue;
     atomic_inc(degrees + rows[e]);
     atomic_inc(degrees + indices[e]);
   }
 }
 
-// Let every vertex be a set of its own, which has no edge yet.
+// Make every vertex a set of its own, without an edge.
 //
 // Out      parent[n], least[n].
 // Launch   any.
+// Needs    nothing.
+// Ensures  parent[v] = v; least[v] = NO_EDGE.
 kernel void series_begin(global uint *parent, global uint *least, uint n) {
   GRID_FOR(v, n) {
     parent[v] = (uint)v;
@@ -46,9 +53,11 @@ kernel void series_begin(global uint *parent, global uint *least, uint n) {
 
 // Join inner vertices that have an edge in common.
 //
-// In       rows, indices, degrees: as above; 2 for inner vertices, 0 outside the 2-core.
+// In       rows[m], indices[m]; degrees[n]: 2 for inner vertices.
 // In-out   parent[n].
 // Launch   any. O(m).
+// Needs    series_count, series_begin.
+// Ensures  two inner vertices are in one set if they are on one path.
 kernel void series_join(const global uint *rows, const global uint *indices,
                         const global uint *degrees, volatile global uint *parent, uint m) {
   GRID_FOR(e, m) {
@@ -58,79 +67,92 @@ kernel void series_join(const global uint *rows, const global uint *indices,
   }
 }
 
-// The inner vertex that tells an edge's chain: of the edge's ends the first that is one, else none.
-static inline uint series_inner(const global uint *degrees, uint u, uint v) {
+// The inner vertex by which an edge's path is found: the first of its ends that is one, else
+// NO_EDGE.
+static inline uint inner_vertex(const global uint *degrees, uint u, uint v) {
   return degrees[u] == 2 ? u : degrees[v] == 2 ? v : NO_EDGE;
 }
 
-// Find the first edge of every chain.
+// Find the first edge of every path.
 //
-// In       rows, indices, cores, degrees, parent.
-// In-out   least[n]: NO_EDGE before; then at the roots of inner vertices.
+// In       rows[m], indices[m], cores[n], degrees[n], parent[n].
+// In-out   least[n]: NO_EDGE before.
 // Launch   any. O(m).
+// Needs    series_join.
+// Ensures  least[root] = the first edge of the path whose inner vertices have that root.
 kernel void series_find_first(const global uint *rows, const global uint *indices,
                               const global uint *cores, const global uint *degrees,
                               const global uint *parent, volatile global uint *least, uint m) {
   GRID_FOR(e, m) {
-    const uint u = rows[e], v = indices[e], inner = series_inner(degrees, u, v);
-    if (inner != NO_EDGE && series_has(cores, u, v))
+    const uint u = rows[e], v = indices[e], inner = inner_vertex(degrees, u, v);
+    if (inner != NO_EDGE && in_two_core(cores, u, v))
       reservation_lower_u32(least + wi_find(parent, inner), (uint)e);
   }
 }
 
-// Let every edge know the first edge of its chain.
+// Store the first edge of every edge's path.
 //
-// In       rows, indices, cores, degrees, parent, least.
-// Out      firsts[m]: m for edges that are in every forest; slots[m]: 0, 1, ...
+// In       rows[m], indices[m], cores[n], degrees[n], parent[n], least[n].
+// Out      firsts[m], slots[m].
 // Launch   any. O(m).
+// Needs    series_find_first.
+// Ensures  firsts[e] = the first edge of e's path; e itself, if no end is an inner vertex; m, if e
+//          is outside the 2-core. slots[e] = e.
 kernel void series_name(const global uint *rows, const global uint *indices,
                         const global uint *cores, const global uint *degrees,
                         const global uint *parent, const global uint *least, global uint *firsts,
                         global uint *slots, uint m) {
   GRID_FOR(e, m) {
-    const uint u = rows[e], v = indices[e], inner = series_inner(degrees, u, v);
+    const uint u = rows[e], v = indices[e], inner = inner_vertex(degrees, u, v);
     uint first = inner == NO_EDGE ? (uint)e : least[wi_find(parent, inner)];
-    if (!series_has(cores, u, v)) first = m;
+    if (!in_two_core(cores, u, v)) first = m;
     firsts[e] = first;
     slots[e] = (uint)e;
   }
 }
 
-// Flag where chains begin, and mark the edges that are in the forest unless they turn out to be
-// their chain's heaviest.
+// Flag the first edge of every path in the sorted list, and set the bits of the edges that are in
+// the forest unless they turn out to be their path's heaviest.
 //
-// In       firsts[m]: sorted; slots[m] along with them.
-// In-out   kept: a bit a slot, 0 before; set for edges of chains of several, and of no chain.
-// Out      heads[m + 1]: 1 where a chain begins, and behind the last one; else 0.
+// In       firsts[m]: sorted; slots[m]: moved along.
+// In-out   in_forest[ceil(m / 32)]: one bit a slot, 0 before.
+// Out      heads[m + 1].
 // Launch   any. O(m).
+// Needs    series_name, and a sort by `firsts`.
+// Ensures  heads[i] = 1 where a path begins, and after the last one; else 0. The bits are set of
+//          edges of paths of two or more, and of edges outside the 2-core.
 kernel void series_flag_heads(const global uint *firsts, const global uint *slots,
-                              global uchar *heads, volatile global uint *kept, uint m) {
+                              global uchar *heads, volatile global uint *in_forest, uint m) {
   GRID_FOR(i, m + 1) {
     const uint before = i > 0 ? firsts[i - 1] : NO_EDGE, first = i < m ? firsts[i] : m;
     const bool is_head = before != first;
     heads[i] = is_head;
     if (i == m) continue;
-    const bool is_alone = is_head && first < m && (i + 1 == m || firsts[i + 1] != first);
-    if (!is_alone) atomic_or(kept + slots[i] / 32, 1u << slots[i] % 32);
+    const bool is_single = is_head && first < m && (i + 1 == m || firsts[i + 1] != first);
+    if (!is_single) atomic_or(in_forest + slots[i] / 32, 1u << slots[i] % 32);
   }
 }
 
-// Flag the vertices that are ends of chains.
+// Flag the vertices that are ends of paths.
 //
 // In       degrees[n].
-// Out      flags[n]: 1 in the 2-core but for inner vertices, else 0.
+// Out      flags[n].
 // Launch   any.
+// Needs    series_count.
+// Ensures  flags[v] = 1 if degrees[v] > 2, else 0.
 kernel void series_flag_ends(const global uint *degrees, global uint *flags, uint n) {
   GRID_FOR(v, n) flags[v] = degrees[v] > 2;
 }
 
-// Find the ends of every chain.
+// Find the ends of every path.
 //
-// In       starts[k + 1]: where chains begin; slots: by chain; rows, indices, degrees; numbers[n]:
-//          of the vertices that are ends.
-// Out      ends[k]: twice the same for a chain that ends where it began, 0 for a cycle of inner
-//          vertices.
+// In       starts[k + 1]: where paths begin; slots[m]: by path; rows[m], indices[m], degrees[n];
+//          numbers[n]: of the vertices that are ends.
+// Out      ends[k].
 // Launch   any. O(m).
+// Needs    series_flag_heads, series_flag_ends and a scan of each.
+// Ensures  ends[c] = the numbers of path c's two ends: equal if it ends where it began, 0 and 0 for
+//          a cycle of inner vertices.
 kernel void series_find_ends(const global uint *starts, const global uint *slots,
                              const global uint *rows, const global uint *indices,
                              const global uint *degrees, const global uint *numbers,

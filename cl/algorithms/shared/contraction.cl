@@ -1,4 +1,5 @@
-// Contraction of a graph level by level: what lies between the primitives that its steps are made of.
+// Contraction of a graph level by level: what lies between the primitives that its steps are made
+// of.
 //
 // Source: Vineet, Harish, Patidar, Narayanan 2009, Algorithm 1, whose line numbers are those below;
 // Nobari, Cao, Karras and Bressan 2012, Algorithm 5, does the same by the same steps. How vertices
@@ -126,9 +127,11 @@ kernel void contraction_break_cycles(const global ulong *chosen, const global ui
 // Line 7: pointer doubling, several jumps a launch.
 //
 // In       parents[n].
-// Out      ancestors[n]: POINTER_JUMPS + 1 times the parent, or the representative if that is nearer.
+// Out      ancestors[n]: POINTER_JUMPS + 1 times the parent, or the representative if that is
+//          nearer.
 // Launch   any.
-kernel void contraction_double_pointers(const global uint *parents, global uint *ancestors, uint n) {
+kernel void contraction_double_pointers(const global uint *parents, global uint *ancestors,
+                                        uint n) {
   GRID_FOR(u, n) {
     uint ancestor = parents[u];
     for (uint jump = 0; jump < POINTER_JUMPS; ++jump) {
@@ -140,8 +143,8 @@ kernel void contraction_double_pointers(const global uint *parents, global uint 
   }
 }
 
-// Lines 8 and 9: mark the representatives of supervertices that can have edges; a scan numbers them.
-// Sorting the vertices by representative first gives the same numbers (boruvka/split.cl).
+// Lines 8 and 9: mark the representatives of supervertices that can have edges; a scan numbers
+// them. Sorting the vertices by representative first gives the same numbers (boruvka/split.cl).
 //
 // In  representatives[n]; chosen[n].  Out  marks[n]: 0 or 1.  Launch  any.
 kernel void contraction_mark_representatives(const global uint *representatives,

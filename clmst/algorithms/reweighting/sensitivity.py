@@ -1,9 +1,9 @@
-"""What is known of a forest as long as weights stay near.
+"""Sensitivity intervals: what is known of a forest as long as weights stay near.
 
 Host side of ``cl/algorithms/reweighting/sensitivity.cl`` and ``sensitivity_classify.cl``.
 
 Most edges of a graph are so much lighter or heavier than whatever they compete with that small
-changes do not matter to them. They are settled once; what is left is a small graph of candidates.
+changes do not matter to them. They are classified once; the candidates are a small graph.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ CLASSIFY_SOURCE = "algorithms/reweighting/sensitivity_classify.cl"
 # Steps from a weight to its double, as a power of two, by the bits of floats; integers count as
 # floats of 32. OCTAVE_BITS of sensitivity.cl.
 _OCTAVE_BITS = {16: 24, 32: 21, 64: 18}
-LEAST_REFERENCE = 16  # that can be noted: lone work-items look at so many at once
-_NONE = 0xFFFFFFFF  # what no weight is as heavy as; NO_WINNER
-# Places at which paths of forest edges are cut, and edges that they are chosen by: an edge is
-# ruled out by the paths up to the place below it, so more places leave fewer candidates.
+VECTOR = 16  # weights that kernels of CPUs take at a time; a reference has so many at least
+_NONE = 0xFFFFFFFF  # above all positions; NO_WINNER
+# Cuts of the scale into bins of forest edges, and sampled edges that they are chosen by: an edge is
+# ruled out by the paths up to the cut below it, so more positions leave fewer candidates.
 _CUTS, _SAMPLES = 96, 1 << 15
-# The forest edges whose places do not count: one in so many, the lightest.
+# The forest edges whose positions are raised to the floor: one in so many, the lightest.
 _LIGHTEST = 256
 _TREE = 1  # EDGE_IS_TREE
-# Rounds of contraction, at most, and the share of the list that has to go in one for another.
+# Rounds of contraction, at most, and the part of the list that a round must remove for another one.
 _MOST_ROUNDS, _LEAST_GAIN = 12, 1 / 64
 _PAIR = np.dtype(np.uint64)  # two words
 
@@ -45,11 +45,11 @@ class ReferenceWeights:
     Parameters
     ----------
     graph : DeviceGraph
-        Each edge stored once, with the row of each slot; LEAST_REFERENCE at least.
+        Each edge stored once, with the row of each slot; VECTOR at least.
     in_forest : DeviceArray of uint8, shape (m,)
     launch : Launcher
     maximum : bool
-    noted : DeviceArray of uint32, shape (m,)
+    records : DeviceArray of uint32, shape (m,)
         Memory for a word an edge.
 
     Attributes
@@ -57,9 +57,9 @@ class ReferenceWeights:
     word : mapping
         The macros that tell kernels how to read such weights.
     octave : int
-        Places on the scale from a weight to its double.
+        Steps on the scale from a weight to its double.
     floor : int
-        The place of all weights that are lighter.
+        The position of all weights that are lighter.
 
     Notes
     -----
@@ -73,65 +73,65 @@ class ReferenceWeights:
         launch: Launcher,
         *,
         maximum: bool,
-        noted: DeviceArray,
+        records: DeviceArray,
     ) -> None:
-        self.noted = noted
+        self.records = records
         self.word = graph.weight_defines(maximum=maximum)
         bits = self.word["WEIGHT_BITS"] if graph.encoded.kind == "float" else 32
         self.octave = 1 << _OCTAVE_BITS[bits]
         self.program = graph.device.program(SOURCE, **self.word)
         self._found = DeviceArray.empty(1, np.uint32, graph.device)
         self.floor = 0
-        self._note(graph, in_forest, launch)
-        places = self.forest_places(launch)
-        if places.size:
-            self.floor = int(places[places.size // _LIGHTEST])
-            self._note(graph, in_forest, launch)
+        self._record(graph, in_forest, launch)
+        positions = self.forest_positions(launch)
+        if positions.size:
+            self.floor = int(positions[positions.size // _LIGHTEST])
+            self._record(graph, in_forest, launch)
 
-    def _note(self, graph: DeviceGraph, in_forest: DeviceArray, launch: Launcher) -> None:
+    def _record(self, graph: DeviceGraph, in_forest: DeviceArray, launch: Launcher) -> None:
         m = graph.n_slots
         launch.for_each(
-            self.program, "sensitivity_note", m, graph.weights, in_forest, self.noted,
+            self.program, "sensitivity_record", m, graph.weights, in_forest, self.records,
             self.floor, m,
         )  # fmt: skip
 
-    def forest_places(self, launch: Launcher) -> Array:
-        """Return the places of a sample of the forest's edges on the scale, rising; waits."""
-        m = self.noted.size
+    def forest_positions(self, launch: Launcher) -> Array:
+        """Return the positions of a sample of the forest's edges on the scale, rising; waits."""
+        m = self.records.size
         count = min(_SAMPLES, m)
         words, drawn = (
             np.empty(count, np.uint32),
-            DeviceArray.empty(count, np.uint32, self.noted.device),
+            DeviceArray.empty(count, np.uint32, self.records.device),
         )
-        launch.for_each(self.program, "sensitivity_sample", count, self.noted, drawn, m, count)
+        launch.for_each(self.program, "sensitivity_sample", count, self.records, drawn, m, count)
         if count:
             launch.read(drawn.memory, words)
-        places: Array = np.sort(words[(words & _TREE) != 0] >> 2)
-        return places
+        positions: Array = np.sort(words[(words & _TREE) != 0] >> 2)
+        return positions
 
     def farthest(self, weights: Any, launch: Launcher) -> int:
-        """Return how far other weights are from these, in the ways that matter; waits. O(m)."""
+        """Return how far other weights have moved, in the directions that matter; wait. O(m)."""
         launch.fill(self._found.memory, 0, 1)
         launch.for_each(
-            self.program, "sensitivity_find_farthest", self.noted.size, weights, self.noted,
-            self._found, self.floor, self.noted.size,
+            self.program, "sensitivity_find_farthest", self.records.size, weights, self.records,
+            self._found, self.floor, self.records.size,
         )  # fmt: skip
         return launch.read_word(self._found.memory)
 
-    def verify(self, weights: Any, slack: int, strays: Any, launch: Launcher) -> None:
+    def verify(self, weights: Any, slack: int, violations: Any, launch: Launcher) -> None:
         """Enqueue the check that no weight has moved farther than it may. O(m)."""
         launch.for_each(
-            self.program, "sensitivity_verify", self.noted.size, weights, self.noted, strays,
-            self.floor, slack, self.noted.size,
+            self.program, "sensitivity_verify", self.records.size, weights, self.records,
+            violations, self.floor, slack, self.records.size,
         )  # fmt: skip
 
-    def settle(self, graph: DeviceGraph, slack: int, launch: Launcher) -> Candidates:
-        """Settle all edges that can be, for weights at most `slack` away; waits.
+    def classify(self, graph: DeviceGraph, slack: int, launch: Launcher) -> Candidates:
+        """Classify all edges, for weights at most `slack` away from the reference; wait.
 
         Parameters
         ----------
         graph : DeviceGraph
-            The one noted, under whatever weights.
+            That of the reference, under any weights.
         slack : int
         launch : Launcher
 
@@ -139,17 +139,17 @@ class ReferenceWeights:
         -----
         O(m + (n + candidates) log n).
         """
-        return _Settling(self, graph, slack, launch).run()
+        return _Classification(self, graph, slack, launch).run()
 
 
-class _Settling:
-    """What the steps share."""
+class _Classification:
+    """The arrays and arguments that all steps share."""
 
     def __init__(
-        self, noted: ReferenceWeights, graph: DeviceGraph, slack: int, launch: Launcher
+        self, reference: ReferenceWeights, graph: DeviceGraph, slack: int, launch: Launcher
     ) -> None:
-        self.graph, self.weights = graph, noted
-        self.noted, self.program = noted.noted, graph.device.program(CLASSIFY_SOURCE)
+        self.graph, self.weights = graph, reference
+        self.records, self.program = reference.records, graph.device.program(CLASSIFY_SOURCE)
         self.slack, self.launch = slack, launch
         self.m, self.n = self.graph.n_slots, self.graph.n_vertices
         self.parent = self._new(self.n)
@@ -161,7 +161,7 @@ class _Settling:
         self.launch.for_each(self.program, f"sensitivity_classify_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
-        """Do all steps."""
+        """Do all steps of the classification."""
         self._rule_out()
         ends, edges = self._contract(*self._list())
         return self._candidates(ends, edges)
@@ -169,80 +169,80 @@ class _Settling:
     def _rule_out(self) -> None:
         """Make candidates of the edges that no path of far lighter ones rules out."""
         cuts = self._cuts()
-        slots, starts = self._windows(cuts)
+        slots, starts = self._bins(cuts)
         self._each("begin_sets", self.n, self.parent, self.n)
-        others = len(cuts) + 1  # the first window of edges that are not in the noted forest
+        others = len(cuts) + 1  # the first bin of edges outside the reference forest
         for w in range(others):
             for kernel, at, changed in (
-                ("keep_window", others + w, (self.parent, self.noted)),
-                ("join_window", w, (self.parent,)),
+                ("keep_bin", others + w, (self.parent, self.records)),
+                ("join_bin", w, (self.parent,)),
             ):
                 first, k = starts[at], starts[at + 1] - starts[at]
                 rows, indices = self.graph.rows, self.graph.indices
                 self._each(kernel, k, slots, rows, indices, *changed, first, k)
 
-    def _windows(self, cuts: list[int]) -> tuple[DeviceArray, list[int]]:
-        """Return slots by window, and where each window begins; the last one is empty."""
+    def _bins(self, cuts: list[int]) -> tuple[DeviceArray, list[int]]:
+        """Return slots by bin, and where each bin begins; the last one is empty."""
         m, count = self.m, 2 * (len(cuts) + 1)
-        windows, slots, found = self._new(m), self._new(m), self._new(count + 1)
-        places = DeviceArray.from_host(np.array(cuts or [0], np.uint32), self.graph.device)
+        bins, slots, found = self._new(m), self._new(m), self._new(count + 1)
+        positions = DeviceArray.from_host(np.array(cuts or [0], np.uint32), self.graph.device)
         self._each(
-            "find_windows", m, self.noted, places, windows, slots, len(cuts), 2 * self.slack, m
+            "find_bins", m, self.records, positions, bins, slots, len(cuts), 2 * self.slack, m
         )
-        windows, slots = sort_by_key(
-            windows, slots, key_bits=count.bit_length(), keys_out=windows, launch=self.launch
+        bins, slots = sort_by_key(
+            bins, slots, key_bits=count.bit_length(), keys_out=bins, launch=self.launch
         )
-        self._each("find_starts", count + 1, windows, found, count + 1, m)
+        self._each("find_starts", count + 1, bins, found, count + 1, m)
         starts = np.empty(count + 1, np.uint32)
         self.launch.read(found.memory, starts)
         return slots, starts.tolist()
 
     def _cuts(self) -> list[int]:
-        """Return rising places on the scale, between which are equally many forest edges."""
-        places = self.weights.forest_places(self.launch)
-        if not places.size:
+        """Return rising positions on the scale, between which are equally many forest edges."""
+        positions = self.weights.forest_positions(self.launch)
+        if not positions.size:
             return []
-        at = np.linspace(0, places.size - 1, _CUTS + 1).astype(int)[1:]
-        return [int(cut) for cut in np.unique(places[at])]
+        at = np.linspace(0, positions.size - 1, _CUTS + 1).astype(int)[1:]
+        return [int(cut) for cut in np.unique(positions[at])]
 
     def _list(self) -> tuple[DeviceArray, DeviceArray]:
-        """Return the candidates: their ends, and (place on the scale, slot)."""
+        """Return the candidates: their ends, and (position, slot)."""
         flags = self._new(self.m, np.uint8)
-        self._each("flag_candidates", self.m, self.noted, flags, self.m)
+        self._each("flag_candidates", self.m, self.records, flags, self.m)
         slots, total = positions(flags, launch=self.launch)
         k = self.launch.read_word(total.memory)
         ends, edges = self._new(k, _PAIR), self._new(k, _PAIR)
         self._each(
-            "list", k, self.noted, self.graph.rows, self.graph.indices, slots, ends, edges, k
+            "list", k, self.records, self.graph.rows, self.graph.indices, slots, ends, edges, k
         )
         return ends, edges
 
     def _contract(self, ends: DeviceArray, edges: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
         """Join components by edges that are in for certain, as long as that pays."""
-        lightest, holders = self._new(self.n), self._new(self.n)
+        lightest, winners = self._new(self.n), self._new(self.n)
         self._each("begin_sets", self.n, self.parent, self.n)
         for _ in range(_MOST_ROUNDS):
             before = ends.size
             if not before:
                 break
             self.launch.fill(lightest.memory, _NONE, self.n)
-            self.launch.fill(holders.memory, _NONE, self.n)
+            self.launch.fill(winners.memory, _NONE, self.n)
             self._each("find_lightest", before, ends, edges, lightest, before)
-            self._each("hold", before, ends, edges, lightest, holders, 2 * self.slack, before)
+            self._each("reserve", before, ends, edges, lightest, winners, 2 * self.slack, before)
             self._each(
-                "join_winners", before, ends, edges, holders, self.noted, self.parent, before
+                "join_winners", before, ends, edges, winners, self.records, self.parent, before
             )
             stays = self._new(before, np.uint8)
-            self._each("contract", before, ends, edges, self.parent, self.noted, stays, before)
+            self._each("contract", before, ends, edges, self.parent, self.records, stays, before)
             ends, edges, total = compact(ends, stays, values=edges, launch=self.launch)
-            left = self.launch.read_word(total.memory)
-            ends, edges = ends[:left], edges[:left]
-            if before - left < _LEAST_GAIN * before:
+            remaining = self.launch.read_word(total.memory)
+            ends, edges = ends[:remaining], edges[:remaining]
+            if before - remaining < _LEAST_GAIN * before:
                 break
         return ends, edges
 
     def _candidates(self, ends: DeviceArray, edges: DeviceArray) -> Candidates:
-        """Return what is left, its components numbered."""
+        """Return the candidates, with numbered components."""
         k, flags = ends.size, self._new(self.n, np.uint8)
         slots, numbers = self._new(k), self._new(self.n)
         self.launch.fill(flags.memory, 0, self.n, np.uint8)
@@ -255,5 +255,5 @@ class _Settling:
         n_words = -(-self.m // 32)
         kept = self.graph.device.allocate(max(4 * n_words, 4))
         self.launch.fill(kept, 0, n_words)
-        self._each("show", self.m, self.noted, kept, self.m)
+        self._each("expand", self.m, self.records, kept, self.m)
         return Candidates(n_vertices=count, ends=own, slots=slots, kept=kept)

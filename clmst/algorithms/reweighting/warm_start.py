@@ -1,4 +1,4 @@
-"""Solves that begin with what an earlier one has settled, where weights have hardly moved."""
+"""Warm starts: solves that reuse the classification of edges while weights stay near."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from clmst.algorithms.filter_boruvka.gpu import CandidateRun, plan_candidates
 from clmst.algorithms.filter_boruvka.plan import Plan
-from clmst.algorithms.reweighting.sensitivity import LEAST_REFERENCE, ReferenceWeights
+from clmst.algorithms.reweighting.sensitivity import VECTOR, ReferenceWeights
 from clmst.algorithms.shared.solution import Solution
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
@@ -16,8 +16,7 @@ from clmst.runtime.launcher import Launcher
 
 # Graphs of fewer edges are solved in the time that checking their weights takes.
 _LEAST_EDGES = 1 << 16
-# How far weights may stray, in octaves: from one round to the next, for it to be worth while to
-# prepare for more of that; and what is prepared for, at most.
+# Octaves: the greatest move between two rounds for which intervals pay; the greatest slack.
 _NEAR, _FAR = 0.45, 0.5
 # What is prepared for, as a multiple of how far weights have gone: at first, and once that did not
 # last, as where weights wander ever farther.
@@ -46,24 +45,24 @@ class WarmStart:
 
     Notes
     -----
-    4 bytes an edge for what is noted; while edges are settled 17 more an edge and 12 a vertex;
+    4 bytes an edge for the reference; during the classification 17 more an edge and 12 a vertex;
     then 28 a candidate, and an eighth an edge.
     """
 
     def __init__(self, *, maximum: bool) -> None:
         self.maximum = maximum
-        self._noted: ReferenceWeights | None = None
+        self._reference: ReferenceWeights | None = None
         self._plan: Plan | None = None
         self._slack = 0
         self._memory: DeviceArray | None = None
-        self._strays: DeviceArray
-        self._served = 0  # solves by what is settled now
+        self._violations: DeviceArray
+        self._served = 0  # solves with this classification
         self._margin = _MARGIN
         self._pause = 0  # rounds to come without a look
         self._next_pause = 1
 
     def begin(self, graph: DeviceGraph, launch: Launcher) -> CandidateRun | None:
-        """Begin to solve by what is settled, if anything is; not waited for.
+        """Enqueue a solve of the candidates if there is a classification; do not wait.
 
         Parameters
         ----------
@@ -71,15 +70,15 @@ class WarmStart:
             Each edge stored once, with the row of each slot.
         launch : Launcher
         """
-        if self._noted is not None and not self._is_like(graph):
+        if self._reference is not None and not self._is_like(graph):
             self.forget()
-        if self._noted is None or self._plan is None:
+        if self._reference is None or self._plan is None:
             return None
-        self._noted.verify(graph.weights, self._slack, self._strays.memory, launch)
+        self._reference.verify(graph.weights, self._slack, self._violations.memory, launch)
         return CandidateRun(graph, self._plan, launch)
 
     def end(self, run: CandidateRun, launch: Launcher) -> dict[str, Any] | None:
-        """Return what a solve tells, or None if a weight had strayed: it was in vain then. Waits.
+        """Return the statistics of a solve, or None if there is a violation; wait.
 
         Parameters
         ----------
@@ -87,7 +86,7 @@ class WarmStart:
             By :meth:`begin`.
         launch : Launcher
         """
-        if launch.read_word(self._strays.memory):
+        if launch.read_word(self._violations.memory):
             self._plan = None
             if self._served < _LASTING:
                 self._margin = _WIDE_MARGIN
@@ -98,12 +97,16 @@ class WarmStart:
         self._served += 1
         if self._served == _LASTING:
             self._next_pause = 1
-        left = run.candidates
-        told = {"edges": left.n_edges, "vertices": left.n_vertices, "solves": self._served}
-        return {**run.stats(), "warm_start": told}
+        remaining = run.candidates
+        counts = {
+            "edges": remaining.n_edges,
+            "vertices": remaining.n_vertices,
+            "solves": self._served,
+        }
+        return {**run.stats(), "warm_start": counts}
 
     def learn(self, graph: DeviceGraph, solution: Solution, launch: Launcher) -> None:
-        """Note a round that was solved anew; if it is like the one noted, settle what can be.
+        """Learn from a round that was solved anew: make it the reference, or classify its edges.
 
         Parameters
         ----------
@@ -112,49 +115,49 @@ class WarmStart:
         solution : Solution
             Of the graph; nothing is learnt of one that was found in both directions of edges.
         """
-        least = max(_LEAST_EDGES, LEAST_REFERENCE)
+        least = max(_LEAST_EDGES, VECTOR)
         if graph.n_slots < least or solution.in_forest.size != graph.n_slots:
             return
         if self._pause:
             self._pause -= 1
-        elif self._noted is None:
-            self._note(graph, solution, launch)
+        elif self._reference is None:
+            self._record(graph, solution, launch)
         else:
-            moved = self._noted.farthest(graph.weights, launch)
-            if not self._settle(self._noted, moved, graph, launch):
+            moved = self._reference.farthest(graph.weights, launch)
+            if not self._classify(self._reference, moved, graph, launch):
                 self.forget()
                 self._wait_longer()
 
     def forget(self) -> None:
         """Forget all rounds."""
-        self._noted = self._plan = None
+        self._reference = self._plan = None
 
     def _is_like(self, graph: DeviceGraph) -> bool:
-        """Whether weights are words like the noted ones."""
-        assert self._noted is not None
-        return graph.weight_defines(maximum=self.maximum) == self._noted.word
+        """Whether weights are words like the reference weights."""
+        assert self._reference is not None
+        return graph.weight_defines(maximum=self.maximum) == self._reference.word
 
-    def _note(self, graph: DeviceGraph, solution: Solution, launch: Launcher) -> None:
+    def _record(self, graph: DeviceGraph, solution: Solution, launch: Launcher) -> None:
         if self._memory is None:
             self._memory = DeviceArray.empty(graph.n_slots, np.uint32, graph.device)
-            self._strays = DeviceArray.empty(1, np.uint32, graph.device)
-        self._noted = ReferenceWeights(
-            graph, solution.in_forest, launch, maximum=self.maximum, noted=self._memory
+            self._violations = DeviceArray.empty(1, np.uint32, graph.device)
+        self._reference = ReferenceWeights(
+            graph, solution.in_forest, launch, maximum=self.maximum, records=self._memory
         )
 
-    def _settle(
-        self, noted: ReferenceWeights, moved: int, graph: DeviceGraph, launch: Launcher
+    def _classify(
+        self, reference: ReferenceWeights, moved: int, graph: DeviceGraph, launch: Launcher
     ) -> bool:
         """Settle edges for weights that move as far, if that leaves few; return whether it does."""
-        if moved > _NEAR * noted.octave:
+        if moved > _NEAR * reference.octave:
             return False
-        slack = min(int(self._margin * moved) + 1, int(_FAR * noted.octave))
-        candidates = noted.settle(graph, slack, launch)
+        slack = min(int(self._margin * moved) + 1, int(_FAR * reference.octave))
+        candidates = reference.classify(graph, slack, launch)
         if candidates.n_edges > _MOST_LEFT * graph.n_slots:
             return False
         self._plan = plan_candidates(graph, candidates, launch, maximum=self.maximum)
         self._slack, self._served = slack, 0
-        launch.fill(self._strays.memory, 0, 1)
+        launch.fill(self._violations.memory, 0, 1)
         return True
 
     def _wait_longer(self) -> None:

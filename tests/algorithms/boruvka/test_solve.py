@@ -91,7 +91,7 @@ def test_kernels_use_no_atomics_on_global_memory() -> None:
         for file in files
         for word in re.findall(r"\b(\w*atom\w*|\w+_claim_\w+)\(", file.read_text("utf-8"))
     }
-    assert found == {("split_share.cl", "atomic_inc")}
+    assert found == {("split_range.cl", "atomic_inc")}
 
 
 @pytest.mark.parametrize(

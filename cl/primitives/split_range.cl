@@ -1,29 +1,37 @@
-// How a work-group splits its share, tile by tile.
+// How a work-group splits its range, tile by tile.
 //
-// A tile is sorted in local memory, so that what goes to one digit's place is a run of neighbours,
-// written by neighbouring work-items. Records and values go through the same local memory, one after
-// the other, word by word: lanes that move one word each meet all banks, whatever the record.
-#ifndef CLMST_PRIMITIVES_SPLIT_SHARE
-#define CLMST_PRIMITIVES_SPLIT_SHARE
+// A tile is sorted in local memory, so that the records of a digit are neighbours, written by
+// neighbouring work-items. A tile of 8 records with digits of 1 bit:
+//
+//     tile      a1 b0 c1 d1 e0 f1 g0 h0
+//     sorted    b0 e0 g0 h0 a1 c1 d1 f1      in local memory (rank.cl)
+//     out       b0 e0 g0 h0 -> from next[0] on;  a1 c1 d1 f1 -> from next[1] on
+//
+// Records and values go through the same local memory, one after the other, word by word: lanes
+// that move one word each use all banks, whatever the record.
+#ifndef CLMST_PRIMITIVES_SPLIT_RANGE
+#define CLMST_PRIMITIVES_SPLIT_RANGE
 
 #include "device/rank.cl"
 #include "primitives/split_record.cl"
 
 #if WG_SIZE > 1
 
-// How many of `valid` elements are at `first` or behind it. To compare constants with this one number
-// keeps compilers from holding a sum in a register for each element.
+// The number of `valid` elements from `first` on. Constants are compared with this one number, so
+// that compilers need no register for a sum of each element.
 static inline uint tile_left(uint valid, uint first) {
   return valid > first ? valid - first : 0;
 }
 
-// Histograms that neighbouring work-items fill in turn, so that they less often wait for each other.
+// Histograms that neighbouring work-items fill in turn, so that they seldom wait for each other.
 #define COPIES (RADIX > 32 ? 8 : 32)
 #define PARTS ((RADIX + 1) * COPIES)
 
-// Count the digits of records begin to end - 1: for each digit, COPIES parts, and those of what is
-// not there. Backwards: what the scatter reads first is then what was read last.
-static inline void share_count(const global uint *in, size_t begin, size_t end, uint shift,
+// Count the digits of the records [begin, end) in COPIES parts a digit; missing records have digit
+// RADIX. Backwards, so that the scatter first reads what was read last, which is in the cache.
+//
+// Scope    the whole work-group; ends with a barrier.
+static inline void range_count(const global uint *in, size_t begin, size_t end, uint shift,
                                uint mask, local uint *counts) {
   const uint me = get_local_id(0);
   for (uint i = me; i < PARTS; i += WG_SIZE) counts[i] = 0;
@@ -43,47 +51,53 @@ static inline void share_count(const global uint *in, size_t begin, size_t end, 
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// The number of a digit's records, from its parts; neighbouring digits begin with different ones.
-static inline uint share_digit_count(const local uint *counts, uint digit) {
+// The number of a digit's records, from its parts. Neighbouring digits begin with different parts,
+// in different banks.
+static inline uint range_digit_count(const local uint *counts, uint digit) {
   uint sum = 0;
   for (uint c = 0; c < COPIES; ++c) sum += counts[digit * COPIES + (c + digit) % COPIES];
   return sum;
 }
 
-// Digits whose places a work-item keeps: d = its number in the work-group + k * WG_SIZE.
-#define PLACES_EACH ((RADIX + WG_SIZE - 1) / WG_SIZE)
+// Digits whose next index a work-item keeps: d = its index in the work-group + k * WG_SIZE.
+#define DIGITS_EACH ((RADIX + WG_SIZE - 1) / WG_SIZE)
 
-// Where this work-group's records of each digit go: next[k]. Must be reached by the whole
-// work-group. `counts`: as split_scatter gets them; null: all zero. `starts` has RADIX words.
-static inline void wg_first_places(const global uint *counts, uint *next, local uint *starts,
-                                   local uint *scratch) {
+// next[k] = the index in the sorted array of this work-group's first record of the k-th digit that
+// the work-item keeps.
+//
+// In       counts: as split_scatter gets them; null: all zero.
+// Temp     starts[RADIX], scratch[WG_SIZE]: local memory; starts is free after a barrier.
+// Scope    the whole work-group.
+static inline void wg_first_indices(const global uint *counts, uint *next, local uint *starts,
+                                    local uint *scratch) {
   const size_t groups = get_num_groups(0);
   const uint me = get_local_id(0);
-  uint totals[PLACES_EACH], sum = 0, total;
+  uint totals[DIGITS_EACH], sum = 0, total;
 #pragma unroll
-  for (uint k = 0; k < PLACES_EACH; ++k) {
-    const uint d = me * PLACES_EACH + k;
+  for (uint k = 0; k < DIGITS_EACH; ++k) {
+    const uint d = me * DIGITS_EACH + k;
     totals[k] = counts != 0 && d < RADIX ? counts[RADIX * groups + d] : 0;
     sum += totals[k];
   }
   uint start = wg_exclusive_sum_u32(sum, &total, scratch);
 #pragma unroll
-  for (uint k = 0; k < PLACES_EACH; ++k) {
-    const uint d = me * PLACES_EACH + k;
+  for (uint k = 0; k < DIGITS_EACH; ++k) {
+    const uint d = me * DIGITS_EACH + k;
     if (d < RADIX) starts[d] = start;
     start += totals[k];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
-  for (uint k = 0; k < PLACES_EACH; ++k) {
+  for (uint k = 0; k < DIGITS_EACH; ++k) {
     const uint d = me + k * WG_SIZE;
     next[k] = 0;
     if (counts != 0 && d < RADIX) next[k] = starts[d] + counts[d * groups + get_group_id(0)];
   }
 }
 
-// Load what this work-item holds of the `valid` elements of the tile at `in`, the rest being zero.
-static inline void tile_load(uint me, const global uint *in, uint n_words, uint valid, uint *items) {
+// Load this work-item's part of the `valid` elements of the tile at `in`; the rest is zero.
+static inline void tile_load(uint me, const global uint *in, uint n_words, uint valid,
+                             uint *items) {
   const uint left = tile_left(valid, rank_first(me));
   const global uint *from = in + (size_t)rank_first(me) * n_words;
 #pragma unroll
@@ -92,8 +106,10 @@ static inline void tile_load(uint me, const global uint *in, uint n_words, uint 
                         items + j * n_words);
 }
 
-// Rank what this work-item holds of a tile. What is behind the valid records ranks behind them,
-// being last and having the last digit.
+// Rank this work-item's records of a tile. Missing records come after the valid ones: they are the
+// last of the last digit.
+//
+// Scope    the whole work-group.
 static inline void wg_rank_records(uint me, const uint *records, uint valid, uint shift, uint mask,
                                    uint *ranks, local uint *ranking, local uint *scratch) {
   const uint left = tile_left(valid, rank_first(me));
@@ -105,22 +121,22 @@ static inline void wg_rank_records(uint me, const uint *records, uint valid, uin
   wg_rank(me, ranks, ranking, scratch);
 }
 
-// Tell where the records of the ranked tile go: sorted record i with digit d to
-// places[d] - (valid - i), the difference being what its work-item knows of i anyway.
-static inline void tile_place(uint me, uint *next, const local uint *ranking, uint valid, bool alone,
-                              local uint *places) {
+// Compute where the records of the ranked tile go: sorted record i with digit d goes to
+// next_index[d] - (valid - i); its work-item knows the difference.
+static inline void tile_index(uint me, uint *next, const local uint *ranking, uint valid,
+                              bool alone, local uint *next_index) {
 #pragma unroll
-  for (uint k = 0; k < PLACES_EACH; ++k) {
+  for (uint k = 0; k < DIGITS_EACH; ++k) {
     const uint d = me + k * WG_SIZE;
     if (d < RADIX) {
       const uint start = rank_start(ranking, d);
-      places[d] = valid + (alone ? 0 : next[k] - start);
+      next_index[d] = valid + (alone ? 0 : next[k] - start);
       next[k] += rank_start(ranking, d + 1) - start;
     }
   }
 }
 
-// Put what this work-item holds of a tile where the tile, sorted, has it.
+// Write this work-item's part of a tile to the sorted tile in local memory.
 static inline void tile_exchange(const uint *items, uint n_words, const uint *ranks,
                                  local uint *sorted) {
 #pragma unroll
@@ -128,9 +144,9 @@ static inline void tile_exchange(const uint *items, uint n_words, const uint *ra
     for (uint w = 0; w < n_words; ++w) sorted[w * TILE + ranks[j]] = items[j * n_words + w];
 }
 
-// Write the sorted tile's records to their places, to[j] telling where item j went.
+// Write the sorted tile's records to global memory; to[j] = the index that item j went to.
 static inline void tile_write_records(uint me, const local uint *sorted, uint valid, uint shift,
-                                      uint mask, const local uint *places, uint *to,
+                                      uint mask, const local uint *next_index, uint *to,
                                       global uint *out) {
   const uint left = tile_left(valid, me);
 #pragma unroll
@@ -138,13 +154,13 @@ static inline void tile_write_records(uint me, const local uint *sorted, uint va
     uint record[RECORD_WORDS];
 #pragma unroll
     for (uint w = 0; w < RECORD_WORDS; ++w) record[w] = (sorted + me)[w * TILE + j * WG_SIZE];
-    to[j] = places[record_digit(record, shift, mask)] - left + j * WG_SIZE;
+    to[j] = next_index[record_digit(record, shift, mask)] - left + j * WG_SIZE;
     if (j * WG_SIZE < left) words_store(out, to[j], RECORD_WORDS, record);
   }
 }
 
 #if VALUE_WORDS > 0
-// Write the sorted tile's values to where their records went.
+// Write the sorted tile's values to the indices of their records.
 static inline void tile_write_values(uint me, const local uint *sorted, uint valid, const uint *to,
                                      global uint *out) {
   const uint left = tile_left(valid, me);

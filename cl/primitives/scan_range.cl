@@ -1,0 +1,185 @@
+// How a lane group works through its range of an array: one tile after the other.
+//
+// In a tile every work-item has CHUNKS chunks of CHUNK_ITEMS consecutive elements, one vector load
+// each. The chunks of a lane group's work-items interleave, so that loads are coalesced. With 4
+// lanes, 2 chunks and 4 elements a chunk:
+//
+//     element    0 .. 3   4 .. 7   8 .. 11   12 .. 15   16 .. 19   20 .. 23   24 .. 27   28 .. 31
+//     lane         0        1         2          3          0          1          2          3
+//     chunk        0        0         0          0          1          1          1          1
+#ifndef CLMST_PRIMITIVES_SCAN_RANGE
+#define CLMST_PRIMITIVES_SCAN_RANGE
+
+// Bytes that a work-item loads from each tile: a multiple of 16 up to 128.
+#ifndef BYTES_PER_ITEM
+#define BYTES_PER_ITEM 64
+#endif
+
+#include "primitives/scan_kind.cl"
+
+#include "device/lane_group.cl"
+
+#if T_BYTES < 16
+#define CHUNK_ITEMS (16 / T_BYTES)
+typedef uint4 chunk_t;
+#else
+#define CHUNK_ITEMS 1
+typedef T chunk_t;
+#endif
+// The byte flags of a chunk as one word.
+#if CHUNK_ITEMS == 4
+typedef uint flag_chunk_t;
+#elif CHUNK_ITEMS == 2
+typedef ushort flag_chunk_t;
+#else
+typedef uchar flag_chunk_t;
+#endif
+#define CHUNK_BYTES (T_BYTES * CHUNK_ITEMS)
+#define CHUNKS (BYTES_PER_ITEM > CHUNK_BYTES ? BYTES_PER_ITEM / CHUNK_BYTES : 1)
+#define ITEMS (CHUNKS * CHUNK_ITEMS)
+#define RANGE_TILE ((size_t)ITEMS * LANE_GROUP)
+
+// A work-item's part of a tile; bit i of `heads`: whether items[i] is a head.
+typedef struct {
+  T items[ITEMS] __attribute__((aligned(sizeof(chunk_t))));
+  uint heads;
+} tile_t;
+
+// The index in the array of this work-item's chunk j of the tile at `tile`.
+static inline size_t range_chunk(size_t tile, uint j) {
+  return tile + ((size_t)j * LANE_GROUP + lane_group_item()) * CHUNK_ITEMS;
+}
+
+static inline bool range_is_head(const tile_t *own, uint i) {
+  return SEGMENTED && (own->heads >> i & 1) != 0;
+}
+
+// Separate the head flag from items[i], where it is packed.
+static inline void range_unpack(tile_t *own, uint i) {
+#if SEGMENTS == SEGMENTS_PACKED
+  const T top = (T)1 << (8 * T_BYTES - 1);
+  own->heads |= (uint)(own->items[i] >> (8 * T_BYTES - 1)) << i;
+  own->items[i] &= ~top;
+#endif
+}
+
+// Load the tile at `tile`; elements from `end` on are IDENTITY.
+static inline void range_load(const global T *in, const global uchar *flags, size_t tile,
+                              size_t end, tile_t *own) {
+  own->heads = 0;
+  if (tile + RANGE_TILE <= end) {
+    for (uint j = 0; j < CHUNKS; ++j)
+      *(chunk_t *)(own->items + j * CHUNK_ITEMS) =
+          *(const global chunk_t *)(in + range_chunk(tile, j));
+  } else {
+    for (uint j = 0; j < CHUNKS; ++j)
+      for (uint k = 0; k < CHUNK_ITEMS; ++k) {
+        const size_t i = range_chunk(tile, j) + k;
+        own->items[j * CHUNK_ITEMS + k] = i < end ? in[i] : IDENTITY;
+      }
+  }
+#if SEGMENTS == SEGMENTS_FLAGS
+  for (uint j = 0; j < CHUNKS; ++j) {
+    const size_t at = range_chunk(tile, j);
+    uint bytes = 0;
+    if (tile + RANGE_TILE <= end)
+      bytes = *(const global flag_chunk_t *)(flags + at);
+    else
+      for (uint k = 0; k < CHUNK_ITEMS; ++k)
+        if (at + k < end) bytes |= (uint)flags[at + k] << (8 * k);
+    for (uint k = 0; k < CHUNK_ITEMS; ++k)
+      own->heads |= (uint)((bytes >> (8 * k) & 0xff) != 0) << (j * CHUNK_ITEMS + k);
+  }
+#endif
+  for (uint i = 0; i < ITEMS; ++i) range_unpack(own, i);
+}
+
+static inline void range_store(global T *out, size_t tile, size_t end, const tile_t *own) {
+  if (tile + RANGE_TILE <= end) {
+    for (uint j = 0; j < CHUNKS; ++j)
+      *(global chunk_t *)(out + range_chunk(tile, j)) =
+          *(const chunk_t *)(own->items + j * CHUNK_ITEMS);
+  } else {
+    for (uint j = 0; j < CHUNKS; ++j)
+      for (uint k = 0; k < CHUNK_ITEMS; ++k) {
+        const size_t i = range_chunk(tile, j) + k;
+        if (i < end) out[i] = own->items[j * CHUNK_ITEMS + k];
+      }
+  }
+}
+
+// The partial result of chunk j of a tile.
+static inline void range_chunk_run(const tile_t *own, uint j, partial_t *run) {
+  partial_clear(run);
+  for (uint k = 0; k < CHUNK_ITEMS; ++k) {
+    const uint i = j * CHUNK_ITEMS + k;
+    const partial_t one = {own->items[i], range_is_head(own, i)};
+    partial_append(run, one);
+  }
+}
+
+#if LANE_GROUP == 1
+#include "primitives/scan_serial.cl"
+#else
+// The partial result of in[begin, end).
+//
+// Scope    a whole lane group; *total is the same in all of its work-items.
+static inline void range_reduce(const global T *in, const global uchar *flags, size_t begin,
+                                size_t end, partial_t *total, local T *sums, local uint *heads) {
+  tile_t own;
+#if COMMUTATIVE && !SEGMENTED
+  // Order is free, so every position of a tile is combined by itself, without exchange. Backwards,
+  // so that the downsweep first reads what was read last, which is in the cache.
+  T columns[ITEMS];
+  for (uint i = 0; i < ITEMS; ++i) columns[i] = IDENTITY;
+  for (size_t tiles = begin < end ? (end - begin - 1) / RANGE_TILE + 1 : 0; tiles > 0; --tiles) {
+    range_load(in, flags, begin + (tiles - 1) * RANGE_TILE, end, &own);
+    for (uint i = 0; i < ITEMS; ++i) columns[i] = combine(columns[i], own.items[i]);
+  }
+  partial_t run;
+  partial_clear(&run);
+  for (uint i = 0; i < ITEMS; ++i) run.sum = combine(run.sum, columns[i]);
+  lane_group_scan(&run, total, sums, heads);
+#else
+  partial_clear(total);
+  for (size_t tile = begin; tile < end; tile += RANGE_TILE) {
+    range_load(in, flags, tile, end, &own);
+    for (uint j = 0; j < CHUNKS; ++j) {
+      partial_t run, row;
+      range_chunk_run(&own, j, &run);
+      lane_group_scan(&run, &row, sums, heads);
+      partial_append(total, row);
+    }
+  }
+#endif
+}
+
+// Scan in[begin, end) into out. *carry: in, the partial result of all before; out, of both.
+//
+// Scope    a whole lane group; *carry is the same in all of its work-items.
+static inline void range_scan(const global T *in, const global uchar *flags, global T *out,
+                              size_t begin, size_t end, partial_t *carry, local T *sums,
+                              local uint *heads) {
+  tile_t own;
+  for (size_t tile = begin; tile < end; tile += RANGE_TILE) {
+    range_load(in, flags, tile, end, &own);
+    for (uint j = 0; j < CHUNKS; ++j) {
+      partial_t run, row;
+      range_chunk_run(&own, j, &run);
+      lane_group_scan(&run, &row, sums, heads);
+      partial_prepend(&run, *carry);
+      partial_append(carry, row);
+      for (uint k = 0; k < CHUNK_ITEMS; ++k) {
+        const uint i = j * CHUNK_ITEMS + k;
+        if (range_is_head(&own, i)) run.sum = IDENTITY;
+        const T item = own.items[i];
+        own.items[i] = EXCLUSIVE ? run.sum : combine(run.sum, item);
+        run.sum = combine(run.sum, item);
+      }
+    }
+    range_store(out, tile, end, &own);
+  }
+}
+#endif
+
+#endif
