@@ -18,6 +18,7 @@ from clmst.core.errors import FormerNameWarning, InvalidArgumentError
 from clmst.core.graph_checks import MAX_VERTICES
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.trust import NoFamilyLeftError
 
 
 def check_name(name: str) -> None:
@@ -96,14 +97,27 @@ def choose(
     if name == "auto" and of_options is not None:
         name = of_options
     if name == "auto":
-        names = in_order(device, graph)
-        if graph is None or device.trust.given:
-            name = next(names)
-        else:
-            name = earned.first_trusted(graph, names, maximum=maximum)
+        name = _quickest(device, graph, maximum=maximum)
     elif graph is not None and (options is None or of_options is not None):
         earned.require(name, graph, maximum=maximum, options=options)
     return name, ALGORITHMS[name].solve
+
+
+def _quickest(device: Device, graph: DeviceGraph | None, *, maximum: bool) -> str:
+    """Return the first algorithm in order that the device is trusted with.
+
+    Raises
+    ------
+    NoFamilyLeftError
+        There is none.
+    """
+    reasons = []
+    for name in in_order(device, graph):
+        reason = None if graph is None else earned.refusal(name, graph, maximum=maximum)
+        if reason is None:
+            return name
+        reasons.append(f"{name}: {reason}")
+    raise NoFamilyLeftError(device, f"no algorithm passed its self-test ({'; '.join(reasons)})")
 
 
 def in_order(device: Device, graph: DeviceGraph | None) -> Iterator[str]:

@@ -6,7 +6,6 @@ what most solves do not need.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -16,7 +15,7 @@ from clmst.core.weight_keys import WeightKind
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.trust import KernelFamily, NoFamilyLeftError
+from clmst.runtime.trust import KernelFamily
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,25 +233,12 @@ def require(algorithm: str, graph: DeviceGraph, *, maximum: bool, options: Any) 
         trust.require(family_of(algorithm), case)
 
 
-def first_trusted(graph: DeviceGraph, names: Iterable[str], *, maximum: bool) -> str:
-    """Return the first of some algorithms that a graph's device is trusted with.
-
-    Raises
-    ------
-    NoFamilyLeftError
-        There is none.
-    """
+def refusal(algorithm: str, graph: DeviceGraph, *, maximum: bool) -> str | None:
+    """Return why a graph's device is not trusted with an algorithm; None if it is."""
     trust = graph.device.trust
-    case = case_of(graph, maximum=maximum)
-    reasons = []
-    for name in names:
-        reason = trust.refusal(family_of(name), case)
-        if reason is None:
-            return name
-        reasons.append(f"{name}: {reason}")
-    raise NoFamilyLeftError(
-        graph.device, f"no algorithm passed its self-test ({'; '.join(reasons)})"
-    )
+    if trust.given:
+        return None
+    return trust.refusal(family_of(algorithm), case_of(graph, maximum=maximum))
 
 
 def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: Any) -> None:

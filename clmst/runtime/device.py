@@ -209,9 +209,8 @@ class Device:
     def _from_pool(self, n_bytes: int) -> Any:
         import pyopencl as cl
 
-        forking.check()
         try:
-            with self.lock:  # a new buffer is a command in the queue, see Launcher
+            with self.lock:  # a new buffer is a command in the queue; raises in a forked child
                 return self._pool.allocate(n_bytes)
         except cl.Error as error:
             if not failures.is_out_of_memory(error):
