@@ -13,7 +13,7 @@ from hypothesis import settings
 
 from clmst.runtime import binary_cache
 from clmst.runtime.device import Device
-from tests.strategies import register_profiles
+from tests.strategies import draw_examples_for, register_profiles, share_examples
 from tests.variants import variants
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -42,6 +42,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test that takes `device` on every usable device in every variant."""
     if "device" in metafunc.fixturenames:
         params = [pytest.param(v.device, id=v.name) for v in variants()]
+        share_examples(metafunc.function, len(params))
         metafunc.parametrize("device", params or [pytest.param(None, marks=_no_device())])
 
 
@@ -61,6 +62,15 @@ def pytest_collection_finish() -> None:
 
 def _no_device() -> pytest.MarkDecorator:
     return pytest.mark.xfail(reason="this machine has no usable OpenCL device", run=False)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Give each variant of a device random examples of its own."""
+    if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+        used = item.callspec.params.get("device")
+        name = next((v.name for v in variants() if v.device is used), None)
+        if name is not None:
+            draw_examples_for(item.function, name)
 
 
 @pytest.fixture(autouse=True)

@@ -8,12 +8,15 @@ draws than one of three, and the same strategies drive host and device tests.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Literal, NamedTuple
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, seed, settings
 from hypothesis import strategies as st
+from hypothesis.errors import InvalidArgument
 
 from clmst.core.graph import Graph
 
@@ -39,6 +42,38 @@ def register_profiles() -> None:
     settings.register_profile(
         "thorough", max_examples=2000, deadline=None, suppress_health_check=slow
     )
+
+
+# Of a test that runs on every variant of every device, the examples that each of them gets.
+EXAMPLES_OF_A_VARIANT = 20
+
+
+def examples(share: float) -> settings:
+    """Return settings for a test whose number of examples is a share of the profile's."""
+    return settings(max_examples=max(5, round(share * _profile().max_examples)))
+
+
+def share_examples(test: Callable[..., object], n_variants: int) -> None:
+    """Divide the examples of a test among variants of devices, if it has no number of its own."""
+    every = _profile().max_examples
+    least = min(every, EXAMPLES_OF_A_VARIANT)
+    if is_hypothesis_test(test):
+        with suppress(InvalidArgument):  # it has settings of its own
+            settings(max_examples=max(least, every // max(n_variants, 1)))(test)
+
+
+def draw_examples_for(test: Callable[..., object], variant: str) -> None:
+    """Let a variant of a device have examples of its own, the same ones in every run.
+
+    Else each variant would get the same ones, and a test fewer different ones in all.
+    """
+    if is_hypothesis_test(test) and _profile().derandomize:
+        seed(crc32(variant.encode()))(test)
+
+
+def _profile() -> settings:
+    assert settings.default is not None
+    return settings.default
 
 
 class EdgeArrays(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import clmst
@@ -20,6 +20,7 @@ from clmst.core.graph import Graph
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 from tests.repeated.rounds import check, every_device
+from tests.strategies import examples
 
 Array = Any
 
@@ -99,7 +100,7 @@ def test_the_same_forests(variant: Device, dtype: str, maximum: bool) -> None:
         assert np.array_equal(graph.edge_ids[solve(graph, variant, maximum=maximum)], expected)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(share=4 / 3)
 @given(
     seed=st.integers(0, 2**32 - 1),
     size=st.tuples(st.integers(1, 30), st.integers(0, 45)),

@@ -12,7 +12,7 @@ import numpy as np
 import pyopencl as cl
 import pyopencl.array as cl_array
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy import sparse
 
 import clmst
@@ -37,7 +37,7 @@ from tests.repeated.rounds import (
     sorted_graph,
 )
 from tests.settings import SETTINGS
-from tests.strategies import LAYOUTS, WEIGHT_DTYPES, edge_arrays, weight_arrays
+from tests.strategies import LAYOUTS, WEIGHT_DTYPES, edge_arrays, examples, weight_arrays
 from tests.test_contract import weights_of
 from tests.variants import is_native
 
@@ -48,7 +48,7 @@ on_every_device = pytest.mark.parametrize("variant", every_device())
 
 
 @on_every_device
-@settings(max_examples=30)
+@examples(share=1 / 2)
 @given(data=st.data())
 def test_any_graph_under_any_weights(variant: Device, data: st.DataObject) -> None:
     """Every layout, loops, parallel edges, nothing at all; a dtype of its own in every round."""

@@ -9,7 +9,7 @@ import numpy as np
 import pyopencl as cl
 import pyopencl.array as cl_array
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from clmst import Device, DeviceArray, RepeatedSolver
 from clmst.algorithms.reweighting import repeated
@@ -21,7 +21,7 @@ from tests.repeated.rounds import (
     refused,
     sorted_graph,
 )
-from tests.strategies import edge_arrays, weight_arrays
+from tests.strategies import edge_arrays, examples, weight_arrays
 from tests.test_contract import weights_of
 
 on_every_device = pytest.mark.parametrize("variant", every_device())
@@ -29,7 +29,7 @@ every_order = pytest.mark.parametrize("make", [random_graph, sorted_graph])
 
 
 @on_every_device
-@settings(max_examples=30)
+@examples(share=1 / 2)
 @given(data=st.data())
 def test_update_is_a_solve_from_scratch(variant: Device, data: st.DataObject) -> None:
     """Any change of any weights, loops' and edges named again and again among them."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clmst import Device, DeviceArray, InvalidGraphError, RepeatedSolver
@@ -95,7 +95,6 @@ def test_on_the_device_by_update_and_many(variant: Device) -> None:
         assert is_warm(check(solver, given, forest))
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     size=st.tuples(st.integers(1, 60), st.integers(0, 400)),

@@ -9,7 +9,7 @@ import hypothesis.strategies as st
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from scipy import sparse
 
 import clmst
@@ -22,7 +22,7 @@ from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
-from tests.strategies import LAYOUTS, WEIGHT_DTYPES, Layout, graphs
+from tests.strategies import LAYOUTS, WEIGHT_DTYPES, Layout, examples, graphs
 from tests.variants import Variant, variants
 
 # What a variant changes depends on the width of weights; how keys are made of them does not.
@@ -76,7 +76,6 @@ def test_forests_of_every_algorithm(algorithm: str, any_device: Device) -> None:
         assert is_proved(forest)
 
 
-@settings(max_examples=30)
 @given(data=st.data())
 def test_right_forests_pass(device: Device, data: st.DataObject) -> None:
     dtype, maximum = data.draw(st.sampled_from(WEIGHTS))
@@ -141,7 +140,7 @@ def test_graphs_without_edges(device: Device, n: int, u: list[int], v: list[int]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@settings(max_examples=40)
+@examples(share=2 / 3)
 @given(data=st.data())
 def test_any_other_edge_set_is_refused(layout: Layout, data: st.DataObject) -> None:
     """Edges exchanged, left out, or added: right exactly where the set is the oracle's."""

@@ -12,7 +12,7 @@ import numpy as np
 import pyopencl as cl
 import pyopencl.array as cl_array
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy import sparse
 
 import clmst
@@ -37,7 +37,7 @@ from tests.repeated.rounds import (
     refused,
     sorted_graph,
 )
-from tests.strategies import LAYOUTS, WEIGHT_DTYPES, edge_arrays, weight_arrays
+from tests.strategies import LAYOUTS, WEIGHT_DTYPES, edge_arrays, examples, weight_arrays
 
 pytestmark = pytest.mark.filterwarnings("error::clmst.DeviceWarning")
 
@@ -66,7 +66,7 @@ def strategy_of(solver: RepeatedSolver) -> str:
 
 @every_device_set()
 @both
-@settings(max_examples=15)
+@examples(share=1 / 4)
 @given(data=st.data())
 def test_any_graph_under_any_weights(
     devices: list[Device], strategy: str, data: st.DataObject
