@@ -4,7 +4,7 @@
 
 GRAPH is a surrogate graph by name, a file, or a family as in random:n=100000,average_degree=64.
 Weights are random floats, others in every round. A round is from an array on the host to a forest
-there; "ahead" are rounds of `solve_many`, which uploads weights while those before are solved.
+there; "prefetched" are rounds of `solve_many`, which uploads weights while those before are solved.
 Every round's forest is compared with that of the first device alone before anything is timed;
 contestants take turns. A ratio is the best device's time alone over that of several. What "auto"
 chose stands beside it. The second table has one round of each strategy, device by device.
@@ -48,7 +48,7 @@ class Point:
     ----------
     prepare : mapping of str to float
         Milliseconds, by contestant.
-    milliseconds, ahead : mapping of str to list of float
+    milliseconds, prefetched : mapping of str to list of float
         Of every repetition, by contestant: a round, and a round of several one after the other.
     stats : mapping of str to mapping
         The ``stats`` of a round.
@@ -59,7 +59,7 @@ class Point:
     n_edges: int
     prepare: Mapping[str, float]
     milliseconds: Mapping[str, list[float]]
-    ahead: Mapping[str, list[float]]
+    prefetched: Mapping[str, list[float]]
     stats: Mapping[str, Mapping[str, Any]]
 
     def best_alone(self) -> float:
@@ -108,7 +108,7 @@ def measure(name: str, graph: clmst.Graph, devices: list[clmst.Device], repetiti
     for turn in range(repetitions):
         harness.take_turn([one for pair in every.values() for one in pair], turn)
     times = {contestant: one.milliseconds for contestant, (one, _) in every.items()}
-    ahead = {
+    prefetched = {
         contestant: [each / ROUNDS for each in many.milliseconds]
         for contestant, (_, many) in every.items()
     }
@@ -123,7 +123,7 @@ def measure(name: str, graph: clmst.Graph, devices: list[clmst.Device], repetiti
         n_edges=first.n_edges,
         prepare=prepare,
         milliseconds=times,
-        ahead=ahead,
+        prefetched=prefetched,
         stats=stats,
     )
 
@@ -153,12 +153,12 @@ def _stats_of(stats: Mapping[str, Any]) -> dict[str, Any]:
 def table_of(points: list[Point]) -> Table:
     """Return medians: of a round, and of one of several; ratios for strategies of several."""
     names = [*points[0].milliseconds]
-    table = Table("graph", "n", "edges", *(f"{name} ms (ahead)" for name in names))
+    table = Table("graph", "n", "edges", *(f"{name} ms (prefetched)" for name in names))
     for point in points:
         cells = []
         for name in names:
             times = f"{digits(median(point.milliseconds[name]))}"
-            times += f" ({digits(median(point.ahead[name]))})"
+            times += f" ({digits(median(point.prefetched[name]))})"
             if name in STRATEGIES:
                 chosen = point.stats[name]["strategy"]
                 times += f", {point.ratio(name):.2f}" + (f", {chosen}" if chosen != name else "")
@@ -174,7 +174,7 @@ def parts_of(points: list[Point]) -> Table:
     for point in points:
         for name in STRATEGIES:
             stats = point.stats[name]
-            for place, part in enumerate(stats.get("devices", ())):
+            for index, part in enumerate(stats.get("devices", ())):
                 last = stats["last_pass"]
                 table.add_row(
                     point.name,
@@ -184,7 +184,7 @@ def parts_of(points: list[Point]) -> Table:
                     f"{part['edges']:,}",
                     ", ".join(part["algorithms"]),
                     *(digits(max(part[step], 0)) for step in steps),
-                    f"{last['edges']:,} edges, {digits(last['ms'])} ms" if place == 0 else "",
+                    f"{last['edges']:,} edges, {digits(last['ms'])} ms" if index == 0 else "",
                 )
     return table
 
@@ -205,7 +205,7 @@ def mean_ratio(points: list[Point], name: str) -> float:
 def main(
     graphs: tuple[str, ...], names: tuple[str, ...], repetitions: int, json_file: Path | None
 ) -> None:
-    """Time rounds on several devices: medians, in brackets those of rounds one ahead."""
+    """Time rounds on several devices: medians, in brackets those with prefetch."""
     devices = [clmst.get_device(name) for name in names]
     if len(devices) < 2:
         raise click.UsageError("one --device is given; strategies are for two or more")

@@ -39,12 +39,12 @@ def clusters(path: Path, device: clmst.Device) -> None:
     """Draw the forest of points that are joined where they are near: one tree a cluster."""
     random = np.random.default_rng(3)
     middles = random.uniform(0, 100, (12, 2))
-    places = (middles[:, None] + random.normal(0, 3, (12, 120, 2))).reshape(-1, 2)
-    u, v = np.triu_indices(len(places), 1)
-    apart = np.hypot(*(places[u] - places[v]).T)
+    points = (middles[:, None] + random.normal(0, 3, (12, 120, 2))).reshape(-1, 2)
+    u, v = np.triu_indices(len(points), 1)
+    apart = np.hypot(*(points[u] - points[v]).T)
     near = apart < 2.5
     graph = clmst.Graph.from_edges(
-        u[near], v[near], apart[near], n_vertices=len(places), coordinates=places
+        u[near], v[near], apart[near], n_vertices=len(points), coordinates=points
     )
     forest = clmst.minimum_spanning_forest(graph, device=device)
     draw_forest(graph, forest, path, title="A forest: points joined where they are near")

@@ -251,7 +251,7 @@ def triangles(m: int) -> Edges:
     return _of(first.size, first + k, first + (k + 1) % 3)
 
 
-def lone_vertices(m: int) -> Edges:
+def isolated_vertices(m: int) -> Edges:
     """Return a path on a tenth of the vertices; the others have no edge."""
     return replace(_path("shuffled")(m), n=10 * m)
 
@@ -321,7 +321,7 @@ def _families() -> dict[str, Family]:
         "parallel along a path": parallel_along_a_path,
         "pairs": pairs,
         "triangles": triangles,
-        "lone vertices": lone_vertices,
+        "isolated vertices": isolated_vertices,
         "hierarchy": hierarchy,
         "hierarchy, names at random": _renamed(hierarchy),
         "ruler with heavy edges": ruler_with_heavy_edges,

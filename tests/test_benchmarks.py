@@ -526,7 +526,7 @@ def test_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (point,) = json.loads(record.read_text())["points"]
     contestants = [f"{k}: {one.name}" for k, one in enumerate(names[:2])]
     assert list(point["milliseconds"]) == [*contestants, *devices.STRATEGIES]
-    assert {len(times) for times in point["ahead"].values()} == {2}
+    assert {len(times) for times in point["prefetched"].values()} == {2}
     parts = point["stats"]["split"]["devices"]
     assert {part["device"] for part in parts} == {one.description for one in names[:2]}
     assert "geometric mean: split" in result.output

@@ -13,18 +13,18 @@ def gather(space: Workspace, size: int) -> Case:
     """Return the case of ``out[i] = values[indices[i]]``."""
     x = random_words(space, size)
     indices = space.rng.permutation(np.arange(size, dtype=np.uint32))
-    values, places, out = space.put(x), space.put(indices), space.empty(size, x.dtype)
+    values, at, out = space.put(x), space.put(indices), space.empty(size, x.dtype)
     host_out = host_empty(size, x.dtype)
 
     def by_clmst() -> Work:
         from clmst.primitives.permute import gather
 
-        return Work(enqueue=lambda: gather(values, places, out), results=lambda: [out.to_host()])
+        return Work(enqueue=lambda: gather(values, at, out), results=lambda: [out.to_host()])
 
     def by_pyopencl() -> Work:
         import pyopencl.array
 
-        source, where, target = (space.theirs(array) for array in (values, places, out))
+        source, where, target = (space.theirs(array) for array in (values, at, out))
         return Work(
             enqueue=lambda: pyopencl.array.take(source, where, out=target),
             results=lambda: [out.to_host()],
@@ -54,19 +54,19 @@ def scatter(space: Workspace, size: int) -> Case:
     """Return the case of ``out[indices[i]] = values[i]``."""
     x = random_words(space, size)
     indices = space.rng.permutation(np.arange(size, dtype=np.uint32))
-    values, places, out = space.put(x), space.put(indices), space.empty(size, x.dtype)
+    values, at, out = space.put(x), space.put(indices), space.empty(size, x.dtype)
     expected, host_out = host_empty(size, x.dtype), np.empty_like(x)
     expected[indices] = x
 
     def by_clmst() -> Work:
         from clmst.primitives.permute import scatter
 
-        return Work(enqueue=lambda: scatter(values, places, out), results=lambda: [out.to_host()])
+        return Work(enqueue=lambda: scatter(values, at, out), results=lambda: [out.to_host()])
 
     def by_pyopencl() -> Work:
         import pyopencl.array
 
-        source, where, target = (space.theirs(array) for array in (values, places, out))
+        source, where, target = (space.theirs(array) for array in (values, at, out))
         return Work(
             enqueue=lambda: pyopencl.array.multi_put([source], where, out=[target]),
             results=lambda: [out.to_host()],

@@ -24,14 +24,14 @@ def main() -> int:
         return 0
     began = time.perf_counter()
     outcomes = sweep.run(every=given.every, first=given.start, only=given.only)
-    for place, count in outcomes.places().most_common():
-        print(f"{count:6} {place}")
+    for location, count in outcomes.locations().most_common():
+        print(f"{count:6} {location}")
     for one in outcomes.ended:
         print(f"ended by {one['by']}: {one['entry']}({one['argument']}={one['value']})")
     print(
         f"{outcomes.calls:,} misused calls: {outcomes.returned:,} took the value, "
         f"{outcomes.refused:,} refused it, {len(outcomes.foreign):,} raised something foreign "
-        f"from {len(outcomes.places())} places, {len(outcomes.ended):,} ended the process "
+        f"from {len(outcomes.locations())} locations, {len(outcomes.ended):,} ended the process "
         f"({time.perf_counter() - began:.0f} s)"
     )
     if given.json is not None:

@@ -35,7 +35,7 @@ class Outcomes:
     returned, refused : int
         Calls that took the value, and calls that raised a :class:`clmst.ClmstError`.
     foreign, ended : list of dict
-        Calls that raised something else, with the place; calls that ended the process, or hung.
+        Calls that raised something else, with the location; calls that ended the process, or hung.
     """
 
     returned: int = 0
@@ -47,8 +47,8 @@ class Outcomes:
     def calls(self) -> int:
         return self.returned + self.refused + len(self.foreign) + len(self.ended)
 
-    def places(self) -> Counter[str]:
-        return Counter(one["place"] for one in self.foreign)
+    def locations(self) -> Counter[str]:
+        return Counter(one["location"] for one in self.foreign)
 
 
 def cases() -> Iterator[tuple[int, Entry, str, str]]:
@@ -173,9 +173,9 @@ def _foreign(error: Exception) -> dict[str, Any]:
     frames = traceback.extract_tb(error.__traceback__)
     ours = [one for one in frames if one.filename.startswith(_PACKAGE)]
     at = ours[-1] if ours else frames[-1]
-    place = f"{Path(at.filename).name}:{at.lineno} {at.line}"
+    location = f"{Path(at.filename).name}:{at.lineno} {at.line}"
     try:
         text = str(error)[:160]
     except Exception:
         text = "?"
-    return {"outcome": "foreign", "kind": type(error).__name__, "place": place, "text": text}
+    return {"outcome": "foreign", "kind": type(error).__name__, "location": location, "text": text}

@@ -109,11 +109,11 @@ class Plan:
         return first == 0 and Draws(self.seed, 5, graph).one_in(_CHECKED)
 
 
-def _case_of(seed: int, block: int, place: int, number: int) -> Case:
+def _case_of(seed: int, block: int, index: int, number: int) -> Case:
     dtype, variant, maximum, turns = settings.part_of(seed, block)
     drawn = sample_of(seed, number // PER_GRAPH, dtype)
     draws = Draws(seed, 3, number)
-    algorithm, option = turns[(place + block) % len(turns)]
+    algorithm, option = turns[(index + block) % len(turns)]
     if algorithm == "dense" and drawn.n > _DENSE:
         algorithm, option = "auto", "default"
     input_form = _input_form(draws, drawn, algorithm, option)

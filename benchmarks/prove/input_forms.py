@@ -159,10 +159,10 @@ def networkx(sample: Sample, draws: Draws, _device: Any) -> Given:
     names = list(range(sample.n)) if draws.one_in(2) else [f"v{k}" for k in range(sample.n)]
     graph.add_nodes_from(names)
     edges = zip(sample.u.tolist(), sample.v.tolist(), sample.w.tolist(), strict=True)
-    for place, (u, v, w) in enumerate(edges):
-        graph.add_edge(names[u], names[v], weight=w, place=place)
+    for index, (u, v, w) in enumerate(edges):
+        graph.add_edge(names[u], names[v], weight=w, index=index)
     ids = np.zeros(sample.m, np.int64)
-    ids[[place for _, _, place in graph.edges(data="place")]] = np.arange(sample.m)
+    ids[[index for _, _, index in graph.edges(data="index")]] = np.arange(sample.m)
     return Given(graph, ids=ids, keeps_dtype=False)
 
 
@@ -206,7 +206,7 @@ def _matrix(sample: Sample) -> Array:
 
 
 def _condensed(sample: Sample) -> Array:
-    """Return the place of each edge in SciPy's condensed form; loops have none."""
+    """Return the index of each edge in SciPy's condensed form; loops have none."""
     u, v = sample.low, sample.high
     indices: Array = u * (2 * sample.n - u - 1) // 2 + (v - u - 1)
     return indices

@@ -116,8 +116,8 @@ def part_of(seed: int, block: int) -> tuple[str, str, bool, list[tuple[str, str]
     Blocks go through all dtypes and variants in random order, then again with another quarter;
     after four times in the other order of weights. Each algorithm occurs in every block.
     """
-    cycle, place = divmod(block, len(BLOCK_KINDS))
-    dtype, variant = Draws(seed, 1, cycle).shuffled(BLOCK_KINDS)[place]
+    cycle, index = divmod(block, len(BLOCK_KINDS))
+    dtype, variant = Draws(seed, 1, cycle).shuffled(BLOCK_KINDS)[index]
     part = (cycle + Draws(seed, 2).below(PARTS)) % PARTS
     maximum = (cycle // PARTS + BLOCK_KINDS.index((dtype, variant))) % 2 == 1
     turns = [

@@ -93,19 +93,19 @@ def falling(_draws: Draws, m: int, dtype: np.dtype[Any]) -> Array:
 def bit_reversed(_draws: Draws, m: int, dtype: np.dtype[Any]) -> Array:
     """Return the ranks with their bits in reverse order: what pairs up level by level."""
     bits = max(m - 1, 1).bit_length()
-    places = np.arange(m)
+    indices = np.arange(m)
     reverse = np.zeros(m, np.int64)
     for bit in range(bits):
-        reverse |= (places >> bit & 1) << (bits - 1 - bit)
+        reverse |= (indices >> bit & 1) << (bits - 1 - bit)
     return of_ranks(np.argsort(np.argsort(reverse, kind="stable"), kind="stable"), dtype)
 
 
 def ruler(_draws: Draws, m: int, dtype: np.dtype[Any]) -> Array:
     """Return the number of trailing zero bits of 1, 2, 3, ...: most rounds of Boruvka on a path."""
-    places = np.arange(1, m + 1)
+    indices = np.arange(1, m + 1)
     zeros = np.zeros(m, np.int64)
     for bit in range(1, m.bit_length()):
-        zeros += places % (1 << bit) == 0
+        zeros += indices % (1 << bit) == 0
     return zeros.astype(dtype)
 
 

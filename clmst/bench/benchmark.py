@@ -29,7 +29,7 @@ REHEARSALS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rivals:
+class PeerGroup:
     """Outside peers, and what they are given.
 
     Attributes
@@ -95,14 +95,14 @@ class Benchmark:
         self,
         contestants: Sequence[SolveContestant],
         reference: Reference,
-        rivals: Rivals | None = None,
+        group: PeerGroup | None = None,
     ) -> list[Measurement]:
         """Verify all contestants, then time those that were right, by turns.
 
         Peers, which time themselves, run between the turns, spread over them. Whoever is wrong or
         fails has no times, and does not stop the others.
         """
-        harness, peers = self.harness, rivals.peers if rivals else ()
+        harness, peers = self.harness, group.peers if group else ()
         details = [dict(one.parameters) for one in contestants]
         every = [
             harness.admit(_verified(one, reference, own))
@@ -110,9 +110,9 @@ class Benchmark:
         ]
         answers: list[list[Measurement]] = []
         for turn in range(self.repetitions):
-            while rivals and self._is_due(len(answers), len(peers), turn):
+            while group and self._is_due(len(answers), len(peers), turn):
                 release(self.device)  # a peer may want the same device's memory
-                answers.append(self._ask(peers[len(answers)], rivals, reference))
+                answers.append(self._ask(peers[len(answers)], group, reference))
                 if self.keep is not None:
                     self.keep(answers[-1])
                 harness.warm_up(every, 1)
@@ -141,13 +141,13 @@ class Benchmark:
         """Whether the next peer runs before this turn."""
         return done < peers and turn >= (done + 1) * self.repetitions // (peers + 1)
 
-    def _ask(self, peer: Peer, rivals: Rivals, reference: Reference) -> list[Measurement]:
+    def _ask(self, peer: Peer, group: PeerGroup, reference: Reference) -> list[Measurement]:
         try:
-            file = rivals.ecl_file()
+            file = group.ecl_file()
         except (ClmstError, OSError) as error:  # weights that an ECL file cannot hold; a full disk
             verdict = PeerOutcome(status="failed", remark=first_line(error))
         else:
-            weight, limit = reference.total_weight, rivals.seconds
+            weight, limit = reference.total_weight, group.seconds
             verdict = peer.compete(file, self.repetitions, weight, time_limit=limit)
         scopes: list[tuple[Scope, tuple[float, ...]]] = [("solve", verdict.solve)]
         if verdict.transfers:

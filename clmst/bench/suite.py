@@ -9,7 +9,7 @@ from typing import Any
 from clmst.algorithms import ALGORITHMS
 from clmst.algorithms.ecl.options import EclOptions
 from clmst.bench import inputs, machine
-from clmst.bench.benchmark import Benchmark, Rivals, release
+from clmst.bench.benchmark import Benchmark, PeerGroup, release
 from clmst.bench.contestants import (
     SolveContestant,
     as_matrix,
@@ -196,12 +196,12 @@ class Suite:
             keep=self.results.add,
         )
         contestants = self._contestants(experiment, loaded)
-        rivals = None
+        group = None
         if experiment in ("times", "scaling", "degree") and settings.peers:
-            rivals = Rivals(
+            group = PeerGroup(
                 peers=settings.peers, ecl_file=each.ecl_file, seconds=settings.peer_seconds
             )
-        return benchmark.run(contestants, loaded.reference, rivals)
+        return benchmark.run(contestants, loaded.reference, group)
 
     def _contestants(self, experiment: str, loaded: _Loaded) -> list[SolveContestant]:
         resident = loaded.resident

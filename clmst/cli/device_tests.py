@@ -1,7 +1,7 @@
 """``clmst devices --test``: every device put to all self-tests anew, each in a process of its own.
 
 A driver may end the process in the middle of a test. What has begun then counts as refused, and
-another process goes on with the next family: ``python -m clmst.cli.device_tests PLACE FAMILY ...``.
+another process goes on with the next family: ``python -m clmst.cli.device_tests INDEX FAMILY ...``.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ class DeviceTestOutcome:
     seconds: float
 
 
-def outcomes(place: int) -> Iterator[DeviceTestOutcome]:
-    """Test all families on the device at a place of :func:`discovery.enumerate_devices`."""
+def outcomes(index: int) -> Iterator[DeviceTestOutcome]:
+    """Test all families on the device at an index of :func:`discovery.enumerate_devices`."""
     left = [family.name for family in FAMILIES]
     while left:
-        for outcome in _run(place, left):
+        for outcome in _run(index, left):
             left.remove(outcome.family)
             yield outcome
 
 
-def _run(place: int, families: Sequence[str]) -> Iterator[DeviceTestOutcome]:
+def _run(index: int, families: Sequence[str]) -> Iterator[DeviceTestOutcome]:
     """Yield what a process of its own finds out, until it ends, in whatever way."""
-    command = [sys.executable, "-m", "clmst.cli.device_tests", str(place), *families]
+    command = [sys.executable, "-m", "clmst.cli.device_tests", str(index), *families]
     left = list(families)
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -109,9 +109,9 @@ def entries(found: Sequence[DeviceTestOutcome]) -> list[dict[str, Any]]:
     return outcomes
 
 
-def _main(place: int, families: Sequence[str]) -> None:
+def _main(index: int, families: Sequence[str]) -> None:
     """Test families on a device, whatever its trial says, and print an outcome a line."""
-    device = discovery.enumerate_devices()[place]
+    device = discovery.enumerate_devices()[index]
     vars(device)["trial_failure"] = None
     for name in families:
         outcome = outcome_of(name, list(tested(device, BY_NAME[name])))

@@ -62,11 +62,11 @@ def _test(device_name: str | None, *, as_json: bool) -> None:
 
     every = discovery.enumerate_devices()
     found = []
-    for place, device in enumerate(every):
+    for index, device in enumerate(every):
         if device not in discovery.matching(every, device_name):
             continue
         with Stages(quiet=as_json).stage(device.name, f"testing {device.description}"):
-            found.append((device, list(device_tests.outcomes(place))))
+            found.append((device, list(device_tests.outcomes(index))))
     if not found:
         discovery.get_device(device_name)  # raises the error that says what to do
     if as_json:

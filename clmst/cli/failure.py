@@ -52,11 +52,11 @@ def warnings_in_one_line() -> Iterator[None]:
     """Show clmst's own warnings as ``clmst: warning: ...`` on stderr, in one line."""
     plainly = warnings.showwarning
 
-    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *location: Any, **more: Any) -> None:
         if category.__module__.startswith("clmst."):
             click.echo(f"clmst: warning: {message}", err=True)
         else:
-            plainly(message, category, *place, **more)
+            plainly(message, category, *location, **more)
 
     with warnings.catch_warnings():
         warnings.simplefilter("default", FormerNameWarning)

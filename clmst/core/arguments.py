@@ -1,4 +1,4 @@
-"""What arguments of public calls must be: each check returns the value, or says what is wrong.
+"""Checks of the arguments of public calls: each returns the value, or raises a clear error.
 
 A value may be anything, also an object whose own methods raise. What it raises becomes the cause of
 a :class:`ClmstError`. What has been checked once is trusted below: :func:`unchecked`.
@@ -24,7 +24,7 @@ _LONGEST = 80  # characters of a value in a message
 
 
 def shown(value: object) -> str:
-    """Return a value as messages show it: short, on one line, whatever its ``repr`` does."""
+    """Return a value for messages: short, on one line, even if its ``repr`` fails."""
     try:
         text = " ".join(line.strip() for line in repr(value).splitlines())
     except Exception:
@@ -33,7 +33,7 @@ def shown(value: object) -> str:
 
 
 def has(value: object, *names: str) -> bool:
-    """Whether an object has these attributes; one that raises when asked has not."""
+    """Whether an object has these attributes; False if reading them raises."""
     try:
         return all(hasattr(value, name) for name in names)
     except Exception:
@@ -108,7 +108,7 @@ def check_texts(name: str, value: object) -> tuple[str, ...]:
 def check_choice(name: str, value: object, known: Iterable[str], *, fact: str = "") -> str:
     """Return `value`, or raise unless it is one of the strings `known`.
 
-    `fact` is what the message begins with, where it is not ``{name} is {value}``.
+    `fact` is the begin of the message, by default ``{name} is {value}``.
     """
     known = tuple(known)
     text = str.__str__(value) if isinstance(value, str) else None
@@ -136,7 +136,7 @@ def _no_path(name: str, value: object) -> InvalidArgumentError:
 
 
 def check_dtype(name: str, value: Any) -> np.dtype[Any]:
-    """Return what NumPy makes a dtype of, or raise where it makes none. None makes none here."""
+    """Return the value as a NumPy dtype, or raise; None is refused, too."""
     if isinstance(value, np.dtype):
         return value
     try:
@@ -151,9 +151,9 @@ def check_dtype(name: str, value: Any) -> np.dtype[Any]:
 def as_array(
     name: str, values: Any, *, error: type[ClmstError] = InvalidArgumentError
 ) -> npt.NDArray[Any]:
-    """Return what NumPy makes an array of, or raise where it makes none.
+    """Return values as a NumPy array, or raise.
 
-    The mask of a masked array has no meaning to whoever calls this, so nothing may be masked.
+    Callers have no use for a mask, so no element may be masked.
     """
     if type(values) is np.ndarray:
         return values

@@ -1,4 +1,4 @@
-"""Files that are replaced as a whole: whoever reads one finds all of the old or all of the new."""
+"""Files that are replaced atomically: a reader finds all of the old or all of the new content."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from clmst.core.errors import FileWriteError, InvalidArgumentError
 
 @contextmanager
 def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
-    """Open a stream whose bytes take the place of `path` at the end of the ``with`` statement.
+    """Open a stream whose bytes replace `path` at the end of the ``with`` statement.
 
     Until then they are in a temporary file beside it, which is removed if anything is raised:
-    `path` holds either all that it held before or all that was written. What is no regular file
-    (a pipe, ``/dev/stdout``) is written to directly.
+    `path` has either all of its old content or all of the new one. Other files than regular ones (a
+    pipe, ``/dev/stdout``) are written directly.
 
     Parameters
     ----------
     path : Path
-        A symbolic link stays one; a file that is there keeps its permissions.
+        A symbolic link stays one; an existing file keeps its permissions.
     durable : bool
         Whether to wait until the bytes are on the disk, so that they survive a loss of power. A
         cache whose entries have checksums does not need that.
@@ -72,7 +72,7 @@ def write_text(path: Path, text: str, *, durable: bool = True) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it, unless they are there.
+    """Make a folder and its parents, unless they exist.
 
     Raises
     ------
@@ -87,9 +87,9 @@ def make_folder(path: Path) -> None:
 
 @contextmanager
 def _explained(path: Path, replaces: bool) -> Iterator[None]:
-    """Turn errors of the system about an open file, which name none, into ones that name `path`.
+    """Add `path` to errors of the system about an open file, which name no file.
 
-    A reader that has gone away is not this file's fault.
+    A closed pipe is no error of this file.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Where clmst keeps what it has found out, or made, and may need again."""
+"""The folder in which clmst keeps results and files for later processes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ CACHE_VARIABLE = "CLMST_CACHE"
 
 
 def cache_folder() -> Path:
-    """Return the folder, which need not exist: what ``CLMST_CACHE`` names, else the user's own."""
+    """Return the folder, which may not exist yet: ``CLMST_CACHE``, else the user's own."""
     if named := os.environ.get(CACHE_VARIABLE):
         return Path(named)
     from platformdirs import user_cache_path

@@ -1,4 +1,4 @@
-"""How many cores there are to work with."""
+"""The number of usable cores."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use, which on a shared machine is not all."""
+    """Return how many cores this process may use; on a shared machine these are not all."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -13,7 +13,7 @@ from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidGraphError
 from clmst.core.weight_keys import Array, order_keys
 
-_DENSE = 8  # numbers up to 8 times as many as there are endpoints are ranked by a table
+_DENSE = 8  # a table ranks numbers that are at most 8 times as many as the endpoints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ def check(indptr: Array, indices: Array, data: Array, *, n: int) -> tuple[Array,
 
 
 def check_indptr(indptr: Array, n: int) -> None:
-    """Raise unless `indptr` is that of `n` rows: n + 1 numbers from 0 on that do not fall."""
+    """Raise unless `indptr` has n + 1 numbers that begin with 0 and do not decrease."""
     if indptr.size != n + 1:
         raise InvalidGraphError(
             f"indptr has {indptr.size} entries for {n} rows; it must have {n + 1}"
@@ -126,11 +126,11 @@ def check_range(vertices: Array, n: int | None, name: str) -> None:
 
 
 def rank(u: Array, v: Array) -> tuple[Array, Array, Array]:
-    """Give the vertices that occur new numbers from 0 on; return (u, v, old numbers)."""
+    """Renumber the vertices that occur from 0 on; return (u, v, old numbers)."""
     if u.size == 0:
         return u, v, np.zeros(0, np.int64)
     least, greatest = min(int(u.min()), int(v.min())), max(int(u.max()), int(v.max()))
-    if u.dtype != v.dtype:  # NumPy makes floats of int64 beside uint64
+    if u.dtype != v.dtype:  # NumPy makes floats of int64 combined with uint64
         common = _common_integer(least, greatest)
         u, v = u.astype(common), v.astype(common)
     if least < 0 or greatest >= _DENSE * 2 * u.size + 1024:
@@ -213,7 +213,7 @@ def transpose(indptr: Array, indices: Array, data: Array) -> tuple[Array, Array,
 
 
 def canonicalise(indptr: Array, indices: Array, weights: Array) -> Canonical:
-    """Bring a checked CSR into canonical form, as it is where it already is.
+    """Bring a checked CSR into canonical form; return it unchanged if it is canonical.
 
     A slot (i, j) and a slot (j, i) are one edge with the lesser weight; on a tie the upper one.
     """
@@ -250,7 +250,7 @@ def is_symmetric(indptr: Array, indices: Array, weights: Array) -> bool:
 
 
 def upper_from_edges(n: int, u: Array, v: Array) -> Pattern:
-    """Sort edges by (lesser endpoint, greater endpoint, position), self-loops left out."""
+    """Sort edges by (lesser endpoint, greater endpoint, position), without self-loops."""
     loops = u == v
     positions = np.flatnonzero(~loops) if loops.any() else None
     low, high = np.minimum(u, v), np.maximum(u, v)
@@ -279,7 +279,7 @@ def sort_pairs(n: int, rows: Array, columns: Array) -> tuple[Array, Array]:
     index = np.int32 if max(n, rows.size) < 1 << 31 else np.int64
     order: Array = np.arange(rows.size, dtype=index)
     coo = sparse.coo_array((order, (rows.astype(index), columns.astype(index))), shape=(n, n))
-    coo.has_canonical_format = True  # else SciPy would add the positions of parallel edges up
+    coo.has_canonical_format = True  # else SciPy would sum the positions of parallel edges
     by_column = coo.tocsc()
     by_row = by_column.tocsr()
     return by_row.data, by_row.indptr

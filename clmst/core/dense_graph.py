@@ -1,4 +1,4 @@
-"""Dense matrices as graphs: complete ones as they are, masked ones as the edges that they have."""
+"""Dense matrices as graphs: complete graphs, and masked arrays as lists of edges."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class DenseGraph:
     Parameters
     ----------
     weights : array of any supported dtype, shape (n, n)
-        Every cell off the diagonal is an edge, zeros and infinities too; the diagonal is not looked
-        at, but must not be NaN either. Used as it is where its rows or columns are contiguous: do
-        not change it before the forest has been computed. In SciPy's dense matrices a zero is no
-        edge: of such a matrix, give ``scipy.sparse.csr_array(matrix)``.
+        Every cell off the diagonal is an edge, zeros and infinities too. The diagonal is ignored,
+        but must not be NaN. The array is not copied if its rows or columns are contiguous: do not
+        change it before the forest is computed. In SciPy's dense matrices a zero is no edge: pass
+        ``scipy.sparse.csr_array(matrix)`` then.
 
     Raises
     ------
@@ -39,7 +39,7 @@ class DenseGraph:
 
     Notes
     -----
-    The edge (u, v), u < v, has for its id the place of its weight in SciPy's condensed form,
+    The id of the edge (u, v), u < v, is the index of its weight in SciPy's condensed form,
     ``scipy.spatial.distance.squareform(weights)``. Checking takes one pass over the matrix, by all
     cores. A masked array (``numpy.ma``) is no complete graph: :meth:`Graph.from_masked` takes it.
     """
@@ -108,7 +108,7 @@ class DenseGraph:
 def graph_of_masked(matrix: Any) -> Graph:
     """Return the graph of a masked array: a pair whose two cells are masked is no edge.
 
-    Edge ids are places in the condensed form of the matrix. O(n**2) time.
+    Edge ids are indices into the condensed form of the matrix. O(n**2) time.
     """
     if not isinstance(matrix, np.ndarray):
         raise InvalidGraphError(
@@ -138,7 +138,7 @@ def check_square(matrix: Any) -> Array:
 
 
 def check_symmetric(weights: Array) -> None:
-    """Raise on a NaN of a square matrix, and on a cell unlike its mirror image. O(n**2)."""
+    """Raise if a square matrix has a NaN, or a cell differs from its mirror cell. O(n**2)."""
     starts = range(0, weights.shape[0], _TILE)
     with ThreadPoolExecutor(usable_cores()) as threads:
         for fault in threads.map(lambda row: _fault(weights, row), starts):
@@ -147,12 +147,12 @@ def check_symmetric(weights: Array) -> None:
 
 
 def _fault(weights: Array, row: int) -> tuple[int, int] | None:
-    """Return a faulty cell of a row of tiles, the diagonal's and those right of it, or None."""
+    """Return a faulty cell of a row of tiles, from the diagonal to the right, or None."""
     for column in range(row, weights.shape[0], _TILE):
         upper = weights[row : row + _TILE, column : column + _TILE]
-        # Copied first: along columns of the whole matrix, cells contend for the same cache lines.
+        # Copied first: cells of a column of the whole matrix compete for the same cache lines.
         mirrored = weights[column : column + _TILE, row : row + _TILE].copy().T
-        faults = upper != mirrored  # NaN is unlike itself
+        faults = upper != mirrored  # NaN differs from itself
         if faults.any():
             i, j = np.argwhere(faults)[0].tolist()
             return row + i, column + j

@@ -1,4 +1,4 @@
-"""What clmst raises. Every message states the fact, then the rule."""
+"""The errors and warnings of clmst. Every message states the fact, then the rule."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class InvalidArgumentError(ClmstError, ValueError):
 
 
 class MissingFileError(InvalidArgumentError, FileNotFoundError):
-    """There is no such file; Python's own :class:`FileNotFoundError` too."""
+    """There is no such file; also a :class:`FileNotFoundError`."""
 
 
 class InvalidGraphError(ClmstError, ValueError):
@@ -41,7 +41,7 @@ class KernelBuildError(ClmstError, RuntimeError):
     device : str
         Name of the device it was built for.
     log : str
-        The compiler's own words.
+        The compiler's output.
     """
 
     def __init__(self, label: str, device: str, log: str) -> None:
@@ -54,25 +54,25 @@ class KernelBuildError(ClmstError, RuntimeError):
 class DeviceError(ClmstError, RuntimeError):
     """A device, or its driver, failed in the middle of its work.
 
-    The device object can be used again: what it cached of the failed work is dropped. The driver's
-    own error is the cause (``__cause__``).
+    The device object can be used again: its caches of the failed work are dropped. The driver's own
+    error is the cause (``__cause__``).
     """
 
 
 class DeviceLostError(DeviceError):
-    """A device stopped answering in the middle of its work; what was in its memory is lost."""
+    """A device stopped answering in the middle of its work; the contents of its memory are lost."""
 
 
 class OutOfDeviceMemoryError(ClmstError, MemoryError):
-    """The device cannot hold what the solve needs."""
+    """The device has not enough memory for the solve."""
 
 
 class FileWriteError(ClmstError, OSError):
-    """A file could not be written to its end; what was there before is unchanged."""
+    """A file could not be written completely; its old content is unchanged."""
 
 
 class GraphWarning(UserWarning):
-    """A graph may not be the one that its caller means."""
+    """A graph may differ from what its caller expects."""
 
 
 class DeviceWarning(RuntimeWarning):
@@ -80,7 +80,7 @@ class DeviceWarning(RuntimeWarning):
 
 
 class CacheWarning(RuntimeWarning):
-    """Nothing can be kept for the next process; results are the same, after longer preparation."""
+    """The cache cannot be written: results are the same, but the next process starts slowly."""
 
 
 class FormerNameWarning(DeprecationWarning):
@@ -88,4 +88,4 @@ class FormerNameWarning(DeprecationWarning):
 
 
 class MissingDependencyError(ClmstError, ImportError):
-    """An optional package is needed for what was asked; the message says how to install it."""
+    """The call needs an optional package; the message says how to install it."""

@@ -38,7 +38,7 @@ def _check_edges(edges: object) -> None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Forest:
-    """A spanning forest of a graph; its edges stand in the graph's canonical order.
+    """A spanning forest of a graph; its edges are in the graph's canonical order.
 
     Attributes
     ----------
@@ -53,9 +53,9 @@ class Forest:
     maximum : bool
         Whether this is a maximum spanning forest.
     stats : mapping
-        `algorithm`, `device`, `rounds`, ... and, where profiling was asked for, `profile`.
+        `algorithm`, `device`, `rounds`, ... and, with profiling, `profile`.
     vertex_labels : sequence or None
-        The caller's names of the vertices, where they are not 0 .. n - 1.
+        The caller's names of the vertices, if they are not 0 .. n - 1.
     """
 
     n_vertices: int
@@ -85,7 +85,7 @@ class Forest:
         return self.edge_ids.size
 
     def __getstate__(self) -> dict[str, Any]:
-        """Have endpoints looked up: how to do so cannot be pickled."""
+        """Look up endpoints first: the function that does so cannot be pickled."""
         return {**self.__dict__, "_edges": self.edges}
 
     @property
@@ -113,14 +113,14 @@ class Forest:
     def to_scipy(self) -> Any:
         """Return a ``scipy.sparse.csr_array`` with each edge stored once, as [u, v] with u < v.
 
-        Weights keep their dtype; a weight of zero is stored explicitly. SciPy's sparse arrays
-        have no float16, so such weights come as float32.
+        Weights keep their dtype; a weight of zero is stored explicitly. SciPy's sparse arrays have
+        no float16, so such weights become float32.
 
         Raises
         ------
         InvalidForestError
-            The arrays are those of no forest: edges and weights of different numbers, or an
-            endpoint that is no vertex.
+            The arrays are no forest: different numbers of edges and weights, or an endpoint out of
+            range.
         """
         from scipy import sparse
 
@@ -134,7 +134,7 @@ class Forest:
         return sparse.csr_array((weights, columns, indptr), shape=shape)
 
     def to_networkx(self, weight: str = "weight") -> Any:
-        """Return a ``networkx.Graph`` of all vertices, under the caller's names if any.
+        """Return a ``networkx.Graph`` of all vertices, with the caller's names if any.
 
         Names that are arrays, or lists, become tuples.
 
@@ -164,7 +164,7 @@ class Forest:
         return tree
 
     def _checked_edges(self) -> Array:
-        """Return the edges, or raise unless arrays fit one another and the vertices. O(k)."""
+        """Return the edges; raise unless the arrays are consistent. O(k)."""
         edges, k = self.edges, self.weights.size
         if edges.shape != (k, 2) or self.weights.ndim != 1 or edges.dtype.kind not in "iu":
             raise InvalidForestError(
@@ -194,7 +194,7 @@ class Forest:
 
 
 def hashable_labels(labels: Any, n_vertices: int) -> Sequence[Hashable]:
-    """Return the names of vertices as NetworkX takes them: hashable and distinct. O(n).
+    """Return the names of vertices in NetworkX's form: hashable and distinct. O(n).
 
     Raises
     ------
@@ -220,7 +220,7 @@ def hashable_labels(labels: Any, n_vertices: int) -> Sequence[Hashable]:
 
 
 def _as_tuple(name: Any) -> Any:
-    """Return lists and arrays, however nested, as tuples; anything else as it is."""
+    """Return lists and arrays, also nested ones, as tuples; other values unchanged."""
     if isinstance(name, np.ndarray):
         name = name.tolist()
     return tuple(map(_as_tuple, name)) if isinstance(name, list) else name
@@ -248,7 +248,7 @@ def _rounded_sum(weights: Array) -> float:
             return float(special.sum())  # an infinity, or NaN of both
     try:
         return math.fsum(values)
-    except OverflowError:  # a partial sum left the range of float64; the sum itself may not
+    except OverflowError:  # in a partial sum; the sum itself may be in range
         total = sum(map(Fraction, values.tolist()), Fraction(0))
         try:
             return float(total)
@@ -257,7 +257,7 @@ def _rounded_sum(weights: Array) -> float:
 
 
 def _sum_unsigned(words: npt.NDArray[np.uint64]) -> int:
-    """Sum 64-bit words without overflow, halves apart; exact below 2**32 words."""
+    """Sum 64-bit words without overflow, by halves; exact below 2**32 words."""
     low = int((words & np.uint64(0xFFFFFFFF)).sum(dtype=np.uint64))
     high = int((words >> np.uint64(32)).sum(dtype=np.uint64))
     return (high << 32) + low

@@ -1,4 +1,4 @@
-"""What a NetworkX graph holds, as arrays of edges."""
+"""NetworkX graphs as arrays of edges."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def edge_arrays(G: Any, weight: str | None) -> LabelledEdges:
         return _edge_arrays(G, weight)
     except (ClmstError, MemoryError):
         raise
-    except Exception as error:  # whatever else has such attributes
+    except Exception as error:  # another object with such attributes
         raise InvalidGraphError(
             f"the graph of class {type(G).__name__} cannot be read ({type(error).__name__}: "
             f"{shown(error)}); it must be a networkx.Graph"

@@ -1,7 +1,8 @@
-"""What a SciPy sparse matrix holds, as the arrays of a CSR.
+"""SciPy sparse matrices as the arrays of a CSR.
 
-SciPy's conversions are C code that trusts the arrays of a matrix: an index beyond its shape, or a
-falling `indptr`, ends the process. So each format's arrays are checked before SciPy sees them.
+SciPy's conversions are C code that trusts the arrays of a matrix: an index out of range, or a
+decreasing `indptr`, crashes the process. So each format's arrays are checked before SciPy sees
+them.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def check_matrix(A: Any) -> None:
 def check_arrays(A: Any) -> None:
     """Raise unless the arrays of a checked matrix fit its shape and one another. O(n + n_slots).
 
-    Of a CSR only the kinds: those who use its arrays as they are check the rest.
+    Of a CSR only the dtypes and lengths: callers that use its arrays directly check the rest.
     """
     names = _ARRAYS.get(A.format, ())
     try:
@@ -63,10 +64,10 @@ def check_parts(kind: str, shape: Shape, parts: Mapping[str, Any]) -> None:
     Parameters
     ----------
     kind : str
-        As ``A.format`` has it. Of "lil" and "dok" nothing is checked, which hold no arrays.
+        Its ``A.format``. Formats "lil" and "dok" have no arrays, so nothing is checked.
     shape : tuple of int
     parts : mapping
-        The arrays by the names that the attributes of a matrix have.
+        The arrays, by the matrix's attribute names.
     """
     if kind in _CHECKS:
         _CHECKS[kind](shape, parts)
@@ -98,7 +99,7 @@ def _check_bsr(shape: Shape, parts: Mapping[str, Any]) -> None:
 
 
 def _check_compressed(n: int, columns: int, parts: Mapping[str, Any], *, dimensions: int) -> None:
-    """Check n compressed rows, or columns, or rows of blocks; spare entries may be behind them."""
+    """Check n compressed rows, columns, or rows of blocks; unused entries may follow them."""
     indptr = csr.as_integers("indptr", parts["indptr"])
     indices = csr.as_integers("indices", parts["indices"])
     data = as_array("data", parts["data"], error=InvalidGraphError)
@@ -162,15 +163,15 @@ def _unreadable(kind: str, error: Exception) -> InvalidGraphError:
 def csr_parts(A: Any) -> tuple[Array, Array, Array, Shape]:
     """Return (indptr, indices, data, shape) of a matrix of checked arrays; no copy if it is CSR.
 
-    Formats other than CSR are converted by SciPy, which adds duplicate entries up. DIA and BSR
-    pad with zeros, so that none of their zeros is an entry.
+    SciPy converts other formats than CSR, and sums duplicate entries. DIA and BSR pad with zeros,
+    so their zeros are no entries.
     """
     matrix = A if A.format == "csr" else _converted(A)
     if A.format == "bsr":
         matrix.eliminate_zeros()  # SciPy does so for DIA
     indptr = csr.as_integers("indptr", matrix.indptr)
     used = int(indptr[-1]) if indptr.size else 0
-    # SciPy allows spare room behind the last entry; it is no part of the matrix.
+    # SciPy allows unused elements after the last entry; they are no part of the matrix.
     indices, data = np.asarray(matrix.indices), np.asarray(matrix.data)
     if indices.size > used >= 0 and indices.shape == data.shape:
         indices, data = indices[:used], data[:used]
@@ -178,7 +179,7 @@ def csr_parts(A: Any) -> tuple[Array, Array, Array, Shape]:
 
 
 def _converted(A: Any) -> Any:
-    """Return a matrix in CSR form; of lists and dictionaries by way of coordinates, checked."""
+    """Return a matrix in CSR form; lists and dictionaries go through checked coordinates."""
     try:
         if A.format == "lil":
             return _from_lists(A)

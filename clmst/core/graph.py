@@ -1,4 +1,4 @@
-"""The graph every algorithm starts from: a canonical CSR whose edges map back to the input."""
+"""The input of every algorithm: a canonical CSR whose edges map back to the caller's input."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Graph:
     Build one with :meth:`from_scipy`, :meth:`from_csr`, :meth:`from_edges`, :meth:`from_networkx`
     or :meth:`read`; the constructor itself takes canonical arrays, and checks them.
 
-    The *edges* are the slots whose row is less than their column, in slot order: rows are sorted
-    by column, and parallel edges stand in input order, so comparing slots compares edge ids.
-    Slots with row > column, where `is_symmetric`, mirror them; slots with row == column are
-    self-loops. Neither ever enters a forest.
+    The *edges* are the slots whose row is less than their column, in slot order: rows are sorted by
+    column, and parallel edges are in input order, so comparing slots compares edge ids. Slots with
+    row > column, where `is_symmetric`, mirror them; slots with row == column are self-loops.
+    Neither ever enters a forest.
 
     Attributes
     ----------
@@ -49,11 +49,11 @@ class Graph:
     is_symmetric : bool
         Whether every edge is stored in both directions.
     edge_ids : ndarray of int, shape (n_slots,), or None
-        The caller's position of each slot's edge; None where that is the slot itself.
+        The caller's position of each slot's edge; None if it is the slot itself.
     n_input : int
-        How many positions the caller's input has; edge ids are below it.
+        The number of positions in the caller's input; edge ids are below it.
     vertex_labels : sequence or None
-        The caller's names of the vertices, where they are not 0 .. n - 1.
+        The caller's names of the vertices, if they are not 0 .. n - 1.
     coordinates : ndarray of float64, shape (n_vertices, 2), or None
         Where to draw the vertices, if known.
     """
@@ -109,7 +109,7 @@ class Graph:
 
     @classmethod
     def from_scipy(cls, A: Any) -> Graph:
-        """Take a SciPy sparse matrix or array as an undirected graph, without a copy where it can.
+        """Take a SciPy sparse matrix or array as an undirected graph, if possible without a copy.
 
         ``A[i, j]`` and ``A[j, i]`` are one edge; where both are stored, its weight is the lesser.
         Explicit zeros are edges. Edge ids index ``A.data`` of the matrix in CSR form.
@@ -117,8 +117,8 @@ class Graph:
         Parameters
         ----------
         A : scipy.sparse array or matrix, shape (n, n)
-            Any format. CSR with sorted rows that is symmetric, or has nothing below the
-            diagonal, is used as it is; anything else is rearranged.
+            Any format. CSR with sorted rows that is symmetric, or has nothing below the diagonal,
+            is used without a copy; others are rearranged.
 
         Raises
         ------
@@ -139,7 +139,7 @@ class Graph:
 
     @classmethod
     def from_csr(cls, indptr: Any, indices: Any, weights: Any) -> Graph:
-        """Take the three arrays of a CSR matrix; as :meth:`from_scipy` in all else.
+        """Take the three arrays of a CSR matrix; else as :meth:`from_scipy`.
 
         Parameters
         ----------
@@ -194,10 +194,10 @@ class Graph:
         u, v : array of int, shape (m,)
             Endpoints. Parallel edges and self-loops are allowed.
         w : array, shape (m,), optional
-            Weights of any supported dtype; all 1 when left out.
+            Weights of any supported dtype; by default all 1.
         n_vertices : int, optional
-            One more than the largest endpoint when left out; that is refused if it is more than
-            2**24 and more than 64 for each edge. Memory and time go by it.
+            By default the largest endpoint plus one; this is refused if it exceeds both 2**24 and
+            64 for each edge, since memory and time are proportional to it.
         merge_parallel : bool
             Keep only the lightest of several edges between the same two vertices (the first one
             on a tie), as for lists that name every edge in both directions.
@@ -228,11 +228,11 @@ class Graph:
 
     @classmethod
     def from_masked(cls, matrix: Any) -> Graph:
-        """Take a square ``numpy.ma.MaskedArray``: what is not masked is an edge, zeros too.
+        """Take a square ``numpy.ma.MaskedArray``: cells that are not masked are edges, zeros too.
 
-        Where one of the cells (i, j) and (j, i) is masked, the other one is the weight, so that an
-        upper triangle is enough; where neither is, they must be equal. Edge ids are places in
-        SciPy's condensed form of the matrix; loops have none. Raises InvalidGraphError as
+        If one of the cells (i, j) and (j, i) is masked, the other one is the weight, so an upper
+        triangle is enough. If neither is, they must be equal. Edge ids are indices into SciPy's
+        condensed form of the matrix; loops have none. Raises InvalidGraphError as
         :class:`clmst.DenseGraph` does.
         """
         from clmst.core.dense_graph import graph_of_masked
@@ -250,8 +250,8 @@ class Graph:
         ----------
         G : networkx.Graph or networkx.MultiGraph
         weight : str or None
-            The edge attribute that holds the weight; 1 where an edge lacks it, and everywhere
-            when None.
+            The edge attribute that holds the weight; edges without it have weight 1, as have all
+            edges if it is None.
 
         Raises
         ------
@@ -279,8 +279,8 @@ class Graph:
         TypeError
             There is no such attribute.
         InvalidArgumentError, InvalidGraphError
-            An attribute is of the wrong kind or length; or the graph is no longer canonical, which
-            is checked where more than weights, labels and coordinates is changed.
+            An attribute has the wrong type or length; or the graph is no longer canonical, which is
+            checked if more than weights, labels and coordinates change.
         """
         if unknown := changes.keys() - self.__dataclass_fields__.keys():
             raise TypeError(f"a Graph has no attribute {unknown.pop()!r}")
@@ -291,19 +291,19 @@ class Graph:
         return graph
 
     def replace_unchecked(self, **changes: Any) -> Graph:
-        """Return a copy with some attributes changed that are right by construction."""
+        """Return a copy with some attributes changed, which are not checked."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return Graph.unchecked(**(fields | changes))
 
     @classmethod
     def unchecked(cls, **attributes: Any) -> Graph:
-        """Make a graph of attributes that are right by construction, or that the host lacks."""
+        """Make a graph without checks, of attributes that are right or that the host lacks."""
         graph = object.__new__(cls)
         vars(graph).update({"vertex_labels": None, "coordinates": None, **attributes})
         return graph
 
     def symmetrised(self) -> Graph:
-        """Return the same graph with both directions of every edge stored, self-loops left out.
+        """Return the same graph with both directions of every edge, without self-loops.
 
         Edge ids, and so forests, stay the same. O(n + n_slots); the graph itself if it already
         is symmetric.

@@ -1,4 +1,4 @@
-"""What a graph must be: its size, its weights, and the kinds of its attributes."""
+"""Checks of a graph: its size, its weights, and the types of its attributes."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ if TYPE_CHECKING:
 MAX_VERTICES = 2**32 - 2
 MAX_SLOTS = 2**32 - 1
 
-# A number of vertices that nobody states is believed up to FREE_VERTICES, or up to so many for each
-# edge. Of a graph of more nearly all vertices are without an edge, and take memory and time.
+# A number of vertices that is only implied is accepted up to FREE_VERTICES, or up to so many for
+# each edge. In a graph of more, nearly all vertices are isolated, and take memory and time.
 FREE_VERTICES = 2**24
 VERTICES_PER_EDGE = 64
-# Least memory that building a graph takes: row starts twice while sorting, endpoints and order.
+# The least memory for building a graph: two arrays of row starts during the sort, endpoints and
+# order.
 BYTES_PER_VERTEX = 12
 BYTES_PER_EDGE = 24
 
 
 def check_implied(n_vertices: int, n_edges: int) -> None:
-    """Raise if vertex numbers alone say that a graph has far more vertices than edges."""
+    """Raise if vertex numbers imply far more vertices than edges."""
     if n_vertices > max(FREE_VERTICES, VERTICES_PER_EDGE * n_edges):
         needed = BYTES_PER_VERTEX * n_vertices + BYTES_PER_EDGE * n_edges
         raise InvalidGraphError(
@@ -41,9 +42,9 @@ def check_implied(n_vertices: int, n_edges: int) -> None:
 
 
 def check_attributes(graph: Graph) -> None:
-    """Raise unless the attributes of a graph are of the right kinds and lengths. O(1).
+    """Raise unless the attributes of a graph have the right types and lengths. O(1).
 
-    What the arrays hold is not looked at, but for the two ends of `indptr`.
+    The contents of the arrays are not checked, except for both ends of `indptr`.
     """
     indptr, indices, weights = graph.indptr, graph.indices, graph.weights
     for name, array in (("indptr", indptr), ("indices", indices)):

@@ -1,9 +1,9 @@
-"""Graphs whose forests are known, on which devices show what they can do.
+"""Graphs whose forests are known, for self-tests of devices.
 
-Each is put together of parts that have broken some compiler or driver, or might: hubs, long chains
-with rising, falling and bit-reversed weights, equal weights, parallel edges, cliques, vertices
-without an edge. Weights are ranks from 0 to 127, of which weights of every dtype can be
-made that order alike. So one forest serves them all, and the oracle finds it once.
+Each consists of parts that have exposed faults of compilers or drivers, or might: hubs, long paths
+with rising, falling and bit-reversed weights, equal weights, parallel edges, cliques, isolated
+vertices. Weights are ranks from 0 to 127. Weights of every dtype with the same order follow from
+them, so all dtypes have one forest, and the oracle computes it once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LEAST_BIT = {32: -20, 64: -49}
 
 @dataclass(frozen=True)
 class KnownGraph:
-    """A graph, and the forests that it has under ranks for weights.
+    """A graph, and its forests with ranks as weights.
 
     Attributes
     ----------
@@ -43,16 +43,16 @@ class KnownGraph:
     ranks: Graph
 
     def weighted(self, dtype: np.dtype[Any], *, symmetric: bool) -> Graph:
-        """Return the graph with weights of a dtype that order as ranks do."""
+        """Return the graph with weights of a dtype in the order of the ranks."""
         graph = self._symmetric if symmetric else self.ranks
         return graph.replace_unchecked(weights=weights_of(graph.weights, dtype))
 
     def forest(self, *, maximum: bool) -> Forest:
-        """Return the forest that the oracle has found; its weights are ranks."""
+        """Return the oracle's forest; its weights are ranks."""
         return self._greatest if maximum else self._least
 
     def simple(self, dtype: np.dtype[Any], *, symmetric: bool) -> Graph:
-        """Return the graph without parallel edges; of those the first in canonical order stays."""
+        """Return the graph without parallel edges; the first one in canonical order stays."""
         u, v, ranks, _ = self.ranks.edges()
         first = np.ones(u.size, bool)
         first[1:] = (u[1:] != u[:-1]) | (v[1:] != v[:-1])
@@ -63,7 +63,7 @@ class KnownGraph:
 
     @cached_property
     def core_numbers(self) -> Array:
-        """The core numbers, found by peeling on the host."""
+        """The core numbers, computed by peeling on the host."""
         u, v, _, _ = self.ranks.edges()
         n, u, v = self.ranks.n_vertices, u[u != v].astype(np.int64), v[u != v].astype(np.int64)
         ends = np.concatenate([u, v])
@@ -100,22 +100,22 @@ class KnownGraph:
 
 
 def dtype_of(bits: int, kind: WeightKind) -> np.dtype[Any]:
-    """Return the dtype whose weights reach a device in words of a width and kind."""
+    """Return the dtype whose weights have key words of a width and kind."""
     letter = {"unsigned": "u", "signed": "i", "float": "f"}[kind]
     return np.dtype(f"{letter}{bits // 8}")
 
 
 def weights_of(ranks: Array, dtype: np.dtype[Any]) -> Array:
-    """Return weights of a dtype that order as ranks do, spread over what the dtype holds.
+    """Return weights of a dtype in the order of the ranks, spread over the dtype's range.
 
-    Wide ones differ in either half of their words, so that none can be told from others by one of
-    the halves alone. Floats hold both infinities and both zeros, which are equal.
+    Wide weights differ in both 32-bit halves, so one half alone does not order them. Floats include
+    both infinities and both zeros, which are equal.
     """
     signed = ranks.astype(np.int64) - _MIDDLE
     steps, low = signed // 8, signed % 8
     bits = 8 * dtype.itemsize
     if dtype.kind == "f":
-        # 12 is the greatest; that much is then the least by which it may differ from others.
+        # 12 is the greatest; it differs from others by at least this much.
         weights = signed * 1.5 if bits == 16 else steps * 1.5 + low * 2.0 ** (_LEAST_BIT[bits])
         weights.flat[np.flatnonzero(signed == 0)[::2]] = -0.0
         weights[ranks == 0], weights[ranks == _RANKS - 1] = -np.inf, np.inf
@@ -147,7 +147,7 @@ def known_graph(size: Size) -> KnownGraph:
 
 
 class _Parts:
-    """Edges of one part after the other, each with vertices of its own."""
+    """Edges of several parts, each with its own vertices."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng, self._n = rng, 0
@@ -165,7 +165,7 @@ class _Parts:
         self._add(n, u, v, self._rng.integers(0, _RANKS, u.size))
 
     def chain(self, n: int, order: str) -> None:
-        """Add a path, which has no edge to spare, closed by a heavy one."""
+        """Add a path, all of whose edges are in the forest, closed by a heavy edge."""
         steps = np.arange(n, dtype=np.int64)
         ranks = steps * (_RANKS - 1) // n
         if order == "falling":
@@ -179,7 +179,7 @@ class _Parts:
         self._add(n, steps, (steps + 1) % n, np.where(steps == n - 1, _RANKS - 1, ranks))
 
     def hubs(self, n: int) -> None:
-        """Add two vertices joined to all others, and a few edges among those."""
+        """Add two vertices joined to all others, and a few edges among the others."""
         leaves = np.arange(2, n)
         ends = self._rng.integers(2, n, (2, n))
         u = np.concatenate([np.zeros_like(leaves), np.ones_like(leaves), ends[0]])
@@ -194,7 +194,7 @@ class _Parts:
         self._add(side * side, u, v, np.full(u.size, _MIDDLE))
 
     def clique(self, n: int) -> None:
-        """Add every pair of vertices, by few ranks."""
+        """Add every pair of vertices, with few ranks."""
         u, v = np.triu_indices(n, 1)
         self._add(n, u, v, self._rng.integers(_MIDDLE - 3, _MIDDLE + 3, u.size))
 

@@ -21,11 +21,11 @@ _SCIPY_LIMIT = 2**31 - 1  # scipy.sparse.csgraph counts in int32
 
 
 def kruskal(graph: Graph, *, maximum: bool = False) -> Forest:
-    """Compute the minimum (or maximum) spanning forest on the host, in the plainest way.
+    """Compute the minimum (or maximum) spanning forest on the host, in the simplest way.
 
-    Every other algorithm must return exactly this forest. It shares no code with them: the
-    weights themselves are sorted, not keys made of them, and SciPy's Kruskal then runs on the
-    rank of each edge. Ranks differ from one another, so no choice is left to SciPy.
+    Every other algorithm must return exactly this forest. It shares no code with them: it sorts the
+    weights themselves, not keys, and SciPy's Kruskal then runs on the rank of each edge. Ranks are
+    distinct, so SciPy has no choice.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def kruskal(graph: Graph, *, maximum: bool = False) -> Forest:
 def _total_order(weights: Array, *, maximum: bool) -> npt.NDArray[np.int64]:
     """Return the edges by (weight, edge), or by (weight descending, edge), the best one first.
 
-    NumPy's comparison is what defines the order: -0.0 equals 0.0 and infinities stand at the ends.
+    NumPy's comparison defines the order: -0.0 equals 0.0, and infinities are the extremes.
     """
     if not maximum:
         return np.argsort(weights, kind="stable")
@@ -86,7 +86,7 @@ def _forest_ranks(n: int, u: Array, v: Array, order: Array) -> npt.NDArray[np.in
     if m == 0:
         return np.zeros(0, np.int64)
     ranks = np.empty(m, np.int64)
-    ranks[order] = np.arange(1, m + 1)  # from 1: SciPy takes a zero for no edge
+    ranks[order] = np.arange(1, m + 1)  # from 1: for SciPy, a zero is no edge
     # Parallel edges are neighbours in canonical order; only the best of them can be in a forest.
     is_first = np.ones(m, bool)
     is_first[1:] = (u[1:] != u[:-1]) | (v[1:] != v[:-1])

@@ -1,8 +1,8 @@
-"""Values that are made when they are first read, and kept.
+"""Values that are computed at the first read, and kept.
 
-Where two threads may both make a value and either is right, ``functools.cached_property`` does.
-Here are the two other cases: a property of which there must be one only, and a field of a dataclass
-that may be given as a function.
+If two threads may both compute a value and either result is right, ``functools.cached_property`` is
+enough. This module has the two other cases: a property that must be computed only once, and a field
+of a dataclass that may be a function.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class _Lazy(Generic[T]):
-    """A descriptor that says how a value is made; instances keep it under a name of theirs."""
+    """A descriptor with the function of a value; instances keep the value under their own name."""
 
     _name: str
 
@@ -33,16 +33,16 @@ class _Lazy(Generic[T]):
 
 
 class LazyProperty(_Lazy[T]):
-    """A cached property of an object with a `lock`, under which it is made: once, for all threads.
+    """A cached property of an object with a `lock`: computed under it, once for all threads.
 
-    Since Python 3.12 every thread that finds a ``functools.cached_property`` missing makes it. Of
-    two queues, one thread would then keep what the others know nothing of. The lock must be
-    reentrant, as one such property may need another.
+    Since Python 3.12 every thread that finds a ``functools.cached_property`` missing computes it.
+    Two threads could then have two different queues. The lock must be reentrant, as one such
+    property may need another.
 
     Parameters
     ----------
     make : callable
-        Called with the object, its lock held. If it raises, the next read calls it again.
+        Called with the object, under its lock. If it raises, the next read calls it again.
     """
 
     def __init__(self, make: Callable[[Any], T]) -> None:
@@ -54,7 +54,7 @@ class LazyProperty(_Lazy[T]):
 
     def _of(self, instance: Any) -> T:
         with instance.lock:
-            made: dict[str, T] = instance.__dict__  # Python looks here first, from then on
+            made: dict[str, T] = instance.__dict__  # from then on Python reads this first
             if self._name not in made:
                 made[self._name] = self._make(instance)
             return made[self._name]
@@ -69,7 +69,7 @@ class LazyField(_Lazy[T]):
     Parameters
     ----------
     check : callable, optional
-        Called with what the function returned; raises if the field cannot be that.
+        Called with the function's result; raises if it is illegal for the field.
     """
 
     def __init__(self, check: Callable[[Any], object] | None = None) -> None:

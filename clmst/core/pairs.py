@@ -1,4 +1,4 @@
-"""Pairs of vertices: the edges of a complete graph, and where they stand in canonical order."""
+"""Pairs of vertices: the edges of a complete graph, and their positions in canonical order."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def check_count(n: int) -> None:
 
 
 def check_ends(u: Any, v: Any, n: int) -> tuple[Array, Array]:
-    """Return the ends of pairs as integer arrays of shapes that go together, or raise.
+    """Return the ends of pairs as integer arrays of shapes that broadcast, or raise.
 
     Raises
     ------
     InvalidGraphError
-        One is not of integers, or not from 0 to below `n`; or the shapes do not go together.
+        One is not of integers, or not from 0 to below `n`; or the shapes do not broadcast.
     """
     ends = []
     for name, given in (("u", u), ("v", v)):
@@ -51,18 +51,18 @@ def check_ends(u: Any, v: Any, n: int) -> tuple[Array, Array]:
 
 
 def count(n: int) -> int:
-    """Return how many pairs there are of n vertices."""
+    """Return the number of pairs of n vertices."""
     return n * (n - 1) // 2
 
 
 def position(n: int, u: Array, v: Array) -> npt.NDArray[np.int64]:
-    """Return the place of each pair (u, v), u < v, among all of n vertices, in canonical order.
+    """Return the position of each pair (u, v), u < v, of n vertices in canonical order.
 
-    It is also the place of its distance in SciPy's condensed form (``scipy.spatial.distance``).
+    It is also the index of its distance in SciPy's condensed form (``scipy.spatial.distance``).
     """
     u, v = u.astype(np.int64), v.astype(np.int64)
-    place: npt.NDArray[np.int64] = u * n - u * (u + 1) // 2 + v - u - 1
-    return place
+    positions: npt.NDArray[np.int64] = u * n - u * (u + 1) // 2 + v - u - 1
+    return positions
 
 
 def rows(n: int) -> npt.NDArray[np.uint32]:

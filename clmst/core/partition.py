@@ -1,7 +1,7 @@
 """Parts of a graph's edges, each a graph of its own.
 
-The forest of a graph is in the union of the forests of its parts, whatever the parts are: an edge
-that is in no part's forest is the heaviest of a cycle.
+For any parts, the forest of the graph is in the union of the parts' forests: an edge in no part's
+forest is the heaviest of a cycle.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from clmst.core import csr
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 
-# A part whose edges touch fewer of the vertices than this share has vertex numbers of its own.
+# A part whose edges touch less than this fraction of the vertices has its own vertex numbers.
 _RENUMBERED_BELOW = 0.75
 
-# Hashes by which neighbours are compared, and how many the ends of an edge within a dense part have
-# in common. Where all pairs are edges with probability p, the ends share p / (2 - p) of their
-# neighbours: of those with p = 1/2, six hashes or more are the same for 45 %, of those that share a
-# fiftieth for one edge in two million.
+# The number of hashes that compare neighbours, and how many of them the ends of an edge within a
+# dense part have in common. If all pairs are edges with probability p, the ends share p / (2 - p)
+# of their neighbours. With p = 1/2, six or more hashes agree for 45 % of the edges; if the ends
+# share a fiftieth of their neighbours, for one edge in two million.
 _HASHES, _ALIKE = 16, 6
-# The core number from which on they are compared: smaller parts hardly pay.
+# The least core number at which they are compared: smaller parts hardly pay.
 _COMPARED = 16
 
-# Ranges of weights begin at multiples of so many, so that whatever a weight's width, a part of a
-# buffer or of a host array begins where devices want it.
+# Ranges of weights begin at multiples of so many, so that a part of a buffer or host array is
+# aligned as devices need it, for every width of weights.
 RANGE_STEP = 512
 
 
@@ -41,14 +41,15 @@ class Part:
     ----------
     graph : Graph
         Those edges, as of :func:`clmst.core.topology.edges_once`. Its vertices may have other
-        numbers, which rise with those of the whole graph. Its weights are `first` to `last` of the
-        whole graph's.
+        numbers, in the order of the whole graph's. Its weights are the range from `first` to `last`
+        of the whole graph's.
     slots : ndarray of uint32, shape (n_edges,), or None
-        The whole graph's slot of each slot, rising; None: they are consecutive.
+        The whole graph's slot of each slot, rising; None if they are consecutive.
     first_slot : int
-        The first of them, where they are consecutive.
+        The first of them, if they are consecutive.
     first, last : int
-        Which weights of the whole graph the part takes: those of its edges, and of others maybe.
+        The range of the whole graph's weights that the part takes: those of its edges, and perhaps
+        of others.
     """
 
     graph: Graph
@@ -74,14 +75,14 @@ def whole(edges: Graph) -> Part:
 
 
 def by_ranges(edges: Graph, bounds: Sequence[int]) -> list[Part]:
-    """Return the parts whose weights are ranges: from one of the bounds to the next.
+    """Return parts of consecutive weights: from each bound to the next one.
 
     Parameters
     ----------
     edges : Graph
         As of :func:`clmst.core.topology.edges_once`.
     bounds : sequence of int
-        From 0 to ``edges.n_input``, not falling.
+        From 0 to ``edges.n_input``, not decreasing.
 
     Notes
     -----
@@ -113,22 +114,22 @@ class Clusters:
     sizes: Array
     edges: Array
 
-    def chosen(self, places: Array) -> Clusters:
-        """Return some of them, numbered anew."""
+    def chosen(self, indices: Array) -> Clusters:
+        """Return some of them, renumbered."""
         numbers = np.full(self.sizes.size + 1, -1, np.int32)
-        numbers[places] = np.arange(places.size)
+        numbers[indices] = np.arange(indices.size)
         return Clusters(
-            labels=numbers[self.labels], sizes=self.sizes[places], edges=self.edges[places]
+            labels=numbers[self.labels], sizes=self.sizes[indices], edges=self.edges[indices]
         )
 
 
 def clusters(edges: Graph, cores: Array, thresholds: Sequence[int]) -> Iterator[Clusters]:
     """Yield the dense parts of cores of a graph.
 
-    They are the connected components of what vertices of a core number and more have between them.
-    From core number _COMPARED on, only edges count whose ends share many of their neighbours: a few
-    edges that join dense parts would make one of them otherwise. How many they share, of all that
-    they have, is estimated by minimum-wise hashing.
+    They are the connected components of the subgraph of vertices with at least a given core number.
+    From core number _COMPARED on, only edges count whose ends share many neighbours: else a few
+    edges between dense parts would unite them. Minimum-wise hashing estimates the share of common
+    neighbours.
 
     Source: A. Broder, "On the resemblance and containment of documents", SEQUENCES '97.
 
@@ -143,8 +144,8 @@ def clusters(edges: Graph, cores: Array, thresholds: Sequence[int]) -> Iterator[
 
     Notes
     -----
-    O(n + m), and O(n + m') for each threshold, at which m' edges are left. The hashes are the same
-    in every run.
+    O(n + m), and O(n + m') for each threshold, m' being the edges of its subgraph. The hashes are
+    the same in every run.
     """
     rows, columns = edges.rows, edges.indices
     alike: Array | None = None
@@ -170,14 +171,14 @@ def clusters(edges: Graph, cores: Array, thresholds: Sequence[int]) -> Iterator[
 
 
 def _in_common(n: int, rows: Array, columns: Array) -> Array:
-    """Return how many of _HASHES least hashes of neighbours the ends of each edge share.
+    """Return, for each edge, how many of the _HASHES least hashes of neighbours its ends share.
 
     A vertex is its own neighbour. `rows` rise.
     """
     from scipy import sparse
 
     upper = sparse.coo_array((np.ones(rows.size, bool), (rows, columns)), shape=(n, n))
-    upper.has_canonical_format = True  # else SciPy would look for parallel edges
+    upper.has_canonical_format = True  # else SciPy would search for parallel edges
     by_column = upper.tocsc()
     sides = []
     for indptr, others in (
@@ -198,7 +199,7 @@ def _in_common(n: int, rows: Array, columns: Array) -> Array:
 
 
 def _components(n: int, rows: Array, columns: Array) -> tuple[int, Array]:
-    """Return how many components there are, and the one of each vertex."""
+    """Return the number of components, and the component of each vertex."""
     from scipy import sparse
 
     ones = np.ones(rows.size, bool)
@@ -208,13 +209,13 @@ def _components(n: int, rows: Array, columns: Array) -> tuple[int, Array]:
 
 
 def by_clusters(edges: Graph, dense: Clusters, groups: Sequence[Sequence[int]]) -> list[Part]:
-    """Return a part for each group of clusters, and one of all other edges, the last.
+    """Return a part for each group of clusters, and last one of all other edges.
 
     Notes
     -----
     O(n + m) a part.
     """
-    group_of = np.full(dense.sizes.size + 1, -1, np.int32)  # and of no cluster
+    group_of = np.full(dense.sizes.size + 1, -1, np.int32)  # edges of no cluster
     for number, group in enumerate(groups):
         group_of[np.asarray(group)] = number
     cluster = dense.labels[edges.rows]
@@ -228,7 +229,7 @@ def by_clusters(edges: Graph, dense: Clusters, groups: Sequence[Sequence[int]]) 
 
 
 def _range(edges: Graph, slots: Array) -> tuple[int, int]:
-    """Return the range of weights that some slots take, from a place that devices like."""
+    """Return the range of weights of some slots, with an aligned begin."""
     if not slots.size:
         return 0, 0
     ids = slots if edges.edge_ids is None else edges.edge_ids[slots]
@@ -236,7 +237,7 @@ def _range(edges: Graph, slots: Array) -> tuple[int, int]:
 
 
 def range_bounds(shares: Sequence[float], n_input: int) -> list[int]:
-    """Return the bounds for :func:`by_ranges` of ranges with shares of all, which add to 1."""
+    """Return the bounds for :func:`by_ranges` of ranges with given shares, which sum to 1."""
     ends = np.cumsum(shares) * n_input / RANGE_STEP
     inner = [min(round(end) * RANGE_STEP, n_input) for end in ends[:-1].tolist()]
     return [0, *inner, n_input]
@@ -245,9 +246,9 @@ def range_bounds(shares: Sequence[float], n_input: int) -> list[int]:
 def part_of(
     edges: Graph, slots: Array | slice, first: int, last: int, *, always: bool = False
 ) -> Part:
-    """Return some slots of a graph as a part that takes the weights from `first` to `last`.
+    """Return some slots of a graph as a part with the weights from `first` to `last`.
 
-    Vertices without an edge in the part have no number there if they are many, or `always`.
+    Vertices without an edge in the part get no number there if they are many, or if `always`.
     """
     rows, columns = edges.rows[slots], edges.indices[slots]
     ids = None if edges.edge_ids is None else edges.edge_ids[slots]
@@ -273,7 +274,7 @@ def part_of(
 
 
 def _renumbered(n: int, rows: Array, columns: Array, below: float) -> tuple[int, Array, Array]:
-    """Return edges with numbers for their own vertices alone, if those are below a share of all."""
+    """Return edges with their own vertex numbers, if they touch few enough vertices."""
     touched = np.zeros(n, bool)
     touched[rows] = True
     touched[columns] = True

@@ -21,12 +21,12 @@ def components(n: int, u: Array, v: Array) -> tuple[int, npt.NDArray[np.int32]]:
 
 
 class Hierarchy:
-    """What finds the greatest rank on the path between two vertices of a forest.
+    """A structure that finds the greatest rank on the path between two vertices of a forest.
 
-    Borůvka's algorithm on the forest itself gives at most log2(n) levels, where a node is a
-    component and its link to the level above carries the rank of the edge by which it left, the
-    least of its edges. King: the greatest rank on the path between two vertices is the greatest on
-    their two climbs to where they meet.
+    Borůvka's algorithm on the forest itself gives at most log2(n) levels. A node is a component;
+    its parent pointer carries the rank of the edge that it chose, the least of its edges. King: the
+    greatest rank on the path between two vertices is the greatest on their two climbs to their
+    lowest common ancestor.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ class Hierarchy:
     Attributes
     ----------
     reaches : ndarray of int64, shape (n,)
-        The greatest rank on the climb of each vertex to the top, -1 if it is there: no path from
-        it to another one has a greater one, but on that one's climb.
+        The greatest rank on the climb of each vertex to the top, -1 if it is the top. A greater
+        rank on a path from the vertex can only be on the other end's climb.
     """
 
     def __init__(self, n: int, a: Array, b: Array) -> None:
@@ -47,7 +47,7 @@ class Hierarchy:
         while a.size:
             edge = np.full(n_nodes, -1, np.int64)  # -1: this tree is one node already
             backwards = np.arange(a.size)[::-1]
-            # Where an index occurs twice the last assignment stays, so the least rank does.
+            # If an index occurs twice, the last assignment wins, so the least rank stays.
             edge[np.stack((a, b), axis=1)[::-1].ravel()] = np.repeat(backwards, 2)
             leaving = np.zeros(a.size, bool)
             leaving[edge[edge >= 0]] = True

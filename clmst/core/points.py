@@ -1,4 +1,4 @@
-"""Points as a complete graph, whose weights are distances, computed where they are needed."""
+"""Points as a complete graph: weights are distances, computed on demand."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _TOO_FAR = 2.0**31  # rounded distances have 32 bits on the device
 class Points:
     """Points as the complete graph of their distances.
 
-    No distance is stored: `dense` computes them on the device, in O(n) memory. They are the same
-    bits on every device, so the forest is the same.
+    No distance is stored: `dense` computes them on the device, in O(n) memory. They are bitwise
+    equal on every device, so the forest is the same.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ class Points:
         Wrong shape or dtype, a coordinate that is not finite, more than 2**26 - 1 points, or a
         rounded distance of 2**31 or more.
     InvalidArgumentError
-        Nothing knows that metric.
+        The metric is unknown.
 
     Notes
     -----
-    The edge (u, v), u < v, has for its id the place of its distance in SciPy's condensed form,
+    The id of the edge (u, v), u < v, is the index of its distance in SciPy's condensed form,
     ``scipy.spatial.distance.pdist(coordinates)``.
 
     Examples
@@ -88,7 +88,7 @@ class Points:
 
     @cached_property
     def planes(self) -> npt.NDArray[np.float64]:
-        """What squared distances are taken of: a row for each of 2 or 3 dimensions."""
+        """The coordinates for squared distances: a row for each of 2 or 3 dimensions."""
         if self.metric == "great-circle":
             return sphere.on_unit_sphere(self.coordinates)
         n, dimensions = self.coordinates.shape

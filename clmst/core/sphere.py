@@ -1,11 +1,11 @@
-"""Great-circle distances in whole kilometres, as TSPLIB has them, the same bits everywhere.
+"""Great-circle distances in whole kilometres, as TSPLIB defines them, bitwise reproducible.
 
 TSPLIB: coordinates are DDD.MM, degrees and minutes; the distance on a sphere of 6378.388 km is
 ``int(6378.388 * acos(...) + 1)``. Cosines of two libraries differ in their last bits, so none is
-asked here. Points go on the unit sphere by polynomials, which take additions and multiplications
-only, and squared chords are compared with those at which the kilometres change. A distance differs
-from what TSPLIB's formula gives only where it is within some 1e-7 km of a whole number, where that
-formula itself depends on who computes the cosines.
+used here. Polynomials, which take additions and multiplications only, put points on the unit
+sphere. Squared chords are then compared with those at which the kilometres change. A distance
+differs from TSPLIB's formula only if it is within some 1e-7 km of a whole number; there the formula
+itself depends on the library's cosines.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ STEPS = 20039
 
 Doubles = npt.NDArray[np.float64]
 
-# Half a right angle as two doubles: what the first one lacks is in the second.
+# Half a right angle as the sum of two doubles.
 _HALF_PI, _HALF_PI_REST = 1.5707963267948966, 6.123233995736766e-17
 _TERMS = 10  # (pi / 4)**20 / 20! is below 2**-65
 
 
 def sine_and_cosine(angles: Doubles) -> tuple[Doubles, Doubles]:
-    """Return sines and cosines of angles in radians, of a few turns at most; exact to 2**-51."""
+    """Return sines and cosines of angles in radians, at most a few times 2 pi; exact to 2**-51."""
     quadrant = np.rint(angles / _HALF_PI)
     rest = (angles - quadrant * _HALF_PI) - quadrant * _HALF_PI_REST
     square = rest * rest

@@ -1,4 +1,4 @@
-"""Where the edges of a graph are, whatever they weigh: what solves with other weights share."""
+"""The topology of a graph: its edges without weights, which repeated solves share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SLOTS_A_RUN = 1 << 18
 
 
 def edges_once(graph: Graph) -> Graph:
-    """Return a graph's edges, each stored once, in canonical order; loops left out.
+    """Return a graph's edges, each stored once, in canonical order, without loops.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ def edges_once(graph: Graph) -> Graph:
     Returns
     -------
     Graph
-        Its slots are the edges. `n_input` tells how many weights belong to it. Where `edge_ids` is
-        None, weight k is that of slot k; else that of slot i is weight ``edge_ids[i]``. Its own
+        Its slots are the edges. `n_input` is the number of weights of a solve. If `edge_ids` is
+        None, weight k belongs to slot k; else weight ``edge_ids[i]`` belongs to slot i. Its own
         weights are all 0, and take no memory.
 
     Notes
@@ -53,7 +53,7 @@ def edges_once(graph: Graph) -> Graph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RowRange:
-    """Slots of some rows: how many each row has, and row, column and edge id of each slot."""
+    """Slots of some rows: the number in each row, and row, column and edge id of each slot."""
 
     lengths: Array
     rows: Array
@@ -64,7 +64,7 @@ class _RowRange:
 def _upper(graph: Graph) -> Graph:
     """Return a graph of the slots above the diagonal, its weights all 0.
 
-    Runs of rows are gone through by as many threads as there are cores, each run in the caches.
+    As many threads as there are cores process ranges of rows, each of which fits the caches.
     """
     indptr = graph.indptr
     cuts = np.searchsorted(indptr, np.arange(0, graph.n_slots, _SLOTS_A_RUN), side="right") - 1
@@ -101,24 +101,24 @@ def _upper(graph: Graph) -> Graph:
 
 
 def _with_rows(graph: Graph, rows: Array) -> Graph:
-    """Let a graph know its rows, a cached property that it would else find out when asked."""
+    """Set a graph's cached property `rows`, which it would else compute."""
     vars(graph)["rows"] = rows
     return graph
 
 
 def graph_of_matrix(A: Any) -> Graph:
-    """Return a graph of a SciPy matrix whose edges do not depend on what its entries weigh.
+    """Return a graph of a SciPy matrix whose edges do not depend on the entries' weights.
 
-    A matrix that is symmetric or upper triangular is what :meth:`clmst.Graph.from_scipy` makes of
-    it. Of any other, the edges are the pairs of vertices that it has an entry for, each once, the
-    lesser one being its weight.
+    A symmetric or upper triangular matrix gives the graph of :meth:`clmst.Graph.from_scipy`. For
+    any other one, the edges are the pairs of vertices with an entry, each once, with the lesser
+    weight.
     """
     graph = Graph.from_scipy(A)
     return graph if graph.edge_ids is None else graph.replace_unchecked(edge_ids=None)
 
 
 def weights_in_order(graph: Graph, edges: Graph) -> Array:
-    """Return the weights of a graph in the order of the edges of another one like it.
+    """Return the weights of a graph in the order of another graph with the same edges.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def weights_in_order(graph: Graph, edges: Graph) -> Array:
     Raises
     ------
     InvalidGraphError
-        The two do not have the same edges; names the first that only one of them has.
+        The two do not have the same edges; the message names the first difference.
     """
     if graph.n_vertices != edges.n_vertices:
         raise InvalidGraphError(
@@ -144,7 +144,7 @@ def weights_in_order(graph: Graph, edges: Graph) -> Array:
 def endpoints(edges: Graph) -> Array:
     """Return the endpoints of each weight's edge, shape (n_input, 2), the lesser first.
 
-    (-1, -1) where a weight belongs to no edge: its entry was a loop, or merged into another one.
+    (-1, -1) if a weight belongs to no edge: its entry was a loop, or merged into another one.
     """
     dtype = np.int32 if edges.n_vertices <= 1 << 31 else np.int64
     pairs = np.column_stack((edges.rows, edges.indices)).astype(dtype)

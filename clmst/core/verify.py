@@ -27,8 +27,8 @@ from clmst.core.points import Points
 if TYPE_CHECKING:
     from clmst.core.weight_keys import Array
 
-_HANDFUL = 5  # problems described; the rest are counted
-_RUN = 1 << 18  # edges that a thread looks at together: what they take stays in the caches
+_HANDFUL = 5  # so many problems are described; the rest are counted
+_RUN = 1 << 18  # edges that a thread compares at a time: their data stays in the caches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,16 +38,16 @@ class Verification:
     Attributes
     ----------
     problems : tuple of str
-        The first few things that are wrong, the gravest first.
+        The first few problems, the most serious ones first.
     n_problems : int
-        How many there are of the kind that stopped the check; 0 if the forest is right.
+        The number of problems of the stage that stopped the check; 0 if the forest is right.
     """
 
     problems: tuple[str, ...] = ()
     n_problems: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what is no outcome."""
+        """Raise if the attributes contradict one another."""
         least = len(check_texts("problems", self.problems))
         count = check_integer("n_problems", self.n_problems, low=least)
         object.__setattr__(self, "n_problems", count)
@@ -56,7 +56,7 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """Whether the forest is the one."""
+        """Whether the forest is right."""
         return self.n_problems == 0
 
     def __bool__(self) -> bool:
@@ -72,10 +72,10 @@ class Verification:
 def verify(graph: Graph | DenseGraph | Points, forest: Forest) -> Verification:
     """Check that `forest` is the unique minimum (or maximum) spanning forest of `graph`.
 
-    Nothing is taken on trust: lengths, edge ids, endpoints and weights, that there is no cycle,
-    that no edge of the graph joins two trees, and that no edge left out comes before the last
-    edge on the path between its ends, in the order (weight, edge). Runs on the host only and
-    shares nothing with the algorithms.
+    Everything is checked: lengths, edge ids, endpoints and weights; that there is no cycle; that no
+    edge of the graph joins two trees; and that no edge outside the forest precedes the last edge on
+    the path between its ends, in the order (weight, edge). Runs on the host only and shares nothing
+    with the algorithms.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ def verify(graph: Graph | DenseGraph | Points, forest: Forest) -> Verification:
     Returns
     -------
     Verification
-        Truthy if the forest is right. Stops at the first kind of problem, since what follows
-        would make no sense.
+        Truthy if the forest is right. Stops at the first stage with a problem, since later stages
+        rely on it.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def verify(graph: Graph | DenseGraph | Points, forest: Forest) -> Verification:
 
 
 def _stages(graph: Graph, forest: Forest) -> Iterator[_Findings]:
-    """Yield what each stage finds; each relies on those before it having found nothing."""
+    """Yield the problems of each stage; a stage assumes that those before it found none."""
     yield _check_arrays(graph, forest)
     edges = _Edges(*graph.edges())
     number_of_id = np.full(graph.n_input, -1, np.int64)
@@ -126,7 +126,7 @@ def _stages(graph: Graph, forest: Forest) -> Iterator[_Findings]:
 
 @dataclass(frozen=True, slots=True)
 class _Edges:
-    """The edges of the graph in canonical order; an edge's number is its place in it."""
+    """The edges of the graph in canonical order; an edge's number is its position."""
 
     u: Array
     v: Array
@@ -138,7 +138,7 @@ class _Edges:
 
 
 class _Findings:
-    """Problems of one stage: all are counted, a handful described."""
+    """Problems of one stage: all are counted, a few described."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -260,10 +260,10 @@ def _check_spanning(n: int, edges: _Edges, tree: Array) -> _Findings:
 
 
 def _closes_cycle(n: int, u: Array, v: Array, labels: Array) -> npt.NDArray[np.bool_]:
-    """Return which edges, given in canonical order, are not in a breadth-first forest of them."""
+    """Return which edges, given in canonical order, are not in a breadth-first forest of all."""
     first = np.zeros(int(labels.max()) + 1, np.int64)
     first[labels[::-1]] = np.arange(n)[::-1]
-    # A root above one vertex of each component makes the forest one tree, and so one search.
+    # A common root above one vertex of each component makes the forest one tree, with one search.
     rows = np.concatenate([u, np.full(first.size, n)])
     columns = np.concatenate([v, first])
     matrix = sparse.coo_array((np.ones(rows.size), (rows, columns)), shape=(n + 1, n + 1)).tocsr()
@@ -277,14 +277,14 @@ def _closes_cycle(n: int, u: Array, v: Array, labels: Array) -> npt.NDArray[np.b
 
 
 def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> _Findings:
-    """Compare every edge left out with the last edge, in the total order, on its path."""
+    """Compare every edge outside the forest with the last edge on its path, in the total order."""
     by_rank = tree[_ranked(edges.weights[tree], maximum=maximum)]
     hierarchy = Hierarchy(n, edges.u[by_rank].astype(np.int64), edges.v[by_rank].astype(np.int64))
     left_out = np.ones(edges.ids.size, bool)
     left_out[tree] = False
 
     def faults(start: int) -> tuple[Array, Array]:
-        """Return those of a run of edges that should be in the forest, and what they replace."""
+        """Return the edges of a range that should be in the forest, and those that they replace."""
         others = start + np.flatnonzero(left_out[start : start + _RUN])
         u, v = edges.u[others], edges.v[others]
         bound = by_rank[np.maximum(hierarchy.reaches[u], hierarchy.reaches[v])]
@@ -298,7 +298,7 @@ def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> _
     if len(starts) <= 1:
         found = [faults(start) for start in starts]
     else:
-        with ThreadPoolExecutor(usable_cores()) as threads:  # NumPy lets others work meanwhile
+        with ThreadPoolExecutor(usable_cores()) as threads:  # NumPy releases the lock
             found = list(threads.map(faults, starts))
     others = np.concatenate([np.zeros(0, np.int64), *(one for one, _ in found)])
     last = np.concatenate([np.zeros(0, np.int64), *(one for _, one in found)])
@@ -308,7 +308,7 @@ def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> _
 def _comes_before(
     edges: _Edges, others: Array, bounds: Array, *, maximum: bool
 ) -> npt.NDArray[np.bool_]:
-    """Return which edges come before others in the total order, pair by pair."""
+    """Return which edges precede others in the total order, pair by pair."""
     ours, theirs = edges.weights[bounds], edges.weights[others]
     before: npt.NDArray[np.bool_] = theirs > ours if maximum else theirs < ours
     before |= (theirs == ours) & (others < bounds)
@@ -316,7 +316,7 @@ def _comes_before(
 
 
 def _describe_faults(edges: _Edges, others: Array, last: Array, *, maximum: bool) -> _Findings:
-    """Say which edges must take the place of which, those of other weights first."""
+    """Describe which edges must replace which, those of other weights first."""
     ours, theirs = edges.weights[last], edges.weights[others]
     found = _Findings()
     found.add_each(
@@ -339,6 +339,6 @@ def _describe_faults(edges: _Edges, others: Array, last: Array, *, maximum: bool
 
 
 def _ranked(weights: Array, *, maximum: bool) -> npt.NDArray[np.int64]:
-    """Return positions in the total order; `weights` stand in canonical order."""
+    """Return positions in the total order; `weights` are in canonical order."""
     dense = np.unique(weights, return_inverse=True)[1].reshape(-1)
     return np.argsort(-dense if maximum else dense, kind="stable")

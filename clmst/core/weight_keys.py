@@ -27,7 +27,7 @@ WeightKind: TypeAlias = Literal["unsigned", "signed", "float"]
 
 SUPPORTED_DTYPES = "bool, int8-64, uint8-64, float16, float32, float64"
 
-_CHUNK = 1 << 20  # elements examined between two chances to stop early
+_CHUNK = 1 << 20  # elements examined between two checks for an early stop
 
 
 def check_dtype(dtype: np.dtype[Any]) -> None:
@@ -60,7 +60,7 @@ def as_weights(values: Any) -> Array:
 
 
 def weight_kind_or_none(dtype: np.dtype[Any]) -> WeightKind | None:
-    """Return how keys of this dtype are made, or None if it is not supported."""
+    """Return the kind of keys of this dtype, or None if it is not supported."""
     if dtype.kind in "bu" and dtype.itemsize <= 8:
         return "unsigned"
     if dtype.kind == "i" and dtype.itemsize <= 8:
@@ -94,11 +94,12 @@ def convert(values: Array, dtype: np.dtype[Any]) -> tuple[Array, int | None]:
     with np.errstate(over="ignore", invalid="ignore"):
         converted = values.astype(dtype)
         back = converted.astype(values.dtype)
-    zero = values.dtype.type(0)  # integers that wrap round come back, but not with their sign
+    # Integers that wrap around keep their value modulo 2**n, but not their sign.
+    zero = values.dtype.type(0)
     same = (back == values) & ((converted < dtype.type(0)) == (values < zero))
     for integers, floats in ((values, converted), (converted, values)):
         if integers.dtype.kind in "iu" and floats.dtype.kind == "f":
-            # 2**63 and infinities become what the processor likes, and may come back.
+            # The result for 2**63 and infinities depends on the processor, and may convert back.
             wide, info = floats.astype(np.float64), np.iinfo(integers.dtype)
             same &= (wide >= float(info.min)) & (wide < float(info.max) + 1)
     return converted, None if same.all() else int(np.argmin(same))
@@ -134,17 +135,17 @@ def order_keys(weights: Array, *, descending: bool = False) -> Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoding:
-    """How words of a device stand for weights.
+    """The encoding of weights as words on a device.
 
     Attributes
     ----------
     dtype : numpy.dtype
         Of the weights.
     stored : numpy.dtype
-        What the words are, read as numbers: `dtype` itself, or a narrower type of 32 bits that
-        holds all these weights less `offset` exactly.
+        The type of the words as numbers: `dtype` itself, or a 32-bit type that holds all weights
+        minus `offset` exactly.
     offset : int
-        What was subtracted from the weights; 0 unless `stored` is narrower.
+        The number subtracted from the weights; 0 unless `stored` is narrower.
     """
 
     dtype: np.dtype[Any]
@@ -153,18 +154,18 @@ class Encoding:
 
     @property
     def word(self) -> np.dtype[Any]:
-        """The unsigned integers that a device has."""
+        """The unsigned integer type of the words."""
         return np.dtype(f"u{self.stored.itemsize}")
 
     @property
     def kind(self) -> WeightKind:
-        """How a key is made of a word."""
+        """How a word becomes a key."""
         kind = weight_kind_or_none(self.stored)
         assert kind is not None, "dtypes are checked when a graph is made"
         return kind
 
     def encode(self, weights: Array) -> Array | None:
-        """Return weights of `dtype`, none of them NaN, as words; None if some have none. O(m)."""
+        """Return weights of `dtype`, none of them NaN, as words; None if one does not fit. O(m)."""
         if self.stored == self.dtype:
             return np.ascontiguousarray(weights).view(self.word)
         if self.dtype.kind == "f":
@@ -178,7 +179,7 @@ class Encoding:
         return offsets.astype(self.word)
 
     def decode(self, words: Array) -> Array:
-        """Return the weights that words stand for; up to the sign of zeros. O(m)."""
+        """Return the weights of words; exact except for the sign of zeros. O(m)."""
         stored = words.view(self.stored)
         if self.stored == self.dtype:
             return stored
@@ -187,12 +188,12 @@ class Encoding:
 
 
 class KeyedWeights(ABC):
-    """Weights that a device has, one a slot, and what the host may ask of them.
+    """The weights on a device, one for each slot, as the host can read them.
 
     Attributes
     ----------
     encoding : Encoding
-        What their words stand for.
+        The encoding of their words.
     """
 
     __slots__ = ()
@@ -205,7 +206,7 @@ class KeyedWeights(ABC):
 
     @property
     def kind(self) -> WeightKind:
-        """How a key is made of a word."""
+        """How a word becomes a key."""
         return self.encoding.kind
 
     @property
@@ -214,20 +215,20 @@ class KeyedWeights(ABC):
         return self.encoding.stored.itemsize == 8
 
     def keys(self, at: Array, *, descending: bool = False) -> Array:
-        """Return the keys of the weights in some places; see :func:`order_keys`."""
+        """Return the keys of the weights at some slots; see :func:`order_keys`."""
         return order_keys(self.words(at).view(self.encoding.stored), descending=descending)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedWeights(KeyedWeights):
-    """Weights as a device reads them: raw bits, and how to make keys of them.
+    """Weights in a device's form: raw bits, and how they become keys.
 
     Attributes
     ----------
     bits : ndarray of uint8, uint16, uint32 or uint64
-        One word a slot. A view of the caller's array wherever that is possible.
+        One word for each slot. A view of the caller's array if possible.
     encoding : Encoding
-        What the words stand for.
+        The encoding of the words.
     """
 
     bits: Array
@@ -240,7 +241,7 @@ class EncodedWeights(KeyedWeights):
 
 
 def encode(weights: Array) -> EncodedWeights:
-    """Encode `weights` for a device, in 32 bits a key wherever that is exact.
+    """Encode `weights` for a device, with 32-bit keys if that is exact.
 
     64-bit weights are narrowed when nothing is lost: integers whose range spans less than 2**32,
     and doubles that are all float32 values or all integers of such a range. Otherwise they stay
@@ -253,7 +254,7 @@ def encode(weights: Array) -> EncodedWeights:
 
     Notes
     -----
-    O(m); a narrowing that fails is found out within the first million elements as a rule.
+    O(m); a narrowing that fails is usually detected within the first million elements.
     """
     weights = np.ascontiguousarray(weights)
     dtype, stored, offset = weights.dtype, weights, 0
@@ -265,7 +266,7 @@ def encode(weights: Array) -> EncodedWeights:
 
 
 def _narrow_integer(weights: Array) -> tuple[Array, int] | None:
-    """Return 64-bit integers less their minimum as uint32, and that; None if the range is wide."""
+    """Return 64-bit integers minus their minimum as uint32, and the minimum; None if too wide."""
     if weights.size == 0:
         return weights.astype(np.uint32), 0
     low, high = int(weights.min()), int(weights.max())
@@ -276,7 +277,7 @@ def _narrow_integer(weights: Array) -> tuple[Array, int] | None:
 
 
 def _narrow_float(weights: Array) -> tuple[Array, int] | None:
-    """Return doubles as float32, or less an integer as uint32; None if neither is exact."""
+    """Return doubles as float32, or minus an integer as uint32; None if neither is exact."""
     single = _cast_exactly(weights, np.dtype(np.float32))
     if single is not None:
         return single, 0

@@ -198,18 +198,18 @@ def _follow(
     moved = placed - first_map[landmarks]
     points = np.empty((2, n))
     for axis in range(2):  # one row an axis: columns of two would be slow to add and multiply
-        held = np.zeros(n)
-        held[landmarks] = grip[landmarks] * moved[:, axis]
-        shift = _solve(system, held, moved[owner, axis], _FOLLOW_STEPS)
+        pull = np.zeros(n)
+        pull[landmarks] = grip[landmarks] * moved[:, axis]
+        shift = _solve(system, pull, moved[owner, axis], _FOLLOW_STEPS)
         points[axis] = first_map[:, axis] + shift
-    held = np.zeros((2, n))
-    held[:, landmarks] = grip[landmarks] * placed.T
+    pull = np.zeros((2, n))
+    pull[:, landmarks] = grip[landmarks] * placed.T
     for _ in range(_RELAX_ROUNDS):
         span = points[:, u] - points[:, v]
         span /= np.sqrt((span * span).sum(axis=0)) + 1e-12  # spring times length is 1: unit pushes
         for axis in range(2):
             push = np.bincount(u, span[axis], n) - np.bincount(v, span[axis], n)
-            points[axis] = _solve(system, held[axis] + push, points[axis], _RELAX_STEPS)
+            points[axis] = _solve(system, pull[axis] + push, points[axis], _RELAX_STEPS)
     return np.ascontiguousarray(points.T)
 
 
@@ -218,9 +218,9 @@ def _solve(system: Any, right: Array, start: Array, steps: int) -> Array:
     scale = 1.0 / system.diagonal()
     solution = start.copy()
     residual = right - system @ solution
-    ahead = scale * residual
-    direction = ahead.copy()
-    energy = _dot(residual, ahead)
+    preconditioned = scale * residual
+    direction = preconditioned.copy()
+    energy = _dot(residual, preconditioned)
     enough = 1e-8 * energy
     for _ in range(steps):
         if energy <= enough:
@@ -229,10 +229,10 @@ def _solve(system: Any, right: Array, start: Array, steps: int) -> Array:
         step = energy / _dot(direction, image)
         solution += step * direction
         residual -= step * image
-        ahead = scale * residual
-        energy, last = _dot(residual, ahead), energy
+        preconditioned = scale * residual
+        energy, last = _dot(residual, preconditioned), energy
         direction *= energy / last
-        direction += ahead
+        direction += preconditioned
     return solution
 
 

@@ -120,16 +120,18 @@ def write(graph: Graph, stream: BinaryIO) -> None:
     """Write an edge list, every edge once, with the caller's vertex numbers if there are any."""
     edges = simple_edges(graph)
     header = f"# clmst graph: {edges.n_vertices} vertices and {edges.u.size} edges"
-    stream.write(f"{header} as u v weight; a lone vertex is u u 0\n".encode())
-    u, v, lone = edges.u, edges.v, _lone_vertices(edges.n_vertices, edges.u, edges.v)
+    stream.write(f"{header} as u v weight; an isolated vertex is u u 0\n".encode())
+    u, v, isolated = edges.u, edges.v, _isolated_vertices(edges.n_vertices, edges.u, edges.v)
     labels = integer_labels(graph.vertex_labels)
     if labels is not None:
-        u, v, lone = labels[u], labels[v], labels[lone]
+        u, v, isolated = labels[u], labels[v], labels[isolated]
     write_rows(stream, "%d %d %r\n", u, v, edges.weights)
-    write_rows(stream, "%d %d %r\n", lone, lone, np.zeros(lone.size, edges.weights.dtype))
+    write_rows(
+        stream, "%d %d %r\n", isolated, isolated, np.zeros(isolated.size, edges.weights.dtype)
+    )
 
 
-def _lone_vertices(n: int, u: Array, v: Array) -> Array:
+def _isolated_vertices(n: int, u: Array, v: Array) -> Array:
     alone = np.ones(n, bool)
     alone[u] = alone[v] = False
     return np.flatnonzero(alone)

@@ -139,8 +139,8 @@ def _look_up(values: Array, wanted: Array) -> tuple[Array, Array]:
     if values.size == 0:
         return np.zeros(wanted.shape, np.int64), np.zeros(wanted.shape, bool)
     order = np.argsort(values, kind="stable")
-    place = np.searchsorted(values, wanted, sorter=order)
-    positions = order[np.minimum(place, values.size - 1)]
+    index = np.searchsorted(values, wanted, sorter=order)
+    positions = order[np.minimum(index, values.size - 1)]
     return positions, values[positions] == wanted
 
 

@@ -104,16 +104,16 @@ class _VertexLines:
 
     def _take_numbers(self, block: Block, lines: Array) -> None:
         counts = block.counts[lines]
-        place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        tokens = place + np.repeat(block.heads[lines], counts)
+        position = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        tokens = position + np.repeat(block.heads[lines], counts)
         values, bad = integers(block, tokens)
         if bad.any():
             raise block.token_error(int(tokens[bad.argmax()]), "is not an integer of 64 bits")
-        place -= self._header.skip
-        is_column = place >= 0
+        position -= self._header.skip
+        is_column = position >= 0
         if self._header.weighted:
-            self._weights.append(values[is_column & (place % 2 == 1)])
-            is_column &= place % 2 == 0
+            self._weights.append(values[is_column & (position % 2 == 1)])
+            is_column &= position % 2 == 0
         columns, tokens = values[is_column], tokens[is_column]
         n = self._header.declared.n_vertices
         wrong = np.flatnonzero((columns < 1) | (columns > n))

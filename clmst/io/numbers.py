@@ -44,12 +44,12 @@ def _sum_digits(text: Array, ends: Array, lengths: Array) -> tuple[Array, Array]
     """Sum up the last 18 digits of numbers, one digit at a time."""
     values = np.zeros(ends.size, np.int64)
     bad = lengths == 0
-    for place in range(min(int(lengths.max(initial=0)), _SAFE_DIGITS)):
-        digits = text.take(ends - (place + 1), mode="clip") - np.uint8(ord("0"))
-        digits[lengths <= place] = 0
+    for digit in range(min(int(lengths.max(initial=0)), _SAFE_DIGITS)):
+        digits = text.take(ends - (digit + 1), mode="clip") - np.uint8(ord("0"))
+        digits[lengths <= digit] = 0
         if digits.max() > 9:
             bad |= digits > 9
-        values += np.multiply(digits, 10**place, dtype=np.int64)  # in older NumPy 8 bits stay 8
+        values += np.multiply(digits, 10**digit, dtype=np.int64)  # in older NumPy 8 bits stay 8
     return values, bad
 
 

@@ -73,8 +73,8 @@ def _compact(device: Device, n: int) -> Answers:
     yield "compact", some[:k], words[flags == 1]
     both, _ = partition(records, kept)
     yield "partition", both, np.concatenate([words[flags == 1], words[flags == 0]])
-    places, count = positions(kept)
-    yield "positions", places[: int(count.to_host()[0])], np.flatnonzero(flags).astype(np.uint32)
+    found, count = positions(kept)
+    yield "positions", found[: int(count.to_host()[0])], np.flatnonzero(flags).astype(np.uint32)
     heads = np.append(1, words[1:] != words[:-1])
     firsts, count = unique_by_key(records)
     yield "unique_by_key", firsts[: int(count.to_host()[0])], words[heads == 1]

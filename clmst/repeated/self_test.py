@@ -124,14 +124,14 @@ def drifting(n: int, dtype: np.dtype[Any], rng: np.random.Generator) -> Iterator
     """Yield weights of one octave that hardly change from round to round; in the last some do."""
     around = rng.random(n)
     for number in range(4):
-        places = (around + 2e-3 * rng.random(n)).clip(0, 1)
+        fractions = (around + 2e-3 * rng.random(n)).clip(0, 1)
         if number == 3:
-            places[::50] = rng.random(places[::50].size)
+            fractions[::50] = rng.random(fractions[::50].size)
         if dtype.kind == "f":
-            yield (1 + places).astype(dtype)
+            yield (1 + fractions).astype(dtype)
         else:
             octave = 1 << 8 * dtype.itemsize - 2
-            yield octave + (places * (octave * 0.99)).astype(dtype)
+            yield octave + (fractions * (octave * 0.99)).astype(dtype)
 
 
 def union_failure(device: Device, case: UnionCase) -> str | None:

@@ -227,30 +227,30 @@ class Session:
         """
         done, queues = 0, list[Any]()
         with ThreadPoolExecutor(1, thread_name_prefix="clmst-solve") as worker:
-            ahead = self._next(source, queues)
-            while ahead is not None and not isinstance(ahead, _Failure):
-                present, ahead = ahead, None
+            prefetched = self._next(source, queues)
+            while prefetched is not None and not isinstance(prefetched, _Failure):
+                present, prefetched = prefetched, None
                 solve = worker.submit(
                     self._solve_staged, present, keep_on_device=keep_on_device, verify=verify
                 )
                 try:
                     if not present.is_on_device:
-                        ahead = self._next(source, queues)
+                        prefetched = self._next(source, queues)
                     forest = solve.result()
                     done += 1
                     on_progress(done)
                     yield forest
                 except BaseException:
-                    if ahead is not None and not isinstance(ahead, _Failure):
-                        ahead.owner.release(ahead)
+                    if prefetched is not None and not isinstance(prefetched, _Failure):
+                        prefetched.owner.release(prefetched)
                     raise
                 del forest, solve  # else they would keep its memory during the next solve
                 if present.is_on_device:
-                    ahead = self._next(source, queues)
-        if isinstance(ahead, _Failure):
-            if ahead.is_refusal:
+                    prefetched = self._next(source, queues)
+        if isinstance(prefetched, _Failure):
+            if prefetched.is_refusal:
                 self._forget()
-            raise ahead.error
+            raise prefetched.error
 
     def _next(self, source: Iterator[Any], queues: list[Any]) -> _Next:
         """Return the next weights; an error is kept, and raised in its turn."""
@@ -261,7 +261,7 @@ class Session:
         except Exception as error:
             return _Failure(error, is_refusal=False)
         try:
-            return self._stage_ahead(weights, queues)
+            return self._prefetch(weights, queues)
         except Exception as error:
             return _Failure(error, is_refusal=True)
 
@@ -270,7 +270,7 @@ class Session:
     ) -> StagedWeights:
         return executor.stage(weights, queues)
 
-    def _stage_ahead(self, weights: Any, queues: list[Any]) -> StagedWeights:
+    def _prefetch(self, weights: Any, queues: list[Any]) -> StagedWeights:
         """Stage weights while another thread solves.
 
         Parameters

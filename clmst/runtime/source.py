@@ -71,7 +71,7 @@ def name_places(log: str, text: str) -> str:
     """
     lines = text.splitlines()
 
-    def place(found: re.Match[str]) -> str:
+    def location(found: re.Match[str]) -> str:
         file, number = "<kernel>", 0
         for line in lines[: int(found[1])]:
             number += 1
@@ -79,4 +79,4 @@ def name_places(log: str, text: str) -> str:
                 file, number = directive[2], int(directive[1]) - 1
         return f"{file}:{number}"
 
-    return _NAMELESS.sub(place, log)
+    return _NAMELESS.sub(location, log)

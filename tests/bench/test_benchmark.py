@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from clmst import Device, EclOptions, kruskal, to_device
-from clmst.bench.benchmark import REHEARSALS, WARM_UPS, Rivals
+from clmst.bench.benchmark import REHEARSALS, WARM_UPS, PeerGroup
 from clmst.bench.contestants import (
     SolveContestant,
     SolveOutcome,
@@ -138,10 +138,10 @@ def test_peers_run_between_the_turns(any_device: Device, tmp_path: Path) -> None
 
     fine = "print('solve_ms 3\\n' * 4 + 'transfer_ms 5\\n' * 4 + 'weight 10')"
     peers = (peer("p", fine), peer("q", "print('weight 9')"), peer("r", "raise SystemExit('no')"))
-    rivals = Rivals(peers=peers, ecl_file=lambda: tmp_path / "g.egr", seconds=30)
+    group = PeerGroup(peers=peers, ecl_file=lambda: tmp_path / "g.egr", seconds=30)
     kept: list[Measurement] = []
     benchmark = replace(benchmark_of(any_device, 4), keep=kept.extend)
-    found = benchmark.run([contestant("a", noting)], REFERENCE, rivals)
+    found = benchmark.run([contestant("a", noting)], REFERENCE, group)
     turn = "." * (REHEARSALS + 1)
     admission = "." * (1 + WARM_UPS)
     # after each peer, one call more to warm up
@@ -163,8 +163,8 @@ def test_graph_that_no_peer_can_read(any_device: Device) -> None:
     def refuse() -> Path:
         raise OSError("No space left on device")
 
-    rivals = Rivals(peers=(Peer(name="p", command=("p",)),), ecl_file=refuse, seconds=1)
-    found = benchmark_of(any_device).run([contestant("a", lambda _: RIGHT)], REFERENCE, rivals)
+    group = PeerGroup(peers=(Peer(name="p", command=("p",)),), ecl_file=refuse, seconds=1)
+    found = benchmark_of(any_device).run([contestant("a", lambda _: RIGHT)], REFERENCE, group)
     assert [one.status for one in found] == ["ok", "failed"]
     assert found[1].remark == "OSError: No space left on device"
 

@@ -120,7 +120,7 @@ def test_a_source_that_fails(variant: Device, make: Any) -> None:
 def test_weights_that_are_wrong(
     variant: Device, make: Any, where: str, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """NaN and wrong lengths stop it in their turn, whoever finds them."""
+    """NaN and wrong lengths stop it in their turn, on the host or on the device."""
     if large:
         monkeypatch.setattr("clmst.repeated.staged.DEVICE_CHECKS_FROM", 0)
     solver = RepeatedSolver(make(), devices=variant)

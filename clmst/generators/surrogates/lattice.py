@@ -24,7 +24,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
+class _Span:
     """Some consecutive vertices and what lies before them.
 
     Attributes
@@ -40,7 +40,7 @@ class _Place:
     has_right: Flags
 
     @classmethod
-    def of(cls, block: slice, columns: int) -> _Place:
+    def of(cls, block: slice, columns: int) -> _Span:
         vertices = np.arange(block.start, block.stop)
         column = vertices % columns
         return cls(
@@ -55,14 +55,14 @@ class _Place:
         return next_words((self.vertices - offset).astype(np.uint64))
 
 
-Backward = Callable[[_Place], tuple[Flags, ...]]
-"""Tells which edges to x - offset exist, for each offset and all vertices x of a place."""
+Backward = Callable[[_Span], tuple[Flags, ...]]
+"""Tells which edges to x - offset exist, for each offset and all vertices x of a span."""
 
 
 def grid(*, rows: int, columns: int) -> Graph:
     """Join every vertex to the next ones right and below."""
     return _lattice(
-        rows * columns, columns, (columns, 1), lambda place: (place.has_above, place.has_left)
+        rows * columns, columns, (columns, 1), lambda span: (span.has_above, span.has_left)
     )
 
 
@@ -72,14 +72,14 @@ def triangulated(*, rows: int, columns: int) -> Graph:
     There must be three columns or more, so that no two neighbours are the same vertex.
     """
 
-    def backward(place: _Place) -> tuple[Flags, ...]:
-        falling = _bit(place.hashes(columns + 1), 0)
-        rising = ~_bit(place.hashes(columns), 0)
+    def backward(span: _Span) -> tuple[Flags, ...]:
+        falling = _bit(span.hashes(columns + 1), 0)
+        rising = ~_bit(span.hashes(columns), 0)
         return (
-            place.has_above & place.has_left & falling,
-            place.has_above,
-            place.has_above & place.has_right & rising,
-            place.has_left,
+            span.has_above & span.has_left & falling,
+            span.has_above,
+            span.has_above & span.has_right & rising,
+            span.has_left,
         )
 
     return _lattice(rows * columns, columns, (columns + 1, columns, columns - 1, 1), backward)
@@ -93,18 +93,18 @@ def road_map(*, rows: int, columns: int, extra: float) -> Graph:
     """
     limit = np.uint64(math.ceil(extra * 2.0**24))
 
-    def backward(place: _Place) -> tuple[Flags, ...]:
-        hashes = place.hashes()
-        has_both = place.has_left & place.has_above
-        is_left = place.has_left & (~place.has_above | _bit(hashes, 0))
+    def backward(span: _Span) -> tuple[Flags, ...]:
+        hashes = span.hashes()
+        has_both = span.has_left & span.has_above
+        is_left = span.has_left & (~span.has_above | _bit(hashes, 0))
         closes = has_both & ((hashes >> np.uint64(8)) & np.uint64(0xFFFFFF) < limit)
-        return (place.has_above & ~is_left) | closes, is_left | closes
+        return (span.has_above & ~is_left) | closes, is_left | closes
 
     return _lattice(rows * columns, columns, (columns, 1), backward)
 
 
-def _bit(words: Words, place: int) -> Flags:
-    return (words >> np.uint64(place) & np.uint64(1)).astype(bool)
+def _bit(words: Words, bit: int) -> Flags:
+    return (words >> np.uint64(bit) & np.uint64(1)).astype(bool)
 
 
 def _lattice(n: int, columns: int, offsets: tuple[int, ...], backward: Backward) -> Graph:
@@ -115,7 +115,7 @@ def _lattice(n: int, columns: int, offsets: tuple[int, ...], backward: Backward)
     padded = np.zeros(n + offsets[0], np.uint8)  # nothing leads back from beyond the last row
 
     def fill(block: slice) -> None:
-        flags = backward(_Place.of(block, columns))
+        flags = backward(_Span.of(block, columns))
         for bit, exists in enumerate(flags):
             padded[block] |= exists.view(np.uint8) << bit
 
@@ -149,8 +149,8 @@ def _lattice(n: int, columns: int, offsets: tuple[int, ...], backward: Backward)
 def _neighbours(padded: Array, block: slice, offsets: tuple[int, ...]) -> list[Array]:
     """Return 1 where a vertex has the neighbour and 0 elsewhere, neighbours rising."""
     back = [padded[block] >> bit & 1 for bit in range(len(offsets))]
-    ahead = [
+    following = [
         padded[block.start + offset : block.stop + offset] >> bit & 1
         for bit, offset in enumerate(offsets)
     ]
-    return [*back, *reversed(ahead)]
+    return [*back, *reversed(following)]

@@ -75,18 +75,18 @@ def _joined_vertices(
     owners: Array, firsts: Array, anyone: float, near: float
 ) -> npt.NDArray[np.uint32]:
     """Return the vertex that each draw joins, an earlier one than its owner if there is one."""
-    kinds, places = Stream.named(_SEED, "kinds"), Stream.named(_SEED, "places")
+    kinds, choices = Stream.named(_SEED, "kinds"), Stream.named(_SEED, "places")
     ends = np.empty(owners.size, np.int64)
 
     def fill(block: slice) -> None:
         draws = np.arange(block.start, block.stop, dtype=np.uint64)
         owner = owners[block].astype(np.int64)
         earlier = np.maximum(owner, 1)
-        kind, place = kinds.uniform(draws), places.words(draws)
-        any_vertex = (place % earlier.astype(np.uint64)).astype(np.int64)
-        near_vertex = np.maximum(owner - 1 - (place % np.uint64(_NEARBY)).astype(np.int64), 0)
+        kind, choice = kinds.uniform(draws), choices.words(draws)
+        any_vertex = (choice % earlier.astype(np.uint64)).astype(np.int64)
+        near_vertex = np.maximum(owner - 1 - (choice % np.uint64(_NEARBY)).astype(np.int64), 0)
         # Draws of vertices before the owner's: so no chain of copies comes back to the owner.
-        copied = (place % firsts[earlier].astype(np.uint64)).astype(np.int64)
+        copied = (choice % firsts[earlier].astype(np.uint64)).astype(np.int64)
         ends[block] = np.select(
             [owner == 0, (kind < anyone) | (owner < _CORE), kind < anyone + near],
             [0, any_vertex, near_vertex],

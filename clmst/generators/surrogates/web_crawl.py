@@ -65,9 +65,9 @@ def _run_starts(starts: Integers, n: int) -> Integers:
 
 def _site_links(pages: Integers, front: Integers) -> list[Draw]:
     """Link pages to the one above them, to menus, and to the front page of their site."""
-    place = pages - front
-    above = front + (place & (place - 1))  # the last bit cleared: folders within folders
-    menus = [front + place // stride * stride for stride in _MENUS]
+    page = pages - front
+    above = front + (page & (page - 1))  # the last bit cleared: folders within folders
+    menus = [front + page // stride * stride for stride in _MENUS]
     fond = np.flatnonzero(Stream.named(_SEED, "fond").uniform(pages.size) < _TO_FRONT)
     pairs = [(pages, other) for other in (above, *menus)]
     pairs.append((fond, front[fond]))

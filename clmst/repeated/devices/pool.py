@@ -190,7 +190,7 @@ class DevicePool(Session):
             weights = _on_host(array)
         return super()._stage(executor, weights, queues)
 
-    def _stage_ahead(self, weights: Any, queues: list[Any]) -> StagedWeights:
+    def _prefetch(self, weights: Any, queues: list[Any]) -> StagedWeights:
         """Stage weights while another thread solves, on the devices that are left then."""
         while True:
             executor = self._executor
@@ -198,7 +198,7 @@ class DevicePool(Session):
                 with self._lock:
                     executor = self.opened()
             try:
-                return super()._stage_ahead(weights, queues)
+                return super()._prefetch(weights, queues)
             except DeviceFailure as failure:
                 if self._is_current(executor):
                     return self._stage_on_host(executor, weights, failure)
