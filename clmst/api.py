@@ -35,7 +35,7 @@ def minimum_spanning_forest(
     *,
     algorithm: str = ...,
     device: Any = ...,
-    options: Any = ...,
+    options: object = ...,
     keep_on_device: Literal[False] = ...,
     profile: bool = ...,
     verify: bool = ...,
@@ -46,7 +46,7 @@ def minimum_spanning_forest(
     *,
     algorithm: str = ...,
     device: Any = ...,
-    options: Any = ...,
+    options: object = ...,
     keep_on_device: Literal[True],
     profile: bool = ...,
     verify: bool = ...,
@@ -56,7 +56,7 @@ def minimum_spanning_forest(
     *,
     algorithm: str = "auto",
     device: Any = None,
-    options: Any = None,
+    options: object = None,
     keep_on_device: bool = False,
     profile: bool = False,
     verify: bool = False,
@@ -133,7 +133,7 @@ def maximum_spanning_forest(
     *,
     algorithm: str = ...,
     device: Any = ...,
-    options: Any = ...,
+    options: object = ...,
     keep_on_device: Literal[False] = ...,
     profile: bool = ...,
     verify: bool = ...,
@@ -144,7 +144,7 @@ def maximum_spanning_forest(
     *,
     algorithm: str = ...,
     device: Any = ...,
-    options: Any = ...,
+    options: object = ...,
     keep_on_device: Literal[True],
     profile: bool = ...,
     verify: bool = ...,
@@ -154,7 +154,7 @@ def maximum_spanning_forest(
     *,
     algorithm: str = "auto",
     device: Any = None,
-    options: Any = None,
+    options: object = None,
     keep_on_device: bool = False,
     profile: bool = False,
     verify: bool = False,
@@ -260,7 +260,7 @@ def _solve(
     *,
     algorithm: str,
     device: Any,
-    options: Any,
+    options: object,
     keep_on_device: bool,
     profile: bool,
     verify: bool,
@@ -289,7 +289,7 @@ def _solve(
 
 
 def _solve_matrix(
-    matrix: DeviceMatrix, launch: Launcher, *, options: Any, maximum: bool
+    matrix: DeviceMatrix, launch: Launcher, *, options: object, maximum: bool
 ) -> DeviceForest:
     """Solve a complete graph."""
     earned.require_complete(matrix, maximum=maximum, options=options)
@@ -297,7 +297,7 @@ def _solve_matrix(
 
 
 def _solve_graph(
-    graph: DeviceGraph, launch: Launcher, *, algorithm: str, options: Any, maximum: bool
+    graph: DeviceGraph, launch: Launcher, *, algorithm: str, options: object, maximum: bool
 ) -> DeviceForest:
     """Solve a graph that lists its edges."""
     name, solve = algorithms.choose(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 from clmst.algorithms import earned
 from clmst.algorithms.registry import ALGORITHMS, FORMER_NAMES
@@ -29,7 +28,7 @@ def check_name(name: str) -> None:
     check_choice("algorithm", name, ("auto", *ALGORITHMS), fact=fact)
 
 
-def named(name: str, options: Any) -> tuple[str, Any]:
+def named(name: str, options: object) -> tuple[str, object]:
     """Return the name of an algorithm and its options; a former name warns.
 
     Raises
@@ -65,7 +64,7 @@ def choose(
     device: Device,
     graph: DeviceGraph | None = None,
     *,
-    options: Any = None,
+    options: object = None,
     maximum: bool = False,
 ) -> tuple[str, Solve]:
     """Return the algorithm that `name` means, by its own name, and what solves by it.

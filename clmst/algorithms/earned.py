@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
 
 from clmst.algorithms.dense.options import DenseOptions
 from clmst.core.weight_keys import WeightKind
@@ -40,7 +39,7 @@ class Case:
     maximum: bool = False
     symmetric: bool = False
     option_text: str = ""
-    options: Any = field(default=None, compare=False)
+    options: object = field(default=None, compare=False)
 
     def __str__(self) -> str:
         direction = "maximum" if self.maximum else "minimum"
@@ -72,7 +71,7 @@ def family_of(algorithm: str) -> KernelFamily:
     return KernelFamily(name=algorithm, what=what, test=test, cases=USUAL)
 
 
-def case_of(graph: DeviceGraph, *, maximum: bool, options: Any = None) -> Case:
+def case_of(graph: DeviceGraph, *, maximum: bool, options: object = None) -> Case:
     """Return what decides which kernels solve a graph."""
     encoding = graph.encoded.encoding
     case = _usual_case(8 * encoding.word.itemsize, encoding.kind, maximum, graph.graph.is_symmetric)
@@ -86,7 +85,7 @@ def _usual_case(bits: int, kind: WeightKind, maximum: bool, symmetric: bool) -> 
     return Case(bits, kind, maximum, symmetric)
 
 
-def option_text(options: Any) -> str:
+def option_text(options: object) -> str:
     """Return options in words: nothing if they are those that hold where none are given."""
     return "" if options is None or options == type(options)() else repr(options)
 
@@ -159,7 +158,7 @@ class CompleteCase:
     dimensions: int = 0
     maximum: bool = False
     option_text: str = ""
-    options: Any = field(default=None, compare=False)
+    options: object = field(default=None, compare=False)
 
     def __str__(self) -> str:
         what = f"{self.bits}-bit {self.kind} weights"
@@ -169,7 +168,9 @@ class CompleteCase:
         return f"{text}, {self.option_text}" if self.option_text else text
 
 
-def complete_case_of(matrix: DeviceMatrix, *, maximum: bool, options: Any = None) -> CompleteCase:
+def complete_case_of(
+    matrix: DeviceMatrix, *, maximum: bool, options: object = None
+) -> CompleteCase:
     """Return what decides which kernels solve a complete graph."""
     from clmst.core.points import Points
 
@@ -225,7 +226,7 @@ COMPLETE_PROOF = KernelFamily(
 )
 
 
-def require(algorithm: str, graph: DeviceGraph, *, maximum: bool, options: Any) -> None:
+def require(algorithm: str, graph: DeviceGraph, *, maximum: bool, options: object) -> None:
     """Raise :class:`UnsupportedDeviceError` unless a graph's device has earned an algorithm."""
     trust = graph.device.trust
     if not trust.given:
@@ -241,7 +242,7 @@ def refusal(algorithm: str, graph: DeviceGraph, *, maximum: bool) -> str | None:
     return trust.refusal(family_of(algorithm), case_of(graph, maximum=maximum))
 
 
-def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: Any) -> None:
+def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) -> None:
     """Raise :class:`UnsupportedDeviceError` unless its device may solve a complete graph."""
     trust = matrix.device.trust
     if not trust.given and (options is None or isinstance(options, DenseOptions)):

@@ -66,7 +66,11 @@ class SolveContestant(Contestant[SolveOutcome]):
 
 
 def solving(
-    resident: DeviceGraph, algorithm: str, contestant: str, options: Any = None, **parameters: Any
+    resident: DeviceGraph,
+    algorithm: str,
+    contestant: str,
+    options: object = None,
+    **parameters: Any,
 ) -> SolveContestant:
     """Return the contestant that leaves the forest on the device as flags: what ECL-MST times."""
     name, solve = _chosen(algorithm, resident)

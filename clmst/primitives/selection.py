@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from clmst.primitives.record import WORD_BYTES, record_words
 from clmst.primitives.shares import Shares, check_strategy, shape_defines
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
+from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "primitives/compact.cl"
@@ -257,6 +257,6 @@ def _checked_bound(length: int, at_most: int | None) -> int:
     return min(length, check_integer("at_most", at_most, low=0))
 
 
-def _memory(array: DeviceArray | None) -> Any:
+def _memory(array: DeviceArray | None) -> Memory | None:
     """Return the kernel argument of an array, a null pointer for None."""
     return None if array is None else array.memory

@@ -21,6 +21,7 @@ from clmst.primitives.element import check_supported
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.shares import Shares, shape_defines
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
@@ -147,7 +148,7 @@ class Sweeps:
         )  # fmt: skip
         return out[: self.values.size]
 
-    def up(self, *, total: DeviceArray | None = None) -> Any:
+    def up(self, *, total: DeviceArray | None = None) -> Memory | None:
         """Enqueue upsweep and spine; return the prefix of each share."""
         shares, launch = self.shares, self.launch
         entries = shares.groups * (1 + shares.lane_groups)

@@ -36,7 +36,7 @@ class RoundCase:
     kind: WeightKind = "unsigned"
     maximum: bool = False
     option_text: str = ""
-    options: Any = field(default=None, compare=False)
+    options: object = field(default=None, compare=False)
 
     def __str__(self) -> str:
         direction = "maximum" if self.maximum else "minimum"
@@ -60,7 +60,9 @@ class UnionCase:
         return f"{self.bits}-bit words"
 
 
-def case_of(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: Any = None) -> RoundCase:
+def case_of(
+    graph: DeviceGraph, algorithm: str, *, maximum: bool, options: object = None
+) -> RoundCase:
     """Return the facts that decide which kernels solve a round's graph."""
     encoding = graph.encoded.encoding
     return RoundCase(
@@ -113,7 +115,7 @@ UNION = KernelFamily(
 )
 
 
-def require_rounds(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: Any) -> None:
+def require_rounds(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: object) -> None:
     """Raise :class:`UnsupportedDeviceError` unless the device passed rounds by an algorithm."""
     trust = graph.device.trust
     if not trust.given:

@@ -21,6 +21,7 @@ from clmst.repeated.staged import StagedWeights, closed_error
 from clmst.runtime import forking
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
+from clmst.runtime.handles import Queue
 
 
 class Executor(Protocol):
@@ -37,10 +38,10 @@ class Executor(Protocol):
     def encoding(self) -> Encoding | None:
         """How the present weights are encoded; None if there are none."""
 
-    def new_queues(self) -> list[Any]:
+    def new_queues(self) -> list[Queue]:
         """Return queues of the devices, for uploads during a solve."""
 
-    def stage(self, weights: Any, queues: list[Any] | None = None) -> StagedWeights:
+    def stage(self, weights: Any, queues: list[Queue] | None = None) -> StagedWeights:
         """Check weights by edge; upload them if there are queues, and wait.
 
         The caller may change a host array when this returns, if there are queues; else after
@@ -266,7 +267,7 @@ class Session:
             return _Failure(error, is_refusal=True)
 
     def _stage(
-        self, executor: Executor, weights: Any, queues: list[Any] | None = None
+        self, executor: Executor, weights: Any, queues: list[Queue] | None = None
     ) -> StagedWeights:
         return executor.stage(weights, queues)
 

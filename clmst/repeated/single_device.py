@@ -25,6 +25,7 @@ from clmst.repeated.staged import Needs, StagedWeights, closed_error, nan_error,
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard, has_finished
+from clmst.runtime.handles import Queue
 from clmst.runtime.launcher import Launcher
 
 
@@ -55,7 +56,7 @@ class SingleDevice:
         device: Device,
         *,
         algorithm: str,
-        options: Any,
+        options: object,
         maximum: bool,
         warm_start: bool,
         guard: Callable[..., AbstractContextManager[None]] = Guard,
@@ -100,12 +101,12 @@ class SingleDevice:
         """The ranges of weights that each device takes."""
         return [(self.device, [(0, self.edges.n_input)])]
 
-    def new_queues(self) -> list[Any]:
+    def new_queues(self) -> list[Queue]:
         """Return a queue for uploads of weights."""
         with self._guard(self.device):
             return [self.device.new_queue()]
 
-    def stage(self, weights: Any, queues: list[Any] | None = None) -> StagedWeights:
+    def stage(self, weights: Any, queues: list[Queue] | None = None) -> StagedWeights:
         """Check weights by edge; upload them if there is a queue, and wait."""
         with self._guard(self.device, queues=queues or ()):
             rounds = self.rounds
@@ -116,7 +117,7 @@ class SingleDevice:
                 queues[0].finish()
         return staged
 
-    def _upload(self, staged: StagedWeights, rounds: ReweightedGraph, queue: Any) -> None:
+    def _upload(self, staged: StagedWeights, rounds: ReweightedGraph, queue: Queue) -> None:
         if not staged.parts:
             staged.parts[0] = [staged.upload((0, self.edges.n_input), rounds, queue)]
 

@@ -90,7 +90,7 @@ class RepeatedSolver(Prepared):
         strategy: str = "auto",
         maximum: bool = False,
         algorithm: str = "auto",
-        options: Any = None,
+        options: object = None,
         warm_start: bool = True,
     ) -> None:
         began = time.perf_counter()
@@ -99,7 +99,11 @@ class RepeatedSolver(Prepared):
         check_bools(maximum=maximum, warm_start=warm_start)
         found = devices_of(graph, devices, strategy)
         self._graph = edges_of(graph, found[0])
-        of_solves = {"algorithm": algorithm, "options": options, "warm_start": warm_start}
+        of_solves: dict[str, Any] = {
+            "algorithm": algorithm,
+            "options": options,
+            "warm_start": warm_start,
+        }
         if len(found) > 1:
             self._session = DevicePool(
                 self._graph, found, strategy=strategy, maximum=maximum, **of_solves

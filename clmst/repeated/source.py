@@ -116,7 +116,7 @@ def weights_of(matrix: Any, edges: Graph, device: Device) -> Array:
     return topology.weights_in_order(graph, edges)
 
 
-def check_options(options: Any) -> None:
+def check_options(options: object) -> None:
     """Raise if options are for edges that are stored in both directions."""
     if isinstance(options, EclOptions) and not options.single_direction:
         raise InvalidArgumentError(

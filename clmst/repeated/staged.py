@@ -13,6 +13,7 @@ from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.weight_keys import Array, Encoding, as_weights, check_dtype, encode, first_nan
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
+from clmst.runtime.handles import Queue
 
 # The host checks smaller host arrays for NaN before the upload; devices check the others.
 DEVICE_CHECKS_FROM = 1 << 16
@@ -58,7 +59,7 @@ class StagedWeights:
         """Whether they are in a caller's buffer."""
         return self.array is not None
 
-    def upload(self, span: tuple[int, int], rounds: ReweightedGraph, queue: Any) -> Given:
+    def upload(self, span: tuple[int, int], rounds: ReweightedGraph, queue: Queue) -> Given:
         """Upload the range of a part of the graph; no copy if it is on its device already."""
         first, last = span
         array = self.array

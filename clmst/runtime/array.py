@@ -15,6 +15,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_memory import check_capacity
 from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard, check_memory
+from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
 
@@ -44,7 +45,7 @@ class DeviceArray:
     device: Device
     dtype: np.dtype[Any]
     size: int
-    memory: Any
+    memory: Memory
     base: Any
     offset: int = 0
 
@@ -288,7 +289,7 @@ def _checked_dtype(dtype: Any) -> np.dtype[Any]:
     return checked
 
 
-def _region(device: Device, base: Any, offset: int, n_bytes: int) -> Any:
+def _region(device: Device, base: Memory, offset: int, n_bytes: int) -> Memory:
     """Return the kernel argument for the bytes of `base` from `offset` on."""
     if offset == 0 or n_bytes == 0:
         return base
@@ -306,7 +307,8 @@ def _region(device: Device, base: Any, offset: int, n_bytes: int) -> Any:
         )
     whole: Any = base if isinstance(base, cl.Buffer) else cl.Buffer.from_int_ptr(base.int_ptr)
     with Guard(device):
-        return whole.get_sub_region(offset, n_bytes)
+        region: Memory = whole.get_sub_region(offset, n_bytes)
+    return region
 
 
 def _whole(base: Any, offset: int) -> tuple[Any, int]:

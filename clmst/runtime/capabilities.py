@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from clmst.core.arguments import check_kind, check_texts, has, shown
 from clmst.core.errors import InvalidArgumentError
+from clmst.runtime.handles import Queue
 
 LanesKind: TypeAlias = Literal["ptx", "khr", "local"]
 HostArrays: TypeAlias = Literal["shared", "wrapped", "copied"]
@@ -124,7 +125,7 @@ def _builds_grid_barriers(device: Any) -> bool:
     return "Portable Computing Language" not in device.platform.name
 
 
-def check_queue(queue: Any, cl_device: Any) -> None:
+def check_queue(queue: Queue, cl_device: Any) -> None:
     """Raise unless `queue` is a command queue of this device."""
     import pyopencl as cl
 

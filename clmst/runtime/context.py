@@ -7,9 +7,10 @@ from typing import Any
 
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.runtime import failures
+from clmst.runtime.handles import Context
 
 
-def new_context(cl_device: Any, description: str) -> Any:
+def new_context(cl_device: Any, description: str) -> Context:
     """Return a new ``pyopencl.Context`` of one device.
 
     A context takes memory of the device: 526 MiB on NVIDIA's driver 580. If the GPU has no more

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from clmst.core.weight_keys import Array
 from clmst.runtime import failures, forking, huge_pages, program, trial
 from clmst.runtime.capabilities import Capabilities, check_queue, detect
 from clmst.runtime.context import new_context
+from clmst.runtime.handles import Buffer, Context, Memory, Pool, Queue
 from clmst.runtime.host_arrays import ReadAlone, check_uploaded
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
@@ -47,7 +48,7 @@ class Device:
         self,
         cl_device: Any,
         *,
-        queue: Any = None,
+        queue: Queue | None = None,
         without: tuple[str, ...] = (),
         tuning: Policy | None = None,
         _trusted: bool = False,
@@ -119,7 +120,7 @@ class Device:
         other.trust.given = True
         return other
 
-    def _like(self, tuning: Policy | None, queue: Any, *names: str) -> Device:
+    def _like(self, tuning: Policy | None, queue: Queue | None, *names: str) -> Device:
         return Device(
             self.cl_device,
             queue=queue,
@@ -148,40 +149,40 @@ class Device:
     # --------------------------------------------------------------- resources
 
     @LazyProperty
-    def context(self) -> Any:
+    def context(self) -> Context:
         """The ``pyopencl.Context`` of this device's queue."""
         if self._caller_queue is not None:
             return self._caller_queue.context
         return new_context(self.cl_device, self.description)
 
     @LazyProperty
-    def queue(self) -> Any:
+    def queue(self) -> Queue:
         """The ``pyopencl.CommandQueue`` that the work goes to."""
         import pyopencl as cl
 
         return self._caller_queue or cl.CommandQueue(self.context)
 
     @LazyProperty
-    def profiling_queue(self) -> Any:
+    def profiling_queue(self) -> Queue:
         """A queue of the same context that times what runs in it."""
         import pyopencl as cl
 
         properties = cl.command_queue_properties.PROFILING_ENABLE
         return cl.CommandQueue(self.context, self.cl_device, properties=properties)
 
-    def new_queue(self) -> Any:
+    def new_queue(self) -> Queue:
         """Return another queue of the same context, for transfers beside a solve."""
         import pyopencl as cl
 
         return cl.CommandQueue(self.context, self.cl_device)
 
     @LazyProperty
-    def _pool(self) -> Any:
+    def _pool(self) -> Pool:
         from pyopencl.tools import ImmediateAllocator, MemoryPool
 
-        return MemoryPool(ImmediateAllocator(self.queue))
+        return cast(Pool, MemoryPool(ImmediateAllocator(self.queue)))
 
-    def allocate(self, n_bytes: int) -> Any:
+    def allocate(self, n_bytes: int) -> Buffer:
         """Return a device buffer of at least `n_bytes` from the pool; contents undefined.
 
         Raises
@@ -206,7 +207,7 @@ class Device:
                     huge_pages.advise(self.queue, buffer, n_bytes)
         return buffer
 
-    def _from_pool(self, n_bytes: int) -> Any:
+    def _from_pool(self, n_bytes: int) -> Buffer:
         import pyopencl as cl
 
         try:
@@ -230,7 +231,7 @@ class Device:
         used = self._pool.active_bytes if "_pool" in vars(self) else 0
         return f"it has {self.capabilities.global_memory} bytes in all, of which clmst uses {used}"
 
-    def upload(self, array: Array) -> Any:
+    def upload(self, array: Array) -> Memory:
         """Return a read-only kernel argument with the contents of `array`.
 
         On a device that works in the host's memory it is the array itself: keep that alive and
@@ -238,21 +239,20 @@ class Device:
         """
         return self.upload_all(array)[0]
 
-    def upload_all(self, *arrays: Array, wait: bool = True) -> list[Any]:
+    def upload_all(self, *arrays: Array, wait: bool = True) -> list[Memory]:
         """Upload several arrays at once, which is quicker; else as :meth:`upload`.
 
         Without `wait`, copies may still be running. Only this device's own queue waits for them by
         itself. The caller may change the arrays in either case.
         """
         check_bool("wait", wait)
+        found, transfers = list[Memory](), list[Transfer]()
         for array in arrays:
             check_uploaded(array)
-        found = [self._in_place(array) for array in arrays]
-        transfers = []
-        for k, array in enumerate(arrays):
-            if found[k] is None:
-                found[k] = self.allocate(array.nbytes)
-                transfers += [Transfer(buffer=found[k], array=array)] if array.nbytes else []
+            if (memory := self._in_place(array)) is None:
+                memory = self.allocate(array.nbytes)
+                transfers += [Transfer(buffer=memory, array=array)] if array.nbytes else []
+            found.append(memory)
         if transfers:
             with self.lock, failures.Guard(self):  # see Launcher
                 self.staging.send(self.queue, transfers)
@@ -260,7 +260,7 @@ class Device:
                     self.queue.finish()
         return found
 
-    def _in_place(self, array: Array) -> Any:
+    def _in_place(self, array: Array) -> Memory | None:
         """Return `array` as a kernel argument, not copied, or None if the device needs a copy."""
         import pyopencl as cl
 
@@ -285,7 +285,7 @@ class Device:
         """Whether its queue is the caller's own."""
         return self._caller_queue is not None
 
-    def queues_in_use(self) -> list[Any]:
+    def queues_in_use(self) -> list[Queue]:
         """Return those of its queues that were made already."""
         return [vars(self)[name] for name in ("queue", "profiling_queue") if name in vars(self)]
 

@@ -12,6 +12,7 @@ from clmst.core.graph import Graph
 from clmst.core.weight_keys import EncodedWeights, KeyedWeights, WeightKind, encode
 from clmst.runtime.device import Device
 from clmst.runtime.device_memory import check_capacity
+from clmst.runtime.handles import Memory
 
 _KINDS = {"unsigned": 0, "signed": 1, "float": 2}
 
@@ -43,11 +44,11 @@ class DeviceGraph:
 
     graph: Graph
     device: Device
-    indptr: Any
-    indices: Any
-    weights: Any
+    indptr: Memory
+    indices: Memory
+    weights: Memory
     encoded: KeyedWeights
-    rows: Any = None
+    rows: Memory | None = None
     plans: dict[Hashable, Any] = field(default_factory=dict)
     derived: dict[Hashable, Any] = field(default_factory=dict)
 

@@ -24,6 +24,7 @@ from clmst.core.weight_keys import Array, WeightKind, encode
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import weight_defines
 from clmst.runtime.device_memory import check_capacity
+from clmst.runtime.handles import Memory
 
 CompleteGraph: TypeAlias = DenseGraph | Points
 
@@ -51,7 +52,7 @@ class Panel:
 
     first: int
     n_rows: int
-    cells: Any
+    cells: Memory
 
     def __post_init__(self) -> None:
         """Raise if these are no rows."""

@@ -15,6 +15,7 @@ from clmst.core.errors import (
 from clmst.runtime import embedded, forking
 from clmst.runtime.capabilities import OPTIONAL
 from clmst.runtime.device import Device
+from clmst.runtime.handles import Queue
 from clmst.runtime.trust import NoFamilyLeftError
 from clmst.runtime.verdicts import Verdict
 
@@ -187,7 +188,7 @@ def _failure_now(device: Device) -> str | None:
         return str(error)
 
 
-def _from_queue(queue: Any) -> Device:
+def _from_queue(queue: Queue) -> Device:
     import pyopencl as cl
 
     if not isinstance(queue, cl.CommandQueue):

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from clmst.core.arguments import has
 from clmst.core.errors import ClmstError, DeviceError, DeviceLostError, OutOfDeviceMemoryError
 from clmst.runtime import forking
+from clmst.runtime.handles import Memory, Queue
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
@@ -55,7 +56,7 @@ class Guard:
         device: Device,
         *,
         caches: Sequence[MutableMapping[Any, Any]] = (),
-        queues: Sequence[Any] = (),
+        queues: Sequence[Queue] = (),
     ) -> None:
         self._device, self._caches, self._queues = device, caches, queues
 
@@ -103,7 +104,7 @@ def _device_of(given: Sequence[Any]) -> Device | None:
     return None
 
 
-def settle(device: Device, error: BaseException, queues: Sequence[Any] = ()) -> BaseException:
+def settle(device: Device, error: BaseException, queues: Sequence[Queue] = ()) -> BaseException:
     """Make a device usable after an error, and return the error in clmst's terms.
 
     Parameters
@@ -169,7 +170,7 @@ def is_lost(device: Device, error: BaseException) -> bool:
     return not all(finished) or (_is_opencls(error) and not _answers(device))
 
 
-def check_memory(device: Device, memory: Any) -> None:
+def check_memory(device: Device, memory: Memory) -> None:
     """Raise if memory was lost with an earlier context of its device.
 
     Raises
@@ -186,7 +187,7 @@ def check_memory(device: Device, memory: Any) -> None:
             )
 
 
-def has_finished(queue: Any) -> bool:
+def has_finished(queue: Queue) -> bool:
     """Wait for a queue, even if Ctrl-C is pressed several times; return False if it fails."""
     import pyopencl as cl
 

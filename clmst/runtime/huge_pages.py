@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from clmst.runtime.handles import Memory, Queue
+
 # Buffers of fewer bytes are left alone.
 ADVISED_FROM = 4 << 20
 
@@ -20,7 +22,7 @@ _HUGE = 2 << 20
 _MADV_HUGEPAGE = 14
 
 
-def advise(queue: Any, buffer: Any, n_bytes: int) -> None:
+def advise(queue: Queue, buffer: Memory, n_bytes: int) -> None:
     """Ask for huge pages for a buffer that is not written to yet.
 
     Nothing happens if the system has none, or the driver does not show its memory. Only speed

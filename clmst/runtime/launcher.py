@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clmst.core.weight_keys import Array
+from clmst.runtime.handles import Event, Kernel, KernelArgument, Memory, Queue
 from clmst.runtime.profile import Profile
 from clmst.runtime.program import Program
 from clmst.runtime.transfer import STAGED_FROM, Transfer
@@ -29,7 +30,7 @@ class Launcher:
     thread enqueues a kernel while another waits for a copy.
     """
 
-    def __init__(self, device: Device, queue: Any, profile: Profile | None = None) -> None:
+    def __init__(self, device: Device, queue: Queue, profile: Profile | None = None) -> None:
         self.device = device
         self.queue = queue
         self.profile = profile
@@ -54,25 +55,29 @@ class Launcher:
         finally:
             self._phase = outer
 
-    def _note(self, name: str, event: Any) -> Any:
+    def _note(self, name: str, event: Event) -> Event:
         if self.profile is not None:
             self.profile.add(name, event, self._phase)
         return event
 
-    def __call__(self, program: Program, name: str, groups: int, *arguments: Any) -> Any:
+    def __call__(
+        self, program: Program, name: str, groups: int, *arguments: KernelArgument
+    ) -> Event:
         """Enqueue kernel `name` on `groups` work-groups of the program's size."""
         local = program.work_group_size
         with self.device.lock:  # a kernel carries its arguments from here until it is enqueued
-            kernel = program.kernel(name, arguments)
-            event = kernel(self.queue, (groups * local,), (local,), *arguments)
+            kernel: Any = program.kernel(name, arguments)  # whose stub knows no DeviceArray
+            event: Event = kernel(self.queue, (groups * local,), (local,), *arguments)
         self.launches += 1
         return self._note(name, event)
 
-    def enqueue(self, program: Program, name: str, groups: int, *arguments: Any) -> None:
+    def enqueue(self, program: Program, name: str, groups: int, *arguments: KernelArgument) -> None:
         """Enqueue a kernel; DeviceArrays become their memory, Python integers 32-bit words."""
         self(program, name, groups, *map(_as_kernels_take_it, arguments))
 
-    def for_each(self, program: Program, name: str, n_items: int, *arguments: Any) -> None:
+    def for_each(
+        self, program: Program, name: str, n_items: int, *arguments: KernelArgument
+    ) -> None:
         """Enqueue a kernel that shares out items by GRID_FOR, unless there are none.
 
         Arguments are those of :meth:`enqueue`.
@@ -81,7 +86,7 @@ class Launcher:
             groups = self.groups_for(-(-n_items // program.grid_tile))
             self(program, name, groups, *map(_as_kernels_take_it, arguments))
 
-    def preset(self, kernel: Any, name: str, groups: int, local: int) -> Any:
+    def preset(self, kernel: Kernel, name: str, groups: int, local: int) -> Event:
         """Enqueue a kernel of the caller's own, whose arguments are set (``Program.preset``)."""
         import pyopencl as cl
 
@@ -96,7 +101,7 @@ class Launcher:
         resident = self.device.capabilities.compute_units * tuning.groups_per_compute_unit
         return max(1, min(resident, n_items))
 
-    def read(self, buffer: Any, out: Array, *, offset: int = 0) -> None:
+    def read(self, buffer: Memory, out: Array, *, offset: int = 0) -> None:
         """Copy from `buffer`, from byte `offset` on, into the host array `out`, and wait.
 
         An asynchronous read does not pay: into pageable memory, NVIDIA's driver takes three times
@@ -111,7 +116,7 @@ class Launcher:
             event = cl.enqueue_copy(self.queue, out, buffer, src_offset=offset, is_blocking=True)
             self._note("(read back)", event)
 
-    def read_word(self, buffer: Any) -> int:
+    def read_word(self, buffer: Memory) -> int:
         """Return the first integer of 32 bits in `buffer`, and wait."""
         word = np.empty(1, np.uint32)
         self.read(buffer, word)
@@ -124,7 +129,7 @@ class Launcher:
                 self.queue, transfers, lambda event: self._note("(read back)", event)
             )
 
-    def fill(self, buffer: Any, value: int, count: int, dtype: Any = np.uint32) -> None:
+    def fill(self, buffer: Memory, value: int, count: int, dtype: Any = np.uint32) -> None:
         """Set the first `count` integers of `buffer`, of 1, 2, 4 or 8 bytes, to `value`.
 
         A kernel fills large buffers: NVIDIA's driver 580 hangs in a fill of 2 GiB, and crashes in
@@ -141,10 +146,11 @@ class Launcher:
             self(program, "fill_bytes", groups, buffer, eight_bytes, np.uint64(n_bytes))
         elif n_bytes:
             with self.device.lock:
-                event = cl.enqueue_fill_buffer(self.queue, buffer, pattern, 0, n_bytes)
+                fill: Any = cl.enqueue_fill_buffer  # whose stub knows no host arrays in place
+                event: Event = fill(self.queue, buffer, pattern, 0, n_bytes)
                 self._note("(fill)", event)
 
-    def write(self, buffer: Any, array: Array) -> Any:
+    def write(self, buffer: Memory, array: Array) -> Event:
         """Copy the host array into `buffer`, and wait."""
         import pyopencl as cl
 
@@ -173,7 +179,7 @@ class Launcher:
         return (least + most) / 2
 
 
-def _as_kernels_take_it(argument: Any) -> Any:
+def _as_kernels_take_it(argument: KernelArgument) -> KernelArgument:
     """Return the memory of a :class:`DeviceArray`, an integer as 32 bits, all else unchanged."""
     if isinstance(argument, int):
         return np.uint32(argument)

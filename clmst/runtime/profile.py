@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+
+from clmst.runtime.handles import Event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,9 +20,9 @@ class KernelTime:
 class Profile:
     """Collects the events of a solve; the times are known once its queue has finished."""
 
-    _events: list[tuple[str, str | None, Any]] = field(default_factory=list)
+    _events: list[tuple[str, str | None, Event]] = field(default_factory=list)
 
-    def add(self, name: str, event: Any, phase: str | None = None) -> None:
+    def add(self, name: str, event: Event, phase: str | None = None) -> None:
         """Record an event of the kernel or transfer `name`, and its phase."""
         self._events.append((name, phase, event))
 
@@ -42,7 +43,7 @@ class Profile:
         return 1e-9 * min(start for start, _ in times), 1e-9 * max(end for _, end in times)
 
 
-def _totals(events: Iterable[tuple[str, Any]]) -> dict[str, KernelTime]:
+def _totals(events: Iterable[tuple[str, Event]]) -> dict[str, KernelTime]:
     totals: dict[str, KernelTime] = {}
     for name, event in events:
         before = totals.get(name, KernelTime(launches=0, milliseconds=0.0))

@@ -16,6 +16,7 @@ from clmst.core.arguments import check_integer, check_kind, check_text, shown
 from clmst.core.errors import InvalidArgumentError, KernelBuildError
 from clmst.runtime import binary_cache, source
 from clmst.runtime.capabilities import Capabilities
+from clmst.runtime.handles import Kernel, KernelArgument
 from clmst.runtime.policy import Policy
 
 _SOURCE_NAME = re.compile(r"[a-z]+(/[a-z0-9_]+){1,2}[.]cl$", re.ASCII)
@@ -94,14 +95,14 @@ class Program:
         self.specialisation = specialisation
         self.work_group_size = dict(specialisation.defines)["WG_SIZE"]
         self._built = built
-        self._kernels: dict[str, Any] = {}
+        self._kernels: dict[str, Kernel] = {}
 
     @property
     def grid_tile(self) -> int:
         """Items that a work-group takes at a time: GRID_TILE of ``cl/device/work_group.cl``."""
         return 1024 if self.work_group_size == 1 else self.work_group_size
 
-    def kernel(self, name: str, arguments: tuple[Any, ...]) -> Any:
+    def kernel(self, name: str, arguments: tuple[KernelArgument, ...]) -> Kernel:
         """Return the ``pyopencl.Kernel`` of this name, for arguments of these types.
 
         PyOpenCL sets arguments twenty times as fast once it knows which are scalars.
@@ -114,17 +115,18 @@ class Program:
             self._kernels[name] = kernel
         return self._kernels[name]
 
-    def preset(self, name: str, arguments: tuple[Any, ...]) -> Any:
+    def preset(self, name: str, arguments: tuple[KernelArgument, ...]) -> Kernel:
         """Return a separate kernel whose arguments are set for any number of launches.
 
         Setting arguments for each launch slows small solves down; making a kernel takes as long as
         setting the arguments thirty times.
         """
         kernel = self.new_kernel(name)
-        kernel.set_args(*arguments)
+        set_args: Any = kernel.set_args  # whose stub knows no DeviceArray
+        set_args(*arguments)
         return kernel
 
-    def new_kernel(self, name: str) -> Any:
+    def new_kernel(self, name: str) -> Kernel:
         """Return a new ``pyopencl.Kernel`` of this name."""
         import pyopencl as cl
 

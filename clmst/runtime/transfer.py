@@ -21,6 +21,7 @@ import numpy as np
 from clmst.core.cores import usable_cores
 from clmst.core.weight_keys import Array
 from clmst.runtime import forking
+from clmst.runtime.handles import Event, Memory, Queue
 
 # Smaller transfers are left to the driver: waking the threads would take longer.
 STAGED_FROM = 4 << 20
@@ -64,7 +65,7 @@ class Transfer:
         from any thread. Ranges begin and end at multiples of a page, or with the array.
     """
 
-    buffer: Any
+    buffer: Memory
     array: Array
     offset: int = 0
     then: Callable[[int, int], None] | None = None
@@ -90,7 +91,7 @@ class _TransferPiece:
         return self.transfer.offset + self.begin
 
 
-def _forget(event: Any) -> None:
+def _forget(event: Event) -> None:
     """Ignore an event."""
 
 
@@ -111,7 +112,7 @@ class Staging:
     """
 
     def __init__(
-        self, queue: Any, *, pinned: bool = True, shape: StagingShape = StagingShape()
+        self, queue: Queue, *, pinned: bool = True, shape: StagingShape = StagingShape()
     ) -> None:
         self.pinned = pinned
         self.shape = shape
@@ -121,7 +122,7 @@ class Staging:
         self._lock = threading.Lock()
         forking.replace_locks(self, "_lock")
         self._blocks: Array | None = None  # threads x blocks x bytes
-        self._events: list[list[Any]] = []
+        self._events: list[list[Event | None]] = []
         self._workers: ThreadPoolExecutor | None = None
 
     @property
@@ -129,7 +130,7 @@ class Staging:
         """Pinned bytes, once allocated."""
         return self.n_threads * self.shape.blocks * self.shape.block_bytes
 
-    def send(self, queue: Any, transfers: Sequence[Transfer]) -> None:
+    def send(self, queue: Queue, transfers: Sequence[Transfer]) -> None:
         """Copy host arrays to the device, in no particular order.
 
         When it returns, the arrays may change. Copies may still run in `queue`, so commands of
@@ -147,9 +148,9 @@ class Staging:
 
     def fetch(
         self,
-        queue: Any,
+        queue: Queue,
         transfers: Sequence[Transfer],
-        note: Callable[[Any], Any] = _forget,
+        note: Callable[[Event], object] = _forget,
     ) -> None:
         """Copy from the device into host arrays, and wait; `note` is given every event."""
         import pyopencl as cl
@@ -264,7 +265,7 @@ class Staging:
             for begin in range(0, one.array.nbytes, size):
                 yield _TransferPiece(one, begin, min(begin + size, one.array.nbytes))
 
-    def _fill(self, queue: Any, thread: int, pieces: Iterator[_TransferPiece]) -> None:
+    def _fill(self, queue: Queue, thread: int, pieces: Iterator[_TransferPiece]) -> None:
         """Fill this thread's blocks in turn, each after the device has read it."""
         import pyopencl as cl
 
@@ -278,12 +279,16 @@ class Staging:
             queue.flush()
 
     def _empty(
-        self, queue: Any, thread: int, pieces: Iterator[_TransferPiece], note: Callable[[Any], Any]
+        self,
+        queue: Queue,
+        thread: int,
+        pieces: Iterator[_TransferPiece],
+        note: Callable[[Event], object],
     ) -> None:
         """Empty this thread's blocks in turn, while the device writes the others."""
         import pyopencl as cl
 
-        coming: deque[tuple[Any, Array, _TransferPiece]] = deque()
+        coming: deque[tuple[Event, Array, _TransferPiece]] = deque()
         for block, earlier, piece in self._turns(thread, pieces):
             _wait_for(earlier)
             staged = self._block(thread, block, piece)
@@ -301,7 +306,7 @@ class Staging:
 
     def _turns(
         self, thread: int, pieces: Iterator[_TransferPiece]
-    ) -> Iterator[tuple[int, Any, _TransferPiece]]:
+    ) -> Iterator[tuple[int, Event | None, _TransferPiece]]:
         """Yield the number of a block, what it was last used for, and the next piece."""
         for turn, piece in enumerate(pieces):
             block = turn % self.shape.blocks
@@ -313,14 +318,14 @@ class Staging:
         return part
 
 
-def _take_over(event: Any, staged: Array, piece: _TransferPiece) -> None:
+def _take_over(event: Event, staged: Array, piece: _TransferPiece) -> None:
     """Copy a block to the host array, after the device has written it."""
     event.wait()
     np.copyto(piece.host, staged)
     piece.transfer.done(piece.begin, piece.end)
 
 
-def _wait_for(*events: Any) -> None:
+def _wait_for(*events: Event | None) -> None:
     for event in events:
         if event is not None:
             event.wait()

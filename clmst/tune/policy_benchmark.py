@@ -184,7 +184,7 @@ def _comparison(pairs: Mapping[str, list[Times[DeviceForest]]]) -> Comparison:
 
 def _slots_of(forest: DeviceForest) -> Array:
     slots = np.empty(forest.n_edges, np.uint32)
-    if slots.size:
+    if slots.size and forest.slots is not None:
         device = forest.graph.device
         Launcher(device, device.queue).read(forest.slots, slots)
     return slots

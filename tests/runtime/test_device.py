@@ -150,7 +150,7 @@ def test_upload_of_what_may_not_be_written(device: Device) -> None:
 
 def test_upload_in_place_is_no_copy(device: Device) -> None:
     array = np.arange(1 << 16, dtype=np.uint32)
-    uploaded = device.upload(array)
+    uploaded: Any = device.upload(array)
     if device.capabilities.host_arrays == "shared":
         assert uploaded.mem is array
     elif device.capabilities.host_arrays == "wrapped":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,8 @@ from clmst.runtime.profile import KernelTime, Profile
 def test_summary_adds_up_and_ranks() -> None:
     profile = Profile()
     for name, start, end in (("short", 10, 500_010), ("long", 0, 2_000_000), ("short", 5, 5)):
-        profile.add(name, SimpleNamespace(profile=SimpleNamespace(start=start, end=end)))
+        event: Any = SimpleNamespace(profile=SimpleNamespace(start=start, end=end))
+        profile.add(name, event)
     summary = profile.summary()
     assert list(summary) == ["long", "short"]
     assert summary["long"] == KernelTime(launches=1, milliseconds=2.0)

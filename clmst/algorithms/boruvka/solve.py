@@ -7,8 +7,6 @@ all other steps in :mod:`clmst.algorithms.shared.contraction`.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from clmst.algorithms.boruvka.options import BoruvkaOptions
@@ -33,7 +31,9 @@ _WORTHWHILE_SHARE = 0.15
 _MINIMUM_PAIR = Monoid.minimum(PAIR)
 
 
-def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
+def solve(
+    graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None
+) -> Solution:
     """Solve by recursive Borůvka; see :class:`BoruvkaOptions`.
 
     Notes

@@ -27,6 +27,7 @@ from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix, most_vertices
+from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
 __all__ = ["most_vertices", "solve", "solve_matrix"]
@@ -37,7 +38,9 @@ _MAX_ROUNDS = 33
 _FEW_GROUPS = 16
 
 
-def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
+def solve(
+    graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None
+) -> Solution:
     """Solve any graph by way of its adjacency matrix; see :class:`DenseOptions`.
 
     Notes
@@ -69,7 +72,7 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
 
 
 def solve_matrix(
-    matrix: DeviceMatrix, launch: Launcher, *, maximum: bool, options: Any = None
+    matrix: DeviceMatrix, launch: Launcher, *, maximum: bool, options: object = None
 ) -> DeviceForest:
     """Solve a complete graph, and put its edges into canonical order; waits for it.
 
@@ -128,12 +131,12 @@ class _DenseRun:
             "blocks": self.plan.n * self.plan.n_blocks,
         }
 
-    def for_each(self, kernel: str, *arguments: Any, n_items: int | None = None) -> None:
+    def for_each(self, kernel: str, *arguments: KernelArgument, n_items: int | None = None) -> None:
         """Enqueue a kernel over all vertices, or `n_items`."""
         n_items = self.plan.n if n_items is None else n_items
         self.launch.for_each(self.plan.program, kernel, n_items, *arguments)
 
-    def _enqueue(self, kernel: str, groups: int, *arguments: Any) -> None:
+    def _enqueue(self, kernel: str, groups: int, *arguments: KernelArgument) -> None:
         self.launch.enqueue(self.plan.program, kernel, groups, *arguments)
 
     def _new_count(self) -> int:

@@ -6,8 +6,6 @@ GPUs", SC '23. ``cl/algorithms/ecl/ecl.cl`` states what differs from it.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from clmst.algorithms.ecl.options import (
@@ -22,6 +20,7 @@ from clmst.algorithms.shared.solution import Solution, flag_words, new_flags
 from clmst.algorithms.shared.windows import ends_of, least_of_draws
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.handles import KernelArgument, Memory
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/ecl/ecl.cl"
@@ -40,7 +39,9 @@ _MAX_KEY = 2**32 - 1
 _ROUNDS_A_PHASE = 33
 
 
-def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
+def solve(
+    graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None
+) -> Solution:
     """Solve by ECL-MST; see :class:`EclOptions`.
 
     Notes
@@ -161,12 +162,14 @@ class _EclRun:
                 vertices=self.graph.n_vertices,
             )  # fmt: skip
 
-    def _forget(self, reservations: Any) -> None:
+    def _forget(self, reservations: Memory) -> None:
         self.launch.fill(reservations, _MAX_KEY, self.words * self.graph.n_vertices)
 
     # --------------------------------------------------------------- worklists
 
-    def _worklist_phase(self, window: tuple[Any, Any], *, contracted: bool) -> list[int]:
+    def _worklist_phase(
+        self, window: tuple[KernelArgument, KernelArgument], *, contracted: bool
+    ) -> list[int]:
         """Algorithm 2: populate, then hook and contract until no edge is left."""
         first, sizes = self.round, [self.capacity]
         self._populate_worklist(window, contracted=contracted)
@@ -191,7 +194,9 @@ class _EclRun:
                 edges_left=sizes[-1],
             )  # fmt: skip
 
-    def _populate_worklist(self, window: tuple[Any, Any], *, contracted: bool) -> None:
+    def _populate_worklist(
+        self, window: tuple[KernelArgument, KernelArgument], *, contracted: bool
+    ) -> None:
         """Make the first worklist of a phase; the other one serves for the pieces of hubs."""
         graph, program, launch = self.graph, self.populating, self.launch
         side = self.round % 2
@@ -237,7 +242,7 @@ class _EclRun:
 
     # ---------------------------------------------------------------- topology
 
-    def _topology_phase(self, window: tuple[Any, Any]) -> list[int]:
+    def _topology_phase(self, window: tuple[KernelArgument, KernelArgument]) -> list[int]:
         """Section 5.3, items 7 and 8: every round goes over the whole graph."""
         graph, program, first = self.graph, self.topology, self.round
         held, rows = self.reservations[0], graph.indptr

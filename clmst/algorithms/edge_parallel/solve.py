@@ -7,8 +7,6 @@ Computation", section 3.1.1, strategy MP.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from clmst.algorithms.edge_parallel.options import EdgeParallelOptions, UnionFind
@@ -19,6 +17,7 @@ from clmst.core.errors import UnsupportedDeviceError
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import DeviceKind
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/edge_parallel/edge_parallel.cl"
@@ -36,7 +35,9 @@ _LOCK_LOST = 2**32 - 1  # of cl/device/lock.cl
 _PATIENCE: dict[DeviceKind, int] = {"cpu": 1 << 28, "gpu": 1 << 20, "accelerator": 1 << 20}
 
 
-def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
+def solve(
+    graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None
+) -> Solution:
     """Solve by rounds over all edges; see :class:`EdgeParallelOptions`.
 
     Notes
@@ -88,10 +89,10 @@ class EdgeParallelRun:
         self.state = DeviceArray.empty(1 + _MAX_ROUNDS, np.uint32, device)
         self.in_forest = new_flags(graph.n_slots, device)
 
-    def _for_each(self, kernel: str, n_items: int, *arguments: Any) -> None:
+    def _for_each(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
         self.launch.for_each(self.program, f"edge_parallel_{kernel}", n_items, *arguments)
 
-    def _by_sets(self, kernel: str, n_items: int, *arguments: Any) -> None:
+    def _by_sets(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
         """Enqueue a kernel that finds or merges.
 
         Each work-item that tries to get the lock slows down the one that has it, so there are few.

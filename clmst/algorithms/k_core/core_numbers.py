@@ -17,6 +17,7 @@ from clmst.core.graph_checks import check_size
 from clmst.primitives.scan import exclusive_scan, inclusive_scan
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/k_core/k_core.cl"
@@ -135,7 +136,7 @@ class _Peeling:
         )  # fmt: skip
         return inclusive_scan(runs, out=runs, launch=self.launch)
 
-    def rows(self) -> tuple[Any, Any]:
+    def rows(self) -> tuple[Memory, Memory]:
         """Return row offsets and columns of both directions; degrees are as counted before."""
         graph, device = self.graph, self.graph.device
         if graph.graph.is_symmetric:
@@ -156,7 +157,7 @@ class _Peeling:
             self.lengths, self.frontier, self.state, self.n, number,
         )  # fmt: skip
 
-    def peel(self, indptr: Any, indices: Any) -> None:
+    def peel(self, indptr: Memory, indices: Memory) -> None:
         """Go on from the beginning of the first round until no vertex is left."""
         serial = self.width == 1
         program = self.graph.device.program(SERIAL_SOURCE if serial else PEEL_SOURCE)

@@ -39,7 +39,9 @@ _LEAST_CHOSEN, _MOST_CHOSEN = 8, 128
 _LONE_WORKERS, _WORKERS = 1, 16
 
 
-def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
+def solve(
+    graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None
+) -> Solution:
     """Solve by PMA; see :class:`PmaOptions`.
 
     Which vertex gets into which tree is decided by who comes first, and so are the numbers of

@@ -6,8 +6,6 @@ Journal 36 (1957); ``cl/algorithms/prim/prim.cl`` tells the rest.
 
 from __future__ import annotations
 
-from typing import Any
-
 from clmst.algorithms.prim.mirror import rows_of
 from clmst.algorithms.prim.options import PrimOptions
 from clmst.algorithms.prim.trees import SOURCE, grow
@@ -17,7 +15,9 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
 
-def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
+def solve(
+    graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None
+) -> Solution:
     """Solve by Prim's algorithm; see :class:`PrimOptions`.
 
     Notes

@@ -17,6 +17,7 @@ from clmst.primitives.compact import positions
 from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
+from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/prim/prim.cl"
@@ -57,9 +58,9 @@ class SortedRows:
 
     n: int
     n_slots: int
-    indptr: Any
-    indices: Any
-    weights: Any
+    indptr: Memory
+    indices: Memory
+    weights: Memory
     defines: Mapping[str, int]
 
 

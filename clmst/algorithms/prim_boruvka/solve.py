@@ -29,7 +29,9 @@ SOURCE = "algorithms/prim_boruvka/prim_boruvka.cl"
 RANKS = weight_defines(32, "unsigned", maximum=False)
 
 
-def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
+def solve(
+    graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None
+) -> Solution:
     """Solve by Borůvka's algorithm first, then Prim's; see :class:`PrimBoruvkaOptions`.
 
     Notes

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
+from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.handles import KernelArgument, Memory
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/proof/tree.cl"
@@ -44,11 +45,11 @@ class Tree:
         How many levels and nodes it has.
     """
 
-    parents: Any
-    orders: Any
-    reaches: Any
-    tops: Any
-    state: Any
+    parents: Memory
+    orders: Memory
+    reaches: Memory
+    tops: Memory
+    state: Memory
     has_trees: bool
     levels: int
     n_nodes: int
@@ -180,7 +181,7 @@ class TreeBuilder:
             self.launch.fill(self.state, 0, 1)
         return False
 
-    def _refine(self, least: Any, base: int, least_stride: int) -> None:
+    def _refine(self, least: Memory, base: int, least_stride: int) -> None:
         for _ in range(1, self.passes if self.k else 1):
             self._step(
                 "refine", self.segments, self.records, self.lengths, least, base, self.stride,
@@ -189,7 +190,7 @@ class TreeBuilder:
 
     # ------------------------------------------------------------------ launching
 
-    def _level(self, level: int) -> Any:
+    def _level(self, level: int) -> Array:
         begin = _LEVELS + _LEVEL_WORDS * level
         return self.counts[begin : begin + _LEVEL_WORDS]
 
@@ -199,8 +200,8 @@ class TreeBuilder:
     def _shares(self, n_items: int) -> int:
         return self.launch.groups_for(-(-n_items // _MIN_SHARE))
 
-    def _step(self, name: str, groups: int, *arguments: Any) -> None:
+    def _step(self, name: str, groups: int, *arguments: KernelArgument) -> None:
         self.launch.enqueue(self.program, f"proof_tree_{name}", groups, *arguments)
 
-    def _each(self, name: str, n_items: int, *arguments: Any) -> None:
+    def _each(self, name: str, n_items: int, *arguments: KernelArgument) -> None:
         self.launch.for_each(self.program, f"proof_tree_{name}", n_items, *arguments)

@@ -23,6 +23,7 @@ from clmst.core.weight_keys import Array, Encoding, KeyedWeights
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph, weight_defines
+from clmst.runtime.handles import Buffer, Memory, Queue
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 from clmst.runtime.transfer import Transfer
@@ -51,10 +52,10 @@ class Given:
         Whether the memory is a host array of the caller's, who gets it back after the solve.
     """
 
-    memory: Any
+    memory: Memory
     encoding: Encoding
     is_checked: bool
-    stage: Any = None
+    stage: Buffer | None = None
     is_lent: bool = False
 
     @property
@@ -84,7 +85,7 @@ class OnDevice(KeyedWeights):
 
     __slots__ = ("_launch", "_memory", "_size", "encoding")
 
-    def __init__(self, memory: Any, encoding: Encoding, size: int, launch: Launcher) -> None:
+    def __init__(self, memory: Memory, encoding: Encoding, size: int, launch: Launcher) -> None:
         self.encoding = encoding
         self._memory, self._size, self._launch = memory, size, launch
 
@@ -119,12 +120,12 @@ class ReweightedGraph:
         self._plans: dict[Hashable, Any] = {}
         self._planned_for: tuple[int, str] | None = None
         self._stages = UploadBuffers(device)
-        self._own: Any = None  # a buffer for weights by slot
+        self._own: Buffer | None = None  # a buffer for weights by slot
         self.present: Given | None = None  # the weights of the last round, by slot
         # Of changes: who claims each edge, the first number not used yet, the slot of each edge.
-        self._claims: Any = None
+        self._claims: Memory | None = None
         self._next_claim = 1
-        self._slots: Any = None
+        self._slots: Memory | None = None
         self._ids = None if edges.edge_ids is None else as_uint32(edges.edge_ids)
         uploaded = [edges.indptr, edges.indices, edges.rows]
         uploaded += [] if self._ids is None else [self._ids]
@@ -140,7 +141,7 @@ class ReweightedGraph:
         """Whether the device works on host arrays as they are."""
         return self.device.capabilities.host_arrays != "copied"
 
-    def bring(self, words: Array, encoding: Encoding, queue: Any, *, is_checked: bool) -> Given:
+    def bring(self, words: Array, encoding: Encoding, queue: Queue, *, is_checked: bool) -> Given:
         """Let the device have words by edge.
 
         What a device works on in place is not copied; leave it as it is until the solve is done.
@@ -284,7 +285,7 @@ class ReweightedGraph:
             self.present = replace(given, memory=own, encoding=wide, stage=None)
         return wide
 
-    def _own_weights(self, program: Program, launch: Launcher) -> Any:
+    def _own_weights(self, program: Program, launch: Launcher) -> Memory:
         """Return the buffer of the present weights, a copy if it is the caller's."""
         assert self.present is not None
         given = self.present
@@ -308,7 +309,7 @@ class ReweightedGraph:
         self._next_claim += count
         return first
 
-    def _slots_of_edges(self) -> Any:
+    def _slots_of_edges(self) -> Memory | None:
         """Return a buffer with the slot of each edge, or None where edges are slots."""
         if self._ids is not None and self._slots is None:
             self._slots_on_host = np.full(self.edges.n_input, _NONE, np.uint32)
@@ -322,7 +323,7 @@ class ReweightedGraph:
         defines = weight_defines(8 * encoding.word.itemsize, encoding.kind, maximum=False)
         return self.device.program(SOURCE, **defines)
 
-    def _own_buffer(self, encoding: Encoding) -> Any:
+    def _own_buffer(self, encoding: Encoding) -> Buffer:
         n_bytes = self.edges.n_slots * encoding.word.itemsize
         if self._own is None or self._own.size < n_bytes:
             self._own = self.device.allocate(n_bytes)

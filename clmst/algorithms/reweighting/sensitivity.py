@@ -18,6 +18,7 @@ from clmst.primitives.compact import compact, positions
 from clmst.primitives.sort import sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.handles import KernelArgument, Memory
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/reweighting/sensitivity.cl"
@@ -109,7 +110,7 @@ class ReferenceWeights:
         positions: Array = np.sort(words[(words & _TREE) != 0] >> 2)
         return positions
 
-    def farthest(self, weights: Any, launch: Launcher) -> int:
+    def farthest(self, weights: Memory, launch: Launcher) -> int:
         """Return how far other weights have moved, in the directions that matter; wait. O(m)."""
         launch.fill(self._found.memory, 0, 1)
         launch.for_each(
@@ -118,7 +119,7 @@ class ReferenceWeights:
         )  # fmt: skip
         return launch.read_word(self._found.memory)
 
-    def verify(self, weights: Any, slack: int, violations: Any, launch: Launcher) -> None:
+    def verify(self, weights: Memory, slack: int, violations: Memory, launch: Launcher) -> None:
         """Enqueue the check that no weight has moved farther than it may. O(m)."""
         launch.for_each(
             self.program, "sensitivity_verify", self.records.size, weights, self.records,
@@ -157,7 +158,7 @@ class _Classification:
     def _new(self, size: int, dtype: Any = np.uint32) -> DeviceArray:
         return DeviceArray.empty(size, dtype, self.graph.device)
 
-    def _each(self, kernel: str, n_items: int, *arguments: Any) -> None:
+    def _each(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
         self.launch.for_each(self.program, f"sensitivity_classify_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:

@@ -25,6 +25,7 @@ from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/reweighting/series.cl"
@@ -58,7 +59,7 @@ class SeriesContraction:
         self._pays: bool | None = None  # until somebody has looked
         self._plan: Plan | None = None
 
-    def serves(self, algorithm: str, options: Any, device: Device) -> bool:
+    def serves(self, algorithm: str, options: object, device: Device) -> bool:
         """Return whether solves may go this way: the kernels that solve the rest are a GPU's.
 
         Parameters
@@ -137,7 +138,7 @@ class _SeriesContraction:
     def _new(self, size: int, dtype: Any = np.uint32) -> DeviceArray:
         return DeviceArray.empty(size, dtype, self.graph.device)
 
-    def _each(self, kernel: str, n_items: int, *arguments: Any) -> None:
+    def _each(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
         self.launch.for_each(self.program, f"series_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 from clmst.runtime import forking
 from clmst.runtime.device import Device
+from clmst.runtime.handles import Buffer
 
 
 class UploadBuffers:
@@ -22,12 +22,12 @@ class UploadBuffers:
 
     def __init__(self, device: Device) -> None:
         self._device = device
-        self._free: list[Any] = []
+        self._free: list[Buffer] = []
         self._in_use: set[int] = set()  # by what they are
         self._lock = threading.Lock()
         forking.replace_locks(self, "_lock")
 
-    def take(self, n_bytes: int) -> Any:
+    def take(self, n_bytes: int) -> Buffer:
         """Return a buffer that nothing is under way to or from.
 
         One that is new comes from the pool, where commands of the queue may still be under way to
@@ -46,9 +46,9 @@ class UploadBuffers:
             self._in_use.add(id(stage))
         return stage
 
-    def put_back(self, stage: Any) -> None:
+    def put_back(self, stage: Buffer | None) -> None:
         """Take back a stage that nothing is under way to or from; once, and only a stage."""
         with self._lock:
-            if id(stage) in self._in_use:
+            if stage is not None and id(stage) in self._in_use:
                 self._in_use.remove(id(stage))
                 self._free.append(stage)

@@ -21,7 +21,9 @@ from clmst.core.weight_keys import Array, Encoding, KeyedWeights
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.handles import Buffer, Queue
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.program import Program
 from clmst.runtime.transfer import Transfer
 
 SOURCE = "algorithms/reweighting/union.cl"
@@ -59,7 +61,7 @@ class Lists:
         self.begins: list[int] = ends[:-1]
         self.room: int = ends[-1]
         self.slots = device.allocate(4 * self.room)
-        self.words: Any = device.allocate(4 * self.room)
+        self.words: Buffer = device.allocate(4 * self.room)
 
     def make_room(self, word: np.dtype[Any]) -> None:
         """Have room for words of another width; what is there is lost if they are wider."""
@@ -111,7 +113,7 @@ class Lists:
                 Transfer(buffer=self.words, array=words, offset=words.itemsize * begin),
             )
 
-    def receive(self, number: int, slots: Array, words: Array, queue: Any) -> None:
+    def receive(self, number: int, slots: Array, words: Array, queue: Queue) -> None:
         """Take a list from the host, by a queue that the calling thread alone has, and wait."""
         if slots.size:
             begin = self.begins[number]
@@ -148,7 +150,7 @@ class Union:
         self._places = device.allocate(4 * max(rooms, default=0))
         self._slots, self._columns = device.allocate(4 * room), device.allocate(4 * room)
         self._starts = device.allocate(4 * (edges.n_vertices + 1))
-        self._words: Any = device.allocate(4 * room)
+        self._words: Buffer = device.allocate(4 * room)
 
     def merge(self, lengths: Sequence[int], encoding: Encoding, launch: Launcher) -> DeviceGraph:
         """Enqueue the merge of all lists; return the graph of their edges.
@@ -190,6 +192,7 @@ class Union:
     def forest(self, found: DeviceForest, launch: Launcher) -> DeviceForest:
         """Return the forest of the union as one of the whole graph, with weights of its own."""
         assert isinstance(found.graph, DeviceGraph)
+        assert found.slots is not None
         encoding, k = found.graph.encoded.encoding, found.n_edges
         slots = gather_words(self._slots, np.dtype(np.uint32), found.slots, k, launch)
         words = gather_words(self._words, encoding.word, found.slots, k, launch)
@@ -217,7 +220,7 @@ class Union:
         )
 
 
-def program(device: Device, word: np.dtype[Any]) -> Any:
+def program(device: Device, word: np.dtype[Any]) -> Program:
     """Return the kernels for words of a width, whatever they mean."""
     return device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
 

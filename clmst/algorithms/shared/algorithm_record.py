@@ -22,7 +22,7 @@ class Solve(Protocol):
     """What every algorithm is: the same contract, the same edge set."""
 
     def __call__(
-        self, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any
+        self, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object
     ) -> Solution:
         """Enqueue the solve; the flags of the solution are complete when its queue has finished."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.handles import Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Candidates:
     n_vertices: int
     ends: DeviceArray
     slots: DeviceArray
-    kept: Any
+    kept: Memory
     starts: DeviceArray | None = None
 
     @property

@@ -26,6 +26,7 @@ from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/shared/contraction.cl"
@@ -114,7 +115,7 @@ class Contraction:
         """Return a new array; contents undefined."""
         return DeviceArray.empty(size, dtype, self.device)
 
-    def _for_each(self, kernel: str, n_items: int, *arguments: Any) -> None:
+    def _for_each(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
         self.launch.for_each(self._program, f"contraction_{kernel}", n_items, *arguments)
 
     # --------------------------------------------------------- the first edge list

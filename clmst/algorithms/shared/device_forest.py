@@ -30,6 +30,7 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.device_memory import check_capacity, check_is_memory
 from clmst.runtime.failures import Guard, check_memory
+from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import STAGED_FROM, Transfer
 
@@ -76,8 +77,8 @@ class DeviceForest:
 
     graph: DeviceGraph | DeviceMatrix
     n_edges: int
-    slots: Any
-    edges: LazyField[Any] = LazyField(check_is_memory)
+    slots: Memory | None
+    edges: LazyField[Memory] = LazyField(check_is_memory)
     maximum: bool
     stats: Mapping[str, Any] = field(default_factory=dict)
     weights: ForestWeights | None = None
@@ -131,7 +132,8 @@ class DeviceForest:
 
     def _of_graph(self, launch: Launcher, *, look_up: bool) -> Forest:
         """Copy slots, and endpoints where the host does not know rows; weights, if it must."""
-        stored: Any = self.graph
+        stored = self.graph
+        assert isinstance(stored, DeviceGraph)
         graph: Graph = stored.graph
         slots = np.empty(self.n_edges, np.uint32)
         own = self.weights
@@ -155,6 +157,7 @@ class DeviceForest:
             if graph.edge_ids is not None and ids is not None:
                 np.take(graph.edge_ids, slots[part], out=ids[part], mode="clip")
 
+        assert self.slots is not None
         transfers = [Transfer(buffer=self.slots, array=slots, then=take)]
         if edges is not None:  # behind slots: there is most to do with them
             transfers.append(Transfer(buffer=self.edges, array=edges))
@@ -177,7 +180,7 @@ class DeviceForest:
             vertex_labels=graph.vertex_labels,
         )
 
-    def _gather_weights(self, graph: DeviceGraph, launch: Launcher) -> Any:
+    def _gather_weights(self, graph: DeviceGraph, launch: Launcher) -> Memory | None:
         """Return a buffer with the weights of the edges, or None where the host looks them up.
 
         It does where a device works in its memory, and where the device's weights are narrower.
@@ -186,6 +189,7 @@ class DeviceForest:
         same = encoded.encoding.word.itemsize == graph.graph.weights.dtype.itemsize
         if device.capabilities.host_arrays != "copied" or not same or not self.n_edges:
             return None
+        assert self.slots is not None
         word = encoded.encoding.word
         return gather_words(graph.weights, word, self.slots, self.n_edges, launch).memory
 
@@ -210,7 +214,7 @@ class DeviceForest:
 
 
 def gather_words(
-    words: Any, word: np.dtype[Any], slots: Any, count: int, launch: Launcher
+    words: Memory, word: np.dtype[Any], slots: Memory | DeviceArray, count: int, launch: Launcher
 ) -> DeviceArray:
     """Return the words in some slots of a buffer; not waited for. O(count)."""
     gathered = DeviceArray.unchecked(count, word, launch.device)

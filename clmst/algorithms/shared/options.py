@@ -11,7 +11,7 @@ from clmst.core.errors import InvalidArgumentError
 Options = TypeVar("Options")
 
 
-def options_for(algorithm: str, kind: type[Options], options: Any) -> Options:
+def options_for(algorithm: str, kind: type[Options], options: object) -> Options:
     """Return the options of a solve: those given, or what holds where none are.
 
     Parameters
@@ -46,7 +46,7 @@ def _usual(kind: Any) -> Any:
     return kind()
 
 
-def check_alternatives(options: Any, **alternatives: Any) -> None:
+def check_alternatives(options: object, **alternatives: Any) -> None:
     """Raise unless each field named is one of its alternatives, the arguments of a ``Literal``."""
     for name, known in alternatives.items():
         check_choice(name, getattr(options, name), get_args(known))

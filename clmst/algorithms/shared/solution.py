@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard
+from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 
 _FOREST_EDGES = "edges of a forest"  # among a graph's plans
@@ -92,7 +93,7 @@ def forest_of(
         k = launch.read_word(total.memory)
         if own_weights:
             graph.plans[_FOREST_EDGES] = k
-    edges: Any = partial(_look_up_edges, graph, slots.memory, k)
+    edges: Memory | Callable[[], Memory] = partial(_look_up_edges, graph, slots.memory, k)
     if graph.rows is None:
         edges = graph.device.allocate(8 * k)
         program = graph.device.program(SOURCE, WEIGHT_BITS=32)  # whatever the weights
@@ -134,7 +135,7 @@ def stats_of(stats: Mapping[str, Any], launch: Launcher, algorithm: str) -> Mapp
     return told
 
 
-def _look_up_edges(graph: DeviceGraph, slots: Any, k: int) -> Any:
+def _look_up_edges(graph: DeviceGraph, slots: Memory, k: int) -> Memory:
     """Return a buffer with the endpoints of some slots of a graph that knows their rows; waits."""
     device = graph.device
     with device.lock, Guard(device):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -60,7 +59,7 @@ class Ends:
         return float(np.max(-np.diff(above ** (1 / (1 << self.draw_bits)))))
 
 
-def checked_targets(targets: Any) -> tuple[float, ...] | None:
+def checked_targets(targets: tuple[float, ...] | None) -> tuple[float, ...] | None:
     """Return the targets as numbers, or raise unless they are such, or None."""
     if targets is None:
         return None

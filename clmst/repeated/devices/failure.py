@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from clmst.core.errors import InvalidArgumentError, InvalidForestError, InvalidGraphError
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
+from clmst.runtime.handles import Queue
 
 
 class DeviceFailure(Exception):  # noqa: N818 - the error is what it carries
@@ -29,7 +29,7 @@ class DeviceFailure(Exception):  # noqa: N818 - the error is what it carries
 
 
 @contextmanager
-def failures_of(device: Device, *, queues: Sequence[Any] = ()) -> Iterator[None]:
+def failures_of(device: Device, *, queues: Sequence[Queue] = ()) -> Iterator[None]:
     """Turn errors inside the ``with`` into failures of a device.
 
     Errors about the caller's input and interrupts stay as they are, and so do forests that were

@@ -24,6 +24,7 @@ from clmst.repeated.devices.worker import Work, Worker
 from clmst.repeated.staged import Needs, StagedWeights, nan_error, stage
 from clmst.runtime.device import Device
 from clmst.runtime.failures import has_finished
+from clmst.runtime.handles import Queue
 from clmst.runtime.launcher import Launcher
 
 
@@ -72,11 +73,11 @@ class MultiDevice:
         """The ranges of weights that each device takes."""
         return [(worker.device, worker.spans) for worker in self.workers]
 
-    def new_queues(self) -> list[Any]:
+    def new_queues(self) -> list[Queue]:
         """Return a queue of every device for uploads of weights."""
         return [worker.device.new_queue() for worker in self.workers]
 
-    def stage(self, weights: Any, queues: list[Any] | None = None) -> StagedWeights:
+    def stage(self, weights: Any, queues: list[Queue] | None = None) -> StagedWeights:
         """Check weights by edge; upload them to all devices at once if there are queues."""
         staged = stage(weights, self.plan.edges.n_input, self.needs, keeps=queues is not None)
         staged.owner = self
@@ -86,7 +87,7 @@ class MultiDevice:
             self._each(self._uploading, lambda index: self._upload(staged, index, queues[index]))
         return staged
 
-    def _upload(self, staged: StagedWeights, index: int, queue: Any) -> None:
+    def _upload(self, staged: StagedWeights, index: int, queue: Queue) -> None:
         self.workers[index].upload(staged, queue)
         queue.finish()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from clmst.core.graph import Graph
 from clmst.core.partition import Part
@@ -26,7 +26,7 @@ class Task:
 
     part: Part
     algorithm: str
-    options: Any = None
+    options: object = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

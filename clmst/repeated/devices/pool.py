@@ -24,6 +24,7 @@ from clmst.repeated.single_device import SingleDevice
 from clmst.repeated.staged import StagedWeights, device_array, stage
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
+from clmst.runtime.handles import Queue
 from clmst.runtime.launcher import Launcher
 
 
@@ -183,7 +184,9 @@ class DevicePool(Session):
 
     # -------------------------------------------------------------------------- prefetch
 
-    def _stage(self, executor: Any, weights: Any, queues: list[Any] | None = None) -> StagedWeights:
+    def _stage(
+        self, executor: Any, weights: Any, queues: list[Queue] | None = None
+    ) -> StagedWeights:
         """Stage weights; through the host if they are on a device without a part."""
         array = device_array(weights, self._every)
         if array is not None and all(array.device is not device for device, _ in executor.needs):

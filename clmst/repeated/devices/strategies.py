@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
 
 import numpy as np
 
@@ -69,7 +68,7 @@ class Choice:
     """
 
     def __init__(
-        self, edges: Graph, devices: Sequence[Device], *, algorithm: str, options: Any
+        self, edges: Graph, devices: Sequence[Device], *, algorithm: str, options: object
     ) -> None:
         self.edges, self.devices = edges, list(devices)
         self.algorithm, self.options = algorithm, options

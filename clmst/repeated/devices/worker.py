@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import has_finished
+from clmst.runtime.handles import Queue
 from clmst.runtime.launcher import Launcher
 
 
@@ -155,7 +155,7 @@ class Worker:
             self.pieces = [Piece(task, number, self.device) for task, number in tasks]
             self.device.queue.finish()
         self._own: Lists | None = None  # what the union's device receives
-        self._queue: Any = None
+        self._queue: Queue | None = None
         if self.device is not union.device:
             self._own = Lists([piece.part.forest_capacity for piece in self.pieces], self.device)
             self._queue = union.device.new_queue()
@@ -169,7 +169,7 @@ class Worker:
 
     # ------------------------------------------------------------------- weights
 
-    def upload(self, staged: StagedWeights, queue: Any) -> None:
+    def upload(self, staged: StagedWeights, queue: Queue) -> None:
         """Upload the weights of each piece that are not uploaded yet; shared ranges once."""
         if self._index in staged.parts:
             return
@@ -245,6 +245,7 @@ class Worker:
                     piece.reset(launch)
                 raise
         for found, slots, words in sent:
+            assert self._queue is not None
             self.union.lists.receive(found.number, slots, words, self._queue)
         work.ended = time.perf_counter()
         return work
