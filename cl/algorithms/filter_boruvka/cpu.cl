@@ -5,9 +5,10 @@
 // place, and hooking by the edge that a supervertex reserved, are clmst's own.
 //
 // Work-groups are of one work-item. Vertices of the graph are at depth 0 of the first phase, the
-// components that a phase leaves at depth 0 of the next. The supervertices of a depth are contracted
-// to those of the next, at most half as many. The host knows how many there are, and says where in
-// links[] and state[] a depth begins (`here`, `there`: links of a depth and of the next; `counts`).
+// components that a phase leaves at depth 0 of the next. The supervertices of a depth are
+// contracted to those of the next, at most half as many. The host knows how many there are, and
+// says where in links[] and state[] a depth begins (`here`, `there`: links of a depth and of the
+// next; `counts`).
 #include "algorithms/filter_boruvka/cpu_list.cl"
 #include "device/rows.cl"
 
@@ -108,9 +109,9 @@ kernel void filter_boruvka_cpu_refine(volatile global uint *reserved, global uin
 }
 #endif
 
-// Put the edge that each supervertex has reserved into the forest. Of two that reserved the same one
-// the lesser is a root, which gets a number at the next depth. One that reserved none is finished,
-// and gets the number of its component.
+// Put the edge that each supervertex has reserved into the forest. Of two that reserved the same
+// one the lesser is a root, which gets a number at the next depth. One that reserved none is
+// finished, and gets the number of its component.
 //
 // In       reserved, edges.
 // Out      links[n_vertices] of this depth; next: empty reservations of the roots; in_forest: 1

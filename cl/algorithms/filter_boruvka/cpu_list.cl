@@ -1,9 +1,9 @@
 // filter-boruvka in the shape of a CPU: segments of the edge list, and reservations.
 //
 // Every work-item has a segment of the list to itself, of `stride` edges, of which the first
-// lengths[segment] are in use. Edges keep their order, and segments follow one another, so positions
-// in the list order edges as their slots do. The position therefore stands for the edge's id in
-// reservations, and leads from a supervertex straight to the edge that it has reserved.
+// lengths[segment] are in use. Edges keep their order, and segments follow one another, so
+// positions in the list order edges as their slots do. The position therefore stands for the edge's
+// id in reservations, and leads from a supervertex straight to the edge that it has reserved.
 #ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_CPU_LIST
 #define CLMST_ALGORITHMS_FILTER_BORUVKA_CPU_LIST
 
@@ -60,7 +60,8 @@ static inline uint reservation_is_lowered(const volatile global uint *reserved, 
   return ((const volatile global reservation_word_t *)reserved)[vertex] > word;
 }
 
-// Put the edge in a slot into the forest. Two supervertices that chose one edge store the same byte.
+// Put the edge in a slot into the forest. Two supervertices that chose one edge store the same
+// byte.
 static inline void forest_mark(global uchar *in_forest, uint slot) { in_forest[slot] = 1; }
 
 // Number the roots and the finished vertices of a tile of links. The roots become supervertices of

@@ -78,7 +78,7 @@ static inline void few_contract(const solve_t *solve, uint phase, uint depth, ui
   wg_barrier_local();
   for (uint v = me; v < n_vertices; v += WG_SIZE)
     if (few->ids[v] != UINT_MAX)
-      reservation_lower_first(solve_held(solve, depth + 1), v,
+      reservation_lower_first(solve_reserved(solve, depth + 1), v,
                               (ulong)few->keys[v] << 32 | few->ids[v]);
 }
 #endif

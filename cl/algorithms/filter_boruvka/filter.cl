@@ -16,12 +16,13 @@ static inline uint sample_slot(uint n_slots, uint i, uint seed, uint draw_bits) 
   uint hash = (seed * (SAMPLES << draw_bits) + i) * 0x9e3779b9u;
   hash = (hash ^ hash >> 16) * 0x7feb352du;
   hash = (hash ^ hash >> 15) * 0x846ca68bu;
-  const ulong place = (ulong)i * n_slots + mul_hi(hash ^ hash >> 16, n_slots);
-  return (uint)(place / SAMPLES >> draw_bits);
+  const ulong position = (ulong)i * n_slots + mul_hi(hash ^ hash >> 16, n_slots);
+  return (uint)(position / SAMPLES >> draw_bits);
 }
 
-// Draw a sample: the least keys of 1 << draw_bits random slots in each of SAMPLES equal parts. Loops
-// are nested so that a work-item's reads do not wait for one another, least of all of one draw.
+// Draw a sample: the least keys of 1 << draw_bits random slots in each of SAMPLES equal parts.
+// Loops are nested so that a work-item's reads do not wait for one another, least of all of one
+// draw.
 static inline void sample_draw(const solve_t *solve, uint seed, uint draw_bits,
                                local full_key_t *keys) {
   for (uint draw = 0; draw < 1u << draw_bits; ++draw) {
@@ -127,7 +128,7 @@ static inline uint filter_component(const solve_t *solve, uint vertex, uint dept
   return depth == 0 ? vertex : link_number((const global uint *)solve->links, vertex);
 }
 
-// Put the edges of a tile on the worklist of `depth`: `n_all` places from *base on, this
+// Put the edges of a tile on the worklist of `depth`: `n_all` positions from *base on, this
 // work-item's `before` of them. They change hands in local memory, so that all work-items have as
 // many, whoever found them: most of the time goes into entering them. Must be reached by the whole
 // work-group; ends with a barrier.

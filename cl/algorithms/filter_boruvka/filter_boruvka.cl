@@ -93,7 +93,8 @@ kernel void filter_boruvka_follow_choices(SOLVE_PARAMETERS) {
 
 #else
 
-// Begin with candidates (clmst/algorithms/shared/candidates.py): what is in the forest anyway is marked.
+// Begin with candidates (clmst/algorithms/shared/candidates.py): what is in the forest anyway is
+// marked.
 //
 // In       kept: a bit a slot.
 // Out      marks, counts; links and reservations of depth 0.
@@ -144,7 +145,7 @@ kernel void filter_boruvka_enter_chains(SOLVE_PARAMETERS, const global uint2 *en
     if (end - begin > 1) atomic_and(&marks[heaviest / 32], ~(1u << heaviest % 32));
     const uint2 pair = ends[c];
     const edge_t edge = {pair.x, pair.y, weight_key_leading(weights[heaviest]), heaviest};
-    // A chain that ends where it began is listed, but never held.
+    // A chain that ends where it began is listed, but never reserved.
     if (pair.x == pair.y) round_list(&solve, 0, (uint)c, edge);
     else round_put(&solve, 0, (uint)c, edge);
   }
@@ -243,12 +244,12 @@ kernel void filter_boruvka_begin_components(SOLVE_PARAMETERS, uint phase) {
   filter_begin_components(&solve, phase);
 }
 
-// Show the forest as a byte a slot.
+// Expand the forest from a bit to a byte a slot.
 //
 // In       marks.
 // Out      in_forest[n_slots], in whole words: 1 for edges of the forest, else 0.
 // Launch   any.
-kernel void filter_boruvka_show(SOLVE_PARAMETERS, global uint *in_forest) {
+kernel void filter_boruvka_expand(SOLVE_PARAMETERS, global uint *in_forest) {
   const solve_t solve = SOLVE_ARGUMENTS;
-  solve_show(&solve, in_forest);
+  solve_expand(&solve, in_forest);
 }

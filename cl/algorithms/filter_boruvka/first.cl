@@ -61,8 +61,8 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_PER_ITEM; ++k) {
       const uint v = (uint)(tile + k * WG_SIZE + get_local_id(0));
-      is_root[k] = slots[k] != NO_SLOT &&
-                   first_choose_edge(solve, v, slots[k], others[k], backs[k] == v);
+      is_root[k] =
+          slots[k] != NO_SLOT && first_choose_edge(solve, v, slots[k], others[k], backs[k] == v);
       n_roots += is_root[k];
     }
     wg_claim(count, n_roots, &number, scratch, base);

@@ -16,24 +16,23 @@ typedef struct {
 } lightest_t;
 
 static inline void lightest_take(lightest_t *best, full_key_t key, uint slot, uint column) {
-  if (best->slot != NO_SLOT && (best->key < key || (best->key == key && best->slot < slot)))
-    return;
+  if (best->slot != NO_SLOT && (best->key < key || (best->key == key && best->slot < slot))) return;
   best->key = key;
   best->slot = slot;
   best->column = column;
 }
 
-// The lightest slot of a stretch of one row, by its place in the tile.
+// The lightest slot of a stretch of one row, by its position in the tile.
 typedef struct {
   full_key_t key;
-  uint place;
+  uint position;
 } part_t;
 
 #if WG_SIZE > 1
-// Let the lightest slot of the row that begins at `row_place` be no heavier than that of a part of
-// it, word after word of (key, place): `word` is the one at hand, those before are settled.
-static inline void part_enter(const tile_t *tile, uint row_place, part_t part, uint word) {
-  local uint *keys = tile_least_keys(tile) + row_place;
+// Let the lightest slot of the row that begins at `row_position` be no heavier than that of a part
+// of it, word after word of (key, position): `word` is the one at hand, those before are settled.
+static inline void part_enter(const tile_t *tile, uint row_position, part_t part, uint word) {
+  local uint *keys = tile_least_keys(tile) + row_position;
   const uint leading = (uint)(part.key >> (WEIGHT_BITS == 64 ? 32 : 0));
   if (word == 0) {
     atomic_min(keys, leading);
@@ -45,49 +44,50 @@ static inline void part_enter(const tile_t *tile, uint row_place, part_t part, u
   if (word == 1) atomic_min(keys, (uint)part.key);
   if (word == 1 || *keys != (uint)part.key) return;
 #endif
-  atomic_min(&tile_least_places(tile)[row_place], part.place);
+  atomic_min(&tile_least_positions(tile)[row_position], part.position);
 }
 #define PART_WORDS (WEIGHT_BITS == 64 ? 3 : 2)
 #endif
 
-// Find the lightest slot of every row in a tile; tile_least_places get its place. What a row has in
-// one block is compared in registers; only where it has several do they meet in local memory.
-// light[] gets a bit a slot of the block: whether it is to be listed, being of the first of several
-// windows (`lists`: there are several). Must be reached by the whole work-group; ends with a barrier.
+// Find the lightest slot of every row in a tile; tile_least_positions get its position. What a row
+// has in one block is compared in registers; only where it has several do they meet in local
+// memory. light[] gets a bit a slot of the block: whether it is to be listed, being of the first of
+// several windows (`lists`: there are several). Must be reached by the whole work-group; ends with
+// a barrier.
 static inline void tile_find_lightest(const solve_t *solve, const tile_t *tile,
                                       const window_t *window, const block_t *block,
                                       const weight_t *weights, bool lists, uint *light) {
   part_t leading = {FULL_KEY_MAX, NO_SLOT}, part = {FULL_KEY_MAX, NO_SLOT};
-  local uint *least_places = tile_least_places(tile);
-  uint row_place = block->row_place;
+  local uint *least_positions = tile_least_positions(tile);
+  uint row_position = block->row_position;
   SOLVE_UNROLL
   for (uint k = 0; k < TILE_ITEMS; ++k) {
     if (k % 32 == 0) light[k / 32] = 0;
     if (k >= block->length) continue;
-    const uint place = block->first + k, slot = tile->first + place;
+    const uint position = block->first + k, slot = tile->first + position;
     const full_key_t key = weight_key(BLOCK_LOADS_WEIGHTS ? weights[k] : solve->weights[slot]);
     const bool begins = block_begins_row(tile, block, k);
     if (begins) {
-      if (row_place >= block->first && row_place != TILE_SLOTS)
-        least_places[row_place] = part.place;  // the whole row is in the block
+      if (row_position >= block->first && row_position != TILE_SLOTS)
+        least_positions[row_position] = part.position;  // the whole row is in the block
       else leading = part;
-      row_place = place;
+      row_position = position;
     }
     if (begins || k == 0 || key < part.key) {
       part.key = key;
-      part.place = place;
+      part.position = position;
     }
     light[k / 32] |= (uint)(lists && window_has(window, key, slot)) << k % 32;
   }
 #if WG_SIZE > 1
   for (uint word = 0; word < PART_WORDS; ++word) {
-    if (leading.place != NO_SLOT) part_enter(tile, block->row_place, leading, word);
-    if (part.place != NO_SLOT) part_enter(tile, row_place, part, word);
+    if (leading.position != NO_SLOT) part_enter(tile, block->row_position, leading, word);
+    if (part.position != NO_SLOT) part_enter(tile, row_position, part, word);
     wg_barrier_local();
   }
 #else
-  if (leading.place != NO_SLOT) least_places[TILE_SLOTS] = leading.place;
-  least_places[row_place] = part.place;
+  if (leading.position != NO_SLOT) least_positions[TILE_SLOTS] = leading.position;
+  least_positions[row_position] = part.position;
 #endif
 }
 
@@ -115,7 +115,7 @@ static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) 
       continue;
     }
     lightest_t best = {FULL_KEY_MAX, NO_SLOT, row};
-    best.slot = tile->first + tile_least_places(tile)[parted ? TILE_SLOTS : begin];
+    best.slot = tile->first + tile_least_positions(tile)[parted ? TILE_SLOTS : begin];
     best.column = solve->indices[best.slot];
     if (best.column == row) {  // a self-loop, of which few graphs have any
       best.slot = NO_SLOT;
@@ -162,7 +162,7 @@ static inline void tile_list_light(const solve_t *solve, const tile_t *tile, con
 // Every vertex's lightest slot, but for rows that tiles part; where several windows are, the first
 // one's edges as (row, slot).
 static inline void minima_take(const solve_t *solve, uint n_phases, tile_t *tile,
-                                     local uint *base) {
+                               local uint *base) {
   const uint n_tiles = tile_count(solve);
   window_t window;
   window_open(solve, 0, n_phases, &window);

@@ -19,45 +19,47 @@ typedef struct {
   local uint *scratch, *base;
   uint passed;  // barriers of the launch
   few_t few;
-} room_t;
+} workspace_t;
 
-static inline bool solve_wait(const solve_t *solve, room_t *room) {
-  return grid_barrier(solve->state + STATE_ARRIVALS, &room->passed, room->base);
+static inline bool solve_wait(const solve_t *solve, workspace_t *workspace) {
+  return grid_barrier(solve->state + STATE_ARRIVALS, &workspace->passed, workspace->base);
 }
 
 // Contract a worklist to that of the next depth, which has `n_next` supervertices.
 static inline void resident_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
-                                     uint n_next, room_t *room) {
+                                     uint n_next, workspace_t *workspace) {
 #if HAS_FEW
   if (few_applies(n_edges, n_next)) {
-    few_contract(solve, phase, depth, n_edges, n_next, &room->few, room->scratch, room->base);
+    few_contract(solve, phase, depth, n_edges, n_next, &workspace->few, workspace->scratch,
+                 workspace->base);
     return;
   }
 #endif
-  round_contract(solve, phase, depth, n_edges, room->scratch, room->base);
+  round_contract(solve, phase, depth, n_edges, workspace->scratch, workspace->base);
 }
 
 // Do the rounds of a phase from `depth` on, until no edge can be left: where all supervertices with
 // edges have become one, none is looked for. Returns whether it could.
-static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth, room_t *room) {
+static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
+                                   workspace_t *workspace) {
   uint n_edges = round_edges(solve, phase, depth), n_vertices = round_vertices(solve, phase, depth);
   while (n_edges > 0 && depth + 1 < MAX_DEPTHS) {
 #if RESERVATION_PASSES > 1
     for (uint pass = 1; pass < RESERVATION_PASSES; ++pass) {
       round_refine(solve, depth, n_edges, pass);
-      if (!solve_wait(solve, room)) return false;
+      if (!solve_wait(solve, workspace)) return false;
     }
 #endif
-    round_hook(solve, phase, depth, n_edges, room->scratch, room->base);
-    if (!solve_wait(solve, room)) return false;
+    round_hook(solve, phase, depth, n_edges, workspace->scratch, workspace->base);
+    if (!solve_wait(solve, workspace)) return false;
     const uint n_next = round_vertices(solve, phase, depth + 1);
     if (n_vertices > FEW_VERTICES) {
       round_follow(solve, phase, depth, n_vertices);
-      if (!solve_wait(solve, room)) return false;
+      if (!solve_wait(solve, workspace)) return false;
     }
     if (n_next <= 1) return true;
-    resident_contract(solve, phase, depth, n_edges, n_next, room);
-    if (!solve_wait(solve, room)) return false;
+    resident_contract(solve, phase, depth, n_edges, n_next, workspace);
+    if (!solve_wait(solve, workspace)) return false;
     depth += 1;
     n_vertices = n_next;
     n_edges = round_edges(solve, phase, depth);
@@ -66,35 +68,37 @@ static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
 }
 
 // From the graph to the first worklist; returns whether it could.
-static inline bool resident_first_round(const solve_t *solve, uint n_phases, room_t *room) {
+static inline bool resident_first_round(const solve_t *solve, uint n_phases,
+                                        workspace_t *workspace) {
 #if SYMMETRIC
-  minima_take(solve, n_phases, &room->tile, room->base);
-  if (!solve_wait(solve, room)) return false;
+  minima_take(solve, n_phases, &workspace->tile, workspace->base);
+  if (!solve_wait(solve, workspace)) return false;
   minima_join_rows(solve);
-  if (!solve_wait(solve, room)) return false;
-  first_choose_edges(solve, first_spread(solve), room->scratch, room->base);
-  if (!solve_wait(solve, room)) return false;
+  if (!solve_wait(solve, workspace)) return false;
+  first_choose_edges(solve, first_spread(solve), workspace->scratch, workspace->base);
+  if (!solve_wait(solve, workspace)) return false;
   first_follow_choices(solve);
-  if (!solve_wait(solve, room)) return false;
+  if (!solve_wait(solve, workspace)) return false;
   if (n_phases > 1)
-    round_contract(solve, 0, 0, round_edges(solve, 0, 0), room->scratch, room->base);
-  else filter_admit_edges(solve, 0, n_phases, 1, &room->tile, room->base);
+    round_contract(solve, 0, 0, round_edges(solve, 0, 0), workspace->scratch, workspace->base);
+  else filter_admit_edges(solve, 0, n_phases, 1, &workspace->tile, workspace->base);
 #else
-  filter_admit_edges(solve, 0, n_phases, 0, &room->tile, room->base);
+  filter_admit_edges(solve, 0, n_phases, 0, &workspace->tile, workspace->base);
 #endif
-  return solve_wait(solve, room);
+  return solve_wait(solve, workspace);
 }
 
 // Let every vertex know the component that a phase left it in, and the components begin; returns
 // whether it could.
-static inline bool resident_settle(const solve_t *solve, uint phase, uint depth, room_t *room) {
-  filter_number_components(solve, phase, depth, room->scratch, room->base);
-  if (!solve_wait(solve, room)) return false;
+static inline bool resident_settle(const solve_t *solve, uint phase, uint depth,
+                                   workspace_t *workspace) {
+  filter_number_components(solve, phase, depth, workspace->scratch, workspace->base);
+  if (!solve_wait(solve, workspace)) return false;
   uint deepest = 1;
   while (round_vertices(solve, phase, deepest + 1) > 0) deepest += 1;
   for (uint d = deepest + 1; d-- > 0;) {
     filter_find_components(solve, phase, d);
-    if (!solve_wait(solve, room)) return false;
+    if (!solve_wait(solve, workspace)) return false;
   }
   filter_begin_components(solve, phase + 1);
   return true;
@@ -114,22 +118,22 @@ kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_fore
   local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE], base;
   local uint few_keys[FEW_SUPERVERTICES], few_ids[FEW_SUPERVERTICES];
   const solve_t solve = SOLVE_ARGUMENTS;
-  room_t room = {{rows, heads, pairs, scratch, 0, 0, 0, 0, 0}, scratch, &base, 0,
-                 {few_keys, few_ids}};
+  workspace_t workspace = {
+      {rows, heads, pairs, scratch, 0, 0, 0, 0, 0}, scratch, &base, 0, {few_keys, few_ids}};
   solve_prepare(&solve);
   if (n_phases > 1) filter_set_windows(&solve, seed, draw_bits, rank_a, rank_b, rank_c, keys);
   // Without a list of light edges the first pass over the graph needs nothing of these.
-  bool goes_on = (SYMMETRIC && n_phases == 1) || solve_wait(&solve, &room);
-  goes_on = goes_on && resident_first_round(&solve, n_phases, &room) &&
-            resident_rounds(&solve, 0, SYMMETRIC, &room);
+  bool goes_on = (SYMMETRIC && n_phases == 1) || solve_wait(&solve, &workspace);
+  goes_on = goes_on && resident_first_round(&solve, n_phases, &workspace) &&
+            resident_rounds(&solve, 0, SYMMETRIC, &workspace);
   for (uint phase = 1; goes_on && phase < n_phases; ++phase) {
-    goes_on = resident_settle(&solve, phase - 1, phase == 1 ? SYMMETRIC : 1, &room) &&
-              solve_wait(&solve, &room);
+    goes_on = resident_settle(&solve, phase - 1, phase == 1 ? SYMMETRIC : 1, &workspace) &&
+              solve_wait(&solve, &workspace);
     if (!goes_on) break;
-    filter_admit_edges(&solve, phase, n_phases, 1, &room.tile, &base);
-    goes_on = solve_wait(&solve, &room) && resident_rounds(&solve, phase, 1, &room);
+    filter_admit_edges(&solve, phase, n_phases, 1, &workspace.tile, &base);
+    goes_on = solve_wait(&solve, &workspace) && resident_rounds(&solve, phase, 1, &workspace);
   }
-  if (goes_on) solve_show(&solve, in_forest);
+  if (goes_on) solve_expand(&solve, in_forest);
   grid_leave(solve.state + STATE_ARRIVALS);
 }
 
@@ -147,9 +151,9 @@ kernel void filter_boruvka_resident_finish_phase(SOLVE_PARAMETERS, uint phase, u
   local uint scratch[WG_SIZE], base;
   local uint few_keys[FEW_SUPERVERTICES], few_ids[FEW_SUPERVERTICES];
   const solve_t solve = SOLVE_ARGUMENTS;
-  room_t room = {{0}, scratch, &base, 0, {few_keys, few_ids}};
+  workspace_t workspace = {{0}, scratch, &base, 0, {few_keys, few_ids}};
   if (solve.state[STATE_GAVE_UP]) return;  // a launch before this one did not finish
-  if (resident_rounds(&solve, phase, depth, &room) && settles)
-    resident_settle(&solve, phase, first_depth, &room);
+  if (resident_rounds(&solve, phase, depth, &workspace) && settles)
+    resident_settle(&solve, phase, first_depth, &workspace);
   grid_leave(solve.state + STATE_ARRIVALS);
 }

@@ -15,16 +15,14 @@
 #define TILE_EDGES (WG_SIZE * EDGES_PER_ITEM)
 
 // Where both directions are stored, the edges of depth 0 are a list of (row, slot), half as long.
-static inline bool round_is_listed(uint depth) {
-  return SYMMETRIC && depth == 0;
-}
+static inline bool round_is_listed(uint depth) { return SYMMETRIC && depth == 0; }
 
 // How many edges the worklist of a depth holds: fewer than were counted if it overflowed, in which
 // case the solve is done again.
 static inline uint round_edges(const solve_t *solve, uint phase, uint depth) {
-  const uint room = solve_list_capacity(solve, depth);
+  const uint capacity = solve_list_capacity(solve, depth);
   return min(*solve_count(solve, phase, depth, COUNT_EDGES),
-             round_is_listed(depth) ? 2 * room : room);
+             round_is_listed(depth) ? 2 * capacity : capacity);
 }
 
 // How many supervertices a depth has.
@@ -35,7 +33,7 @@ static inline uint round_vertices(const solve_t *solve, uint phase, uint depth) 
 // The steps of a round are told both counts: each look at one takes a trip to memory, which a step
 // of a small solve would wait for.
 
-// The edge at a place of the worklist of a depth.
+// The edge at a position of the worklist of a depth.
 static inline void round_load(const solve_t *solve, uint depth, size_t at, edge_t *edge) {
   const global uint *list = solve_list(solve, depth);
   if (round_is_listed(depth)) {
@@ -49,19 +47,19 @@ static inline void round_load(const solve_t *solve, uint depth, size_t at, edge_
   }
 }
 
-// Put an edge at a place of the worklist of `depth`; returns whether there was room. What is not on
-// the worklist must not be held, since its holder would never be linked.
+// Put an edge at a position of the worklist of `depth`; returns whether it fits. An edge that is
+// not on the worklist must not be reserved, since its supervertex would never be linked.
 static inline bool round_list(const solve_t *solve, uint depth, uint at, edge_t edge) {
-  const bool has_room = at < solve_list_capacity(solve, depth);
-  if (has_room) ((global uint4 *)solve_list(solve, depth))[at] = edge_pack(edge);
+  const bool fits = at < solve_list_capacity(solve, depth);
+  if (fits) ((global uint4 *)solve_list(solve, depth))[at] = edge_pack(edge);
   else solve->state[STATE_OVERFLOW] = 1;
-  return has_room;
+  return fits;
 }
 
 // The same, and enter the edge for both of its supervertices.
 static inline void round_put(const solve_t *solve, uint depth, uint at, edge_t edge) {
   if (round_list(solve, depth, at, edge))
-    reservation_enter_first(solve_held(solve, depth), edge, solve->weights);
+    reservation_enter_first(solve_reserved(solve, depth), edge, solve->weights);
 }
 
 #if RESERVATION_PASSES > 1
@@ -71,9 +69,11 @@ static inline void round_refine(const solve_t *solve, uint depth, uint n_edges, 
   GRID_FOR(at, n_edges) {
     edge_t edge;
     round_load(solve, depth, at, &edge);
-    if (edge.u == edge.v) continue;  // listed, but never held
-    reservation_enter_later(solve_held(solve, depth), stride, edge.u, edge, solve->weights, pass);
-    reservation_enter_later(solve_held(solve, depth), stride, edge.v, edge, solve->weights, pass);
+    if (edge.u == edge.v) continue;  // listed, but never reserved
+    reservation_enter_later(solve_reserved(solve, depth), stride, edge.u, edge, solve->weights,
+                            pass);
+    reservation_enter_later(solve_reserved(solve, depth), stride, edge.v, edge, solve->weights,
+                            pass);
   }
 }
 #endif
@@ -82,10 +82,10 @@ static inline void round_refine(const solve_t *solve, uint depth, uint n_edges, 
 // or LINK_FINISHED if none is due: of two that hold the same edge the lesser is one.
 static inline uint round_hook_edge(const solve_t *solve, uint depth, edge_t edge,
                                    volatile global uint *links) {
-  const global uint *held = (const global uint *)solve_held(solve, depth);
+  const global uint *reserved = (const global uint *)solve_reserved(solve, depth);
   const uint stride = solve_stride(solve, depth);
-  const bool by_u = reservation_holds(held, stride, edge.u, edge);
-  const bool by_v = reservation_holds(held, stride, edge.v, edge);
+  const bool by_u = reservation_holds(reserved, stride, edge.u, edge);
+  const bool by_v = reservation_holds(reserved, stride, edge.v, edge);
   if (!by_u && !by_v) return LINK_FINISHED;
   solve_mark(solve, edge.id);
   const uint root = by_u && by_v ? min(edge.u, edge.v) : LINK_FINISHED;
@@ -158,10 +158,10 @@ static inline uint link_number(const global uint *links, uint vertex) {
   return link_of(links, vertex) & LINK_NUMBER;
 }
 
-// The edge at a place of the worklist of a depth, between the supervertices that its ends are in;
-// returns whether they differ. Behind the end of the list is an edge of which they do not.
-static inline bool round_load_contracted(const solve_t *solve, uint depth, size_t at,
-                                         uint n_edges, edge_t *edge) {
+// The edge at a position of the worklist of a depth, between the supervertices that its ends are
+// in; returns whether they differ. Behind the end of the list is an edge of which they do not.
+static inline bool round_load_contracted(const solve_t *solve, uint depth, size_t at, uint n_edges,
+                                         edge_t *edge) {
   const global uint *links = (const global uint *)solve_links(solve, depth);
   edge->u = edge->v = 0;
   if (at >= n_edges) return false;

@@ -49,8 +49,8 @@
 #define COUNT_VERTICES 1  // supervertices of a depth
 #define COUNT_PENDING 2   // vertices of a depth that do not know their supervertex yet
 
-// Loops over what a work-item holds: in registers, which are indexed by what the compiler knows; a
-// lone work-item's are in memory.
+// Loops over what a work-item holds: in registers, which are indexed by what the compiler knows;
+// those of a single work-item are in memory.
 #if WG_SIZE > 1
 #define SOLVE_UNROLL _Pragma("unroll")
 #else
@@ -66,29 +66,31 @@ typedef struct {
   global uint *target;             // [n]: the other end of each vertex's lightest edge, or itself
   global uint *chosen;             // [n]: its slot in the vertex's own row, or NO_SLOT
   volatile global uint *links;     // of all depths
-  volatile global uint *held_even, *held_odd;  // reservations of even and of odd depths
-  global uint *list_even, *list_odd;           // worklists of even and of odd depths
-  volatile global uint *marks;     // [n_slots / 32, rounded up]: a bit a slot
-  volatile global uint *state;     // [STATE_WORDS]
+  volatile global uint *reserved_even, *reserved_odd;  // reservations of even and of odd depths
+  global uint *list_even, *list_odd;                   // worklists of even and of odd depths
+  volatile global uint *marks;                         // [n_slots / 32, rounded up]: a bit a slot
+  volatile global uint *state;                         // [STATE_WORDS]
   uint n, n_slots;
   uint capacity_even, capacity_odd;  // of the worklists, in edges
 } solve_t;
 
-#define SOLVE_PARAMETERS                                                                        \
-  const global uint *indptr, const global uint *indices, const global weight_t *weights,        \
-      global uint *tiles, global uint *target, global uint *chosen, global uint *links,         \
-      global uint *held_even, global uint *held_odd, global uint *list_even,                    \
-      global uint *list_odd, global uint *marks, global uint *state, uint n, uint n_slots,     \
+#define SOLVE_PARAMETERS                                                                   \
+  const global uint *indptr, const global uint *indices, const global weight_t *weights,   \
+      global uint *tiles, global uint *target, global uint *chosen, global uint *links,    \
+      global uint *reserved_even, global uint *reserved_odd, global uint *list_even,       \
+      global uint *list_odd, global uint *marks, global uint *state, uint n, uint n_slots, \
       uint capacity_even, uint capacity_odd
 
-#define SOLVE_ARGUMENTS                                                                         \
-  {indptr,   indices,   weights,  tiles, target, chosen, links, held_even,     held_odd,        \
-   list_even, list_odd, marks,    state, n,      n_slots,       capacity_even, capacity_odd}
+#define SOLVE_ARGUMENTS                                                           \
+  {                                                                               \
+      indptr,        indices,       weights,     tiles,    target, chosen, links, \
+      reserved_even, reserved_odd,  list_even,   list_odd, marks,  state,  n,     \
+      n_slots,       capacity_even, capacity_odd}
 
 // The reservations, the worklist and its capacity at a depth: two take turns. Chosen, not indexed:
 // arrays within a struct that are indexed at run time make compilers put it in memory.
-static inline volatile global uint *solve_held(const solve_t *solve, uint depth) {
-  return depth % 2 ? solve->held_odd : solve->held_even;
+static inline volatile global uint *solve_reserved(const solve_t *solve, uint depth) {
+  return depth % 2 ? solve->reserved_odd : solve->reserved_even;
 }
 
 static inline global uint *solve_list(const solve_t *solve, uint depth) {
@@ -128,20 +130,21 @@ static inline volatile global uint *solve_links(const solve_t *solve, uint depth
   return solve->links + offset;
 }
 
-// How many supervertices the reservations of even or of odd depths have room for.
+// How many supervertices the reservations of even or of odd depths have capacity for.
 static inline uint solve_stride(const solve_t *solve, uint depth) {
   return solve_capacity(solve, depth % 2 ? 1 : SYMMETRIC ? 2 : 0);
 }
 
 // Let supervertex `number` of a depth begin: no edge reserved, no link.
 static inline void solve_begin_vertex(const solve_t *solve, uint depth, uint number) {
-  reservation_reset((global uint *)solve_held(solve, depth), solve_stride(solve, depth), number);
+  reservation_reset((global uint *)solve_reserved(solve, depth), solve_stride(solve, depth),
+                    number);
   solve_links(solve, depth)[number] = LINK_FINISHED;
 }
 
-// Claim `wanted` consecutive places behind *count for each work-item, with one atomic for all:
-// *base gets the work-group's first once it has met at a barrier. Returns how many places of other
-// work-items come before this one's; *total: of all. Must be reached by the whole work-group.
+// Claim `wanted` consecutive positions behind *count for each work-item, with one atomic for all:
+// *base gets the work-group's first once it has met at a barrier. Returns how many positions of
+// other work-items come before this one's; *total: of all. Must be reached by the whole work-group.
 // `scratch`: WG_SIZE words.
 static inline uint wg_claim_ahead(volatile global uint *count, uint wanted, uint *total,
                                   local uint *scratch, local uint *base) {
@@ -150,7 +153,7 @@ static inline uint wg_claim_ahead(volatile global uint *count, uint wanted, uint
   return before;
 }
 
-// The same at once: *first gets the work-item's first place.
+// The same at once: *first gets the work-item's first position.
 static inline void wg_claim(volatile global uint *count, uint wanted, uint *first,
                             local uint *scratch, local uint *base) {
   uint total;
@@ -174,8 +177,8 @@ static inline void solve_prepare(const solve_t *solve) {
 #endif
 }
 
-// From a bit to a byte a slot.
-static inline void solve_show(const solve_t *solve, global uint *in_forest) {
+// Expand bits to bytes, one a slot.
+static inline void solve_expand(const solve_t *solve, global uint *in_forest) {
   GRID_FOR(i, solve->n_slots / 4 + (solve->n_slots % 4 != 0)) {
     const uint bits = solve->marks[i / 8] >> 4 * (i % 8);
     in_forest[i] = (bits & 1) | (bits & 2) << 7 | (bits & 4) << 14 | (bits & 8) << 21;
@@ -195,8 +198,7 @@ static inline full_key_t window_end_key(const solve_t *solve, uint end) {
 }
 
 // The window of a phase: from behind the cut before it, up to its own.
-static inline void window_open(const solve_t *solve, uint phase, uint n_phases,
-                               window_t *window) {
+static inline void window_open(const solve_t *solve, uint phase, uint n_phases, window_t *window) {
   const bool is_first = phase == 0, is_last = phase + 1 == n_phases;
   window->low_key = is_first ? 0 : window_end_key(solve, phase - 1);
   // Slots end below UINT_MAX, so there is one more.

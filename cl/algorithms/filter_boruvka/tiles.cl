@@ -10,15 +10,15 @@
 #include "algorithms/filter_boruvka/solve.cl"
 #include "device/rows.cl"
 
-// Slots of a tile that fall to a work-item, which are consecutive: 1 to 16; to a lone one 256 to
-// 65536.
+// Slots of a tile that fall to a work-item, which are consecutive: 1 to 16; 256 to
+// 65536 for a single work-item.
 #ifndef TILE_ITEMS
 #define TILE_ITEMS 8
 #endif
 #define TILE_SLOTS (WG_SIZE * TILE_ITEMS)
 
 // Words that tell of each slot of a tile whether a row begins there: a bit in the work-item's own,
-// but for a lone one, whose slots are more than a word has bits.
+// but for a single work-item, which has more slots than a word has bits.
 #define TILE_WORDS (WG_SIZE == 1 ? 1 : WG_SIZE)
 
 // What stands for the row of a slot at which no row begins.
@@ -30,9 +30,9 @@
 // Local memory that a tile's steps use one after the other, in pairs of words.
 #define TILE_PAIRS ((TILE_KEYS + TILE_SLOTS + 2) / 2)
 
-// What a work-group knows of a tile. A place is a slot's distance from the tile's first.
+// What a work-group knows of a tile. A position is a slot's distance from the tile's first.
 typedef struct {
-  local uint *rows;     // [TILE_SLOTS]: the row that begins at a place, where one does
+  local uint *rows;     // [TILE_SLOTS]: the row that begins at a position, where one does
   local uint *heads;    // [TILE_WORDS]
   local uint2 *pairs;   // [TILE_PAIRS]
   local uint *scratch;  // [WG_SIZE]
@@ -42,10 +42,11 @@ typedef struct {
 
 // A work-item's own slots of a tile.
 typedef struct {
-  uint first;      // place of the first
-  uint length;     // how many there are: fewer at the end of the last tile
-  uint heads;      // bit k: a row begins at the k-th
-  uint row_place;  // where the row of the slot before the first begins; TILE_SLOTS: before the tile
+  uint first;   // position of the first
+  uint length;  // how many there are: fewer at the end of the last tile
+  uint heads;   // bit k: a row begins at the k-th
+  // Where the row of the slot before the first begins; TILE_SLOTS: before the tile.
+  uint row_position;
 } block_t;
 
 static inline uint tile_count(const solve_t *solve) {
@@ -56,9 +57,8 @@ static inline uint tile_count(const solve_t *solve) {
 static inline void tile_find_rows(const solve_t *solve, uint tile_slots) {
   const uint n_tiles = (solve->n_slots - 1) / tile_slots + 1;
   GRID_FOR(t, n_tiles + 1)
-    solve->tiles[t] = t < n_tiles
-                          ? wi_find_row(solve->indptr, 0, solve->n, (uint)t * tile_slots)
-                          : solve->n - 1;
+    solve->tiles[t] =
+        t < n_tiles ? wi_find_row(solve->indptr, 0, solve->n, (uint)t * tile_slots) : solve->n - 1;
 }
 
 static inline void tile_begin(const solve_t *solve, tile_t *tile, uint number) {
@@ -69,7 +69,7 @@ static inline void tile_begin(const solve_t *solve, tile_t *tile, uint number) {
   tile->last_row = solve->tiles[number + 1];
 }
 
-// Whether a row has slots in a tile, and which: the places [*begin, *end). *parted: whether it
+// Whether a row has slots in a tile, and which: the positions [*begin, *end). *parted: whether it
 // begins in a tile before.
 static inline bool tile_has_row(const solve_t *solve, const tile_t *tile, uint row, uint *begin,
                                 uint *end, bool *parted) {
@@ -86,23 +86,21 @@ static inline void block_begin(const tile_t *tile, block_t *block) {
   block->length = min((uint)TILE_ITEMS, max(tile->length, block->first) - block->first);
 }
 
-// By where a row begins, its lightest slot's key, a plane a word of it, and the slot's place; the
-// last, TILE_SLOTS, are of a row that begins before the tile.
-static inline local uint *tile_least_keys(const tile_t *tile) {
-  return (local uint *)tile->pairs;
-}
+// By where a row begins, its lightest slot's key, a plane a word of it, and the slot's position;
+// the last, TILE_SLOTS, are of a row that begins before the tile.
+static inline local uint *tile_least_keys(const tile_t *tile) { return (local uint *)tile->pairs; }
 
-static inline local uint *tile_least_places(const tile_t *tile) {
+static inline local uint *tile_least_positions(const tile_t *tile) {
   return (local uint *)tile->pairs + TILE_KEYS;
 }
 
-// Let nothing be known of the lightest slot of the row that begins at a place.
-static inline void tile_clear_least(const tile_t *tile, uint place) {
-  tile_least_keys(tile)[place] = UINT_MAX;
+// Let nothing be known of the lightest slot of the row that begins at a position.
+static inline void tile_clear_least(const tile_t *tile, uint position) {
+  tile_least_keys(tile)[position] = UINT_MAX;
 #if WEIGHT_BITS == 64
-  tile_least_keys(tile)[TILE_SLOTS + 1 + place] = UINT_MAX;
+  tile_least_keys(tile)[TILE_SLOTS + 1 + position] = UINT_MAX;
 #endif
-  tile_least_places(tile)[place] = NO_SLOT;
+  tile_least_positions(tile)[position] = NO_SLOT;
 }
 
 // Note where rows begin; `clears_least`: and that nothing is known of their lightest slots. Must be
@@ -133,10 +131,10 @@ static inline void tile_mark_rows(const solve_t *solve, const tile_t *tile, bool
   block->heads = tile->heads[me];
   const uint last_head = block->heads ? block->first + 32 - clz(block->heads) : 0;
   const uint before = wg_exclusive_max_u32(last_head, tile->scratch);
-  block->row_place = before > 0 ? before - 1 : TILE_SLOTS;
+  block->row_position = before > 0 ? before - 1 : TILE_SLOTS;
 #else
   block->heads = 0;
-  block->row_place = TILE_SLOTS;
+  block->row_position = TILE_SLOTS;
 #endif
 }
 
@@ -151,11 +149,12 @@ static inline bool block_begins_row(const tile_t *tile, const block_t *block, ui
 
 // The row of the slot before a block's first.
 static inline uint block_row_before(const tile_t *tile, const block_t *block) {
-  return block->row_place == TILE_SLOTS ? tile->first_row : tile->rows[block->row_place];
+  return block->row_position == TILE_SLOTS ? tile->first_row : tile->rows[block->row_position];
 }
 
 // A block's words of an array of the graph, in a work-item's registers: what a GPU can load a
-// vector at a time. A lone work-item, and one with 64-bit weights, reads them where it needs them.
+// vector at a time. A single work-item, and one with 64-bit weights, reads them where it needs
+// them.
 #if WG_SIZE > 1
 #define BLOCK_LOADS 1
 #define BLOCK_WORDS TILE_ITEMS

@@ -3,8 +3,8 @@
 // Edges are ordered by (key, slot). A window has a first and a last pair, and both belong to it.
 // For keys of 32 bits a pair is one number, key << 32 | slot. With n_slots = 9 and two windows that
 // are cut behind (key 5, slot 3), the first goes from (0, 0) to (5, 3), the second from (5, 4) on:
-// of the edges of weight 5, those in slots 0 to 3 are in the first. Windows cut a total order, so the
-// forest of a window's edges, given those of the windows before, is part of the graph's forest.
+// of the edges of weight 5, those in slots 0 to 3 are in the first. Windows cut a total order, so
+// the forest of a window's edges, given those of the windows before, is part of the graph's forest.
 #ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_WINDOW
 #define CLMST_ALGORITHMS_FILTER_BORUVKA_WINDOW
 

@@ -27,16 +27,18 @@ def solve(
     key = ("filter-boruvka", maximum, options)
     plan = graph.plans.get(key)
     if plan is None:
-        plan = graph.plans[key] = Plan(graph, maximum=maximum, options=options, roomy=False)
+        plan = graph.plans[key] = Plan(graph, maximum=maximum, options=options, full_capacity=False)
         plan.clear_state(launch)
     plan.look_at(graph.weights)
     run = _run(plan, launch)
     while (
         plan.overflowed or run.is_stubborn
-    ):  # twice at most: then it is roomy and its windows fine
+    ):  # twice at most: then it is full_capacity and its windows fine
         waits, finer = plan.waits_for_others, plan.finer or run.is_stubborn
-        roomy = plan.roomy or plan.overflowed
-        plan = Plan(graph, maximum=maximum, options=options, roomy=roomy, finer=finer)
+        full_capacity = plan.full_capacity or plan.overflowed
+        plan = Plan(
+            graph, maximum=maximum, options=options, full_capacity=full_capacity, finer=finer
+        )
         graph.plans[key] = plan
         plan.clear_state(launch)
         plan.waits_for_others = waits
@@ -59,7 +61,7 @@ def plan_candidates(
 ) -> Plan:
     """Prepare solves of what is left of a graph that stores each edge once."""
     options = FilterBoruvkaOptions()
-    plan = Plan(graph, maximum=maximum, options=options, roomy=True, candidates=candidates)
+    plan = Plan(graph, maximum=maximum, options=options, full_capacity=True, candidates=candidates)
     plan.clear_state(launch)
     return plan
 

@@ -24,7 +24,7 @@ SAMPLES = 1024
 _MAX_DEPTHS = 40
 # Of 32 bits, of a compute unit of NVIDIA's: what resident work-groups share.
 _REGISTERS = 65536
-_WEIGHTS = 2  # the place of the weights among the arguments of all kernels
+_WEIGHTS = 2  # the position of the weights among the arguments of all kernels
 # The layout of state[], as filter_boruvka_solve.cl has it.
 _WINDOWS = 3
 _OVERFLOW = _WINDOWS + 3 * MAX_PHASES
@@ -32,9 +32,9 @@ _COUNTS = _OVERFLOW + 1
 _STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 
 # Bytes that both worklists may take together, for each edge and each vertex: a solve then keeps
-# within 40 bytes an edge and 40 a vertex. Where that is too little it is done again with room.
+# within 40 bytes an edge and 40 a vertex. Where that is too little it is done again with more.
 _LIST_BYTES = {True: (21, 13), False: (31, 7)}  # both directions stored, or one
-_FEW_EDGES = 256  # room that the smallest graphs have beyond that
+_FEW_EDGES = 256  # capacity that the smallest graphs have beyond that
 
 
 def defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
@@ -70,7 +70,7 @@ class Plan:
     graph : DeviceGraph
     maximum : bool
     options : FilterBoruvkaOptions
-    roomy : bool
+    full_capacity : bool
         Have worklists that no graph can overflow, rather than such as graphs hardly ever do.
     candidates : Candidates, optional
         What is left of the graph, if it is not all of it; each edge is stored once then.
@@ -82,7 +82,7 @@ class Plan:
         *,
         maximum: bool,
         options: FilterBoruvkaOptions,
-        roomy: bool,
+        full_capacity: bool,
         finer: bool = False,
         candidates: Candidates | None = None,
     ) -> None:
@@ -97,11 +97,11 @@ class Plan:
             not device.capabilities.int64_atomics
         )
         self.ranks: tuple[int, ...] = ()
-        self.finer, self.roomy = finer, roomy
+        self.finer, self.full_capacity = finer, full_capacity
         if candidates is None:
             self._set_windows(graph, tuning)
         self.n_phases = 1 + len(self.ranks)
-        self._allocate(graph, roomy=roomy)
+        self._allocate(graph, full_capacity=full_capacity)
         # A fence across the device is known for devices with these lanes only (device/resident.cl).
         has_fence = device.capabilities.lanes == "ptx"
         resident = tuning.resident_groups_per_compute_unit if has_fence else 0
@@ -134,11 +134,11 @@ class Plan:
 
     # -------------------------------------------------------------------- memory
 
-    def _allocate(self, graph: DeviceGraph, *, roomy: bool) -> None:
+    def _allocate(self, graph: DeviceGraph, *, full_capacity: bool) -> None:
         device, few = graph.device, self.candidates
         n, m = self.n_vertices, graph.edge_bound if few is None else few.n_edges
         wide = self.weights["WEIGHT_BITS"] == 64
-        has_room_for_all = roomy or few is not None
+        has_room_for_all = full_capacity or few is not None
         even, odd = self.capacities = (m, m) if has_room_for_all else self._capacities(n, m)
         tile = min(
             size * items
@@ -149,11 +149,11 @@ class Plan:
         )
         n_tiles = -(-graph.n_slots // tile) if few is None else 0
         word = 12 if wide else 8
-        held_even, held_odd = (n >> 2, n >> 1) if self.symmetric else (n, n)
+        reserved_even, reserved_odd = (n >> 2, n >> 1) if self.symmetric else (n, n)
         first = n if self.symmetric else 0
         links = 2 * n if self.symmetric else 3 * n
-        sizes = (4 * (2 * n_tiles + 1), 4 * first, 4 * first, 4 * links, word * held_even,
-                 word * held_odd, 16 * even, 16 * odd, 4 * -(-graph.n_slots // 32))  # fmt: skip
+        sizes = (4 * (2 * n_tiles + 1), 4 * first, 4 * first, 4 * links, word * reserved_even,
+                 word * reserved_odd, 16 * even, 16 * odd, 4 * -(-graph.n_slots // 32))  # fmt: skip
         self.buffers = [device.allocate(max(size, 16)) for size in sizes]
         self.in_forest = new_flags(graph.n_slots, device)
         self.state = device.allocate(4 * _STATE_WORDS)
@@ -211,7 +211,7 @@ class Plan:
 
     @property
     def overflowed(self) -> bool:
-        """Whether a worklist had too little room, by what was read last."""
+        """Whether a worklist overflowed, by what was read last."""
         return bool(self.host_state[_OVERFLOW])
 
     def worklist_sizes(self) -> list[list[int]]:

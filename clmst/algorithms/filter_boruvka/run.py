@@ -82,7 +82,7 @@ class Run:
                         return
                     if settles:
                         self._settle(phase, first)
-            self._step("show", flag_words(self.plan.n_slots), self.plan.in_forest.memory)
+            self._step("expand", flag_words(self.plan.n_slots), self.plan.in_forest.memory)
 
     def stats(self) -> dict[str, Any]:
         """Return what the solve tells about its work."""

@@ -143,9 +143,9 @@ def test_first_window_in_the_shape_of_a_gpu(variant: Variant, n: int, probabilit
     expected = clmst.kruskal(graph)
     for stored in (graph, graph.symmetrised()):
         for seed in SEEDS:
-            first, roomy, forest = filter_first(stored, variant.device, seed)
+            first, full_capacity, forest = filter_first(stored, variant.device, seed)
             assert_about(first, variant.device.policy.dense_filter_target * n)
-            assert not roomy
+            assert not full_capacity
             assert_same_forest(forest, expected)
 
 
@@ -156,10 +156,10 @@ def test_first_window_is_the_same_everywhere(device: Device, n: int) -> None:
         stored = dense(n, 0.5, dtype).symmetrised()
         expected = clmst.kruskal(stored)
         for seed in (0, 9):
-            first, roomy, forest = filter_first(stored, device, seed)
+            first, full_capacity, forest = filter_first(stored, device, seed)
             assert_same_forest(forest, expected)
             assert_about(first, 0.7 * n)
-            assert not roomy
+            assert not full_capacity
             assert first == window_by_hand(stored, seed)
 
 
