@@ -54,15 +54,15 @@ def solve(
     graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: FilterBoruvkaOptions
 ) -> Solution:
     """Solve a graph that has slots."""
-    run = _Run(graph, launch, maximum=maximum, options=options, full_capacity=False)
+    run = _CpuRun(graph, launch, maximum=maximum, options=options, full_capacity=False)
     if not run.solve():
         # Too many edges are left for the last window, or they stay round after round.
-        run = _Run(graph, launch, maximum=maximum, options=options, full_capacity=True)
+        run = _CpuRun(graph, launch, maximum=maximum, options=options, full_capacity=True)
         run.solve()
     return Solution(graph=graph, in_forest=run.in_forest, stats=run.stats())
 
 
-class _Run:
+class _CpuRun:
     """One solve.
 
     Parameters

@@ -10,7 +10,7 @@ from typing import Any
 
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
 from clmst.algorithms.filter_boruvka.plan import Plan
-from clmst.algorithms.filter_boruvka.run import Run
+from clmst.algorithms.filter_boruvka.run import GpuRun
 from clmst.algorithms.shared.candidates import Candidates
 from clmst.algorithms.shared.solution import Solution
 from clmst.core.errors import UnsupportedDeviceError
@@ -89,7 +89,7 @@ class CandidateRun:
         assert plan.candidates is not None, "the plan is for candidates"
         plan.look_at(graph.weights)
         self.candidates = plan.candidates
-        self._run = Run(plan, launch)
+        self._run = GpuRun(plan, launch)
         self._run.enqueue()
         self.solution = Solution(graph=graph, in_forest=plan.in_forest, stats={})
 
@@ -107,13 +107,13 @@ class CandidateRun:
         return self._run.stats()
 
 
-def _run(plan: Plan, launch: Launcher) -> Run:
+def _run(plan: Plan, launch: Launcher) -> GpuRun:
     """Solve; again without waiting for others if that was given up."""
-    run = Run(plan, launch)
+    run = GpuRun(plan, launch)
     run.solve()
     if plan.gave_up:
         plan.clear_state(launch)
         plan.waits_for_others = False
-        run = Run(plan, launch)
+        run = GpuRun(plan, launch)
         run.solve()
     return run

@@ -29,7 +29,7 @@ _MOST_FOLLOWINGS = 33
 _SOLVES_BEFORE_PRESET = 2
 
 
-class Run:
+class GpuRun:
     """One solve: which launches, in which order."""
 
     def __init__(self, plan: Plan, launch: Launcher) -> None:

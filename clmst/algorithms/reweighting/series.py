@@ -123,10 +123,10 @@ def contract_series(graph: DeviceGraph, launch: Launcher) -> Candidates:
     vertex, of which 4 an edge and 12 a chain stay.
     """
     cores = core_numbers(graph, launch).numbers
-    return _SeriesContraction(graph, cores, launch).run()
+    return _ContractionSteps(graph, cores, launch).run()
 
 
-class _SeriesContraction:
+class _ContractionSteps:
     """What the steps share."""
 
     def __init__(self, graph: DeviceGraph, cores: DeviceArray, launch: Launcher) -> None:

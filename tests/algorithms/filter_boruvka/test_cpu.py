@@ -96,7 +96,7 @@ def test_segments_that_turn_out_too_small(
         check(graph, device, targets=targets)
     monkeypatch.setattr(cpu, "_CAPACITY", 1.0)
     few = solve(graph, device, targets=targets).stats["launches"]
-    monkeypatch.setattr(cpu._Run, "_stride", _hardly_any_capacity)
+    monkeypatch.setattr(cpu._CpuRun, "_stride", _hardly_any_capacity)
     cramped = solve(graph, device, targets=targets)
     assert_same_forest(cramped, clmst.kruskal(graph))
     assert cramped.stats["launches"] > few

@@ -55,29 +55,29 @@ def vertices_stay(patch: Patch) -> None:
 
 
 def cpu_counts_stay(patch: Patch) -> None:
-    patch.setattr(filter_boruvka_cpu._Run, "_counts", lambda run, phase, depth: (run.n, 9))
+    patch.setattr(filter_boruvka_cpu._CpuRun, "_counts", lambda run, phase, depth: (run.n, 9))
 
 
 def cpu_components_grow(patch: Patch) -> None:
-    real = filter_boruvka_cpu._Run._read_state
+    real = filter_boruvka_cpu._CpuRun._read_state
 
     def read(run: Any, done: int) -> None:
         real(run, done)
         run.state[filter_boruvka_cpu._COMPONENTS] = 2**31
 
-    patch.setattr(filter_boruvka_cpu._Run, "_read_state", read)
+    patch.setattr(filter_boruvka_cpu._CpuRun, "_read_state", read)
 
 
 def cpu_links_lead_round(patch: Patch) -> None:
     """Let two vertices follow each other, neither being a root."""
-    real = filter_boruvka_cpu._Run._step
+    real = filter_boruvka_cpu._CpuRun._step
 
     def step(run: Any, name: str, groups: int, *arguments: Any) -> None:
         if name == "follow":
             run.launch.write(run.links, np.array([1, 0], np.uint32))
         real(run, name, groups, *arguments)
 
-    patch.setattr(filter_boruvka_cpu._Run, "_step", step)
+    patch.setattr(filter_boruvka_cpu._CpuRun, "_step", step)
 
 
 def filter_vertices_stay(patch: Patch) -> None:
