@@ -155,6 +155,7 @@ def test() -> None:
     install("cpu,test", LOWEST_ENVIRONMENT, *lowest_versions())
     python = LOWEST_ENVIRONMENT / "bin" / "python"
     os.environ["CLMST_TESTED_DEVICES"] = "chosen"  # see tests/variants.py
+    os.environ["HYPOTHESIS_PROFILE"] = "quick"  # see tests/strategies.py
     run(python, "-m", "pytest", "-m", "not external and not slow", *PROCESSES)
 
 
