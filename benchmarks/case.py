@@ -49,7 +49,7 @@ class Method:
     ----------
     name : str
     prepare : callable
-        Returns the work; whatever it raises takes the method out of the case.
+        Returns the work; if it raises, the method is left out of the case.
     traffic : int, optional
         Bytes that the method moves to and from memory, as its description says.
     expected : sequence of arrays, optional
@@ -228,7 +228,7 @@ def _admit(harness: Harness, space: Workspace, case: Case, method: Method) -> Ti
         space.overwrite(case.outputs)
         work = method.prepare()
     except Exception as error:
-        # Whatever stops one method must not stop the others; it stands in the report.
+        # An error of one method must not stop the others; it is in the report.
         failed: Times[object] = Times(contestant=Contestant(name=method.name, call=space.finish))
         failed.drop_out("failed", first_line(error))
         return failed

@@ -50,7 +50,7 @@ class Point:
 
 
 def complete_graph(n: int, *, both: bool) -> clmst.Graph:
-    """Return a complete graph as rows; its weights take little room."""
+    """Return a complete graph as rows; its weights take little memory."""
     indptr, indices = pairs.rows(n), pairs.columns(n)
     if both:
         indptr = np.arange(n + 1, dtype=np.uint32) * np.uint32(n - 1)

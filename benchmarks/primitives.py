@@ -169,8 +169,8 @@ def main(
         click.echo(f"{entry.name} ...", err=True)
         size = elements or entry.elements(space)
         outcomes += _run(space, entry, size, limit, repetitions)
-        for rival in others:
-            answer = rival.compete(entry.name, size, repetitions, time_limit=peer_limit)
+        for other in others:
+            answer = other.compete(entry.name, size, repetitions, time_limit=peer_limit)
             outcomes += [answer] if answer else []
         if json_file is not None:  # after each case, so that a run that is cut short leaves some
             write_json(json_file, report.as_json(space.facts(), outcomes))

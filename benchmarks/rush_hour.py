@@ -2,12 +2,12 @@
 
     python -m benchmarks.rush_hour [FILE] [--folder docs/images] [--title TITLE] [--device NAME]
 
-Without a file there is a generated network of 20,000 vertices. By night a road's
-weight is its length. At rush hour somebody drives from every crossing to the middle of the map by
-the shortest way; a road takes longer with the square root of the number that come by, up to four
-times as long where most do. Both are solved by one `RepeatedSolver`. The pictures,
-``rush_hour.png`` of all and ``rush_hour_middle.png`` of the part round the middle, say in colour
-which edges of the tree stay, leave and enter. A graph without coordinates gets a layout.
+Without a file there is a generated network of 20,000 vertices. By night a road's weight is its
+length. At rush hour a car drives from every crossing to the middle of the map on the shortest path;
+a road takes longer with the square root of its number of cars, up to four times as long where most
+do. Both are solved by one `RepeatedSolver`. The pictures, ``rush_hour.png`` of all and
+``rush_hour_middle.png`` of the part round the middle, say in colour which edges of the tree stay,
+leave and enter. A graph without coordinates gets a layout.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def middle_of(roads: clmst.Graph) -> int:
 
 
 def cars_by_road(roads: clmst.Graph, middle: int) -> Array:
-    """Return how many come by each edge if one drives from each vertex to the middle."""
+    """Return how many cars use each edge if one drives from each vertex to the middle."""
     u, v, lengths, _ = roads.edges()
     u, v = u.astype(np.int32), v.astype(np.int32)
     matrix = sparse.csr_array((lengths, (u, v)), shape=(roads.n_vertices,) * 2)

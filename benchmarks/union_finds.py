@@ -1,8 +1,8 @@
 """The union-finds of `edge-parallel` by compute units, and what their steps take.
 
-How much of its time goes to synchronising can be told without a profiler of the host: the step that
-finds lightest edges is done a second time when it is done. Then paths are short, and every edge
-meets at its supervertices what is as light or lighter: the step reads the same, and exchanges
+How much of its time goes to synchronising can be found without a profiler of the host: the step
+that finds lightest edges is done a second time when it is done. Then paths are short, and every
+edge meets at its supervertices what is as light or lighter: the step reads the same, and exchanges
 nothing.
 """
 

@@ -15,7 +15,7 @@ from clmst.core.weight_keys import Array
 from clmst.primitives.element import pair_of
 from clmst.runtime.array import DeviceArray
 
-# Few, so that there are ties, and room for the reference to tell 2**28 segments apart.
+# Few, so that there are ties, and enough bits for the reference to number 2**28 segments.
 _KEY_BITS = 6
 _TOP = np.uint32(2**31)
 _LESSER = "((b).x < (a).x || ((b).x == (a).x && (b).y < (a).y)) ? (b) : (a)"

@@ -93,7 +93,7 @@ class Plan:
     block: int
 
     def case(self, number: int) -> Case:
-        """Return a case: the same wherever, whenever and after whatever it is asked for."""
+        """Return a case: a pure function of its number and the plan."""
         return _case_of(self.seed, *divmod(number, self.block), number)
 
     def doubts(self, number: int, case: Case) -> str | None:
@@ -175,7 +175,7 @@ class DeviceVariants:
 
 
 def run(case: Case, variants: DeviceVariants) -> Outcome:
-    """Run a case; whatever is raised becomes its outcome."""
+    """Run a case; errors become its outcome."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", clmst.DeviceWarning)  # no device is to fail

@@ -135,7 +135,7 @@ def complete(_draws: Draws, n: int, _m: int) -> Edges:
 
 
 def grid(_draws: Draws, n: int, _m: int) -> Edges:
-    """A square grid; what is left of the vertices is isolated."""
+    """A square grid; the remaining vertices are isolated."""
     side = int(np.sqrt(n))
     cells = np.arange(side * side).reshape(side, side)
     across, down = cells[:, :-1].ravel(), cells[:-1].ravel()

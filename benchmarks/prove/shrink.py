@@ -31,7 +31,7 @@ def shrink(case: Case, fails: Fails, until: float, kept: Callable[[Case], object
     until : float
         When to stop, as of :func:`time.monotonic`.
     kept : callable
-        Told of every smaller case that fails.
+        Called with every smaller case that fails.
     """
     changed = True
     while changed:

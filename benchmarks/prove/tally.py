@@ -17,7 +17,7 @@ class Tally:
     """Counts, by names; added up and written as JSON.
 
     Names are "table/entry". The table "combinations" counts right answers by algorithm with option,
-    dtype and variant; all other tables count whatever came of a case.
+    dtype and variant; all other tables count every outcome of a case.
     """
 
     def __init__(self, counts: dict[str, int] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The benchmark suite behind ``clmst bench``: what is wrong is never timed, what is timed is kept.
+"""The benchmark suite of ``clmst bench``: results are verified before they are timed, and kept.
 
 ================  =================================================================
 `settings`        what a run is asked to do

@@ -1,4 +1,4 @@
-"""What each optimisation of `ecl` is worth, beside the paper's figures (SC '23, Table 5)."""
+"""The gain of each optimisation of `ecl`, beside the paper's figures (SC '23, Table 5)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAPER = (0.27, 0.09, 0.30, 0.58, 0.62, 0.33, -0.06, 0.40)
 
 
 def table(results: Results, machine: str) -> Table | None:
-    """Return times in milliseconds by step, and what each step costs beside the one before."""
+    """Return times in milliseconds by step, and the cost of each step over the one before."""
     grid = Grid.of(results, "ablation", "solve", machine)
     if grid is None:
         return None
@@ -37,7 +37,7 @@ def table(results: Results, machine: str) -> Table | None:
 
 
 def _summary(grid: Grid) -> tuple[list[tuple[str, ...]], list[str]]:
-    """Return the rows of means and effects, and what is to be said of them."""
+    """Return the rows of means and effects, and remarks on them."""
     rows: list[tuple[str, ...]] = []
     notes = [f"Means and effects are over {len(grid.common())} of {len(grid.graphs)} graphs."]
     found: list[float] = []

@@ -1,4 +1,4 @@
-"""That contestants give one forest: the first one's, or one that is known."""
+"""The check that contestants give the same forest: the first one's, or a known one."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Agreement:
     Parameters
     ----------
     whose : str
-        Of whom the right forest is, as messages say it.
+        Whose forest is the right one, for messages.
     forest : Forest, optional
-        The right forest; that of the first call when left out.
+        The right forest; by default that of the first call.
     by : {"edge_ids", "edges"}
-        What is compared. Ids tell parallel edges apart; endpoints are the same for contestants
+        What is compared. Ids distinguish parallel edges; endpoints also agree between contestants
         that get the graph in different forms.
     """
 

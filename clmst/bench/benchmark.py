@@ -1,4 +1,4 @@
-"""The benchmark of one graph: contestants on the harness, peers between their turns."""
+"""The benchmark of one graph: contestants in turns, and peers between the turns."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from clmst.bench.reference import Reference
 from clmst.core.errors import ClmstError
 from clmst.runtime.device import Device
 
-# Calls that are not timed: after the one that is verified, and right before each that is timed, as
-# in the loop of a peer that times itself. Without the latter, a small solve that comes after
-# another contestant's long one takes twice as long: caches and clocks are the other's.
+# Calls that are not timed: warm-ups after the verified call, and rehearsals right before each timed
+# call, as in the loop of a peer that times itself. Without rehearsals, a small solve after another
+# contestant's long one takes twice as long, since caches and clocks fit the other one.
 WARM_UPS = 2
 REHEARSALS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerGroup:
-    """Outside peers, and what they are given.
+    """Outside peers, and their inputs.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class PeerGroup:
     ecl_file : callable
         Returns the path of the graph as an ECL file.
     seconds : float
-        After which a peer is ended.
+        The time limit of a peer.
     """
 
     peers: tuple[Peer, ...]
@@ -47,7 +47,7 @@ class PeerGroup:
 
 
 def _new_identity() -> str:
-    """Return when a benchmark began, and what tells it from others of the same second."""
+    """Return the time at which a benchmark began, and a random part that makes it unique."""
     return f"{datetime.now().astimezone().isoformat(timespec='seconds')} {token_hex(4)}"
 
 
@@ -64,10 +64,10 @@ class Benchmark:
         What measurements are of.
     repetitions : int
     keep : callable, optional
-        Is given what a peer was measured at as soon as it is there: a driver that ends this whole
-        process must not take the minutes of a slow peer with it.
+        Called with the measurement of a peer at once, so that a driver that crashes this process
+        does not lose the minutes of a slow peer.
     identity : str
-        What its measurements carry as `benchmark`: no other benchmark has the same.
+        The `benchmark` of its measurements, unique.
     """
 
     device: Device
@@ -97,9 +97,9 @@ class Benchmark:
         reference: Reference,
         group: PeerGroup | None = None,
     ) -> list[Measurement]:
-        """Verify all contestants, then time those that were right, by turns.
+        """Verify all contestants, then time the right ones in turns.
 
-        Peers, which time themselves, run between the turns, spread over them. Whoever is wrong or
+        Peers, which time themselves, run between the turns. A contestant or peer that is wrong or
         fails has no times, and does not stop the others.
         """
         harness, peers = self.harness, group.peers if group else ()
@@ -177,7 +177,7 @@ class Benchmark:
 def _verified(
     contestant: SolveContestant, reference: Reference, details: dict[str, Any]
 ) -> SolveContestant:
-    """Return a contestant that is held to a forest; the first outcome's stats go to `details`."""
+    """Return a contestant that must give a known forest; `details` gets its first stats."""
     seen: list[bool] = []
 
     def difference(outcome: SolveOutcome) -> str:
@@ -191,6 +191,6 @@ def _verified(
 
 def release(device: Device) -> None:
     """Give memory that is no longer used back to the device, if it still answers."""
-    gc.collect()  # buffers may hang on exceptions and closures that refer to one another
+    gc.collect()  # reference cycles of exceptions and closures may keep buffers
     with suppress(Exception):
         device.release_memory()

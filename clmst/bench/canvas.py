@@ -1,4 +1,4 @@
-"""What pictures of measurements share: panels, colours that everybody tells apart, plain ticks."""
+"""Shared parts of pictures of measurements: panels, colours for all eyes, plain ticks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def can_draw() -> bool:
 
 
 def style(number: int) -> dict[str, Any]:
-    """Return colour and marker of a series; they come again after eight."""
+    """Return colour and marker of a series; they repeat after eight."""
     return STYLES[number % len(STYLES)]
 
 

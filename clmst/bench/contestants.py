@@ -1,4 +1,4 @@
-"""Ways of solving: an algorithm, its options, and what its time covers."""
+"""Contestants: an algorithm, its options, and what its time covers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KEPT = ("rounds", "launches", "device_bytes")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolveOutcome:
-    """What a call gave.
+    """The result of a call.
 
     Attributes
     ----------

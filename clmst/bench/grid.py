@@ -21,7 +21,7 @@ class Column:
     machine, contestant : str
     ours : bool
     label : str
-        What it is called: with the machine where there are several.
+        Its label, with the machine if there are several.
     """
 
     machine: str
@@ -44,7 +44,7 @@ class Grid:
     ----------
     results : Results
     graphs : list of str
-        Those that somebody was timed on, the smallest first.
+        Graphs with a time, the smallest first.
     columns : list of Column
         clmst's own first, in the order they were measured.
     cells : dict
@@ -88,11 +88,11 @@ class Grid:
         return Grid(results=self.results, graphs=self.graphs, columns=columns, cells=self.cells)
 
     def at(self, graph: str, column: Column) -> Measurement | None:
-        """Return what was timed there."""
+        """Return the measurement of a cell."""
         return self.cells.get((graph, column))
 
     def facts(self, graph: str) -> dict[str, Any]:
-        """Return what is known of a graph."""
+        """Return the facts of a graph."""
         return self.results.graphs[graph]
 
     def sizes(self, graph: str) -> tuple[str, str]:

@@ -1,7 +1,6 @@
 """The harness: contestants are verified, warmed up, and timed by turns.
 
-Whatever times anything stands on it: ``clmst bench``, tuning, and the experiments of
-``benchmarks/``. A benchmark
+All timing uses it: ``clmst bench``, tuning, and the experiments of ``benchmarks/``. A benchmark
 
 1. verifies a contestant: its first call must give the right result, else it is never timed;
 2. warms it up: some more calls that are not timed;
@@ -99,7 +98,7 @@ class Times(Generic[T]):
         return [1e3 * each for each in self.seconds]
 
     def drop_out(self, status: Status, remark: str) -> None:
-        """Say that the contestant is not to be timed any more."""
+        """Stop timing the contestant."""
         self.status, self.remark, self.seconds = status, remark, []
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
 
 GROUPS = ("small", "large", "all")
-# What "small" has at most, in slots: a solve of such a graph takes a CPU a fraction of a second.
+# The most slots of a graph in "small": a CPU solves such a graph in a fraction of a second.
 SMALL_SLOTS = 8_000_000
 
 # What a run needs at most, as seen with `ecl` and `boruvka`: bytes a slot and a vertex on the
@@ -36,7 +36,7 @@ _USABLE = 0.8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """A graph that can be had.
+    """A graph that can be loaded or generated.
 
     Attributes
     ----------

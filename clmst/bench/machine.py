@@ -1,4 +1,4 @@
-"""What a reader of timings must know of the machine they were taken on."""
+"""Facts of the machine that timings were taken on."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def facts(device: Device) -> dict[str, Any]:
 
 
 def identity(machine: dict[str, Any]) -> str:
-    """Return what makes two measurements comparable as those of one machine, as one line."""
+    """Return one line that is equal for comparable measurements of one machine."""
     off = "".join(f", without {name}" for name in machine["without"])
     return (
         f"{machine['device']} ({machine['platform']}), driver {machine['driver']}{off}, "

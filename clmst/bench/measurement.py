@@ -39,16 +39,16 @@ class Measurement:
     status : {"ok", "wrong", "failed", "timeout"}
         Only what is "ok" has times.
     remark : str
-        What was wrong, or why it failed.
+        The error, or the reason of the failure.
     seconds : tuple of float
         Of every repetition.
     ours : bool
         Whether it is clmst's.
     details : mapping
-        What the solve told of its work, and the parameters of the experiment.
+        The stats of the solve, and the parameters of the experiment.
     benchmark : str
-        The benchmark whose turns it was timed in: only times of one are comparable. Empty in
-        files that were written before this was noted.
+        The identity of the benchmark that it was timed in: only times of one benchmark are
+        comparable. Empty in old files.
     """
 
     machine: str
@@ -65,7 +65,7 @@ class Measurement:
 
     @property
     def key(self) -> Key:
-        """What no two measurements of a file share."""
+        """The key, unique in a file."""
         return (self.machine, self.experiment, self.graph, self.contestant, self.scope)
 
     @property
@@ -111,6 +111,6 @@ class Measurement:
 
 
 def first_line(error: BaseException) -> str:
-    """Return what an error says, as far as a table has room."""
+    """Return the first line of an error, cut to a table's width."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

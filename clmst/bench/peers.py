@@ -2,7 +2,7 @@
 
 The protocol: clmst runs COMMAND, its words ``{file}`` and ``{repetitions}`` replaced by the path of
 an ECL graph (``.egr``) and a number; a command without either gets both behind it. The peer reads
-the file, warms up, solves as often as it was told, and prints, one a line and in any order,
+the file, warms up, solves the given number of times, and prints lines of these forms, in any order,
 
     solve_ms X       once a repetition: milliseconds, the graph where it works, and the result
     transfer_ms X    the same with both transfers; once a repetition, or not at all
@@ -10,8 +10,8 @@ the file, warms up, solves as often as it was told, and prints, one a line and i
     # ...            remarks
 
 and ends with exit status 0. The weight is compared with that of the right forest: exactly where
-weights are integers, else to nine digits. What is wrong, late, or does not keep to the protocol is
-reported as such and has no times.
+weights are integers, else to nine digits. A peer that is wrong or late, or breaks the protocol, is
+reported and has no times.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _RELATIVE = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerOutcome:
-    """What came of a peer on a graph.
+    """The result of a peer on a graph.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Peer:
 
 
 def judge(output: str, repetitions: int, total_weight: int | float) -> PeerOutcome:
-    """Return what the lines of a peer amount to."""
+    """Return the outcome of a peer's lines."""
     found: dict[str, list[str]] = {"solve_ms": [], "transfer_ms": [], "weight": []}
     for line in output.splitlines():
         if not line.strip() or line.lstrip().startswith("#"):

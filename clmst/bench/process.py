@@ -1,4 +1,4 @@
-"""Other programs: run to their end, or ended with all that they started."""
+"""Other programs: run with a time limit, after which their process group is killed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a program left behind.
+    """The result of a program.
 
     Attributes
     ----------
@@ -22,9 +22,9 @@ class Answer:
     status : int or None
         Its exit status; None if it could not be run, or was ended.
     trouble : {"", "timeout", "failed"}
-        Whether it came to a good end.
+        Empty if it ended normally.
     remark : str
-        If not, why; one line.
+        The reason if it did not; one line.
     """
 
     output: str = ""
@@ -36,8 +36,8 @@ class Answer:
 def ask(command: Sequence[str], *, time_limit: float) -> Answer:
     """Run a program to its end.
 
-    Whatever goes wrong with it is an answer, too. One that is late is ended together with its
-    whole process group; so is one that runs when the user interrupts.
+    Failures are results, too. A late program is killed with its process group, and so is one that
+    runs when the user interrupts.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What an experiment leaves behind: every value that was measured, and where."""
+"""The record of an experiment: every measured value, and the machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def write_record(device: Device, points: Sequence[Any], file: Path | None, **mor
         Dataclasses, or mappings of the types of JSON.
     file : Path or None
     **more
-        What else a reader must know.
+        Further facts.
     """
     if file is not None:
         values = [point if isinstance(point, dict) else asdict(point) for point in points]
@@ -50,7 +50,7 @@ def recorded(
     points : iterable
         Measures while it is gone through.
     on_point : callable, optional
-        Is given each point, to show it.
+        Called with each point, to show it.
     """
     found: list[T] = []
     for point in points:

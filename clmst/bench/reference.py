@@ -1,8 +1,8 @@
-"""The right forest of a graph, and how it is known to be right.
+"""The right forest of a graph, and why it is known to be right.
 
-The total weight of a surrogate graph is recorded; a forest of that weight is taken for right. Where
-no weight is recorded, Kruskal's algorithm on the host says which forest is right, or, for graphs
-that would take it minutes, that two algorithms which share no kernels agree on every edge.
+The total weight of a surrogate graph is recorded; a forest of that weight counts as right. For
+other graphs, Kruskal's algorithm on the host gives the right forest. If that would take minutes,
+two algorithms that share no kernels must agree on every edge.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def establish(
     recorded : int or float or None
         The total weight, where it is recorded.
     largest : int, optional
-        Slots up to which the host's Kruskal is asked; :data:`KRUSKAL_SLOTS` when left out.
+        The most slots for the host's Kruskal; by default :data:`KRUSKAL_SLOTS`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Everything there is to tell of some results: tables in order, and figures."""
+"""The report of results: all tables in order, and figures."""
 
 from __future__ import annotations
 

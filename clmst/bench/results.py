@@ -1,4 +1,4 @@
-"""All measurements, as one JSON file that is replaced whole; and the merging of such files.
+"""All measurements, as one JSON file that is replaced atomically; and the merging of such files.
 
 The file holds ``format`` and ``version``, ``machines`` (facts by identity), ``graphs`` (facts by
 name) and ``measurements`` (see :class:`~clmst.bench.measurement.Measurement`).
@@ -47,12 +47,12 @@ class Results:
     # ----------------------------------------------------------------- writing
 
     def add_machine(self, identity: str, facts: dict[str, Any]) -> None:
-        """Say what machine measures from now on."""
+        """Set the machine of later measurements."""
         self.machines[identity] = facts
         self.save()
 
     def add_graph(self, name: str, facts: dict[str, Any]) -> None:
-        """Say what a graph is.
+        """Set the facts of a graph.
 
         Raises
         ------
@@ -64,14 +64,14 @@ class Results:
         self.graphs[name] = facts
 
     def add(self, measurements: Iterable[Measurement]) -> None:
-        """Keep measurements, in the place of earlier ones of the same key, and write the file."""
+        """Keep measurements, replacing earlier ones of the same key, and write the file."""
         for one in measurements:
             self.measurements.pop(one.key, None)
             self.measurements[one.key] = one
         self.save()
 
     def save(self) -> None:
-        """Write the file, if there is one: it is replaced whole, or stays as it is."""
+        """Write the file, if there is one, atomically."""
         if self.path is not None:
             write_json(self.path, self.as_json())
 
@@ -148,7 +148,7 @@ class Results:
 
     @property
     def failures(self) -> list[Measurement]:
-        """What was not timed, whoever it was."""
+        """All measurements without times."""
         return [one for one in self.measurements.values() if not one.is_ok]
 
     def name_of(self, machine: str) -> str:
@@ -162,14 +162,14 @@ class Results:
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Write a value as JSON: the file is replaced whole, or stays as it is."""
+    """Write a value as JSON, atomically."""
     text = json.dumps(value, indent=1, allow_nan=False, ensure_ascii=False)
     with files.writing(path) as stream:
         stream.write(text.encode() + b"\n")
 
 
 def merged(parts: Mapping[str, Results]) -> Results:
-    """Put results side by side.
+    """Merge results.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def merged(parts: Mapping[str, Results]) -> Results:
     Raises
     ------
     InvalidArgumentError
-        Two of them mean different graphs by one name, or both measured the same on one machine.
+        Two of them have different graphs of one name, or the same measurement of one machine.
     """
     whole = Results()
     owners: dict[Key, str] = {}

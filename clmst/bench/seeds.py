@@ -1,4 +1,4 @@
-"""What the seed of the filter's sample is worth (SC '23, Figures 6 and 7)."""
+"""The effect of the seed of the filter's sample (SC '23, Figures 6 and 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run of the suite is asked to do. Imports nothing heavy: the command's help reads it."""
+"""The settings of a run of the suite. Imports no heavy module: the command's help reads it."""
 
 from __future__ import annotations
 

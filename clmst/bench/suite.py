@@ -1,4 +1,4 @@
-"""The experiments over all graphs: what is measured, in which order, and what is left out."""
+"""The experiments over all graphs: what is measured, in which order, and what is skipped."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Suite:
     results : Results
         Where measurements go; what they hold already with times is not measured again.
     tell : callable
-        Is told what is being done.
+        Called with a line on each step.
     """
 
     device: Device
@@ -124,7 +124,7 @@ class Suite:
         return [one for key, one in measurements.items() if key[:3] == wanted]
 
     def _widened(self, experiment: str, graph: str) -> Suite:
-        """Return the suite that also times anew whoever took part before.
+        """Return the suite that also times all earlier contestants again.
 
         Only times of the same turns are comparable.
         """
@@ -153,7 +153,7 @@ class Suite:
         return [inputs.random_graph(n, degree, settings.cache) for n, degree in pairs]
 
     def _measure(self, each: Input, experiments: Sequence[str]) -> None:
-        """Do the experiments on a graph that are not done yet; failures stand in the results."""
+        """Do the experiments on a graph that are not done yet; failures are in the results."""
         due = self._due(experiments, each.name)
         for experiment in set(experiments) - set(due):
             self.tell(f"{each.name}: {experiment}: measured already")

@@ -296,7 +296,7 @@ def _report(
 
 
 def _raise_for_failures(results: Results, machine: str) -> None:
-    """Raise if clmst was wrong or failed on a machine; what became of peers is told, no more."""
+    """Raise if clmst was wrong or failed on a machine; peers are only reported."""
     own = [one for one in results.measurements.values() if one.ours and one.machine == machine]
     failed = [one for one in own if not one.is_ok]
     if failed:

@@ -51,7 +51,7 @@ def outcomes(index: int) -> Iterator[DeviceTestOutcome]:
 
 
 def _run(index: int, families: Sequence[str]) -> Iterator[DeviceTestOutcome]:
-    """Yield what a process of its own finds out, until it ends, in whatever way."""
+    """Yield the outcomes of a child process, until it ends or crashes."""
     command = [sys.executable, "-m", "clmst.cli.device_tests", str(index), *families]
     left = list(families)
     with subprocess.Popen(
@@ -61,7 +61,7 @@ def _run(index: int, families: Sequence[str]) -> Iterator[DeviceTestOutcome]:
         for line in process.stdout:
             try:
                 outcome = DeviceTestOutcome(**json.loads(line))
-            except (ValueError, TypeError):  # something else that a driver has to say
+            except (ValueError, TypeError):  # a driver's own output
                 continue
             left.remove(outcome.family)
             yield outcome
@@ -110,7 +110,7 @@ def entries(found: Sequence[DeviceTestOutcome]) -> list[dict[str, Any]]:
 
 
 def _main(index: int, families: Sequence[str]) -> None:
-    """Test families on a device, whatever its trial says, and print an outcome a line."""
+    """Test families on a device, even if its trial fails, and print one outcome a line."""
     device = discovery.enumerate_devices()[index]
     vars(device)["trial_failure"] = None
     for name in families:

@@ -56,7 +56,7 @@ def devices(tests: bool, device_name: str | None, as_json: bool) -> None:
 
 
 def _test(device_name: str | None, *, as_json: bool) -> None:
-    """Test every family on the devices that are meant, and show what came of it."""
+    """Test every family on the chosen devices, and show the outcomes."""
     from clmst.cli import device_tests
     from clmst.runtime import discovery
 

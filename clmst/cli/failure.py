@@ -31,14 +31,14 @@ class Interruption(CommandFailure):
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Turn whatever is raised into a :class:`CommandFailure`.
+    """Turn any error into a :class:`CommandFailure`.
 
-    With ``CLMST_TRACEBACK=1`` errors pass as they are, and so show where they come from.
+    With ``CLMST_TRACEBACK=1`` errors pass unchanged, with their traceback.
     """
     try:
         yield
     except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
-        raise  # click's own; and of a reader that has seen enough nobody needs to be told
+        raise  # click's own errors; and a pipe that its reader has closed, which needs no message
     except KeyboardInterrupt as interrupt:
         raise Interruption("interrupted") from interrupt
     except Exception as error:

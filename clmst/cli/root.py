@@ -21,7 +21,7 @@ from clmst.cli.verify import verify
 
 
 class _Reporting(click.Group):
-    """A group that turns whatever its commands raise into one line and an exit status."""
+    """A group that turns errors of its commands into one line and an exit status."""
 
     def invoke(self, ctx: click.Context) -> Any:
         with reported(), warnings_in_one_line():

@@ -1,4 +1,4 @@
-"""What a command or a caller needs to know of a graph family, read off its function."""
+"""Facts of a graph family, read from its function."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def _candidates(lattice: Lattice, seed: int) -> tuple[Array, Array, Field]:
 
 
 def _along_rows(lattice: Lattice, axis: int, stream: Stream) -> tuple[Array, Array, Field]:
-    """Join each vertex to the next of its row, across whatever lies between."""
+    """Join each vertex to the next of its row, across any cells between."""
     is_vertex = lattice.vertex >= 0
     line, cell = np.nonzero(is_vertex)
     here = np.flatnonzero(line[1:] == line[:-1])
@@ -198,7 +198,7 @@ def _along_rows(lattice: Lattice, axis: int, stream: Stream) -> tuple[Array, Arr
 def _detours(lattice: Lattice) -> tuple[Array, Array, Field]:
     """Join the first vertex of each row to that of the next, where no column street does.
 
-    They make the candidates connected whatever the lattice.
+    They make the candidates connected on every lattice.
     """
     line, cell = np.nonzero(lattice.vertex >= 0)
     first = np.flatnonzero(np.diff(line, prepend=-1))

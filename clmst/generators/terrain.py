@@ -27,7 +27,7 @@ _BENDS = ((3, 0.12), (9, 0.11), (30, 0.09))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Town:
-    """A place where vertices crowd and streets turn; lengths in cells of the lattice.
+    """A town, where vertices crowd and streets turn; lengths in cells of the lattice.
 
     Attributes
     ----------

@@ -65,7 +65,7 @@ def element_type(dtype: np.dtype[Any]) -> str:
     ):
         raise InvalidArgumentError(
             f"elements are {dtype}; they must be (u)int32, (u)int64, float32, float64, or a "
-            "structure of 2, 4, 8 or 16 of these of one width, one behind the other without "
+            "structure of 2, 4, 8 or 16 of these of one width, in sequence, without "
             f"padding, of {MAX_BYTES} bytes at most"
         )
     scalar = _SCALARS[codes.pop() if len(codes) == 1 else f"u{width}"]

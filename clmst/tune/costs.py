@@ -39,7 +39,7 @@ class Point:
 
 
 def measure(device: Device, sources: Sequence[GraphSource], repetitions: int) -> dict[str, Number]:
-    """Return the fields of a policy that are costs, as they are on a device.
+    """Return the fields of a policy that are costs, measured on a device.
 
     Parameters
     ----------

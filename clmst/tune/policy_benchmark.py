@@ -154,7 +154,7 @@ class PolicyBenchmark:
         return found
 
     def _contestant(self, who: str, name: str, policy: Policy) -> Contestant[DeviceForest]:
-        """Return the solve of a graph by kernels of a shape, held to the graph's forest."""
+        """Return the contestant that solves a graph with a policy and must give its forest."""
         right = self._slots[name]
 
         def difference(forest: DeviceForest) -> str:

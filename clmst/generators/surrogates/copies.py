@@ -1,4 +1,4 @@
-"""Following copies of copies, which is how sequential rules are carried out all at once."""
+"""Copies of copies, resolved by pointer jumping, so that sequential rules run in parallel."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def resolve(entries: Entries) -> None:
 
     Notes
     -----
-    Pointer jumping: in every round a copy takes over what the entry copied says, so that chains
-    halve. O(m) for copies of random entries, whose chains are short; O(m log m) at worst.
+    Pointer jumping: in every round a copy takes the entry of its source, so that chains halve. O(m)
+    for copies of random entries, whose chains are short; O(m log m) at worst.
     """
     copies = np.flatnonzero(entries < 0)
     while copies.size:

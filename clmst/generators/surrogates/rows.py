@@ -1,7 +1,7 @@
 """From edges in any order to a graph: both directions, sorted, without loops and duplicates.
 
-A sort in two steps, both of them parallel. Whoever draws a chunk of edges splits its words by the
-leading bits of their rows. Then each bucket, the words of all chunks with the same bits, is
+A sort in two steps, both of them parallel. The thread that draws a chunk of edges splits its words
+by the leading bits of their rows. Then each bucket, the words of all chunks with the same bits, is
 sorted, freed of repeats and weighed by itself: buckets are runs of whole rows.
 """
 

@@ -1,7 +1,7 @@
 """A surrogate of a crawl of the web in the order of addresses: sites of pages that lie together.
 
-What the links of real crawls are like is told by Boldi and Vigna, "The WebGraph framework I"
-(2004): most lead to pages nearby in that order, and pages that list one another form blocks.
+The structure of real crawls is described by Boldi and Vigna, "The WebGraph framework I" (2004):
+most lead to pages nearby in that order, and pages that list one another form blocks.
 """
 
 from __future__ import annotations
