@@ -25,7 +25,12 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parents[1]
-PATHS = {"as 'auto' chooses": (2_000, "auto"), "filter-boruvka": (20_000, "filter-boruvka")}
+# Vertices, the algorithm, and the shape of filter-boruvka ("" for its own choice on the device).
+PATHS = {
+    "as 'auto' chooses": (2_000, "auto", ""),
+    "filter-boruvka": (20_000, "filter-boruvka", ""),
+    "filter-boruvka in the shape of a GPU": (20_000, "filter-boruvka", "gpu"),
+}
 PACKAGES = ("repeated", "algorithms", "runtime", "bench")
 
 
@@ -166,10 +171,13 @@ _TRACED = """
 import json, sys
 import numpy as np, scipy.sparse
 import clmst
-n, algorithm = int(sys.argv[1]), sys.argv[2]
+n, algorithm, shape = int(sys.argv[1]), *sys.argv[2:]
+made_of = clmst.FilterBoruvkaOptions
+shapes = {"shape": shape} if "shape" in made_of.__dataclass_fields__ else {}  # else an older clone
+options = made_of(**shapes) if shape else None
 u, v, w, _ = clmst.generate("random", n=n, seed=1).edges()
 matrix = scipy.sparse.coo_array((w, (u, v)), shape=(n, n)).tocsr()
-solve = lambda: clmst.minimum_spanning_forest(matrix, algorithm=algorithm)
+solve = lambda: clmst.minimum_spanning_forest(matrix, algorithm=algorithm, options=options)
 solve(), solve()
 root = clmst.__file__.removesuffix("__init__.py")
 frames, visits = [], []
@@ -192,9 +200,9 @@ print(json.dumps(visits))
 """
 
 
-def solve_path(root: Path, n: int, algorithm: str) -> dict[str, Any]:
+def solve_path(root: Path, n: int, algorithm: str, shape: str = "") -> dict[str, Any]:
     """Return the files that a solve goes through, in order, and the doors between them."""
-    command = [sys.executable, "-c", _TRACED, str(n), algorithm]
+    command = [sys.executable, "-c", _TRACED, str(n), algorithm, shape]
     done = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
     visits = [(one, other) for one, other in json.loads(done.stdout)]
     order = list(dict.fromkeys(module for _, module in visits))
@@ -215,7 +223,7 @@ def measured(root: Path) -> dict[str, Any]:
         "floors": {
             name: floors(root, name) for name in PACKAGES if (root / "clmst" / name).is_dir()
         },
-        "paths": {name: solve_path(root, n, algorithm) for name, (n, algorithm) in PATHS.items()},
+        "paths": {name: solve_path(root, *what) for name, what in PATHS.items()},
     }
 
 

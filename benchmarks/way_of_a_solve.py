@@ -23,7 +23,6 @@ from xml.sax.saxutils import escape
 from benchmarks import structure
 
 PICTURE = structure.HERE / "docs/images/way_of_a_solve.svg"
-N_VERTICES, ALGORITHM = structure.PATHS["filter-boruvka"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +108,7 @@ def traced(device: str | None = "cpu") -> dict[str, Any]:
     """Return the traced solve, on a device whose name is given."""
     if device is not None:
         os.environ["CLMST_DEVICE"] = device
-    return structure.solve_path(structure.HERE, N_VERTICES, ALGORITHM)
+    return structure.solve_path(structure.HERE, *structure.PATHS["filter-boruvka"])
 
 
 # ------------------------------------------------------------------------------ drawing

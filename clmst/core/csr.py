@@ -97,7 +97,9 @@ def check_pairs(u: Any, v: Any) -> tuple[Array, Array]:
 
 def as_integers(name: str, given: Any) -> Array:
     """Return `given` as a one-dimensional integer array, or raise."""
-    array = as_array(name, given, error=InvalidGraphError)
+    array: Array = given
+    if type(given) is not np.ndarray:
+        array = as_array(name, given, error=InvalidGraphError)
     if array.size == 0:
         array = np.zeros(array.shape, np.int32)  # an empty list has no dtype of its own
     if array.ndim != 1 or array.dtype.kind not in "iu":

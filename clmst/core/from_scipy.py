@@ -76,7 +76,8 @@ def check_parts(kind: str, shape: Shape, parts: Mapping[str, Any]) -> None:
 def _check_kinds(parts: Mapping[str, Any]) -> None:
     csr.as_integers("indptr", parts["indptr"])
     csr.as_integers("indices", parts["indices"])
-    as_array("data", parts["data"], error=InvalidGraphError)
+    if type(parts["data"]) is not np.ndarray:
+        as_array("data", parts["data"], error=InvalidGraphError)
 
 
 def _check_csr(shape: Shape, parts: Mapping[str, Any]) -> None:

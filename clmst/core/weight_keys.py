@@ -47,7 +47,9 @@ def as_weights(values: Any) -> Array:
         The dtype is not supported, or a list mixes integers and floats of which NumPy would
         round some.
     """
-    array = as_array("weights", values, error=InvalidGraphError)
+    array: Array = values
+    if type(values) is not np.ndarray:
+        array = as_array("weights", values, error=InvalidGraphError)
     check_dtype(array.dtype)
     if isinstance(values, list | tuple) and array.dtype.kind == "f":
         for k, (given, stored) in enumerate(zip(values, array.tolist(), strict=True)):

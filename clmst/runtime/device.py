@@ -15,8 +15,8 @@ from clmst.core.weight_keys import Array
 from clmst.runtime import failures, forking, huge_pages, program, trial
 from clmst.runtime.capabilities import Capabilities, check_queue, detect
 from clmst.runtime.context import new_context
+from clmst.runtime.device_memory import ReadAlone, check_uploaded
 from clmst.runtime.handles import Buffer, Context, Memory, Pool, Queue
-from clmst.runtime.host_arrays import ReadAlone, check_uploaded
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
 from clmst.runtime.transfer import Staging, Transfer
