@@ -10,6 +10,8 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from clmst.core.errors import InvalidArgumentError
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
@@ -82,7 +84,7 @@ def named_command(text: str) -> tuple[str, tuple[str, ...]]:
     name, separator, command = text.partition("=")
     words = tuple(shlex.split(command))
     if not (separator and name.strip() and words):
-        raise ValueError(f"{text!r} is no NAME=COMMAND")
+        raise InvalidArgumentError(f"{text!r} is no NAME=COMMAND")
     return name.strip(), words
 
 

@@ -70,9 +70,6 @@ class Forest:
         """Check kinds; :func:`clmst.verify` tells whether the arrays are a forest."""
         n_vertices = check_integer("n_vertices", self.n_vertices, low=0, high=MAX_VERTICES)
         object.__setattr__(self, "n_vertices", n_vertices)
-        edges = self.__dict__["_edges"]
-        if not callable(edges):
-            _check_edges(edges)
         check_kind("weights", self.weights, np.ndarray, rule="it must be an array")
         check_kind("edge_ids", self.edge_ids, np.ndarray, rule="it must be an array")
         check_bool("maximum", self.maximum)

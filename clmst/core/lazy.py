@@ -8,7 +8,7 @@ of a dataclass that may be a function.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
 T = TypeVar("T")
 
@@ -19,13 +19,13 @@ class _Lazy(Generic[T]):
     _name: str
 
     @overload
-    def __get__(self, instance: None, owner: type) -> _Lazy[T]: ...
+    def __get__(self, instance: None, owner: type) -> Self: ...
     @overload
     def __get__(self, instance: Any, owner: type | None = None) -> T: ...
-    def __get__(self, instance: Any, owner: type | None = None) -> _Lazy[T] | T:
+    def __get__(self, instance: Any, owner: type | None = None) -> Self | T:
         return self._of_class() if instance is None else self._of(instance)
 
-    def _of_class(self) -> _Lazy[T]:
+    def _of_class(self) -> Self:
         return self
 
     def _of(self, instance: Any) -> T:
@@ -59,6 +59,15 @@ class LazyProperty(_Lazy[T]):
                 made[self._name] = self._make(instance)
             return made[self._name]
 
+    def made(self, instance: Any) -> T | None:
+        """Return the value if it has been computed, else None."""
+        value: T | None = instance.__dict__.get(self._name)
+        return value
+
+    def forget(self, instance: Any) -> None:
+        """Let the next read compute the value again."""
+        instance.__dict__.pop(self._name, None)
+
 
 class LazyField(_Lazy[T]):
     """A field of a dataclass that may be given as a function without arguments.
@@ -69,7 +78,7 @@ class LazyField(_Lazy[T]):
     Parameters
     ----------
     check : callable, optional
-        Called with the function's result; raises if it is illegal for the field.
+        Called with the value, or with the function's result; raises if it is illegal.
     """
 
     def __init__(self, check: Callable[[Any], object] | None = None) -> None:
@@ -78,7 +87,7 @@ class LazyField(_Lazy[T]):
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = f"_{name}"
 
-    def _of_class(self) -> _Lazy[T]:
+    def _of_class(self) -> Self:
         raise AttributeError(self._name)  # so the field has no default
 
     def _of(self, instance: Any) -> T:
@@ -92,4 +101,12 @@ class LazyField(_Lazy[T]):
         return made
 
     def __set__(self, instance: Any, value: T | Callable[[], T]) -> None:
+        if self._check is not None and not callable(value):
+            self._check(value)
         instance.__dict__[self._name] = value
+
+
+def known(instance: object, name: str) -> Any:
+    """Return the value of a :class:`LazyField`, or None if it is still a function."""
+    value = vars(instance)[f"_{name}"]
+    return None if callable(value) else value

@@ -23,9 +23,6 @@ from clmst.runtime.transfer import Staging, Transfer
 from clmst.runtime.trust import Trust, TrustRecord
 from clmst.runtime.tuning import Identity, Tuning, look_up
 
-# What goes with a context.
-_OF_A_CONTEXT = ("context", "queue", "profiling_queue", "_pool", "staging")
-
 
 class Device:
     """An OpenCL device as clmst uses it.
@@ -228,7 +225,7 @@ class Device:
 
     def memory_in_words(self) -> str:
         """Return how much memory the device has, and how much of it clmst uses."""
-        used = self._pool.active_bytes if "_pool" in vars(self) else 0
+        used = 0 if (pool := Device._pool.made(self)) is None else pool.active_bytes
         return f"it has {self.capabilities.global_memory} bytes in all, of which clmst uses {used}"
 
     def upload(self, array: Array) -> Memory:
@@ -287,7 +284,8 @@ class Device:
 
     def queues_in_use(self) -> list[Queue]:
         """Return those of its queues that were made already."""
-        return [vars(self)[name] for name in ("queue", "profiling_queue") if name in vars(self)]
+        made = (Device.queue.made(self), Device.profiling_queue.made(self))
+        return [queue for queue in made if queue is not None]
 
     def renew(self) -> None:
         """Drop a context that does not answer; the next call that needs one makes another.
@@ -298,8 +296,9 @@ class Device:
         if self.is_callers:
             return
         with self.lock:
-            for name in _OF_A_CONTEXT:
-                vars(self).pop(name, None)
+            for made in (Device.context, Device.queue, Device.profiling_queue, Device._pool):
+                made.forget(self)
+            Device.staging.forget(self)
             self._programs.clear()
             self._advised.clear()
             self.times_renewed += 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from clmst.core.lazy import LazyField, LazyProperty
+from clmst.core.lazy import LazyField, LazyProperty, known
 from clmst.runtime.device import Device
 
 THREADS = 4
@@ -50,6 +50,19 @@ def test_threads_that_ask_at_once_get_the_same() -> None:
         joints = set(pool.map(ask, range(THREADS)))
     assert joints == {(shop.bolt, shop.bolt)}
     assert shop.made == ["joint", "bolt"]
+
+
+def test_a_property_that_is_forgotten_is_made_again() -> None:
+    """A device that was lost gets another queue; who only asks must not make the first one."""
+    shop = Workshop()
+    assert Workshop.bolt.made(shop) is None
+    assert shop.made == []
+    first = shop.bolt
+    assert Workshop.bolt.made(shop) is first
+    Workshop.bolt.forget(shop)
+    assert shop.bolt is not first
+    Workshop.bolt.forget(shop)
+    Workshop.bolt.forget(shop)  # what there is not is forgotten already
 
 
 def test_what_failed_is_tried_again() -> None:
@@ -98,6 +111,19 @@ class Measured:
 
 def test_a_field_is_what_it_is_given_as() -> None:
     assert Measured(3).length == 3
+
+
+def test_a_value_that_is_given_is_checked() -> None:
+    with pytest.raises(ValueError, match="negative"):
+        Measured(-1)
+
+
+def test_a_field_is_known_once_it_is_read() -> None:
+    """Who only wants to know must not cause the work."""
+    found = Measured(lambda: 4)
+    assert known(found, "length") is None
+    assert found.length == known(found, "length") == 4
+    assert known(Measured(3), "length") == 3
 
 
 def test_a_function_is_called_once_when_the_field_is_read() -> None:

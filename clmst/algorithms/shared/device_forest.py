@@ -22,7 +22,7 @@ from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.lazy import LazyField
+from clmst.core.lazy import LazyField, known
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array, Encoding
 from clmst.runtime.array import DeviceArray
@@ -96,7 +96,7 @@ class DeviceForest:
         check_mapping("stats", self.stats)
         if isinstance(self.graph, DeviceGraph):
             check_capacity("slots", self.slots, 4 * k, device)
-        if not callable(edges := self.__dict__["_edges"]):
+        if (edges := known(self, "edges")) is not None:
             check_capacity("edges", edges, 8 * k, device)
         if self.weights is not None:
             check_kind("weights", self.weights, ForestWeights)
