@@ -343,7 +343,7 @@ def receive_whole(lists: Lists, number: int, slots: Array, words: Array, queue: 
     """Do as `Lists.receive`: Oclgrind takes what is written behind an offset for uninitialised."""
     launch, begin = Launcher(lists.device, queue), lists.begins[number]
     for buffer, values in ((lists.slots, slots), (lists.words, words)):
-        every = np.empty(lists.room, values.dtype)
+        every = np.empty(lists.capacity, values.dtype)
         launch.read(buffer, every)
         every[begin : begin + values.size] = values
         launch.write(buffer, every)

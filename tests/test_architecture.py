@@ -307,6 +307,12 @@ INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
 KERNEL = re.compile(r"^(LANES_ATTRIBUTE\n)?kernel void (\w+)\(", re.MULTILINE)
 FUNCTION = re.compile(r"^(?:static inline \w[\w ]*[ *]|kernel void )(\w+)\(", re.MULTILINE)
 DEFAULT = re.compile(r"((?:^//.*\n)*)^#ifndef (\w+)\n#define \2(?:\([^)]*\))?( .*)?$", re.MULTILINE)
+# The sections of a contract.
+SECTION = re.compile(r"(Source|In|In-out|Out|Temp|Launch|Scope|Needs|Ensures)(?:  |$)")
+# Folders whose contracts need no more than a Launch yet.
+LOOSE = {"filter_boruvka"}
+# Functions that several work-items must call together, by their names.
+COOPERATING = re.compile(r"^static inline \w+ ((?:wg|lanes|lane_group|grid)_\w+)\(", re.MULTILINE)
 # Folders below algorithms/ that hold several families of kernels, each with a name of its own.
 GROUPS = {"reweighting", "shared"}
 # Macros that files of cl/ define for those that they include.
@@ -393,15 +399,76 @@ def test_kernels_have_the_name_of_their_file(path: Path) -> None:
     assert text.count("kernel void") == len(KERNEL.findall(text))
 
 
+def comment_above(text: str, start: int) -> list[str]:
+    """Return the lines of the comment that ends right above a position of a kernel source."""
+    above = text[:start].splitlines()
+    comment: list[str] = []
+    while above and above[-1].startswith("//"):
+        comment.insert(0, above.pop()[2:].strip())
+    return comment
+
+
+def sections_of(comment: list[str]) -> dict[str, str]:
+    """Return the sections of a contract by name: each begins a line and goes on to the next one."""
+    sections = {"": ""}
+    name = ""
+    for line in comment:
+        if match := SECTION.match(line):
+            name = match[1]
+        sections[name] = sections.get(name, "") + line + " "
+    return sections
+
+
+def missing_in(sections: dict[str, str], parameters: str) -> list[str]:
+    """Return the sections and array parameters that a kernel's contract does not have."""
+    read = sections.get("In", "")
+    written = "".join(sections.get(one, "") for one in ("In-out", "Out", "Temp"))
+    missing = [name for name in ("Launch", "Needs", "Ensures") if name not in sections]
+    for parameter in parameters.split(","):
+        if "*" in parameter:
+            name = parameter.split()[-1].lstrip("*")
+            if not re.search(rf"\b{name}\b", read if "const " in parameter else written):
+                missing.append(name)
+    return missing
+
+
 @kernel_files
 def test_kernels_open_with_a_contract(path: Path) -> None:
+    """Arrays that are read are named in In; those that are written, in In-out, Out or Temp."""
     text = path.read_text(encoding="utf-8")
-    for match in KERNEL.finditer(text):
-        above = text[: match.start()].splitlines()
-        contract = []
-        while above and above[-1].startswith("//"):
-            contract.append(above.pop())
-        assert any("Launch" in line for line in contract), match[2]
+    for match in re.finditer(KERNEL.pattern + r"([^)]*)\)", text, re.MULTILINE):
+        sections = sections_of(comment_above(text, match.start()))
+        assert "Launch" in sections, match[2]
+        if path.parent.name in LOOSE:
+            continue
+        assert sections[""].strip(), match[2]
+        assert missing_in(sections, match[3]) == [], match[2]
+
+
+@kernel_files
+def test_cooperating_functions_say_who_calls_them(path: Path) -> None:
+    """A function for a lane group, a work-group or a launch has its Scope above it once."""
+    text = path.read_text(encoding="utf-8")
+    scoped: dict[str, bool] = {}
+    if path.parent.name in LOOSE:
+        return
+    for match in re.finditer(
+        r"^static inline \w+ ((?:wg|lanes|lane_group|grid)_\w+)\(", text, re.M
+    ):
+        if match[1] in ("lane_group_item", "lane_group_id", "lane_group_lane"):
+            continue  # which any work-item may call
+        comment = sections_of(comment_above(text, match.start()))
+        scoped[match[1]] = scoped.get(match[1], False) or "Scope" in comment
+    assert [name for name, has_scope in scoped.items() if not has_scope] == []
+
+
+def test_contracts_are_read_as_they_are_written() -> None:
+    """The tests above would pass for ever if sections came to be misread."""
+    comment = ["Add.", "", "In       a[n]:", "         long.", "Out      b[n].", "Launch   any."]
+    sections = sections_of(comment)
+    assert sections["In"].split() == ["In", "a[n]:", "long."]
+    parameters = "const global uint *a, global uint *b, uint n, global uint *c"
+    assert missing_in(sections, parameters) == ["Needs", "Ensures", "c"]
 
 
 @kernel_files

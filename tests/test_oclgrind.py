@@ -48,7 +48,7 @@ PEELING = {"degree_is_above", "degree_lower"}
 STRAYING = {"sensitivity_raise_farthest"}
 ALIKE = {"sensitivity_flag_violation"}, {"flag_component"}
 OFFERING = {"atomic_min_u32", "atomic_min_u64", "least_is_lowered"}
-PARENTING = {"proof_tree_follow"}
+PARENTING = {"proof_tree_jump"}
 BY_DESIGN = (
     RESERVING,
     CLEARING,

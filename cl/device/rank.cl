@@ -9,7 +9,7 @@
 //     starts     digit 0 at 0, 1 at 3, 2 at 4, 3 at 7
 //     rank       4  0  7  1  5  3  2  6        = start of the digit + earlier items with the digit
 //
-// Two ways to one result:
+// Two implementations of one contract:
 //   RANK_COUNTERS  Every work-item counts its own consecutive items in a column of local memory,
 //                  two digits in a word. One scan over all columns, digit after digit, ranks them
 //                  (Satish, Harris, Garland 2009; Merrill, Grimshaw 2010). Needs no lanes.
@@ -109,7 +109,7 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
   uint sum = 0, total;
   for (uint k = 0; k < RANK_ROWS; ++k) sum += run[k];
   uint before = wg_exclusive_sum_u32(sum, &total, scratch);
-  before += total << 16;  // upper digits come behind all lower ones
+  before += total << 16;  // upper digits come after all lower ones
 #pragma unroll 1  // all counts at once do not fit Intel's registers
   for (uint k = 0; k < RANK_ROWS; ++k) {
     const uint counts = run[k];

@@ -61,7 +61,7 @@ kernel void compact_count_ranges(const global record_chunk_t *records, const glo
 
 // Spine: exclusive scan of the work-groups' counts in place, and their sum.
 //
-// In-out   counts[groups]: scanned; counts[groups]: the sum behind them.
+// In-out   counts[groups + 1]: the first `groups` counts are scanned; the last entry gets the sum.
 // Out      count[1]: the sum.
 // Launch   one work-group.
 // Needs    compact_count_ranges of as many work-groups.

@@ -98,9 +98,9 @@ static inline uint batch_write(const selection_t *of, size_t batch, uint filled,
     const uint offset = b * LANE_GROUP + lane_group_lane();
     const uint before = at + mask_rank(masks[b]);
 #if WRITE == WRITE_ALL
-    const uint behind = total + ((uint)batch + offset - before);
+    const uint after = total + ((uint)batch + offset - before);
     if (offset < filled)
-      row_write(of, batch + offset, mask_has_own(masks[b]) ? before : behind, b, own);
+      row_write(of, batch + offset, mask_has_own(masks[b]) ? before : after, b, own);
 #else
     if (mask_has_own(masks[b]) & (before < of->bound))  // one condition, for one predicated store
       row_write(of, batch + offset, before, b, own);

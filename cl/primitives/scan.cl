@@ -20,7 +20,7 @@
 // uint heads: first one entry a work-group, then one a lane group.
 #include "primitives/scan_range.cl"
 
-// Consecutive entries of the spine that a work-item takes at a time: as many as registers hold.
+// Consecutive entries of the spine that a work-item takes at a time: as many as fit registers.
 #define SPINE_ITEMS (64 / T_BYTES)
 
 static inline global uint *scan_heads(global T *carries, size_t groups) {
@@ -114,8 +114,8 @@ kernel void scan_scan_spine(global T *carries, global T *total, uint groups) {
 
 // Downsweep: scan every range, with the carry of all that comes before it.
 //
-// In       in[n], flags[n], range: as scan_reduce_ranges; carries: scanned, or null if one lane
-//          group has the whole array.
+// In       in[n], flags[n], range: as scan_reduce_ranges.
+// In-out   carries: scanned, or null if one lane group has the whole array; not changed.
 // Out      out[n]: may be `in`.
 // Launch   as scan_reduce_ranges.
 // Needs    scan_scan_spine, unless `carries` is null.

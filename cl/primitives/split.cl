@@ -38,7 +38,7 @@ kernel void split_count_digits(const global uint *in, global uint *counts, uint 
 
 // Spine: exclusive scan of each digit's counts in place, and their total.
 //
-// In-out   counts[RADIX][groups]; behind them totals[RADIX], written only.
+// In-out   counts[RADIX][groups], then totals[RADIX], which are only written.
 // Launch   RADIX work-groups.
 // Needs    split_count_digits of `groups` work-groups.
 // Ensures  counts[d][g] = records with digit d of work-groups before g; totals[d] = of all.

@@ -7,19 +7,25 @@
 #include "device/edge_list.cl"
 #include "device/work_group.cl"
 
-// Line 1: append the rank and the outgoing vertex of each edge.
+// Line 1: append the vertex at the other end to the rank of each edge.
 //
-// In  pairs, ranks[n_entries].  Out  appended[n_entries]: choices.  Launch  any.
+// In       pairs[n_entries], ranks[n_entries].
+// Out      appended[n_entries].
+// Launch   any.
+// Needs    pairs of `bits`.
+// Ensures  appended[i] = the choice of edge i (edge_list.cl).
 kernel void boruvka_append(const global ulong *pairs, const global uint *ranks,
                            global ulong *appended, uint n_entries, uint bits) {
   GRID_FOR(i, n_entries) appended[i] = make_choice(ranks[i], pair_target(pairs[i], bits));
 }
 
-// Line 3, after the scan: every vertex keeps the minimum that its segment ends with.
+// Line 3, after the scan: every vertex keeps the minimum at the end of its segment.
 //
-// In       pairs; minima[n_entries]: inclusive segmented minimum of `appended`.
+// In       pairs[n_entries]; minima[n_entries]: inclusive segmented minimum of `appended`.
 // In-out   chosen[n]: NO_CHOICE before, and after for vertices without edges.
 // Launch   any.
+// Needs    pairs are sorted by source.
+// Ensures  chosen[u] = the choice of u's edge of least rank.
 kernel void boruvka_choose_edges(const global ulong *pairs, const global ulong *minima,
                                  global ulong *chosen, uint n_entries, uint bits) {
   GRID_FOR(i, n_entries) {

@@ -1,23 +1,29 @@
-// Recursive Borůvka, lines 8 and 9 as the paper has them: vertices are brought together by a split
-// on their representatives, and supervertices numbered along that list. For comparison only: a scan
-// over the representatives alone gives the same numbers.
+// Recursive Borůvka, lines 8 and 9 as the paper has them: a split brings vertices together by their
+// representatives, and supervertices are numbered along that list. For comparison only: a scan over
+// the representatives alone gives the same numbers.
 //
 // Source: Vineet, Harish, Patidar, Narayanan 2009, section 3.2, "Assigning ids to supervertices".
 #include "device/work_group.cl"
 
 // Line 8: append every vertex to its representative.
 //
-// In  representatives[n].  Out  list[n]: representative << 32 | vertex.  Launch  any.
+// In       representatives[n].
+// Out      list[n].
+// Launch   any.
+// Needs    nothing.
+// Ensures  list[u] = representatives[u] << 32 | u.
 kernel void boruvka_split_append(const global uint *representatives, global ulong *list, uint n) {
   GRID_FOR(u, n) list[u] = (ulong)representatives[u] << 32 | u;
 }
 
-// Line 9: mark where a supervertex begins that can have edges.
+// Line 9: mark the first vertex of each supervertex that can have edges.
 //
-// In       list[n], sorted by representative; chosen[n]: all ones for vertices without edges, which
+// In       list[n]: sorted by representative; chosen[n]: all ones for vertices without edges, which
 //          are supervertices by themselves.
-// Out      marks[n]: 0 or 1.
+// Out      marks[n].
 // Launch   any.
+// Needs    a split of boruvka_split_append's list.
+// Ensures  marks[i] = 1 where such a supervertex begins, else 0.
 kernel void boruvka_split_mark(const global ulong *list, const global ulong *chosen,
                                global uint *marks, uint n) {
   GRID_FOR(i, n) {
@@ -28,7 +34,11 @@ kernel void boruvka_split_mark(const global ulong *list, const global ulong *cho
 
 // Line 9: give every vertex of the list the number of its supervertex.
 //
-// In  list[n]; counts[n]: inclusive sums of the marks.  Out  supervertices[n].  Launch  any.
+// In       list[n]; counts[n]: inclusive sums of the marks.
+// Out      supervertices[n].
+// Launch   any.
+// Needs    boruvka_split_mark and a scan.
+// Ensures  supervertices[u] = the number of u's supervertex, for vertices with edges.
 kernel void boruvka_split_number(const global ulong *list, const global uint *counts,
                                  global uint *supervertices, uint n) {
   GRID_FOR(i, n) supervertices[(uint)list[i]] = counts[i] - 1;

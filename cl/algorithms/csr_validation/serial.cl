@@ -19,7 +19,7 @@
 // Slots that are matched at a time, so that many loads are under way at once.
 #define BATCH 1024
 
-// Whether all of a batch of slots, columns[k] in row rows[k], have their mirrors where cursors say.
+// Whether all slots of a batch, in rows rows[k], have their mirror slots at the cursors.
 static inline uint batch_is_matched(const global uint *indices, const global weight_t *weights,
                                     global uint *cursors, uint n_slots, uint length,
                                     const local uint *rows, const local uint *slots,

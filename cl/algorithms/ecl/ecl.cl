@@ -1,9 +1,9 @@
 // ECL-MST on worklists of edges.
 //
 // Source: Fallin, Gonzalez, Seo, Burtscher, "A High-Performance MST Implementation for GPUs",
-// SC '23, Algorithms 1 and 2. Three things differ from the paper: populating a worklist makes its
-// first reservations, so that a phase starts with hooking; two arrays of reservations alternate,
-// which spares the kernel that resets them (lines 34-37); linking is randomised (union_find.cl).
+// SC '23, Algorithms 1 and 2. Three things differ from the paper. Populating a worklist makes its
+// first reservations, so a phase starts with hooking. Two arrays of reservations alternate, which
+// saves the kernel that resets them (lines 34-37). Linking is randomised (union_find.cl).
 #include "algorithms/ecl/sets.cl"
 #include "device/reservation.cl"
 #include "device/union_find.cl"
@@ -18,45 +18,52 @@
 
 #define TILE_EDGES (WG_SIZE * EDGES_PER_ITEM)
 
-// Every vertex its own set, no edge in the forest, nothing reserved, all counts zero.
+// Make every vertex a set of its own, with no edge in the forest and nothing reserved.
 //
 // Source   Algorithm 1.
-// Out      parent[n]; held[n], next[n]: reservations; counts[n_counts]: edges in each round's
-//          worklist; in_forest[4 * n_flag_words]: a byte a slot.
+// Out      parent[n]; winners[n * RESERVATION_WORDS], next[n * RESERVATION_WORDS]: reservations;
+//          counts[n_counts]: edges of each round's worklist; in_forest[4 * n_flag_words]: a byte a
+//          slot.
 // Launch   any.
-kernel void ecl_initialise(global uint *parent, global uint *held, global uint *next,
+// Needs    nothing.
+// Ensures  parent[v] = v; reservations are all ones; all counts and flags are 0.
+kernel void ecl_initialise(global uint *parent, global uint *winners, global uint *next,
                            global uint *counts, global uint *in_forest, uint n, uint n_counts,
                            uint n_flag_words) {
   GRID_FOR(i, n) {
     parent[i] = (uint)i;
-    reservation_reset(held, n, (uint)i);
+    reservation_reset(winners, n, (uint)i);
     reservation_reset(next, n, (uint)i);
   }
   GRID_FOR(i, n_counts) counts[i] = 0;
   GRID_FOR(i, n_flag_words) in_forest[i] = 0;
 }
 
-// The leading key words of a sample of slots.
+// Look up the leading key words of a sample of slots.
 //
 // Source   section 3.2 (filtering).
-// In       weights[n_slots]; slots[n_samples].  Out  keys[n_samples].
+// In       weights[n_slots]; slots[n_samples].
+// Out      keys[n_samples].
 // Launch   any.
+// Needs    slots are below n_slots.
+// Ensures  keys[i] = the leading key word of weights[slots[i]].
 kernel void ecl_sample_keys(const global weight_t *weights, const global uint *slots,
                             global uint *keys, uint n_samples) {
   GRID_FOR(i, n_samples)
     keys[i] = weight_key_leading(weights[slots[i]]);
 }
 
-// Contract a worklist: drop the edges inside a set, put the others on the next worklist between
+// Contract a worklist: drop the edges inside a set, append the others to the next worklist, between
 // the representatives of their endpoints, and make their pass-0 reservations.
 //
 // Source   Algorithm 2, lines 13-23.
-// In       source[counts[round]].
-// In-out   parent[n]: changed only if paths are halved; reservations[n]; counts[round + 1]: zero
-//          before.
-// Out      target[counts[round + 1]].
-// Launch   WG_SIZE; any number of work-groups.
-// Ensures  one atomic a tile on the counter; order is not kept across tiles.
+// In       source: counts[round] edges; weights[n_slots]; capacity: of a worklist.
+// In-out   parent[n]: changed only if paths are halved; reservations[n * RESERVATION_WORDS];
+//          counts[round + 1]: 0 before.
+// Out      target: counts[round + 1] edges.
+// Launch   any; one atomic on the counter for each tile.
+// Needs    no other kernel links sets meanwhile.
+// Ensures  every edge between two sets is in `target` once; tiles are in any order.
 LANES_ATTRIBUTE
 kernel void ecl_contract_worklist(uint round, const global uint *source, global uint *target,
                                   const global weight_t *weights, global uint *parent,
@@ -100,11 +107,14 @@ kernel void ecl_contract_worklist(uint round, const global uint *source, global 
 }
 
 #if RESERVATION_PASSES > 1
-// Make the reservations of a later pass (see reservation.cl): the words before it are settled.
+// Make the reservations of a later pass (reservation.cl).
 //
-// In       worklist[counts[round]]; parent[n].  In-out  reservations[n].
+// In       worklist: counts[round] edges; weights[n_slots]; parent[n]; counts[n_counts].
+// In-out   reservations[n * RESERVATION_WORDS].
 // Launch   any.
-// Needs    1 <= pass < RESERVATION_PASSES, in rising order.
+// Needs    1 <= pass < RESERVATION_PASSES, in rising order, one launch each.
+// Ensures  word `pass` of each reservation is the least among the edges that match the words
+//          before.
 kernel void ecl_refine_reservations(uint round, uint pass, const global uint *worklist,
                                     const global weight_t *weights, const global uint *parent,
                                     global uint *reservations, const global uint *counts, uint n,
@@ -120,19 +130,22 @@ kernel void ecl_refine_reservations(uint round, uint pass, const global uint *wo
 }
 #endif
 
-// Join the sets that an edge holds a reservation of; that edge belongs to the forest.
+// Join the sets of every winner's ends, and put the winners into the forest.
 //
 // Source   Algorithm 2, lines 27-33, and, for the other array of reservations, 34-37.
-// In       worklist[counts[round]]; held[n]: this round's reservations; is_first: whether `next`
-//          is clear as it is, which it is in a phase's first round.
+// In       worklist: counts[round] edges; winners[n * RESERVATION_WORDS]: this round's
+//          reservations; counts[n_counts]; is_first: 1 in a phase's first round, when `next` is
+//          clear.
 // In-out   parent[n]; in_forest[n_slots]: a byte a slot.
-// Out      next[n]: cleared for every representative in the worklist, which next round's are among.
+// Out      next[n * RESERVATION_WORDS]: reset for every representative in the worklist, among which
+//          are those of the next round.
 // Launch   any.
-// Ensures  every set with an edge in the worklist is joined to another. Where worklists hold
-//          vertices, a find may race with links and end at a set that has just taken u's over: the
-//          edge is then left for the next round, when u's old set has been joined all the same.
+// Needs    all passes of the reservations.
+// Ensures  every set with an edge in the worklist is joined to another one. Where worklists have
+//          vertices, a find may race with links and end at a set that has just taken over u's. The
+//          edge then stays for the next round; u's old set has been joined all the same.
 kernel void ecl_hook_components(uint round, uint is_first, const global uint *worklist,
-                                global uint *parent, const global uint *held, global uint *next,
+                                global uint *parent, const global uint *winners, global uint *next,
                                 global uchar *in_forest, const global uint *counts, uint n,
                                 uint capacity) {
   GRID_FOR(at, counts[round]) {
@@ -147,7 +160,7 @@ kernel void ecl_hook_components(uint round, uint is_first, const global uint *wo
 #else
     const uint u = wi_find_racing(parent, edge.u), v = wi_find_racing(parent, edge.v);
 #endif
-    if (reservation_holds(held, n, u, edge) || reservation_holds(held, n, v, edge)) {
+    if (reservation_holds(winners, n, u, edge) || reservation_holds(winners, n, v, edge)) {
       wi_unite(parent, u, v);
       in_forest[edge.id] = 1;
     }

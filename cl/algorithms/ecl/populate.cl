@@ -1,8 +1,8 @@
 // ECL-MST: from the graph to a worklist.
 //
 // Source: SC '23, Algorithm 2, lines 1-11; sections 3.2 (hybrid parallelisation, filtering), 3.3.
-// Beyond the paper: populating makes the first reservations as well, a row's own set entered once
-// for the whole row; and the rows of hubs are cut up, which would otherwise hold up the launch.
+// Beyond the paper: populating also makes the first reservations, one for the whole row for the
+// row's own set; and rows of hubs are cut into pieces, which would otherwise delay the launch.
 #include "algorithms/ecl/sets.cl"
 #include "device/lanes.cl"
 #include "device/reservation.cl"
@@ -26,8 +26,8 @@
 #define HUB_ROW 128
 #endif
 
-// 1: rows are shared out as the two macros above say. 0: every row goes to one work-item
-// (LANES_LOCAL only).
+// 1: rows are divided by the two macros above. 0: every row goes to one work-item (LANES_LOCAL
+// only).
 #ifndef HYBRID_ROWS
 #define HYBRID_ROWS 1
 #endif
@@ -39,13 +39,13 @@
 
 #define TILE_ROWS (WG_SIZE == 1 ? ROWS_PER_ITEM : WG_SIZE)
 
-// What a populating work-item needs to know of the graph and of the phase.
+// The graph and the phase, as a populating work-item needs them.
 typedef struct {
   const global uint *indices;
   const global weight_t *weights;
   parents_t parent;
   volatile global uint *reservations;
-  uint lightest, heaviest;  // leading key words that belong to the phase, both included
+  uint lightest, heaviest;  // leading key words of the phase, inclusive
   bool contracted;          // whether sets have been joined before the phase
 } phase_t;
 
@@ -53,8 +53,8 @@ static inline uint phase_find(const phase_t *phase, uint vertex) {
   return phase->contracted ? wi_find_set(phase->parent, vertex) : vertex;
 }
 
-// Whether the edge in `slot` of `row` belongs to the phase. If so: makes *edge, enters it for its
-// column's set, and lowers *least, which is to be entered for the row's set in the end.
+// Whether the edge in `slot` of `row` belongs to the phase. If so, make *edge, enter it for its
+// column's set, and lower *least, which the caller enters for the row's set after the row.
 static inline bool phase_admits(const phase_t *phase, uint row, uint row_root, uint slot,
                                 edge_t *edge, reservation_word_t *least) {
   const uint column = phase->indices[slot];
@@ -73,13 +73,17 @@ static inline bool phase_admits(const phase_t *phase, uint row, uint row_root, u
   return true;
 }
 
-// Enter the least edge of a row for the row's set, by the work-item that had the row alone.
+// Enter the least edge of a row for the row's set.
+//
+// Scope    the one work-item that has the row.
 static inline void phase_enter_row(const phase_t *phase, uint row_root, reservation_word_t least) {
   if (least != RESERVATION_NONE) reservation_lower_first(phase->reservations, row_root, least);
 }
 
-// The same for a row that a lane group shared, which must come here together; without lanes each
-// work-item enters the least edge of its own share.
+// The same for a row that a lane group divided; without lanes each work-item enters the least edge
+// of its own slots.
+//
+// Scope    a whole lane group.
 static inline void phase_enter_shared_row(const phase_t *phase, uint row_root,
                                           reservation_word_t least) {
 #if LANES_IMPL != LANES_LOCAL
@@ -89,7 +93,9 @@ static inline void phase_enter_shared_row(const phase_t *phase, uint row_root,
   phase_enter_row(phase, row_root, least);
 }
 
-// Put the slots `first` to `first + length - 1` of a row on the stage, by a whole lane group.
+// Stage the admitted slots of [first, first + length) of a row.
+//
+// Scope    a whole lane group.
 static inline void phase_stage_slots(const phase_t *phase, const stage_t *stage, uint row,
                                      uint row_root, uint first, uint length) {
   edge_t edge = {0, 0, 0, 0};
@@ -103,15 +109,18 @@ static inline void phase_stage_slots(const phase_t *phase, const stage_t *stage,
   phase_enter_shared_row(phase, row_root, least);
 }
 
-// Put the edges of a phase on a worklist, with their pass-0 reservations; hubs are left over.
+// Append the edges of a phase to a worklist, with their pass-0 reservations; list the pieces of
+// hubs.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]; parent[n]: of use if `contracted`;
-//          lightest, heaviest: the window of leading key words.
-// In-out   reservations[n]; counts[round]: edges in the worklist; counts[hub_round]: pieces of
-//          hubs; both zero before.
-// Out      worklist[counts[round]]; pieces[counts[hub_round]]: (row, which piece of it).
-// Launch   WG_SIZE; any number of work-groups.
-// Needs    room for all edges admitted, and for 2 * n_slots / HUB_ROW pieces.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]; lightest, heaviest: the range of
+//          leading key words, inclusive.
+// In-out   parent[n]: read if `contracted`, changed only if paths are halved; reservations[n *
+//          RESERVATION_WORDS]; counts[round]: edges in the worklist; counts[hub_round]: pieces of
+//          hubs; both 0 before.
+// Out      worklist: counts[round] edges; pieces: counts[hub_round] pairs (row, index of the
+//          piece).
+// Launch   any.
+// Needs    capacity for all admitted edges, and for 2 * n_slots / HUB_ROW pieces.
 // Ensures  every admitted edge of these rows that joins two sets is in the worklist once, in any
 //          order.
 LANES_ATTRIBUTE
@@ -159,13 +168,13 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
     row_root[me] = root;
     wg_barrier_local();
 
-    // Rows that a work-item takes alone. The lanes of a group make the same number of steps.
-    const bool alone = !HYBRID_ROWS || degree < SHORT_ROW;
+    // Rows that one work-item takes. The lanes of a group make the same number of steps.
+    const bool is_short = !HYBRID_ROWS || degree < SHORT_ROW;
     const uint steps = HYBRID_ROWS ? SHORT_ROW - 1 : degree;
     reservation_word_t least = RESERVATION_NONE;
     for (uint i = 0; i < steps; ++i) {
       const bool keep =
-          alone && i < degree && phase_admits(&phase, row, root, begin + i, &edge, &least);
+          is_short && i < degree && phase_admits(&phase, row, root, begin + i, &edge, &least);
       stage_push(&stage, edge, keep);
     }
     phase_enter_row(&phase, root, least);
@@ -176,7 +185,7 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
       const uint at = atomic_add(&counts[hub_round], n_pieces);
       for (uint i = 0; i < n_pieces; ++i) pieces[at + i] = (uint2)(row, i);
     }
-    // The rows between, one after the other, by all lanes of the group.
+    // Rows of medium length, one after the other, by all lanes of the group.
     const uint group = me - lanes_id();
     for (uint k = group; k < group + LANES; ++k) {
       const uint length = row_end[k] - row_begin[k];  // the same for all lanes
@@ -190,10 +199,14 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
 }
 
 #if WG_SIZE > 1 && HYBRID_ROWS
-// The hubs' part of ecl_populate_from_rows: a lane group for each piece.
+// The hubs' part of ecl_populate_from_rows: a lane group takes a piece.
 //
-// In       pieces[counts[hub_round]]; the rest as there.
-// In-out, Out, Launch, Ensures  as there.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots], pieces, lightest, heaviest: as there.
+// In-out   parent[n], reservations[n * RESERVATION_WORDS], counts[round]: as there.
+// Out      worklist: appended.
+// Launch   any.
+// Needs    ecl_populate_from_rows of the same phase.
+// Ensures  with it, every admitted edge that joins two sets is in the worklist once, in any order.
 LANES_ATTRIBUTE
 kernel void ecl_populate_from_hubs(const global uint *indptr, const global uint *indices,
                                    const global weight_t *weights, global uint *parent,

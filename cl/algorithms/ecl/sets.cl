@@ -6,8 +6,8 @@
 
 #include "device/union_find.cl"
 
-// 1: worklists hold the representatives of endpoints, which compresses paths implicitly, and
-// vertices in them are roots. 0: they hold vertices, and finds halve the paths they walk.
+// 1: worklists have the representatives of endpoints, which compresses paths implicitly; vertices
+// in them are roots. 0: worklists have vertices, and finds halve their paths.
 #ifndef IMPLICIT_COMPRESSION
 #define IMPLICIT_COMPRESSION 1
 #endif

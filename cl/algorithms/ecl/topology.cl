@@ -1,4 +1,4 @@
-// ECL-MST without worklists: every round looks at the whole graph again. For the ablation only.
+// ECL-MST without worklists: every round reads the whole graph again. For the ablation only.
 //
 // Source: SC '23, section 5.3, items 7 ("Topology-Driven") and 8 ("Vertex-Centric").
 #include "device/reservation.cl"
@@ -16,9 +16,13 @@
 #define SINGLE_DIRECTION 1
 #endif
 
-// Source vertices of all slots, which edge-centric work needs.
+// Store the source vertex of every slot, which edge-centric work needs.
 //
-// In  indptr[n + 1].  Out  rows[n_slots].  Launch  any.
+// In       indptr[n + 1].
+// Out      rows[n_slots].
+// Launch   any.
+// Needs    nothing.
+// Ensures  rows[slot] = the row of the slot.
 kernel void ecl_topology_expand_rows(const global uint *indptr, global uint *rows, uint n) {
   GRID_FOR(row, n)
     for (uint slot = indptr[row]; slot < indptr[row + 1]; ++slot) rows[slot] = (uint)row;
@@ -50,9 +54,13 @@ static inline bool topology_edge(const global uint *indices, const global weight
 
 // Make the reservations of one pass for every edge between two sets.
 //
-// In-out   parent[n] (halving); reservations[n]; counts[round]: set to 1 where there is such an
-//          edge, which all writers do alike, so that their race is benign.
+// In       indptr[n + 1], rows[n_slots], indices[n_slots], weights[n_slots].
+// In-out   parent[n]: paths are halved; reservations[n * RESERVATION_WORDS]; counts[round]: 1 if
+//          there is such an edge. All writers store the same value, so their race is benign.
 // Launch   any.
+// Needs    passes in rising order, one launch each.
+// Ensures  word `pass` of each reservation is the least among the edges that match the words
+//          before.
 kernel void ecl_topology_reserve(const global uint *indptr, const global uint *rows,
                                  const global uint *indices, const global weight_t *weights,
                                  global uint *parent, global uint *reservations,
@@ -74,21 +82,25 @@ kernel void ecl_topology_reserve(const global uint *indptr, const global uint *r
   }
 }
 
-// Join the sets that an edge holds a reservation of.
+// Join the sets of every winner's ends, and put the winners into the forest.
 //
-// In-out   parent[n]; in_forest[n_slots].  In  held[n].
+// In       indptr[n + 1], rows[n_slots], indices[n_slots], weights[n_slots]; winners[n *
+//          RESERVATION_WORDS].
+// In-out   parent[n]; in_forest[n_slots].
 // Launch   any.
-// Ensures  as ecl_hook_components where worklists hold vertices.
+// Needs    all passes of the reservations.
+// Ensures  as ecl_hook_components where worklists have vertices.
 kernel void ecl_topology_hook(const global uint *indptr, const global uint *rows,
                               const global uint *indices, const global weight_t *weights,
-                              global uint *parent, const global uint *held,
+                              global uint *parent, const global uint *winners,
                               global uchar *in_forest, uint n, uint n_slots, uint lightest,
                               uint heaviest) {
   edge_t edge = {0, 0, 0, 0};
   FOR_EACH_SLOT
     if (!topology_edge(indices, weights, parent, (uint)row, (uint)slot, lightest, heaviest, &edge))
       continue;
-    if (reservation_holds(held, n, edge.u, edge) || reservation_holds(held, n, edge.v, edge)) {
+    if (reservation_holds(winners, n, edge.u, edge) ||
+        reservation_holds(winners, n, edge.v, edge)) {
       wi_unite(parent, edge.u, edge.v);
       in_forest[edge.id] = 1;
     }

@@ -3,7 +3,7 @@
 // Source: Ma and Wan, "Heterogeneous CPU-GPU Orchestration for Repeated Minimum Spanning Tree
 // Computation", section 3.1.1 (MP). The graph is a flat array of edges that is never rebuilt;
 // supervertices are the roots of disjoint sets. As in the paper nothing is compacted or filtered,
-// and a last round finds out that there is nothing left. Its slots hold 32 bits of weight and 32 of
+// and a last round finds no edge between two sets. Its slots hold 32 bits of weight and 32 of
 // edge in one word; here they are reservations (reservation.cl), which take weights of any type,
 // and come in as many passes as it says.
 #include "algorithms/edge_parallel/sets.cl"
@@ -15,25 +15,29 @@
 #define STATE_LOCK 0
 #define STATE_MERGED 1
 
-// Make the array of edges: the row of every slot; columns and weights are there.
+// Store the row of every slot; with columns and weights, that makes the array of edges.
 //
 // In       indptr[n + 1].
 // Out      rows[n_slots].
 // Launch   any. O(n_slots + n_slots log n / SLOT_RUN).
+// Needs    nothing.
+// Ensures  rows[slot] = the row of the slot.
 kernel void edge_parallel_list_edges(const global uint *indptr, global uint *rows, uint n,
                                      uint n_slots) {
   GRID_FOR(number, SLOT_RUNS(n_slots, SLOT_RUN)) {
-    slot_run_t run;
-    slot_run_open(&run, indptr, n, n_slots, SLOT_RUN, (uint)number);
-    for (uint slot = run.begin; slot < run.end; ++slot)
-      rows[slot] = slot_run_row(&run, indptr, slot);
+    slot_run_t segment;
+    slot_run_open(&segment, indptr, n, n_slots, SLOT_RUN, (uint)number);
+    for (uint slot = segment.begin; slot < segment.end; ++slot)
+      rows[slot] = slot_run_row(&segment, indptr, slot);
   }
 }
 
-// Begin: every vertex its own set, no edge in the forest, the lock free.
+// Make every vertex a set of its own, with no edge in the forest and the lock free.
 //
 // Out      parent[n]; state[n_state]; in_forest[4 * n_flag_words]: a byte a slot.
 // Launch   any.
+// Needs    nothing.
+// Ensures  parent[v] = v; state and flags are 0.
 kernel void edge_parallel_begin(global uint *parent, global uint *state, global uint *in_forest,
                                 uint n, uint n_state, uint n_flag_words) {
   GRID_FOR(v, n) parent[v] = (uint)v;
@@ -41,23 +45,28 @@ kernel void edge_parallel_begin(global uint *parent, global uint *state, global 
   GRID_FOR(i, n_flag_words) in_forest[i] = 0;
 }
 
-// Reset: no supervertex has a candidate yet.
+// Reset the reservations of all supervertices.
 //
 // Source   section 3.1.1, "Reset".
-// Out      reservations[n].
+// Out      reservations[n * RESERVATION_WORDS].
 // Launch   any.
+// Needs    nothing.
+// Ensures  all reservations are all ones.
 kernel void edge_parallel_reset(global uint *reservations, uint n) {
   GRID_FOR(v, n) reservation_reset(reservations, n, (uint)v);
 }
 
-// Make the reservations of one pass for every edge between two sets: the lightest gets each root.
+// Make the reservations of one pass for every edge between two sets.
 //
-// Source   section 3.1.1, "Min-edge selection"; the guard of reservation.cl is what a loop of
-//          compare-and-swaps looks at first.
-// In       rows, indices, weights[n_slots].
-// In-out   parent[n]: paths get shorter, roots stay; reservations[n]; state: the lock.
+// Source   section 3.1.1, "Min-edge selection"; the guard of reservation.cl is the first look of
+//          its compare-and-swap loop.
+// In       rows[n_slots], indices[n_slots], weights[n_slots].
+// In-out   parent[n]: paths get shorter, roots stay; reservations[n * RESERVATION_WORDS]; state:
+//          the lock.
 // Launch   any.
-// Needs    0 <= pass < RESERVATION_PASSES, in rising order.
+// Needs    0 <= pass < RESERVATION_PASSES, in rising order, one launch each.
+// Ensures  word `pass` of each reservation is the least among the edges that match the words
+//          before.
 kernel void edge_parallel_find_minima(const global uint *rows, const global uint *indices,
                                       const global weight_t *weights, global uint *parent,
                                       global uint *reservations, global uint *state, uint n,
@@ -82,14 +91,15 @@ kernel void edge_parallel_find_minima(const global uint *rows, const global uint
   }
 }
 
-// Contract: merge every supervertex with the one that its lightest edge leads to.
+// Merge every supervertex with the one at the other end of its winner.
 //
-// Source   section 3.1.1, "Contraction"; flags stand for the lists of the threads.
-// In       rows, indices[n_slots]; reservations[n], all passes done.
+// Source   section 3.1.1, "Contraction"; flags take the place of the threads' lists.
+// In       rows[n_slots], indices[n_slots]; reservations[n * RESERVATION_WORDS].
 // In-out   parent[n]; in_forest[n_slots]; state: the round's merges, 0 before; the lock.
 // Launch   any.
-// Ensures  an edge that two supervertices hold joins the forest once: edges held close no cycle, so
-//          the second merge alone finds one set.
+// Needs    all passes of the reservations.
+// Ensures  an edge that wins for two supervertices joins the forest once: winners close no cycle,
+//          so only the second merge finds one set.
 kernel void edge_parallel_contract(const global uint *rows, const global uint *indices,
                                    const global uint *reservations, global uint *parent,
                                    global uchar *in_forest, volatile global uint *state, uint n,

@@ -1,4 +1,5 @@
-// The three disjoint sets of MP (see edge_parallel.cl), by which edges find their supervertices.
+// The three kinds of disjoint sets of MP (edge_parallel.cl), by which edges find their
+// supervertices.
 //
 // Source: Ma and Wan, section 3.1.1, "Union-Find Implementation". Linking is randomised in all of
 // them, as everywhere here (union_find.cl); the paper does not say who is linked to whom.
@@ -21,8 +22,8 @@
 
 #if SETS == SETS_LOCKED
 
-// Memory is the holder's alone: it is read and written past caches, between the lock's fences.
-// Where the lock is lost, `vertex` comes back, and nothing that follows counts.
+// Only the work-item that has the lock uses the sets, past caches, between the lock's fences. If
+// the lock is lost, `vertex` is returned, and the solve is invalid.
 static inline uint sets_find(volatile global uint *parent, uint vertex,
                              volatile global uint *lock) {
   lock_wait_t wait = {0, 0};

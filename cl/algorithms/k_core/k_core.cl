@@ -92,6 +92,8 @@ kernel void k_core_count_rows(const global uint *indptr, const global uint *indi
 }
 
 // Order local memory and lists among the work-items of a work-group.
+//
+// Scope    the whole work-group.
 static inline void wg_barrier_lists(void) {
 #if WG_SIZE > 1
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

@@ -72,8 +72,8 @@ kernel void k_core_peel_neighbours(const global uint *indptr, const global uint 
       const uint position = lanes_claim_local(&n_queued, falls);
       const bool spills = falls && position >= space;
       if (falls && !spills) queue[position] = column;
-      const uint behind = lanes_claim_global(next + ROUND_SPILLED, spills);
-      if (spills) spilled[behind] = column;
+      const uint spill = lanes_claim_global(next + ROUND_SPILLED, spills);
+      if (spills) spilled[spill] = column;
     }
     wg_barrier_local();
     if (n_kept > 0) spent += max(total, (uint)WG_SIZE);

@@ -1,29 +1,30 @@
 // PMA: many workers grow trees at once, by Prim's algorithm as far as they get.
 //
 // Source: Nobari, Cao, Karras, Bressan 2012, Algorithms 2 (Partial Prim), 3 and 4 (how the lightest
-// edge is found). What becomes of the trees, its Algorithm 5, is in contraction.cl.
+// edge is found). Its Algorithm 5, which contracts the trees, is in contraction.cl.
 //
-// A tree claims vertices one at a time, each by the lightest edge that leads out of the tree, until
-// it has gamma of them, or no edge leads out, or that edge leads to another worker's tree: then the
-// root notes that contact. Vertices join their root, the root of a tree joins that of the tree that
-// it touched, and each note is a choice as edge_list.cl has them.
+// A tree claims one vertex at a time, each by the lightest edge that leads out of the tree. It
+// stops when it has gamma vertices, when no edge leads out, or when the edge leads to another
+// worker's tree. In the last case the root records that contact. Vertices join their root; the root
+// of a tree joins that of the tree that it touched. All these are choices as edge_list.cl has them.
 //
-// Every edge chosen is the forest's. It is the lightest of all that lead out of a set of vertices,
-// the tree's at that time (cut property; ranks are distinct). What other workers claim meanwhile
-// plays no part in that. So who gets a vertex first decides how trees are cut up, and with that how
-// many levels it takes, but never which edges come out.
+// Every chosen edge is in the forest: it is the lightest of all edges that lead out of a set of
+// vertices, the tree's at that time (cut property; ranks are distinct). Other workers' claims do
+// not matter for that. They decide how the vertices are divided into trees, and so the number of
+// levels, but never which edges are chosen.
 //
-// A tree stops at contact since from there on the vertices of the other would count too, and that
-// one may be growing. It loses nothing but time: every vertex with an edge is in a tree that chose
-// one at least (gamma >= 2), so a level at least halves the vertices that have edges.
+// A tree stops at contact, since from there on the other tree's vertices would count too, and that
+// tree may be growing. This costs only time: every vertex with an edge is in a tree that chose at
+// least one (gamma >= 2), so a level at least halves the vertices that have edges.
 //
-// Cycles are of two trees that touched by the same edge. Let tree after tree touch the next, round
-// to the first. A tree stops when it touches, so its contact is the lightest edge out of all that
-// it ever gets; it leads out of the next tree too, which has no vertex of the first; so the next
-// one's contact is as light or lighter. Round a cycle all are therefore one edge, and that has two
-// ends. Of the two roots contraction_break_cycles lets the lesser choose nothing.
+// Cycles have two trees that touched by the same edge. Proof: let trees touch one another in a
+// circle. A tree stops when it touches, so its contact is the lightest edge out of its final set.
+// That edge also leads out of the next tree, which has no vertex of the first. So the next tree's
+// contact is as light or lighter. Around the circle all contacts are therefore one edge, and that
+// has two ends. Of the two roots, contraction_break_cycles makes the lesser choose nothing.
 //
-// Nobody waits: a claim is one compare-and-swap, and whoever comes second goes its own way.
+// No worker waits: a claim is one compare-and-swap, and a worker that comes second goes on
+// otherwise.
 #include "device/edge_list.cl"
 #include "device/work_group.cl"
 
@@ -38,15 +39,17 @@
 #endif
 
 #define NO_OWNER UINT_MAX
-// In place of a member: no edge of its row leads out any more, nor ever will.
+// Replaces a member none of whose edges leads out; none ever will.
 #define NO_MEMBER UINT_MAX
 
-// List the rows of a level: where each begins and ends, and its edges as choices.
+// List the rows of a level: begin and end of each, and its edges as choices.
 //
-// In       pairs, ranks[n_entries], sorted by source.
+// In       pairs[n_entries], ranks[n_entries]: sorted by source.
 // In-out   rows[2 n]: begin and end of each; 0 before, and after for vertices without edges.
 // Out      edges[n_entries].
 // Launch   any.
+// Needs    pairs of `bits`.
+// Ensures  edges[i] = the choice of entry i.
 kernel void pma_list_rows(const global ulong *pairs, const global uint *ranks, global uint *rows,
                           global ulong *edges, uint n_entries, uint bits) {
   GRID_FOR(i, n_entries) {
@@ -60,9 +63,9 @@ kernel void pma_list_rows(const global ulong *pairs, const global uint *ranks, g
 
 // ------------------------------------------------------------------------------ worker scope
 //
-// A worker is a work-item or a lane group. Its lanes go the same way all the time: what they branch
-// on is the same for all of them, having come from a ballot, a broadcast or a minimum. What they
-// write they write all, the same words, so none needs to see what another wrote.
+// A worker is a work-item or a lane group. Its lanes are always in the same control flow:
+// conditions come from a ballot, a broadcast or a minimum, so they are the same in all lanes. All
+// lanes write the same words, so none needs to see another's write.
 
 #if WORKER_LANES == 1
 
@@ -89,7 +92,7 @@ static inline uint lowest_lane(uint ballot) {
   return 31 - clz(ballot & (~ballot + 1));
 }
 
-// A tree: which arrays it grows in, its root, and how many vertices it has.
+// A tree: its arrays, its root, and its number of vertices.
 typedef struct {
   const global uint2 *rows;       // [n]: begin and end of every row
   global ulong *edges;            // choices, row by row
@@ -98,37 +101,41 @@ typedef struct {
   uint root, size;
 } tree_t;
 
-// Claim a vertex that is none of the tree's for the root; return whose it is now.
+// Claim a vertex outside the tree for the root; return its owner now.
 //
-// All lanes try. One at most finds no owner; the others find the root that this one put there, or
-// all of them find the same other root: an owner is there to stay.
+// All lanes try. At most one finds no owner; the others find the root that it stored, or all find
+// the same other root: owners never change.
+//
+// Scope    a whole worker; result in every lane.
 static inline uint worker_claim(volatile global uint *owners, uint vertex, uint root) {
   const uint before = atomic_cmpxchg(&owners[vertex], NO_OWNER, root);
   return before == NO_OWNER ? root : before;
 }
 
-// Whether nobody has claimed a vertex yet.
+// Whether a vertex has no owner yet.
 //
-// Races with claims, which is benign: whoever finds it free still has to claim it, and one that has
-// an owner keeps it.
+// Races with claims, which is benign: a worker that finds it free still has to claim it, and a
+// vertex with an owner keeps it.
 static inline bool wi_is_free(const volatile global uint *owners, uint vertex) {
   return owners[vertex] == NO_OWNER;
 }
 
-// Whether an edge leads out of the tree that the row it stands in belongs to.
+// Whether an edge of a member's row leads out of the tree.
 //
-// Races with claims of other workers, which is benign: none of them makes the root an owner, and
-// the worker's own claims are behind it.
+// Races with claims of other workers, which is benign: none of them stores this root, and the
+// worker's own claims are complete.
 static inline bool wi_leads_out(const tree_t *tree, ulong edge) {
   return tree->owners[choice_vertex(edge)] != tree->root;
 }
 
 // The lightest edge of a row that leads out, or NO_CHOICE; *at becomes its position.
 //
-// A row has an edge at least, and is only touched by the worker that owns its vertex.
+// A row has at least one edge, and only the worker that owns its vertex uses it.
+//
+// Scope    a whole worker; results in every lane.
 #if ROWS_RISE
 
-// The first that leads out, from *at on: what is before lies within the tree for good.
+// The first that leads out, from *at on: edges before it lie within the tree for ever.
 static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
   const uint end = tree->rows[u].y;
   for (uint base = *at; base < end; base += WORKER_LANES) {
@@ -144,7 +151,7 @@ static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
 
 #else
 
-// Of all that lead out, which is moved to the front of the row.
+// The lightest of all that lead out; it is moved to the front of the row.
 static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
   const uint2 row = tree->rows[u];
   ulong best = NO_CHOICE;
@@ -157,7 +164,7 @@ static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
       where = i;
     }
   }
-  // Every lane has read its part, and all have what was in front, before any of them writes.
+  // Every lane has read its part, and all have the first edge, before any of them writes.
   const ulong front = tree->edges[row.x];
   const uint front_rank = worker_broadcast_u32(choice_rank(front), 0);
   const uint front_vertex = worker_broadcast_u32(choice_vertex(front), 0);
@@ -175,8 +182,10 @@ static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
 
 // The lightest edge that leads out of the tree, or NO_CHOICE.
 //
-// Each member's own one is at its position, and led out before the `newest` member joined; so only
-// those that lead to that one, and its own row, are searched.
+// Each member's lightest edge is at its position, and led out before the `newest` member joined. So
+// only the rows whose edge leads to that one, and its own row, are searched.
+//
+// Scope    a whole worker; result in every lane.
 static inline ulong worker_find_lightest(const tree_t *tree, uint newest) {
   ulong lightest = NO_CHOICE;
   for (uint base = 0; base < tree->size; base += WORKER_LANES) {
@@ -198,7 +207,9 @@ static inline ulong worker_find_lightest(const tree_t *tree, uint newest) {
   return worker_min_u64(lightest);
 }
 
-// Algorithm 2: grow a tree from its root, which is claimed; return the root's choice.
+// Algorithm 2: grow a tree from its claimed root; return the root's choice.
+//
+// Scope    a whole worker; result in every lane.
 static inline ulong worker_grow(tree_t *tree, global ulong *chosen, uint gamma) {
   uint newest = tree->root;
   if (tree->rows[newest].x == tree->rows[newest].y) return NO_CHOICE;
@@ -215,13 +226,17 @@ static inline ulong worker_grow(tree_t *tree, global ulong *chosen, uint gamma) 
   }
 }
 
-// Grow trees until every vertex is in one: worker w from the w-th of equal stretches of vertices.
+// Grow trees until every vertex is in one. Worker w starts from the w-th of n_workers equal ranges
+// of vertices.
 //
-// In       rows[n].
-// In-out   edges: rows may be put in another order; owners[n]: NO_OWNER before.
-// Out      chosen[n]; members[n_workers gamma]: the workers' own.
-// Launch   any; n_workers >= 1, gamma >= 2.
-// Needs    WORKER_LANES lanes that combine.
+// In       rows[n]: (begin, end).
+// In-out   edges: rows may be reordered; owners[n]: NO_OWNER before.
+// Out      chosen[n].
+// Temp     members[n_workers * gamma]: gamma entries a worker.
+// Launch   any; n_workers >= 1.
+// Needs    WORKER_LANES lanes that combine; gamma >= 2.
+// Ensures  every vertex has an owner; chosen[v] is as edge_list.cl says, and each chosen edge is in
+//          the forest.
 LANES_ATTRIBUTE
 kernel void pma_grow_trees(const global uint2 *rows, global ulong *edges,
                            volatile global uint *owners, global uint2 *members,

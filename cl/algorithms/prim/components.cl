@@ -1,27 +1,33 @@
-// The components of a graph, so that Prim's algorithm can grow trees in all of them at once.
+// The components of a graph, so that Prim's algorithm can grow trees in all of them at the same
+// time.
 #include "device/rows.cl"
 #include "device/union_find.cl"
 #include "device/work_group.cl"
 
-// Let every vertex be a set.
+// Make every vertex a set of its own.
 //
-// Out  sets[n].  Launch  any. O(n).
+// Out      sets[n].
+// Launch   any. O(n).
+// Needs    nothing.
+// Ensures  sets[v] = v.
 kernel void prim_components_separate(global uint *sets, uint n) {
   GRID_FOR(v, n) sets[v] = (uint)v;
 }
 
 // Join the sets of the ends of every edge.
 //
-// In       indptr, indices[n_slots]: rows of both directions.
+// In       indptr[n + 1], indices[n_slots]: rows of both directions.
 // In-out   sets[n]: parents of disjoint sets (device/union_find.cl).
 // Launch   any. O(n_slots log n).
+// Needs    prim_components_separate.
+// Ensures  two vertices are in one set if they are in one component.
 kernel void prim_components_unite(const global uint *indptr, const global uint *indices,
                                   volatile global uint *sets, uint n, uint n_slots) {
   GRID_FOR(number, SLOT_RUNS(n_slots, SLOT_RUN)) {
-    slot_run_t run;
-    slot_run_open(&run, indptr, n, n_slots, SLOT_RUN, (uint)number);
-    for (uint slot = run.begin; slot < run.end; ++slot) {
-      const uint row = slot_run_row(&run, indptr, slot);
+    slot_run_t segment;
+    slot_run_open(&segment, indptr, n, n_slots, SLOT_RUN, (uint)number);
+    for (uint slot = segment.begin; slot < segment.end; ++slot) {
+      const uint row = slot_run_row(&segment, indptr, slot);
       const uint column = indices[slot];
       if (column <= row) continue;
       wi_unite(sets, wi_find_halving(sets, row), wi_find_halving(sets, column));
@@ -29,16 +35,24 @@ kernel void prim_components_unite(const global uint *indptr, const global uint *
   }
 }
 
-// Find the set of every vertex.
+// Find the root of every vertex.
 //
-// In  sets[n].  Out  roots[n].  Launch  any.
+// In       sets[n].
+// Out      roots[n].
+// Launch   any.
+// Needs    prim_components_unite.
+// Ensures  roots[v] = the root of v's component.
 kernel void prim_components_find_roots(const global uint *sets, global uint *roots, uint n) {
   GRID_FOR(v, n) roots[v] = wi_find(sets, (uint)v);
 }
 
-// Mark where a component begins in the vertices sorted by root.
+// Flag the first vertex of every component in the list of vertices sorted by root.
 //
-// In  roots[n], sorted.  Out  heads[n].  Launch  any.
+// In       roots[n]: sorted.
+// Out      heads[n].
+// Launch   any.
+// Needs    roots rise.
+// Ensures  heads[i] = 1 where a component begins, else 0.
 kernel void prim_components_mark_heads(const global uint *roots, global uchar *heads, uint n) {
   GRID_FOR(i, n) heads[i] = i == 0 || roots[i - 1] != roots[i];
 }

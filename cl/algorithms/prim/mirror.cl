@@ -1,13 +1,17 @@
 // Both directions of edges as rows, of a graph that stores each edge once.
 //
-// Rows of the result: first the mirror images, which lead to lesser vertices, then the row as it
-// was. Both parts rise, since the images were sorted stably by the vertex that they lead from; so
-// the result does. A loop has an image, too, which does no harm where rows are only looked at.
+// A row of the result has first the mirror slots, which lead to lesser vertices, then the row as it
+// was. Both parts rise, since the mirror slots were sorted stably by the vertex that they lead
+// from. So the result rises. A loop has a mirror slot, too, which does no harm where rows are only
+// read.
+//
+//     stored    row 0: 1 2    row 1: 2    row 2: -
+//     result    row 0: 1 2    row 1: 0 2  row 2: 0 1
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// An image: the vertex that it leads to, and its weight, which goes along lest it be looked up.
+// A mirror slot (image): the vertex that it leads to, and its weight, which saves a lookup.
 #if WEIGHT_BITS == 64
 typedef ulong2 image_t;
 #define IMAGE(target, weight) ((image_t)(target, weight))
@@ -20,19 +24,21 @@ typedef ulong image_t;
 #define IMAGE_WEIGHT(image) ((weight_t)(image))
 #endif
 
-// List the images, and the vertex that each leads from.
+// List the mirror slots, and the vertex that each leads from.
 //
-// In       indptr, indices, weights[n_slots].
-// Out      sources, images[n_slots].
+// In       indptr[n + 1], indices[n_slots], weights[n_slots].
+// Out      sources[n_slots], images[n_slots].
 // Launch   any. O(n_slots + n_slots log n / SLOT_RUN).
+// Needs    each edge is stored once.
+// Ensures  sources[slot] = the slot's column; images[slot] = its row and its weight.
 kernel void prim_mirror_list(const global uint *indptr, const global uint *indices,
                              const global weight_t *weights, global uint *sources,
                              global image_t *images, uint n, uint n_slots) {
   GRID_FOR(number, SLOT_RUNS(n_slots, SLOT_RUN)) {
-    slot_run_t run;
-    slot_run_open(&run, indptr, n, n_slots, SLOT_RUN, (uint)number);
-    for (uint slot = run.begin; slot < run.end; ++slot) {
-      const uint row = slot_run_row(&run, indptr, slot);
+    slot_run_t segment;
+    slot_run_open(&segment, indptr, n, n_slots, SLOT_RUN, (uint)number);
+    for (uint slot = segment.begin; slot < segment.end; ++slot) {
+      const uint row = slot_run_row(&segment, indptr, slot);
       sources[slot] = indices[slot];
       images[slot] = IMAGE(row, weights[slot]);
     }
@@ -41,19 +47,24 @@ kernel void prim_mirror_list(const global uint *indptr, const global uint *indic
 
 // Find where rows of the result begin.
 //
-// In  indptr[n + 1]; sources[n_slots], sorted.  Out  rows[n + 1].  Launch  any. O(n log n_slots).
+// In       indptr[n + 1]; sources[n_slots]: sorted.
+// Out      rows[n + 1].
+// Launch   any. O(n log n_slots).
+// Needs    sources rise.
+// Ensures  rows[v] = slots and mirror slots of rows before v.
 kernel void prim_mirror_find_rows(const global uint *indptr, const global uint *sources,
                                   global uint *rows, uint n, uint n_slots) {
   GRID_FOR(v, (ulong)n + 1)
     rows[v] = indptr[v] + wi_find_column(sources, 0, n_slots, (uint)v);
 }
 
-// Put the images into the rows of the result.
+// Store the mirror slots into the rows of the result.
 //
-// In       indptr[n + 1]; sources, images[n_slots]: sorted.
-// Out      both, both_weights[2 n_slots]: at the columns and weights of images.
+// In       indptr[n + 1]; sources[n_slots], images[n_slots]: sorted by source.
+// Out      both[2 n_slots], both_weights[2 n_slots]: at the mirror slots.
 // Launch   any.
-// Ensures  an image stands behind the images before it and all slots of earlier rows.
+// Needs    prim_mirror_list and a stable sort by source.
+// Ensures  a mirror slot comes after the mirror slots before it and all slots of earlier rows.
 kernel void prim_mirror_put_images(const global uint *indptr, const global uint *sources,
                                    const global image_t *images, global uint *both,
                                    global weight_t *both_weights, uint n_slots) {
@@ -64,22 +75,23 @@ kernel void prim_mirror_put_images(const global uint *indptr, const global uint 
   }
 }
 
-// Put the slots of the graph into the rows of the result.
+// Store the slots of the graph into the rows of the result.
 //
-// In       indptr, indices, weights: the graph; rows[n + 1].
-// Out      both, both_weights[2 n_slots]: at the columns and weights of slots.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; rows[n + 1].
+// Out      both[2 n_slots], both_weights[2 n_slots]: at the slots of the graph.
 // Launch   any. O(n_slots + n_slots log n / SLOT_RUN).
-// Ensures  a slot stands behind all earlier ones and the images of its row and of earlier ones.
+// Needs    prim_mirror_find_rows.
+// Ensures  a slot comes after all earlier ones and the mirror slots of its row and of earlier rows.
 kernel void prim_mirror_put_slots(const global uint *indptr, const global uint *indices,
                                   const global weight_t *weights, const global uint *rows,
                                   global uint *both, global weight_t *both_weights, uint n,
                                   uint n_slots) {
   GRID_FOR(number, SLOT_RUNS(n_slots, SLOT_RUN)) {
-    slot_run_t run;
-    slot_run_open(&run, indptr, n, n_slots, SLOT_RUN, (uint)number);
-    for (uint slot = run.begin; slot < run.end; ++slot) {
-      const uint row = slot_run_row(&run, indptr, slot);
-      const uint at = slot + (rows[row + 1] - run.row_end);
+    slot_run_t segment;
+    slot_run_open(&segment, indptr, n, n_slots, SLOT_RUN, (uint)number);
+    for (uint slot = segment.begin; slot < segment.end; ++slot) {
+      const uint row = slot_run_row(&segment, indptr, slot);
+      const uint at = slot + (rows[row + 1] - segment.row_end);
       both[at] = indices[slot];
       both_weights[at] = weights[slot];
     }

@@ -1,35 +1,40 @@
 // Prim's algorithm: a tree grows by the lightest edge that leaves it, one vertex after the other.
 //
 // Source: R. C. Prim, "Shortest connection networks and some generalizations", Bell System
-// Technical Journal 36 (1957). tree.cl says what is kept; heap.cl and array.cl find the lightest
-// edge, each in its own way.
+// Technical Journal 36 (1957). tree.cl has the words of vertices; heap.cl and array.cl find the
+// lightest edge, each in its own way.
 #include "algorithms/prim/array.cl"
 #include "algorithms/prim/heap.cl"
 #include "algorithms/prim/tree.cl"
 #include "device/rows.cl"
 
-// Let there be one patch, of all vertices, and nothing in a tree.
+// Make one patch of all vertices, with nothing in a tree.
 //
 // Out      vertices[n]: of patches, one after the other; offsets[1]: where patches begin in it;
-//          parents, places, held[n]; unfinished[1]: 0.
+//          parents[n], positions[n], lightest[n]; unfinished[1].
 // Launch   any. O(n).
+// Needs    nothing.
+// Ensures  vertices[v] = v; parents[v] = PRIM_NONE; positions[v] = PRIM_UNMET; lightest[v] =
+//          PRIM_KEY_MAX; offsets[0] = unfinished[0] = 0.
 kernel void prim_initialise(global uint *vertices, global uint *offsets, global uint *parents,
-                            global uint *places, global prim_key_t *held,
+                            global uint *positions, global prim_key_t *lightest,
                             global uint *unfinished, uint n) {
   GRID_FOR(v, n) {
     vertices[v] = (uint)v;
     parents[v] = PRIM_NONE;
-    places[v] = PRIM_UNMET;
-    held[v] = PRIM_KEY_MAX;
+    positions[v] = PRIM_UNMET;
+    lightest[v] = PRIM_KEY_MAX;
   }
   if (get_global_id(0) == 0) offsets[0] = unfinished[0] = 0;
 }
 
 // Put the edges of all trees into the forest: of parallel ones that of the least (key, slot).
 //
-// In       indptr, indices, weights: rows, sorted; parents[n].
-// In-out   in_forest[n_slots]: set to 1 at the upper slots of the edges, by one writer each.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: rows, sorted; parents[n].
+// In-out   in_forest[n_slots]: 0 before; one writer for each edge.
 // Launch   any. O(n log n), and O(1) for every edge parallel to one of the forest.
+// Needs    all trees are complete.
+// Ensures  in_forest[slot] = 1 at the upper slot of each forest edge.
 kernel void prim_mark_edges(const global uint *indptr, const global uint *indices,
                             const global weight_t *weights, const global uint *parents,
                             global uchar *in_forest, uint n) {

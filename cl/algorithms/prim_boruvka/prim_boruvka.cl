@@ -3,8 +3,8 @@
 //
 // Source: Sun and Skadron 2013, section 6.
 //
-// The list is that of boruvka.cl: pairs, u << bits | v, each in both directions and no pair twice,
-// sorted; ranks, the edges' places in the total order, which are their weights from here on.
+// The list is that of boruvka.cl: pairs, u << bits | v, both directions of each, none twice,
+// sorted; and ranks, the edges' positions in the total order, which are their weights from here on.
 #include "device/rows.cl"
 #include "device/work_group.cl"
 
@@ -13,9 +13,13 @@ static inline uint entry_target(ulong pair, uint bits) {
   return (uint)(pair & ((1ul << bits) - 1));
 }
 
-// Find where every vertex's entries begin: before the first whose source is not less.
+// Find where every vertex's entries begin.
 //
-// In  pairs[n_entries].  Out  indptr[n + 1].  Launch  any. O(n log n_entries).
+// In       pairs[n_entries].
+// Out      indptr[n + 1].
+// Launch   any. O(n log n_entries).
+// Needs    pairs rise.
+// Ensures  indptr[u] = the first entry whose source is not less than u.
 kernel void prim_boruvka_find_rows(const global ulong *pairs, global uint *indptr, uint n,
                                    uint n_entries, uint bits) {
   GRID_FOR(u, (ulong)n + 1) {
@@ -31,7 +35,11 @@ kernel void prim_boruvka_find_rows(const global ulong *pairs, global uint *indpt
 
 // List the targets of the entries.
 //
-// In  pairs[n_entries].  Out  indices[n_entries].  Launch  any.
+// In       pairs[n_entries].
+// Out      indices[n_entries].
+// Launch   any.
+// Needs    pairs of `bits`.
+// Ensures  indices[i] = the vertex at the other end of entry i.
 kernel void prim_boruvka_list_targets(const global ulong *pairs, global uint *indices,
                                       uint n_entries, uint bits) {
   GRID_FOR(i, n_entries) indices[i] = entry_target(pairs[i], bits);
@@ -39,10 +47,12 @@ kernel void prim_boruvka_list_targets(const global ulong *pairs, global uint *in
 
 // Put the edges of all trees into the forest.
 //
-// In       indptr, indices, ranks: rows, sorted; parents[n]: all ones for roots; slots[m]: of
-//          ranks.
-// In-out   in_forest[n_slots]: set to 1 at the slots of the edges, by one writer each.
+// In       indptr[n + 1], indices[n_entries], ranks[n_entries]: rows, sorted; parents[n]: all ones
+//          for roots; slots[m]: of ranks.
+// In-out   in_forest[n_slots]: 0 before; one writer for each edge.
 // Launch   any. O(n log n).
+// Needs    all trees are complete.
+// Ensures  in_forest[slot] = 1 for the slot of each tree edge.
 kernel void prim_boruvka_mark_edges(const global uint *indptr, const global uint *indices,
                                     const global uint *ranks, const global uint *parents,
                                     const global uint *slots, global uchar *in_forest, uint n) {

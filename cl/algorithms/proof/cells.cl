@@ -1,7 +1,7 @@
-// proof: what pairs of vertices of a complete graph weigh, stored or computed from points.
+// proof: the weights of pairs of vertices of a complete graph, stored or computed from points.
 //
-// A measure orders as keys do, but for measures that share a key. Of points it is the square of the
-// distance, or, where the order is reversed, its negative.
+// Measures order like keys, except that different measures may have one key. The measure of points
+// is the square of the distance, or, where the order is reversed, its negative.
 #ifndef CLMST_ALGORITHMS_PROOF_CELLS
 #define CLMST_ALGORITHMS_PROOF_CELLS
 
@@ -17,13 +17,12 @@ typedef weight_t measure_t;
 
 typedef distance_key_t cell_key_t;
 
-// Of squares: more than rounding can do to them, relative and near zero.
+// Bounds of the rounding errors of squares: relative, and near zero.
 #define SQUARE_SLACK 1e-14
 #define SQUARE_SLACK_AT_ZERO 1e-300
 
-// The measure of the pair (u, v). `cells` are the rows of the matrix from `first_row` on; of
-// points, their coordinates, one dimension behind the other, then the steps of great-circle
-// distances.
+// The measure of the pair (u, v). `cells`: the rows of the matrix from `first_row` on; of points,
+// all coordinates, one dimension after the other, then the steps of great-circle distances.
 static inline measure_t cell_measure(const global cell_t *cells, uint n, uint first_row, uint u,
                                      uint v) {
 #if METRIC

@@ -2,7 +2,7 @@
 #include "algorithms/proof/records.cl"
 #include "device/weight_key.cl"
 
-// Whether a claimed slot is no edge, or not behind the one before it.
+// Whether a claimed slot is no edge, or does not come after the one before it.
 static inline bool claim_is_wrong(const global uint *indptr, const global uint *indices,
                                   const global uint *slots, const global uint2 *ends, uint i,
                                   uint n, uint n_slots) {
@@ -13,11 +13,13 @@ static inline bool claim_is_wrong(const global uint *indptr, const global uint *
   return slot < indptr[edge.x] || slot >= indptr[edge.x + 1] || indices[slot] != edge.y;
 }
 
-// The keys of the claimed edges, for ranks of 64-bit weights.
+// Look up the keys of the claimed edges, for ranks of 64-bit weights.
 //
 // In       weights[n_slots], slots[k].
-// Out      keys[k], numbers[k]: 0, 1, 2 ...
+// Out      keys[k], numbers[k].
 // Launch   any.
+// Needs    nothing; slots may be wrong.
+// Ensures  keys[i] = the key of claimed edge i, 0 if its slot does not exist; numbers[i] = i.
 kernel void proof_claim_list_keys(const global weight_t *weights, const global uint *slots,
                                   global weight_t *keys, global uint *numbers, uint n_slots,
                                   uint k) {
@@ -29,12 +31,14 @@ kernel void proof_claim_list_keys(const global weight_t *weights, const global u
 
 // Check the claim, list its edges, and offer them to their ends.
 //
-// In       the graph; the claim: slots[k], ends[k]; ranks[k] if weights have 64 bits; words[k] if
-//          has_words: the weights that the forest says it has.
-// Out      records, lengths: segments of `stride` places; state[STATE_CLAIM].
-// In-out   least.
-// Launch   a work-group a segment.
-// Ensures  where no claim is wrong, slots rise strictly, and each is an edge.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; the claim: slots[k],
+//          ends[k]; ranks[k]: of 64-bit weights; words[k]: if has_words, the weights that the
+//          forest claims.
+// Out      records[work-groups * stride], lengths[work-groups]: a segment for each work-group.
+// In-out   state[STATE_CLAIM]: lowered to the first wrong entry; least[n]: lowered.
+// Launch   a work-group for each segment.
+// Needs    proof_tree_begin.
+// Ensures  if no entry is wrong, slots rise strictly, and each is an edge.
 kernel void proof_claim_list(const global uint *indptr, const global uint *indices,
                              const global weight_t *weights, const global uint *slots,
                              const global uint2 *ends, const global uint *ranks,
@@ -61,7 +65,7 @@ kernel void proof_claim_list(const global uint *indptr, const global uint *indic
       if (is_wrong) atomic_min_u32(state + STATE_CLAIM, i);
       records[i] = record;
     }
-    // Each work-item offers what it has listed itself, or is alone.
+    // Each work-item offers the edges that it has listed itself, so no barrier is needed.
     records_offer(records, tile, end, least, 0, lowering);
   }
   if (get_local_id(0) == 0) lengths[get_group_id(0)] = last - first;

@@ -1,17 +1,25 @@
 // proof: every edge of the graph against the tree of the forest (state.cl).
 //
-// An edge that comes behind the greatest edge on the way of either end to the top of one tree comes
-// behind the greatest on its path. The others, few as a rule, climb until their ways meet.
+// An edge is rightly left out if it comes after the greatest edge on the forest path between its
+// ends. That holds if it comes after the greatest edge on the path from either end to the top of
+// one tree. The few other edges climb until their paths meet:
+//
+//              top            reach[u] = max(a, c): the greatest word on the path from u to the top
+//             /    .          edge (u, v): after max(reach[u], reach[v]): rightly left out;
+//          c .      d .         else compare with max(a, b), then climb: u = v's parent?
+//           x          y
+//          a . b
+//           u   v
 #include "algorithms/proof/state.cl"
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 
-// Slots of a tile, and how many slots of one a work-item takes.
+// Slots of a tile.
 #define EDGES_TILE 1024
 
 // The tree of the forest: parents and order words of nodes; of vertices, the greatest word on the
-// way to the top, and the top. Where weights have 64 bits, the keys of forest edges by rank, and
-// the key of each vertex's greatest word.
+// path to the top, and the top. For 64-bit weights, the keys of forest edges by rank, and the key
+// of each vertex's greatest word.
 typedef struct {
   const global uint *parents;
   const global ulong *orders, *reaches;
@@ -31,8 +39,8 @@ static inline bool edge_is_before(const tree_t *tree, weight_t key, uint slot, u
 #endif
 }
 
-// Whether the ways of two vertices to the top tell that an edge between them is rightly left out.
-static inline bool edge_is_settled(const tree_t *tree, weight_t key, uint slot, uint u, uint v) {
+// Whether the paths of two vertices to the top show that an edge between them is rightly left out.
+static inline bool edge_is_left_out(const tree_t *tree, weight_t key, uint slot, uint u, uint v) {
   const bool joins = tree->has_trees ? tree->tops[u] != tree->tops[v] : false;
 #if WEIGHT_BITS == 64
   const weight_t reach_key = max(tree->reach_keys[u], tree->reach_keys[v]);
@@ -41,8 +49,8 @@ static inline bool edge_is_settled(const tree_t *tree, weight_t key, uint slot, 
   return !joins & !edge_is_before(tree, key, slot, max(tree->reaches[u], tree->reaches[v]));
 }
 
-// Climb a level: whether the edge proves the forest wrong. *x and *y become equal where it has been
-// found right.
+// Climb a level; return whether the edge proves the forest wrong. *x and *y become equal where the
+// paths meet.
 static inline bool edge_climb(const tree_t *tree, weight_t key, uint slot, uint *x, uint *y) {
   const uint parent_x = tree->parents[*x], parent_y = tree->parents[*y];
   if (parent_x == NO_PARENT || parent_y == NO_PARENT) return true;  // another tree
@@ -53,12 +61,14 @@ static inline bool edge_climb(const tree_t *tree, weight_t key, uint slot, uint 
 }
 
 #if WEIGHT_BITS == 64
-// The key of each vertex's greatest word, so that most edges are compared without their rank.
+// Look up the key of each vertex's greatest word, so that most edges are compared without ranks.
 //
 // In       reaches[n], keys[k].
-// Out      reach_keys[n]: the least key where there is no word, the greatest for vertices without
-//          forest edges; edges that tie are compared by the words.
+// Out      reach_keys[n].
 // Launch   any.
+// Needs    proof_tree_descend of level 0.
+// Ensures  reach_keys[v] = the key of reaches[v]; the least key without a word, the greatest for
+//          vertices without forest edges. Edges that tie are compared by the words.
 kernel void proof_edges_find_reach_keys(const global ulong *reaches, const global weight_t *keys,
                                         global weight_t *reach_keys, uint n) {
   GRID_FOR(v, n) {
@@ -68,11 +78,13 @@ kernel void proof_edges_find_reach_keys(const global ulong *reaches, const globa
 }
 #endif
 
-// The row of the first slot of each tile; the last row behind the last tile.
+// Find the row of the first slot of each tile; after the last tile, the last row.
 //
 // In       indptr[n + 1].
 // Out      tiles[n_tiles + 1].
 // Launch   any.
+// Needs    n > 0.
+// Ensures  tiles[t] = the row of slot t * EDGES_TILE; tiles[n_tiles] = n - 1.
 kernel void proof_edges_find_rows(const global uint *indptr, global uint *tiles, uint n,
                                   uint n_tiles) {
   GRID_FOR(t, n_tiles + 1)
@@ -81,9 +93,14 @@ kernel void proof_edges_find_rows(const global uint *indptr, global uint *tiles,
 
 // Check every edge that is stored with column > row.
 //
-// In       the graph; the claim: slots[k], all edges; the tree; tiles.
-// Out      state[STATE_SLOT]: the least slot whose edge proves the forest wrong, if there is one.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: the claim;
+//          tiles[n_tiles + 1]; parents, orders: of all nodes; reaches[n], tops[n]; keys[k],
+//          reach_keys[n]: of 64-bit weights.
+// In-out   state[STATE_SLOT]: NO_FAULT before.
 // Launch   any.
+// Needs    proof_tree_descend of all levels; the claim has no wrong entry.
+// Ensures  state[STATE_SLOT] = the least slot whose edge proves the forest wrong; NO_FAULT if none
+//          does.
 kernel void proof_edges_check(const global uint *indptr, const global uint *indices,
                               const global weight_t *weights, const global uint *slots,
                               const global uint *tiles, const global uint *parents,
@@ -101,13 +118,13 @@ kernel void proof_edges_check(const global uint *indptr, const global uint *indi
   uint row = begin < end ? tiles[begin] : 0, next_row = row + 1;
   for (uint tile = begin; tile < end; ++tile) {
     const uint first = tile * EDGES_TILE, length = min(n_slots - first, (uint)EDGES_TILE);
-    // Rows mark where they begin; of several that do so in one place the last has slots.
+    // Rows mark where they begin; of several that begin at one slot the last has slots.
     for (uint i = 0; i < length; ++i) rows[i] = 0;
     for (; next_row < n && indptr[next_row] < first + length; ++next_row)
       rows[indptr[next_row] - first] = next_row;
     for (uint i = 0; i < length; ++i) xs[i] = 0;
     for (; at < k && slots[at] < first + length; ++at) xs[slots[at] - first] = 1;
-    // One thing at a time, without branches, so that many trips to memory are under way at once.
+    // One step for the whole tile at a time, without branches, so that many loads are under way.
     uint n_picked = 0;
     for (uint i = 0; i < length; ++i) {
       rows[i] = row = max(row, rows[i]);
@@ -120,21 +137,21 @@ kernel void proof_edges_check(const global uint *indptr, const global uint *indi
       picked[n_climbing] = i;
       xs[n_climbing] = u;
       ys[n_climbing] = v;
-      n_climbing += !edge_is_settled(&tree, weight_key(weights[slot]), slot, u, v);
+      n_climbing += !edge_is_left_out(&tree, weight_key(weights[slot]), slot, u, v);
     }
     while (n_climbing > 0) {
-      uint n_left = 0;
+      uint n_remaining = 0;
       for (uint p = 0; p < n_climbing; ++p) {
         const uint slot = first + picked[p];
         uint x = xs[p], y = ys[p];
         const bool is_wrong = edge_climb(&tree, weight_key(weights[slot]), slot, &x, &y);
         fault = is_wrong ? min(fault, slot) : fault;
-        picked[n_left] = picked[p];
-        xs[n_left] = x;
-        ys[n_left] = y;
-        n_left += (x != y) & !is_wrong;
+        picked[n_remaining] = picked[p];
+        xs[n_remaining] = x;
+        ys[n_remaining] = y;
+        n_remaining += (x != y) & !is_wrong;
       }
-      n_climbing = n_left;
+      n_climbing = n_remaining;
     }
   }
 #else
@@ -145,7 +162,7 @@ kernel void proof_edges_check(const global uint *indptr, const global uint *indi
       const uint slot = first + i, u = wi_find_row(indptr, low, high, slot), v = indices[slot];
       if (v <= u) continue;  // a loop, or the second direction of an edge
       const weight_t key = weight_key(weights[slot]);
-      if (edge_is_settled(&tree, key, slot, u, v)) continue;
+      if (edge_is_left_out(&tree, key, slot, u, v)) continue;
       uint x = u, y = v;
       while (x != y) {  // so do forest edges
         if (!edge_climb(&tree, key, slot, &x, &y)) continue;

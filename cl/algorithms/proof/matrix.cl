@@ -1,40 +1,41 @@
 // proof: a forest of a complete graph: the claim, and every pair against the tree (state.cl).
 //
 // Pairs are ordered by (key, u, v). The first half of an order word is the rank of a forest edge
-// among all, from 1 on, the second its number in the claim.
+// among all, from 1 on; the second half is its index in the claim.
 #include "algorithms/proof/cells.cl"
 #include "algorithms/proof/records.cl"
 
-// Pairs that are left after the first look are found by climbing, unless these are more than this
-// share of the nodes: then one pass over all nodes finds the ways of a vertex to all others.
+// Pairs that remain after the first test are checked by climbing. If they are more than this part
+// of the nodes, one pass over all nodes finds the greatest edges from a vertex to all others
+// instead.
 #define CLIMBS_PER_NODE 12
 
-// Columns of which is asked first whether all pairs with a vertex are settled.
+// Columns that are first tested together.
 #define PAIR_BLOCK 64u
 
 #if METRIC == 0 && WG_SIZE == 1
 // Sixteen cells, or their keys.
 #if WEIGHT_BITS == 8
-typedef uchar16 run_t;
-#define AS_RUN as_uchar16
+typedef uchar16 cells16_t;
+#define AS_CELLS16 as_uchar16
 #elif WEIGHT_BITS == 16
-typedef ushort16 run_t;
-#define AS_RUN as_ushort16
+typedef ushort16 cells16_t;
+#define AS_CELLS16 as_ushort16
 #elif WEIGHT_BITS == 32
-typedef uint16 run_t;
-#define AS_RUN as_uint16
+typedef uint16 cells16_t;
+#define AS_CELLS16 as_uint16
 #else
-typedef ulong16 run_t;
-#define AS_RUN as_ulong16
+typedef ulong16 cells16_t;
+#define AS_CELLS16 as_ulong16
 #endif
 
 // weight_key of each.
-static inline run_t run_keys(run_t bits) {
+static inline cells16_t cells16_keys(cells16_t bits) {
 #if WEIGHT_KIND == WEIGHT_SIGNED
-  bits ^= (run_t)(WEIGHT_SIGN);
+  bits ^= (cells16_t)(WEIGHT_SIGN);
 #elif WEIGHT_KIND == WEIGHT_FLOAT
-  bits &= ~AS_RUN(bits == (run_t)(WEIGHT_SIGN));  // -0.0
-  bits ^= AS_RUN(bits >= (run_t)(WEIGHT_SIGN)) | (run_t)(WEIGHT_SIGN);
+  bits &= ~AS_CELLS16(bits == (cells16_t)(WEIGHT_SIGN));  // -0.0
+  bits ^= AS_CELLS16(bits >= (cells16_t)(WEIGHT_SIGN)) | (cells16_t)(WEIGHT_SIGN);
 #endif
 #if WEIGHT_DESCENDING
   bits = ~bits;
@@ -43,7 +44,7 @@ static inline run_t run_keys(run_t bits) {
 }
 #endif
 
-// The tree of the forest; by rank, the keys and the numbers of forest edges, whose ends are known.
+// The tree of the forest; by rank, the keys of forest edges, and their indices in `ends`.
 typedef struct {
   const global uint *parents;
   const global ulong *orders;
@@ -61,10 +62,10 @@ static inline bool pair_is_before(const tree_t *tree, cell_key_t key, uint u, ui
   return u < edge.x || (u == edge.x && v < edge.y);
 }
 
-// Whether a pair comes behind all edges on the ways of its ends to the top, by its measure and the
-// greater limit of the two. `ties_last`: forest edges are all in rows before it, so it is behind
-// those of its own key as well.
-static inline bool pair_is_settled(measure_t measure, measure_t limit, bool ties_last) {
+// Whether a pair comes after all edges on the paths of its ends to the top, by its measure and the
+// greater of their limits. `ties_last`: all forest edges are in rows before it, so it also comes
+// after those of its own key.
+static inline bool pair_is_after(measure_t measure, measure_t limit, bool ties_last) {
 #if METRIC
   return measure > limit;
 #else
@@ -73,24 +74,24 @@ static inline bool pair_is_settled(measure_t measure, measure_t limit, bool ties
 }
 
 #if WG_SIZE == 1
-// Whether the pairs of a vertex with PAIR_BLOCK others from `v` on are all settled, by vectors.
-static inline bool pairs_are_settled(const global cell_t *cells, const global measure_t *limits,
-                                     measure_t limit, uint n, uint first_row, uint u, uint v,
-                                     bool ties_last) {
+// The same for all pairs of a vertex with PAIR_BLOCK others from `v` on, by vectors.
+static inline bool pairs_are_after(const global cell_t *cells, const global measure_t *limits,
+                                   measure_t limit, uint n, uint first_row, uint u, uint v,
+                                   bool ties_last) {
 #if METRIC
-  uint is_left = 0;
+  uint remains = 0;
   for (uint i = v; i < v + PAIR_BLOCK; ++i)
-    is_left |= !(cell_measure(cells, n, first_row, u, i) > max(limit, limits[i]));
-  return !is_left;
+    remains |= !(cell_measure(cells, n, first_row, u, i) > max(limit, limits[i]));
+  return !remains;
 #else
   const global cell_t *row = cells + (size_t)(u - first_row) * n + v;
-  run_t is_left = 0;
+  cells16_t remains = 0;
   for (uint i = 0; i < PAIR_BLOCK / 16; ++i) {
-    const run_t keys = run_keys(vload16(i, row));
-    const run_t bounds = max((run_t)limit, vload16(i, limits + v));
-    is_left |= ties_last ? AS_RUN(keys < bounds) : AS_RUN(keys <= bounds);
+    const cells16_t keys = cells16_keys(vload16(i, row));
+    const cells16_t bounds = max((cells16_t)limit, vload16(i, limits + v));
+    remains |= ties_last ? AS_CELLS16(keys < bounds) : AS_CELLS16(keys <= bounds);
   }
-  return !any(is_left >= (run_t)(WEIGHT_SIGN));
+  return !any(remains >= (cells16_t)(WEIGHT_SIGN));
 #endif
 }
 #endif
@@ -108,10 +109,13 @@ static inline uint path_greatest(const tree_t *tree, uint x, uint y) {
 
 // Check the claim, and list the keys of its edges whose rows are in a panel.
 //
-// In       ends[k]; cells: the rows [first_row, first_row + n_rows).
-// Out      keys[k], where they are in the panel; numbers[k]: 0, 1, 2 ...; state[STATE_CLAIM].
+// In       ends[k]; cells: the rows [first_row, first_row + n_rows); of points, all coordinates.
+// Out      keys[k]: those in the panel; numbers[k].
+// In-out   state[STATE_CLAIM]: lowered to the first wrong entry.
 // Launch   any, once a panel.
-// Ensures  where no claim is wrong, ends rise strictly in the order (u, v), and u < v < n.
+// Needs    nothing; the claim may be wrong.
+// Ensures  numbers[i] = i. If no entry is wrong, ends rise strictly in the order (u, v), and u < v
+//          < n.
 kernel void proof_matrix_list_keys(const global cell_t *cells, const global uint2 *ends,
                                    global cell_key_t *keys, global uint *numbers,
                                    volatile global uint *state, uint n, uint first_row,
@@ -133,10 +137,12 @@ kernel void proof_matrix_list_keys(const global cell_t *cells, const global uint
 // List the claimed edges with their ranks, and offer them to their ends.
 //
 // In       ends[k]; ranks[k].
-// Out      records, lengths: segments of `stride` places.
-// In-out   least.
-// Launch   a work-group a segment.
-// Needs    no claim is wrong.
+// Out      records[work-groups * stride], lengths[work-groups]: a segment for each work-group.
+// In-out   least[n]: lowered.
+// Launch   a work-group for each segment.
+// Needs    no claim is wrong; proof_tree_begin.
+// Ensures  every edge is listed once; least[v] is at most every edge of v, as far as the first pass
+//          goes.
 kernel void proof_matrix_list(const global uint2 *ends, const global uint *ranks,
                               volatile global uint *least, global record_t *records,
                               global uint *lengths, uint k, uint stride) {
@@ -152,11 +158,13 @@ kernel void proof_matrix_list(const global uint2 *ends, const global uint *ranks
   if (get_local_id(0) == 0) lengths[get_group_id(0)] = last - first;
 }
 
-// The measure above which pairs of a vertex come behind all edges on its way to the top.
+// Compute the measure above which pairs of a vertex come after all edges on its path to the top.
 //
-// In       reaches[n], keys[k]; cells: of points, all there is; else any.
+// In       reaches[n], keys[k]; cells: of points, all coordinates; else any.
 // Out      limits[n].
 // Launch   any.
+// Needs    proof_tree_descend of level 0.
+// Ensures  a pair of v with a measure above limits[v] comes after the edge of reaches[v].
 kernel void proof_matrix_find_limits(const global cell_t *cells, const global ulong *reaches,
                                      const global cell_key_t *keys, global measure_t *limits,
                                      uint n) {
@@ -165,41 +173,45 @@ kernel void proof_matrix_find_limits(const global cell_t *cells, const global ul
 
 // Compare every pair of a panel with the forest.
 //
-// In       cells: the rows [first_row, first_row + n_rows); limits[n]; the tree, of n_nodes; ends:
-//          rising.
-// Out      state[STATE_SLOT]: the least vertex with a pair that proves the forest wrong, if any.
-// Temp     greatest[n_nodes], left[n] for each work-group, where those are of one work-item.
-// Launch   any; rows are taken in turns.
+// In       cells: the rows [first_row, first_row + n_rows); limits[n]; parents[n_nodes],
+//          orders[n_nodes]; keys[k], numbers[k]; ends[k]: rising.
+// In-out   state[STATE_SLOT]: NO_FAULT before.
+// Temp     greatest[n_nodes], remaining[n]: for each work-group, where work-groups have one
+//          work-item.
+// Launch   any; work-groups take rows in turns.
+// Needs    proof_matrix_find_limits; the claim has no wrong entry.
+// Ensures  state[STATE_SLOT] = the least vertex u with a pair (u, v) that proves the forest wrong;
+//          NO_FAULT if none does.
 kernel void proof_matrix_check(const global cell_t *cells, const global measure_t *limits,
                                const global uint *parents, const global ulong *orders,
                                const global cell_key_t *keys, const global uint *numbers,
-                               const global uint2 *ends, global uint *greatest, global uint *left,
-                               volatile global uint *state, uint n, uint first_row, uint n_rows,
-                               uint n_nodes) {
+                               const global uint2 *ends, global uint *greatest,
+                               global uint *remaining, volatile global uint *state, uint n,
+                               uint first_row, uint n_rows, uint n_nodes) {
   const tree_t tree = {parents, orders, keys, numbers, ends};
   uint fault = NO_FAULT;
 #if WG_SIZE == 1
   greatest += (size_t)get_group_id(0) * n_nodes;
-  left += (size_t)get_group_id(0) * n;
+  remaining += (size_t)get_group_id(0) * n;
 #endif
   for (uint u = first_row + get_group_id(0); u - first_row < n_rows; u += get_num_groups(0)) {
     const measure_t limit = limits[u];
     const bool ties_last = u > ends[n - 2].x;
 #if WG_SIZE == 1
-    uint n_left = 0;
+    uint n_remaining = 0;
     for (uint block = u + 1; block < n; block += min(n - block, PAIR_BLOCK)) {
       if (n - block >= PAIR_BLOCK &&
-          pairs_are_settled(cells, limits, limit, n, first_row, u, block, ties_last))
+          pairs_are_after(cells, limits, limit, n, first_row, u, block, ties_last))
         continue;
       for (uint v = block; v < block + min(n - block, PAIR_BLOCK); ++v) {
         const measure_t measure = cell_measure(cells, n, first_row, u, v);
-        left[n_left] = v;
-        n_left += !pair_is_settled(measure, max(limit, limits[v]), ties_last);
+        remaining[n_remaining] = v;
+        n_remaining += !pair_is_after(measure, max(limit, limits[v]), ties_last);
       }
     }
-    const bool in_one_pass = (ulong)n_left * CLIMBS_PER_NODE > n_nodes;
+    const bool in_one_pass = (ulong)n_remaining * CLIMBS_PER_NODE > n_nodes;
     if (in_one_pass) {
-      // From the top down, all nodes but those above u; these end what is passed between them.
+      // From the top down, all nodes between u's ancestors; each ancestor starts anew.
       uint end = n_nodes, above[64], n_above = 0;
       uint ranks_above[64], rank = 0;
       for (uint node = u; node != NO_PARENT && n_above < 64; node = parents[node]) {
@@ -218,15 +230,15 @@ kernel void proof_matrix_check(const global cell_t *cells, const global measure_
         greatest[end] = ranks_above[n_above];
       }
     }
-    for (uint i = 0; i < n_left; ++i) {
-      const uint v = left[i], rank = in_one_pass ? greatest[v] : path_greatest(&tree, u, v);
+    for (uint i = 0; i < n_remaining; ++i) {
+      const uint v = remaining[i], rank = in_one_pass ? greatest[v] : path_greatest(&tree, u, v);
       const cell_key_t key = cell_key(cells, n, cell_measure(cells, n, first_row, u, v));
       if (pair_is_before(&tree, key, u, v, rank)) fault = min(fault, u);
     }
 #else
     for (uint v = u + 1 + get_local_id(0); v < n; v += WG_SIZE) {
       const measure_t measure = cell_measure(cells, n, first_row, u, v);
-      if (pair_is_settled(measure, max(limit, limits[v]), ties_last)) continue;
+      if (pair_is_after(measure, max(limit, limits[v]), ties_last)) continue;
       const uint rank = path_greatest(&tree, u, v);
       if (pair_is_before(&tree, cell_key(cells, n, measure), u, v, rank)) fault = min(fault, u);
     }

@@ -1,13 +1,17 @@
 // proof: the words that its kernels share.
 //
 // The forest is contracted by Borůvka's rounds on its own edges alone (King, "A simpler minimum
-// spanning tree verification algorithm", Algorithmica 18, 1997). What comes of it is a tree: its
-// leaves are the vertices, the nodes of a level are the components that a round leaves, and every
-// node knows the forest edge by which it left. The greatest edge on the forest path between two
-// vertices is the greatest on their two ways up to where these meet.
+// spanning tree verification algorithm", Algorithmica 18, 1997). The result is a tree: its leaves
+// are the vertices, the nodes of a level are the components after a round, and every node has the
+// forest edge by which it left. The greatest edge on the forest path between two vertices is the
+// greatest on their two paths up to the node where these meet:
 //
-// Edges are compared by one word: the first half is the order-preserving key of the weight, or, of
-// 64-bit weights, the rank of the forest edge among all forest edges, from 1 on; the second half is
+//     forest  u -3- v -8- w -2- x        level 1: nodes A = {u, v}, B = {w, x}; level 2: node C
+//     orders  u: 3  v: 3  w: 2  x: 2     A: 8  B: 8
+//     path u .. x: greatest of u: 3, A: 8, x: 2, B: 8, that is 8
+//
+// An order word compares edges. Its first half is the order-preserving key of the weight, or, of
+// 64-bit weights, the rank of the forest edge among all forest edges, from 1 on. Its second half is
 // the slot.
 #ifndef CLMST_ALGORITHMS_PROOF_STATE
 #define CLMST_ALGORITHMS_PROOF_STATE
@@ -15,15 +19,15 @@
 #include "device/atomics.cl"
 #include "device/work_group.cl"
 
-// The parent of a node that has none: its tree is one node.
+// The parent of a node without one: the top of its tree.
 #define NO_PARENT 0xffffffffu
-// While nodes of a tile are counted: one that gets a node of the next level for itself.
+// While nodes of a tile are counted: a node that gets a new node of the next level.
 #define NEW_PARENT 0xfffffffeu
 #define NO_FAULT 0xffffffffu
 
-// state[]: whether parents are still to be found, the first claimed edge that is none, the first
-// slot whose edge proves the forest wrong; then two words a level: how many nodes it has, and how
-// many of them have no edge.
+// state[]: whether parents are still unknown; the first wrong entry of the claim; the first slot
+// whose edge proves the forest wrong. Then two words a level: its number of nodes, and of nodes
+// without an edge.
 #define STATE_PENDING 0
 #define STATE_CLAIM 1
 #define STATE_SLOT 2

@@ -1,54 +1,65 @@
 // proof: the tree of a forest's contraction (state.cl).
 //
-// Nodes of all levels stand in one array, those of a level behind those of the level before; level
-// 0 are the vertices. A parent is therefore a node of the next level if it is not less than the
-// number of that level's first node, `above`; until it is known, it is another node of the same
-// level, on the way to it.
+// Nodes of all levels are in one array, level after level; level 0 are the vertices. `above` is the
+// first node of the next level. While parents are being found, a parent below `above` is another
+// node of the same level, on the path to the parent in the next level.
+//
+//     node     0  1  2  3 | 4  5 | 6         above = 4 for level 0, 6 for level 1
+//     parent   4  0  5  2 | 6  6 | -         nodes 1 and 3 still point to nodes of their level
 #include "algorithms/proof/records.cl"
 
-// Let all vertices have no edge.
+// Reset the least edges of all vertices.
 //
 // Out      least: of n nodes.
 // Launch   any.
+// Needs    nothing.
+// Ensures  no vertex has an edge.
 kernel void proof_tree_begin(global uint *least, uint n) {
   GRID_FOR(v, n) least_reset(least, n, v);
 }
 
-// The rank of each claimed edge, from 1 on: an order word of 0 is less than all edges.
+// Store the rank of each claimed edge, from 1 on: an order word of 0 is less than all edges.
 //
 // In       numbers[k]: the edges sorted by (key, slot).
 // Out      ranks[k].
 // Launch   any.
+// Needs    numbers are a permutation.
+// Ensures  ranks[numbers[i]] = i + 1.
 kernel void proof_tree_list_ranks(const global uint *numbers, global uint *ranks, uint k) {
   GRID_FOR(i, k) ranks[numbers[i]] = (uint)i + 1;
 }
 
 #if !ATOMIC64
-// The second pass of least edges: of those with the least first half, the least place.
+// The second pass of least edges: of those with the least first half, the least index.
 //
-// In       records, lengths; least: first planes.
-// In-out   least: second planes.
-// Launch   a work-group a segment.
+// In       records, lengths: segments of `stride` records.
+// In-out   least: the first planes are read, the second ones lowered.
+// Launch   a work-group for each segment.
+// Needs    the first pass is complete.
+// Ensures  least_index of a node is that of its least edge.
 kernel void proof_tree_refine(const global record_t *records, const global uint *lengths,
                               volatile global uint *least, uint base, uint stride,
                               uint least_stride) {
   const uint first = (uint)get_group_id(0) * stride, last = first + lengths[get_group_id(0)];
-  for (uint place = first + get_local_id(0); place < last; place += WG_SIZE) {
-    const record_t record = records[place];
+  for (uint index = first + get_local_id(0); index < last; index += WG_SIZE) {
+    const record_t record = records[index];
     const uint x = record.x - base, y = record.y - base;
-    if (least[x] == record.z) atomic_min_u32(least + least_stride + x, place);
-    if (least[y] == record.z) atomic_min_u32(least + least_stride + y, place);
+    if (least[x] == record.z) atomic_min_u32(least + least_stride + x, index);
+    if (least[y] == record.z) atomic_min_u32(least + least_stride + y, index);
   }
 }
 #endif
 
-// Let every node go by its least edge. Of two that go by the same one, the lesser gets a node of
-// the next level; one without an edge has no parent.
+// Hook every node by its least edge. Of two nodes with the same least edge, the lesser gets a new
+// node of the next level; a node without an edge has no parent.
 //
 // In       least, records.
-// Out      parents, orders: of the n nodes from `base` on; next: nothing is least of the new nodes.
+// Out      parents, orders: of the n nodes from `base` on; next: reset for the new nodes.
 // In-out   state: the words of this level, from state[counts] on, and of the next.
 // Launch   any.
+// Needs    least edges are complete.
+// Ensures  parents[v] = another node of the level, a new node of the next level, or NO_PARENT;
+//          orders[v] = the order word of v's least edge.
 LANES_ATTRIBUTE
 kernel void proof_tree_hook(const global uint *least, global uint *next,
                             const global record_t *records, global uint *parents,
@@ -64,17 +75,17 @@ kernel void proof_tree_hook(const global uint *least, global uint *next,
     const uint end = (uint)min(tile + GRID_TILE, (size_t)n);
     uint n_new = 0, total;
     for (uint v = (uint)tile + get_local_id(0); v < end; v += WG_SIZE) {
-      const uint place = least_place(least, least_stride, v);
-      if (place == NO_PLACE) {
+      const uint index = least_index(least, least_stride, v);
+      if (index == NO_RECORD) {
         parents[base + v] = NO_PARENT;
         orders[base + v] = 0;
         n_tops += 1;
         continue;
       }
-      const record_t record = records[place];
+      const record_t record = records[index];
       const uint other = record.x ^ record.y ^ (base + v);
       const bool is_new =
-          (base + v < other) & (least_place(least, least_stride, other - base) == place);
+          (base + v < other) & (least_index(least, least_stride, other - base) == index);
       parents[base + v] = is_new ? NEW_PARENT : other;
       orders[base + v] = order_word(record.z, record.w);
       n_new += is_new;
@@ -93,25 +104,28 @@ kernel void proof_tree_hook(const global uint *least, global uint *next,
   if (n_tops > 0) atomic_add(here + LEVEL_TOPS, n_tops);
 }
 
-// Let every node of a level know its parent.
+// Find the parent of every node of a level, by pointer jumping.
 //
-// In-out   parents[n] from `base` on. Others follow and store at once: what is read is the old
-//          number or the parent, and the old one leads there. state[STATE_PENDING]: whether ways
-//          were too long for one launch, which no way is for lone work-items; others are shorter by
-//          a factor of `hops` afterwards.
-// Launch   any. O(n) for each lone work-item, together as a rule, since all on a way get to know.
-kernel void proof_tree_follow(volatile global uint *parents, volatile global uint *state, uint base,
-                              uint n, uint hops) {
+// In-out   parents: of the n nodes from `base` on. Others jump and store at the same time: a read
+//          gets the old pointer or the parent, and the old one leads there. state[STATE_PENDING]: 1
+//          if paths were too long for one launch, which never happens on CPUs; they are shorter by
+//          a factor of `hops` then.
+// Launch   any; repeated until state[STATE_PENDING] stays 0. O(n) in all on CPUs as a rule, since
+//          every node on a path gets its parent.
+// Needs    proof_tree_hook.
+// Ensures  once nothing is pending, parents are nodes of the next level, or NO_PARENT.
+kernel void proof_tree_jump(volatile global uint *parents, volatile global uint *state, uint base,
+                            uint n, uint hops) {
   const uint above = base + n;
   GRID_FOR(v, n) {
     const uint first = parents[base + v];
     uint parent = first;
 #if WG_SIZE == 1
     for (uint hop = 0; parent < above && hop < n; ++hop) parent = parents[parent];
-    for (uint on_way = first; parent >= above && on_way < above;) {
-      const uint further = parents[on_way];
-      parents[on_way] = parent;
-      on_way = further;
+    for (uint on_path = first; parent >= above && on_path < above;) {
+      const uint further = parents[on_path];
+      parents[on_path] = parent;
+      on_path = further;
     }
 #else
     for (uint hop = 0; parent < above && hop < hops; ++hop) parent = parents[parent];
@@ -121,11 +135,14 @@ kernel void proof_tree_follow(volatile global uint *parents, volatile global uin
   }
 }
 
-// Give the listed edges the parents of their ends; those within one node go.
+// Replace the ends of the listed edges by their parents; edges within one node leave the list.
 //
-// In       parents of this level.
-// In-out   records, lengths; next: least edges of the next level.
-// Launch   a work-group a segment.
+// In       parents: of this level.
+// In-out   records, lengths: segments of `stride` records; next: least edges of the next level,
+//          lowered.
+// Launch   a work-group for each segment.
+// Needs    proof_tree_jump until nothing is pending.
+// Ensures  every listed edge joins two nodes of the next level; its order in the list stays.
 LANES_ATTRIBUTE
 kernel void proof_tree_contract(const global uint *parents, volatile global uint *next,
                                 global record_t *records, global uint *lengths, uint above,
@@ -137,24 +154,24 @@ kernel void proof_tree_contract(const global uint *parents, volatile global uint
   for (uint tile = first; tile < last; tile += min(last - tile, (uint)PROOF_TILE)) {
     const uint end = tile + min(last - tile, (uint)PROOF_TILE), kept_from = at;
 #if WG_SIZE == 1
-    for (uint place = tile; place < end; ++place) {
-      record_t record = records[place];
+    for (uint index = tile; index < end; ++index) {
+      record_t record = records[index];
       record.x = parents[record.x];
       record.y = parents[record.y];
       records[at] = record;
       at += record.x != record.y;
     }
 #else
-    const uint place = tile + get_local_id(0);
+    const uint index = tile + get_local_id(0);
     record_t record = (record_t)(0, 0, 0, 0);
-    if (place < end) {
-      record = records[place];
+    if (index < end) {
+      record = records[index];
       record.x = parents[record.x];
       record.y = parents[record.y];
     }
     uint total;
     const uint kept = wg_exclusive_sum_u32(record.x != record.y, &total, scratch);
-    barrier(CLK_GLOBAL_MEM_FENCE);  // all have read before any writes
+    barrier(CLK_GLOBAL_MEM_FENCE);  // all reads before any write
     if (record.x != record.y) records[at + kept] = record;
     at += total;
     barrier(CLK_GLOBAL_MEM_FENCE);
@@ -164,13 +181,16 @@ kernel void proof_tree_contract(const global uint *parents, volatile global uint
   if (get_local_id(0) == 0) lengths[get_group_id(0)] = at - first;
 }
 
-// Tell the nodes of a level, from the topmost level down, the greatest edge on their way to the
-// top.
+// Compute the greatest edge on the path from each node of a level to the top. From the topmost
+// level down.
 //
-// In       parents, orders of this level; reaches, tops of the next.
-// Out      reaches[n], and tops[n] if has_trees, from `base` on. The reach of a vertex without
-//          forest edges is above all edges. A tree with edges reaches no edge at its top.
-// Launch   any.
+// In       parents, orders: of this level.
+// In-out   reaches, tops: read of the next level; written from `base` on, n nodes, tops only if
+//          has_trees.
+// Launch   any, once a level.
+// Needs    the next level is done.
+// Ensures  reaches[v] = the greatest order word on the path; 0 at the top of a tree with edges;
+//          ULONG_MAX for a vertex without forest edges, above all edges. tops[v] = the top.
 kernel void proof_tree_descend(const global uint *parents, const global ulong *orders,
                                global ulong *reaches, global uint *tops, uint base, uint n,
                                uint has_trees) {

@@ -1,40 +1,45 @@
-// New weights for a graph whose edges stay: brought into the order of slots, checked, changed.
+// New weights for a graph whose edges stay: order them by slot, check them, change some of them.
 #include "device/atomics.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Words of faults, NO_FAULT at first; the least of what is found stays.
-#define FAULT_NAN 0      // a weight that is NaN: the number of its edge, or its place in a change
-#define FAULT_UNKNOWN 1  // the place in a change of an edge that there is not
+// Words of faults, NO_FAULT at first; the least fault found stays.
+#define FAULT_NAN 0      // a weight that is NaN: the number of its edge, or its index in a change
+#define FAULT_UNKNOWN 1  // the index in a change of an edge that does not exist
 #define NO_FAULT 0xffffffffu
 
 // The slot of a weight that belongs to no edge.
 #define NO_SLOT 0xffffffffu
 
-static inline void note_first(volatile global uint *fault, uint first) {
+static inline void lower_fault(volatile global uint *fault, uint first) {
   if (first != NO_FAULT) atomic_min_u32(fault, first);
 }
 
-// Look for weights that are NaN.
+// Search for weights that are NaN.
 //
 // In       weights[n].
-// In-out   faults: the least edge whose weight is NaN.
+// In-out   faults[2]: FAULT_NAN.
 // Launch   any. O(n).
+// Needs    nothing.
+// Ensures  faults[FAULT_NAN] is lowered to the least edge whose weight is NaN.
 kernel void repeated_check_weights(const global weight_t *weights, volatile global uint *faults,
                                    uint n) {
   uint first = NO_FAULT;
   GRID_FOR(i, n) {
     if (weight_is_nan(weights[i])) first = min(first, (uint)i);
   }
-  note_first(faults + FAULT_NAN, first);
+  lower_fault(faults + FAULT_NAN, first);
 }
 
-// Copy weights whose order is that of slots.
+// Copy weights that are in the order of slots.
 //
 // In       given[n].
 // Out      weights[n].
-// In-out   faults: the least edge whose weight is NaN.
+// In-out   faults[2]: FAULT_NAN.
 // Launch   any. O(n).
+// Needs    `weights` is not `given`.
+// Ensures  weights[i] = given[i]; faults[FAULT_NAN] is lowered to the least edge whose weight is
+//          NaN.
 kernel void repeated_copy_weights(const global weight_t *given, global weight_t *weights,
                                   volatile global uint *faults, uint n) {
   uint first = NO_FAULT;
@@ -43,15 +48,18 @@ kernel void repeated_copy_weights(const global weight_t *given, global weight_t 
     weights[i] = weight;
     if (weight_is_nan(weight)) first = min(first, (uint)i);
   }
-  note_first(faults + FAULT_NAN, first);
+  lower_fault(faults + FAULT_NAN, first);
 }
 
-// Bring weights into the order of slots.
+// Gather weights in the order of slots.
 //
-// In       given: the weights by edge; edges[n]: the edge of each slot.
+// In       given: weights by edge; edges[n]: the edge of each slot.
 // Out      weights[n].
-// In-out   faults: the least edge whose weight is NaN.
+// In-out   faults[2]: FAULT_NAN.
 // Launch   any. O(n).
+// Needs    edges are below the number of given weights.
+// Ensures  weights[i] = given[edges[i]]; faults[FAULT_NAN] is lowered to the least edge whose
+//          weight is NaN.
 kernel void repeated_order_weights(const global weight_t *given, const global uint *edges,
                                    global weight_t *weights, volatile global uint *faults,
                                    uint n) {
@@ -62,15 +70,17 @@ kernel void repeated_order_weights(const global weight_t *given, const global ui
     weights[i] = weight;
     if (weight_is_nan(weight)) first = min(first, edge);
   }
-  note_first(faults + FAULT_NAN, first);
+  lower_fault(faults + FAULT_NAN, first);
 }
 
-// Claim the edges that a change names, each for the last of its places.
+// Claim the edges of a change; of several entries for one edge, the last one claims it.
 //
 // In       named[k]: edges; given[k]: their new weights.
-// In-out   claims[n_edges]: base + place of the last claim; of changes before, less than base.
-//          faults: the first place of an edge that there is not, and of a weight that is NaN.
+// In-out   claims[n_edges]: less than `base` before. faults[2].
 // Launch   any. O(k).
+// Needs    base + k < 2**32.
+// Ensures  claims[edge] = base + the index of its last entry. Faults are lowered to the first index
+//          of an edge that does not exist, and of a weight that is NaN.
 kernel void repeated_claim_edges(const global uint *named, const global weight_t *given,
                                  volatile global uint *claims, volatile global uint *faults,
                                  uint base, uint k, uint n_edges) {
@@ -83,16 +93,19 @@ kernel void repeated_claim_edges(const global uint *named, const global weight_t
       unknown = min(unknown, (uint)i);
     if (weight_is_nan(given[i])) nan = min(nan, (uint)i);
   }
-  note_first(faults + FAULT_NAN, nan);
-  note_first(faults + FAULT_UNKNOWN, unknown);
+  lower_fault(faults + FAULT_NAN, nan);
+  lower_fault(faults + FAULT_UNKNOWN, unknown);
 }
 
 // Change the weights of claimed edges, unless the change has a fault.
 //
-// In       named[k], given[k], claims, faults, base: as repeated_claim_edges left them;
-//          slots[n_edges]: the slot of each edge or NO_SLOT, if ordered; else edges are slots.
-// In-out   weights. An edge is stored to by the one place that claimed it.
+// In       named[k], given[k], claims[n_edges], faults[2]: as repeated_claim_edges left them;
+//          slots[n_edges]: the slot of each edge or NO_SLOT, if `ordered`; else edges are slots.
+// In-out   weights[n_slots]: each changed weight has one writer.
 // Launch   any. O(k).
+// Needs    repeated_claim_edges with the same `base`.
+// Ensures  without a fault, the weight of each named edge is that of its last entry; else nothing
+//          changes.
 kernel void repeated_change_weights(const global uint *named, const global weight_t *given,
                                     const global uint *claims, const global uint *faults,
                                     const global uint *slots, global weight_t *weights, uint base,

@@ -177,8 +177,8 @@ kernel void sensitivity_classify_find_lightest(const global uint2 *ends, const g
 static inline void reserve_edge(volatile global uint *winners, const global uint *lightest,
                                 uint component, uint scale, uint i, uint reach) {
   if (scale > lightest[component] + reach) return;
-  const uint held = atomic_cmpxchg(winners + component, NO_WINNER, i);
-  if (held != NO_WINNER) atomic_xchg(winners + component, AMBIGUOUS);
+  const uint seen = atomic_cmpxchg(winners + component, NO_WINNER, i);
+  if (seen != NO_WINNER) atomic_xchg(winners + component, AMBIGUOUS);
 }
 
 // Find the one edge of every component that may be its lightest, if there is only one.

@@ -1,21 +1,20 @@
-// Contraction of a graph level by level: what lies between the primitives that its steps are made
-// of.
+// Contraction of a graph level by level: the kernels between the primitives of its steps.
 //
 // Source: Vineet, Harish, Patidar, Narayanan 2009, Algorithm 1, whose line numbers are those below;
-// Nobari, Cao, Karras and Bressan 2012, Algorithm 5, does the same by the same steps. How vertices
-// choose is the algorithms' own; edge_list.cl has the forms of edges and choices.
+// Nobari, Cao, Karras and Bressan 2012, Algorithm 5, does the same by the same steps. Every
+// algorithm has its own way to choose edges; edge_list.cl has the forms of edges and choices.
 //
 // Every array element has one writer, and no kernel reads what it writes: no atomics, no races.
 #include "device/edge_list.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Pointers that a work-item follows in one launch of pointer doubling.
+// Jumps of a work-item in one launch of pointer doubling.
 #ifndef POINTER_JUMPS
 #define POINTER_JUMPS 32
 #endif
 
-// The pair of an edge within a supervertex, which is to go: u != v in all others.
+// The pair of an edge within a supervertex, which is removed; u != v in all others.
 #define CONTRACTION_LOOP ULONG_MAX
 
 #if WEIGHT_BITS == 64
@@ -26,9 +25,13 @@ typedef uint contraction_key_t;
 
 // ---------------------------------------------------------------- the first edge list
 
-// Put the number of every row that has slots at its first slot; a maximum scan spreads it.
+// Store the number of every row that has slots at its first slot; a maximum scan spreads it.
 //
-// In  indptr[n + 1].  In-out  rows[n_slots]: 0 before.  Launch  any.
+// In       indptr[n + 1].
+// In-out   rows[n_slots]: 0 before.
+// Launch   any.
+// Needs    nothing.
+// Ensures  after an inclusive maximum scan, rows[slot] = the row of the slot.
 kernel void contraction_mark_rows(const global uint *indptr, global uint *rows, uint n) {
   GRID_FOR(row, n) {
     const uint begin = indptr[row];
@@ -36,19 +39,25 @@ kernel void contraction_mark_rows(const global uint *indptr, global uint *rows, 
   }
 }
 
-// Mark the upper slots: every edge once, no loops.
+// Flag the upper slots: every edge once, no loops.
 //
-// In  rows, indices[n_slots].  Out  flags[n_slots].  Launch  any.
+// In       rows[n_slots], indices[n_slots].
+// Out      flags[n_slots].
+// Launch   any.
+// Needs    nothing.
+// Ensures  flags[slot] = 1 if its column is greater than its row, else 0.
 kernel void contraction_mark_upper(const global uint *rows, const global uint *indices,
                                    global uchar *flags, uint n_slots) {
   GRID_FOR(slot, n_slots) flags[slot] = indices[slot] > rows[slot];
 }
 
-// Find out whether `run` slots side by side are of parallel edges anywhere.
+// Find out whether `run` consecutive slots are parallel edges anywhere.
 //
-// In       rows, indices[n_slots], rising within a row.
-// In-out   found[1]: 0 before; 1 where there are such. Who stores stores 1, so it matters not who.
-// Launch   any; run >= 2.
+// In       rows[n_slots], indices[n_slots].
+// In-out   found[1]: 0 before. All writers store 1, so their race is benign.
+// Launch   any.
+// Needs    columns rise within a row; run >= 2.
+// Ensures  found[0] = 1 if there are so many parallel edges in one row.
 kernel void contraction_find_parallel(const global uint *rows, const global uint *indices,
                                       global uint *found, uint n_slots, uint run) {
   GRID_FOR(slot, n_slots) {
@@ -59,9 +68,13 @@ kernel void contraction_find_parallel(const global uint *rows, const global uint
   }
 }
 
-// Make the keys that edges are ranked by.
+// Look up the keys by which edges are ranked.
 //
-// In  weights[n_slots]; slots[m]: of the edges.  Out  keys[m].  Launch  any.
+// In       weights[n_slots]; slots[m].
+// Out      keys[m].
+// Launch   any.
+// Needs    slots are below n_slots.
+// Ensures  keys[e] = the key of weights[slots[e]].
 kernel void contraction_make_keys(const global weight_t *weights, const global uint *slots,
                                   global contraction_key_t *keys, uint m) {
   GRID_FOR(e, m) keys[e] = weight_key(weights[slots[e]]);
@@ -69,9 +82,11 @@ kernel void contraction_make_keys(const global weight_t *weights, const global u
 
 // List every edge in both directions, in the order of ranks.
 //
-// In       rows, indices[n_slots]; slots[m]: of the edges, in the order of (key, id).
+// In       rows[n_slots], indices[n_slots]; slots[m]: in the order of (key, id).
 // Out      pairs[2 m], ranks[2 m].
 // Launch   any.
+// Needs    vertices have at most `bits` bits.
+// Ensures  entries 2 r and 2 r + 1 are the two directions of the edge of rank r.
 kernel void contraction_list_edges(const global uint *rows, const global uint *indices,
                                    const global uint *slots, global ulong2 *pairs,
                                    global uint2 *ranks, uint m, uint bits) {
@@ -84,33 +99,40 @@ kernel void contraction_list_edges(const global uint *rows, const global uint *i
 
 // ------------------------------------------------------------------ joining vertices
 
-// Lines 2 and 12, MarkSegments: where the upper bits of a list change.
+// Lines 2 and 12, MarkSegments: flag where the upper bits of a list change.
 //
-// In  pairs[n_entries], sorted; shift: lower bits that do not count.  Out  heads[n_entries].
-// Launch  any.
+// In       pairs[n_entries]: sorted; shift: lower bits that do not count.
+// Out      heads[n_entries].
+// Launch   any.
+// Needs    shift < 64.
+// Ensures  heads[i] = 1 where a segment begins, else 0.
 kernel void contraction_mark_segments(const global ulong *pairs, global uchar *heads,
                                       uint n_entries, uint shift) {
   GRID_FOR(i, n_entries) heads[i] = i == 0 || pairs[i - 1] >> shift != pairs[i] >> shift;
 }
 
-// Line 4: the vertex that each vertex is joined to; itself where it is to none.
+// Line 4: store the vertex that each vertex is joined to.
 //
-// In  chosen[n].  Out  successors[n].  Launch  any.
+// In       chosen[n].
+// Out      successors[n].
+// Launch   any.
+// Needs    choices of all vertices.
+// Ensures  successors[u] = the vertex of u's choice; u itself for NO_CHOICE.
 kernel void contraction_find_successors(const global ulong *chosen, global uint *successors,
                                         uint n) {
   GRID_FOR(u, n) successors[u] = chosen[u] == NO_CHOICE ? (uint)u : choice_vertex(chosen[u]);
 }
 
-// Lines 5 and 6: make the lesser vertex of each pair that chose each other a representative, and
+// Lines 5 and 6: of each pair that chose each other, make the lesser vertex a representative, and
 // put the edges of all others into the forest.
 //
-// Longer cycles there must not be, and the two of a pair must have chosen the same edge; whoever
-// makes the choices says why. Then the edges of all but representatives are distinct.
-//
-// In       chosen, successors[n]; slots[m]: of ranks.
-// Out      parents[n]: as successors, but without cycles.
-// In-out   in_forest[n_slots]: set to 1 at the edges chosen, by one writer each.
+// In       chosen[n], successors[n]; slots[m]: of ranks.
+// Out      parents[n].
+// In-out   in_forest[n_slots]: 1 at the chosen edges, by one writer each.
 // Launch   any.
+// Needs    choices make no longer cycle, and the two of a pair chose the same edge; the algorithm's
+//          file says why. Then the edges of all but representatives are distinct.
+// Ensures  parents = successors without cycles.
 kernel void contraction_break_cycles(const global ulong *chosen, const global uint *successors,
                                      const global uint *slots, global uint *parents,
                                      global uchar *in_forest, uint n) {
@@ -127,9 +149,11 @@ kernel void contraction_break_cycles(const global ulong *chosen, const global ui
 // Line 7: pointer doubling, several jumps a launch.
 //
 // In       parents[n].
-// Out      ancestors[n]: POINTER_JUMPS + 1 times the parent, or the representative if that is
+// Out      ancestors[n].
+// Launch   any; repeated with the arrays swapped until nothing changes.
+// Needs    parents have no cycle but of representatives.
+// Ensures  ancestors[u] = the ancestor POINTER_JUMPS + 1 steps up, or the representative if it is
 //          nearer.
-// Launch   any.
 kernel void contraction_double_pointers(const global uint *parents, global uint *ancestors,
                                         uint n) {
   GRID_FOR(u, n) {
@@ -146,7 +170,11 @@ kernel void contraction_double_pointers(const global uint *parents, global uint 
 // Lines 8 and 9: mark the representatives of supervertices that can have edges; a scan numbers
 // them. Sorting the vertices by representative first gives the same numbers (boruvka/split.cl).
 //
-// In  representatives[n]; chosen[n].  Out  marks[n]: 0 or 1.  Launch  any.
+// In       representatives[n]; chosen[n].
+// Out      marks[n].
+// Launch   any.
+// Needs    contraction_double_pointers until nothing changes.
+// Ensures  marks[u] = 1 for these representatives, else 0.
 kernel void contraction_mark_representatives(const global uint *representatives,
                                              const global ulong *chosen, global uint *marks,
                                              uint n) {
@@ -155,18 +183,24 @@ kernel void contraction_mark_representatives(const global uint *representatives,
 
 // Line 9: give every vertex the number of its representative.
 //
-// In  representatives[n]; numbers[n].  Out  supervertices[n].  Launch  any.
+// In       representatives[n]; numbers[n].
+// Out      supervertices[n].
+// Launch   any.
+// Needs    a scan of the marks.
+// Ensures  supervertices[u] = numbers[representatives[u]].
 kernel void contraction_number_vertices(const global uint *representatives,
                                         const global uint *numbers, global uint *supervertices,
                                         uint n) {
   GRID_FOR(u, n) supervertices[u] = numbers[representatives[u]];
 }
 
-// Lines 10 and 11: let every entry name supervertices; those within one become CONTRACTION_LOOP.
+// Lines 10 and 11: replace vertices by supervertices; edges within one become CONTRACTION_LOOP.
 //
-// In       pairs[n_entries] of `bits`; supervertices[n].
+// In       pairs[n_entries]: of `bits`; supervertices[n].
 // Out      relabelled[n_entries]: pairs of `next_bits`.
 // Launch   any.
+// Needs    supervertices have at most `next_bits` bits.
+// Ensures  relabelled[i] = the pair of supervertices of pairs[i].
 kernel void contraction_relabel_edges(const global ulong *pairs,
                                       const global uint *supervertices,
                                       global ulong *relabelled, uint n_entries, uint bits,

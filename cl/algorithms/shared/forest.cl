@@ -3,16 +3,18 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Endpoints of each edge.
+// Look up the endpoints of each edge.
 //
-// In       indptr[n + 1], indices: the graph; slots[k]: rising.
-// Out      edges[k]: (row, column), the lesser first.
-// Launch   any. O(k log n); on CPUs O(k + n), since a lone work-item's slots are neighbours, and
-//          it gallops from one row to the next.
+// In       indptr[n + 1], indices[n_slots]: the graph; slots[k]: rising.
+// Out      edges[k].
+// Launch   any. O(k log n); on CPUs O(k + n), since a work-item's slots are neighbours, and it
+//          gallops from one row to the next.
+// Needs    slots rise, and are upper slots.
+// Ensures  edges[i] = (row, column) of slots[i], the lesser first.
 kernel void forest_gather_edges(const global uint *indptr, const global uint *indices,
                                 const global uint *slots, global uint2 *edges, uint n, uint k) {
 #if WG_SIZE == 1
-  uint low = 0;  // the slots that a lone work-item meets rise, so its rows do
+  uint low = 0;  // a work-item's slots rise, so its rows do
 #endif
   GRID_FOR(i, k) {
     const uint slot = slots[i];
@@ -34,8 +36,10 @@ kernel void forest_gather_edges(const global uint *indptr, const global uint *in
 // The same where the row of each slot is known.
 //
 // In       rows[n_slots], indices[n_slots]: the graph; slots[k].
-// Out      edges[k]: (row, column), the lesser first.
+// Out      edges[k].
 // Launch   any. O(k).
+// Needs    slots are upper slots.
+// Ensures  edges[i] = (row, column) of slots[i], the lesser first.
 kernel void forest_look_up_edges(const global uint *rows, const global uint *indices,
                                  const global uint *slots, global uint2 *edges, uint k) {
   GRID_FOR(i, k) {
@@ -44,11 +48,13 @@ kernel void forest_look_up_edges(const global uint *rows, const global uint *ind
   }
 }
 
-// Weights of each edge, as the graph has them.
+// Look up the weight of each edge.
 //
 // In       weights[n_slots]; slots[k].
 // Out      forest_weights[k].
 // Launch   any.
+// Needs    slots are below n_slots.
+// Ensures  forest_weights[i] = weights[slots[i]], bit for bit.
 kernel void forest_gather_weights(const global weight_t *weights, const global uint *slots,
                                   global weight_t *forest_weights, uint k) {
   GRID_FOR(i, k) forest_weights[i] = weights[slots[i]];

@@ -1,4 +1,4 @@
-"""How recursive Borůvka takes the two steps that can be taken in more than one way."""
+"""Options of recursive Borůvka: two of its steps have several implementations."""
 
 from __future__ import annotations
 

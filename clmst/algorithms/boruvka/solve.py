@@ -24,8 +24,8 @@ SOURCE = "algorithms/boruvka/boruvka.cl"
 SPLIT_SOURCE = "algorithms/boruvka/split.cl"
 
 _NO_CHOICE = 2**64 - 1
-# Parallel edges are removed where at least this share of the entries are expected to go: the sort
-# by both endpoints has twice the passes of the sort by one.
+# Parallel edges are removed if at least this part of the entries is expected to go: the sort by
+# both endpoints has twice the passes of the sort by one.
 _WORTHWHILE_SHARE = 0.15
 
 _MINIMUM_PAIR = Monoid.minimum(PAIR)
@@ -67,7 +67,7 @@ class BoruvkaRun:
         self.duplicate_share = 1.0  # of entries, on the last level where duplicates were removed
 
     def next_level(self, level: Level) -> Level | None:
-        """Choose the lightest edge of every vertex, and contract; None if no edge is left."""
+        """Choose the lightest edge of every vertex, and contract; None if no edge remains."""
         chosen = self._find_minimum_edges(level)
         representatives = self.steps.merge_vertices(level, chosen)
         with self.launch.phase("number supervertices"):
@@ -108,7 +108,7 @@ class BoruvkaRun:
     def _number_by_split(
         self, level: Level, chosen: DeviceArray, representatives: DeviceArray
     ) -> tuple[DeviceArray, int]:
-        """Do as :meth:`Contraction.number_supervertices`, by the paper's way."""
+        """Do as :meth:`Contraction.number_supervertices`, as the paper does."""
         n, launch, new = level.n, self.launch, self.steps.new
         program = self.steps.device.program(SPLIT_SOURCE)
         pairs, counts = new(n, PAIR), new(n, np.uint32)
@@ -122,10 +122,12 @@ class BoruvkaRun:
 
     def _remove_duplicates(self, level: Level) -> Level:
         """Lines 12 and 13. Return the lightest edge of each pair, or all; sorted by source."""
-        way = self.options.duplicates
-        if way == "keep" or (way == "auto" and not self._expects_duplicates(level)):
+        method = self.options.duplicates
+        if method == "keep" or (method == "auto" and not self._expects_duplicates(level)):
             return self.steps.sort_rows(level)
-        lighter = self.steps.remove_duplicates(level, by="split" if way == "split" else "minimum")
+        lighter = self.steps.remove_duplicates(
+            level, by="split" if method == "split" else "minimum"
+        )
         self.duplicate_share = 1 - lighter.entries / level.entries
         return lighter
 

@@ -1,8 +1,9 @@
 """Taking a caller's CSR onto a device, which itself finds out whether it can be used as it is.
 
 On the host the same is a matter of seconds for a large symmetric matrix: most of it is the
-transpose that the matrix is compared to. The device looks for every slot's like instead, or, where
-work-items are alone and rows long, goes along with a cursor for every row.
+transpose that the matrix is compared to. The device searches for every slot's mirror slot instead.
+Where work-groups have one work-item and rows are long, it goes through the rows with a cursor for
+each.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ SERIAL_SOURCE = "algorithms/csr_validation/serial.cl"
 # Below so many slots the host has checked a matrix before a device has built the kernels.
 FROM_SLOTS = 1 << 18
 
-# Slots a vertex from which on lone work-items go along with cursors: on two cores, in ms of both,
+# Slots a vertex from which on single work-items use cursors: on two cores, in ms of both,
 # 14 for a search to 40 on a grid (4 slots a vertex), 57 to 20 at 8, 1606 to 190 at 56.
 _CURSORS_FROM = 6
 # Slots that the host looks at before it uploads a matrix, in 12 us.
@@ -119,7 +120,7 @@ def _is_trusted(device: Device, graph: Graph, encoding: Encoding) -> bool:
 
 
 def _takes_cursors(work_group_size: int, graph: Graph) -> bool:
-    """Return whether lone work-items go along with cursors."""
+    """Return whether single work-items use cursors."""
     return work_group_size == 1 and graph.n_slots >= _CURSORS_FROM * graph.n_vertices
 
 

@@ -12,7 +12,7 @@ Reread: TypeAlias = Literal["stale", "all"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenseOptions:
-    """What can be done in more than one way; it changes how long a solve takes, never its result.
+    """Alternatives that change how long a solve takes, never its result.
 
     Attributes
     ----------

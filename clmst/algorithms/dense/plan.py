@@ -110,7 +110,7 @@ class DensePlan:
 
     @property
     def reservation_words(self) -> int:
-        """Words that tell edges apart."""
+        """Words by which edges are ordered."""
         return (2 if self.wide else 1) + (1 if self.short_ids else 2)
 
     @property
@@ -143,7 +143,7 @@ def plan_of_graph(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> Den
     """Return the plan of any graph, its matrix built unless the solve before has done that."""
     key = ("dense", maximum)
     if key not in graph.derived:
-        graph.derived.pop(("dense", not maximum), None)  # there may be no room for two matrices
+        graph.derived.pop(("dense", not maximum), None)  # memory may not suffice for two matrices
         wide = graph.encoded.is_wide
         with launch.phase("build"):
             panels = _build(graph, launch, maximum=maximum)

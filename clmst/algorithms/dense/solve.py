@@ -1,6 +1,6 @@
 """dense: Borůvka on an adjacency matrix, for complete and nearly complete graphs.
 
-Source: see ``cl/algorithms/dense/dense.cl``; ``docs/architecture.md`` tells the steps.
+Source: see ``cl/algorithms/dense/dense.cl``; ``docs/architecture.md`` has the steps.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ class _DenseRun:
             )  # fmt: skip
 
     def _groups_for_blocks(self, n_blocks: int) -> int:
-        """Return how many work-groups share so many blocks: TILE_BLOCKS of dense.cl."""
+        """Return the work-groups for so many blocks: TILE_BLOCKS of dense.cl."""
         program = self.plan.program
         lanes = dict(program.specialisation.defines)["LANES"]
         alone = program.work_group_size == 1

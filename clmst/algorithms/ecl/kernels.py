@@ -23,11 +23,11 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
     for weights in every_weight():
         yield from _with_options(EclOptions(), weights, capabilities, tuning)
     weights = weight_defines(32, "unsigned", maximum=False)
-    told = set(_with_options(EclOptions(), weights, capabilities, tuning))
+    known = set(_with_options(EclOptions(), weights, capabilities, tuning))
     for _, options in EclOptions.ablation()[1:]:  # some differ only where lanes combine
         for one in _with_options(options, weights, capabilities, tuning):
-            if one not in told:
-                told.add(one)
+            if one not in known:
+                known.add(one)
                 yield one
 
 

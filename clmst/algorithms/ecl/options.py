@@ -31,7 +31,7 @@ class EclOptions:
         At average degree >= 4, light edges first; the heavy ones only if they still join two sets.
         Off: all edges at once.
     implicit_path_compression : bool
-        Worklists hold representatives. Off: they hold vertices, and finds halve their paths.
+        Worklists have representatives. Off: they have vertices, and finds halve their paths.
     single_direction : bool
         Each edge is taken from its upper slot. Off: from both slots.
     tuples : bool

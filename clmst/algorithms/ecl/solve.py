@@ -35,7 +35,7 @@ FILTER_TARGET = 1.5
 
 _MAX_KEY = 2**32 - 1
 # Every round at least halves the sets that still have an edge, so a phase has at most 32 rounds
-# that join any, and one that finds none left.
+# that join any, and one that finds none.
 _ROUNDS_A_PHASE = 33
 
 
@@ -116,10 +116,10 @@ class _EclRun:
         graph, options = self.graph, self.options
         if not options.filter or graph.average_degree < FILTER_DEGREE:
             return everything
-        share = FILTER_TARGET * graph.n_vertices / graph.edge_bound
-        if share >= 1:
+        part = FILTER_TARGET * graph.n_vertices / graph.edge_bound
+        if part >= 1:
             return everything
-        ends = ends_of([share], options.samples)
+        ends = ends_of([part], options.samples)
         threshold = int(np.sort(self._sample_keys(ends.draw_bits))[ends.ranks[0]])
         if threshold == _MAX_KEY:
             return everything
@@ -145,7 +145,7 @@ class _EclRun:
 
     def phase(self, lightest: int, heaviest: int, *, contracted: bool) -> list[int]:
         """Join all sets that edges of the window join; return how many edges each round had."""
-        if contracted:  # sets that ran out of light edges still hold their last reservation
+        if contracted:  # sets that ran out of light edges still have their last reservation
             for reservations in self.reservations:
                 self._forget(reservations)
         window = (np.uint32(lightest), np.uint32(heaviest))
@@ -170,10 +170,10 @@ class _EclRun:
     def _worklist_phase(
         self, window: tuple[KernelArgument, KernelArgument], *, contracted: bool
     ) -> list[int]:
-        """Algorithm 2: populate, then hook and contract until no edge is left."""
+        """Algorithm 2: populate, then hook and contract until no edge remains."""
         first, sizes = self.round, [self.capacity]
         self._populate_worklist(window, contracted=contracted)
-        counts = np.empty(2, np.uint32)  # edges of this round, and what is left for the next
+        counts = np.empty(2, np.uint32)  # edges of this round, and of the next
         while sizes[-1]:
             self._check_progress(first, sizes[-1])
             self._enqueue_round(sizes[-1], is_first=self.round == first)
@@ -219,20 +219,20 @@ class _EclRun:
         launch, program = self.launch, self.program
         side, round_ = self.round % 2, np.uint32(self.round)
         here, there = self.worklists[side], self.worklists[1 - side]
-        held, following = self.reservations[side], self.reservations[1 - side]
+        winners, following = self.reservations[side], self.reservations[1 - side]
         weights, parent, counts = self.graph.weights, self.parent, self.counts
         extent, groups = (self.n, np.uint32(self.capacity)), self._groups(bound)
         for later_pass in range(1, self.passes):
             launch(
                 program, "ecl_refine_reservations", groups, round_, np.uint32(later_pass), here,
-                weights, parent, held, counts, *extent,
+                weights, parent, winners, counts, *extent,
             )  # fmt: skip
         launch(
             program, "ecl_hook_components", groups, round_, np.uint32(is_first), here, parent,
-            held, following, self.in_forest.memory, counts, *extent,
+            winners, following, self.in_forest.memory, counts, *extent,
         )  # fmt: skip
         if not self.options.implicit_path_compression:
-            self._forget(following)  # worklists of vertices do not tell which sets to clear
+            self._forget(following)  # from worklists of vertices one cannot see which sets to clear
         tile = program.work_group_size * self.graph.device.policy.edges_per_item
         launch(
             program, "ecl_contract_worklist", self._groups(bound, tile=tile), round_, here, there,
@@ -245,14 +245,14 @@ class _EclRun:
     def _topology_phase(self, window: tuple[KernelArgument, KernelArgument]) -> list[int]:
         """Section 5.3, items 7 and 8: every round goes over the whole graph."""
         graph, program, first = self.graph, self.topology, self.round
-        held, rows = self.reservations[0], graph.indptr
+        winners, rows = self.reservations[0], graph.indptr
         groups = self._groups(graph.n_vertices)
         if self.options.edge_centric:
             rows, expand = self.rows, "ecl_topology_expand_rows"
             if first == 0:
                 self.launch(program, expand, groups, graph.indptr, rows, self.n)
             groups = self._groups(graph.n_slots)
-        arrays = (graph.indptr, rows, graph.indices, graph.weights, self.parent, held)
+        arrays = (graph.indptr, rows, graph.indices, graph.weights, self.parent, winners)
         extent = (self.n, np.uint32(graph.n_slots), *window)
         crossing = np.ones(1, np.uint32)
         while crossing[0]:
@@ -266,6 +266,6 @@ class _EclRun:
             self.launch(
                 program, "ecl_topology_hook", groups, *arrays, self.in_forest.memory, *extent
             )
-            self._forget(held)
+            self._forget(winners)
             self.round += 1
         return [graph.n_slots] * (self.round - first)

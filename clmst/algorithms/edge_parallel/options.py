@@ -1,4 +1,4 @@
-"""Which disjoint sets the edges of edge-parallel share."""
+"""Options of edge-parallel: the kind of disjoint sets."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ UnionFind: TypeAlias = Literal["atomic-half", "atomic-full", "locked"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeParallelOptions:
-    """What can be done in more than one way; it changes how long a solve takes, never its result.
+    """Alternatives that change how long a solve takes, never its result.
 
     Attributes
     ----------
     union_find : {"atomic-half", "atomic-full", "locked"}
         How finds and merges share the sets. "atomic-half": a find lets each second vertex on its
-        way point to its grandparent, by compare-and-swap. "atomic-full": it lets all of them point
+        path point to its grandparent, by compare-and-swap. "atomic-full": it lets all of them point
         to the root, by compare-and-swap. "locked": one lock of the whole device is taken around
         every find and every merge, so that one work-item at a time does any: for comparison, and
         for small graphs. It needs a device on which the work-item that has the lock runs on while

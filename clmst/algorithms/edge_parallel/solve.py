@@ -31,7 +31,7 @@ _SETS: dict[UnionFind, int] = {"atomic-half": 0, "atomic-full": 1, "locked": 2} 
 _LOCK_LOST = 2**32 - 1  # of cl/device/lock.cl
 # Looks at a lock that does not move on, after which a work-item gives up. A thread of a CPU can
 # be off its core for long while others look every few nanoseconds; on other devices a look takes a
-# microsecond, and whoever has the lock is running.
+# microsecond, and the work-item that has the lock is running.
 _PATIENCE: dict[DeviceKind, int] = {"cpu": 1 << 28, "gpu": 1 << 20, "accelerator": 1 << 20}
 
 
@@ -50,7 +50,7 @@ def solve(
     Raises
     ------
     UnsupportedDeviceError
-        Sets are "locked", and whoever had the lock did not run on.
+        Sets are "locked", and the work-item that had the lock did not run on.
     """
     options = options_for("edge-parallel", EdgeParallelOptions, options)
     run = EdgeParallelRun(graph, launch, maximum=maximum, options=options)
@@ -152,7 +152,7 @@ class EdgeParallelRun:
             )  # fmt: skip
 
     def contract(self, number: int) -> None:
-        """Enqueue the third, of round `number`: every supervertex merges along what it holds."""
+        """Enqueue the third, of round `number`: every supervertex merges along its winner."""
         graph, n = self.graph, self.graph.n_vertices
         self._by_sets(
             "contract", n, self.rows, graph.indices, self.reservations, self.parent,
@@ -166,7 +166,7 @@ class EdgeParallelRun:
         if found[0] == _LOCK_LOST:  # STATE_LOCK
             raise UnsupportedDeviceError(
                 f"a work-item looked {_PATIENCE[device.capabilities.kind]} times at a lock that "
-                f"did not move on; union_find='locked' needs a device that lets whoever has the "
+                f"did not move on; union_find='locked' needs a device that lets the owner of the "
                 f"lock run on, which {device.description} does not: 'atomic-half' and "
                 "'atomic-full' have no locks"
             )

@@ -34,7 +34,7 @@ SERIAL_BUDGET = 1 << 16
 GROUP_BUDGET = 1 << 10
 # Work-groups a compute unit, at most: rounds are many, and late ones have little to do.
 _GROUPS = 16
-# Rounds that are enqueued before the host looks how many vertices are left: at first, and at most.
+# Rounds that are enqueued before the host reads how many vertices remain: at first, and at most.
 # One too many takes two launches that find nothing to do.
 _FIRST_BATCH, _MOST_BATCH = 4, 32
 
@@ -53,7 +53,7 @@ class Cores:
     numbers : DeviceArray of uint32, shape (n,)
         Of each vertex.
     stats : mapping
-        "rounds" that peeled anything, looked for the next level or found that nothing was left.
+        "rounds" that peeled anything, looked for the next level or found that no vertex remained.
     """
 
     numbers: DeviceArray
@@ -65,9 +65,9 @@ def core_numbers(graph: DeviceGraph, launch: Launcher) -> Cores:
 
     Notes
     -----
-    O(n_slots + n * levels) work at most, lists of what is left shrinking from level to level; two
-    launches a round, a read-back for several rounds. A round or two a level, and one more for each
-    time that a cascade is shared out anew. Rows are not read if all vertices have the same degree.
+    O(n_slots + n * levels) work at most: lists of remaining vertices shrink from level to level.
+    Two launches a round, a read-back for several rounds. A round or two a level, and one more each
+    time that a cascade is divided anew. Rows are not read if all vertices have the same degree.
     Else, where edges are stored once, both directions are made first, without weights. Device
     memory: 16 bytes a vertex; where edges are stored once, 8 more, and 8 an edge.
     """
@@ -78,8 +78,8 @@ def core_numbers(graph: DeviceGraph, launch: Launcher) -> Cores:
     with launch.phase("count degrees"):
         peeling.count_degrees()
         peeling.take_level(0)
-        left = peeling.read_left(0)
-    if left:
+        remaining = peeling.read_remaining(0)
+    if remaining:
         with launch.phase("mirror rows"):
             indptr, indices = peeling.rows()
         with launch.phase("peel"):
@@ -91,7 +91,7 @@ def core_numbers(graph: DeviceGraph, launch: Launcher) -> Cores:
 
 
 class _Peeling:
-    """What the steps share."""
+    """The arrays and arguments that all steps use."""
 
     def __init__(self, graph: DeviceGraph, launch: Launcher) -> None:
         self.graph, self.launch, self.n = graph, launch, graph.n_vertices
@@ -117,7 +117,7 @@ class _Peeling:
     def count_degrees(self) -> None:
         """Count the edges at every vertex; find the least count."""
         graph, one_sided = self.graph, not self.graph.graph.is_symmetric
-        runs = self.degree  # nobody looks at them
+        runs = self.degree  # not read
         if one_sided:
             runs = self._count_columns()
         self.launch.for_each(
@@ -158,11 +158,11 @@ class _Peeling:
         )  # fmt: skip
 
     def peel(self, indptr: Memory, indices: Memory) -> None:
-        """Go on from the beginning of the first round until no vertex is left."""
+        """Go on from the beginning of the first round until no vertex remains."""
         serial = self.width == 1
         program = self.graph.device.program(SERIAL_SOURCE if serial else PEEL_SOURCE)
         kernel = f"k_core_{'serial_' if serial else ''}peel_neighbours"
-        number, batch, left = 0, _FIRST_BATCH, self.n + 1
+        number, batch, remaining = 0, _FIRST_BATCH, self.n + 1
         while True:
             for _ in range(batch):
                 self.launch.enqueue(
@@ -171,19 +171,19 @@ class _Peeling:
                 )  # fmt: skip
                 number += 1
                 self.take_level(number)
-            before, left = left, self.read_left(number)
-            if not left:
+            before, remaining = remaining, self.read_remaining(number)
+            if not remaining:
                 return
-            # A round peels a vertex, or finds the least degree left, at which the next one will.
-            if left > before or number > 2 * self.n + batch:
+            # A round peels a vertex, or finds the least degree, at which the next round will.
+            if remaining > before or number > 2 * self.n + batch:
                 rule = "every second round peels a vertex at least, and none comes back"
                 raise no_progress(
-                    "core numbers", self.graph.device, rule, round=number, left_before=before,
-                    left=left,
+                    "core numbers", self.graph.device, rule, round=number, remaining_before=before,
+                    remaining=remaining,
                 )  # fmt: skip
             batch = min(2 * batch, _MOST_BATCH)
 
-    def read_left(self, number: int) -> int:
+    def read_remaining(self, number: int) -> int:
         """Wait for a round; return how many vertices were above its level when it began."""
         self.launch.read(self.state.memory, self.words)
         return int(self.words[_ROUND_WORDS * (number % _ROUNDS_KEPT) + _LEFT])

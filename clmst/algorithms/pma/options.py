@@ -16,7 +16,7 @@ LEAST_GAMMA = 2  # a tree of one vertex chooses no edge
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PmaOptions:
-    """What can be done in more than one way; it changes how long a solve takes, never its result.
+    """Alternatives that change how long a solve takes, never its result.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ _MANY_PARALLEL = 64
 _LEAST_CHOSEN, _MOST_CHOSEN = 8, 128
 # Workers that a compute unit should have to itself: one, where work-groups are of one work-item;
 # elsewhere enough to hide that each waits for memory most of the time.
-_LONE_WORKERS, _WORKERS = 1, 16
+_SERIAL_WORKERS, _WORKERS = 1, 16
 
 
 def solve(
@@ -74,7 +74,7 @@ def chosen_gamma(n: int, entries: int, device: Device) -> int:
     leaves workers, n / gamma, for the whole device.
     """
     alone = device.policy.work_group_size == 1
-    workers = device.capabilities.compute_units * (_LONE_WORKERS if alone else _WORKERS)
+    workers = device.capabilities.compute_units * (_SERIAL_WORKERS if alone else _WORKERS)
     wanted = min(4 * entries / n, n / workers, _MOST_CHOSEN)
     return int(max(wanted, _LEAST_CHOSEN))
 
@@ -102,7 +102,7 @@ class _Growth:
 
 
 class _PmaRun:
-    """One solve, and what its levels were like."""
+    """One solve, and the statistics of its levels."""
 
     def __init__(self, steps: Contraction, options: PmaOptions) -> None:
         self.steps, self.launch, self.options = steps, steps.launch, options
@@ -139,7 +139,7 @@ class _PmaRun:
         return self.steps.sort_rows(self.steps.remove_duplicates(level), by_rank=True)
 
     def next_level(self, level: Level) -> Level | None:
-        """Grow trees, and contract them; None if no edge is left."""
+        """Grow trees, and contract them; None if no edge remains."""
         growth = self._plan(level)
         self.history.append(growth)
         chosen = self._grow_trees(level, growth)

@@ -1,7 +1,7 @@
 """Prim's algorithm: a tree grows by the lightest edge that leaves it, one vertex after the other.
 
 Source: R. C. Prim, "Shortest connection networks and some generalizations", Bell System Technical
-Journal 36 (1957); ``cl/algorithms/prim/prim.cl`` tells the rest.
+Journal 36 (1957); ``cl/algorithms/prim/prim.cl`` has the details.
 """
 
 from __future__ import annotations

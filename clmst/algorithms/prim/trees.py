@@ -28,8 +28,8 @@ COMPONENTS_SOURCE = "algorithms/prim/components.cl"
 STEPS_A_LAUNCH = 1 << 18
 # Vertices up to which a work-group looks at all of them rather than leave all to one work-item.
 ARRAY_VERTICES = 4096
-# Slots for each pair of vertices above which rows are mostly parallel edges, which lone work-items
-# go through.
+# Slots for each pair of vertices above which rows are mostly parallel edges, for which
+# single work-items take the heap.
 _ARRAY_PARALLEL = 4
 # Vertices and compute units from which on components are looked for: that takes as long as growing
 # the trees does with two cores, and gains nothing where there is one component only.
@@ -53,7 +53,7 @@ class SortedRows:
     indptr, indices, weights : device buffer
         As of a :class:`DeviceGraph`.
     defines : mapping
-        Macros that tell kernels how to read the weights.
+        Macros of the weights.
     """
 
     n: int
@@ -111,7 +111,7 @@ def grow(rows: SortedRows, launch: Launcher, options: PrimOptions) -> Trees:
 
 
 class _Growing:
-    """What the steps share."""
+    """The arrays and arguments that all steps use."""
 
     def __init__(self, rows: SortedRows, launch: Launcher, options: PrimOptions) -> None:
         self.rows, self.launch = rows, launch
@@ -125,8 +125,8 @@ class _Growing:
             else options.components == "apart"
         )
         wide = rows.defines["WEIGHT_BITS"] == 64
-        self.parents, self.places, self.holders = (self._new(rows.n) for _ in range(3))
-        self.held, self.keys = (
+        self.parents, self.positions, self.occupants = (self._new(rows.n) for _ in range(3))
+        self.lightest, self.keys = (
             self._new(rows.n, np.uint64 if wide else np.uint32) for _ in range(2)
         )
         self.unfinished = self._new(1)
@@ -149,7 +149,7 @@ class _Growing:
         vertices, offsets = self._new(n), self._new(1)
         self.launch.for_each(
             self.program, "prim_initialise", n, vertices, offsets, self.parents,
-            self.places, self.held, self.unfinished, n,
+            self.positions, self.lightest, self.unfinished, n,
         )  # fmt: skip
         return _Patches(count=1, vertices=vertices, offsets=offsets)
 
@@ -173,13 +173,13 @@ class _Growing:
     def grow(self, patches: _Patches) -> int:
         """Let every worker grow the trees of its patches; return in how many launches."""
         rows, width = self.rows, self.width
-        lone = self.queue == "heap"  # else a worker is a work-group
-        groups = self.launch.groups_for(-(-patches.count // width) if lone else patches.count)
-        workers = groups * width if lone else groups
+        serial = self.queue == "heap"  # else a worker is a work-group
+        groups = self.launch.groups_for(-(-patches.count // width) if serial else patches.count)
+        workers = groups * width if serial else groups
         cursors = self._new(_CURSOR_WORDS[self.queue] * workers)
         arrays = (
-            rows.indptr, rows.indices, rows.weights, self.parents, self.places, self.held,
-            self.holders, self.keys, patches.vertices, patches.offsets, cursors, self.unfinished,
+            rows.indptr, rows.indices, rows.weights, self.parents, self.positions, self.lightest,
+            self.occupants, self.keys, patches.vertices, patches.offsets, cursors, self.unfinished,
         )  # fmt: skip
         extent = (rows.n, patches.count, STEPS_A_LAUNCH)
         most = self._most_steps()

@@ -25,7 +25,7 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/prim_boruvka/prim_boruvka.cl"
 
-# Ranks are weights of 32 bits that no two edges share, whatever the order of the graph's own.
+# Ranks are weights of 32 bits that are distinct, whatever the graph's own weights are.
 RANKS = weight_defines(32, "unsigned", maximum=False)
 
 

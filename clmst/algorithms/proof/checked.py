@@ -24,7 +24,7 @@ from clmst.runtime.launcher import Launcher
 
 
 def checked(forest: DeviceForest, launch: Launcher) -> DeviceForest:
-    """Return a forest that has been proved, and tells how in ``stats["proof"]``; waits.
+    """Return a forest that has been proved, with the proof's figures in ``stats["proof"]``; waits.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def checked(forest: DeviceForest, launch: Launcher) -> DeviceForest:
                 by = launch.device.description
                 return _with_proof(forest, began, where="device", by=by, levels=found.levels)
             refusal, is_refuted = "the device took the forest for wrong", True
-    _prove_on_host(forest, _host_graph(forest))  # which tells what is wrong
+    _prove_on_host(forest, _host_graph(forest))  # which says what is wrong
     if is_refuted:
         warnings.warn(
             f"{launch.device.description} took a forest for wrong that the host has proved right; "
@@ -105,8 +105,8 @@ def _refusal(forest: DeviceForest) -> str | None:
     return None if reason is None else f"the device has not earned proofs: {reason}"
 
 
-def _with_proof(forest: DeviceForest, began: float, **told: Any) -> DeviceForest:
-    """Return a forest that tells how it was proved, and how long that took."""
+def _with_proof(forest: DeviceForest, began: float, **figures: Any) -> DeviceForest:
+    """Return a forest with how it was proved, and how long that took."""
     ms = 1e3 * (time.perf_counter() - began)
-    known: Mapping[str, Any] = {name: value for name, value in told.items() if value is not None}
+    known: Mapping[str, Any] = {name: value for name, value in figures.items() if value is not None}
     return forest.with_stats({**forest.stats, "proof": {**known, "ms": ms}})

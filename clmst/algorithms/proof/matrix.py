@@ -16,7 +16,7 @@ SOURCE = "algorithms/proof/matrix.cl"
 
 
 def defines(matrix_defines: dict[str, int]) -> dict[str, int]:
-    """Return the macros of SOURCE, given those that tell where weights come from."""
+    """Return the macros of SOURCE, given those of the weights' source."""
     return {name: value for name, value in matrix_defines.items() if name != "COMPLETE"}
 
 
@@ -71,14 +71,14 @@ class MatrixProof:
         )  # fmt: skip
         groups = launch.groups_for(n)
         greatest: Any = builder.state
-        left: Any = builder.state
+        remaining: Any = builder.state
         if self.program.work_group_size == 1:
             greatest = device.allocate(4 * groups * tree.n_nodes)
-            left = device.allocate(4 * groups * n)
+            remaining = device.allocate(4 * groups * n)
         for panel in self.matrix.panels:
             launch.enqueue(
                 self.program, "proof_matrix_check", groups, panel.cells, limits,
-                tree.parents, tree.orders, self.keys, self.numbers, self.ends, greatest, left,
+                tree.parents, tree.orders, self.keys, self.numbers, self.ends, greatest, remaining,
                 tree.state, n, panel.first, panel.n_rows, tree.n_nodes,
             )  # fmt: skip
         words = np.empty(SLOT + 1, np.uint32)

@@ -1,6 +1,6 @@
 """Proof on a device that a claimed forest is the one: host side of ``cl/algorithms/proof``.
 
-Nothing that a solve has left is used but the claim itself, and no kernel that chooses edges is
+Only the claim itself is used of a solve, and no kernel that chooses edges is
 shared with the algorithms.
 """
 
@@ -53,13 +53,13 @@ def prove(forest: DeviceForest, launch: Launcher) -> Proof:
     Raises
     ------
     OutOfDeviceMemoryError
-        The device cannot hold the tree: some 70 bytes a vertex.
+        The tree does not fit the device: some 70 bytes a vertex.
 
     Notes
     -----
     O(n_slots log n) at worst, O(n + n_slots) as a rule: an edge climbs only where it may be lighter
-    than some edge on the way of one of its ends to the top of the tree. Complete graphs: O(n**2) on
-    CPUs, there too, O(n**2 log n) at worst elsewhere.
+    than some edge on the path of one of its ends to the top of the tree. Complete graphs: O(n**2)
+    on CPUs, there too, O(n**2 log n) at worst elsewhere.
     """
     if isinstance(forest.graph, DeviceMatrix):
         return _prove_complete(forest, launch)

@@ -15,7 +15,7 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/proof/tree.cl"
 
-# Forest edges of a segment, below which fewer work-groups do; nodes of a share likewise.
+# Forest edges of a segment, below which fewer work-groups do; nodes of a segment likewise.
 _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
 # Levels: each has at most half the nodes of the one before.
@@ -69,7 +69,7 @@ class TreeBuilder:
     least, records, lengths, state : device buffers
         As ``proof_records.cl`` and ``proof_state.cl`` have them; `least` of the vertices.
     segments, stride : int
-        How many segments the list has, and how many places each.
+        How many segments the list has, and the capacity of each.
     """
 
     def __init__(self, n: int, k: int, launch: Launcher) -> None:
@@ -174,7 +174,7 @@ class TreeBuilder:
         Whether they do: a device that hooks wrongly may have made a ring of them.
         """
         for _ in range(_MAX_LEVELS):
-            self._each("follow", n, self.parents, self.state, base, n, _HOPS)
+            self._each("jump", n, self.parents, self.state, base, n, _HOPS)
             self._read()
             if not self.counts[_PENDING]:
                 return True

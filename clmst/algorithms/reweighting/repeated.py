@@ -60,7 +60,7 @@ class Given:
 
     @property
     def may_hold_nan(self) -> bool:
-        """Whether somebody has to look."""
+        """Whether the host has to read them."""
         return self.encoding.kind == "float" and not self.is_checked
 
     @property
@@ -71,7 +71,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faults:
-    """What kernels found wrong with weights: places, or None."""
+    """What kernels found wrong with weights: indices, or None."""
 
     nan: int | None = None
     unknown: int | None = None
@@ -223,7 +223,7 @@ class ReweightedGraph:
     # ------------------------------------------------------------------- changes
 
     def change(self, edges: DeviceArray, words: DeviceArray, launch: Launcher) -> DeviceGraph:
-        """Enqueue the change of some of the present weights, the last of an edge's places winning.
+        """Enqueue the change of some of the present weights, the last entry of an edge winning.
 
         Nothing is changed if there is a fault.
 

@@ -1,9 +1,9 @@
-"""What topology settles for forests under any weights.
+"""Series contraction: what topology says of forests under any weights.
 
 Host side of ``cl/algorithms/reweighting/series.cl``.
 
-Roads end, and lead on for a while without a crossing. What no cycle has is in every forest, and of
-a chain without crossings only the heaviest edge may not be.
+Road networks have dead ends and long paths without crossings. An edge on no cycle is in every
+forest. Of a degree-2 path only the heaviest edge may not be.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ _PAIR = np.dtype(np.uint64)  # two words
 
 # Graphs of fewer edges are solved in the time that launches take.
 _LEAST_EDGES = 1 << 18
-# Edges a vertex up to which a graph may be worth while: those of more have few chains.
+# Edges a vertex up to which a graph may be worth while: those of more have few degree-2 paths.
 _MOST_EDGES_A_VERTEX = 2.5
-# The share of edges that may be remaining as chains.
+# The part of the edges that may remain as degree-2 paths.
 _MOST_LEFT = 0.7
 # Options that say nothing but the shape.
 _PLAIN = (FilterBoruvkaOptions(), FilterBoruvkaOptions(shape="gpu"))
 
 
 class SeriesContraction:
-    """Solves of one graph by what its topology leaves of it, if that is little enough.
+    """Solves of one graph by its contraction, if that is small enough.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class SeriesContraction:
     def __init__(self, *, maximum: bool, always: bool = False) -> None:
         self.maximum, self._always = maximum, always
         self._candidates: Candidates | None = None
-        self._pays: bool | None = None  # until somebody has looked
+        self._pays: bool | None = None  # until it is known
         self._plan: Plan | None = None
 
     def serves(self, algorithm: str, options: object, device: Device) -> bool:
@@ -109,7 +109,7 @@ class SeriesContraction:
 
 
 def contract_series(graph: DeviceGraph, launch: Launcher) -> Candidates:
-    """Return what is remaining of a graph once its topology has settled what it can; waits.
+    """Contract a graph by its topology: return the remaining candidates; wait.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def contract_series(graph: DeviceGraph, launch: Launcher) -> Candidates:
     Notes
     -----
     As :func:`clmst.core_numbers`, and O(m) beside that. Device memory: 17 bytes an edge and 20 a
-    vertex, of which 4 an edge and 12 a chain stay.
+    vertex, of which 4 an edge and 12 a path stay.
     """
     cores = core_numbers(graph, launch).numbers
     return _ContractionSteps(graph, cores, launch).run()
@@ -144,7 +144,7 @@ class _ContractionSteps:
     def run(self) -> Candidates:
         """Do all steps."""
         m, n_words = self.m, -(-self.m // 32)
-        firsts, slots = self._name_chains()
+        firsts, slots = self._name_paths()
         heads, kept = self._new(m + 1, np.uint8), self.graph.device.allocate(max(4 * n_words, 4))
         self.launch.fill(kept, 0, n_words)
         self._each("flag_heads", m + 1, firsts, slots, heads, kept, m)
@@ -159,8 +159,8 @@ class _ContractionSteps:
         n_vertices = max(n_ends, 1)
         return Candidates(n_vertices=n_vertices, ends=ends, slots=slots, kept=kept, starts=starts)
 
-    def _name_chains(self) -> tuple[DeviceArray, DeviceArray]:
-        """Return the first edge of every edge's chain, sorted, and the slots along with them."""
+    def _name_paths(self) -> tuple[DeviceArray, DeviceArray]:
+        """Return the first edge of every edge's path, sorted, and the slots along with them."""
         m, n = self.m, self.n
         rows, indices = self.graph.rows, self.graph.indices
         cores, degrees = self.cores, self.degrees
@@ -174,7 +174,7 @@ class _ContractionSteps:
         return sort_by_key(firsts, slots, key_bits=bits_of(m + 1), launch=self.launch)
 
     def _number_ends(self) -> tuple[DeviceArray, int]:
-        """Return a number for every vertex that is an end of chains, and how many are."""
+        """Return a number for every vertex that is an end of paths, and how many are."""
         flags, total = self._new(self.n), self._new(1)
         self._each("flag_ends", self.n, self.degrees, flags, self.n)
         numbers = exclusive_scan(flags, total=total, launch=self.launch)

@@ -1,4 +1,4 @@
-"""The forests of a graph's parts put together; host side of ``cl/algorithms/reweighting/union.cl``.
+"""The union of the forests of a graph's parts; host side of ``cl/algorithms/reweighting/union.cl``.
 
 An edge that is in no forest of a part is the heaviest of a cycle there, and so of one in the whole
 graph. Hence the forest of the whole graph is that of the union of the parts' forests, whatever the
@@ -38,7 +38,7 @@ class Elsewhere(KeyedWeights):
         self.encoding = encoding
 
     def words(self, at: Array | None = None) -> Array:
-        """Raise: nobody has them."""
+        """Raise: no device has all of them."""
         raise InvalidArgumentError(
             "the weights of the graph's edges are on several devices; only those of the forest's "
             "edges can be asked for"
@@ -46,27 +46,27 @@ class Elsewhere(KeyedWeights):
 
 
 class Lists:
-    """Room for the forests of parts on a device: slots in the whole graph, and words of weight.
+    """Memory for the forests of parts on a device: slots in the whole graph, and words of weight.
 
     Parameters
     ----------
-    rooms : sequence of int
+    capacities : sequence of int
         The most edges that the forest of each part can have.
     device : Device
     """
 
-    def __init__(self, rooms: Sequence[int], device: Device) -> None:
-        self.device, self.rooms = device, tuple(rooms)
-        ends = np.cumsum([0, *rooms]).tolist()
+    def __init__(self, capacities: Sequence[int], device: Device) -> None:
+        self.device, self.capacities = device, tuple(capacities)
+        ends = np.cumsum([0, *capacities]).tolist()
         self.begins: list[int] = ends[:-1]
-        self.room: int = ends[-1]
-        self.slots = device.allocate(4 * self.room)
-        self.words: Buffer = device.allocate(4 * self.room)
+        self.capacity: int = ends[-1]
+        self.slots = device.allocate(4 * self.capacity)
+        self.words: Buffer = device.allocate(4 * self.capacity)
 
-    def make_room(self, word: np.dtype[Any]) -> None:
-        """Have room for words of another width; what is there is lost if they are wider."""
-        if self.words.size < word.itemsize * self.room:
-            self.words = self.device.allocate(word.itemsize * self.room)
+    def widen(self, word: np.dtype[Any]) -> None:
+        """Take words of another width; the present words are lost if these are wider."""
+        if self.words.size < word.itemsize * self.capacity:
+            self.words = self.device.allocate(word.itemsize * self.capacity)
 
     def list_forest(
         self,
@@ -135,22 +135,22 @@ class Union:
     ----------
     edges : Graph
         The whole graph, as of :func:`clmst.core.topology.edges_once`.
-    rooms : sequence of int
+    capacities : sequence of int
         As of :class:`Lists`.
     device : Device
     """
 
-    def __init__(self, edges: Graph, rooms: Sequence[int], device: Device) -> None:
+    def __init__(self, edges: Graph, capacities: Sequence[int], device: Device) -> None:
         self.edges, self.device = edges, device
-        self.lists = Lists(rooms, device)
+        self.lists = Lists(capacities, device)
         self._indptr, self._indices = device.upload_all(edges.indptr, edges.indices)
-        self._lengths = np.zeros((len(rooms), 2), np.uint32)
+        self._lengths = np.zeros((len(capacities), 2), np.uint32)
         self._bounds = device.allocate(max(self._lengths.nbytes, 4))
-        room = self.lists.room
-        self._places = device.allocate(4 * max(rooms, default=0))
-        self._slots, self._columns = device.allocate(4 * room), device.allocate(4 * room)
+        capacity = self.lists.capacity
+        self._targets = device.allocate(4 * max(capacities, default=0))
+        self._slots, self._columns = device.allocate(4 * capacity), device.allocate(4 * capacity)
         self._starts = device.allocate(4 * (edges.n_vertices + 1))
-        self._words: Buffer = device.allocate(4 * room)
+        self._words: Buffer = device.allocate(4 * capacity)
 
     def merge(self, lengths: Sequence[int], encoding: Encoding, launch: Launcher) -> DeviceGraph:
         """Enqueue the merge of all lists; return the graph of their edges.
@@ -159,17 +159,17 @@ class Union:
         next one as well, though.
         """
         lists, word, n = self.lists, encoding.word, self.edges.n_vertices
-        if self._words.size < word.itemsize * lists.room:
-            self._words = self.device.allocate(word.itemsize * lists.room)
+        if self._words.size < word.itemsize * lists.capacity:
+            self._words = self.device.allocate(word.itemsize * lists.capacity)
         bounds = np.column_stack((lists.begins, lengths)).astype(np.uint32)
-        if lists.room and not np.array_equal(bounds, self._lengths):
+        if lists.capacity and not np.array_equal(bounds, self._lengths):
             launch.write(self._bounds, np.ascontiguousarray(bounds))
             self._lengths = bounds
         kernels, k = program(self.device, word), sum(lengths)
         for number, length in enumerate(lengths):
             launch.for_each(
                 kernels, "union_merge_list", length, lists.slots, lists.words,
-                self._bounds, self._indices, self._places, self._slots, self._words,
+                self._bounds, self._indices, self._targets, self._slots, self._words,
                 self._columns, number, len(lengths),
             )  # fmt: skip
         launch.for_each(

@@ -23,7 +23,7 @@ _NEAR, _FAR = 0.45, 0.5
 _MARGIN, _WIDE_MARGIN = 1.1, 2.2
 # Solves that what was prepared has to last for, so that the time it took is saved.
 _LASTING = 4
-# The share of edges that may be left as candidates.
+# The part of the edges that may be candidates.
 _MOST_LEFT = 0.35
 # Rounds without a look at how near weights are, at most: twice as many after each that was in vain.
 _LONGEST_PAUSE = 64

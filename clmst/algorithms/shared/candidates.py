@@ -1,4 +1,4 @@
-"""What is left of a graph of which some edges are settled."""
+"""The candidates of a graph: edges not known to be in the forest or out of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clmst.runtime.handles import Memory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """A graph that is left of a larger one, of which some edges are in the forest for certain.
+    """The graph of a larger graph's candidates; other edges are in the forest or out of it.
 
     Attributes
     ----------
@@ -21,9 +21,9 @@ class Candidates:
     slots : DeviceArray of uint32
         The candidates' slots in the larger graph; rising, if each is one edge.
     kept : device buffer of uint32
-        A bit a slot of the larger graph, set for edges that are in for certain, and in chains.
+        A bit a slot of the larger graph, set for edges of the forest and of degree-2 paths.
     starts : DeviceArray of uint32, shape (k + 1,), optional
-        Where among `slots` each candidate's chain of edges begins, all of which but the heaviest
+        Where among `slots` each candidate's degree-2 path begins, all of which but the heaviest
         are in the forest for certain; None where each is one edge.
     """
 

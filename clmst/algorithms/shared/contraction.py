@@ -4,7 +4,7 @@ Source: V. Vineet, P. Harish, S. Patidar, P. J. Narayanan, "Fast Minimum Spannin
 Graphs on the GPU", HPG '09, Algorithm 1, whose line numbers stand at the steps; S. Nobari, T.-T.
 Cao, P. Karras, S. Bressan, "Scalable Parallel Minimum Spanning Forest Computation", PPoPP '12,
 Algorithm 5, takes the same ones. Of the papers' limits (distinct weights, of 8 to 10 bits, vertex
-ids of 22 to 24, connected graphs) none is left: edges are ranked by (weight key, edge id) once, by
+ids of 22 to 24, connected graphs) none remains: edges are ranked by (weight key, edge id) once, by
 a radix sort, and from there on a rank of 32 bits stands for both.
 """
 
@@ -31,7 +31,7 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/shared/contraction.cl"
 
-# Each launch of pointer doubling makes chains 33 times as short.
+# Each launch of pointer doubling makes paths 33 times as short.
 _JUMPS = 32
 DEFINES = {"POINTER_JUMPS": _JUMPS}  # of SOURCE, beside those of the weights
 
@@ -153,7 +153,7 @@ class Contraction:
                 "list_edges", m, rows, self.graph.indices, self.slots, level.pairs, level.ranks,
                 m, level.bits,
             )  # fmt: skip
-            del rows  # makes room: nothing takes as much memory as this sort
+            del rows  # frees memory: nothing takes as much memory as this sort
             return self._sorted_by_source(level)
 
     def _rows(self) -> DeviceArray:
@@ -220,7 +220,7 @@ class Contraction:
         ----------
         level : Level
         chosen : DeviceArray of uint64, shape (n,)
-            Whoever follows choices comes to a vertex that is joined to none, or to two that have
+            Following choices leads to a vertex that is joined to none, or to two that have
             chosen each other by the same edge.
         """
         launch, n = self.launch, level.n

@@ -12,7 +12,7 @@ Options = TypeVar("Options")
 
 
 def options_for(algorithm: str, kind: type[Options], options: object) -> Options:
-    """Return the options of a solve: those given, or what holds where none are.
+    """Return the options of a solve: those given, or the defaults.
 
     Parameters
     ----------

@@ -187,7 +187,7 @@ class MultiDevice:
         """Let all devices solve at the same time, then one device the union of their forests."""
         began = time.perf_counter()
         with failures_of(self.plan.device), self.plan.device.lock:
-            self._union.lists.make_room(encoding.word)
+            self._union.lists.widen(encoding.word)
         works = self._each(self._solving, work)
         _check_found(works)
         return self._last_pass(works, encoding, began)

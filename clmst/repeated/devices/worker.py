@@ -224,7 +224,7 @@ class Worker:
                 work.host_less_device = launch.host_less_device()
             try:
                 if self._own is not None:
-                    self._own.make_room(encoding.word)
+                    self._own.widen(encoding.word)
                 graphs = enter()
                 if launch.profile is not None:
                     launch.queue.finish()

@@ -35,7 +35,7 @@ def test_merge(device: Device, dtype: str, lengths: tuple[int, ...]) -> None:
     union = Union(edges, [max(length, 1) for length in lengths], device)
     launch, queue = Launcher(device, device.queue), device.new_queue()
     encoding = Encoding(dtype=np.dtype(dtype), stored=np.dtype(dtype))
-    union.lists.make_room(encoding.word)
+    union.lists.widen(encoding.word)
     for used in (lengths, tuple(length // 2 for length in lengths)):
         chosen = rng.choice(edges.n_slots, sum(used), replace=False).astype(np.uint32)
         words = rng.integers(0, 200, edges.n_slots).astype(dtype).view(encoding.word)
@@ -71,7 +71,7 @@ def test_list_of_a_part(any_device: Device, numbered: bool) -> None:
     weights = rng.integers(0, 99, 200).astype(np.uint32)
     chosen = np.sort(rng.choice(200, 80, replace=False)).astype(np.uint32)
     encoding = Encoding(dtype=np.dtype("u4"), stored=np.dtype("u4"))
-    union.lists.make_room(encoding.word)
+    union.lists.widen(encoding.word)
 
     class Part:
         pass

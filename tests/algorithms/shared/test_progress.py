@@ -216,11 +216,12 @@ def test_core_numbers(any_device: Device, monkeypatch: Patch, left: list[int]) -
     """Vertices that are never peeled, and some that come back."""
     clmst.core_numbers(clmst.to_device(graph(), any_device))
     answers = iter(left + left[-1:] * 1000)
-    real = k_core._Peeling.read_left
+    real = k_core._Peeling.read_remaining
     monkeypatch.setattr(
-        k_core._Peeling, "read_left", lambda peeling, k: real(peeling, k) * 0 + next(answers)
+        k_core._Peeling, "read_remaining", lambda peeling, k: real(peeling, k) * 0 + next(answers)
     )
-    with pytest.raises(DeviceError, match=rf"core numbers came .*left {left[-1]}; every second"):
+    rule = rf"core numbers came .*remaining {left[-1]}; every second"
+    with pytest.raises(DeviceError, match=rule):
         clmst.core_numbers(clmst.to_device(graph(), any_device))
 
 
