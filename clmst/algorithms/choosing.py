@@ -37,7 +37,7 @@ def named(name: str, options: object) -> tuple[str, object]:
         Nothing has or had that name; lists the names there are. Or it is a former name, and options
         are given.
     """
-    if name not in FORMER_NAMES:
+    if type(name) is not str or name not in FORMER_NAMES:
         check_name(name)
         return name, options
     today, meant = FORMER_NAMES[name]
