@@ -22,6 +22,8 @@ import shutil
 import subprocess
 import sys
 import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -127,10 +129,26 @@ def demonstrate(file: str | None) -> None:
 
 
 def lint() -> None:
-    """Check the sources without running them."""
+    """Check the sources without running them, but for types."""
     run(BIN / "ruff", "check")
     run(BIN / "ruff", "format", "--check")
-    run(BIN / "mypy")
+
+
+@contextmanager
+def types_beside() -> Iterator[None]:
+    """Check types, in a process of its own, while other work is done; stop if either fails."""
+    command = [str(BIN / "mypy")]
+    print("$", *command, "&", flush=True)
+    types = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        yield
+    finally:
+        said, _ = types.communicate()
+        print(f"$ {command[0]}\n{said}", end="", flush=True)
+    if types.returncode:
+        sys.exit(types.returncode)
 
 
 def check() -> None:
@@ -141,7 +159,8 @@ def check() -> None:
     os.environ["HYPOTHESIS_PROFILE"] = "quick"  # see tests/strategies.py
     left_out = [f"--ignore={path}" for path in NOT_IN_CHECK]
     chosen = ("-m", "not external and not slow", "-k", "not ten_runs")
-    run(BIN / "python", "-m", "pytest", *chosen, *left_out, *PROCESSES)
+    with types_beside():
+        run(BIN / "python", "-m", "pytest", *chosen, *left_out, *PROCESSES)
 
 
 def test() -> None:
@@ -149,9 +168,10 @@ def test() -> None:
     install("dev")
     install_system_packages()
     lint()
-    run(BIN / "python", "-m", "pytest", *PROCESSES)
-    # Again, but for what no Python package changes: what compilers and simulators say, and kernels
-    # of other shapes and on other devices.
+    with types_beside():
+        run(BIN / "python", "-m", "pytest", *PROCESSES)
+    # Again, but for what no Python package changes: what compilers and simulators say, kernels of
+    # other shapes and on other devices, and most random examples.
     install("cpu,test", LOWEST_ENVIRONMENT, *lowest_versions())
     python = LOWEST_ENVIRONMENT / "bin" / "python"
     os.environ["CLMST_TESTED_DEVICES"] = "chosen"  # see tests/variants.py
