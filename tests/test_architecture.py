@@ -263,6 +263,21 @@ def test_no_module_is_a_drawer() -> None:
     assert [name_of(p) for p in MODULES if drawers & set(p.with_suffix("").parts)] == []
 
 
+def test_handles_of_opencl_have_types() -> None:
+    """As Any, a queue given for a buffer would be found by a crash."""
+    handles = {"buffer", "event", "memory", "queue"}
+    untyped = [
+        f"{name_of(path)}:{node.lineno} {node.arg}"
+        for path in MODULES
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.arg)
+        and node.arg in handles
+        and isinstance(node.annotation, ast.Name)
+        and node.annotation.id == "Any"
+    ]
+    assert untyped == []
+
+
 def test_no_two_classes_have_one_name() -> None:
     """Of a traceback, a profile or a search, the name alone must tell which class it is."""
     homes: defaultdict[str, set[str]] = defaultdict(set)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from clmst.core.arguments import check_kind
 from clmst.core.errors import InvalidArgumentError
@@ -15,7 +16,7 @@ MAX_LENGTH = 2**32 - 1
 
 
 def check_array(
-    name: str, array: Any, dtype: Any = None, *, like: DeviceArray | None = None
+    name: str, array: Any, dtype: npt.DTypeLike | None = None, *, like: DeviceArray | None = None
 ) -> None:
     """Raise unless `array` is a :class:`DeviceArray` of this dtype, on the device of `like`.
 
@@ -73,7 +74,7 @@ def check_fits(name: str, array: DeviceArray, length: int) -> None:
 
 
 def output_for(
-    name: str, array: DeviceArray | None, dtype: Any, length: int, *, like: DeviceArray
+    name: str, array: DeviceArray | None, dtype: npt.DTypeLike, length: int, *, like: DeviceArray
 ) -> DeviceArray:
     """Return `array`, checked for its dtype and length, or a new one if it is None."""
     if array is None:

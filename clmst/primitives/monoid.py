@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from clmst.core.arguments import check_bool, check_dtype
 from clmst.core.errors import InvalidArgumentError
@@ -116,7 +117,7 @@ class Monoid:
     # ---------------------------------------------------------------- ready-made
 
     @classmethod
-    def _commutative(cls, dtype: Any, name: str, combine: str, identity: str) -> Monoid:
+    def _commutative(cls, dtype: npt.DTypeLike, name: str, combine: str, identity: str) -> Monoid:
         dtype = check_dtype("dtype", dtype)
         if len({dtype[field] for field in dtype.names or ()}) > 1:
             raise InvalidArgumentError(
@@ -132,41 +133,41 @@ class Monoid:
         )
 
     @classmethod
-    def sum(cls, dtype: Any) -> Monoid:
+    def sum(cls, dtype: npt.DTypeLike) -> Monoid:
         """Sum; of integers modulo two to the power of their width."""
         return cls._commutative(dtype, "sum", "(a) + (b)", "0")
 
     @classmethod
-    def product(cls, dtype: Any) -> Monoid:
+    def product(cls, dtype: npt.DTypeLike) -> Monoid:
         """Product; of integers modulo two to the power of their width."""
         return cls._commutative(dtype, "product", "(a) * (b)", "1")
 
     @classmethod
-    def minimum(cls, dtype: Any) -> Monoid:
+    def minimum(cls, dtype: npt.DTypeLike) -> Monoid:
         """Minimum; a NaN counts as absent."""
         scalar = _scalar(dtype)
         combine = "fmin(a, b)" if scalar in ("float", "double") else "min(a, b)"
         return cls._commutative(dtype, "minimum", combine, _GREATEST[scalar])
 
     @classmethod
-    def maximum(cls, dtype: Any) -> Monoid:
+    def maximum(cls, dtype: npt.DTypeLike) -> Monoid:
         """Maximum; a NaN counts as absent."""
         scalar = _scalar(dtype)
         combine = "fmax(a, b)" if scalar in ("float", "double") else "max(a, b)"
         return cls._commutative(dtype, "maximum", combine, _LEAST[scalar])
 
     @classmethod
-    def bitwise_and(cls, dtype: Any) -> Monoid:
+    def bitwise_and(cls, dtype: npt.DTypeLike) -> Monoid:
         """Bitwise conjunction of integers."""
         return cls._commutative(_integer(dtype), "and", "(a) & (b)", "-1")
 
     @classmethod
-    def bitwise_or(cls, dtype: Any) -> Monoid:
+    def bitwise_or(cls, dtype: npt.DTypeLike) -> Monoid:
         """Bitwise disjunction of integers."""
         return cls._commutative(_integer(dtype), "or", "(a) | (b)", "0")
 
     @classmethod
-    def bitwise_xor(cls, dtype: Any) -> Monoid:
+    def bitwise_xor(cls, dtype: npt.DTypeLike) -> Monoid:
         """Bitwise exclusive disjunction of integers."""
         return cls._commutative(_integer(dtype), "xor", "(a) ^ (b)", "0")
 
@@ -205,7 +206,7 @@ class Monoid:
         )
 
 
-def _scalar(dtype: Any) -> str:
+def _scalar(dtype: npt.DTypeLike) -> str:
     dtype = check_dtype("dtype", dtype)
     name = element_type(dtype)
     if name not in _GREATEST:
@@ -213,7 +214,7 @@ def _scalar(dtype: Any) -> str:
     return name
 
 
-def _integer(dtype: Any) -> np.dtype[Any]:
+def _integer(dtype: npt.DTypeLike) -> np.dtype[Any]:
     integer = check_dtype("dtype", dtype)
     if integer.kind not in "iu":
         raise InvalidArgumentError(f"elements are {integer}; bitwise operators take integers")

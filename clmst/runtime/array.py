@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from clmst.core.arguments import as_array, check_dtype, check_integer, check_kind, shown, unchecked
 from clmst.core.errors import InvalidArgumentError
@@ -61,7 +62,7 @@ class DeviceArray:
     # -------------------------------------------------------------- construction
 
     @classmethod
-    def empty(cls, size: int, dtype: Any, device: Any = None) -> DeviceArray:
+    def empty(cls, size: int, dtype: npt.DTypeLike, device: Any = None) -> DeviceArray:
         """Return a new array; contents undefined.
 
         Parameters
@@ -244,7 +245,7 @@ class DeviceArray:
             offset=offset,
         )
 
-    def view(self, dtype: Any) -> DeviceArray:
+    def view(self, dtype: npt.DTypeLike) -> DeviceArray:
         """Return the same bytes as elements of another dtype."""
         dtype = _checked_dtype(dtype)
         if self.nbytes % dtype.itemsize:
@@ -278,7 +279,7 @@ class DeviceArray:
         return f"DeviceArray({self.size} x {self.dtype} on {self.device.description})"
 
 
-def _checked_dtype(dtype: Any) -> np.dtype[Any]:
+def _checked_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     """Return the dtype of elements; raise for Python objects and empty types."""
     checked = check_dtype("dtype", dtype)
     if checked.hasobject or checked.itemsize == 0:

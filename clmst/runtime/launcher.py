@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from clmst.core.weight_keys import Array
 from clmst.runtime.handles import Event, Kernel, KernelArgument, Memory, Queue
@@ -129,7 +130,9 @@ class Launcher:
                 self.queue, transfers, lambda event: self._note("(read back)", event)
             )
 
-    def fill(self, buffer: Memory, value: int, count: int, dtype: Any = np.uint32) -> None:
+    def fill(
+        self, buffer: Memory, value: int, count: int, dtype: npt.DTypeLike = np.uint32
+    ) -> None:
         """Set the first `count` integers of `buffer`, of 1, 2, 4 or 8 bytes, to `value`.
 
         A kernel fills large buffers: NVIDIA's driver 580 hangs in a fill of 2 GiB, and crashes in

@@ -8,6 +8,7 @@ from math import ceil
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from clmst.core.weight_keys import Array, KeyedWeights, order_keys
 from clmst.primitives.monoid import Monoid
@@ -82,7 +83,7 @@ class DensePlan:
         width = max(_WIDTH, 32 * ceil(n / (32 * _MOST_BLOCKS)))
         n_blocks = ceil(n / width)
 
-        def new(size: int, dtype: Any = np.uint32) -> DeviceArray:
+        def new(size: int, dtype: npt.DTypeLike = np.uint32) -> DeviceArray:
             return DeviceArray.empty(size, dtype, device)
 
         return cls(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from clmst.algorithms.prim.options import PrimOptions
 from clmst.algorithms.shared.progress import no_progress
@@ -140,7 +141,7 @@ class _Growing:
         units = self.device.capabilities.compute_units
         return self.width > 1 or units >= _APART_COMPUTE_UNITS
 
-    def _new(self, size: int, dtype: Any = np.uint32) -> DeviceArray:
+    def _new(self, size: int, dtype: npt.DTypeLike = np.uint32) -> DeviceArray:
         return DeviceArray.empty(size, dtype, self.device)
 
     def begin(self) -> _Patches:

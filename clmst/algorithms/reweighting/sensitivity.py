@@ -8,9 +8,8 @@ changes do not matter to them. They are classified once; the candidates are a sm
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
 from clmst.algorithms.shared.candidates import Candidates
 from clmst.core.weight_keys import Array
@@ -155,7 +154,7 @@ class _Classification:
         self.m, self.n = self.graph.n_slots, self.graph.n_vertices
         self.parent = self._new(self.n)
 
-    def _new(self, size: int, dtype: Any = np.uint32) -> DeviceArray:
+    def _new(self, size: int, dtype: npt.DTypeLike = np.uint32) -> DeviceArray:
         return DeviceArray.empty(size, dtype, self.graph.device)
 
     def _each(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:

@@ -9,9 +9,9 @@ forest. Of a degree-2 path only the heaviest edge may not be.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from clmst.algorithms.filter_boruvka.gpu import CandidateRun, plan_candidates
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
@@ -135,7 +135,7 @@ class _ContractionSteps:
         self.program = graph.device.program(SOURCE)
         self.degrees = self._new(self.n)
 
-    def _new(self, size: int, dtype: Any = np.uint32) -> DeviceArray:
+    def _new(self, size: int, dtype: npt.DTypeLike = np.uint32) -> DeviceArray:
         return DeviceArray.empty(size, dtype, self.graph.device)
 
     def _each(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:

@@ -11,9 +11,10 @@ a radix sort, and from there on a rank of 32 bits stands for both.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from clmst.algorithms.shared.progress import check_halved
 from clmst.algorithms.shared.solution import flag_words, new_flags
@@ -111,7 +112,7 @@ class Contraction:
         self.in_forest = new_flags(graph.n_slots, self.device)
         launch.fill(self.in_forest.memory, 0, flag_words(graph.n_slots))
 
-    def new(self, size: int, dtype: Any) -> DeviceArray:
+    def new(self, size: int, dtype: npt.DTypeLike) -> DeviceArray:
         """Return a new array; contents undefined."""
         return DeviceArray.empty(size, dtype, self.device)
 
