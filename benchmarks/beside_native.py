@@ -3,12 +3,13 @@
     python -m benchmarks.beside_native GRAPH.egr ... --peer PBBS=./pbbs --peer GBBS=./gbbs
 
 clmst gets a ``scipy.sparse.csr_array`` and is timed from call to result, conversion included: once
-with both directions of every edge, once with the upper triangle, which SciPy gets and likes best;
-libraries get a graph of their own kind, made before the clock starts. Peers keep to the protocol of
-docs/benchmark.md, and time themselves, without reading and building their graph.
+with both directions of every edge, once with the upper triangle, which SciPy gets, since it is
+fastest with it; libraries get a graph of their own kind, made before the clock starts. Peers keep
+to the protocol of docs/benchmark.md, and time themselves, without reading and building their graph.
 
-Everybody takes turns, in several passes: times of two threads vary by up to two between passes.
-Shown are medians over all passes. Forests are compared by weight before any time is printed.
+All contestants take turns, in several passes: times of two threads vary by a factor of up to two
+between passes. The table has medians over all passes. Forests are compared by weight before any
+time is printed.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from clmst.bench.peers import Peer
 _LIBRARY_EDGES = 3_000_000
 _TIME_LIMIT = 600.0
 
-# What solves, and what weighs the result outside the time that solving takes.
+# The solve, and the function that weighs its result outside the timed part.
 Way = tuple[Callable[[], Any], Callable[[Any], float | int]]
 
 
@@ -46,7 +47,7 @@ def matrices(path: Path) -> tuple[Any, Any]:
 
 
 def libraries(upper: Any, names: tuple[str, ...]) -> dict[str, Way]:
-    """Return what solves the graph in each library, made beforehand."""
+    """Return the solve of each library, with its graph made beforehand."""
     edges = upper.tocoo()
     makers = {"rustworkx": _rustworkx, "igraph": _igraph, "NetworKit": _networkit}
     return {name: makers[name](edges) for name in names if edges.nnz <= _LIBRARY_EDGES}
@@ -87,13 +88,13 @@ def _networkit(edges: Any) -> Way:
 
 
 def forest_weight(result: Any) -> float | int:
-    """Return what a forest of clmst or a tree of SciPy weighs."""
+    """Return the weight of a forest of clmst or a tree of SciPy."""
     weight = getattr(result, "total_weight", None)
     return int(result.data.sum(dtype=np.int64)) if weight is None else weight
 
 
 def contestant(name: str, way: Way, expected: float | int) -> Contestant[Any]:
-    """Return a contestant whose forest must weigh what is expected."""
+    """Return a contestant whose forest must have the expected weight."""
     solve, weigh = way
 
     def difference(result: Any) -> str:
@@ -111,7 +112,7 @@ def timed(  # noqa: PLR0917
     passes: int,
     repetitions: int,
 ) -> dict[str, float]:
-    """Return the median seconds of everybody on one graph."""
+    """Return the median seconds of all contestants on one graph."""
     symmetric, upper = matrices(path)
     solve: Any = partial(clmst.minimum_spanning_forest, device=device)
     ways: dict[str, Way] = {

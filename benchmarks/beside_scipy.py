@@ -3,8 +3,8 @@
     python benchmarks/beside_scipy.py GRAPH.egr ... [--device NAME] [--repetitions 5]
 
 Both get the same ``scipy.sparse.csr_array`` and are timed from call to result, conversion included,
-by turns. Each graph is taken as it comes (symmetric, its own weights), as its upper triangle, which
-is what SciPy likes best, and with random doubles that no 32 bits can hold. Totals are compared
+by turns. Each graph is timed as stored (symmetric, its own weights), as its upper triangle, which
+is SciPy's fastest form, and with random doubles that no 32 bits can hold. Totals are compared
 before any time is printed. The table goes to standard output as Markdown.
 """
 

@@ -1,4 +1,4 @@
-"""Where the time of recursive Borůvka goes: its steps, and finding minima beside the rest.
+"""The time of recursive Borůvka by step, and of finding minima beside the rest.
 
     python -m benchmarks.boruvka_steps phases GRAPH ... [--device NAME]
     python -m benchmarks.boruvka_steps sweep [--device NAME] [--plot FILE.png] [--json FILE]

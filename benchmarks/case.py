@@ -27,14 +27,14 @@ _FEW_REPETITIONS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What a method does, once everything is compiled and its memory is at hand.
+    """The work of a method, after compilation and allocation.
 
     Attributes
     ----------
     enqueue : callable
         Does the work once, or enqueues it on the device's queue.
     results : callable
-        Waits, and returns on the host what the last call made.
+        Waits, and returns the results of the last call on the host.
     """
 
     enqueue: Callable[[], object]
@@ -64,7 +64,7 @@ class Method:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """Some work, its right results, and those who do it; clmst's own way is the first of them.
+    """Some work, its right results, and its methods; clmst's own is the first.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Case:
         By NumPy.
     methods : sequence of Method
     outputs : sequence of DeviceArray
-        What methods write, overwritten before each is verified.
+        The outputs of methods, overwritten before each method is verified.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Case:
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """What came of one contestant in one case.
+    """The result of one contestant in one case.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class Outcome:
 
     @property
     def limit_share(self) -> float | None:
-        """What part of its time its traffic would take at the bandwidth of a copy."""
+        """The fraction of its time that its traffic would take at the bandwidth of a copy."""
         bandwidth = self.bandwidth
         return None if bandwidth is None else bandwidth * self.copy_seconds_per_byte
 
@@ -170,7 +170,7 @@ class CopyLimit:
         space.overwrite([self._source, self._target])
 
     def contestant(self, space: Workspace) -> Contestant[None]:
-        """Return what enqueues a copy and waits for it."""
+        """Return the contestant that copies a buffer."""
         return Contestant(name="copy", call=self._enqueue, wait=space.finish)
 
     def _enqueue(self) -> None:

@@ -1,9 +1,9 @@
-"""The page of the command: the tables of options in it are made of the command itself.
+"""The page of the command, whose tables of options are made from the command itself.
 
     python -m benchmarks.command_page
 
-Between a line ``<!-- options: NAME -->`` and the next ``<!-- end -->`` of ``docs/command.md``
-stands what the sub-command NAME takes. A test compares, so the page cannot go stale.
+Between a line ``<!-- options: NAME -->`` and the next ``<!-- end -->`` of ``docs/command.md`` are
+the options of the sub-command NAME. A test compares them with the command.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
 
 ``complete`` does Table 6 of Ma and Wan. A graph is on the device before anything is timed, with
 both directions of its edges or with one, and times end with the numbers on the host. They are
-checked first: n - 1 everywhere for complete graphs; those of the other way of storing the graph for
-random ones; those of NetworkX, which is timed once, for files.
+checked first: n - 1 everywhere for complete graphs; for random ones, those of the graph stored in
+the other way; for files, those of NetworkX, which is timed once.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ BOTH, ONCE, NETWORKX = "both directions", "one direction", "NetworkX"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """What one graph took: milliseconds of every repetition, by contestant."""
+    """The times of one graph: milliseconds of every repetition, by contestant."""
 
     name: str
     n_vertices: int
@@ -98,7 +98,7 @@ def by_networkx(graph: clmst.Graph) -> tuple[np.ndarray, float]:
 
 
 def complete_points(device: clmst.Device, sizes: list[int], repetitions: int) -> Iterator[Point]:
-    """Yield what complete graphs take."""
+    """Yield the times of complete graphs."""
     for n in sizes:
         expected = np.full(n, n - 1)
         times = {
@@ -114,7 +114,7 @@ def complete_points(device: clmst.Device, sizes: list[int], repetitions: int) ->
 def graph_point(
     name: str, graph: clmst.Graph, device: clmst.Device, repetitions: int, *, beside: bool
 ) -> Point:
-    """Return what a graph takes, beside NetworkX if asked for."""
+    """Return the times of a graph, beside NetworkX on request."""
     if beside:
         expected, taken = by_networkx(graph)
         others = {NETWORKX: [taken]}

@@ -52,13 +52,13 @@ PROBABILITIES = (0.01, 0.02, 0.05, *(k / 10 for k in range(1, 11)))
 Solve = Callable[[], clmst.DeviceForest]
 Contestants = Mapping[str, Solve]
 Solvers = Callable[[clmst.Graph, clmst.Device], Contestants]
-# What is given a graph and its forest, which it is to find, and returns milliseconds.
+# A function of a graph and its forest that solves, checks, and returns milliseconds.
 Once = Callable[[clmst.Graph, clmst.Forest], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """What one graph took: milliseconds of every repetition, by contestant."""
+    """The times of one graph: milliseconds of every repetition, by contestant."""
 
     n_vertices: int
     probability: float
@@ -70,7 +70,7 @@ class Point:
         return median(self.milliseconds[name])
 
     def show(self) -> None:
-        """Say what it took."""
+        """Print the times."""
         medians = ", ".join(f"{name} {digits(self.median(name))}" for name in self.milliseconds)
         sizes = f"n {self.n_vertices:,}, p {self.probability:g}"
         click.echo(f"{sizes}, ms: {medians}", err=True)
@@ -80,14 +80,14 @@ class Point:
 
 
 def by_edges(graph: DeviceGraph, algorithm: str, options: object = None) -> Solve:
-    """Return what solves a graph that is on the device."""
+    """Return the solve of a graph on the device."""
     return lambda: clmst.minimum_spanning_forest(
         graph, algorithm=algorithm, options=options, keep_on_device=True
     )
 
 
 def by_fresh_matrix(graph: DeviceGraph) -> Solve:
-    """Return what solves it by a matrix that is built anew."""
+    """Return the solve that builds its matrix each time."""
 
     def solve() -> clmst.DeviceForest:
         for key in [("dense", maximum) for maximum in (False, True)]:
@@ -118,7 +118,7 @@ def measure(
     repetitions: int,
     once: Mapping[str, Once] | None = None,
 ) -> Iterator[Point]:
-    """Yield what graphs take: by solvers in turn, and by some that are timed once."""
+    """Yield the times of graphs: of solvers in turns, and of some that are timed once."""
     for probability, graph in graphs:
         contestants = solvers(graph, device)
         times, forest = take_turns(contestants, repetitions)
@@ -149,7 +149,7 @@ def scipy_milliseconds(graph: clmst.Graph, forest: clmst.Forest) -> float:
 
 
 def stored_or_listed(graph: clmst.Graph, device: clmst.Device) -> Contestants:
-    """Return who solves a complete graph."""
+    """Return the solvers of a complete graph."""
     rows = clmst.to_device(graph, device)
     stored = clmst.to_device(clmst.DenseGraph(matrix_of(graph)), device)
     return {
@@ -159,7 +159,7 @@ def stored_or_listed(graph: clmst.Graph, device: clmst.Device) -> Contestants:
 
 
 def kept_or_built(graph: clmst.Graph, device: clmst.Device) -> Contestants:
-    """Return who solves a graph of any density."""
+    """Return the solvers of a graph of any density."""
     rows, other = clmst.to_device(graph, device), clmst.to_device(graph, device)
     return {
         MATRIX: by_edges(rows, "dense"),
@@ -223,7 +223,7 @@ def draw(points: list[Point], file: Path) -> None:
 
 @click.group(cls=Experiments)
 def main() -> None:
-    """Time `dense` beside other ways."""
+    """Time `dense` beside other algorithms."""
 
 
 @main.command()

@@ -6,8 +6,8 @@ GRAPH is a surrogate graph by name, a file, or a family as in random:n=100000,av
 Weights are random floats, others in every round. A round is from an array on the host to a forest
 there; "prefetched" are rounds of `solve_many`, which uploads weights while those before are solved.
 Every round's forest is compared with that of the first device alone before anything is timed;
-contestants take turns. A ratio is the best device's time alone over that of several. What "auto"
-chose stands beside it. The second table has one round of each strategy, device by device.
+contestants take turns. A ratio is the best device's time alone over that of several. The choice of
+"auto" is beside it. The second table has one round of each strategy, device by device.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ STRATEGIES = ("split", "cores", "auto")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """What one graph took.
+    """The times of one graph.
 
     Attributes
     ----------
     prepare : mapping of str to float
         Milliseconds, by contestant.
     milliseconds, prefetched : mapping of str to list of float
-        Of every repetition, by contestant: a round, and a round of several one after the other.
+        Of every repetition, by contestant: a single round, and a round of `solve_many`.
     stats : mapping of str to mapping
         The ``stats`` of a round.
     """
@@ -68,7 +68,7 @@ class Point:
         return min(median(times) for times in alone)
 
     def ratio(self, name: str) -> float:
-        """Return by how much a contestant is quicker than the best device alone."""
+        """Return the speedup of a contestant over the best single device."""
         return self.best_alone() / median(self.milliseconds[name])
 
 
@@ -81,7 +81,7 @@ def load(name: str) -> clmst.Graph:
 
 
 def measure(name: str, graph: clmst.Graph, devices: list[clmst.Device], repetitions: int) -> Point:
-    """Return what a graph takes."""
+    """Return the times of a graph."""
     makes: dict[str, dict[str, Any]] = {
         f"{number}: {device.name}": {"devices": device} for number, device in enumerate(devices)
     }
@@ -101,7 +101,7 @@ def measure(name: str, graph: clmst.Graph, devices: list[clmst.Device], repetiti
             if difference := agreement.difference(solver.solve(weights)):
                 raise WrongResultError(f"{name}: {contestant}: {difference}")
     every = {
-        contestant: (rounds_of(solver, given), rounds_ahead(solver, given))
+        contestant: (rounds_of(solver, given), prefetched_rounds(solver, given))
         for contestant, solver in solvers.items()
     }
     harness = Harness(repetitions=repetitions)
@@ -134,8 +134,8 @@ def rounds_of(solver: clmst.RepeatedSolver, given: list[np.ndarray]) -> Times[An
     return Times(contestant=Contestant(name="round", call=lambda: solver.solve(next(weights))))
 
 
-def rounds_ahead(solver: clmst.RepeatedSolver, given: list[np.ndarray]) -> Times[Any]:
-    """Return the times of all rounds, one after the other."""
+def prefetched_rounds(solver: clmst.RepeatedSolver, given: list[np.ndarray]) -> Times[Any]:
+    """Return the times of rounds by `solve_many`."""
 
     def solve() -> None:
         for _ in solver.solve_many(given):
@@ -145,7 +145,7 @@ def rounds_ahead(solver: clmst.RepeatedSolver, given: list[np.ndarray]) -> Times
 
 
 def _stats_of(stats: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of a forest's stats says who did what."""
+    """Return the stats of a forest that describe the devices' work."""
     wanted = ("strategy", "algorithm", "device", "devices", "last_pass")
     return {name: stats[name] for name in wanted if name in stats}
 
@@ -168,7 +168,7 @@ def table_of(points: list[Point]) -> Table:
 
 
 def parts_of(points: list[Point]) -> Table:
-    """Return who did what in a round of each strategy that has several devices at work."""
+    """Return the devices' work in a round of each strategy for several devices."""
     steps = ("began_ms", "upload_ms", "solve_ms", "send_ms", "wait_ms")
     table = Table("graph", "strategy", "device", "vertices", "edges", "algorithms", *steps, "last")
     for point in points:

@@ -60,7 +60,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Arrays:
-    """What all ways of scanning work on: from `x` by `values` and `out` to `y`."""
+    """The arrays of all ways of scanning: from `x` by `values` and `out` to `y`."""
 
     x: Array
     values: DeviceArray

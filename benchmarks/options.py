@@ -1,4 +1,4 @@
-"""Options that several benchmarks have, and what they mean."""
+"""Options of several benchmarks."""
 
 from __future__ import annotations
 

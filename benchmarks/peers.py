@@ -29,7 +29,7 @@ class Peer:
     ----------
     name : str
     command : tuple of str
-        What comes before the arguments of the protocol.
+        The words before the arguments of the protocol.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Peer:
 
 
 def _read_answer(outcome: Outcome, text: str) -> None:
-    """Enter a peer's answer, or what is wrong with it, into its outcome."""
+    """Store a peer's answer, or an error in it, in its outcome."""
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     fields = lines[0].split() if len(lines) == 1 else []
     asked = [outcome.case, str(outcome.size)]

@@ -10,10 +10,10 @@ over the average degree (Figure 4(b)); ``reduction`` counts the vertices that th
 the average degree, on devices whose lanes combine.
 
 Graphs are generated, at ``--share`` of the paper's size: its real graphs, of their numbers of
-vertices and edges and of a like kind, surrogate graphs of clmst's by name (``--graph road_usa``).
+vertices and edges and of a similar kind, are surrogate graphs by name (``--graph road_usa``).
 Contestants take turns on the graph resident on the device, and leave the forest there; none is
-timed before its edges are found to be the very ones of `ecl`. ``--clock cpu`` takes the processor
-time of all threads instead of wall time: for CPU devices of a machine that others are using.
+timed before its edges are found equal to those of `ecl`. ``--clock cpu`` takes the processor time
+of all threads instead of wall time: for CPU devices of a machine that others are using.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Solve = Callable[[DeviceGraph], DeviceForest]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """What one contestant did on one graph.
+    """The results of one contestant on one graph.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Point:
     values : tuple of float
         One a repetition: milliseconds, or per cent of the vertices united.
     default : int
-        What gamma would be if none were given.
+        The default gamma.
     """
 
     experiment: str
@@ -94,7 +94,7 @@ def by(algorithm: str, options: PmaOptions | None = None) -> Solve:
 
 
 def named(graph: DeviceGraph, solves: Mapping[str, Solve]) -> list[Contestant[DeviceForest]]:
-    """Return contestants that must find the very edges that `ecl` finds."""
+    """Return contestants that must find the edges that `ecl` finds."""
     agreement = Agreement("ecl", by("ecl")(graph).to_host())
     return [
         Contestant(name=name, call=partial(solve, graph), difference=agreement.difference)
@@ -199,7 +199,7 @@ class Run:
                 )
 
     def workers(self, graphs: Mapping[str, Make]) -> Iterator[Point]:
-        """Ours: from which average degree on lane groups go through rows faster."""
+        """Ours: the average degree from which lane groups read rows faster."""
         contestants = {
             "work-items": by("pma", PmaOptions(workers="items")),
             "lane groups": by("pma", PmaOptions(workers="lanes")),

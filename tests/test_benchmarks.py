@@ -468,7 +468,7 @@ def test_wrong_forest_of_a_round_ends_the_race(monkeypatch: pytest.MonkeyPatch) 
         rounds.race(reweighted, ["one-shot", "repeated"], clmst.get_device(), 2)
 
 
-def test_whoever_does_not_fit_is_left_out(
+def test_contestant_that_does_not_fit_is_left_out(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuses(*_: Any) -> None:

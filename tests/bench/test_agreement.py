@@ -21,7 +21,7 @@ def test_first_forest_is_the_right_one(any_device: Device) -> None:
     assert other.startswith("a forest other than that of the first: edge ")
 
 
-def test_parallel_edges_are_told_apart() -> None:
+def test_parallel_edges_are_distinguished() -> None:
     """By their ids; not by their endpoints, for contestants that get the graph in other forms."""
     graph = clmst.Graph.from_edges([0, 0, 1], [1, 1, 2], [1, 1, 5])
     forest = clmst.kruskal(graph)

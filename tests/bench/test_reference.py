@@ -37,7 +37,7 @@ def test_recorded_weight(any_device: Device, right: int) -> None:
     assert reference.total_weight == right
 
 
-def test_recorded_weight_that_nobody_finds(any_device: Device, right: int) -> None:
+def test_recorded_weight_that_no_algorithm_finds(any_device: Device, right: int) -> None:
     graph = graph_of()
     complaint = f"weighs {right} by ecl, {right} by boruvka; recorded is {right + 1}"
     with pytest.raises(InvalidForestError, match=complaint):

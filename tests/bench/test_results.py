@@ -145,7 +145,7 @@ def test_merging_refuses_contradictions() -> None:
         merged({"one.json": results_of(), "again.json": results_of()})
 
 
-def test_machines_are_told_apart() -> None:
+def test_machines_are_distinguished() -> None:
     facts = [MACHINE, MACHINE | {"platform": "Other CL"}, MACHINE | {"device": "Slow GPU"}]
     results = Results(machines=dict(zip("abc", facts, strict=True)))
     names = [results.name_of(machine) for machine in results.machines]

@@ -190,7 +190,7 @@ def test_weight_that_is_not_the_recorded(
     assert len(results.failures) == len(results.measurements) > 0
 
 
-def test_peer_that_fails_stops_nobody(
+def test_peer_that_fails_stops_no_other(
     any_device: Device, settings: Settings, graphs: list[Input]
 ) -> None:
     peers = (Peer(name="broken", command=("false",)),)

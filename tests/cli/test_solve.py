@@ -172,7 +172,7 @@ def test_format_wins_over_the_suffix(run: Run, sample: Path) -> None:
     assert summary_of(run, path, "--format", "edge-list")["total_weight"] == 10
 
 
-def test_verify_is_told(run: Run, sample: Path) -> None:
+def test_verify_is_reported(run: Run, sample: Path) -> None:
     summary = summary_of(run, sample, "--verify")
     assert summary["verified"] is True
     assert "verify" in summary["seconds"]

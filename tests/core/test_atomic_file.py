@@ -58,7 +58,7 @@ def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
             call()
 
 
-def test_nobody_reads_half_a_file(tmp_path: Path) -> None:
+def test_no_reader_sees_half_a_file(tmp_path: Path) -> None:
     """Two processes replace one file again and again; each read finds one whole content."""
     path = tmp_path / "a"
     code = (

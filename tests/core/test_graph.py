@@ -225,7 +225,7 @@ def test_mirrored_duplicates_of_other_weights_are_merged() -> None:
     assert graph.edges()[3].tolist() == [1]
 
 
-def test_spare_room_behind_the_last_entry_is_ignored() -> None:
+def test_unused_elements_after_the_last_entry_are_ignored() -> None:
     A = upper_csr()
     A.data, A.indices = np.append(A.data, np.nan), np.append(A.indices, np.int32(0))
     graph = Graph.from_scipy(A)

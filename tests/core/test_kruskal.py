@@ -130,7 +130,7 @@ def test_of_parallel_edges_the_best_then_the_first(maximum: bool) -> None:
 
 @both
 @pytest.mark.parametrize("dtype", WEIGHT_DTYPES, ids=str)
-def test_extremes_of_every_dtype_are_told_apart(maximum: bool, dtype: np.dtype[Any]) -> None:
+def test_extremes_of_every_dtype_are_distinguished(maximum: bool, dtype: np.dtype[Any]) -> None:
     """Each parallel pair holds neighbours in value; as float64 some of them would tie."""
     special = special_weights(dtype)
     lighter, heavier = special[:-1], special[1:]

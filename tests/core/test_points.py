@@ -26,7 +26,7 @@ def test_pairs_stand_in_canonical_order() -> None:
         np.testing.assert_array_equal(np.repeat(np.arange(n), np.diff(pairs.rows(n))), u)
 
 
-def test_places_of_pairs_need_more_than_32_bits() -> None:
+def test_positions_of_pairs_need_more_than_32_bits() -> None:
     n = pairs.MAX_VERTICES
     last = pairs.position(n, np.array([n - 2], np.uint32), np.array([n - 1], np.uint32))
     assert last[0] == pairs.count(n) - 1 > 2**50

@@ -69,7 +69,7 @@ def break_off(
     return broken
 
 
-def _check_told(error: ClmstError, injector: Injector) -> None:
+def _check_reported(error: ClmstError, injector: Injector) -> None:
     """Raise unless an error is one line, and the driver's own its cause."""
     assert injector.error is cl.Error
     assert isinstance(error.__cause__, cl.Error)
@@ -83,7 +83,7 @@ def _expect(run: Callable[[], None], injector: Injector, expected: type[ClmstErr
     except KeyboardInterrupt:
         assert injector.error is KeyboardInterrupt
     except expected as error:
-        _check_told(error, injector)
+        _check_reported(error, injector)
     else:
         assert injector.fails_at is not None, f"{injector.kind} failed, and nobody was told"
         return False  # how often events of pinned memory are waited for depends on earlier runs

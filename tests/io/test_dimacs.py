@@ -46,7 +46,7 @@ def test_floats_make_all_weights_floats(tmp_path: Path) -> None:
     assert graph.weights.dtype == np.float64
 
 
-def test_steinlib_sections_are_told_apart(tmp_path: Path) -> None:
+def test_steinlib_sections_are_recognised(tmp_path: Path) -> None:
     text = "SECTION Graph\nNodes 3\nEdges 1\nE 1 3 5\nEND\n\nSECTION Terminals\nT 1\nEND\nEOF\n"
     graph = parse(tmp_path, ".gr", text)
     assert graph.n_vertices == 3

@@ -61,7 +61,7 @@ def test_numbers_are_ranked_in_rising_order(ends: list[tuple[int, int]]) -> None
     assert numbers[ranked_v].tolist() == v.tolist()
 
 
-def test_an_algs4_header_counts_lone_vertices(tmp_path: Path) -> None:
+def test_an_algs4_header_counts_isolated_vertices(tmp_path: Path) -> None:
     graph = parse(tmp_path, ".txt", "6\n1\n1 3 0.5\n")
     assert graph.n_vertices == 6
     assert graph.vertex_labels is None

@@ -44,7 +44,7 @@ def test_what_stands_beside_neighbours(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("fmt", ["10", "010", "100", "11"])
-def test_vertex_weights_of_lone_vertices(tmp_path: Path, fmt: str) -> None:
+def test_vertex_weights_of_isolated_vertices(tmp_path: Path, fmt: str) -> None:
     graph = parse(tmp_path, ".graph", f"2 0 {fmt}\n5\n5\n")
     assert (graph.n_vertices, graph.n_edges) == (2, 0)
 

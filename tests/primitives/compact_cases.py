@@ -60,7 +60,7 @@ def _rng_and_length(device: Device, at: str, more: int) -> tuple[np.random.Gener
     return np.random.default_rng(length), length
 
 
-def _room(length: int, dtype: np.dtype[Any], device: Device) -> tuple[DeviceArray, Array]:
+def _output(length: int, dtype: np.dtype[Any], device: Device) -> tuple[DeviceArray, Array]:
     """Return an array with a tail that must not be written, and that tail."""
     behind = draw(np.random.default_rng(0), dtype, length + TAIL)
     return DeviceArray.from_host(behind, device), behind
@@ -82,7 +82,7 @@ def flagged_is_right(
     chosen = flags(rng, kind, length)
     mask = chosen != 0
     (out, behind), (values_out, values_behind) = (
-        _room(length, dtype, device) for dtype in (WORD, along)
+        _output(length, dtype, device) for dtype in (WORD, along)
     )
     *_, count = compact(
         DeviceArray.from_host(records, device),
@@ -150,7 +150,7 @@ def promise_is_kept(device: Device, *, at_most: int) -> bool:
     """Select more than was promised: the count tells, and nothing else is written."""
     rng, length = _rng_and_length(device, "tile", 100)
     records, chosen = draw(rng, WORD, length), flags(rng, "half", length)
-    out, behind = _room(at_most, WORD, device)
+    out, behind = _output(at_most, WORD, device)
     found, count = compact(
         DeviceArray.from_host(records, device),
         DeviceArray.from_host(chosen, device),

@@ -310,7 +310,7 @@ def test_every_mistake_is_tried(any_device: Device) -> None:
 
 
 @pytest.mark.parametrize("mistake", WRONG)
-def test_mistakes_are_told_before_anything_is_done(any_device: Device, mistake: str) -> None:
+def test_mistakes_are_reported_before_anything_is_done(any_device: Device, mistake: str) -> None:
     changed, message = with_what_is_wrong(any_device)[mistake]
     records, chosen, out = put(
         any_device, np.arange(100, dtype=np.uint32), np.ones(100, np.uint8), np.zeros(100, WORD)

@@ -146,7 +146,7 @@ def test_what_is_no_function(text: str) -> None:
     assert f" {BAD_FUNCTIONS[text]}, and " in str(raised.value).replace("it has", "it")
 
 
-def test_place_in_a_text_of_several_lines() -> None:
+def test_position_in_a_text_of_several_lines() -> None:
     with pytest.raises(InvalidArgumentError, match=r"at line 2, column 10 it has 'nothing'"):
         check_functions("preamble", "uint f(uint p) {\n  return nothing;\n}")
 

@@ -84,7 +84,7 @@ def test_values_go_along(shape: Device, strategy: str) -> None:
         assert_partitions(shape, records, chosen != 0, values, **rule)
 
 
-def test_out_must_have_room_for_all(any_device: Device) -> None:
+def test_out_must_hold_all(any_device: Device) -> None:
     """Unlike compaction it has no promise that would allow for less."""
     records, chosen = DeviceArray.empty(9, WORD, any_device), DeviceArray.empty(9, "u1", any_device)
     launch = Launcher(any_device, any_device.queue)

@@ -366,7 +366,7 @@ def test_results_on_another_device(given: DeviceArray, name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "size"), [("out", 999), ("total", 0)])
-def test_results_have_no_room(given: DeviceArray, name: str, size: int) -> None:
+def test_results_do_not_fit(given: DeviceArray, name: str, size: int) -> None:
     other = DeviceArray.from_host(VALUES[:size], given.device)
     needed = {"out": 1000, "total": 1}[name]
     assert refused(given, **{name: other}) == (

@@ -388,7 +388,7 @@ def test_output_overlaps_values(given: DeviceArray, flags: DeviceArray) -> None:
     assert_equal(given.to_host(), VALUES)
 
 
-def test_output_has_no_room(given: DeviceArray, flags: DeviceArray) -> None:
+def test_output_does_not_fit(given: DeviceArray, flags: DeviceArray) -> None:
     out = DeviceArray.from_host(VALUES[:999], given.device)
     assert refused(given, flags, out=out) == ("out has 999 elements; it must have at least 1000")
     assert_equal(out.to_host(), VALUES[:999])

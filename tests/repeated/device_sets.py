@@ -17,7 +17,7 @@ from tests.variants import is_native, variants
 Array = Any
 
 
-def fond_of_cores(device: Device) -> Device:
+def with_cheap_matrices(device: Device) -> Device:
     """Return a device to which matrices are so cheap that small graphs have dense parts.
 
     All such devices cost the same.
@@ -46,7 +46,7 @@ def device_sets() -> dict[str, list[Device]]:
         "gpu shape": [other, native[0].with_policy(GPU_SHAPE)],
         "three": [native[0], copying(other), poor],
     }
-    return {name: [fond_of_cores(one) for one in devices] for name, devices in found.items()}
+    return {name: [with_cheap_matrices(one) for one in devices] for name, devices in found.items()}
 
 
 def every_device_set(*names: str) -> pytest.MarkDecorator:

@@ -141,7 +141,7 @@ def test_weights_that_are_wrong(
 
 
 @on_every_device
-def test_whoever_has_enough_stops(variant: Device) -> None:
+def test_iteration_that_stops_early(variant: Device) -> None:
     """Weights that were on their way give their memory back, and no thread stays."""
     solver = RepeatedSolver(sorted_graph(), devices=variant)
     rounds = rounds_for(solver, 10)

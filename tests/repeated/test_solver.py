@@ -253,7 +253,7 @@ def test_not_one_weight_an_edge(any_device: Device) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["c8", "M8[s]", "O", "S3"])
-def test_dtypes_that_nobody_knows(any_device: Device, dtype: str) -> None:
+def test_unknown_dtypes(any_device: Device, dtype: str) -> None:
     solver = RepeatedSolver(Graph.from_edges([0], [1]), devices=any_device)
     assert "must be one of bool" in refused(solver.solve, np.zeros(1, dtype))
 

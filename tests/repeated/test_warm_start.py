@@ -250,7 +250,7 @@ def test_wider_if_it_did_not_last(any_device: Device) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("maximum", [False, True])
-def test_places_rise_with_keys(any_device: Device, dtype: str, maximum: bool) -> None:
+def test_positions_rise_with_keys(any_device: Device, dtype: str, maximum: bool) -> None:
     """An order of weights is never turned round, and a double is an octave away."""
     kind = np.dtype(dtype)
     rng = np.random.default_rng(8)

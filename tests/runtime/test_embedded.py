@@ -63,7 +63,7 @@ def test_nowhere(environment: Path) -> None:
 
 
 @pytest.mark.parametrize("place", [".", "data", "base"])
-def test_every_place_that_pip_installs_to(environment: Path, place: str) -> None:
+def test_every_folder_that_pip_installs_to(environment: Path, place: str) -> None:
     driver = install(environment / place, *LIBRARIES)
     found = find_driver()
     assert found is not None

@@ -67,7 +67,7 @@ def test_kernels_can_have_the_shape(tuning: Policy) -> None:
     assert conflicts(tuning) == []
 
 
-def test_cpus_get_lone_work_items_and_others_do_not() -> None:
+def test_cpus_get_single_work_items_and_others_do_not() -> None:
     assert policy.choose(CAPABILITIES["cpu"]).work_group_size == 1
     assert policy.choose(CAPABILITIES["gpu"]).work_group_size > 1
     assert policy.choose(CAPABILITIES["accelerator"]) == policy.choose(CAPABILITIES["gpu"])

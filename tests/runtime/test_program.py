@@ -65,7 +65,7 @@ def test_traits_become_macros() -> None:
     assert macros(local) == shape | {"LANES": 16, "LANES_IMPL": 0, "ATOMIC64": 0}
 
 
-def test_lone_work_items_have_no_lanes() -> None:
+def test_single_work_items_have_no_lanes() -> None:
     """Neither where a device's policy says so nor where one program does."""
     lone = {"WG_SIZE": 1, "LANES": 1, "LANES_IMPL": 0, "ATOMIC64": 1}
     assert macros(SUBGROUPS, WG_SIZE=1) == lone

@@ -110,7 +110,7 @@ def test_compilers_name_the_real_line(tree: Path, variant: Variant, place: str) 
     assert "undeclared_thing" in caught.value.log
 
 
-def test_places_of_a_compiler_that_counts_the_whole_text() -> None:
+def test_locations_of_a_compiler_that_counts_the_whole_text() -> None:
     """NVIDIA's calls all of it <kernel>, and takes no notice of #line."""
     top, deep = '#line {} "cl/top.cl"'.format, '#line 1 "cl/deep.cl"'
     text = "\n".join(['#line 1 "mine"', "// a", top(1), "", deep, "x", top(3), "y"])

@@ -80,7 +80,7 @@ def test_files_that_are_not_ours_are_not_overwritten(tmp_path: Path) -> None:
     assert path.read_text() == "0 1 2\n"
 
 
-def test_places_that_take_no_file(tmp_path: Path) -> None:
+def test_folders_that_take_no_file(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match="is a directory"):
         check_writable(tmp_path)
     (tmp_path / "file").touch()

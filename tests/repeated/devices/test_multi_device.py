@@ -214,7 +214,7 @@ def test_weights_on_one_of_the_devices(
 @every_device_set("two", "copying")
 @both
 @every_order
-def test_many_rounds_one_ahead(devices: list[Device], strategy: str, make: Any) -> None:
+def test_many_rounds_with_prefetch(devices: list[Device], strategy: str, make: Any) -> None:
     """In order, from one array that is filled again and again; the next ones while one solves."""
     solver = RepeatedSolver(make(), devices=devices, strategy=strategy)
     rng = np.random.default_rng(9)
@@ -280,7 +280,7 @@ def test_first_nan_is_named(
 
 @every_device_set("two")
 @both
-def test_what_is_wrong_is_told_as_by_one_device(devices: list[Device], strategy: str) -> None:
+def test_errors_are_those_of_one_device(devices: list[Device], strategy: str) -> None:
     solver = RepeatedSolver(random_graph(), devices=devices, strategy=strategy)
     wrong: list[Any] = [[], np.ones(1499), np.ones((1500, 1)), np.float32(1)]
     for weights in wrong:
