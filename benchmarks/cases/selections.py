@@ -206,7 +206,7 @@ def unique_by_key(space: Workspace, size: int) -> Case:
 def _pyopencl_unique_by_key(
     space: Workspace, k: DeviceArray, v: DeviceArray, k_out: DeviceArray, v_out: DeviceArray
 ) -> Callable[[], Work]:
-    """Return what prepares PyOpenCL's `unique` with values carried along, which it lacks."""
+    """Return the preparation of PyOpenCL's `unique` with values, which PyOpenCL lacks."""
 
     def prepare() -> Work:
         import pyopencl.array

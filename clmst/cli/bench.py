@@ -263,7 +263,7 @@ def _measure(
     chosen, left_out = choose(names, device, settings.cache)
     tell(f"{device.description}, driver {device.driver}")
     if left_out:
-        tell(f"left out, for want of memory: {', '.join(left_out)}")
+        tell(f"left out, as they need more memory: {', '.join(left_out)}")
     suite = Suite(device=device, settings=settings, results=results, tell=tell)
     suite.run(chosen)
     return results, suite.machine

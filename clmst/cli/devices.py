@@ -129,7 +129,7 @@ def _entry(listing: Listing) -> dict[str, Any]:
 def _table(listings: list[Listing]) -> Table:
     from rich.text import Text
 
-    numbers = ("compute\nunits", "memory")  # in two lines, to leave room for names
+    numbers = ("compute\nunits", "memory")  # in two lines, so that names fit
     table = new_table(
         "device", "kind", *numbers, "64-bit\natomics", "lanes", "status", numbers=numbers
     )

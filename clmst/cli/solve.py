@@ -187,7 +187,7 @@ class _SolveJob:
     ) -> Forest:
         with self.stages.stage("solve", f"solving on {graph.device.name}"):
             forest: Forest = _solver(maximum)(graph, profile=profile, verify=verified, **ways)
-        if verified:  # a part of the call, told apart
+        if verified:  # a separate part of the call
             seconds = forest.stats["proof"]["ms"] / 1e3
             self.stages.seconds["solve"] -= seconds
             self.stages.seconds["verify"] = seconds

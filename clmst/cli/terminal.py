@@ -21,7 +21,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _SINGULARS = {"vertices": "vertex", "edges": "edge", "components": "component"}
 
-_PIPED_WIDTH = 1 << 15  # columns: nothing is folded where nobody sees the borders of a window
+_PIPED_WIDTH = 1 << 15  # columns: output to a pipe is not folded
 _PATIENCE = 1.0  # seconds before a stage shows that it is at work
 
 device_option: Callable[[_Command], _Command] = click.option(

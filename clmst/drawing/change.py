@@ -25,7 +25,7 @@ from clmst.drawing.picture import (
 )
 from clmst.drawing.stress import Points
 
-# Told apart with any kind of colour vision (Okabe, Ito 2008), the first one a little darker.
+# Distinct for every kind of colour vision (Okabe, Ito 2008), the first one a little darker.
 LEAVES, ENTERS = "#c8500a", "#0072b2"
 
 Window = tuple[float, float, float, float]
@@ -59,8 +59,8 @@ def draw_change(
     title : str, optional
         "What changes in the minimum spanning tree" or the like when left out.
     window : tuple of float, optional
-        Left, bottom, right and top of what there must be room for, in the unit of the coordinates;
-        the legend counts what is drawn. All of the graph when left out.
+        Left, bottom, right and top of the area to draw, in the unit of the coordinates; the legend
+        counts what is drawn. All of the graph when left out.
     max_edges : int
         How many edges outside both forests to draw at most. Where there are more, an even choice
         of them is drawn, and the caption says so.

@@ -118,7 +118,7 @@ class Piece:
 
     def reset(self, launch: Launcher) -> None:
         """Drop the state of an interrupted solve."""
-        has_finished(launch.queue)  # before memory that it works on is anybody else's
+        has_finished(launch.queue)  # before its memory has a new owner
         self.rounds.drop_plans()
 
 
