@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -158,8 +159,9 @@ def test_windows_get_finer_once() -> None:
     assert steps(ruler, "filter-boruvka", "own") <= LIMIT * beside
     graph: DeviceGraph = clmst.to_device(ruler, device)
     found = []
-    for options in (None, None, FilterBoruvkaOptions(targets=(0.7,))):
-        forest = clmst.minimum_spanning_forest(graph, algorithm="filter-boruvka", options=options)
+    gpu = FilterBoruvkaOptions(shape="gpu")  # the shape that keeps a plan with the graph
+    for options in (gpu, gpu, replace(gpu, targets=(0.7,))):
+        forest = clmst.minimum_spanning_forest(graph, options=options)
         found.append((len(forest.stats["worklist_sizes"]), forest.stats["launches"]))
     (first, launches), (second, fewer), (given, _) = found
     assert first == second >= given == 2
