@@ -324,8 +324,6 @@ FUNCTION = re.compile(r"^(?:static inline \w[\w ]*[ *]|kernel void )(\w+)\(", re
 DEFAULT = re.compile(r"((?:^//.*\n)*)^#ifndef (\w+)\n#define \2(?:\([^)]*\))?( .*)?$", re.MULTILINE)
 # The sections of a contract.
 SECTION = re.compile(r"(Source|In|In-out|Out|Temp|Launch|Scope|Needs|Ensures)(?:  |$)")
-# Folders whose contracts need no more than a Launch yet.
-LOOSE = {"filter_boruvka"}
 # Functions that several work-items must call together, by their names.
 COOPERATING = re.compile(r"^static inline \w+ ((?:wg|lanes|lane_group|grid)_\w+)\(", re.MULTILINE)
 # Folders below algorithms/ that hold several families of kernels, each with a name of its own.
@@ -454,8 +452,6 @@ def test_kernels_open_with_a_contract(path: Path) -> None:
     for match in re.finditer(KERNEL.pattern + r"([^)]*)\)", text, re.MULTILINE):
         sections = sections_of(comment_above(text, match.start()))
         assert "Launch" in sections, match[2]
-        if path.parent.name in LOOSE:
-            continue
         assert sections[""].strip(), match[2]
         assert missing_in(sections, match[3]) == [], match[2]
 
@@ -465,8 +461,6 @@ def test_cooperating_functions_say_who_calls_them(path: Path) -> None:
     """A function for a lane group, a work-group or a launch has its Scope above it once."""
     text = path.read_text(encoding="utf-8")
     scoped: dict[str, bool] = {}
-    if path.parent.name in LOOSE:
-        return
     for match in re.finditer(
         r"^static inline \w+ ((?:wg|lanes|lane_group|grid)_\w+)\(", text, re.M
     ):

@@ -14,8 +14,10 @@
 
 // Empty the reservations of vertices.
 //
-// Out      reserved: the reservations of n_vertices.
+// Out      reserved[RESERVATION_WORDS n_vertices].
 // Launch   any.
+// Needs    nothing.
+// Ensures  no vertex has reserved an edge.
 kernel void filter_boruvka_cpu_begin(global uint *reserved, uint n_vertices) {
   const size_t n_words = (size_t)RESERVATION_WORDS * n_vertices;
   GRID_FOR(i, n_words) reserved[i] = NO_POSITION;
@@ -23,19 +25,25 @@ kernel void filter_boruvka_cpu_begin(global uint *reserved, uint n_vertices) {
 
 // Clear the flags of the forest.
 //
-// Out      in_forest[n_slots], in whole words.
+// Out      in_forest[n_slots], in n_words whole words.
 // Launch   any.
+// Needs    nothing.
+// Ensures  no slot is in the forest.
 kernel void filter_boruvka_cpu_clear(global uint *in_forest, uint n_words) {
   GRID_FOR(i, n_words) in_forest[i] = 0;
 }
 
 // List the edges of a window that join two components, and reserve both for each of them.
 //
-// In       the graph; links[n]: the components of vertices, if contracted; the window.
-// Out      list, lengths; state: whether a segment overflowed.
-// In-out   reserved: the reservations; counts of depth 0.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]; links[n]: the components of vertices,
+//          read if `contracted`; the window: from (low_key, low_slot) to (high_key, high_slot).
+// In-out   reserved: of the vertices or components, empty before; state: the count of edges, zero
+//          before.
+// Out      edges[segments * stride], listed: the list; lengths[segments]; state: whether a segment
+//          overflowed.
 // Launch   a work-group a segment.
-// Needs    every edge stored with column > row; slots with column <= row are skipped.
+// Needs    every edge is stored with column > row; slots with column <= row are skipped.
+// Ensures  the reservations of pass 0 are made; edges are in the order of their slots.
 kernel void filter_boruvka_cpu_list_edges(const global uint *indptr, const global uint *indices,
                                           const global weight_t *weights, const global uint *links,
                                           volatile global uint *reserved, global uint4 *edges,
@@ -94,8 +102,11 @@ kernel void filter_boruvka_cpu_list_edges(const global uint *indptr, const globa
 #if RESERVATION_PASSES > 1
 // Make the reservations of a later pass (reservation.cl).
 //
-// Needs    1 <= pass < RESERVATION_PASSES, in rising order.
+// In       lengths[segments].
+// In-out   reserved; edges, listed: the list, which stays as it is.
 // Launch   a work-group a segment.
+// Needs    1 <= pass < RESERVATION_PASSES; the passes before it are complete.
+// Ensures  after the last pass every supervertex has reserved its lightest edge.
 kernel void filter_boruvka_cpu_refine(volatile global uint *reserved, global uint4 *edges,
                                       global weight_t *listed, const global uint *lengths,
                                       uint stride, uint reserved_stride, uint pass) {
@@ -114,10 +125,11 @@ kernel void filter_boruvka_cpu_refine(volatile global uint *reserved, global uin
 // finished, and gets the number of its component.
 //
 // In       reserved, edges.
-// Out      links[n_vertices] of this depth; next: empty reservations of the roots; in_forest: 1
-//          where an edge joins.
-// In-out   counts of the next depth; state[components].
+// In-out   state: the count of vertices of the next depth, and the components; in_forest[n_slots].
+// Out      links[n_vertices] of this depth; next: empty reservations of the roots.
 // Launch   any.
+// Needs    all passes of the reservations.
+// Ensures  in_forest is 1 where an edge joins; links of roots and of finished vertices are known.
 kernel void filter_boruvka_cpu_hook(const global uint *reserved, global uint *next,
                                     const global uint4 *edges, global uint *links,
                                     global uchar *in_forest, volatile global uint *state, uint here,
@@ -148,15 +160,17 @@ kernel void filter_boruvka_cpu_hook(const global uint *reserved, global uint *ne
   }
 }
 
-// Let every vertex of a depth know its supervertex.
+// Follow the links of every vertex of a depth to its supervertex, with path compression.
 //
-// In-out   links[n_vertices] of this depth. Work-items follow and store at the same time: a link
-//          that is read is the old one or the root's number, and the old one leads to the root. All
-//          vertices on the path get the number too (path compression), so no work-item follows a
-//          path twice, however long it is. A path has fewer links than there are vertices. A longer
-//          one is a cycle: then choices were wrong, state[STATE_OVERFLOW] becomes STATE_STUCK, and
-//          the vertex gets a number that does no harm.
-// Launch   any. O(n_vertices) for each work-item, together as a rule.
+// Work-items follow and store at the same time: a link that is read is the old one or the root's
+// number, and the old one leads to the root. All vertices on the path get the number too, so no
+// work-item follows a path twice, however long it is.
+//
+// In-out   links[n_vertices] of this depth; state: STUCK in place of the overflow, if a path has as
+//          many links as there are vertices. That is a cycle: choices were wrong.
+// Launch   any. O(n_vertices) for each work-item; all together as a rule.
+// Needs    hook of this depth.
+// Ensures  all links are known. A vertex on a cycle has number 0, which does no harm.
 kernel void filter_boruvka_cpu_follow(volatile global uint *links, volatile global uint *state,
                                       uint here, uint n_vertices) {
   links += here;
@@ -181,9 +195,12 @@ kernel void filter_boruvka_cpu_follow(volatile global uint *links, volatile glob
 
 // Give the listed edges their new ends, and remove those within one supervertex.
 //
-// In       links of this depth, all known.
-// In-out   list, lengths; next: reservations of the next depth, and its counts.
+// In       links of this depth.
+// In-out   edges, listed, lengths[segments]: the list; next: reservations of the next depth, empty
+//          before; state: the count of edges of the next depth, zero before.
 // Launch   a work-group a segment.
+// Needs    follow of this depth: all links are known.
+// Ensures  the reservations of pass 0 are made; edges keep their order.
 kernel void filter_boruvka_cpu_contract(const global uint *links, volatile global uint *next,
                                         global uint4 *edges, global weight_t *listed,
                                         global uint *lengths, volatile global uint *state,
@@ -214,10 +231,12 @@ kernel void filter_boruvka_cpu_contract(const global uint *links, volatile globa
 // Find the component that the phase leaves every vertex of a depth in, once those of the next depth
 // are found.
 //
-// In       links of the next depth, all final; anew: whether this depth is the graph's vertices,
-//          whose links are final from the phase before.
-// In-out   links[n_vertices] of this depth.
+// In-out   links: of the next depth, at `there`, all final; of this depth, at `here`, written.
+//          anew: whether this depth is the graph's vertices, whose links are final from the phase
+//          before.
 // Launch   any.
+// Needs    settle of the next depth.
+// Ensures  the links of this depth are final.
 kernel void filter_boruvka_cpu_settle(global uint *links, uint here, uint there, uint n_vertices,
                                       uint anew) {
   GRID_FOR(v, n_vertices) {

@@ -33,6 +33,8 @@ static inline uint wi_lightest(const global weight_t *weights, const global uint
 //          starts[n + 1]: where those of each vertex begin.
 // Out      chosen[n]: (slot, other end), slot NO_POSITION if there is no edge.
 // Launch   any. O(n + n_slots).
+// Needs    nothing.
+// Ensures  chosen[v] is the least (key, slot) of the edges of v.
 kernel void filter_boruvka_cpu_first_choose(const global uint *rows, const global uint *indices,
                                             const global weight_t *weights,
                                             const global uint *starts, const global uint *incident,
@@ -47,9 +49,11 @@ kernel void filter_boruvka_cpu_first_choose(const global uint *rows, const globa
 // Put the chosen edges into the forest; in all else as filter_boruvka_cpu_hook does at depth 0.
 //
 // In       chosen[n].
-// Out      links[n]; next: empty reservations of the roots; in_forest: 1 where an edge joins.
-// In-out   counts of depth 1; state[components].
+// In-out   state: the count of vertices of depth 1, and the components; in_forest[n_slots].
+// Out      links[n]; next: empty reservations of the roots.
 // Launch   any.
+// Needs    first_choose.
+// Ensures  in_forest is 1 where an edge joins; links of roots and of finished vertices are known.
 kernel void filter_boruvka_cpu_first_hook(const global uint2 *chosen, global uint *next,
                                           global uint *links, global uchar *in_forest,
                                           volatile global uint *state, uint counts, uint components,

@@ -11,11 +11,14 @@
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
-// Find the row of each tile's first slot: once a graph, for tiles as they are launched next.
+// Find the row of each tile's first slot: once a graph, for tiles of the length that later launches
+// have.
 //
-// In       tile_slots.
-// Out      tiles, their first half.
+// In       indptr[n + 1]; tile_slots: TILE_SLOTS of those launches.
+// Out      tiles[n_tiles + 1]: rows; n - 1 behind the last.
 // Launch   any.
+// Needs    n > 0.
+// Ensures  slot t * tile_slots is in row tiles[t].
 kernel void filter_boruvka_find_rows(SOLVE_PARAMETERS, uint tile_slots) {
   const solve_t solve = SOLVE_ARGUMENTS;
   tile_find_rows(&solve, tile_slots);
@@ -23,8 +26,11 @@ kernel void filter_boruvka_find_rows(SOLVE_PARAMETERS, uint tile_slots) {
 
 // Clear marks and counts.
 //
-// Out      marks, counts; where edges are stored once, links and reservations of depth 0.
+// Out      marks, all zero; state: counts and overflow zero, windows and barrier as before; where
+//          edges are stored once, links and reservations of depth 0, all empty.
 // Launch   any.
+// Needs    nothing.
+// Ensures  no slot is marked.
 kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
   const solve_t solve = SOLVE_ARGUMENTS;
   solve_prepare(&solve);
@@ -32,10 +38,12 @@ kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
 
 // Set the upper ends of the first windows by a sample of weights.
 //
-// In       the graph; seed; draw_bits: the logarithm (base 2) of the slots that each sample is the
-//          least of, 0 to 16; rank_a, rank_b, rank_c: rising ranks in the sample, SAMPLES for none.
-// Out      ends of windows.
+// In       weights[n_slots]; seed; draw_bits: each sample is the least of 1 << draw_bits slots, 0
+//          to 16; rank_a, rank_b, rank_c: rising ranks in the sample, SAMPLES for none.
+// Out      state: ends of windows, as (key words, slot).
 // Launch   any.
+// Needs    n_slots > 0.
+// Ensures  ends rise in the order of (key, slot); the same for every launch of the same arguments.
 kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bits, uint rank_a,
                                        uint rank_b, uint rank_c) {
   local full_key_t keys[SAMPLES];
@@ -47,11 +55,15 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bi
 
 // Find every vertex's lightest edge in its row; of several windows, list the first one's edges.
 //
-// In       the graph, tiles, windows.
-// Out      chosen[n], target[n]: but for rows that tiles part, whose parts' are noted for tiles;
-//          the list of (row, slot).
+// In       indptr[n + 1], indices[n_slots], weights[n_slots], tiles; state: windows.
+// In-out   state: the count of edges at depth 0, zero before; overflow.
+// Out      chosen[n], target[n]: the slot and the other end of the lightest edge, NO_SLOT and the
+//          vertex itself where there is none; of rows that tiles part, tiles: the lightest slot of
+//          each part. list_even: (row, slot) of the first of several windows.
 // Launch   WG_SIZE; any number of work-groups.
-// Needs    both directions of all edges.
+// Needs    find_rows, prepare, set_windows if n_phases > 1. Both directions of all edges are
+//          stored.
+// Ensures  rows within one tile have their choice; join_rows completes the others.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS, uint n_phases) {
   local uint2 pairs[TILE_PAIRS];
@@ -63,8 +75,11 @@ kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS, uint n_phases) {
 
 // Find the lightest edges of the rows that tiles part.
 //
+// In       indptr, indices, weights, tiles: the lightest slot of each part.
 // In-out   chosen[n], target[n].
 // Launch   any.
+// Needs    take_minima.
+// Ensures  every vertex has its choice.
 kernel void filter_boruvka_join_rows(SOLVE_PARAMETERS) {
   const solve_t solve = SOLVE_ARGUMENTS;
   minima_join_rows(&solve);
@@ -72,9 +87,12 @@ kernel void filter_boruvka_join_rows(SOLVE_PARAMETERS) {
 
 // Put every vertex's lightest edge into the forest; roots become supervertices of depth 1.
 //
-// In       chosen[n], target[n].
-// Out      marks; links of roots; supervertices of depth 1.
+// In       indptr, indices, weights, chosen[n], target[n].
+// In-out   marks; state: the count of vertices at depth 1, zero before.
+// Out      links of roots; links and reservations of depth 1, empty.
 // Launch   WG_SIZE; any number of work-groups.
+// Needs    join_rows.
+// Ensures  of two vertices that chose one edge, the lesser is a root.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_choose_edges(SOLVE_PARAMETERS) {
   local uint scratch[WG_SIZE], base;
@@ -82,10 +100,14 @@ kernel void filter_boruvka_choose_edges(SOLVE_PARAMETERS) {
   first_choose_edges(&solve, VERTICES_PER_ITEM, scratch, &base);
 }
 
-// Let every vertex know its supervertex, or point CHASE steps ahead.
+// Follow the choices of every vertex to its supervertex, or CHASE steps ahead.
 //
-// In       target[n]; links of roots.  Out  links of all other vertices.
+// In       chosen[n], target[n]; links of roots.
+// In-out   state: the count of pending vertices at depth 0, zero before.
+// Out      links of all other vertices of depth 0.
 // Launch   any.
+// Needs    choose_edges.
+// Ensures  a link is known, or leads to a vertex nearer to the root; then it is counted as pending.
 kernel void filter_boruvka_follow_choices(SOLVE_PARAMETERS) {
   const solve_t solve = SOLVE_ARGUMENTS;
   first_follow_choices(&solve);
@@ -93,12 +115,14 @@ kernel void filter_boruvka_follow_choices(SOLVE_PARAMETERS) {
 
 #else
 
-// Begin with candidates (clmst/algorithms/shared/candidates.py): what is in the forest anyway is
-// marked.
+// Begin with candidates (clmst/algorithms/shared/candidates.py): mark what is in the forest for
+// certain.
 //
-// In       kept: a bit a slot.
-// Out      marks, counts; links and reservations of depth 0.
+// In       kept[n_slots / 32, rounded up]: a bit a slot.
+// Out      marks, as kept; state: counts zero; links and reservations of depth 0, empty.
 // Launch   any.
+// Needs    each edge is stored once.
+// Ensures  as prepare, but for marks.
 kernel void filter_boruvka_prepare_candidates(SOLVE_PARAMETERS, const global uint *kept) {
   const solve_t solve = SOLVE_ARGUMENTS;
   solve_prepare(&solve);
@@ -107,9 +131,12 @@ kernel void filter_boruvka_prepare_candidates(SOLVE_PARAMETERS, const global uin
 
 // Make the worklist of depth 0 of candidates, under the weights that they have now.
 //
-// In       weights; ends[n_candidates]: numbers below n; slots[n_candidates]: rising.
-// Out      the worklist, with its pass-0 reservations.
+// In       weights; ends[n_candidates]: two numbers below n each; slots[n_candidates]: rising.
+// In-out   reservations of depth 0, empty before.
+// Out      list_even: the candidates as edges; state: their count.
 // Launch   any.
+// Needs    prepare_candidates; the worklist has capacity for n_candidates.
+// Ensures  the reservations of pass 0 are made.
 kernel void filter_boruvka_enter_candidates(SOLVE_PARAMETERS, const global uint2 *ends,
                                             const global uint *slots, uint n_candidates) {
   const solve_t solve = SOLVE_ARGUMENTS;
@@ -121,12 +148,17 @@ kernel void filter_boruvka_enter_candidates(SOLVE_PARAMETERS, const global uint2
   if (get_global_id(0) == 0) *solve_count(&solve, 0, 0, COUNT_EDGES) = n_candidates;
 }
 
-// The same for chains of edges, of which the heaviest is entered and the others are in the forest.
+// Make the worklist of depth 0 of degree-2 paths (series contraction): the heaviest edge of each is
+// listed, the others are in the forest.
 //
-// In       weights; starts[n_chains + 1]: where in `slots` chains begin; ends[n_chains].
-// In-out   marks: set for the edges of chains of several.
-// Out      the worklist, with its pass-0 reservations.
+// In       weights; starts[n_chains + 1]: where in `slots` each path begins;
+//          slots[starts[n_chains]]; ends[n_chains]: two numbers below n each.
+// In-out   marks: set for the edges of paths of several edges, cleared for the heaviest of each;
+//          reservations of depth 0, empty before.
+// Out      list_even: the heaviest edges; state: their count.
 // Launch   any.
+// Needs    prepare_candidates; the worklist has capacity for n_chains.
+// Ensures  the reservations of pass 0 are made. A path that is a cycle is listed, never reserved.
 kernel void filter_boruvka_enter_chains(SOLVE_PARAMETERS, const global uint2 *ends,
                                         const global uint *slots, const global uint *starts,
                                         uint n_chains) {
@@ -156,9 +188,13 @@ kernel void filter_boruvka_enter_chains(SOLVE_PARAMETERS, const global uint2 *en
 
 // Make the worklist of `depth` of the edges of a phase's window that join two components.
 //
-// In       the graph, tiles, windows; at depth 1 the supervertices of all vertices.
-// Out      the worklist, with its pass-0 reservations.
+// In       indptr, indices, weights, tiles; state: windows; links of depth 0, if depth is 1.
+// In-out   reservations of `depth`, empty before; state: the count of edges of `depth`, zero
+//          before.
+// Out      the worklist of `depth`; state: whether it overflowed.
 // Launch   WG_SIZE; any number of work-groups.
+// Needs    find_rows; at depth 1 every vertex of the graph knows its component.
+// Ensures  the reservations of pass 0 are made.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_admit_edges(SOLVE_PARAMETERS, uint phase, uint n_phases, uint depth) {
   local uint2 pairs[TILE_PAIRS];
@@ -172,19 +208,26 @@ kernel void filter_boruvka_admit_edges(SOLVE_PARAMETERS, uint phase, uint n_phas
 #if RESERVATION_PASSES > 1
 // Make the reservations of a later pass (reservation.cl).
 //
-// Needs    1 <= pass < RESERVATION_PASSES, in rising order.
+// In       the worklist of `depth`, weights.
+// In-out   reservations of `depth`.
 // Launch   any.
+// Needs    1 <= pass < RESERVATION_PASSES; the passes before it are complete.
+// Ensures  after the last pass every supervertex has reserved its lightest edge.
 kernel void filter_boruvka_refine(SOLVE_PARAMETERS, uint phase, uint depth, uint pass) {
   const solve_t solve = SOLVE_ARGUMENTS;
   round_refine(&solve, depth, round_edges(&solve, phase, depth), pass);
 }
 #endif
 
-// Put the lightest edge of every supervertex into the forest; roots become those of depth + 1.
+// Put the edge that every supervertex has reserved into the forest; roots become supervertices of
+// depth + 1.
 //
 // In       the worklist and the reservations of `depth`.
-// Out      marks; links of `depth`; supervertices of depth + 1.
+// In-out   marks; state: the count of vertices of depth + 1, zero before.
+// Out      links of `depth`; links and reservations of depth + 1, empty.
 // Launch   WG_SIZE; any number of work-groups.
+// Needs    all passes of the reservations of `depth`.
+// Ensures  of two supervertices that reserved one edge, the lesser is a root.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_hook(SOLVE_PARAMETERS, uint phase, uint depth) {
   local uint scratch[WG_SIZE], base;
@@ -192,11 +235,13 @@ kernel void filter_boruvka_hook(SOLVE_PARAMETERS, uint phase, uint depth) {
   round_hook(&solve, phase, depth, round_edges(&solve, phase, depth), scratch, &base);
 }
 
-// Let every vertex of a depth know its supervertex, or point further ahead.
+// Follow the links of every vertex of a depth to its supervertex, or CHASE steps ahead.
 //
-// In       again: whether it was done before; then nothing is, unless that left some pending.
-// In-out   links of `depth`; the count of those pending: zero before the first time.
+// In       again: whether it was done before; then it does nothing unless some are pending.
+// In-out   links of `depth`; state: the count of pending vertices, zero before the first time.
 // Launch   any.
+// Needs    hook of the same depth.
+// Ensures  a link is known, or leads to a vertex nearer to the root; then it is counted as pending.
 kernel void filter_boruvka_follow(SOLVE_PARAMETERS, uint phase, uint depth, uint again) {
   const solve_t solve = SOLVE_ARGUMENTS;
   if (again && *solve_count(&solve, phase, depth, COUNT_PENDING) == 0) return;
@@ -205,8 +250,13 @@ kernel void filter_boruvka_follow(SOLVE_PARAMETERS, uint phase, uint depth, uint
 
 // Make the worklist of depth + 1 of that of `depth`, or of the list of (row, slot).
 //
-// Out      the worklist, with its pass-0 reservations.
+// In       the worklist of `depth`; links of `depth`.
+// In-out   reservations of depth + 1, empty before; state: the count of edges of depth + 1, zero
+//          before.
+// Out      the worklist of depth + 1; state: whether it overflowed.
 // Launch   WG_SIZE; any number of work-groups.
+// Needs    follow of the same depth.
+// Ensures  edges within one supervertex are gone; the reservations of pass 0 are made.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_contract(SOLVE_PARAMETERS, uint phase, uint depth) {
   local uint scratch[WG_SIZE], base;
@@ -214,11 +264,13 @@ kernel void filter_boruvka_contract(SOLVE_PARAMETERS, uint phase, uint depth) {
   round_contract(&solve, phase, depth, round_edges(&solve, phase, depth), scratch, &base);
 }
 
-// Number the components that a phase leaves.
+// Number the components that a phase leaves: supervertices that no edge of the phase leads out of.
 //
-// In-out   links of all depths from `depth` on.
-// Out      the count of supervertices at depth 1 of the next phase.
+// In-out   links of all depths from `depth` on; state: the count of vertices at depth 1 of the next
+//          phase, zero before.
 // Launch   WG_SIZE; any number of work-groups.
+// Needs    all rounds of the phase.
+// Ensures  a finished supervertex has a final link.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_number_components(SOLVE_PARAMETERS, uint phase, uint depth) {
   local uint scratch[WG_SIZE], base;
@@ -226,10 +278,12 @@ kernel void filter_boruvka_number_components(SOLVE_PARAMETERS, uint phase, uint 
   filter_number_components(&solve, phase, depth, scratch, &base);
 }
 
-// Let every vertex of the graph know the component that a phase leaves it in.
+// Find the component that a phase leaves every vertex of the graph in.
 //
 // In-out   links of depth 0.
 // Launch   any.
+// Needs    number_components.
+// Ensures  all links of depth 0 are final.
 kernel void filter_boruvka_find_components(SOLVE_PARAMETERS, uint phase) {
   const solve_t solve = SOLVE_ARGUMENTS;
   filter_find_components(&solve, phase, 0);
@@ -237,8 +291,11 @@ kernel void filter_boruvka_find_components(SOLVE_PARAMETERS, uint phase) {
 
 // Let the components be the supervertices of depth 1.
 //
-// Out      links and reservations of depth 1.
+// In       state: the count of components, at depth 1 of the phase.
+// Out      links and reservations of depth 1, empty.
 // Launch   any.
+// Needs    find_components of the phase before.
+// Ensures  admit_edges may fill depth 1.
 kernel void filter_boruvka_begin_components(SOLVE_PARAMETERS, uint phase) {
   const solve_t solve = SOLVE_ARGUMENTS;
   filter_begin_components(&solve, phase);
@@ -249,6 +306,8 @@ kernel void filter_boruvka_begin_components(SOLVE_PARAMETERS, uint phase) {
 // In       marks.
 // Out      in_forest[n_slots], in whole words: 1 for edges of the forest, else 0.
 // Launch   any.
+// Needs    all phases.
+// Ensures  nothing more.
 kernel void filter_boruvka_expand(SOLVE_PARAMETERS, global uint *in_forest) {
   const solve_t solve = SOLVE_ARGUMENTS;
   solve_expand(&solve, in_forest);

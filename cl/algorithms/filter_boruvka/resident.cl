@@ -104,11 +104,16 @@ static inline bool resident_settle(const solve_t *solve, uint phase, uint depth,
   return true;
 }
 
-// The whole solve.
+// The whole solve in one launch.
 //
-// Out      in_forest, counts.
+// In       the graph and tiles (solve.cl); seed, draw_bits, rank_a, rank_b, rank_c: as of
+//          filter_boruvka_set_windows.
+// In-out   state: arrivals at the barrier.
+// Out      in_forest[n_slots], in whole words; state: counts, overflow, whether it gave up; all
+//          other arrays of a solve are scratch.
 // Launch   WG_SIZE; as many work-groups as can be resident at once.
-// Needs    arrivals zero, which the kernel leaves behind as well unless it gave up.
+// Needs    find_rows; arrivals zero.
+// Ensures  arrivals are zero again, unless it gave up: then nothing else is valid.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_forest, uint n_phases,
                                           uint seed, uint draw_bits, uint rank_a, uint rank_b,
@@ -137,14 +142,14 @@ kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_fore
   grid_leave(solve.state + STATE_ARRIVALS);
 }
 
-// The rounds that are left of a phase, and, if another follows, the way to it.
+// The remaining rounds of a phase in one launch and, if another phase follows, the step to it.
 //
-// In       the worklist and the reservations of `depth`; first_depth: the phase's first; settles:
-//          whether another phase follows.
-// Out      marks, counts, links of all depths; for the next phase the components of all vertices,
-//          and supervertices of depth 1.
-// Launch   as above.
-// Needs    as above.
+// In       first_depth: the phase's first; settles: whether another phase follows.
+// In-out   the worklist, the links and the reservations of `depth`; marks; state: counts, arrivals.
+// Out      if it settles: links of depth 0, final; supervertices of depth 1 for the next phase.
+// Launch   WG_SIZE; as many work-groups as can be resident at once.
+// Needs    the reservations of pass 0 at `depth`; arrivals zero.
+// Ensures  arrivals are zero again, unless it gave up: then nothing else is valid.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_resident_finish_phase(SOLVE_PARAMETERS, uint phase, uint depth,
                                                  uint first_depth, uint settles) {

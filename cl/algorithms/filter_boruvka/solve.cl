@@ -142,10 +142,11 @@ static inline void solve_begin_vertex(const solve_t *solve, uint depth, uint num
   solve_links(solve, depth)[number] = LINK_FINISHED;
 }
 
-// Claim `wanted` consecutive positions behind *count for each work-item, with one atomic for all:
-// *base gets the work-group's first once it has met at a barrier. Returns how many positions of
-// other work-items come before this one's; *total: of all. Must be reached by the whole work-group.
-// `scratch`: WG_SIZE words.
+// Claim `wanted` consecutive positions behind *count for each work-item, with one atomic for all.
+// Returns how many positions of other work-items come before this one's; *total: of all work-items.
+// *base: the work-group's first position. `scratch`: WG_SIZE words.
+//
+// Scope    the whole work-group; *base is valid for a work-item after the next barrier.
 static inline uint wg_claim_ahead(volatile global uint *count, uint wanted, uint *total,
                                   local uint *scratch, local uint *base) {
   const uint before = wg_exclusive_sum_u32(wanted, total, scratch);
@@ -153,7 +154,9 @@ static inline uint wg_claim_ahead(volatile global uint *count, uint wanted, uint
   return before;
 }
 
-// The same at once: *first gets the work-item's first position.
+// Claim positions as wg_claim_ahead does. *first: the work-item's own first position.
+//
+// Scope    the whole work-group; begins and ends with a barrier, so *base may be used again.
 static inline void wg_claim(volatile global uint *count, uint wanted, uint *first,
                             local uint *scratch, local uint *base) {
   uint total;
