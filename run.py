@@ -132,6 +132,7 @@ def lint() -> None:
     """Check the sources without running them, but for types."""
     run(BIN / "ruff", "check")
     run(BIN / "ruff", "format", "--check")
+    run(BIN / "clang-format", "--dry-run", "--Werror", *sorted(ROOT.glob("cl/**/*.cl")))
 
 
 @contextmanager

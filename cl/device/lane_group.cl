@@ -82,8 +82,7 @@ static inline T lanes_shuffle(T value, uint lane) {
     uint words[T_BYTES / 4];
   } moved;
   moved.value = value;
-  for (uint w = 0; w < T_BYTES / 4; ++w)
-    moved.words[w] = lanes_shuffle_u32(moved.words[w], lane);
+  for (uint w = 0; w < T_BYTES / 4; ++w) moved.words[w] = lanes_shuffle_u32(moved.words[w], lane);
   return moved.value;
 }
 #endif

@@ -53,7 +53,8 @@ static inline uint lanes_id(void) {
 static inline uint lanes_ballot(bool flag) {
   uint mask;
   __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
-                   : "=r"(mask) : "r"((uint)flag));
+                   : "=r"(mask)
+                   : "r"((uint)flag));
   return mask;
 }
 
@@ -63,7 +64,8 @@ static inline uint lanes_ballot(bool flag) {
 static inline uint lanes_broadcast_u32(uint value, uint lane) {
   uint result;
   __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;"
-                   : "=r"(result) : "r"(value), "r"(lane));
+                   : "=r"(result)
+                   : "r"(value), "r"(lane));
   return result;
 }
 
@@ -82,7 +84,8 @@ static inline uint lanes_exclusive_sum_u32(uint value) {
   for (uint stride = 1; stride < LANES; stride *= 2) {
     uint left;
     __asm__ volatile("shfl.sync.up.b32 %0, %1, %2, 0, 0xffffffff;"
-                     : "=r"(left) : "r"(sum), "r"(stride));
+                     : "=r"(left)
+                     : "r"(sum), "r"(stride));
     sum += lanes_id() >= stride ? left : 0;
   }
   return sum - value;
@@ -95,7 +98,8 @@ static inline uint lanes_exclusive_max_u32(uint value) {
   uint most = value, left;
   for (uint stride = 1; stride < LANES; stride *= 2) {
     __asm__ volatile("shfl.sync.up.b32 %0, %1, %2, 0, 0xffffffff;"
-                     : "=r"(left) : "r"(most), "r"(stride));
+                     : "=r"(left)
+                     : "r"(most), "r"(stride));
     most = max(most, lanes_id() >= stride ? left : 0);
   }
   __asm__ volatile("shfl.sync.up.b32 %0, %1, 1, 0, 0xffffffff;" : "=r"(left) : "r"(most));
@@ -109,7 +113,8 @@ static inline uint lanes_min_u32(uint value) {
   for (uint stride = LANES / 2; stride > 0; stride /= 2) {
     uint other;
     __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;"
-                     : "=r"(other) : "r"(value), "r"(stride));
+                     : "=r"(other)
+                     : "r"(value), "r"(stride));
     value = min(value, other);
   }
   return value;
@@ -122,9 +127,11 @@ static inline ulong lanes_min_u64(ulong value) {
   for (uint stride = LANES / 2; stride > 0; stride /= 2) {
     uint low, high;
     __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;"
-                     : "=r"(low) : "r"((uint)value), "r"(stride));
+                     : "=r"(low)
+                     : "r"((uint)value), "r"(stride));
     __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;"
-                     : "=r"(high) : "r"((uint)(value >> 32)), "r"(stride));
+                     : "=r"(high)
+                     : "r"((uint)(value >> 32)), "r"(stride));
     value = min(value, (ulong)high << 32 | low);
   }
   return value;

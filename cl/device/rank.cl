@@ -110,7 +110,7 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
   for (uint k = 0; k < RANK_ROWS; ++k) sum += run[k];
   uint before = wg_exclusive_sum_u32(sum, &total, scratch);
   before += total << 16;  // upper digits come after all lower ones
-#pragma unroll 1  // all counts at once do not fit Intel's registers
+#pragma unroll 1          // all counts at once do not fit Intel's registers
   for (uint k = 0; k < RANK_ROWS; ++k) {
     const uint counts = run[k];
     run[k] = before;
@@ -157,7 +157,8 @@ static inline uint lanes_agreeing(uint word, uint bit) {
   uint mask;
   __asm__ volatile("{ .reg .pred p; .reg .b32 t; and.b32 t, %1, %2; setp.ne.u32 p, t, 0;"
                    "  vote.sync.ballot.b32 %0, p, 0xffffffff; @!p not.b32 %0, %0; }"
-                   : "=r"(mask) : "r"(word), "r"(1u << bit));
+                   : "=r"(mask)
+                   : "r"(word), "r"(1u << bit));
   return mask;
 #else
   const bool set = word >> bit & 1;
@@ -244,8 +245,7 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
   if (me == 0) starts[RADIX] = TILE;
   barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
-  for (uint j = 0; j < TILE_ITEMS; ++j)
-    items[j] = (items[j] >> 16) + own_counts[items[j] & 0xffff];
+  for (uint j = 0; j < TILE_ITEMS; ++j) items[j] = (items[j] >> 16) + own_counts[items[j] & 0xffff];
 }
 
 #endif

@@ -43,8 +43,7 @@ static inline void record_load(const global record_chunk_t *from, size_t i,
   for (uint c = 0; c < RECORD_CHUNKS; ++c) record[c] = from[i * RECORD_CHUNKS + c];
 }
 
-static inline void record_store(global record_chunk_t *to, size_t i,
-                                const record_chunk_t *record) {
+static inline void record_store(global record_chunk_t *to, size_t i, const record_chunk_t *record) {
 #pragma unroll
   for (uint c = 0; c < RECORD_CHUNKS; ++c) to[i * RECORD_CHUNKS + c] = record[c];
 }

@@ -67,8 +67,7 @@ static inline ulong reservation_first_word(edge_t edge, const global weight_t *w
 #endif
 }
 
-static inline void reservation_lower_first(volatile global uint *reservations, uint c,
-                                           ulong word) {
+static inline void reservation_lower_first(volatile global uint *reservations, uint c, ulong word) {
   volatile global ulong *first = (volatile global ulong *)reservations + c;
 #if ATOMIC_GUARDS
   if (*first <= word) return;
@@ -126,8 +125,7 @@ static inline void reservation_enter_first(volatile global uint *reservations, e
 // Scope    one work-item.
 // Needs    all earlier passes are complete, in earlier launches.
 static inline void reservation_enter_later(volatile global uint *reservations, uint n, uint c,
-                                           edge_t edge, const global weight_t *weights,
-                                           uint pass) {
+                                           edge_t edge, const global weight_t *weights, uint pass) {
   if (reservation_is_beaten(reservations, c, edge)) return;
 #if ATOMIC64
   const volatile global ulong *first = (const volatile global ulong *)reservations + c;

@@ -29,8 +29,7 @@
 // Temp     *verdict: one word of local memory.
 // Scope    the whole launch, every work-item of it; result the same in a work-group.
 // Ensures  global writes before the barrier are visible to all work-groups after it.
-static inline bool grid_barrier(volatile global uint *arrivals, uint *passed,
-                                local uint *verdict) {
+static inline bool grid_barrier(volatile global uint *arrivals, uint *passed, local uint *verdict) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   *passed += 1;
   if (get_local_id(0) == 0) {

@@ -14,12 +14,12 @@
 
 // A stage of one work-group in front of a worklist.
 typedef struct {
-  local uint4 *edges;              // [STAGE_CAPACITY], packed
-  volatile local uint *staged;     // edges since the last flush
-  local uint *base;                // scratch: where the flushed edges go
+  local uint4 *edges;           // [STAGE_CAPACITY], packed
+  volatile local uint *staged;  // edges since the last flush
+  local uint *base;             // scratch: where the flushed edges go
   global uint *worklist;
-  uint capacity;                   // of the worklist
-  volatile global uint *count;     // of edges in the worklist
+  uint capacity;                // of the worklist
+  volatile global uint *count;  // of edges in the worklist
 } stage_t;
 
 // Empty the stage.

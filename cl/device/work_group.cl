@@ -28,10 +28,10 @@
 //   tile         0           1           2           3           4
 //   item         0 1 2 3     4 5 6 7     8 9 10 11   12 .. 15    16 .. 19
 //   work-group   0           1           0           1           0
-#define GRID_FOR(i, n)                                                                         \
-  for (size_t i##_tile = (size_t)get_group_id(0) * GRID_TILE; i##_tile < (n);                  \
-       i##_tile += (size_t)get_num_groups(0) * GRID_TILE)                                      \
-    for (size_t i = i##_tile + get_local_id(0); i < min(i##_tile + GRID_TILE, (size_t)(n));    \
+#define GRID_FOR(i, n)                                                                      \
+  for (size_t i##_tile = (size_t)get_group_id(0) * GRID_TILE; i##_tile < (n);               \
+       i##_tile += (size_t)get_num_groups(0) * GRID_TILE)                                   \
+    for (size_t i = i##_tile + get_local_id(0); i < min(i##_tile + GRID_TILE, (size_t)(n)); \
          i += WG_SIZE)
 
 #define WG_LANE_GROUPS ((WG_SIZE + LANES - 1) / LANES)

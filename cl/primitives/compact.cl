@@ -118,11 +118,9 @@ kernel void compact_write_ranges(const global record_chunk_t *records, const glo
 // Ensures  out, values_out as compact_write_ranges; count[0] = all kept records.
 LANES_ATTRIBUTE
 kernel void compact_select_one_group(const global record_chunk_t *records,
-                                     const global uchar *flags,
-                                     const global value_chunk_t *values,
-                                     global record_chunk_t *out,
-                                     global value_chunk_t *values_out, global uint *count,
-                                     uint n, ulong range, uint bound) {
+                                     const global uchar *flags, const global value_chunk_t *values,
+                                     global record_chunk_t *out, global value_chunk_t *values_out,
+                                     global uint *count, uint n, ulong range, uint bound) {
   local uint scratch[WG_SIZE];
   const selection_t of = {records, flags, values, out, values_out, bound};
   const size_t begin = range_begin(n, range), end = min(begin + range, (size_t)n);

@@ -33,8 +33,7 @@ static inline uint batch_look(const selection_t *of, size_t batch, uint filled, 
 #pragma unroll
   for (uint b = 0; b < BATCH; ++b) {
     const uint offset = b * LANE_GROUP + lane_group_lane();
-    if (offset < filled)
-      record_load(of->records, batch + offset, own->records + b * RECORD_CHUNKS);
+    if (offset < filled) record_load(of->records, batch + offset, own->records + b * RECORD_CHUNKS);
   }
   uint bits = 0;
 #pragma unroll

@@ -82,8 +82,7 @@ static inline void range_load(const global T *in, const global uchar *flags, siz
   for (uint j = 0; j < CHUNKS; ++j) {
     const size_t at = range_chunk(tile, j);
     uint bytes = 0;
-    if (tile + RANGE_TILE <= end)
-      bytes = *(const global flag_chunk_t *)(flags + at);
+    if (tile + RANGE_TILE <= end) bytes = *(const global flag_chunk_t *)(flags + at);
     else
       for (uint k = 0; k < CHUNK_ITEMS; ++k)
         if (at + k < end) bytes |= (uint)flags[at + k] << (8 * k);

@@ -63,8 +63,7 @@ static inline void range_reduce(const global T *in, const global uchar *flags, s
   size_t last = end;
   while (last >= begin + HEADS_AT_ONCE && !serial_any_head(in, flags, last - HEADS_AT_ONCE))
     last -= HEADS_AT_ONCE;
-  for (; last > begin && !total->head; --last)
-    serial_element(in, flags, last - 1, &total->head);
+  for (; last > begin && !total->head; --last) serial_element(in, flags, last - 1, &total->head);
   i = last;
 #endif
 #if COMMUTATIVE

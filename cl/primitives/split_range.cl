@@ -45,8 +45,7 @@ static inline void range_count(const global uint *in, size_t begin, size_t end, 
     for (uint j = 0; j < TILE_ITEMS; ++j)
       digits[j] = j * WG_SIZE < left ? record_digit_at(from, j * WG_SIZE, shift, mask) : RADIX;
 #pragma unroll
-    for (uint j = 0; j < TILE_ITEMS; ++j)
-      atomic_inc(counts + digits[j] * COPIES + me % COPIES);
+    for (uint j = 0; j < TILE_ITEMS; ++j) atomic_inc(counts + digits[j] * COPIES + me % COPIES);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 }

@@ -69,8 +69,7 @@ static inline void stage_write(uint *stage, uint digit, global uint *out, size_t
   if (begin >= first) {
     wi_store_line(out + begin * n_words, line);
   } else {
-    for (size_t i = first; i <= at; ++i)
-      words_store(out, i, n_words, line + (i - begin) * n_words);
+    for (size_t i = first; i <= at; ++i) words_store(out, i, n_words, line + (i - begin) * n_words);
   }
 }
 

@@ -56,8 +56,7 @@ static inline bool is_matched(const global uint *indptr, const global uint *indi
                               const global weight_t *weights, uint slot, uint row, uint column) {
   const uint end = indptr[column + 1];
   const uint low = wi_find_column(indices, indptr[column], end, row);
-  return low < end && indices[low] == row &&
-         weight_key(weights[low]) == weight_key(weights[slot]);
+  return low < end && indices[low] == row && weight_key(weights[low]) == weight_key(weights[slot]);
 }
 
 // Search for the mirror slot of every slot that leads to a row no longer than its own.

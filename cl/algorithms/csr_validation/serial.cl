@@ -72,8 +72,7 @@ kernel void csr_validation_serial_match_slots(const global uint *indptr, const g
       slots[length] = slot;
       length += 1;
       if (length < BATCH) continue;
-      matched &=
-          batch_is_matched(indices, weights, cursors, n_slots, length, rows, slots, mirrors);
+      matched &= batch_is_matched(indices, weights, cursors, n_slots, length, rows, slots, mirrors);
       length = 0;
     }
   }

@@ -32,8 +32,7 @@ static inline build_key_t build_least(const global uint *indices, const global w
 //          none.
 kernel void dense_build_cells(const global uint *indptr, const global uint *indices,
                               const global weight_t *weights, global build_key_t *cells,
-                              uint first_row, uint n_rows, uint n, ulong gap,
-                              uint is_symmetric) {
+                              uint first_row, uint n_rows, uint n, ulong gap, uint is_symmetric) {
   for (size_t row = get_global_id(0) / LANES; row < n; row += get_global_size(0) / LANES) {
     const uint u = (uint)row, begin = indptr[u], end = indptr[u + 1];
     const bool is_here = u - first_row < n_rows;
@@ -44,8 +43,7 @@ kernel void dense_build_cells(const global uint *indptr, const global uint *indi
       const build_key_t key = build_least(indices, weights, slot, end);
       const build_key_t stored = key - (key > gap);
       if (is_here) cells[(size_t)(u - first_row) * n + v] = stored;
-      if (!is_symmetric && v - first_row < n_rows)
-        cells[(size_t)(v - first_row) * n + u] = stored;
+      if (!is_symmetric && v - first_row < n_rows) cells[(size_t)(v - first_row) * n + u] = stored;
     }
   }
 }

@@ -62,8 +62,8 @@ kernel void dense_begin(global uint *component, volatile global uint *winners, g
 // Ensures  the entry of a block is its least (key, column); NO_VERTEX where it has no edge.
 LANES_ATTRIBUTE
 kernel void dense_scan_blocks(const global cell_t *cells, global dense_key_t *keys,
-                              global uint *columns, uint first_row, uint n_rows, uint n,
-                              uint width, uint n_blocks) {
+                              global uint *columns, uint first_row, uint n_rows, uint n, uint width,
+                              uint n_blocks) {
   local dense_key_t lane_keys[WG_SIZE];
   local uint lane_columns[WG_SIZE];
   const uint n_tasks = n_rows * n_blocks;
@@ -136,8 +136,7 @@ kernel void dense_list_blocks(const global dense_key_t *keys, const global uint 
     uint n_stale = 0;
     for (uint block = 0; block < n_blocks; ++block) {
       const size_t at = entry_at((uint)u, block, n, n_blocks);
-      n_stale +=
-          columns[at] != NO_VERTEX && keys[at] <= bound && component[columns[at]] == own;
+      n_stale += columns[at] != NO_VERTEX && keys[at] <= bound && component[columns[at]] == own;
     }
     if (n_stale == 0) continue;
     uint next = atomic_add(state + count, n_stale);
@@ -239,8 +238,8 @@ kernel void dense_reserve_word(const global dense_key_t *keys, const global uint
 // Ensures  every component with a winner is hooked, or is the root of its pair.
 kernel void dense_hook_components(const volatile global uint *winners, const global uint *component,
                                   global uint *parents, global ulong *edges,
-                                  volatile global uint *state, uint count, uint n,
-                                  uint short_ids, uint bits) {
+                                  volatile global uint *state, uint count, uint n, uint short_ids,
+                                  uint bits) {
   uint n_hooked = 0;
   GRID_FOR(u, n) {
     const uint own = component[u];

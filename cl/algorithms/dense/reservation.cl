@@ -60,8 +60,7 @@ static inline void reserve_first(volatile global uint *winners, uint c, const cl
                                  uint short_ids) {
 #if ATOMIC64
   volatile global ulong *first = (volatile global ulong *)winners + c;
-  const ulong word =
-      (ulong)claim_word(claim, 0, short_ids) << 32 | claim_word(claim, 1, short_ids);
+  const ulong word = (ulong)claim_word(claim, 0, short_ids) << 32 | claim_word(claim, 1, short_ids);
   if (*first > word) atomic_min_u64(first, word);
 #else
   const uint word = claim_word(claim, 0, short_ids);

@@ -49,8 +49,7 @@ kernel void ecl_initialise(global uint *parent, global uint *winners, global uin
 // Ensures  keys[i] = the leading key word of weights[slots[i]].
 kernel void ecl_sample_keys(const global weight_t *weights, const global uint *slots,
                             global uint *keys, uint n_samples) {
-  GRID_FOR(i, n_samples)
-    keys[i] = weight_key_leading(weights[slots[i]]);
+  GRID_FOR(i, n_samples) keys[i] = weight_key_leading(weights[slots[i]]);
 }
 
 // Contract a worklist: drop the edges inside a set, append the others to the next worklist, between

@@ -102,8 +102,7 @@ static inline void phase_stage_slots(const phase_t *phase, const stage_t *stage,
   reservation_word_t least = RESERVATION_NONE;
   for (uint step = 0; step < length; step += LANES) {
     const uint i = step + lanes_id();
-    const bool keep =
-        i < length && phase_admits(phase, row, row_root, first + i, &edge, &least);
+    const bool keep = i < length && phase_admits(phase, row, row_root, first + i, &edge, &least);
     stage_push(stage, edge, keep);
   }
   phase_enter_shared_row(phase, row_root, least);

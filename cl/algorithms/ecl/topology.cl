@@ -43,7 +43,7 @@ static inline bool topology_edge(const global uint *indices, const global weight
 }
 
 #if EDGE_CENTRIC
-#define FOR_EACH_SLOT          \
+#define FOR_EACH_SLOT       \
   GRID_FOR(slot, n_slots) { \
     const uint row = rows[slot];
 #else
@@ -68,18 +68,18 @@ kernel void ecl_topology_reserve(const global uint *indptr, const global uint *r
                                  uint lightest, uint heaviest, uint pass) {
   edge_t edge = {0, 0, 0, 0};
   FOR_EACH_SLOT
-    if (!topology_edge(indices, weights, parent, (uint)row, (uint)slot, lightest, heaviest, &edge))
-      continue;
-    counts[round] = 1;
-    if (pass == 0) {
-      reservation_enter_first(reservations, edge, weights);
-      continue;
-    }
-#if RESERVATION_PASSES > 1
-    reservation_enter_later(reservations, n, edge.u, edge, weights, pass);
-    reservation_enter_later(reservations, n, edge.v, edge, weights, pass);
-#endif
+  if (!topology_edge(indices, weights, parent, (uint)row, (uint)slot, lightest, heaviest, &edge))
+    continue;
+  counts[round] = 1;
+  if (pass == 0) {
+    reservation_enter_first(reservations, edge, weights);
+    continue;
   }
+#if RESERVATION_PASSES > 1
+  reservation_enter_later(reservations, n, edge.u, edge, weights, pass);
+  reservation_enter_later(reservations, n, edge.v, edge, weights, pass);
+#endif
+}
 }
 
 // Join the sets of every winner's ends, and put the winners into the forest.
@@ -97,12 +97,11 @@ kernel void ecl_topology_hook(const global uint *indptr, const global uint *rows
                               uint heaviest) {
   edge_t edge = {0, 0, 0, 0};
   FOR_EACH_SLOT
-    if (!topology_edge(indices, weights, parent, (uint)row, (uint)slot, lightest, heaviest, &edge))
-      continue;
-    if (reservation_holds(winners, n, edge.u, edge) ||
-        reservation_holds(winners, n, edge.v, edge)) {
-      wi_unite(parent, edge.u, edge.v);
-      in_forest[edge.id] = 1;
-    }
+  if (!topology_edge(indices, weights, parent, (uint)row, (uint)slot, lightest, heaviest, &edge))
+    continue;
+  if (reservation_holds(winners, n, edge.u, edge) || reservation_holds(winners, n, edge.v, edge)) {
+    wi_unite(parent, edge.u, edge.v);
+    in_forest[edge.id] = 1;
   }
+}
 }

@@ -62,7 +62,9 @@ static inline uint reservation_is_lowered(const volatile global uint *reserved, 
 
 // Put the edge in a slot into the forest. Two supervertices that chose one edge store the same
 // byte.
-static inline void forest_mark(global uchar *in_forest, uint slot) { in_forest[slot] = 1; }
+static inline void forest_mark(global uchar *in_forest, uint slot) {
+  in_forest[slot] = 1;
+}
 
 // Number the roots and the finished vertices of a tile of links. The roots become supervertices of
 // the next depth: `next` gets empty reservations for them.

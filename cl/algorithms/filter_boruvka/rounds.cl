@@ -15,7 +15,9 @@
 #define TILE_EDGES (WG_SIZE * EDGES_PER_ITEM)
 
 // Where both directions are stored, the edges of depth 0 are a list of (row, slot), half as long.
-static inline bool round_is_listed(uint depth) { return SYMMETRIC && depth == 0; }
+static inline bool round_is_listed(uint depth) {
+  return SYMMETRIC && depth == 0;
+}
 
 // How many edges the worklist of a depth holds: fewer than were counted if it overflowed, in which
 // case the solve is done again.

@@ -88,7 +88,9 @@ static inline void block_begin(const tile_t *tile, block_t *block) {
 
 // By where a row begins, its lightest slot's key, a plane a word of it, and the slot's position;
 // the last, TILE_SLOTS, are of a row that begins before the tile.
-static inline local uint *tile_least_keys(const tile_t *tile) { return (local uint *)tile->pairs; }
+static inline local uint *tile_least_keys(const tile_t *tile) {
+  return (local uint *)tile->pairs;
+}
 
 static inline local uint *tile_least_positions(const tile_t *tile) {
   return (local uint *)tile->pairs + TILE_KEYS;

@@ -66,8 +66,8 @@ kernel void k_core_peel_neighbours(const global uint *indptr, const global uint 
       bool falls = false;
       if (turn + me < total) {
         column = indices[starts[wi_find_item(offsets, slot)] + slot];
-        falls = degree_is_above(degree, column, level) &&
-                degree_lower(degree, column, level, &bound);
+        falls =
+            degree_is_above(degree, column, level) && degree_lower(degree, column, level, &bound);
       }
       const uint position = lanes_claim_local(&n_queued, falls);
       const bool spills = falls && position >= space;

@@ -53,8 +53,7 @@ static inline bool degree_is_above(const volatile global int *degree, uint verte
 // is true for one work-item only. Work-items that come too late undo their decrement, so the degree
 // ends as the level. In between it may be less, even negative, hence the sign. Degrees fit 31 bits,
 // since both directions of the edges are slots.
-static inline bool degree_lower(volatile global int *degree, uint vertex, uint level,
-                                uint *bound) {
+static inline bool degree_lower(volatile global int *degree, uint vertex, uint level, uint *bound) {
   const int before = atomic_dec(&degree[vertex]);
   if (before <= (int)level) atomic_inc(&degree[vertex]);
   else if (before > (int)level + 1) *bound = min(*bound, (uint)before - 1);

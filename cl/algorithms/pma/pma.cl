@@ -69,21 +69,39 @@ kernel void pma_list_rows(const global ulong *pairs, const global uint *ranks, g
 
 #if WORKER_LANES == 1
 
-static inline uint worker_lane(void) { return 0; }
-static inline uint worker_ballot(bool flag) { return flag; }
-static inline uint worker_broadcast_u32(uint value, uint lane) { return value; }
-static inline uint worker_min_u32(uint value) { return value; }
-static inline ulong worker_min_u64(ulong value) { return value; }
+static inline uint worker_lane(void) {
+  return 0;
+}
+static inline uint worker_ballot(bool flag) {
+  return flag;
+}
+static inline uint worker_broadcast_u32(uint value, uint lane) {
+  return value;
+}
+static inline uint worker_min_u32(uint value) {
+  return value;
+}
+static inline ulong worker_min_u64(ulong value) {
+  return value;
+}
 
 #else
 
-static inline uint worker_lane(void) { return lanes_id(); }
-static inline uint worker_ballot(bool flag) { return lanes_ballot(flag); }
+static inline uint worker_lane(void) {
+  return lanes_id();
+}
+static inline uint worker_ballot(bool flag) {
+  return lanes_ballot(flag);
+}
 static inline uint worker_broadcast_u32(uint value, uint lane) {
   return lanes_broadcast_u32(value, lane);
 }
-static inline uint worker_min_u32(uint value) { return lanes_min_u32(value); }
-static inline ulong worker_min_u64(ulong value) { return lanes_min_u64(value); }
+static inline uint worker_min_u32(uint value) {
+  return lanes_min_u32(value);
+}
+static inline ulong worker_min_u64(ulong value) {
+  return lanes_min_u64(value);
+}
 
 #endif
 
@@ -94,10 +112,10 @@ static inline uint lowest_lane(uint ballot) {
 
 // A tree: its arrays, its root, and its number of vertices.
 typedef struct {
-  const global uint2 *rows;       // [n]: begin and end of every row
-  global ulong *edges;            // choices, row by row
-  volatile global uint *owners;   // [n]: root of the tree that a vertex is in, NO_OWNER before
-  global uint2 *members;          // [gamma], the worker's own: a vertex and where in its row it is
+  const global uint2 *rows;      // [n]: begin and end of every row
+  global ulong *edges;           // choices, row by row
+  volatile global uint *owners;  // [n]: root of the tree that a vertex is in, NO_OWNER before
+  global uint2 *members;         // [gamma], the worker's own: a vertex and where in its row it is
   uint root, size;
 } tree_t;
 

@@ -120,10 +120,9 @@ static inline bool heap_grow(const prim_t *prim, const global uint *vertices, ui
 // Needs    prim_initialise; steps > 0; no edge leaves a patch.
 // Ensures  once finished, parents[v] = the other end of the forest edge by which v joined its tree;
 //          PRIM_NONE for roots.
-kernel void prim_heap_grow(PRIM_PARAMETERS, const global uint *vertices,
-                           const global uint *offsets, global uint *cursors,
-                           volatile global uint *unfinished, uint n, uint n_patches, uint steps,
-                           uint launch) {
+kernel void prim_heap_grow(PRIM_PARAMETERS, const global uint *vertices, const global uint *offsets,
+                           global uint *cursors, volatile global uint *unfinished, uint n,
+                           uint n_patches, uint steps, uint launch) {
   const uint me = get_global_id(0), workers = get_global_size(0);
   prim_t prim = PRIM_ARGUMENTS;
   heap_cursor_t cursor = {me, 0, 0, 0, 0, 0};

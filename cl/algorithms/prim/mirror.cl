@@ -54,8 +54,7 @@ kernel void prim_mirror_list(const global uint *indptr, const global uint *indic
 // Ensures  rows[v] = slots and mirror slots of rows before v.
 kernel void prim_mirror_find_rows(const global uint *indptr, const global uint *sources,
                                   global uint *rows, uint n, uint n_slots) {
-  GRID_FOR(v, (ulong)n + 1)
-    rows[v] = indptr[v] + wi_find_column(sources, 0, n_slots, (uint)v);
+  GRID_FOR(v, (ulong)n + 1) rows[v] = indptr[v] + wi_find_column(sources, 0, n_slots, (uint)v);
 }
 
 // Store the mirror slots into the rows of the result.

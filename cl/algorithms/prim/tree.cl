@@ -42,9 +42,9 @@ typedef struct {
   global prim_key_t *keys;
 } prim_t;
 
-#define PRIM_PARAMETERS                                                                        \
-  const global uint *indptr, const global uint *indices, const global weight_t *weights,       \
-      global uint *parents, global uint *positions, global prim_key_t *lightest,                  \
+#define PRIM_PARAMETERS                                                                  \
+  const global uint *indptr, const global uint *indices, const global weight_t *weights, \
+      global uint *parents, global uint *positions, global prim_key_t *lightest,         \
       global uint *occupants, global prim_key_t *keys
 
 #define PRIM_ARGUMENTS {indptr, indices, weights, parents, positions, lightest, occupants, keys}

@@ -118,8 +118,8 @@ static inline uint path_greatest(const tree_t *tree, uint x, uint y) {
 //          < n.
 kernel void proof_matrix_list_keys(const global cell_t *cells, const global uint2 *ends,
                                    global cell_key_t *keys, global uint *numbers,
-                                   volatile global uint *state, uint n, uint first_row,
-                                   uint n_rows, uint k) {
+                                   volatile global uint *state, uint n, uint first_row, uint n_rows,
+                                   uint k) {
   GRID_FOR(i, k) {
     const uint2 edge = ends[i];
     bool is_wrong = edge.x >= edge.y || edge.y >= n;
@@ -222,9 +222,8 @@ kernel void proof_matrix_check(const global cell_t *cells, const global measure_
       while (n_above-- > 0) {
         for (uint node = end; node-- > above[n_above] + 1;) {
           const uint parent = parents[node];
-          greatest[node] = parent == NO_PARENT
-                               ? 0
-                               : max(greatest[parent], (uint)(orders[node] >> 32));
+          greatest[node] =
+              parent == NO_PARENT ? 0 : max(greatest[parent], (uint)(orders[node] >> 32));
         }
         end = above[n_above];
         greatest[end] = ranks_above[n_above];

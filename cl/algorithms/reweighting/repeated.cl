@@ -61,8 +61,7 @@ kernel void repeated_copy_weights(const global weight_t *given, global weight_t 
 // Ensures  weights[i] = given[edges[i]]; faults[FAULT_NAN] is lowered to the least edge whose
 //          weight is NaN.
 kernel void repeated_order_weights(const global weight_t *given, const global uint *edges,
-                                   global weight_t *weights, volatile global uint *faults,
-                                   uint n) {
+                                   global weight_t *weights, volatile global uint *faults, uint n) {
   uint first = NO_FAULT;
   GRID_FOR(i, n) {
     const uint edge = edges[i];
@@ -87,10 +86,8 @@ kernel void repeated_claim_edges(const global uint *named, const global weight_t
   uint unknown = NO_FAULT, nan = NO_FAULT;
   GRID_FOR(i, k) {
     const uint edge = named[i];
-    if (edge < n_edges)
-      atomic_max(claims + edge, base + (uint)i);
-    else
-      unknown = min(unknown, (uint)i);
+    if (edge < n_edges) atomic_max(claims + edge, base + (uint)i);
+    else unknown = min(unknown, (uint)i);
     if (weight_is_nan(given[i])) nan = min(nan, (uint)i);
   }
   lower_fault(faults + FAULT_NAN, nan);

@@ -201,8 +201,7 @@ kernel void contraction_number_vertices(const global uint *representatives,
 // Launch   any.
 // Needs    supervertices have at most `next_bits` bits.
 // Ensures  relabelled[i] = the pair of supervertices of pairs[i].
-kernel void contraction_relabel_edges(const global ulong *pairs,
-                                      const global uint *supervertices,
+kernel void contraction_relabel_edges(const global ulong *pairs, const global uint *supervertices,
                                       global ulong *relabelled, uint n_entries, uint bits,
                                       uint next_bits) {
   GRID_FOR(i, n_entries) {
