@@ -10,8 +10,8 @@ round, both directions stored; or ``repeated``: `RepeatedSolver.solve` of an arr
 a colon stands an algorithm: ``one-shot:ecl``. Times are from host to host. Preparing, which is from
 a SciPy matrix to a solver, is timed five times, and its median is what a contestant begins with.
 All contestants solve a round in turn, and must give the same forest; making weights and matrices
-is not timed, nor are a first preparing and a first round of each, which build kernels. Whoever the
-device cannot hold is left out.
+is not timed, nor are a first preparing and a first round of each, which build kernels. A
+contestant that the device has no memory for is left out.
 """
 
 from __future__ import annotations

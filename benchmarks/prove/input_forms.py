@@ -213,7 +213,7 @@ def _condensed(sample: Sample) -> Array:
 
 
 def points(sample: Sample, draws: Draws, device: Any) -> Given:
-    """Points: on the host or the device, whose distances nobody stores."""
+    """Points: on the host or the device, whose distances are not stored."""
     given: Any = sample.points()
     graph = clmst.to_device(given, device) if draws.one_in(3) else given
     return Given(graph, ids=np.arange(sample.m))

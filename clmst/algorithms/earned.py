@@ -48,7 +48,7 @@ class Case:
         return f"{text}, {self.option_text}" if self.option_text else text
 
 
-# What stands for all cases where nobody has a problem of his own: both widths of keys, both
+# The cases that stand for all others before a graph is known: both widths of keys, both
 # directions, all kinds of word.
 USUAL = (
     Case(),
@@ -110,7 +110,7 @@ class CsrValidationCase:
     bits, kind : int, str
         Words of weights.
     cursors : bool
-        Whether lone work-items go along with cursors: only where rows are long.
+        Whether single work-items go along with cursors: only where rows are long.
     """
 
     bits: int = 32

@@ -32,13 +32,13 @@ def with_needs(
     word = graph.encoded.encoding.word.itemsize
     stored = 4 * (n + 1) + (4 + word) * graph.n_slots
     memory = graph.device.capabilities.global_memory
-    told = [
+    facts = [
         str(error),
         f"{algorithm!r} needs about {gigabytes(needed)} for {n} vertices and {m} edges, beside "
         f"{gigabytes(stored)} for the graph",
     ]
     if needed + stored > memory:
-        told.append(
+        facts.append(
             f"a graph of this average degree fits with up to {m * memory // (needed + stored)} "
             "edges or so"
         )
@@ -46,5 +46,5 @@ def with_needs(
     needs = {name: bytes_needed(name, policy, n, m) for name in offered}
     least, name = min((need, name) for name, need in needs.items() if need is not None)
     if least < needed:
-        told.append(f"{name!r} needs least, about {gigabytes(least)}")
-    return OutOfDeviceMemoryError("; ".join(told))
+        facts.append(f"{name!r} needs least, about {gigabytes(least)}")
+    return OutOfDeviceMemoryError("; ".join(facts))

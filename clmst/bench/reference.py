@@ -103,7 +103,7 @@ def establish(
     reference = _reference(one, graph.n_slots, how)
     if difference := reference.difference(other.edge_ids):
         raise InvalidForestError(
-            f"{_WITNESSES[1]} and {_WITNESSES[0]} disagree ({difference}), so that nobody knows "
+            f"{_WITNESSES[1]} and {_WITNESSES[0]} disagree ({difference}), so it is unknown "
             "which forest is right: a bug in clmst"
         )
     return reference

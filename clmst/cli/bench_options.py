@@ -24,7 +24,7 @@ It warms up, times itself so often, ends with status 0 and prints, one a line,
     transfer_ms X   for each repetition, or not at all: with both transfers
     weight W        the total weight of its forest, which clmst checks
     # ...           remarks
-A peer that is wrong, late or fails is reported, and nobody waits for it.
+A peer that is wrong, late or fails is reported and has no times.
 """
 
 

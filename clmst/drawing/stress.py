@@ -26,7 +26,7 @@ _STRESS_ROUNDS = 40
 _FOLLOW_STEPS = 50  # of conjugate gradients: enough to reach across the cell of a landmark
 _RELAX_ROUNDS = 5
 _RELAX_STEPS = 10
-_GRIP = 10.0  # how firmly landmarks are held while the rest relaxes, over the pull of their edges
+_GRIP = 10.0  # how firmly landmarks stay while the rest relaxes, over the pull of their edges
 _GOLDEN_ANGLE = 2.399963229728653  # successive multiples of it spread evenly round a circle
 
 

@@ -78,7 +78,7 @@ class DeclaredSizes:
             raise FileFormatError(f"line {line}: {error}") from error
 
     def check_edges(self, n_edges: int, *, what: str = "edges") -> None:
-        """Raise unless the file held as many edges as declared."""
+        """Raise unless the file has as many edges as declared."""
         if n_edges != self.n_edges:
             raise FileFormatError(
                 f"the header declares {self.n_edges} {what} but the file holds {n_edges}; "

@@ -160,7 +160,7 @@ class DeviceArray:
             It is of another context.
         """
         check_kind("device", device, Device)
-        array_module = sys.modules.get("pyopencl.array")  # nobody has an array without
+        array_module = sys.modules.get("pyopencl.array")  # without it there is no such array
         if isinstance(values, cls):
             if values.device.context != device.context:
                 raise InvalidArgumentError(

@@ -36,4 +36,4 @@ class Pool(Protocol):
         """Return a buffer of at least so many bytes."""
 
     def free_held(self) -> None:
-        """Give memory that nobody uses back to the device."""
+        """Give unused memory back to the device."""

@@ -129,14 +129,15 @@ static inline uint filter_component(const solve_t *solve, uint vertex, uint dept
 }
 
 // Put the edges of a tile on the worklist of `depth`: `n_all` positions from *base on, this
-// work-item's `before` of them. They change hands in local memory, so that all work-items have as
-// many, whoever found them: most of the time goes into entering them. Must be reached by the whole
-// work-group; ends with a barrier.
+// work-item's `before` of them. The work-items exchange them through local memory, so that each has
+// as many, however many it found: most of the time goes into their reservations.
+//
+// Scope    the whole work-group; ends with a barrier.
 static inline void filter_put_edges(const solve_t *solve, uint depth, const tile_t *tile,
                                     const uint *own, const uint *other, uint before, uint n_all,
                                     const local uint *base) {
   const uint me = get_local_id(0);
-  local uint *slots = tile->rows;  // whose rows nobody needs any more
+  local uint *slots = tile->rows;  // its rows are not needed any more
   SOLVE_UNROLL
   for (uint k = 0; k < TILE_ITEMS; ++k) {
     if (own[k] == other[k]) continue;

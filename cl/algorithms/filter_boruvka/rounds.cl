@@ -32,8 +32,8 @@ static inline uint round_vertices(const solve_t *solve, uint phase, uint depth) 
   return depth == 0 ? solve->n : *solve_count(solve, phase, depth, COUNT_VERTICES);
 }
 
-// The steps of a round are told both counts: each look at one takes a trip to memory, which a step
-// of a small solve would wait for.
+// The steps of a round take both counts as arguments. To load one takes a trip to memory, which a
+// step of a small solve would wait for.
 
 // The edge at a position of the worklist of a depth.
 static inline void round_load(const solve_t *solve, uint depth, size_t at, edge_t *edge) {

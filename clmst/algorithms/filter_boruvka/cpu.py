@@ -250,7 +250,7 @@ class _CpuRun:
         self._refine(reserved)
 
     def _first_round(self, window: Window, starts: Any, incident: Any) -> list[tuple[int, int]]:
-        """Let vertices choose among their own edges, and list what is left; return its depth."""
+        """Let vertices choose among their own edges, and list the others; return the depth."""
         graph, n, counts = self.graph, self.n, self._counts_at(0, 1)
         shares, chosen, following = self._shares(n), *self.reserved
         program = graph.device.program(FIRST_SOURCE, **self.defines)

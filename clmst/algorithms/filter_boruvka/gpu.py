@@ -59,7 +59,7 @@ def _check_launches(options: FilterBoruvkaOptions, device: Device) -> None:
 def plan_candidates(
     graph: DeviceGraph, candidates: Candidates, launch: Launcher, *, maximum: bool
 ) -> Plan:
-    """Prepare solves of what is left of a graph that stores each edge once."""
+    """Prepare solves of the candidates of a graph that stores each edge once."""
     options = FilterBoruvkaOptions()
     plan = Plan(graph, maximum=maximum, options=options, full_capacity=True, candidates=candidates)
     plan.clear_state(launch)
@@ -67,7 +67,7 @@ def plan_candidates(
 
 
 class CandidateRun:
-    """A solve of a graph by what is left of it, which goes on until somebody asks how it went.
+    """A solve of a graph by its candidates, under way until its result is asked for.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class CandidateRun:
     Attributes
     ----------
     candidates : Candidates
-        What is left.
+        The remaining graph.
     solution : Solution
         Not waited for.
     """

@@ -73,7 +73,7 @@ class Plan:
     full_capacity : bool
         Have worklists that no graph can overflow, rather than such as graphs hardly ever do.
     candidates : Candidates, optional
-        What is left of the graph, if it is not all of it; each edge is stored once then.
+        The remaining graph, if some edges are settled; each edge is stored once then.
     """
 
     def __init__(
@@ -138,8 +138,8 @@ class Plan:
         device, few = graph.device, self.candidates
         n, m = self.n_vertices, graph.edge_bound if few is None else few.n_edges
         wide = self.weights["WEIGHT_BITS"] == 64
-        has_room_for_all = full_capacity or few is not None
-        even, odd = self.capacities = (m, m) if has_room_for_all else self._capacities(n, m)
+        takes_all = full_capacity or few is not None
+        even, odd = self.capacities = (m, m) if takes_all else self._capacities(n, m)
         tile = min(
             size * items
             for size, items in (

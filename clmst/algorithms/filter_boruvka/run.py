@@ -39,7 +39,7 @@ class GpuRun:
         self.tuning = tuning
         self.launches = self._launches()
         self.is_stubborn = False  # set where the solve was given up for want of windows
-        # Where nobody may wait for others, one work-group waits for nobody.
+        # Where work-groups may not wait for one another, one work-group has no other to wait for.
         units = plan.device.capabilities.compute_units
         self.resident_groups = max(plan.resident_groups_per_compute_unit * units, 1)
 
@@ -243,7 +243,7 @@ class GpuRun:
     def _wants_more_windows(self, phase: int, depth: int, is_first: bool) -> bool:
         """Return whether the last window has so many edges, or its first round took out so few.
 
-        The solve can begin anew with more windows if nobody has said what they are to be.
+        The solve can begin anew with more windows unless the options say what they are to be.
         """
         plan = self.plan
         if not plan.ranks or plan.finer or plan.options.targets is not None:

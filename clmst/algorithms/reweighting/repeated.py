@@ -207,7 +207,7 @@ class ReweightedGraph:
             self._stages.put_back(given.stage)
 
     def drop_plans(self) -> None:
-        """Make plans anew in the next round: of one that was broken off nobody knows the state.
+        """Make plans anew in the next round: the state of one that failed is unknown.
 
         The same holds for claims of edges, and for what was found wrong with weights.
         """

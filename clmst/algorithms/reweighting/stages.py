@@ -12,8 +12,8 @@ from clmst.runtime.handles import Buffer
 class UploadBuffers:
     """Buffers of one device that are used again and again, by any thread.
 
-    Those in use are their users' alone: a stage of a round that was broken off, and that nobody has
-    put back, goes back to the pool by itself.
+    A buffer in use has one user. If a round fails before it gives its buffer back, the buffer
+    returns to the pool with its last reference.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ class DeviceForest:
     def to_host(self, *, look_up: bool = False) -> Forest:
         """Copy the forest to the host. O(k).
 
-        With `look_up` weights come from the host's graph, rather than by a kernel that nobody has
+        With `look_up` weights come from the host's graph, rather than by a kernel that is not
         checked; not those of a forest with `weights` of its own.
         """
         device = self.graph.device

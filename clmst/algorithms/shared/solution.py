@@ -122,17 +122,17 @@ def forest_of(
 
 def stats_of(stats: Mapping[str, Any], launch: Launcher, algorithm: str) -> Mapping[str, Any]:
     """Return what a forest tells: how it was solved, and what the algorithm says of its work."""
-    told = {
+    merged = {
         "algorithm": algorithm,
         "device": launch.device.description,
         "launches": launch.launches,
         **stats,
     }
     if launch.profile is not None:
-        told["profile"] = launch.profile.summary()
+        merged["profile"] = launch.profile.summary()
         if phases := launch.profile.phases():
-            told["phases"] = phases
-    return told
+            merged["phases"] = phases
+    return merged
 
 
 def _look_up_edges(graph: DeviceGraph, slots: Memory, k: int) -> Memory:
