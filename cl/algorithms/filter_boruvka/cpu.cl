@@ -53,7 +53,8 @@ kernel void filter_boruvka_cpu_list_edges(const global uint *indptr, const globa
                                           uint low_slot, ulong high_key, uint high_slot) {
   local uint lowering[2 * BLOCK], rows[BLOCK], columns[BLOCK], picked[BLOCK];
   const list_t list = {edges, listed};
-  const window_t window = {(full_key_t)low_key, (full_key_t)high_key, low_slot, high_slot};
+  const window_t window = {
+      (full_key_t)low_key, (full_key_t)high_key, low_slot, high_slot, true, true};
   const uint first = get_group_id(0) * stride, last = range_end(n_slots);
   uint block = range_begin(n_slots), at = first;
   uint row = block < last ? wi_find_row(indptr, 0, n, block) : 0, next_row = row + 1;

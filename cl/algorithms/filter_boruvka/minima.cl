@@ -52,11 +52,10 @@ static inline void part_enter(const tile_t *tile, uint row_position, part_t part
 // Find the lightest slot of every row in a tile; tile_least_positions get its position. What a row
 // has in one block is compared in registers; only where it has several do they meet in local
 // memory. light[] gets a bit a slot of the block: whether it is to be listed, being of the first of
-// several windows (`lists`: there are several). Must be reached by the whole work-group; ends with
-// a barrier.
+// several windows. Must be reached by the whole work-group; ends with a barrier.
 static inline void tile_find_lightest(const solve_t *solve, const tile_t *tile,
                                       const window_t *window, const block_t *block,
-                                      const weight_t *weights, bool lists, uint *light) {
+                                      const weight_t *weights, uint *light) {
   part_t leading = {FULL_KEY_MAX, NO_SLOT}, part = {FULL_KEY_MAX, NO_SLOT};
   local uint *least_positions = tile_least_positions(tile);
   uint row_position = block->row_position;
@@ -77,7 +76,7 @@ static inline void tile_find_lightest(const solve_t *solve, const tile_t *tile,
       part.key = key;
       part.position = position;
     }
-    light[k / 32] |= (uint)(lists && window_has(window, key, slot)) << k % 32;
+    light[k / 32] |= (uint)(window->has_high && window_has(window, key, slot)) << k % 32;
   }
 #if WG_SIZE > 1
   for (uint word = 0; word < PART_WORDS; ++word) {
@@ -174,7 +173,7 @@ static inline void minima_take(const solve_t *solve, uint n_phases, tile_t *tile
     block_begin(tile, &block);
     if (BLOCK_LOADS_WEIGHTS) block_load_weights(solve, tile, &block, weights);
     tile_mark_rows(solve, tile, true, &block);
-    tile_find_lightest(solve, tile, &window, &block, weights, n_phases > 1, light);
+    tile_find_lightest(solve, tile, &window, &block, weights, light);
     tile_note_lightest(solve, tile);
     tile_list_light(solve, tile, &block, light, base);
     wg_barrier_local();  // the tile's memory is free

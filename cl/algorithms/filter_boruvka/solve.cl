@@ -202,12 +202,13 @@ static inline full_key_t window_end_key(const solve_t *solve, uint end) {
 
 // The window of a phase: from behind the cut before it, up to its own.
 static inline void window_open(const solve_t *solve, uint phase, uint n_phases, window_t *window) {
-  const bool is_first = phase == 0, is_last = phase + 1 == n_phases;
-  window->low_key = is_first ? 0 : window_end_key(solve, phase - 1);
+  window->has_low = phase > 0;
+  window->has_high = phase + 1 < n_phases;
+  window->low_key = window->has_low ? window_end_key(solve, phase - 1) : 0;
   // Slots end below UINT_MAX, so there is one more.
-  window->low_slot = is_first ? 0 : solve->state[STATE_WINDOWS + 3 * (phase - 1) + 2] + 1;
-  window->high_key = is_last ? FULL_KEY_MAX : window_end_key(solve, phase);
-  window->high_slot = is_last ? UINT_MAX : solve->state[STATE_WINDOWS + 3 * phase + 2];
+  window->low_slot = window->has_low ? solve->state[STATE_WINDOWS + 3 * (phase - 1) + 2] + 1 : 0;
+  window->high_key = window->has_high ? window_end_key(solve, phase) : FULL_KEY_MAX;
+  window->high_slot = window->has_high ? solve->state[STATE_WINDOWS + 3 * phase + 2] : UINT_MAX;
 }
 
 #endif

@@ -9,6 +9,7 @@
 #define CLMST_ALGORITHMS_FILTER_BORUVKA_WINDOW
 
 #include "device/weight_key.cl"
+#include "device/work_group.cl"
 
 // A weight's key in full.
 #if WEIGHT_BITS == 64
@@ -19,14 +20,26 @@ typedef uint full_key_t;
 #define FULL_KEY_MAX UINT_MAX
 #endif
 
+// has_low, has_high: whether the window ends there at all. Without them it begins with the least
+// pair, and ends with the greatest.
 typedef struct {
   full_key_t low_key, high_key;
   uint low_slot, high_slot;
+  bool has_low, has_high;
 } window_t;
 
-// Whether an edge belongs to a window. Without branches: few of them could be foreseen.
+// Whether an edge belongs to a window.
 static inline bool window_has(const window_t *window, full_key_t key, uint slot) {
-#if WEIGHT_BITS == 64
+#if WG_SIZE > 1
+  // Whether there are ends is the same for all work-items. Where there is none, the key need not
+  // even be loaded.
+  const bool is_above = !window->has_low || key > window->low_key ||
+                        (key == window->low_key && slot >= window->low_slot);
+  const bool is_below = !window->has_high || key < window->high_key ||
+                        (key == window->high_key && slot <= window->high_slot);
+  return is_above && is_below;
+#elif WEIGHT_BITS == 64
+  // Without branches on a CPU: few of them could be predicted.
   const uint low_ties = (key == window->low_key) & (slot >= window->low_slot);
   const uint high_ties = (key == window->high_key) & (slot <= window->high_slot);
   return ((key > window->low_key) | low_ties) & ((key < window->high_key) | high_ties);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -26,11 +27,14 @@ def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any =
     options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
     check_vertices(graph.n_vertices)
     shape = options.shape_under(graph.device.policy)
-    stats: dict[str, Any] = {"shape": shape}
     if graph.n_slots == 0:
-        stats |= {"rounds": 0, "worklist_sizes": [], "device_bytes": 0}
+        stats = {"shape": shape, "rounds": 0, "worklist_sizes": [], "device_bytes": 0}
         return Solution(graph=graph, in_forest=new_flags(0, graph.device), stats=stats)
-    # Only the shape that is needed is loaded.
-    solve_in_shape = import_module(f"clmst.algorithms.filter_boruvka.{shape}").solve
-    solution: Solution = solve_in_shape(graph, launch, maximum=maximum, options=options)
+    solution: Solution = _module(shape).solve(graph, launch, maximum=maximum, options=options)
     return solution
+
+
+@cache
+def _module(shape: str) -> Any:
+    """Return the module of a shape; only the one that is needed is loaded."""
+    return import_module(f"clmst.algorithms.filter_boruvka.{shape}")
