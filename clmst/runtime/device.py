@@ -49,6 +49,7 @@ class Device:
         without: tuple[str, ...] = (),
         tuning: Policy | None = None,
         _trusted: bool = False,
+        _optimised: bool = True,
     ) -> None:
         forking.opening()
         if queue is not None:
@@ -59,6 +60,7 @@ class Device:
         self.without = without = check_texts("without", without)
         self.capabilities: Capabilities = detect(cl_device).without(without)
         self._tuning = tuning
+        self._optimised = _optimised  # whether the compiler may optimise its programs
         self.lock = threading.RLock()
         self._caller_queue = queue
         self._programs: dict[tuple[Any, ...], Program] = {}
@@ -124,6 +126,7 @@ class Device:
             without=(*self.without, *names),
             tuning=tuning,
             _trusted=self.trust.given,
+            _optimised=self._optimised,
         )
 
     @LazyProperty
@@ -333,7 +336,7 @@ class Device:
         # Threads that want the same program wait for the one that builds it.
         with self.lock, failures.Guard(self):
             if asked not in self._programs:
-                built = program.build(self.context, self.cl_device, key)
+                built = program.build(self.context, self.cl_device, key, optimised=self._optimised)
                 self._programs[asked] = Program(built, key)
         return self._programs[asked]
 

@@ -205,10 +205,12 @@ def test_threads_build_a_program_once(any_device: Device, monkeypatch: pytest.Mo
     builds: list[str] = []
     build = program.build
 
-    def counted(context: object, cl_device: object, specialisation: Specialisation) -> object:
+    def counted(
+        context: object, cl_device: object, specialisation: Specialisation, **options: bool
+    ) -> object:
         builds.append(specialisation.label)
         time.sleep(0.05)
-        return build(context, cl_device, specialisation)
+        return build(context, cl_device, specialisation, **options)
 
     monkeypatch.setattr(program, "build", counted)
     with ThreadPoolExecutor(4) as pool:
