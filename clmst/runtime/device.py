@@ -318,9 +318,7 @@ class Device:
     def program(
         self, source_name: str, prelude: program.Prelude | None = None, /, **defines: int | bool
     ) -> Program:
-        """Return the program of a source file below ``cl/``, specialised by macros.
-
-        See :func:`clmst.runtime.program.specialise`.
+        """Return the program of a file below ``cl/``, specialised by `program.specialise`.
 
         Raises
         ------

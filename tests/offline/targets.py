@@ -59,13 +59,13 @@ class Target:
 
     @property
     def representatives(self) -> tuple[Specialisation, ...]:
-        """Those that the tests compile: all of them for `COMPLETE` targets, fewer for the others.
+        """Those that the tests compile: all of them for one target, `COMPLETE`; else fewer.
 
         How weights become keys is a few operations on integers. Elsewhere the kind and order that
         take the most of them (floats, the greatest first) stand for the others of their width; what
         a compiler's front end says of those it says for the complete target.
         """
-        if self.id in COMPLETE:
+        if self.id == COMPLETE:
             return self.specialisations
         by_rest = {
             (
@@ -98,8 +98,7 @@ def _gpu(
     )
 
 
-# One target of each compiler.
-COMPLETE = ("skl-lanes16", "gfx90a-lanes32")
+COMPLETE = "gfx90a-lanes32"
 _KEY_MACROS = ("WEIGHT_KIND", "WEIGHT_DESCENDING")
 
 _INTEL = {"Gen9": "skl", "Gen12 (Tiger Lake)": "tgllp", "DG2 (Arc)": "dg2-g10", "PVC (Max)": "pvc"}
