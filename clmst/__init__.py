@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from clmst import primitives
+    from clmst import csgraph, primitives
     from clmst.algorithms.boruvka.options import BoruvkaOptions
     from clmst.algorithms.dense.options import DenseOptions
     from clmst.algorithms.ecl.options import EclOptions
@@ -110,6 +110,7 @@ _HOMES = {
     "clmst.runtime.discovery": ("devices", "get_device"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULES = ("csgraph", "primitives")  # public by themselves
 # Names that go with the next version.
 _FORMER_HOME_OF = {"LoneBoruvkaOptions": "clmst.algorithms.filter_boruvka.options"}
 
@@ -151,6 +152,7 @@ __all__ = [
     "Verification",
     "__version__",
     "core_numbers",
+    "csgraph",
     "devices",
     "generate",
     "get_device",
@@ -168,8 +170,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "primitives":
-        return import_module("clmst.primitives")
+    if name in _MODULES:
+        return import_module(f"clmst.{name}")
     home = _HOME_OF.get(name) or _FORMER_HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'clmst' has no attribute {name!r}")

@@ -43,6 +43,8 @@ def _solving() -> Iterator[tuple[str, Callable[[World], Call]]]:
             solve.__name__,
             partial(lambda solve, w: (solve, {"graph": w.graph, **common}), solve),
         )
+    drop_in = clmst.csgraph.minimum_spanning_tree
+    yield "csgraph", lambda w: (drop_in, {"csgraph": w.matrix, "overwrite": False})
     yield "to_device", lambda w: (clmst.to_device, {"graph": w.graph, "device": None})
     yield "core_numbers", lambda w: (clmst.core_numbers, {"graph": w.graph, "device": None})
     yield "kruskal", lambda w: (clmst.kruskal, {"graph": w.graph, "maximum": False})

@@ -1,0 +1,221 @@
+"""SciPy's ``scipy.sparse.csgraph.minimum_spanning_tree``, solved on an OpenCL device.
+
+A program that imports the function from here instead of from SciPy gets the same matrix.
+docs/scipy.md lists where it does not.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph as scipys
+
+from clmst.algorithms.csr_validation.check import upload_canonical
+from clmst.api import minimum_spanning_forest
+from clmst.core import from_scipy
+from clmst.core.arguments import as_array, shown
+from clmst.core.errors import InvalidGraphError
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.graph_checks import check_shape
+from clmst.core.weight_keys import Array, as_weights, order_keys
+from clmst.runtime.discovery import get_device, pass_over
+from clmst.runtime.trust import NoFamilyLeftError
+
+__all__ = ["minimum_spanning_tree"]
+
+
+def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
+    """Compute a minimum spanning forest of a matrix, as the function of this name in SciPy does.
+
+    The edges are the entries of the matrix in CSR form. ``csgraph[i, j]`` and ``csgraph[j, i]``
+    join the same two vertices; the lesser one counts. Among equal entries the one that comes first
+    in the CSR form wins, so the tree is unique.
+
+    Parameters
+    ----------
+    csgraph : scipy.sparse array or matrix, or array_like, shape (n, n)
+        Any sparse format; every stored entry is an edge, zeros too. In a plain array or nested
+        list, cells that are 0, NaN or infinite are no edges. In a masked array, masked cells are
+        no edges. The weights may be bool, int8-64, uint8-64 or float16/32/64.
+    overwrite : bool
+        SciPy may then destroy the input to save memory. clmst never changes it, so the value does
+        not matter.
+
+    Returns
+    -------
+    scipy.sparse.csr_array or csr_matrix, shape (n, n)
+        The chosen entries, at their places in `csgraph`, in the order of its CSR form. It is of
+        the class that the installed SciPy returns. The data are float64. If a weight of the tree
+        is an integer that float64 does not hold, they keep the dtype of `csgraph`.
+
+    Raises
+    ------
+    InvalidGraphError
+        The matrix is not square, its arrays contradict each other, its dtype is none of those
+        above, or an edge is NaN. It is a ValueError.
+    UnsupportedDeviceError
+        There is no usable device; the message says what to install.
+
+    Notes
+    -----
+    The device is the default one; see :func:`clmst.get_device`. ``docs/scipy.md`` lists all
+    differences to SciPy.
+
+    Examples
+    --------
+    >>> from clmst.csgraph import minimum_spanning_tree
+    >>> minimum_spanning_tree([[0, 8, 0, 3], [0, 0, 2, 5], [0, 0, 0, 6], [0, 0, 0, 0]]).toarray()
+    array([[0., 0., 0., 3.],
+           [0., 0., 2., 5.],
+           [0., 0., 0., 0.],
+           [0., 0., 0., 0.]])
+    """
+    matrix, forest = _solve(_as_csr(csgraph))
+    tree = _entries(matrix, np.sort(forest.edge_ids))
+    return _class_of_result(_is_matrix(csgraph))(tree, shape=matrix.shape)
+
+
+def _solve(matrix: Any) -> tuple[Any, Forest]:
+    """Return a CSR matrix and its forest, by the default device or the next one that can.
+
+    The matrix is the caller's, unless its duplicate entries had to be summed.
+    """
+    while True:
+        try:
+            stored = upload_canonical(matrix, get_device())
+            if stored is not None:
+                return matrix, minimum_spanning_forest(stored)
+            graph = Graph.from_scipy(matrix)
+            if matrix.data.dtype != np.float64 and not matrix.has_canonical_format:
+                matrix = _summed(matrix)
+                graph = Graph.from_scipy(matrix)
+            return matrix, minimum_spanning_forest(_in_order_of_entries(graph))
+        except NoFamilyLeftError as error:
+            pass_over(None, error)
+
+
+def _summed(matrix: Any) -> Any:
+    """Return a checked CSR with sorted rows, duplicate entries summed.
+
+    SciPy's function does so when it converts data to float64; float64 data it takes as they are.
+    """
+    copy = matrix.copy()  # SciPy's conversion may change what it converts
+    if copy.data.dtype.kind in "iu" and copy.data.dtype.itemsize == 8:
+        copy.sum_duplicates()  # float64 might round them
+        return copy
+    return copy.astype(np.float64)
+
+
+def _in_order_of_entries(graph: Graph) -> Graph:
+    """Return a graph whose ties go to the first entry of the caller's matrix. O(m log m).
+
+    So it is in a canonical matrix, whose edges are in the order of its entries. In another one
+    equal weights become different ones: weights are replaced by their ranks.
+    """
+    ids = graph.edge_ids
+    if ids is None or (ids[1:] > ids[:-1]).all():
+        return graph
+    keys = order_keys(graph.weights)
+    if keys.dtype.itemsize < 8:  # the edge beside its key, in one word: no stable sort is needed
+        words = keys.astype(np.uint64) << np.uint64(32) | ids.astype(np.uint64)
+        order = np.argsort(words)
+    else:
+        risen = np.sort(keys)
+        if not (risen[1:] == risen[:-1]).any():
+            return graph
+        order = np.lexsort((ids, keys))
+    ranks = np.empty(order.size, np.uint32)
+    ranks[order] = np.arange(order.size, dtype=np.uint32)
+    return graph.replace_unchecked(weights=ranks)
+
+
+def _entries(matrix: Any, slots: Array) -> tuple[Array, Array, Array]:
+    """Return data, indices and indptr of a matrix of these entries of a CSR matrix, rising."""
+    data: Array = np.asarray(matrix.data)[slots]
+    index = np.int32 if matrix.shape[0] < 1 << 31 else np.int64
+    indptr = np.searchsorted(slots, matrix.indptr).astype(index)
+    return _as_double(data), np.asarray(matrix.indices)[slots].astype(index), indptr
+
+
+def _as_double(data: Array) -> Array:
+    """Return weights as float64 if it holds all of them, else as they are."""
+    doubles = data.astype(np.float64)
+    if data.dtype.kind in "iu" and data.dtype.itemsize == 8:
+        large = np.flatnonzero(np.abs(doubles) >= 2.0**53)
+        if any(int(data[k]) != int(doubles[k]) for k in large):
+            return data
+    return doubles
+
+
+def _is_matrix(csgraph: Any) -> bool:
+    """Return whether SciPy takes the input for one of its matrices, rather than for an array."""
+    return isinstance(csgraph, sparse.spmatrix | np.matrix)
+
+
+@cache
+def _class_of_result(is_matrix: bool) -> Any:
+    """Return the class of what the installed SciPy returns; before 1.15 it was always a matrix."""
+    kind = sparse.csr_matrix if is_matrix else sparse.csr_array
+    return type(scipys.minimum_spanning_tree(kind((1, 1))))
+
+
+# ---------------------------------------------------------------------- what comes in
+
+
+def _as_csr(csgraph: Any) -> Any:
+    """Return the input in CSR form; a CSR as it is, of which little is checked."""
+    is_sparse: bool = sparse.issparse(csgraph)
+    if is_sparse:
+        from_scipy.check_matrix(csgraph)
+        if csgraph.format == "csr":
+            return csgraph
+        check_shape(csgraph.shape)
+        from_scipy.check_arrays(csgraph)
+        indptr, indices, data, shape = from_scipy.csr_parts(csgraph)
+        return sparse.csr_array((data, indices, indptr), shape=shape)
+    if isinstance(csgraph, np.ma.MaskedArray):
+        cells = _square(np.ma.getdata(csgraph))
+        return _of_cells(cells, ~np.ma.getmaskarray(csgraph))
+    cells = _square(csgraph)
+    is_edge = cells != 0
+    if cells.dtype.kind == "f":
+        is_edge &= np.isfinite(cells)
+    return _of_cells(cells, is_edge)
+
+
+def _square(csgraph: Any) -> Array:
+    """Return a square array of a supported dtype, or raise."""
+    cells = as_array("csgraph", csgraph, error=InvalidGraphError)
+    if cells.ndim != 2:
+        raise InvalidGraphError(f"csgraph has {cells.ndim} dimensions; an adjacency matrix has 2")
+    check_shape(cells.shape)
+    cells = as_weights(np.asarray(cells))
+    if isinstance(csgraph, list | tuple) and cells.dtype.kind == "f":
+        _check_rounding(csgraph, cells)
+    return cells
+
+
+def _check_rounding(given: Any, cells: Array) -> None:
+    """Raise if NumPy rounded an integer of a nested list because there are floats beside it."""
+    numbers = np.array(given, dtype=object)
+    rounded = np.argwhere((numbers != cells) & ~np.isnan(cells))
+    if rounded.size:
+        i, j = rounded[0].tolist()
+        raise InvalidGraphError(
+            f"cell ({i}, {j}) of the list is {shown(numbers[i, j])} among floats, and NumPy would "
+            f"round it to {cells[i, j]}; weights must share one dtype that holds them exactly"
+        )
+
+
+def _of_cells(cells: Array, is_edge: Array) -> Any:
+    """Return some cells of an array as a CSR; float16, which SciPy has not, as float32."""
+    n = cells.shape[0]
+    index = np.int32 if cells.size < 1 << 31 else np.int64
+    rows, columns = np.nonzero(is_edge)
+    data = cells[is_edge].astype(np.float32 if cells.dtype == np.float16 else cells.dtype)
+    indptr = np.searchsorted(rows, np.arange(n + 1))
+    return sparse.csr_array((data, columns.astype(index), indptr.astype(index)), shape=cells.shape)

@@ -1,0 +1,383 @@
+"""``clmst.csgraph`` beside SciPy: the same matrix, save where SciPy's is wrong."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse import csgraph as scipys
+
+import clmst
+from clmst.core.errors import InvalidGraphError
+from clmst.csgraph import minimum_spanning_tree
+from clmst.runtime.device import Device
+from clmst.runtime.trust import NoFamilyLeftError
+
+FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+DTYPES = ("bool", "int8", "uint16", "int32", "int64", "uint64", "float32", "float64")
+TRIANGLE = [[0, 2, 3], [2, 0, 1], [3, 1, 0]]
+
+pytestmark = pytest.mark.usefixtures("any_device")
+
+
+def parts(tree: Any) -> dict[str, Any]:
+    """Return all that makes a CSR matrix what it is."""
+    arrays = {name: getattr(tree, name) for name in ("data", "indices", "indptr")}
+    return {
+        "class": type(tree),
+        "shape": tree.shape,
+        **{name: array.tolist() for name, array in arrays.items()},
+        **{f"{name}.dtype": array.dtype for name, array in arrays.items()},
+    }
+
+
+def agree(graph: Any) -> None:
+    """Assert that clmst's tree is SciPy's, to the last array."""
+    assert parts(minimum_spanning_tree(graph)) == parts(scipys.minimum_spanning_tree(graph))
+
+
+def narrow(matrix: Any) -> Any:
+    """Return a CSR with 32-bit indices, which SciPy before 1.15 demands."""
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    return matrix
+
+
+def first_entries(matrix: Any) -> Any:
+    """Return the tree of a CSR matrix by definition: Kruskal, equal entries in their order."""
+    n = matrix.shape[0]
+    rows = np.repeat(np.arange(n), np.diff(matrix.indptr))
+    trees = list(range(n))
+    chosen = []
+    for slot in sorted(range(matrix.nnz), key=lambda slot: matrix.data[slot]):
+        u, v = trees[rows[slot]], trees[matrix.indices[slot]]
+        if u != v:
+            trees = [u if tree == v else tree for tree in trees]
+            chosen.append(slot)
+    chosen.sort()
+    return rows[chosen].tolist(), matrix.indices[chosen].tolist(), matrix.data[chosen].tolist()
+
+
+def random_matrix(seed: int, *, dtype: str, kind: str, highest: int = 6) -> Any:
+    """Return a CSR matrix with weights from 1 on, of which many are equal."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(1, 50)), int(rng.integers(0, 300))
+    w = rng.integers(1, highest, m)
+    u, v = (rng.integers(0, n, m).astype(np.int32) for _ in "uv")
+    A: Any
+    if kind == "parallel":  # and with unsorted rows
+        order = np.argsort(u, kind="stable")
+        indptr = np.searchsorted(u[order], np.arange(n + 1)).astype(np.int32)
+        return sparse.csr_array((w.astype(dtype), v[order], indptr), shape=(n, n))
+    A = sparse.coo_array((w, (u, v)), shape=(n, n)).tocsr()
+    A.data = 1 + A.data % highest  # of summed duplicates, too
+    forms: dict[str, Callable[[], Any]] = {
+        "mixed": lambda: A,
+        "symmetric": lambda: sparse.csr_array(A.maximum(A.T)),
+        "pattern": lambda: sparse.csr_array(A + (A.T != 0)),  # two weights for most pairs
+        "upper": lambda: sparse.triu(A, format="csr"),
+        "lower": lambda: sparse.tril(A, format="csr"),
+    }
+    return sparse.csr_array(forms[kind]().astype(dtype))
+
+
+KINDS = ("mixed", "symmetric", "pattern", "upper", "lower", "parallel")
+
+
+# ------------------------------------------------------------------ the same as SciPy
+
+
+def theirs() -> Any:
+    return pytest.importorskip(
+        "scipy.sparse.csgraph.tests.test_spanning_tree", reason="SciPy without its tests"
+    )
+
+
+def test_it_passes_scipys_own_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the installed SciPy, with clmst's function in place of theirs; none is left out."""
+    module = theirs()
+    calls = []
+
+    def ours(*given: Any, **named: Any) -> Any:
+        calls.append(given)
+        return minimum_spanning_tree(*given, **named)
+
+    monkeypatch.setattr(module, "minimum_spanning_tree", ours)
+    tests = [test for name, test in vars(module).items() if name.startswith("test_")]
+    for test in tests:
+        test()
+    assert tests
+    assert len(calls) >= 10
+
+
+def test_signature_is_scipys() -> None:
+    ours = inspect.signature(minimum_spanning_tree).parameters.values()
+    scipys_own = inspect.signature(scipys.minimum_spanning_tree).parameters.values()
+    assert [(one.name, one.default) for one in ours] == [
+        (one.name, one.default) for one in scipys_own
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_random_matrices_agree_with_scipy(dtype: str, kind: str) -> None:
+    """Eight matrices each, 384 in all: layout, dtypes, and which of equal weights is taken."""
+    for seed in range(8):
+        matrix = random_matrix(seed, dtype=dtype, kind=kind)
+        before = matrix.copy()
+        agree(matrix)
+        assert (matrix != before).nnz == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ties_go_to_the_first_entry(kind: str) -> None:
+    """Whatever an installed SciPy does with ties, this is what the page promises."""
+    for seed in range(8):
+        for highest in (2, 4, 1000):
+            matrix = random_matrix(seed, dtype="float64", kind=kind, highest=highest)
+            matrix.data = matrix.data / 3  # no 32 bits hold them
+            tree = minimum_spanning_tree(matrix)
+            rows = np.repeat(np.arange(matrix.shape[0]), np.diff(tree.indptr))
+            expected = first_entries(matrix)
+            assert (rows.tolist(), tree.indices.tolist(), tree.data.tolist()) == expected
+
+
+@pytest.mark.parametrize("large", ["symmetric", "upper", "mixed"])
+def test_large_matrices_agree_with_scipy(large: str) -> None:
+    """From 2**18 entries on, the device itself checks the matrix."""
+    rng = np.random.default_rng(1)
+    n, m = 20_000, 300_000
+    u, v = (rng.integers(0, n, m).astype(np.int32) for _ in "uv")
+    A: Any = sparse.coo_array(
+        (rng.integers(1, 1000, m).astype(float), (u, v)), shape=(n, n)
+    ).tocsr()
+    forms: dict[str, Callable[[], Any]] = {
+        "symmetric": lambda: sparse.csr_array(A.maximum(A.T)),
+        "upper": lambda: sparse.triu(A + A.T, format="csr"),
+        "mixed": lambda: A,
+    }
+    agree(forms[large]())
+
+
+@pytest.mark.parametrize("container", ["array", "matrix"])
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_sparse_format(kind: str, container: str) -> None:
+    """Sparse arrays give what SciPy gives for arrays, matrices what it gives for matrices."""
+    make = getattr(sparse, f"{kind}_{container}")
+    agree(make(np.array(TRIANGLE, float)))
+    agree(make(np.array([[0, 4, 0, 1], [4, 0, 2, 0], [0, 7, 5, 0], [1, 0, 0, 0]])))
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("convert", [list, np.array, np.asmatrix, np.ma.array, tuple])
+def test_dense_input(convert: Callable[[Any], Any]) -> None:
+    if convert is np.ma.array:
+        agree(np.ma.masked_equal(TRIANGLE, 0))
+    else:
+        agree(convert(TRIANGLE))
+        agree(convert([[0.0, 2.5], [1.5, 0.0]]))
+
+
+def test_dense_cells_that_are_no_edges() -> None:
+    """Zeros, NaN and infinities, as in SciPy."""
+    nan, inf = np.nan, np.inf
+    agree([[0, nan, 1], [0, 0, inf], [0, 0, 0]])
+    agree([[nan, nan, 1], [-inf, inf, 3], [0, 2, nan]])
+    agree(np.full((3, 3), nan))
+    agree(np.zeros((4, 4), np.int8))
+
+
+def test_random_dense_matrices_agree_with_scipy() -> None:
+    for seed in range(40):
+        matrix = random_matrix(seed, dtype=DTYPES[seed % len(DTYPES)], kind=KINDS[seed % 5])
+        agree(matrix.toarray())
+        agree(np.asfortranarray(matrix.toarray()))
+
+
+def test_masked_arrays() -> None:
+    """Masked cells are no edges; a pair is one if either cell is there; infinities are weights."""
+    one_sided = np.ma.masked_array(
+        [[0, 4, 1], [2, 0, 3], [1, 5, 0]],
+        mask=np.array([[1, 0, 1], [0, 1, 0], [1, 1, 1]], bool),
+    )
+    agree(one_sided)
+    agree(np.ma.masked_invalid([[0.5, np.nan, 1], [2, 0.5, 3], [np.nan, 3, 0.5]]))
+    agree(np.ma.masked_equal([[0, np.inf, 0], [0, 0, 5.0], [0, 0, 0]], 0))
+    for seed in range(40):
+        cells = random_matrix(seed, dtype="float64", kind="mixed", highest=9).toarray()
+        agree(np.ma.masked_array(np.ma.masked_less(cells, 2), mask=cells < 2))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+def test_no_edges(n: int) -> None:
+    agree(sparse.csr_array((n, n)))
+    agree(np.zeros((n, n)))
+
+
+def test_self_loops_and_negative_weights() -> None:
+    agree(sparse.csr_array(np.array([[-9, 0, 3], [-1, 5, -1], [0, -4, 2]])))
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csc_matrix, np.array])
+def test_input_is_never_changed(container: Callable[[Any], Any], overwrite: bool) -> None:
+    """SciPy destroys it with overwrite=True."""
+    graph = container(np.array(TRIANGLE, float))
+    tree = minimum_spanning_tree(graph, overwrite=overwrite)
+    assert tree.toarray().tolist() == [[0, 2, 0], [0, 0, 1], [0, 0, 0]]
+    tree.data[:] = 77  # which shares nothing with it
+    dense = graph if isinstance(graph, np.ndarray) else graph.toarray()
+    assert dense.tolist() == TRIANGLE
+
+
+# ----------------------------------------------------------- where SciPy's is wrong
+
+
+def test_scipy_18892_zero_weights_are_kept() -> None:
+    """SciPy chooses the zero, then drops it: its tree joins two of three vertices."""
+    zero = sparse.csr_array((np.array([3.0, 0, 1]), [1, 2, 2], [0, 2, 3, 3]), shape=(3, 3))
+    tree = minimum_spanning_tree(zero)
+    assert tree.indices.tolist() == [2, 2]
+    assert tree.data.tolist() == [0, 1]
+    assert tree.toarray().tolist() == scipys.minimum_spanning_tree(narrow(zero)).toarray().tolist()
+
+
+def test_zero_cells_of_a_masked_array_are_kept() -> None:
+    tree = minimum_spanning_tree(np.ma.masked_equal([[9, 0, 9], [9, 9, 4], [9, 9, 9]], 9))
+    assert (tree.indices.tolist(), tree.data.tolist()) == ([1, 2], [0, 4])
+
+
+def test_padding_of_blocks_is_no_edge() -> None:
+    """SciPy takes the zeros that fill a block for edges of weight 0, and drops them at the end."""
+    dense = np.array([[0, 2, 0, 0], [0, 0, 3, 0], [0, 0, 0, 4], [0, 0, 0, 0]], float)
+    tree = minimum_spanning_tree(sparse.bsr_array(dense, blocksize=(2, 2)))
+    assert tree.toarray().tolist() == dense.tolist()
+    assert tree.nnz == 3
+
+
+def test_scipy_11391_small_weights_of_dense_input_are_kept() -> None:
+    """SciPy takes what is below 1e-8 for 0, which is no edge there."""
+    cells = np.full((3, 3), 1e-9)
+    tree = minimum_spanning_tree(cells)
+    assert tree.data.tolist() == [1e-9, 1e-9]
+    agree(sparse.csr_array(cells))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_integers_beyond_doubles_are_exact(dtype: Any) -> None:
+    """SciPy rounds them first, so that 2**53 + 1 and 2**53 are equal."""
+    big = 2**53
+    cells = np.array([[0, big + 1, big], [0, 0, big + 3], [0, 0, 0]], dtype)
+    for graph in (cells, sparse.csr_array(cells), cells.tolist()):
+        tree = minimum_spanning_tree(graph)
+        assert tree.indices.tolist() == [1, 2]
+        assert [int(weight) for weight in tree.data] == [big + 1, big]
+        assert tree.dtype == (np.int64 if isinstance(graph, list) else dtype)
+
+
+def test_large_integers_that_doubles_hold_come_as_doubles() -> None:
+    for top in (2**53, 2**62, -(2**63)):
+        agree(sparse.csr_array(np.array([[0, top], [0, 0]])))
+
+
+def test_scipy_15604_the_solve_is_in_the_dtype_of_the_matrix() -> None:
+    """SciPy copies int8 to float64, eight times as much memory."""
+    rng = np.random.default_rng(0)
+    n = 1500
+    A = sparse.triu(rng.integers(1, 100, (n, n), dtype=np.int8), 1, format="csr")
+    minimum_spanning_tree(narrow(A))
+    tracemalloc.start()
+    tree = minimum_spanning_tree(A)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert tree.data.sum() == scipys.minimum_spanning_tree(A).data.sum()
+    assert peak < 8 * A.nnz
+
+
+@pytest.mark.parametrize("kind", ["coo", "csr"])
+def test_scipy_20817_64_bit_indices(kind: str) -> None:
+    """SciPy before 1.15 raises "Buffer dtype mismatch"; the tree has 32-bit indices."""
+    rng = np.random.default_rng(0)
+    u, v = rng.integers(0, 9, (2, 12)).astype(np.int64)
+    graph = sparse.coo_array((rng.random(12), (u, v)), shape=(9, 9))
+    expected = scipys.minimum_spanning_tree(narrow(sparse.csr_array(graph)))
+    wide: Any = graph
+    if kind == "csr":
+        wide = graph.tocsr()
+        wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    assert parts(minimum_spanning_tree(wide)) == parts(expected)
+
+
+def test_scipy_18494_equal_weights_give_one_tree() -> None:
+    """It is the same with every algorithm and device, whatever the sort of the day."""
+    grid = sparse.csr_array(np.ones((30, 30)) - np.eye(30))
+    trees = {str(parts(minimum_spanning_tree(grid))) for _ in range(5)}
+    assert len(trees) == 1
+    forest = clmst.minimum_spanning_forest(grid, algorithm="boruvka")
+    assert minimum_spanning_tree(grid).indices.tolist() == forest.edges[:, 1].tolist()
+
+
+# --------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        ([1, 2], "csgraph has 1 dimensions"),
+        (None, "csgraph has 0 dimensions"),
+        (np.ones((2, 3)), "2 x 3"),
+        (sparse.csr_array(np.ones((2, 3))), "2 x 3"),
+        (sparse.coo_array(np.ones((3, 2))), "3 x 2"),
+        (sparse.coo_array(np.ones(3)), "1 dimension"),
+        (np.ones((2, 2), complex), "complex"),
+        (sparse.csr_array(np.ones((2, 2), complex)), "complex"),
+        (sparse.eye_array(2, dtype=np.longdouble), "longdouble|float128|float96"),
+        (np.array([[0, "a"], [1, 0]], object), "object"),
+        ([[1, 2], [3]], "makes no array"),
+        (sparse.csr_array(np.array([[0, np.nan], [0, 0]])), "NaN"),
+        (np.ma.masked_equal([[0, np.nan], [0, 0]], 0), "NaN"),
+        ([[0, 2**53 + 1], [0.5, 0]], "would round it"),
+    ],
+)
+def test_bad_input_is_refused(graph: Any, message: str) -> None:
+    """By errors that those who catch SciPy's ValueError catch, too."""
+    with pytest.raises(InvalidGraphError, match=message):
+        minimum_spanning_tree(graph)
+    assert issubclass(InvalidGraphError, ValueError)
+
+
+def test_index_out_of_range_does_not_crash() -> None:
+    """SciPy reads and writes past its arrays."""
+    graph = sparse.csr_array(np.array(TRIANGLE, float))
+    graph.indices[2] = 9
+    with pytest.raises(InvalidGraphError, match="must be below 3"):
+        minimum_spanning_tree(graph)
+
+
+def test_it_is_public() -> None:
+    assert clmst.csgraph is importlib.import_module("clmst.csgraph")
+    assert clmst.csgraph.minimum_spanning_tree is minimum_spanning_tree
+
+
+def test_next_device_solves_where_one_has_earned_nothing(
+    monkeypatch: pytest.MonkeyPatch, any_device: Device
+) -> None:
+    """As minimum_spanning_forest does: a device that fails its self-test is passed over."""
+    failures = [NoFamilyLeftError(any_device, "it failed")]
+    passed: list[Any] = []
+    solve = clmst.minimum_spanning_forest
+
+    def fail_once(graph: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return solve(graph)
+
+    monkeypatch.setattr(clmst.csgraph, "minimum_spanning_forest", fail_once)
+    monkeypatch.setattr(clmst.csgraph, "pass_over", lambda *given: passed.append(given))
+    assert minimum_spanning_tree(TRIANGLE).nnz == 2
+    assert len(passed) == 1
