@@ -15,12 +15,13 @@ from clmst.algorithms.memory_needs import with_needs
 from clmst.algorithms.proof.checked import checked
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_of
-from clmst.core.arguments import check_bools
+from clmst.core.arguments import check_bools, has
+from clmst.core.coercion import as_graph
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.forest import Forest
 from clmst.core.points import Points
-from clmst.intake import as_graph, on_device, put
+from clmst.intake import on_device, put
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device, pass_over
@@ -39,6 +40,7 @@ def minimum_spanning_forest(
     keep_on_device: Literal[False] = ...,
     profile: bool = ...,
     verify: bool = ...,
+    symmetrize: bool = ...,
 ) -> Forest: ...
 @overload
 def minimum_spanning_forest(
@@ -50,6 +52,7 @@ def minimum_spanning_forest(
     keep_on_device: Literal[True],
     profile: bool = ...,
     verify: bool = ...,
+    symmetrize: bool = ...,
 ) -> DeviceForest: ...
 def minimum_spanning_forest(
     graph: Any,
@@ -60,6 +63,7 @@ def minimum_spanning_forest(
     keep_on_device: bool = False,
     profile: bool = False,
     verify: bool = False,
+    symmetrize: bool = False,
 ) -> Forest | DeviceForest:
     """Compute the minimum spanning forest of an undirected weighted graph.
 
@@ -69,11 +73,13 @@ def minimum_spanning_forest(
 
     Parameters
     ----------
-    graph : Graph, DeviceGraph, scipy.sparse array or matrix, networkx.Graph, or a complete graph
-        A complete graph is a :class:`DenseGraph`, :class:`Points`, :class:`DeviceMatrix`, or a
-        symmetric two-dimensional NumPy array, every cell of which off the diagonal is an edge; in a
-        masked array masked cells are not (:meth:`Graph.from_masked`). Only "dense" takes those.
-        Weights may be bool, int8-64, uint8-64 or float16/32/64; infinities are ordinary weights.
+    graph : Graph, DeviceGraph, scipy.sparse array or matrix, or another library's graph
+        Such are those of NetworkX, rustworkx and igraph, whose edges have their "weight", or 1.
+        Or a complete graph: a :class:`DenseGraph`, :class:`Points`, :class:`DeviceMatrix`, or a
+        symmetric matrix as a NumPy array or a list of rows, every cell of which off the diagonal is
+        an edge; in a masked array masked cells are not (:meth:`Graph.from_masked`). Only "dense"
+        takes complete graphs. Weights may be bool, int8-64, uint8-64 or float16/32/64; infinities
+        are ordinary weights.
     algorithm : str
         A name of the table in docs/algorithms.md, which ``clmst solve --help`` lists too, or
         "auto": the one whose `options` are given, "dense" for complete graphs, else the quickest
@@ -90,6 +96,10 @@ def minimum_spanning_forest(
     verify : bool
         Prove, before it is returned, that it is the forest (as :func:`clmst.verify`, but on the
         device where it can); ``stats["proof"]`` tells where, and how long it took.
+    symmetrize : bool
+        Of a matrix without gaps (an array, masked or not, or a list of rows): whether its cells
+        (i, j) and (j, i) may differ. The lesser of them is then the weight. Distances computed one
+        by one differ in the last digits, as those of scikit-learn's `pairwise_distances` do.
 
     Returns
     -------
@@ -123,6 +133,7 @@ def minimum_spanning_forest(
         keep_on_device=keep_on_device,
         profile=profile,
         verify=verify,
+        symmetrize=symmetrize,
         maximum=False,
     )
 
@@ -137,6 +148,7 @@ def maximum_spanning_forest(
     keep_on_device: Literal[False] = ...,
     profile: bool = ...,
     verify: bool = ...,
+    symmetrize: bool = ...,
 ) -> Forest: ...
 @overload
 def maximum_spanning_forest(
@@ -148,6 +160,7 @@ def maximum_spanning_forest(
     keep_on_device: Literal[True],
     profile: bool = ...,
     verify: bool = ...,
+    symmetrize: bool = ...,
 ) -> DeviceForest: ...
 def maximum_spanning_forest(
     graph: Any,
@@ -158,6 +171,7 @@ def maximum_spanning_forest(
     keep_on_device: bool = False,
     profile: bool = False,
     verify: bool = False,
+    symmetrize: bool = False,
 ) -> Forest | DeviceForest:
     """Compute the maximum spanning forest; as :func:`minimum_spanning_forest` in all else.
 
@@ -172,6 +186,7 @@ def maximum_spanning_forest(
         keep_on_device=keep_on_device,
         profile=profile,
         verify=verify,
+        symmetrize=symmetrize,
         maximum=True,
     )
 
@@ -179,24 +194,31 @@ def maximum_spanning_forest(
 @overload
 def to_device(graph: DenseGraph | Points, device: Any = ...) -> DeviceMatrix: ...
 @overload
-def to_device(graph: Any, device: Any = ...) -> DeviceGraph: ...
-def to_device(graph: Any, device: Any = None) -> DeviceGraph | DeviceMatrix:
+def to_device(graph: Any, device: Any = ..., *, symmetrize: bool = ...) -> DeviceGraph: ...
+def to_device(
+    graph: Any, device: Any = None, *, symmetrize: bool = False
+) -> DeviceGraph | DeviceMatrix:
     """Put a graph on a device, for several solves.
 
     Parameters
     ----------
-    graph : Graph, DenseGraph, Points, scipy.sparse array or matrix, networkx.Graph, or NumPy array
+    graph : Graph, DenseGraph, Points, or any other one that lies on the host
+        As of :func:`minimum_spanning_forest`.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`.
+    symmetrize : bool
+        As of :func:`minimum_spanning_forest`.
 
     Returns
     -------
     DeviceGraph, or DeviceMatrix for complete graphs
     """
-    return put(graph, get_device(device), wait=True)
+    return put(graph, get_device(device), symmetrize=symmetrize, wait=True)
 
 
-def core_numbers(graph: Any, *, device: Any = None) -> npt.NDArray[np.uint32]:
+def core_numbers(
+    graph: Any, *, device: Any = None, symmetrize: bool = False
+) -> npt.NDArray[np.uint32]:
     """Compute the core number of every vertex of an undirected graph; weights mean nothing.
 
     The k-core is the largest subgraph in which every vertex has k edges or more; the core number
@@ -204,12 +226,14 @@ def core_numbers(graph: Any, *, device: Any = None) -> npt.NDArray[np.uint32]:
 
     Parameters
     ----------
-    graph : Graph, DeviceGraph, scipy.sparse array or matrix, networkx.Graph, or a complete graph
+    graph : Graph, DeviceGraph, scipy.sparse array or matrix, or any other one
         As of :func:`minimum_spanning_forest`. Self-loops do not count. Every stored parallel edge
         does: edges of a NetworkX multigraph, entries of edge arrays that name the same pair. A
         SciPy matrix that stores both ``A[i, j]`` and ``A[j, i]`` has one edge there.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
+    symmetrize : bool
+        As of :func:`minimum_spanning_forest`.
 
     Returns
     -------
@@ -240,8 +264,8 @@ def core_numbers(graph: Any, *, device: Any = None) -> npt.NDArray[np.uint32]:
     >>> clmst.core_numbers(A)
     array([2, 2, 2, 1], dtype=uint32)
     """
-    if isinstance(graph, np.ndarray):
-        graph = as_graph(graph)
+    if not isinstance(graph, DeviceGraph | DeviceMatrix) and not has(graph, "tocsr"):
+        graph = as_graph(graph, symmetrize=symmetrize)
     if isinstance(graph, DenseGraph | Points | DeviceMatrix):  # nothing to peel, nor to upload
         if device is not None:
             get_device(device)
@@ -264,6 +288,7 @@ def _solve(
     keep_on_device: bool,
     profile: bool,
     verify: bool,
+    symmetrize: bool,
     maximum: bool,
 ) -> Forest | DeviceForest:
     """Solve on the device that is meant, or on the next one where it has earned no algorithm."""
@@ -271,7 +296,7 @@ def _solve(
     check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
     while True:
         try:
-            stored = on_device(graph, device, algorithm=algorithm)
+            stored = on_device(graph, device, algorithm=algorithm, symmetrize=symmetrize)
             launch = Launcher.of(stored.device, profile=profile)
             with stored.device.lock, Guard(stored.device, caches=stored.caches):
                 if isinstance(stored, DeviceMatrix):

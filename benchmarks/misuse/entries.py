@@ -37,7 +37,7 @@ def entries() -> list[Entry]:
 
 def _solving() -> Iterator[tuple[str, Callable[[World], Call]]]:
     common = {"algorithm": "auto", "device": None, "options": None, "keep_on_device": False}
-    common |= {"profile": False, "verify": False}
+    common |= {"profile": False, "verify": False, "symmetrize": False}
     for solve in (clmst.minimum_spanning_forest, clmst.maximum_spanning_forest):
         yield (
             solve.__name__,
@@ -45,10 +45,14 @@ def _solving() -> Iterator[tuple[str, Callable[[World], Call]]]:
         )
     drop_in = clmst.csgraph.minimum_spanning_tree
     yield "csgraph", lambda w: (drop_in, {"csgraph": w.matrix, "overwrite": False})
-    yield "to_device", lambda w: (clmst.to_device, {"graph": w.graph, "device": None})
-    yield "core_numbers", lambda w: (clmst.core_numbers, {"graph": w.graph, "device": None})
-    yield "kruskal", lambda w: (clmst.kruskal, {"graph": w.graph, "maximum": False})
-    yield "verify", lambda w: (clmst.verify, {"graph": w.graph, "forest": w.forest})
+    either = {"symmetrize": False}
+    yield "to_device", lambda w: (clmst.to_device, {"graph": w.graph, "device": None, **either})
+    yield (
+        "core_numbers",
+        lambda w: (clmst.core_numbers, {"graph": w.graph, "device": None, **either}),
+    )
+    yield "kruskal", lambda w: (clmst.kruskal, {"graph": w.graph, "maximum": False, **either})
+    yield "verify", lambda w: (clmst.verify, {"graph": w.graph, "forest": w.forest, **either})
 
 
 def _relabelled(**given: Any) -> clmst.Graph:
@@ -78,7 +82,7 @@ def _graphs() -> Iterator[tuple[str, Callable[[World], Call]]]:
     yield "Graph.from_edges, relabelled", lambda _: (_relabelled, {"relabel": True})
     yield (
         "Graph.from_masked",
-        lambda _: (clmst.Graph.from_masked, {"matrix": np.ma.ones((3, 3))}),
+        lambda _: (clmst.Graph.from_masked, {"matrix": np.ma.ones((3, 3)), "symmetrize": False}),
     )
     yield (
         "Graph.from_networkx",
@@ -125,7 +129,7 @@ def _use_replaced(world: World) -> Callable[..., Any]:
 def _results() -> Iterator[tuple[str, Callable[[World], Call]]]:
     yield "Forest", lambda w: (_use_forest(w), _fields_of(w.forest))
     yield "Forest.to_networkx", lambda w: (w.forest.to_networkx, {"weight": "weight"})
-    yield "Forest.verify", lambda w: (w.forest.verify, {"graph": w.graph})
+    yield "Forest.verify", lambda w: (w.forest.verify, {"graph": w.graph, "symmetrize": False})
     yield (
         "DeviceForest",
         lambda w: (_use_device_forest, _fields_of(_device_forest(w))),
@@ -260,7 +264,10 @@ def _files() -> Iterator[tuple[str, Callable[[World], Call]]]:
     yield "read_points", lambda w: (clmst.read_points, {"path": w.points_file, "format": None})
     yield (
         "read_forest",
-        lambda w: (io.read_forest, {"path": w.forest_file, "graph": w.graph, "format": None}),
+        lambda w: (
+            io.read_forest,
+            {"path": w.forest_file, "graph": w.graph, "format": None, "symmetrize": False},
+        ),
     )
     for suffix in ("gr", "mtx", "graph", "egr", "npz", "txt", "stp"):
         yield (
@@ -268,7 +275,7 @@ def _files() -> Iterator[tuple[str, Callable[[World], Call]]]:
             partial(
                 lambda path, w: (
                     clmst.write_graph,
-                    {"graph": w.graph, "path": path, "format": None},
+                    {"graph": w.graph, "path": path, "format": None, "symmetrize": False},
                 ),
                 Path(f"written.{suffix}"),
             ),
@@ -293,7 +300,7 @@ def _repeated() -> Iterator[tuple[str, Callable[[World], Call]]]:
             clmst.RepeatedSolver,
             {
                 "graph": w.graph, "devices": None, "strategy": "auto", "maximum": False,
-                "algorithm": "auto", "options": None, "warm_start": True,
+                "algorithm": "auto", "options": None, "warm_start": True, "symmetrize": False,
             },
         ),
     )  # fmt: skip
@@ -324,7 +331,7 @@ def _repeated() -> Iterator[tuple[str, Callable[[World], Call]]]:
         lambda w: (lambda one: list(_solver(w).solve_many([one])), {"one": weights}),
     )
     yield "RepeatedSolver.weights_of", lambda w: (_solver_of_matrix(w).weights_of, {
-        "matrix": w.matrix
+        "matrix": w.matrix, "symmetrize": False
     })  # fmt: skip
 
 
@@ -591,7 +598,7 @@ def _moves() -> Iterator[tuple[str, Callable[[World], Call]]]:
 
 
 def _drawing() -> Iterator[tuple[str, Callable[[World], Call]]]:
-    common = {"path": "drawn.png", "title": "a", "max_edges": 10}
+    common = {"path": "drawn.png", "title": "a", "max_edges": 10, "symmetrize": False}
     yield (
         "draw_forest",
         lambda w: (
@@ -606,4 +613,4 @@ def _drawing() -> Iterator[tuple[str, Callable[[World], Call]]]:
             "window": (0.0, -3.0, 3.0, 0.0),
         },
     )  # fmt: skip
-    yield "layout", lambda w: (drawing.layout, {"graph": w.graph})
+    yield "layout", lambda w: (drawing.layout, {"graph": w.graph, "symmetrize": False})

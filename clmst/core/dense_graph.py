@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import Any
 
 import numpy as np
 
 from clmst.core import pairs
-from clmst.core.arguments import as_array
+from clmst.core.arguments import as_array, check_bool
 from clmst.core.cores import usable_cores
 from clmst.core.errors import InvalidGraphError
 from clmst.core.graph import Graph
@@ -30,6 +30,9 @@ class DenseGraph:
         but must not be NaN. The array is not copied if its rows or columns are contiguous: do not
         change it before the forest is computed. In SciPy's dense matrices a zero is no edge: pass
         ``scipy.sparse.csr_array(matrix)`` then.
+    symmetrize : bool
+        Whether cells (i, j) and (j, i) may differ, as those of scikit-learn's `pairwise_distances`
+        do in the last digits. The lesser of the two is then the weight, in a copy of the matrix.
 
     Raises
     ------
@@ -45,8 +48,9 @@ class DenseGraph:
     """
 
     weights: Array
+    symmetrize: InitVar[bool] = False
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, symmetrize: bool) -> None:
         """Check everything."""
         if isinstance(self.weights, np.ma.MaskedArray):
             raise InvalidGraphError(
@@ -57,6 +61,8 @@ class DenseGraph:
         if not weights.flags.c_contiguous:
             # The transpose of a symmetric matrix is the same matrix, its columns contiguous.
             weights = weights.T if weights.flags.f_contiguous else np.ascontiguousarray(weights)
+        if check_bool("symmetrize", symmetrize):
+            weights = _lesser_of_both(weights)
         check_symmetric(weights)
         object.__setattr__(self, "weights", weights)
 
@@ -105,7 +111,7 @@ class DenseGraph:
         )
 
 
-def graph_of_masked(matrix: Any) -> Graph:
+def graph_of_masked(matrix: Any, *, symmetrize: bool) -> Graph:
     """Return the graph of a masked array: a pair whose two cells are masked is no edge.
 
     Edge ids are indices into the condensed form of the matrix. O(n**2) time.
@@ -120,6 +126,8 @@ def graph_of_masked(matrix: Any) -> Graph:
     if not np.array_equal(mask, mask.T):
         weights = np.where(mask, weights.T, weights)
         mask = mask & mask.T
+    if check_bool("symmetrize", symmetrize):
+        weights = _lesser_of_both(weights)
     check_symmetric(weights)
     u, v = np.nonzero(np.triu(~mask, 1))
     check_size(weights.shape[0], u.size)
@@ -135,6 +143,12 @@ def check_square(matrix: Any) -> Array:
         raise InvalidGraphError(f"the array has {array.ndim} dimensions; an adjacency matrix has 2")
     check_shape(array.shape)
     return as_weights(array)
+
+
+def _lesser_of_both(weights: Array) -> Array:
+    """Return a matrix with the lesser of cells (i, j) and (j, i) in both; NaN stays. O(n**2)."""
+    lesser: Array = np.minimum(weights, weights.T)
+    return lesser
 
 
 def check_symmetric(weights: Array) -> None:
@@ -168,5 +182,6 @@ def _refuse(weights: Array, i: int, j: int) -> None:
                 "says where there is no edge)"
             )
     raise InvalidGraphError(
-        f"cell ({i}, {j}) of the matrix is {one} but ({j}, {i}) is {other}; it must be symmetric"
+        f"cell ({i}, {j}) of the matrix is {one} but ({j}, {i}) is {other}; it must be symmetric "
+        "(symmetrize=True takes the lesser of the two)"
     )

@@ -26,9 +26,6 @@ from clmst.core.lazy import LazyField
 from clmst.core.weight_keys import Array, check_dtype
 
 if TYPE_CHECKING:
-    from clmst.core.dense_graph import DenseGraph
-    from clmst.core.graph import Graph
-    from clmst.core.points import Points
     from clmst.core.verify import Verification
 
 
@@ -176,11 +173,11 @@ class Forest:
             )
         return edges
 
-    def verify(self, graph: Graph | DenseGraph | Points) -> Verification:
+    def verify(self, graph: Any, *, symmetrize: bool = False) -> Verification:
         """Check this forest against `graph` without any device; see :func:`clmst.verify`."""
         from clmst.core.verify import verify
 
-        return verify(graph, self)
+        return verify(graph, self, symmetrize=symmetrize)
 
     def __repr__(self) -> str:
         kind = "maximum" if self.maximum else "minimum"

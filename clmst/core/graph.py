@@ -18,6 +18,7 @@ from clmst.core.graph_checks import (
     check_size,
     check_weights,
 )
+from clmst.core.other_libraries import OtherLibraries
 from clmst.core.weight_keys import Array, as_weights
 
 if TYPE_CHECKING:
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Graph:
+class Graph(OtherLibraries):
     """An undirected weighted graph in canonical compressed sparse rows.
 
-    Build one with :meth:`from_scipy`, :meth:`from_csr`, :meth:`from_edges`, :meth:`from_networkx`
-    or :meth:`read`; the constructor itself takes canonical arrays, and checks them.
+    Build one with :meth:`read` or one of the methods `from_...`; the constructor itself takes
+    canonical arrays, and checks them.
 
     The *edges* are the slots whose row is less than their column, in slot order: rows are sorted by
     column, and parallel edges are in input order, so comparing slots compares edge ids. Slots with
@@ -227,17 +228,18 @@ class Graph:
         return cls.unchecked(**parts)
 
     @classmethod
-    def from_masked(cls, matrix: Any) -> Graph:
+    def from_masked(cls, matrix: Any, *, symmetrize: bool = False) -> Graph:
         """Take a square ``numpy.ma.MaskedArray``: cells that are not masked are edges, zeros too.
 
         If one of the cells (i, j) and (j, i) is masked, the other one is the weight, so an upper
-        triangle is enough. If neither is, they must be equal. Edge ids are indices into SciPy's
+        triangle is enough. If neither is, they must be equal, save with `symmetrize`, which takes
+        the lesser. Edge ids are indices into SciPy's
         condensed form of the matrix; loops have none. Raises InvalidGraphError as
         :class:`clmst.DenseGraph` does.
         """
         from clmst.core.dense_graph import graph_of_masked
 
-        return graph_of_masked(matrix)
+        return graph_of_masked(matrix, symmetrize=symmetrize)
 
     @classmethod
     def from_networkx(cls, G: Any, weight: str | None = "weight") -> Graph:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from clmst.core.arguments import check_bool, check_kind
+from clmst.core.arguments import check_bool
+from clmst.core.coercion import as_listed
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
-from clmst.core.graph import Graph
 
 if TYPE_CHECKING:
     from clmst.core.weight_keys import Array
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _SCIPY_LIMIT = 2**31 - 1  # scipy.sparse.csgraph counts in int32
 
 
-def kruskal(graph: Graph, *, maximum: bool = False) -> Forest:
+def kruskal(graph: Any, *, maximum: bool = False, symmetrize: bool = False) -> Forest:
     """Compute the minimum (or maximum) spanning forest on the host, in the simplest way.
 
     Every other algorithm must return exactly this forest. It shares no code with them: it sorts the
@@ -29,9 +29,12 @@ def kruskal(graph: Graph, *, maximum: bool = False) -> Forest:
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph, or any other one that lies on the host
+        As of :func:`clmst.minimum_spanning_forest`. Edges of complete graphs are listed.
     maximum : bool
         Take the heaviest edges instead of the lightest; ties still go to the lesser edge.
+    symmetrize : bool
+        As of :func:`clmst.minimum_spanning_forest`.
 
     Returns
     -------
@@ -40,6 +43,8 @@ def kruskal(graph: Graph, *, maximum: bool = False) -> Forest:
 
     Raises
     ------
+    InvalidGraphError
+        There is no graph, or it is malformed.
     InvalidArgumentError
         The graph has 2**31 vertices or edges, or more.
 
@@ -47,8 +52,8 @@ def kruskal(graph: Graph, *, maximum: bool = False) -> Forest:
     -----
     O(m log m) time, O(n + m) memory.
     """
-    check_kind("graph", graph, Graph, rule="the oracle takes a clmst.Graph")
     maximum = check_bool("maximum", maximum)
+    graph = as_listed(graph, symmetrize=symmetrize)
     u, v, weights, ids = graph.edges()
     n = graph.n_vertices
     if max(n, u.size) > _SCIPY_LIMIT:

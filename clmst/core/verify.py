@@ -8,21 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
 
-from clmst.core.arguments import check_integer, check_kind, check_texts, shown
+from clmst.core.arguments import check_integer, check_kind, check_texts
+from clmst.core.coercion import as_listed
 from clmst.core.cores import usable_cores
-from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.path_maxima import Hierarchy, components
-from clmst.core.points import Points
 
 if TYPE_CHECKING:
     from clmst.core.weight_keys import Array
@@ -69,7 +68,7 @@ class Verification:
             raise InvalidForestError(self.problems[0] + (f" (and {rest} more)" if rest else ""))
 
 
-def verify(graph: Graph | DenseGraph | Points, forest: Forest) -> Verification:
+def verify(graph: Any, forest: Forest, *, symmetrize: bool = False) -> Verification:
     """Check that `forest` is the unique minimum (or maximum) spanning forest of `graph`.
 
     Everything is checked: lengths, edge ids, endpoints and weights; that there is no cycle; that no
@@ -79,9 +78,12 @@ def verify(graph: Graph | DenseGraph | Points, forest: Forest) -> Verification:
 
     Parameters
     ----------
-    graph : Graph, DenseGraph or Points
+    graph : Graph, DenseGraph, Points, or any other one that lies on the host
+        As of :func:`clmst.minimum_spanning_forest`.
     forest : Forest
         Its attribute `maximum` says which forest it claims to be.
+    symmetrize : bool
+        As of :func:`clmst.minimum_spanning_forest`.
 
     Returns
     -------
@@ -91,20 +93,17 @@ def verify(graph: Graph | DenseGraph | Points, forest: Forest) -> Verification:
 
     Raises
     ------
+    InvalidGraphError
+        There is no graph, or it is malformed.
     InvalidArgumentError
-        There is no graph, or no forest.
+        There is no forest.
 
     Notes
     -----
     O((n + m) log n) time, O(n + m) memory.
     """
-    if not isinstance(graph, Graph | DenseGraph | Points):
-        raise InvalidArgumentError(
-            f"graph is {shown(graph)}; it must be a clmst.Graph, DenseGraph or Points"
-        )
     check_kind("forest", forest, Forest)
-    listed = graph if isinstance(graph, Graph) else graph.to_graph()
-    for findings in _stages(listed, forest):
+    for findings in _stages(as_listed(graph, symmetrize=symmetrize), forest):
         if findings.count:
             return Verification(problems=tuple(findings.texts), n_problems=findings.count)
     return Verification()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from clmst.core.arguments import as_array, shown
+from clmst.core.coercion import as_listed
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
-from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.drawing.branches import branch_sizes
 from clmst.drawing.page import Page
@@ -32,7 +33,7 @@ Window = tuple[float, float, float, float]
 
 
 def draw_change(
-    graph: Graph,
+    graph: Any,
     before: Forest,
     after: Forest,
     path: str | Path,
@@ -40,6 +41,7 @@ def draw_change(
     title: str | None = None,
     window: Window | None = None,
     max_edges: int = 300_000,
+    symmetrize: bool = False,
 ) -> None:
     """Draw what of a spanning forest stays, what leaves it, and what enters it.
 
@@ -50,7 +52,8 @@ def draw_change(
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph, or any other one that lies on the host
+        As of :func:`clmst.minimum_spanning_forest`. Edges of complete graphs are listed.
     before, after : Forest
         Of this graph under any two weights, as by :class:`clmst.RepeatedSolver`.
     path : str or Path
@@ -64,6 +67,8 @@ def draw_change(
     max_edges : int
         How many edges outside both forests to draw at most. Where there are more, an even choice
         of them is drawn, and the caption says so.
+    symmetrize : bool
+        As of :func:`clmst.minimum_spanning_forest`.
 
     Raises
     ------
@@ -79,6 +84,7 @@ def draw_change(
     """
     path = checked_path(path)
     title = checked_title(title)
+    graph = as_listed(graph, symmetrize=symmetrize)
     ends, was = edges_in_forest(graph, before)
     _, remains = edges_in_forest(graph, after)
     hanging = np.zeros(len(ends), np.int64)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse.csgraph import connected_components
 
-from clmst.core.arguments import check_kind
-from clmst.core.graph import Graph
+from clmst.core.coercion import as_listed
 from clmst.core.weight_keys import Array
 from clmst.drawing.stress import Points, place, shortest_parallels
 
@@ -20,7 +20,7 @@ _SHEET = 1.25  # width over height of a sheet of several components
 _STRETCHES = (0.9, 1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0)  # tried: sheet widths over root of area
 
 
-def layout(graph: Graph) -> Points:
+def layout(graph: Any, *, symmetrize: bool = False) -> Points:
     """Lay out a graph: weights are lengths where they can be, else every edge has length 1.
 
     Weights can be lengths where all of them are positive and finite, and the longest is less than
@@ -29,7 +29,10 @@ def layout(graph: Graph) -> Points:
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph, or any other one that lies on the host
+        As of :func:`clmst.minimum_spanning_forest`. Edges of complete graphs are listed.
+    symmetrize : bool
+        As of :func:`clmst.minimum_spanning_forest`.
 
     Returns
     -------
@@ -39,7 +42,8 @@ def layout(graph: Graph) -> Points:
     -----
     See :func:`clmst.drawing.stress.place` for how a component is laid out, and what it costs.
     """
-    n = check_kind("graph", graph, Graph).n_vertices
+    graph = as_listed(graph, symmetrize=symmetrize)
+    n = graph.n_vertices
     u, v, weights, _ = graph.edges()
     lengths = shortest_parallels(u, v, edge_lengths(weights), n)
     _, labels = connected_components(lengths, directed=False)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from clmst.core.arguments import check_integer, check_kind, check_path, check_text
+from clmst.core.coercion import as_listed
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
@@ -23,12 +25,13 @@ _NAMED = 60  # vertices up to which each is named
 
 
 def draw_forest(
-    graph: Graph,
+    graph: Any,
     forest: Forest,
     path: str | Path,
     *,
     title: str | None = None,
     max_edges: int = 300_000,
+    symmetrize: bool = False,
 ) -> None:
     """Draw a spanning forest over its graph.
 
@@ -39,7 +42,8 @@ def draw_forest(
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph, or any other one that lies on the host
+        As of :func:`clmst.minimum_spanning_forest`. Edges of complete graphs are listed.
     forest : Forest
         Of this graph.
     path : str or Path
@@ -50,6 +54,8 @@ def draw_forest(
     max_edges : int
         How many edges outside the forest to draw at most. Where there are more, an even choice
         of them is drawn, and the caption says so. Edges of the forest are always drawn.
+    symmetrize : bool
+        As of :func:`clmst.minimum_spanning_forest`.
 
     Raises
     ------
@@ -65,6 +71,7 @@ def draw_forest(
     """
     path = checked_path(path)
     title = checked_title(title)
+    graph = as_listed(graph, symmetrize=symmetrize)
     ends, chosen = edges_in_forest(graph, forest)
     others = ends[~chosen]
     shown = even_choice(others, max_edges)
@@ -136,7 +143,6 @@ def kind_of(forest: Forest) -> str:
 
 def edges_in_forest(graph: Graph, forest: Forest) -> tuple[Array, Array]:
     """Return the ends of the graph's edges, shape (m, 2), and for each if the forest has it."""
-    check_kind("graph", graph, Graph)
     check_kind("forest", forest, Forest)
     if forest.n_vertices != graph.n_vertices:
         raise InvalidArgumentError(

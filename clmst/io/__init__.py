@@ -11,8 +11,10 @@ read, and written, as one, with the least of their weights.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from clmst.core.arguments import check_kind, check_path
+from clmst.core.coercion import as_listed
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidForestError
 from clmst.core.forest import Forest
@@ -105,7 +107,13 @@ def read_points(path: str | Path, *, format: str | None = None) -> Points | Dens
         return chosen.points_reader(source)
 
 
-def write_graph(graph: Graph, path: str | Path, *, format: str | None = None) -> None:  # noqa: A002
+def write_graph(
+    graph: Any,
+    path: str | Path,
+    *,
+    format: str | None = None,  # noqa: A002
+    symmetrize: bool = False,
+) -> None:
     """Write a graph, so that reading the file gives the same vertices, edges and weights.
 
     Of parallel edges the lightest is written; self-loops are not. Vertices are written as numbers;
@@ -114,14 +122,19 @@ def write_graph(graph: Graph, path: str | Path, *, format: str | None = None) ->
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph, or any other one that lies on the host
+        As of :func:`clmst.minimum_spanning_forest`. Edges of complete graphs are listed.
     path : str or Path
         Compressed if its name ends in ``.gz``.
     format : str, optional
         The name of one of :data:`FORMATS`; by default the suffix of `path` decides.
+    symmetrize : bool
+        As of :func:`clmst.minimum_spanning_forest`.
 
     Raises
     ------
+    InvalidGraphError
+        There is no graph, or it is malformed.
     InvalidArgumentError
         There is no such format, it cannot hold these weights, or the file cannot be made.
     """
@@ -129,9 +142,9 @@ def write_graph(graph: Graph, path: str | Path, *, format: str | None = None) ->
     chosen = registry.find(path, format)
     if chosen.writer is None:
         raise registry.cannot(chosen, "hold a graph", lambda each: each.writer)
-    check_kind("graph", graph, Graph)
+    listed = as_listed(graph, symmetrize=symmetrize)
     with files.writing(path) as stream:
-        chosen.writer(graph, stream)
+        chosen.writer(listed, stream)
 
 
 def write_forest(forest: Forest, path: str | Path, *, format: str | None = None) -> None:  # noqa: A002
@@ -161,7 +174,13 @@ def write_forest(forest: Forest, path: str | Path, *, format: str | None = None)
         chosen.forest_writer(forest, stream)
 
 
-def read_forest(path: str | Path, graph: Graph, *, format: str | None = None) -> Forest:  # noqa: A002
+def read_forest(
+    path: str | Path,
+    graph: Any,
+    *,
+    format: str | None = None,  # noqa: A002
+    symmetrize: bool = False,
+) -> Forest:
     """Read a forest of `graph`.
 
     Edges are found in the graph by their ids where the file has them (npz), else by endpoints and
@@ -170,9 +189,12 @@ def read_forest(path: str | Path, graph: Graph, *, format: str | None = None) ->
     Parameters
     ----------
     path : str or Path
-    graph : Graph
+    graph : Graph, or any other one that lies on the host
+        As of :func:`clmst.minimum_spanning_forest`.
     format : str, optional
         The name of one of :data:`FORMATS`; by default the suffix of `path` decides.
+    symmetrize : bool
+        As of :func:`clmst.minimum_spanning_forest`.
 
     Returns
     -------
@@ -195,13 +217,13 @@ def read_forest(path: str | Path, graph: Graph, *, format: str | None = None) ->
     chosen = registry.find(path, format)
     if chosen.reader is None:
         raise registry.cannot(chosen, "hold the edges of a forest", lambda each: each.reader)
-    check_kind("graph", graph, Graph)
+    listed_graph = as_listed(graph, symmetrize=symmetrize)
     with files.reading(path) as source:
         if chosen.forest_reader is not None:
             listed = chosen.forest_reader(source)
         else:
             listed = ForestEdges.of(chosen.reader(source))
     try:
-        return attach(listed, graph)
+        return attach(listed, listed_graph)
     except InvalidForestError as error:
         raise InvalidForestError(f"{path}: {error}") from error

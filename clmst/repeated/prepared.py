@@ -54,7 +54,7 @@ class Prepared:
         state = "closed" if self._session.is_closed else f"on {self.device.description}"
         return f"RepeatedSolver(n_vertices={self.n_vertices}, n_edges={self.n_edges}, {state})"
 
-    def weights_of(self, matrix: Any) -> Array:
+    def weights_of(self, matrix: Any, *, symmetrize: bool = False) -> Array:
         """Return the weights of a SciPy matrix in the order of :attr:`edges`.
 
         Parameters
@@ -78,4 +78,4 @@ class Prepared:
         -----
         O(n + n_slots).
         """
-        return weights_of(matrix, self._graph, self.device)
+        return weights_of(matrix, self._graph, self.device, symmetrize=symmetrize)

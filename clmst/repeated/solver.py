@@ -25,8 +25,10 @@ class RepeatedSolver(Prepared):
 
     Parameters
     ----------
-    graph : Graph, DeviceGraph, scipy.sparse array or matrix, or networkx.Graph
-        Its weights are not used. :attr:`edges` has the edge of each weight.
+    graph : Graph, DeviceGraph, scipy.sparse array or matrix, networkx.Graph, or any other one
+        As of :func:`clmst.minimum_spanning_forest`. Its weights are not used. :attr:`edges` has the
+        edge of each weight. Edges of a complete graph are listed: weight k is entry k of SciPy's
+        condensed form, as ``scipy.spatial.distance.pdist`` gives it.
     devices : None, str, Device, pyopencl.CommandQueue, or sequence of such
         One device or several; see :func:`clmst.get_device`. A :class:`DeviceGraph` brings its own,
         which must be among several.
@@ -45,13 +47,15 @@ class RepeatedSolver(Prepared):
     warm_start : bool
         Whether a solve may reuse results of earlier ones, if weights have hardly changed. Forests
         are the same either way.
+    symmetrize : bool
+        As of :func:`clmst.minimum_spanning_forest`.
 
     Raises
     ------
     InvalidGraphError
         The graph is malformed.
     InvalidArgumentError
-        The graph is complete and lists no edges; `algorithm`, `devices` or `strategy` is an unknown
+        `algorithm`, `devices` or `strategy` is an unknown
         name; no device, or one of them twice; one device, but a strategy for several; options of an
         algorithm that needs edges stored twice.
     UnsupportedDeviceError
@@ -92,13 +96,14 @@ class RepeatedSolver(Prepared):
         algorithm: str = "auto",
         options: object = None,
         warm_start: bool = True,
+        symmetrize: bool = False,
     ) -> None:
         began = time.perf_counter()
         algorithm, options = algorithms.named(algorithm, options)  # before anything is uploaded
         check_options(options)
         check_bools(maximum=maximum, warm_start=warm_start)
         found = devices_of(graph, devices, strategy)
-        self._graph = edges_of(graph, found[0])
+        self._graph = edges_of(graph, found[0], symmetrize=symmetrize)
         of_solves: dict[str, Any] = {
             "algorithm": algorithm,
             "options": options,

@@ -8,13 +8,15 @@ from typing import Any
 from clmst.algorithms.csr_validation.check import upload_canonical
 from clmst.algorithms.ecl.options import EclOptions
 from clmst.core import topology
-from clmst.core.arguments import check_choice, has, shown
+from clmst.core.arguments import check_bool, check_choice, has, shown
+from clmst.core.coercion import as_listed
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.intake import as_graph, check_place
+from clmst.intake import check_place
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device
 
 STRATEGIES = ("auto", "alone", "split", "cores")
@@ -43,13 +45,14 @@ def devices_of(graph: Any, devices: Any, strategy: str) -> list[Device]:
     named = list(iterator_of(devices, "devices")[0]) if several else [devices]
     if not named:
         raise InvalidArgumentError("devices is empty; name one at least, or leave it out")
-    if isinstance(graph, DeviceGraph) and not several:
+    resident = isinstance(graph, DeviceGraph | DeviceMatrix)
+    if resident and not several:
         check_place(graph, devices)
         found = [graph.device]
     else:
         found = [get_device(one) for one in named]
     _check_distinct(found)
-    if isinstance(graph, DeviceGraph) and not any(one is graph.device for one in found):
+    if resident and not any(one is graph.device for one in found):
         raise InvalidArgumentError(
             f"the graph is on {graph.device.description}, which is none of the devices; "
             "name that one as well, or give the graph itself"
@@ -96,13 +99,12 @@ def _check_distinct(devices: Sequence[Device]) -> None:
             )
 
 
-def edges_of(graph: Any, device: Device) -> Graph:
+def edges_of(graph: Any, device: Device, *, symmetrize: bool) -> Graph:
     """Return the graph's edges, each once."""
-    own = graph.graph if isinstance(graph, DeviceGraph) else graph_of(graph, device)
-    return topology.edges_once(own)
+    return topology.edges_once(graph_of(graph, device, symmetrize=symmetrize))
 
 
-def weights_of(matrix: Any, edges: Graph, device: Device) -> Array:
+def weights_of(matrix: Any, edges: Graph, device: Device, *, symmetrize: bool) -> Array:
     """Return the weights of a matrix in the order of a solver's edges, or raise.
 
     See :meth:`clmst.RepeatedSolver.weights_of`.
@@ -112,7 +114,7 @@ def weights_of(matrix: Any, edges: Graph, device: Device) -> Array:
             "the solver was made of a list of edges, whose order a matrix does not have; "
             "give weights in the order of that list"
         )
-    graph = matrix if isinstance(matrix, Graph) else graph_of(matrix, device)
+    graph = graph_of(matrix, device, symmetrize=symmetrize)
     return topology.weights_in_order(graph, edges)
 
 
@@ -125,15 +127,10 @@ def check_options(options: object) -> None:
         )
 
 
-def graph_of(graph: Any, device: Device) -> Graph:
+def graph_of(graph: Any, device: Device, *, symmetrize: bool) -> Graph:
     """Return a graph whose edges do not depend on its weights."""
+    check_bool("symmetrize", symmetrize)
     if has(graph, "tocsr"):
         canonical = upload_canonical(graph, device)
         return topology.graph_of_matrix(graph) if canonical is None else canonical.graph
-    own = as_graph(graph)
-    if not isinstance(own, Graph):
-        raise InvalidArgumentError(
-            f"a {type(graph).__name__} is a complete graph, which has no edges listed; "
-            "to_graph() of a DenseGraph or of Points lists them"
-        )
-    return own
+    return as_listed(graph, symmetrize=symmetrize)

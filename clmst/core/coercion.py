@@ -1,0 +1,112 @@
+"""Input coercion: whatever a caller gives for a graph, as one of clmst's own."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clmst.core.arguments import check_bool, has
+from clmst.core.callers import callers_level
+from clmst.core.dense_graph import DenseGraph
+from clmst.core.errors import GraphWarning, InvalidGraphError
+from clmst.core.graph import Graph
+from clmst.core.points import Points
+
+_SAMPLED_ROWS = 16
+# What an object has that a method of Graph takes.
+_TAKEN_BY = {
+    "from_scipy": ("tocsr",),
+    "from_rustworkx": ("node_indices", "weighted_edge_list"),
+    "from_igraph": ("get_edgelist", "es", "vs"),
+    "from_networkx": ("is_directed", "edges"),
+}
+
+
+def as_graph(graph: Any, *, symmetrize: bool = False) -> Graph | DenseGraph | Points:
+    """Return `graph` as one of clmst's own, whatever it comes as.
+
+    Parameters
+    ----------
+    graph : object
+        As of :func:`clmst.minimum_spanning_forest`. Of a graph on a device, the host's graph.
+    symmetrize : bool
+        Whether a matrix without gaps may be asymmetric; as of :class:`clmst.DenseGraph`.
+
+    Raises
+    ------
+    InvalidGraphError
+        It is no graph, or a malformed one.
+    """
+    check_bool("symmetrize", symmetrize)
+    if isinstance(graph, Graph | DenseGraph | Points):
+        return graph
+    if has(graph, "graph") and isinstance(graph.graph, Graph | DenseGraph | Points):
+        return graph.graph  # of a DeviceGraph or a DeviceMatrix
+    if isinstance(graph, np.ma.MaskedArray):
+        return Graph.from_masked(graph, symmetrize=symmetrize)
+    if isinstance(graph, np.ndarray | list | tuple):
+        complete = DenseGraph(_square(graph), symmetrize=symmetrize)
+        _warn_of_zeros(complete)
+        return complete
+    return _of_another_library(graph)
+
+
+def _of_another_library(graph: Any) -> Graph:
+    """Return the graph that an object of another library describes, by what it has."""
+    for method, attributes in _TAKEN_BY.items():
+        if has(graph, *attributes):
+            taken: Graph = getattr(Graph, method)(graph)
+            return taken
+    raise InvalidGraphError(
+        f"a {type(graph).__name__} is no graph that clmst knows; it takes a clmst.Graph, "
+        "DenseGraph or Points, a scipy.sparse array or matrix, a graph of NetworkX, rustworkx or "
+        "igraph, or a symmetric matrix as a NumPy array or a list of rows" + _hint(graph)
+    )
+
+
+def _hint(graph: Any) -> str:
+    """Return what a caller probably wants, behind a semicolon; empty if that is not known."""
+    return "; clmst.read_graph reads a file" if isinstance(graph, str | Path) else ""
+
+
+def as_listed(graph: Any, *, symmetrize: bool = False) -> Graph:
+    """Return `graph` as a :class:`Graph`: the edges of a complete one are listed, O(n**2)."""
+    own = as_graph(graph, symmetrize=symmetrize)
+    return own if isinstance(own, Graph) else own.to_graph()
+
+
+def _square(matrix: Any) -> Any:
+    """Return a matrix; raise if it is a list that cannot be one, but may be a list of edges."""
+    if not isinstance(matrix, list | tuple):
+        return matrix
+    if any(_length(row) != len(matrix) for row in matrix):
+        raise InvalidGraphError(
+            f"a list of {len(matrix)} rows is given, and not each has {len(matrix)} entries; a "
+            "list must be a square matrix (clmst.Graph.from_edges takes lists of ends and weights)"
+        )
+    return matrix or np.zeros((0, 0))
+
+
+def _length(row: Any) -> int | None:
+    """Return the length of a row, or None if it has none."""
+    try:
+        return len(row)
+    except Exception:
+        return None
+
+
+def _warn_of_zeros(graph: DenseGraph) -> None:
+    """Warn if most cells of a plain matrix are 0, which SciPy takes for no edge. O(n)."""
+    rows = graph.weights[:: max(graph.n_vertices // _SAMPLED_ROWS, 1)][:_SAMPLED_ROWS]
+    zeros, cells = int(np.count_nonzero(rows == 0)), rows.size
+    if 2 * (zeros - len(rows)) > cells > 0:  # but for the diagonal's
+        warnings.warn(
+            "most cells of the matrix are 0, and each of them is an edge of weight 0; where 0 "
+            "means no edge, as in SciPy, give scipy.sparse.csr_array(matrix); where it is a "
+            "weight, give clmst.DenseGraph(matrix), which does not warn",
+            GraphWarning,
+            stacklevel=callers_level(),
+        )

@@ -1,0 +1,59 @@
+"""The constructors of a graph from objects of other libraries, which are not imported for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clmst.core.graph import Graph
+
+
+class OtherLibraries:
+    """What :class:`clmst.Graph` takes from libraries that it does not need."""
+
+    @classmethod
+    def from_igraph(cls, G: Any, weight: str | None = "weight") -> Graph:
+        """Take an undirected igraph graph, parallel edges too.
+
+        Edge ids are igraph's own. If vertices have the attribute "name", `vertex_labels` are those
+        names.
+
+        Parameters
+        ----------
+        G : igraph.Graph
+        weight : str or None
+            The edge attribute that holds the weight. All weights are 1 if it is None, or if it is
+            "weight" and there is none of that name, as in igraph.
+
+        Raises
+        ------
+        InvalidGraphError
+            `G` is directed, there is no such attribute, or a weight is not a real number.
+        """
+        from clmst.core.from_graph_objects import graph_of_igraph
+
+        return graph_of_igraph(G, weight)
+
+    @classmethod
+    def from_rustworkx(cls, G: Any, weight_fn: Callable[[Any], Any] | None = None) -> Graph:
+        """Take an undirected rustworkx graph, parallel edges too.
+
+        Edge ids are rustworkx's own edge indices. `vertex_labels` are its node indices where a node
+        was removed, else None.
+
+        Parameters
+        ----------
+        G : rustworkx.PyGraph
+        weight_fn : callable, optional
+            Called with the data of each edge, returns its weight. When left out, the data are the
+            weights; if all are None, all weights are 1.
+
+        Raises
+        ------
+        InvalidGraphError
+            `G` is directed, or a weight is not a real number.
+        """
+        from clmst.core.from_graph_objects import graph_of_rustworkx
+
+        return graph_of_rustworkx(G, weight_fn)
