@@ -1,0 +1,152 @@
+"""The edges of a NetworkX graph as lists and arrays, in the order of ``G.edges``."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from itertools import chain, compress, repeat
+from typing import Any
+
+import numpy as np
+
+from clmst.core.weight_keys import Array, weight_kind_or_none
+
+_EXACT_IN_A_DOUBLE = 2**53
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedEdges:
+    """The edges of an undirected graph, each once.
+
+    Attributes
+    ----------
+    labels : list
+        The nodes; vertex k is ``labels[k]``.
+    u, v : ndarray of int64, shape (m,)
+        Endpoints, ``u <= v``; `u` rises.
+    rows : list of dict
+        The neighbours of each vertex: the graph's own dictionaries.
+    once : bytes
+        Which slots of the rows are edges: the others are their mirror images.
+    keys : list or None
+        The key of each edge of a multigraph.
+    """
+
+    labels: list[Hashable]
+    u: Array
+    v: Array
+    rows: list[dict[Any, Any]]
+    once: bytes
+    keys: list[Hashable] | None
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges, parallel ones and self-loops counted."""
+        return self.u.size
+
+    def data(self) -> Iterator[Any]:
+        """Return the attributes of all edges: the graph's own dictionaries."""
+        values: Iterator[Any] = chain.from_iterable(map(dict.values, self.rows))
+        values = compress(values, self.once)
+        if self.keys is None:
+            return values
+        return chain.from_iterable(map(dict.values, _as_dicts(list(values))))
+
+    def data_at(self, positions: Array) -> list[Any]:
+        """Return the attributes of some edges."""
+        pairs = zip(self.u[positions].tolist(), self.v[positions].tolist(), strict=True)
+        rows, labels = self.rows, self.labels
+        found = [rows[u][labels[v]] for u, v in pairs]
+        if self.keys is None:
+            return found
+        return [d[self.keys[k]] for d, k in zip(found, positions.tolist(), strict=True)]
+
+
+def list_edges(G: Any) -> ListedEdges:
+    """Return the edges of an undirected NetworkX graph or multigraph. O(n + m)."""
+    labels, rows = _adjacency(G)
+    u, v = _slots(labels, rows)
+    mask = v >= u  # G.edges leaves out the neighbours that it has gone through as nodes
+    u, v, once, keys = u[mask], v[mask], mask.tobytes(), None
+    if G.is_multigraph():
+        values = compress(chain.from_iterable(map(dict.values, rows)), once)
+        parallel = _as_dicts(list(values))
+        counts = np.fromiter(map(len, parallel), np.int64, len(parallel))
+        u, v = np.repeat(u, counts), np.repeat(v, counts)
+        keys = list(chain.from_iterable(parallel))
+    return ListedEdges(labels=labels, u=u, v=v, rows=rows, once=once, keys=keys)
+
+
+def list_slots(G: Any) -> tuple[list[Hashable], Array, Array]:
+    """Return the nodes and all slots of the adjacency as (labels, u, v); an arc has one slot."""
+    labels, rows = _adjacency(G)
+    return (labels, *_slots(labels, rows))
+
+
+def _adjacency(G: Any) -> tuple[list[Hashable], list[dict[Any, Any]]]:
+    pairs = list(G.adjacency())
+    return [node for node, _ in pairs], _as_dicts([row for _, row in pairs])
+
+
+def _as_dicts(mappings: list[Any]) -> list[dict[Any, Any]]:
+    """Return mappings as dictionaries: those of views of a graph are none."""
+    if all(map(isinstance, mappings, repeat(dict))):
+        return mappings
+    return [dict(one) for one in mappings]
+
+
+def _slots(labels: list[Hashable], rows: list[dict[Any, Any]]) -> tuple[Array, Array]:
+    n = len(labels)
+    counts = np.fromiter(map(len, rows), np.int64, n)
+    neighbours, total = chain.from_iterable(rows), int(counts.sum())
+    numbers = _numbers_by_label(labels)
+    if numbers is None:
+        number = dict(zip(labels, range(n), strict=True))
+        v = np.fromiter(map(number.__getitem__, neighbours), np.int64, total)
+    else:
+        v = numbers[np.fromiter(neighbours, np.int64, total)]
+    return np.repeat(np.arange(n), counts), v
+
+
+def _numbers_by_label(labels: list[Any]) -> Array | None:
+    """Return the vertex of each label as a table, where labels are small integers; else None."""
+    if {int} != set(map(type, labels)) or min(labels) < 0 or max(labels) >= 4 * len(labels):
+        return None
+    numbers = np.zeros(max(labels) + 1, np.int64)
+    numbers[labels] = np.arange(len(labels))
+    return numbers
+
+
+def attribute_values(edges: ListedEdges, name: Any) -> list[Any]:
+    """Return one attribute of each edge; 1 where an edge lacks it."""
+    try:
+        return list(map(dict.get, edges.data(), repeat(name), repeat(1)))
+    except TypeError:  # other mappings than dictionaries
+        return [one.get(name, 1) for one in edges.data()]
+
+
+def exact_array(values: list[Any]) -> Array | None:
+    """Return numbers as an array that holds each exactly; None where no supported dtype does."""
+    kinds = set(map(type, values))
+    try:
+        if kinds == {bool}:
+            return np.array(values, np.bool_)
+        if kinds <= {int, bool}:
+            return np.array(values, np.int64)
+        if kinds <= {int, bool, float}:
+            return _mixed(values)
+        kind = next(iter(kinds))
+        if len(kinds) == 1 and issubclass(kind, np.generic):
+            array = np.array(values)
+            return None if weight_kind_or_none(array.dtype) is None else array
+    except OverflowError:  # an integer beyond 64 bits
+        return None
+    return None
+
+
+def _mixed(values: list[Any]) -> Array | None:
+    """Return floats, and integers that a double holds, as doubles."""
+    integers = [x for x in values if type(x) is not float]
+    if integers and not -_EXACT_IN_A_DOUBLE <= min(integers) <= max(integers) <= _EXACT_IN_A_DOUBLE:
+        return None
+    return np.array(values, np.float64)

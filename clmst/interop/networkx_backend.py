@@ -1,0 +1,239 @@
+"""The functions that NetworkX calls for ``backend="clmst"``, under its own names.
+
+NetworkX finds this module by the entry point ``networkx.backends``, and asks `can_run` and
+`should_run`, then converts graphs by `convert_from_nx`. docs/networkx.md is its page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from clmst import api
+from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
+from clmst.core.graph import Graph
+from clmst.core.networkx_edges import list_slots
+from clmst.interop.networkx_graph import ConvertedGraph, convert_from_nx, convert_to_nx
+from clmst.interop.networkx_weights import WeightedEdges
+from clmst.runtime.discovery import get_device
+
+__all__ = [
+    "can_run",
+    "convert_from_nx",
+    "convert_to_nx",
+    "core_number",
+    "maximum_spanning_edges",
+    "maximum_spanning_tree",
+    "minimum_spanning_edges",
+    "minimum_spanning_tree",
+    "should_run",
+]
+
+_ALGORITHMS = ("kruskal", "prim", "boruvka", "borůvka")
+# The position of `algorithm` and of `weight` among the arguments.
+_POSITIONS = {
+    "minimum_spanning_tree": (2, 1),
+    "maximum_spanning_tree": (2, 1),
+    "minimum_spanning_edges": (1, 2),
+    "maximum_spanning_edges": (1, 2),
+}
+# From so many edges on a first call, with its conversion, is quicker than NetworkX:
+# docs/networkx.md has the measurement.
+_FEWEST_EDGES = 2000
+
+
+class SelfLoopError(InvalidGraphError, nx.NetworkXNotImplemented):  # type: ignore[misc]
+    """NetworkX has no core numbers of graphs with self-loops; its error, and one of clmst."""
+
+
+# ------------------------------------------------------------------- what may run
+
+
+def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+    """Return True, or why the result would not be what NetworkX gives."""
+    if name not in _POSITIONS:
+        return True
+    G = _argument("G", 0, args, kwargs, None)
+    if G.is_directed():
+        return "spanning trees are of undirected graphs"
+    algorithm = _argument("algorithm", _POSITIONS[name][0], args, kwargs, "kruskal")
+    if algorithm == "kruskal" or algorithm not in _ALGORITHMS:
+        return True
+    if name.endswith("_edges"):
+        return f"edges come in the order of Kruskal's algorithm, not of {algorithm!r}"
+    if G.is_multigraph() and algorithm != "prim":
+        return f"{algorithm!r} does not take multigraphs"
+    return True
+
+
+def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+    """Return True, or why NetworkX itself is likely to be quicker, or the only one that can."""
+    G = _argument("G", 0, args, kwargs, None)
+    if len(G) < _FEWEST_EDGES:
+        edges = sum(len(row) for _, row in G.adjacency()) // (1 if G.is_directed() else 2)
+        if edges < _FEWEST_EDGES:
+            return f"the graph has {edges} edges; from {_FEWEST_EDGES} on it pays"
+    if name in _POSITIONS:
+        weight = _argument("weight", _POSITIONS[name][1], args, kwargs, "weight")
+        value = next(iter(G.edges(data=weight, default=1)), (0, 0, 1))[-1]
+        if not isinstance(value, int | float | np.bool_ | np.number):
+            return f"weights of class {type(value).__name__} are compared one by one in Python"
+    try:
+        get_device(_device(kwargs.get("device")))
+    except ClmstError as error:
+        return str(error)
+    return True
+
+
+def _argument(
+    name: str, position: int, args: tuple[Any, ...], kwargs: dict[str, Any], default: Any
+) -> Any:
+    return args[position] if position < len(args) else kwargs.get(name, default)
+
+
+def _device(device: Any) -> Any:
+    """Return the device that is meant: that of the call, else that of NetworkX's settings."""
+    if device is None and hasattr(nx, "config"):
+        return nx.config.backends.clmst.device
+    return device
+
+
+# ----------------------------------------------------------------- spanning trees
+
+
+def minimum_spanning_tree(
+    G: Any,
+    weight: Any = "weight",
+    algorithm: str = "kruskal",
+    ignore_nan: bool = False,
+    *,
+    device: Any = None,
+) -> Any:
+    """Return what ``networkx.minimum_spanning_tree`` returns, solved on a device."""
+    return _tree(G, weight, algorithm, ignore_nan, device=device, maximum=False)
+
+
+def maximum_spanning_tree(
+    G: Any,
+    weight: Any = "weight",
+    algorithm: str = "kruskal",
+    ignore_nan: bool = False,
+    *,
+    device: Any = None,
+) -> Any:
+    """Return what ``networkx.maximum_spanning_tree`` returns, solved on a device."""
+    return _tree(G, weight, algorithm, ignore_nan, device=device, maximum=True)
+
+
+def minimum_spanning_edges(  # noqa: PLR0917 - NetworkX's signature
+    G: Any,
+    algorithm: str = "kruskal",
+    weight: Any = "weight",
+    keys: bool = True,
+    data: bool = True,
+    ignore_nan: bool = False,
+    *,
+    device: Any = None,
+) -> Iterator[tuple[Any, ...]]:
+    """Return the edges that ``networkx.minimum_spanning_edges`` yields, in its order."""
+    _check_algorithm(algorithm)
+    return _edges(G, weight, keys, data, ignore_nan, device=device, maximum=False)
+
+
+def maximum_spanning_edges(  # noqa: PLR0917 - NetworkX's signature
+    G: Any,
+    algorithm: str = "kruskal",
+    weight: Any = "weight",
+    keys: bool = True,
+    data: bool = True,
+    ignore_nan: bool = False,
+    *,
+    device: Any = None,
+) -> Iterator[tuple[Any, ...]]:
+    """Return the edges that ``networkx.maximum_spanning_edges`` yields, in its order."""
+    _check_algorithm(algorithm)
+    return _edges(G, weight, keys, data, ignore_nan, device=device, maximum=True)
+
+
+def _tree(
+    G: Any, weight: Any, algorithm: str, ignore_nan: bool, *, device: Any, maximum: bool
+) -> Any:
+    _check_algorithm(algorithm)
+    graph = convert_from_nx(G)
+    weighted = graph.weighted(weight)
+    if algorithm != "kruskal" and not _is_unique(weighted):
+        raise NotImplementedError(
+            f"weights are equal, not finite or no numbers, and algorithm={algorithm!r} breaks "
+            "ties in its own way; clmst breaks them as 'kruskal' does"
+        )
+    return graph.with_edges(_positions(graph, weighted, ignore_nan, device, maximum))
+
+
+def _edges(
+    G: Any, weight: Any, keys: bool, data: bool, ignore_nan: bool, *, device: Any, maximum: bool
+) -> Iterator[tuple[Any, ...]]:
+    """Solve at once; only the error of a NaN waits until edges are asked for, as NetworkX's."""
+    graph: ConvertedGraph = convert_from_nx(G)
+    try:
+        positions = _positions(graph, graph.weighted(weight), ignore_nan, device, maximum)
+    except InvalidGraphError as error:
+        return _raising(error)
+    return graph.tuples(positions, keys=keys, data=data)
+
+
+def _raising(error: Exception) -> Iterator[tuple[Any, ...]]:
+    raise error
+    yield
+
+
+def _check_algorithm(algorithm: str) -> None:
+    if algorithm not in _ALGORITHMS:
+        raise InvalidArgumentError(
+            f"{algorithm} is not a valid choice for an algorithm; it must be one of "
+            f"{', '.join(_ALGORITHMS)}"
+        )
+
+
+def _is_unique(weighted: WeightedEdges) -> bool:
+    """Return whether any algorithm finds the same forest, and says the same of every weight."""
+    array = weighted.array
+    return array is not None and bool(np.isfinite(array).all()) and weighted.all_differ
+
+
+def _positions(
+    graph: ConvertedGraph, weighted: WeightedEdges, ignore_nan: bool, device: Any, maximum: bool
+) -> Any:
+    """Return the forest's edges, or raise for the first NaN unless those are to be ignored."""
+    if weighted.nans.size and not ignore_nan:
+        edge = next(graph.tuples(weighted.nans[:1], keys=True, data=True))
+        raise InvalidGraphError(
+            f"the weight of edge {edge} is NaN; weights must be numbers, or ignore_nan=True "
+            "leaves such edges out"
+        )
+    return weighted.forest(maximum=maximum, device=_device(device))
+
+
+# ------------------------------------------------------------------- core numbers
+
+
+def core_number(G: Any, *, device: Any = None) -> dict[Any, int]:
+    """Return what ``networkx.core_number`` returns, solved on a device.
+
+    An arc of a directed graph counts at both of its ends.
+    """
+    if G.is_directed():
+        labels, u, v = list_slots(G)
+    else:
+        edges = convert_from_nx(G).edges
+        labels, u, v = edges.labels, edges.u, edges.v
+    if bool(np.any(u == v)):
+        raise SelfLoopError(
+            "Input graph has self loops; core numbers are of graphs without, which "
+            "G.remove_edges_from(nx.selfloop_edges(G)) makes it"
+        )
+    graph = Graph.from_edges(u, v, n_vertices=len(labels))
+    numbers = api.core_numbers(graph, device=_device(device))
+    return dict(zip(labels, numbers.tolist(), strict=True))

@@ -1,0 +1,145 @@
+"""NetworkX graphs as the backend keeps them, and trees of NetworkX made from them."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from clmst.core.networkx_edges import ListedEdges, list_edges
+from clmst.core.weight_keys import Array
+from clmst.interop.networkx_weights import WeightedEdges
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ConvertedGraph:
+    """An undirected NetworkX graph as arrays, which NetworkX caches.
+
+    Attributes
+    ----------
+    kind : type
+        The class of the graph.
+    attributes : dict
+        Of the graph.
+    nodes : dict
+        The attributes of each node: the graph's own dictionaries.
+    edges : ListedEdges
+        It refers to the graph's own rows, so that it holds until the graph's structure changes;
+        NetworkX then drops it from its cache.
+    """
+
+    __networkx_backend__ = "clmst"
+
+    kind: type
+    attributes: dict[Any, Any]
+    nodes: dict[Hashable, dict[Any, Any]]
+    edges: ListedEdges
+    _weighted: dict[Any, WeightedEdges] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, G: Any) -> ConvertedGraph:
+        """Read a graph; O(n + m)."""
+        with collector_paused():
+            return cls(
+                kind=G.__class__,
+                attributes=dict(G.graph),
+                nodes=dict(G.nodes.items()),
+                edges=list_edges(G),
+            )
+
+    def is_multigraph(self) -> bool:
+        """Return whether edges have keys."""
+        return self.edges.keys is not None
+
+    def is_directed(self) -> bool:
+        """Return False: no other graph is converted."""
+        return False
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def weighted(self, weight: Any) -> WeightedEdges:
+        """Return the edges with an attribute as their weight, which is read once."""
+        if weight not in self._weighted:
+            self._weighted[weight] = WeightedEdges.of(self.edges, weight)
+        return self._weighted[weight]
+
+    def with_edges(self, positions: Array) -> Any:
+        """Return a NetworkX graph of all nodes and of the edges at `positions`, in their order."""
+        T = self.kind()
+        T.graph.update(self.attributes)
+        with collector_paused():
+            data = self.edges.data_at(positions)
+            if type(T) is nx.Graph and _are_dicts(data) and _are_dicts(self.nodes.values()):
+                self._fill(T, positions, data)
+            else:
+                T.add_nodes_from(self.nodes.items())
+                T.add_edges_from(self.tuples(positions, keys=True, data=True))
+        return T
+
+    def _fill(self, T: Any, positions: Array, data: list[dict[Any, Any]]) -> None:
+        """Add nodes and edges to an empty graph: what its methods do, without their checks."""
+        labels = self.edges.labels
+        u, v = self.edges.u[positions].tolist(), self.edges.v[positions].tolist()
+        rows: list[dict[Any, Any]] = [{} for _ in labels]
+        for i, j, attributes in zip(u, v, map(dict.copy, data), strict=True):
+            rows[i][labels[j]] = rows[j][labels[i]] = attributes
+        T._node.update(zip(self.nodes, map(dict.copy, self.nodes.values()), strict=True))
+        T._adj.update(zip(labels, rows, strict=True))
+
+    def tuples(self, positions: Array, *, keys: bool, data: bool) -> Iterator[tuple[Any, ...]]:
+        """Return edges in NetworkX's form: endpoints, then key and attributes if wanted."""
+        edges = self.edges
+        columns = [
+            _chosen(edges.labels, edges.u[positions]),
+            _chosen(edges.labels, edges.v[positions]),
+        ]
+        if keys and edges.keys is not None:
+            columns.append(_chosen(edges.keys, positions))
+        if data:
+            columns.append(edges.data_at(positions))
+        return zip(*columns, strict=True)
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Pause the cyclic garbage collector: all that is made here stays, and it would walk it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _are_dicts(mappings: Iterable[Any]) -> bool:
+    return all(map(isinstance, mappings, repeat(dict)))
+
+
+def _chosen(values: list[Any], at: Array) -> list[Any]:
+    """Return some values of a list."""
+    return [values[k] for k in at.tolist()]
+
+
+def convert_from_nx(G: Any, **_: Any) -> Any:
+    """Convert a NetworkX graph, whatever attributes are asked for: they are read when used.
+
+    A directed graph is returned as it is; only core numbers are computed of those.
+    """
+    if isinstance(G, ConvertedGraph) or G.is_directed():
+        return G
+    return ConvertedGraph.of(G)
+
+
+def convert_to_nx(obj: Any, **_: Any) -> Any:
+    """Return a converted graph as a NetworkX graph; anything else as it is."""
+    if not isinstance(obj, ConvertedGraph):
+        return obj
+    return obj.with_edges(np.arange(obj.edges.n_edges))

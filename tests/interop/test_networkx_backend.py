@@ -1,0 +1,416 @@
+"""NetworkX with backend="clmst": the same graphs as its own functions give, ties included."""
+
+from __future__ import annotations
+
+import copy
+import math
+import os
+import pickle
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clmst import ClmstError, InvalidGraphError
+from clmst.interop import networkx_backend as backend
+from clmst.interop.networkx_graph import ConvertedGraph, convert_from_nx, convert_to_nx
+from clmst.interop.networkx_info import get_info
+from clmst.runtime.device import Device
+
+pytestmark = pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs")
+
+TREES = ("minimum_spanning_tree", "maximum_spanning_tree")
+EDGES = ("minimum_spanning_edges", "maximum_spanning_edges")
+HAS_CACHE = hasattr(nx, "config") and "cache_converted_graphs" in nx.config
+
+WEIGHTS: dict[str, list[Any]] = {
+    "few integers": [0, 1, 2],
+    "floats and zeros of both signs": [0.0, -0.0, 1.5, -2.5, math.inf, -math.inf],
+    "integers and floats": [1, 1.0, 2, 0.5, True],
+    "beyond 64 bits": [2**70, 2**70 + 1, -(2**70), 3],
+    "between doubles": [2**53, 2**53 + 1, float(2**53), 0.5],
+    "NumPy": [np.float32(0.1), np.float32(2)],
+    "NumPy and Python": [np.int8(3), 3, 2.5, np.float64(2.5)],
+    "exact fractions": [Fraction(1, 3), Fraction(1, 7), Decimal(2), 1],
+    "bool": [True, False],
+    "missing": [None],
+}
+
+
+@pytest.fixture(autouse=True)
+def _on_any_device(any_device: Device) -> None:
+    """Solve without self-tests: answers are compared with NetworkX's."""
+
+
+@pytest.fixture
+def registered() -> None:
+    """Skip where clmst was installed before it had entry points."""
+    if "clmst" not in nx.utils.backends.backends:
+        message = "clmst's entry points are not installed; install it again"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+
+
+@pytest.fixture
+def priority(registered: None) -> Iterator[Any]:
+    """Let a test change NetworkX's settings."""
+    if not HAS_CACHE:
+        pytest.skip("this NetworkX has no settings")
+    before = copy.deepcopy(dict(nx.config.backend_priority))
+    yield nx.config.backend_priority
+    for key in list(nx.config.backend_priority):
+        if key not in before:
+            del nx.config.backend_priority[key]
+    for key, value in before.items():
+        nx.config.backend_priority[key] = value
+
+
+def graph_of(seed: int, values: list[Any], kind: Any = nx.Graph, n: int = 25) -> Any:
+    """Return a graph with names, attributes, loops, many ties, and rows in no order."""
+    rng = random.Random(seed)
+    G = kind(name="made", seed=seed)
+    nodes = [f"node {k}" if k % 3 else (k, "pair") for k in range(n)]
+    rng.shuffle(nodes)
+    for k, node in enumerate(nodes):
+        G.add_node(node, size=k)
+    for k in range(4 * n):
+        u, v = rng.choice(nodes), rng.choice(nodes)
+        weight = rng.choice(values)
+        G.add_edge(u, v, id=k, **({} if weight is None else {"weight": weight}))
+    return G
+
+
+def layout(G: Any) -> Any:
+    """Return all that a graph holds, the order of nodes and of neighbours too."""
+    rows = [(u, list(row.items())) for u, row in G.adjacency()]
+    return type(G), G.graph, list(G.nodes.items()), rows
+
+
+def original(name: str) -> Any:
+    """Return NetworkX's own function, which calls no backend."""
+    function = getattr(nx, name)
+    return lambda *args, **kwargs: function(*args, backend="networkx", **kwargs)
+
+
+# --------------------------------------------------------------- same as NetworkX
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph])
+@pytest.mark.parametrize("values", WEIGHTS.values(), ids=WEIGHTS)
+@pytest.mark.parametrize("name", TREES)
+def test_trees_are_those_of_networkx(name: str, values: list[Any], kind: type) -> None:
+    """Edges, attributes, keys, and the order of all of them."""
+    for seed in range(3):
+        G = graph_of(seed, values, kind)
+        expected = original(name)(G)
+        assert layout(getattr(backend, name)(G)) == layout(expected)
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph])
+@pytest.mark.parametrize("keys", [True, False])
+@pytest.mark.parametrize("data", [True, False])
+@pytest.mark.parametrize("name", EDGES)
+def test_edges_are_those_of_networkx(name: str, data: bool, keys: bool, kind: type) -> None:
+    G = graph_of(1, [1, 2, 3.5], kind)
+    expected = list(original(name)(G, keys=keys, data=data))
+    assert list(getattr(backend, name)(G, keys=keys, data=data)) == expected
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 3)), max_size=40),
+    st.booleans(),
+)
+def test_ties_are_broken_as_by_networkx(edges: list[tuple[int, int, int]], maximum: bool) -> None:
+    """Neighbours come in any order, which decides between equal weights."""
+    G = nx.Graph()
+    G.add_weighted_edges_from(edges)
+    name = TREES[maximum]
+    assert layout(getattr(backend, name)(G)) == layout(original(name)(G))
+
+
+@pytest.mark.parametrize("nodes", [range(30), range(29, -1, -1), range(100, 3100, 100), "names"])
+def test_any_names_of_nodes(nodes: Any) -> None:
+    """Small integers are looked up in a table, others in a dictionary."""
+    names = [f"n{k}" for k in range(30)] if nodes == "names" else list(nodes)
+    G = nx.relabel_nodes(nx.gnm_random_graph(30, 80, seed=3), dict(enumerate(names)))
+    assert layout(backend.minimum_spanning_tree(G)) == layout(original(TREES[0])(G))
+
+
+def test_weight_is_any_key() -> None:
+    G = nx.Graph()
+    for k, (u, v) in enumerate([(0, 1), (1, 2), (2, 0), (2, 3), (3, 0)]):
+        G.add_edge(u, v, cost=k % 3, weight=-k, **{"7": k})
+    for weight in ("cost", "weight", "absent", None, 7, ("a", "tuple")):
+        for name in TREES:
+            tree = getattr(backend, name)(G, weight=weight)
+            assert layout(tree) == layout(original(name)(G, weight=weight)), weight
+
+
+@pytest.mark.parametrize("algorithm", ["prim", "boruvka", "borůvka"])
+def test_prim_and_boruvka_where_all_weights_differ(algorithm: str) -> None:
+    G = nx.gnm_random_graph(40, 150, seed=5)
+    for k, (_, _, data) in enumerate(G.edges(data=True)):
+        data["weight"] = (k * 37) % 151
+    for name in TREES:
+        tree = getattr(backend, name)(G, algorithm=algorithm)
+        assert nx.utils.graphs_equal(tree, original(name)(G, algorithm=algorithm))
+
+
+@pytest.mark.parametrize("weight", [1, math.inf, math.nan])
+def test_prim_and_boruvka_elsewhere_are_left_to_networkx(weight: float) -> None:
+    """Where weights are equal, infinite or no numbers, each algorithm has its own answer."""
+    G = nx.Graph([(0, 1, {"weight": weight}), (1, 2, {"weight": 1}), (0, 2, {"weight": 3})])
+    for algorithm in ("prim", "boruvka"):
+        with pytest.raises(NotImplementedError, match="ties in its own way"):
+            backend.minimum_spanning_tree(G, algorithm=algorithm)
+        reason = backend.can_run("minimum_spanning_edges", (G, algorithm), {})
+        assert "in the order of Kruskal's algorithm" in str(reason)
+
+
+def test_views_and_subclasses() -> None:
+    """A subgraph is a view, whose rows are no dictionaries; a class may have its own."""
+
+    class Roads(nx.Graph):  # type: ignore[misc]
+        """A graph of another class."""
+
+    G = graph_of(2, [1, 2])
+    view = G.subgraph(list(G)[::2])
+    assert layout(backend.minimum_spanning_tree(view)) == layout(original(TREES[0])(view))
+    multi = graph_of(2, [1, 2], nx.MultiGraph)
+    view = multi.subgraph(list(multi)[::2])
+    assert layout(backend.maximum_spanning_tree(view)) == layout(original(TREES[1])(view))
+    roads = Roads(G)
+    assert layout(backend.minimum_spanning_tree(roads)) == layout(original(TREES[0])(roads))
+
+
+def test_attributes_are_copies() -> None:
+    """Whoever changes the tree does not change the graph."""
+    G = graph_of(3, [1, 2])
+    tree = backend.minimum_spanning_tree(G)
+    u, v = next(iter(tree.edges))
+    tree.edges[u, v]["weight"] = "changed"
+    tree.nodes[u]["size"] = "changed"
+    tree.graph["name"] = "changed"
+    assert G.edges[u, v]["weight"] in (1, 2)
+    assert G.nodes[u]["size"] != "changed"
+    assert G.graph["name"] == "made"
+    assert tree.edges[v, u]["weight"] == "changed"
+
+
+@pytest.mark.parametrize("G", [nx.Graph(), nx.empty_graph(3), nx.MultiGraph()])
+def test_graphs_without_edges(G: Any) -> None:
+    assert layout(backend.minimum_spanning_tree(G)) == layout(original(TREES[0])(G))
+    assert list(backend.maximum_spanning_edges(G)) == []
+    if not G.is_multigraph():
+        assert backend.core_number(G) == original("core_number")(G)
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+def test_core_numbers_are_those_of_networkx(kind: type) -> None:
+    """An arc counts at both ends, and two opposite ones are two."""
+    for seed in range(4):
+        G = nx.gnm_random_graph(60, 200, seed=seed, directed=kind is nx.DiGraph)
+        found = backend.core_number(G)
+        assert list(found.items()) == list(original("core_number")(G).items())
+        assert {type(number) for number in found.values()} == {int}
+    assert backend.core_number(convert_from_nx(G)) == found
+
+
+def test_core_numbers_want_no_loops() -> None:
+    with pytest.raises(nx.NetworkXNotImplemented, match="self loops") as caught:
+        backend.core_number(nx.Graph([(0, 1), (1, 1)]))
+    assert isinstance(caught.value, ClmstError)
+
+
+# ------------------------------------------------------- the wants, by their threads
+
+
+def test_networkx_2164_nan_is_refused_or_ignored() -> None:
+    """A NaN was compared as if it were a number; now it is an error, or its edge is no edge."""
+    for values in ([1, 2, math.nan], [1.5, math.nan], [Fraction(1, 2), math.nan]):
+        for kind in (nx.Graph, nx.MultiGraph):
+            G = graph_of(4, values, kind)
+            for name in TREES:
+                with pytest.raises(InvalidGraphError, match="is NaN; weights must be numbers"):
+                    getattr(backend, name)(G)
+                tree = getattr(backend, name)(G, ignore_nan=True)
+                assert layout(tree) == layout(original(name)(G, ignore_nan=True))
+            edges = backend.minimum_spanning_edges(G)  # NetworkX raises when they are asked for
+            with pytest.raises(ValueError, match="NaN"):
+                next(edges)
+
+
+@pytest.mark.usefixtures("registered")
+def test_nx_cugraph_64_a_spanning_tree_by_one_word() -> None:
+    """NetworkX's own call with backend="clmst" gives NetworkX's own tree."""
+    G = graph_of(5, [1, 2, 3], n=200)
+    for name in TREES:
+        tree = getattr(nx, name)(G, backend="clmst")
+        assert layout(tree) == layout(original(name)(G))
+    for name in EDGES:
+        assert list(getattr(nx, name)(G, backend="clmst")) == list(original(name)(G))
+
+
+# ------------------------------------------------------------- the door of NetworkX
+
+
+@pytest.mark.usefixtures("registered")
+def test_what_the_backend_says_of_itself() -> None:
+    functions = get_info()["functions"]
+    assert set(functions) == set(TREES) | set(EDGES) | {"core_number"}
+    for name in functions:
+        assert callable(getattr(backend, name))
+        assert "clmst" in getattr(nx, name).backends
+
+
+def test_info_imports_nothing() -> None:
+    """NetworkX asks for it at every import."""
+    code = (
+        "import sys; from clmst.interop.networkx_info import get_info; get_info()\n"
+        "heavy = {'numpy', 'scipy', 'pyopencl', 'networkx'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_device_can_be_named(any_device: Device) -> None:
+    G = graph_of(6, [1, 2])
+    tree = backend.minimum_spanning_tree(G, device=any_device)
+    assert layout(tree) == layout(original(TREES[0])(G))
+    with pytest.raises(ClmstError, match="no such thing"):
+        backend.minimum_spanning_tree(G, device="no such thing")
+
+
+def test_the_device_of_the_settings(registered: None) -> None:
+    if not HAS_CACHE:
+        pytest.skip("this NetworkX has no settings")
+    G = graph_of(6, [1, 2])
+    nx.config.backends.clmst.device = "no such thing"
+    try:
+        with pytest.raises(ClmstError, match="no such thing"):
+            nx.minimum_spanning_tree(G, backend="clmst")
+        assert "no such thing" in str(backend.should_run("core_number", (_large(),), {}))
+    finally:
+        nx.config.backends.clmst.device = None
+
+
+def _large(weight: Any = 1) -> Any:
+    G = nx.gnm_random_graph(500, 3000, seed=1)
+    nx.set_edge_attributes(G, weight, "weight")
+    return G
+
+
+def test_what_may_run() -> None:
+    assert backend.can_run("minimum_spanning_tree", (_large(),), {}) is True
+    arcs = "spanning trees are of undirected graphs"
+    assert backend.can_run("minimum_spanning_tree", (), {"G": nx.DiGraph()}) == arcs
+    multi = backend.can_run("minimum_spanning_tree", (nx.MultiGraph(), "weight", "boruvka"), {})
+    assert multi == "'boruvka' does not take multigraphs"
+    assert backend.can_run("core_number", (nx.DiGraph(),), {}) is True
+
+
+def test_what_pays() -> None:
+    assert backend.should_run("minimum_spanning_tree", (_large(),), {}) is True
+    small = nx.path_graph(5)
+    reason = backend.should_run("core_number", (small,), {})
+    assert str(reason).startswith("the graph has 4 edges")
+    reason = backend.should_run("minimum_spanning_tree", (_large(Fraction(1, 3)),), {})
+    assert reason == "weights of class Fraction are compared one by one in Python"
+    assert backend.should_run("minimum_spanning_tree", (_large("x"), "absent"), {}) is True
+
+
+def test_priority_without_a_word_in_the_call(priority: Any, monkeypatch: Any) -> None:
+    """Settings alone send large graphs to clmst, and leave small ones to NetworkX."""
+    calls = []
+    solve = backend.minimum_spanning_tree
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        calls.append(1)
+        return solve(*args, **kwargs)
+
+    monkeypatch.setattr(backend, "minimum_spanning_tree", counted)
+    priority.generators = ["clmst"]
+    G = _large()
+    assert layout(nx.minimum_spanning_tree(G)) == layout(original(TREES[0])(G))
+    assert calls == [1]
+    nx.minimum_spanning_tree(nx.path_graph(5))
+    assert calls == [1]
+
+
+def test_what_is_not_numeric_ends_as_in_networkx() -> None:
+    G = nx.Graph([(0, 1, {"weight": "heavy"})])
+    with pytest.raises(TypeError):
+        original(TREES[0])(G)
+    with pytest.raises(TypeError):
+        backend.minimum_spanning_tree(G)
+
+
+def test_an_unknown_algorithm_is_a_value_error() -> None:
+    for name in TREES + EDGES:
+        with pytest.raises(ValueError, match="random is not a valid choice"):
+            getattr(backend, name)(nx.path_graph(3), algorithm="random")
+
+
+# ---------------------------------------------------------------------- conversion
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph])
+def test_conversion_and_back(kind: Any) -> None:
+    G = graph_of(7, [1, 2, math.nan], kind)
+    converted = convert_from_nx(G)
+    assert isinstance(converted, ConvertedGraph)
+    assert converted.is_multigraph() == G.is_multigraph()
+    assert len(converted) == len(G)
+    back = convert_to_nx(converted)
+    assert type(back) is kind
+    assert set(map(str, back.edges(data=True))) == set(map(str, G.edges(data=True)))
+    assert dict(back.nodes.items()) == dict(G.nodes.items())
+    assert back.graph == G.graph
+    assert convert_to_nx(5) == 5
+
+
+@pytest.mark.usefixtures("registered")
+def test_conversions_are_cached_and_dropped(monkeypatch: Any) -> None:
+    """NetworkX keeps what was converted until a method of the graph changes it."""
+    if not HAS_CACHE:
+        pytest.skip("this NetworkX caches no conversion")
+    made = []
+    convert = backend.convert_from_nx
+
+    def counted(G: Any, **options: Any) -> Any:
+        if not isinstance(G, ConvertedGraph):
+            made.append(G)
+        return convert(G, **options)
+
+    monkeypatch.setattr(backend, "convert_from_nx", counted)
+    G = graph_of(8, [1, 2])
+    u, v = list(G)[:2]
+    for _ in range(2):
+        nx.minimum_spanning_tree(G, backend="clmst")
+    nx.core_number(nx.path_graph(3), backend="clmst")
+    assert sum(one is G for one in made) == 1
+    G.add_edge(u, v, weight=-5)
+    tree = nx.minimum_spanning_tree(G, backend="clmst")
+    assert layout(tree) == layout(original(TREES[0])(G))
+    assert tree.edges[u, v]["weight"] == -5
+    again = pickle.loads(pickle.dumps(G))
+    assert layout(nx.minimum_spanning_tree(again, backend="clmst")) == layout(tree)
+
+
+def test_edges_are_those_of_the_call() -> None:
+    """What becomes of the graph before the edges are asked for does not matter."""
+    G = graph_of(9, [1, 2])
+    expected = list(original(EDGES[0])(G))
+    edges = backend.minimum_spanning_edges(G)
+    G.clear()
+    assert list(edges) == expected
