@@ -21,7 +21,7 @@ from clmst.core.errors import InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_shape
-from clmst.core.weight_keys import Array, as_weights, order_keys
+from clmst.core.weight_keys import Array, as_weights, encode, order_keys
 from clmst.runtime.discovery import get_device, pass_over
 from clmst.runtime.trust import NoFamilyLeftError
 
@@ -111,25 +111,25 @@ def _summed(matrix: Any) -> Any:
 
 
 def _in_order_of_entries(graph: Graph) -> Graph:
-    """Return a graph whose ties go to the first entry of the caller's matrix. O(m log m).
+    """Return a graph whose ties go to the first entry of the caller's matrix. O(m log m) at most.
 
     So it is in a canonical matrix, whose edges are in the order of its entries. In another one
-    equal weights become different ones: weights are replaced by their ranks.
+    equal weights become different ones, in the order of their entries.
     """
     ids = graph.edge_ids
     if ids is None or (ids[1:] > ids[:-1]).all():
         return graph
-    keys = order_keys(graph.weights)
-    if keys.dtype.itemsize < 8:  # the edge beside its key, in one word: no stable sort is needed
-        words = keys.astype(np.uint64) << np.uint64(32) | ids.astype(np.uint64)
-        order = np.argsort(words)
-    else:
-        risen = np.sort(keys)
-        if not (risen[1:] == risen[:-1]).any():
-            return graph
-        order = np.lexsort((ids, keys))
-    ranks = np.empty(order.size, np.uint32)
-    ranks[order] = np.arange(order.size, dtype=np.uint32)
+    encoded = encode(graph.weights)
+    if encoded.encoding.word.itemsize < 8:  # a word has room for the key and the entry
+        keys = order_keys(encoded.bits.view(encoded.encoding.stored))
+        words = keys.astype(np.uint64) << np.uint64(32)
+        words |= ids.astype(np.uint64)
+        return graph.replace_unchecked(weights=words)
+    risen = np.sort(graph.weights)
+    if not (risen[1:] == risen[:-1]).any():
+        return graph
+    ranks = np.empty(ids.size, np.uint32)
+    ranks[np.lexsort((ids, graph.weights))] = np.arange(ids.size, dtype=np.uint32)
     return graph.replace_unchecked(weights=ranks)
 
 
@@ -137,8 +137,8 @@ def _entries(matrix: Any, slots: Array) -> tuple[Array, Array, Array]:
     """Return data, indices and indptr of a matrix of these entries of a CSR matrix, rising."""
     data: Array = np.asarray(matrix.data)[slots]
     index = np.int32 if matrix.shape[0] < 1 << 31 else np.int64
-    indptr = np.searchsorted(slots, matrix.indptr).astype(index)
-    return _as_double(data), np.asarray(matrix.indices)[slots].astype(index), indptr
+    rows = np.searchsorted(slots, matrix.indptr).astype(index)
+    return _as_double(data), np.asarray(matrix.indices)[slots].astype(index), rows
 
 
 def _as_double(data: Array) -> Array:

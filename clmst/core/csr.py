@@ -13,6 +13,7 @@ from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidGraphError
 from clmst.core.weight_keys import Array, order_keys
 
+_GLIMPSES = 4  # slots that are looked at before a matrix is transposed
 _DENSE = 8  # a table ranks numbers that are at most 8 times as many as the endpoints
 
 
@@ -221,7 +222,9 @@ def canonicalise(indptr: Array, indices: Array, weights: Array) -> Canonical:
     """
     if rows_are_sorted(indptr, indices):
         upper = is_upper(indptr, indices)
-        if upper or is_symmetric(indptr, indices, weights):
+        if upper or (
+            _some_mirror(indptr, indices, weights) and is_symmetric(indptr, indices, weights)
+        ):
             return Canonical(
                 indptr=indptr,
                 indices=indices,
@@ -239,6 +242,23 @@ def canonicalise(indptr: Array, indices: Array, weights: Array) -> Canonical:
         is_symmetric=False,
         positions=pattern.positions,
     )
+
+
+def _some_mirror(indptr: Array, indices: Array, weights: Array) -> bool:
+    """Whether a few slots of sorted rows have a mirror slot of the same weight.
+
+    Most matrices that are not symmetric need no transpose to show it.
+    """
+    for slot in range(indices.size // (2 * _GLIMPSES), indices.size, indices.size // _GLIMPSES + 1):
+        row, column = endpoints_of(indptr, indices, slot)
+        first, last = int(indptr[column]), int(indptr[column + 1])
+        mirror = first + int(np.searchsorted(indices[first:last], np.uint32(row)))
+        if mirror == last or indices[mirror] != row:
+            return False
+        parallel = last > mirror + 1 and indices[mirror + 1] == row
+        if not parallel and weights[mirror] != weights[slot] and column != row:
+            return False
+    return True
 
 
 def is_symmetric(indptr: Array, indices: Array, weights: Array) -> bool:
@@ -298,21 +318,25 @@ def merge_parallel(pattern: Pattern, weights: Array) -> Pattern:
 
     `weights` belong to the positions of the pattern.
     """
-    m = pattern.indices.size
     rows = expand_rows(pattern.indptr)
-    starts = np.ones(m, bool)
-    starts[1:] = (rows[1:] != rows[:-1]) | (pattern.indices[1:] != pattern.indices[:-1])
-    if starts.all():
+    repeats = np.zeros(rows.size, bool)
+    repeats[1:] = (rows[1:] == rows[:-1]) & (pattern.indices[1:] == pattern.indices[:-1])
+    if not repeats.any():
         return pattern
-    keys = order_keys(weights[pattern.positions])
+    in_run = repeats.copy()
+    in_run[:-1] |= repeats[1:]
+    slots = np.flatnonzero(in_run)  # all others are kept
+    starts = ~repeats[slots]
+    keys = order_keys(weights[pattern.positions[slots]])
     run = np.cumsum(starts) - 1
     lightest = np.minimum.reduceat(keys, np.flatnonzero(starts))
     candidates = np.flatnonzero(keys == lightest[run])
     first = np.ones(candidates.size, bool)
     first[1:] = run[candidates[1:]] != run[candidates[:-1]]
-    keep = candidates[first]
+    kept = ~in_run
+    kept[slots[candidates[first]]] = True
     return Pattern(
-        indptr=row_starts(rows[keep], pattern.indptr.size - 1),
-        indices=pattern.indices[keep],
-        positions=pattern.positions[keep],
+        indptr=row_starts(rows[kept], pattern.indptr.size - 1),
+        indices=pattern.indices[kept],
+        positions=pattern.positions[kept],
     )
