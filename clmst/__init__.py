@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from clmst import csgraph, primitives
+    from clmst import drawing as drawing
+    from clmst import generators as generators
+    from clmst import io as io
     from clmst.algorithms.boruvka.options import BoruvkaOptions
     from clmst.algorithms.dense.options import DenseOptions
     from clmst.algorithms.ecl.options import EclOptions
@@ -48,7 +51,7 @@ if TYPE_CHECKING:
     from clmst.core.points import Points
     from clmst.core.verify import Verification, verify
     from clmst.generators import generate
-    from clmst.io import read_graph, read_points, write_forest, write_graph
+    from clmst.io import read_forest, read_graph, read_points, write_forest, write_graph
     from clmst.repeated.solver import RepeatedSolver
     from clmst.runtime.array import DeviceArray
     from clmst.runtime.device import Device
@@ -101,7 +104,7 @@ _HOMES = {
     "clmst.core.points": ("Points",),
     "clmst.core.verify": ("Verification", "verify"),
     "clmst.generators": ("generate",),
-    "clmst.io": ("read_graph", "read_points", "write_forest", "write_graph"),
+    "clmst.io": ("read_forest", "read_graph", "read_points", "write_forest", "write_graph"),
     "clmst.repeated.solver": ("RepeatedSolver",),
     "clmst.runtime.array": ("DeviceArray",),
     "clmst.runtime.device": ("Device",),
@@ -111,6 +114,7 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("csgraph", "primitives")  # public by themselves
+_ALSO = ("drawing", "generators", "io")  # modules of which some names are here, too
 # Names that go with the next version.
 _FORMER_HOME_OF = {"LoneBoruvkaOptions": "clmst.algorithms.filter_boruvka.options"}
 
@@ -160,6 +164,7 @@ __all__ = [
     "maximum_spanning_forest",
     "minimum_spanning_forest",
     "primitives",
+    "read_forest",
     "read_graph",
     "read_points",
     "to_device",
@@ -170,7 +175,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
+    if name in (*_MODULES, *_ALSO):
         return import_module(f"clmst.{name}")
     home = _HOME_OF.get(name) or _FORMER_HOME_OF.get(name)
     if home is None:
@@ -181,4 +186,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *_ALSO, *(name for name in globals() if name.startswith("__"))})

@@ -49,6 +49,7 @@ MAY_IMPORT = {
     "tune": API | {"io", "generators", "bench"},
     "bench": API | {"clmst", "io", "generators"},
     "cli": API | {"families", "bench", "tune", "clmst", "io", "generators", "drawing"},
+    "__main__": {"cli"},
     "clmst": API
     | {"csgraph", "families", "io", "generators", "drawing", "interop"},  # the facade re-exports
 }
@@ -316,6 +317,15 @@ def test_public_names_are_those_with_a_home() -> None:
     assert sorted(clmst.__all__) == sorted([*clmst._HOME_OF, "__version__", *clmst._MODULES])
     with pytest.raises(AttributeError, match="no attribute 'minimum_spanning_fires'"):
         _ = clmst.minimum_spanning_fires
+
+
+def test_dir_lists_what_is_public_and_nothing_else() -> None:
+    """Completion shows neither imports of the facade nor modules that a call has loaded."""
+    clmst.kruskal([[0, 1], [1, 0]])
+    listed = {name for name in dir(clmst) if not name.startswith("__")}
+    assert listed | {"__version__"} == {*clmst.__all__, "drawing", "generators", "io"}
+    assert clmst.drawing.draw_change.__name__ == "draw_change"
+    assert clmst.io.read_forest is clmst.read_forest
 
 
 # --------------------------------------------------------------------------- kernels

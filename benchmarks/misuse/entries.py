@@ -129,6 +129,7 @@ def _use_replaced(world: World) -> Callable[..., Any]:
 def _results() -> Iterator[tuple[str, Callable[[World], Call]]]:
     yield "Forest", lambda w: (_use_forest(w), _fields_of(w.forest))
     yield "Forest.to_networkx", lambda w: (w.forest.to_networkx, {"weight": "weight"})
+    yield "Forest.path", lambda w: (w.forest.path, {"u": 0, "v": 1})
     yield "Forest.verify", lambda w: (w.forest.verify, {"graph": w.graph, "symmetrize": False})
     yield (
         "DeviceForest",

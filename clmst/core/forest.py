@@ -26,6 +26,7 @@ from clmst.core.lazy import LazyField
 from clmst.core.weight_keys import Array, check_dtype
 
 if TYPE_CHECKING:
+    from clmst.core.rooted import RootedForest
     from clmst.core.verify import Verification
 
 
@@ -36,6 +37,10 @@ def _check_edges(edges: object) -> None:
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Forest:
     """A spanning forest of a graph; its edges are in the graph's canonical order.
+
+    Two forests are equal if they have the same vertices with the same labels, the same edges, edge
+    ids and weights of one dtype, and both are minimum or both maximum; `stats` do not count. Equal
+    forests have equal hashes.
 
     Attributes
     ----------
@@ -103,6 +108,68 @@ class Forest:
         from scipy.sparse.csgraph import connected_components
 
         return connected_components(self.to_scipy(), directed=False)[1]
+
+    @cached_property
+    def _rooted(self) -> RootedForest:
+        """The trees from their roots. O(n) the first time."""
+        from clmst.core.rooted import RootedForest
+
+        return RootedForest.of(self.n_vertices, self._checked_edges(), self.labels)
+
+    @cached_property
+    def _numbers(self) -> Mapping[Hashable, int]:
+        """The vertex of each label. O(n) the first time."""
+        names = hashable_labels(self.vertex_labels, self.n_vertices)
+        return {name: vertex for vertex, name in enumerate(names)}
+
+    def parents(self) -> npt.NDArray[np.int32]:
+        """Return the parent of each vertex, shape (n_vertices,), where least vertices are roots.
+
+        A root has the parent -1. Vertices are numbers, whatever their labels. O(n) the first time.
+
+        Raises
+        ------
+        InvalidForestError
+            As :meth:`to_scipy`.
+        """
+        return self._rooted.parents.copy()
+
+    def path(self, u: Hashable, v: Hashable) -> list[Hashable]:
+        """Return the vertices on the path from u to v in their tree, both ends included.
+
+        Empty if they are in different trees. No path of the graph between the two has a lesser
+        greatest weight (of a maximum forest: a greater least one).
+
+        Parameters
+        ----------
+        u, v : hashable
+            Vertices by their labels; by their numbers where there are no `vertex_labels`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            There is no such vertex, or labels are not distinct.
+        InvalidForestError
+            As :meth:`to_scipy`.
+
+        Notes
+        -----
+        O(n) the first time, then O(length of both ways to the root).
+        """
+        vertices = self._rooted.path(self._number("u", u), self._number("v", v))
+        names = self.vertex_labels
+        return list(vertices) if names is None else [names[vertex] for vertex in vertices]
+
+    def _number(self, name: str, vertex: Any) -> int:
+        """Return the number of a vertex that a caller names."""
+        if self.vertex_labels is None:
+            return check_integer(name, vertex, low=0, high=self.n_vertices - 1)
+        try:
+            return self._numbers[vertex]
+        except (KeyError, TypeError) as error:
+            raise InvalidArgumentError(
+                f"{name} is {shown(vertex)}; it must be one of the vertex_labels"
+            ) from error
 
     def to_scipy(self) -> Any:
         """Return a ``scipy.sparse.csr_array`` with each edge stored once, as [u, v] with u < v.
@@ -179,12 +246,33 @@ class Forest:
 
         return verify(graph, self, symmetrize=symmetrize)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Forest):
+            return NotImplemented
+        return (
+            (self.n_vertices, self.n_edges, self.maximum, self.weights.dtype)
+            == (other.n_vertices, other.n_edges, other.maximum, other.weights.dtype)
+            and np.array_equal(self.edge_ids, other.edge_ids)
+            and np.array_equal(self.edges, other.edges)
+            and np.array_equal(self.weights, other.weights)
+            and _same_labels(self.vertex_labels, other.vertex_labels)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.n_vertices, self.n_edges, self.maximum))
+
     def __repr__(self) -> str:
         kind = "maximum" if self.maximum else "minimum"
         return (
             f"Forest({kind}, n_vertices={self.n_vertices}, n_edges={self.n_edges}, "
             f"n_components={self.n_components}, total_weight={self.total_weight})"
         )
+
+
+def _same_labels(one: Any, other: Any) -> bool:
+    if one is other or one is None or other is None:
+        return one is other
+    return all(_as_tuple(a) == _as_tuple(b) for a, b in zip(one, other, strict=True))
 
 
 def hashable_labels(labels: Any, n_vertices: int) -> Sequence[Hashable]:

@@ -119,3 +119,10 @@ def test_colours_on_a_terminal() -> None:
     text = os.read(master, 1 << 16).decode()
     os.close(master)
     assert "\x1b[1;32mchosen\x1b[0m" in text
+
+
+def test_python_m_clmst_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "clmst", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"clmst {clmst.__version__}\n"

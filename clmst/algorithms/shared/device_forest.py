@@ -106,6 +106,13 @@ class DeviceForest:
         """Number of trees, isolated vertices counted."""
         return self.graph.n_vertices - self.n_edges
 
+    def __repr__(self) -> str:
+        kind = "maximum" if self.maximum else "minimum"
+        return (
+            f"DeviceForest({kind}, n_vertices={self.graph.n_vertices}, n_edges={self.n_edges}, "
+            f"n_components={self.n_components}, on {self.graph.device.description})"
+        )
+
     def with_stats(self, stats: Mapping[str, Any]) -> DeviceForest:
         """Return the same forest with other `stats`; what is deferred stays so."""
         check_mapping("stats", stats)

@@ -1,0 +1,126 @@
+"""Parents and paths of forests."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import product
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clmst
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from tests.strategies import EdgeArrays, edge_arrays
+
+
+@given(raw=edge_arrays(), draw=st.data())
+def test_paths_are_those_of_networkx(raw: EdgeArrays, draw: st.DataObject) -> None:
+    """The one path of a tree; nothing between trees."""
+    forest = clmst.kruskal(raw.graph())
+    tree = forest.to_networkx()
+    if not raw.n:
+        return
+    vertices = st.integers(0, raw.n - 1)
+    u, v = draw.draw(vertices), draw.draw(vertices)
+    expected = nx.shortest_path(tree, u, v) if nx.has_path(tree, u, v) else []
+    assert forest.path(u, v) == expected
+    assert forest.path(v, u) == expected[::-1]
+
+
+@given(raw=edge_arrays())
+def test_parents_are_one_edge_nearer_to_the_least_vertex(raw: EdgeArrays) -> None:
+    forest = clmst.kruskal(raw.graph())
+    parents, tree = forest.parents(), forest.to_networkx()
+    assert parents.shape == (raw.n,)
+    for members in nx.connected_components(tree):
+        depth = nx.single_source_shortest_path_length(tree, min(members))
+        assert parents[min(members)] == -1
+        assert all(depth[int(parents[v])] == depth[v] - 1 for v in members - {min(members)})
+        assert all(tree.has_edge(int(parents[v]), v) for v in members - {min(members)})
+
+
+def test_a_long_path_needs_no_recursion() -> None:
+    n = 50_000
+    forest = clmst.kruskal(Graph.from_edges(np.arange(n - 1), np.arange(1, n)))
+    assert forest.path(n - 1, 0) == list(range(n))[::-1]
+    assert forest.parents()[1:].tolist() == list(range(n - 1))
+
+
+def test_what_is_returned_can_be_changed() -> None:
+    forest = clmst.kruskal([[0, 1], [1, 0]])
+    forest.parents()[:] = 7
+    assert forest.parents().tolist() == [-1, 0]
+
+
+def test_vertices_are_named_as_the_caller_does() -> None:
+    G = nx.Graph()
+    G.add_weighted_edges_from([("a", "b", 1), ("b", "c", 2), ("a", "c", 3), ("d", "e", 1)])
+    forest = clmst.kruskal(G)
+    assert forest.path("a", "c") == ["a", "b", "c"]
+    assert forest.path("a", "a") == ["a"]
+    assert forest.path("a", "e") == []
+    again = pickle.loads(pickle.dumps(forest))
+    assert again == forest
+    assert again.path("c", "a") == ["c", "b", "a"]
+    strangers: tuple[object, ...] = ("z", 0, [], {})
+    for stranger in strangers:
+        with pytest.raises(InvalidArgumentError, match=r"u is .*one of the vertex_labels"):
+            forest.path(stranger, "a")  # type: ignore[arg-type]
+    for number, wrong in product((3, -1), ("u", "v")):
+        with pytest.raises(InvalidArgumentError, match=f"{wrong} is {number}"):
+            clmst.kruskal(np.ones((3, 3))).path(**{"u": 0, "v": 1, wrong: number})
+
+
+# ------------------------------------------------------------------------------ equality
+
+
+def test_equal_forests_are_equal_wherever_they_come_from(any_device: object) -> None:
+    """Devices and the oracle number in other integer types, which does not count."""
+    graph = clmst.generate("road", n=200, seed=3)
+    one, other = clmst.kruskal(graph), clmst.minimum_spanning_forest(graph, device=any_device)
+    assert one.stats != other.stats
+    assert one == other
+    assert hash(one) == hash(other)
+    assert len({one, other}) == 1
+    assert one != clmst.kruskal(graph, maximum=True)
+    assert one != 5
+
+
+def test_whatever_differs_makes_forests_unequal() -> None:
+    def forest(**changes: object) -> Forest:
+        given = {
+            "n_vertices": 3,
+            "edges": np.array([[0, 1], [1, 2]]),
+            "weights": np.array([1, 2]),
+            "edge_ids": np.array([0, 1]),
+            "vertex_labels": ["a", "b", (1, 2)],
+        }
+        return Forest(**{**given, **changes})  # type: ignore[arg-type]
+
+    assert forest() == forest(stats={"rounds": 3}, vertex_labels=["a", "b", [1, 2]])
+    for changes in (
+        {"n_vertices": 4, "vertex_labels": None},
+        {"edges": np.array([[0, 1], [0, 2]])},
+        {"weights": np.array([1, 3])},
+        {"weights": np.array([1.0, 2.0])},
+        {"edge_ids": np.array([0, 2])},
+        {"maximum": True},
+        {"vertex_labels": None},
+        {"vertex_labels": ["a", "b", "c"]},
+    ):
+        assert forest() != forest(**changes)
+
+
+def test_a_forest_on_a_device_is_shown_in_one_line(any_device: object) -> None:
+    found = clmst.minimum_spanning_forest(
+        clmst.generate("road", n=200, seed=3), device=any_device, keep_on_device=True
+    )
+    assert repr(found).startswith(
+        f"DeviceForest(minimum, n_vertices={found.graph.n_vertices}, n_edges={found.n_edges}, "
+    )
+    assert len(repr(found)) < 200
