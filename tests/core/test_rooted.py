@@ -70,7 +70,7 @@ def test_vertices_are_named_as_the_caller_does() -> None:
     strangers: tuple[object, ...] = ("z", 0, [], {})
     for stranger in strangers:
         with pytest.raises(InvalidArgumentError, match=r"u is .*one of the vertex_labels"):
-            forest.path(stranger, "a")  # type: ignore[arg-type]
+            forest.path(stranger, "a")
     for number, wrong in product((3, -1), ("u", "v")):
         with pytest.raises(InvalidArgumentError, match=f"{wrong} is {number}"):
             clmst.kruskal(np.ones((3, 3))).path(**{"u": 0, "v": 1, wrong: number})
