@@ -16,6 +16,8 @@ from clmst.runtime.device import Device
 from tests.strategies import draw_examples_for, register_profiles, share_examples
 from tests.variants import variants
 
+MOST_KEPT = 2**27  # bytes that the pool of a variant may keep from one test to the next
+
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 # Whoever runs the tests may have tuned the devices; that must not decide what is tested.
@@ -74,14 +76,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture(autouse=True)
-def matrices_go_back(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let no variant of a device keep its matrix of gigabytes for solves that never come."""
+def memory_goes_back(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let no variant of a device keep much memory for solves that never come."""
     yield
-    arguments = getattr(request.node, "callspec", None)
-    used = arguments.params if arguments else {}
-    if used.get("algorithm") == "dense" and isinstance(used.get("device"), Device):
+    used = getattr(request.node, "callspec", None)
+    device = used.params.get("device") if used else None
+    pool = Device._pool.made(device) if isinstance(device, Device) else None
+    if isinstance(device, Device) and pool is not None and pool.managed_bytes > MOST_KEPT:
         gc.collect()
-        used["device"].release_memory()
+        device.release_memory()
 
 
 @pytest.fixture

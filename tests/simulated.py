@@ -250,18 +250,15 @@ def core_wrongs(device: Device, shape: str) -> Iterator[str]:
             yield f"cores of {name}"
 
 
-def repeated_wrongs(device: Device, shape: str) -> Iterator[str]:
+def repeated_wrongs(device: Device) -> Iterator[str]:
     """Yield what is wrong with repeated solves: in both orders, weights from host and device."""
     staged.DEVICE_CHECKS_FROM = 0
     cases = [
         ("in order", hub(np.dtype(np.float32), n=400), True),
         ("of doubles in disorder", hub(np.dtype(np.float64)), False),
+        ("in disorder", hub(np.dtype(np.float32)), False),
+        ("of doubles in order", hub(np.dtype(np.float64)), True),
     ]
-    if shape != "gpu":  # whose work-groups are the slowest
-        cases += [
-            ("in disorder", hub(np.dtype(np.float32)), False),
-            ("of doubles in order", hub(np.dtype(np.float64)), True),
-        ]
     for name, graph, in_order in cases:
         u, v, w, ids = graph.edges()
         order = np.arange(ids.size) if in_order else np.argsort(ids)
@@ -442,12 +439,12 @@ def main(shape: str, *without: str) -> None:
     wrong += dense_wrongs(device, shape)
     if "int64-atomics" not in without:  # which no kernel of these looks at, but for what `runs` has
         wrong += core_wrongs(device, shape)
-        wrong += repeated_wrongs(device, shape)
-        wrong += several_wrongs(device)
-    if "int64-atomics" not in without or shape != "gpu":  # whose work-groups are the slowest
+    if shape != "gpu":  # whose work-groups differ from those of "gpu-shape" in their size alone
+        if "int64-atomics" not in without:
+            wrong += repeated_wrongs(device)
+            wrong += several_wrongs(device)
         wrong += warm_wrongs(device)
         wrong += chain_wrongs(device)
-    if shape != "gpu":  # whose work-groups differ from those of "gpu-shape" in their size alone
         wrong += proof_wrongs(device, shape)
     for name, graph, options, maximum in runs(shape, *without):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
