@@ -26,6 +26,16 @@ TRIANGLE = [[0, 2, 3], [2, 0, 1], [3, 1, 0]]
 pytestmark = pytest.mark.usefixtures("any_device")
 
 
+@pytest.fixture(autouse=True, params=["device", "as it is"])
+def who_solves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Run each test twice: all on the device; and small matrices by SciPy, as users do."""
+    who: str = request.param
+    if who == "device":
+        monkeypatch.setattr(clmst.csgraph, "FEW_ENTRIES", 0)
+        monkeypatch.setattr(clmst.csgraph, "FEW_ENTRIES_IN_ANY_ORDER", 0)
+    return who
+
+
 def parts(tree: Any) -> dict[str, Any]:
     """Return all that makes a CSR matrix what it is."""
     arrays = {name: getattr(tree, name) for name in ("data", "indices", "indptr")}
@@ -379,5 +389,32 @@ def test_next_device_solves_where_one_has_earned_nothing(
 
     monkeypatch.setattr(clmst.csgraph, "minimum_spanning_forest", fail_once)
     monkeypatch.setattr(clmst.csgraph, "pass_over", lambda *given: passed.append(given))
+    monkeypatch.setattr(clmst.csgraph, "FEW_ENTRIES_IN_ANY_ORDER", 0)
     assert minimum_spanning_tree(TRIANGLE).nnz == 2
     assert len(passed) == 1
+
+
+def test_small_matrices_need_no_device(monkeypatch: pytest.MonkeyPatch, who_solves: str) -> None:
+    """Up to the sizes that the page names, unless SciPy's answer would be wrong."""
+    solved: list[Any] = []
+    solve = clmst.minimum_spanning_forest
+
+    def count(graph: Any) -> Any:
+        solved.append(graph)
+        return solve(graph)
+
+    monkeypatch.setattr(clmst.csgraph, "minimum_spanning_forest", count)
+    minimum_spanning_tree(TRIANGLE)
+    minimum_spanning_tree(sparse.csr_array(np.array([[0, 2**53], [1, 0]])))
+    assert len(solved) == (2 if who_solves == "device" else 0)
+    solved.clear()
+    path = narrow(sparse.eye_array(2**15 + 1, k=1, format="csr"))
+    for on_device in (
+        path,  # as large as the least that is not small
+        np.array([[0, 2**53 + 1], [1, 0]]),
+        np.ma.masked_equal([[9, 0], [0, 9]], 9),
+    ):
+        minimum_spanning_tree(on_device)
+    assert len(solved) == 3
+    minimum_spanning_tree(narrow(path.T.tocsr()))  # its entries are below the diagonal
+    assert len(solved) == (4 if who_solves == "device" else 3)

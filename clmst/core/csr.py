@@ -261,6 +261,13 @@ def _some_mirror(indptr: Array, indices: Array, weights: Array) -> bool:
     return True
 
 
+def seems_canonical(indptr: Array, indices: Array, weights: Array) -> bool:
+    """Whether a checked CSR can be used as it is, as far as a few slots show. O(n + n_slots)."""
+    return rows_are_sorted(indptr, indices) and (
+        is_upper(indptr, indices) or _some_mirror(indptr, indices, weights)
+    )
+
+
 def is_symmetric(indptr: Array, indices: Array, weights: Array) -> bool:
     """Whether a CSR with sorted rows equals its transpose, weights included."""
     t_indptr, t_indices, t_weights = transpose(indptr, indices, weights)
