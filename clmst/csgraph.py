@@ -161,7 +161,7 @@ def _in_order_of_entries(graph: Graph) -> Graph:
     if ids is None or (ids[1:] > ids[:-1]).all():
         return graph
     encoded = encode(graph.weights)
-    if encoded.encoding.word.itemsize < 8:  # a word has room for the key and the entry
+    if encoded.encoding.word.itemsize < 8:  # one word holds the key and the entry
         keys = order_keys(encoded.bits.view(encoded.encoding.stored))
         words = keys.astype(np.uint64) << np.uint64(32)
         words |= ids.astype(np.uint64)
