@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, compress, repeat
 from typing import Any
 
@@ -14,7 +15,7 @@ from clmst.core.weight_keys import Array, weight_kind_or_none
 _EXACT_IN_A_DOUBLE = 2**53
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ListedEdges:
     """The edges of an undirected graph, each once.
 
@@ -25,7 +26,7 @@ class ListedEdges:
     u, v : ndarray of int64, shape (m,)
         Endpoints, ``u <= v``; `u` rises.
     rows : list of dict
-        The neighbours of each vertex: the graph's own dictionaries.
+        The neighbours of each vertex: the graph's own dictionaries, until `data` is read.
     once : bytes
         Which slots of the rows are edges: the others are their mirror images.
     keys : list or None
@@ -44,22 +45,13 @@ class ListedEdges:
         """Number of edges, parallel ones and self-loops counted."""
         return self.u.size
 
-    def data(self) -> Iterator[Any]:
-        """Return the attributes of all edges: the graph's own dictionaries."""
-        values: Iterator[Any] = chain.from_iterable(map(dict.values, self.rows))
-        values = compress(values, self.once)
+    @cached_property
+    def data(self) -> list[Any]:
+        """The attributes of each edge: the graph's own dictionaries. O(n + m) the first time."""
+        values = compress(chain.from_iterable(map(dict.values, self.rows)), self.once)
         if self.keys is None:
-            return values
-        return chain.from_iterable(map(dict.values, _as_dicts(list(values))))
-
-    def data_at(self, positions: Array) -> list[Any]:
-        """Return the attributes of some edges."""
-        pairs = zip(self.u[positions].tolist(), self.v[positions].tolist(), strict=True)
-        rows, labels = self.rows, self.labels
-        found = [rows[u][labels[v]] for u, v in pairs]
-        if self.keys is None:
-            return found
-        return [d[self.keys[k]] for d, k in zip(found, positions.tolist(), strict=True)]
+            return list(values)
+        return list(chain.from_iterable(map(dict.values, _as_dicts(list(values)))))
 
 
 def list_edges(G: Any) -> ListedEdges:
@@ -120,9 +112,9 @@ def _numbers_by_label(labels: list[Any]) -> Array | None:
 def attribute_values(edges: ListedEdges, name: Any) -> list[Any]:
     """Return one attribute of each edge; 1 where an edge lacks it."""
     try:
-        return list(map(dict.get, edges.data(), repeat(name), repeat(1)))
+        return list(map(dict.get, edges.data, repeat(name), repeat(1)))
     except TypeError:  # other mappings than dictionaries
-        return [one.get(name, 1) for one in edges.data()]
+        return [one.get(name, 1) for one in edges.data]
 
 
 def exact_array(values: list[Any]) -> Array | None:

@@ -54,18 +54,19 @@ class SelfLoopError(InvalidGraphError, nx.NetworkXNotImplemented):  # type: igno
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """Return True, or why the result would not be what NetworkX gives."""
+    G = _argument("G", 0, args, kwargs, None)
+    if _has_rows_of_its_own(G):
+        return f"the class {type(G).__name__} has its own way to list neighbours"
     if name not in _POSITIONS:
         return True
-    G = _argument("G", 0, args, kwargs, None)
     if G.is_directed():
         return "spanning trees are of undirected graphs"
     algorithm = _argument("algorithm", _POSITIONS[name][0], args, kwargs, "kruskal")
-    if algorithm == "kruskal" or algorithm not in _ALGORITHMS:
-        return True
-    if name.endswith("_edges"):
-        return f"edges come in the order of Kruskal's algorithm, not of {algorithm!r}"
-    if G.is_multigraph() and algorithm != "prim":
-        return f"{algorithm!r} does not take multigraphs"
+    if algorithm in ("prim", "boruvka", "borůvka"):
+        if name.endswith("_edges"):
+            return f"edges come in the order of Kruskal's algorithm, not of {algorithm!r}"
+        if G.is_multigraph() and algorithm != "prim":
+            return f"{algorithm!r} does not take multigraphs"
     return True
 
 
@@ -86,6 +87,18 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     except ClmstError as error:
         return str(error)
     return True
+
+
+def _has_rows_of_its_own(G: Any) -> bool:
+    """Return whether what a graph stores may not be what it says: as a graph of what is absent."""
+    if isinstance(G, ConvertedGraph):
+        return False
+    directed, multi = G.is_directed(), G.is_multigraph()
+    base = (nx.Graph, nx.MultiGraph, nx.DiGraph, nx.MultiDiGraph)[2 * directed + multi]
+    return any(
+        getattr(type(G), name, None) is not getattr(base, name)
+        for name in ("adj", "adjacency", "degree", "edges", "neighbors", "nodes")
+    )
 
 
 def _argument(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import repeat
 from typing import Any
 
 import networkx as nx
@@ -75,23 +74,26 @@ class ConvertedGraph:
         T = self.kind()
         T.graph.update(self.attributes)
         with collector_paused():
-            data = self.edges.data_at(positions)
-            if type(T) is nx.Graph and _are_dicts(data) and _are_dicts(self.nodes.values()):
-                self._fill(T, positions, data)
-            else:
+            if type(T) is not nx.Graph or not self._fill(T, positions):
                 T.add_nodes_from(self.nodes.items())
                 T.add_edges_from(self.tuples(positions, keys=True, data=True))
         return T
 
-    def _fill(self, T: Any, positions: Array, data: list[dict[Any, Any]]) -> None:
-        """Add nodes and edges to an empty graph: what its methods do, without their checks."""
-        labels = self.edges.labels
-        u, v = self.edges.u[positions].tolist(), self.edges.v[positions].tolist()
+    def _fill(self, T: Any, positions: Array) -> bool:
+        """Add nodes and edges as T's methods do, but all at once; False if it cannot be."""
+        edges, labels = self.edges, self.edges.labels
+        try:  # the copies first: where they alternate with the rows, both take longer
+            data = list(map(dict.copy, _chosen(edges.data, positions)))
+            nodes = list(map(dict.copy, self.nodes.values()))
+        except TypeError:  # attributes in other mappings than dictionaries
+            return False
         rows: list[dict[Any, Any]] = [{} for _ in labels]
-        for i, j, attributes in zip(u, v, map(dict.copy, data), strict=True):
+        ends = zip(edges.u[positions].tolist(), edges.v[positions].tolist(), data, strict=True)
+        for i, j, attributes in ends:
             rows[i][labels[j]] = rows[j][labels[i]] = attributes
-        T._node.update(zip(self.nodes, map(dict.copy, self.nodes.values()), strict=True))
+        T._node.update(zip(self.nodes, nodes, strict=True))
         T._adj.update(zip(labels, rows, strict=True))
+        return True
 
     def tuples(self, positions: Array, *, keys: bool, data: bool) -> Iterator[tuple[Any, ...]]:
         """Return edges in NetworkX's form: endpoints, then key and attributes if wanted."""
@@ -103,7 +105,7 @@ class ConvertedGraph:
         if keys and edges.keys is not None:
             columns.append(_chosen(edges.keys, positions))
         if data:
-            columns.append(edges.data_at(positions))
+            columns.append(_chosen(edges.data, positions))
         return zip(*columns, strict=True)
 
 
@@ -117,10 +119,6 @@ def collector_paused() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def _are_dicts(mappings: Iterable[Any]) -> bool:
-    return all(map(isinstance, mappings, repeat(dict)))
 
 
 def _chosen(values: list[Any], at: Array) -> list[Any]:

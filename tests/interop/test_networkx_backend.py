@@ -98,8 +98,7 @@ def layout(G: Any) -> Any:
 
 def original(name: str) -> Any:
     """Return NetworkX's own function, which calls no backend."""
-    function = getattr(nx, name)
-    return lambda *args, **kwargs: function(*args, backend="networkx", **kwargs)
+    return getattr(nx, name).orig_func
 
 
 # --------------------------------------------------------------- same as NetworkX
@@ -317,6 +316,25 @@ def test_what_may_run() -> None:
     multi = backend.can_run("minimum_spanning_tree", (nx.MultiGraph(), "weight", "boruvka"), {})
     assert multi == "'boruvka' does not take multigraphs"
     assert backend.can_run("core_number", (nx.DiGraph(),), {}) is True
+
+
+def test_a_class_with_rows_of_its_own_is_left_to_networkx() -> None:
+    """What a graph stores may not be what it says; a plain subclass is as its base."""
+
+    class Absent(nx.Graph):  # type: ignore[misc]
+        """A graph of the edges that are not stored."""
+
+        def neighbors(self, n: Any) -> Any:
+            return iter(set(self) - set(self._adj[n]) - {n})
+
+    class Roads(nx.Graph):  # type: ignore[misc]
+        """A graph of another class."""
+
+    for name in ("core_number", "minimum_spanning_tree"):
+        reason = backend.can_run(name, (Absent([(0, 1)]),), {})
+        assert reason == "the class Absent has its own way to list neighbours"
+        assert backend.can_run(name, (Roads([(0, 1)]),), {}) is True
+        assert backend.can_run(name, (convert_from_nx(Roads([(0, 1)])),), {}) is True
 
 
 def test_what_pays() -> None:
