@@ -7,7 +7,7 @@ docs/scipy.md lists where it does not.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -32,6 +32,8 @@ __all__ = ["minimum_spanning_tree"]
 # upper triangle. A matrix that is neither has to be sorted first.
 FEW_ENTRIES = 1 << 15
 FEW_ENTRIES_IN_ANY_ORDER = 1 << 18
+
+Parts: TypeAlias = tuple[Array, Array, Array]  # data, indices and indptr
 
 
 def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
@@ -86,8 +88,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     if _is_for_scipy(matrix):
         tree = scipys.minimum_spanning_tree(matrix)
         return tree if type(tree) is wanted else wanted(tree)
-    matrix, forest = _solve(matrix)
-    return wanted(_entries(matrix, np.sort(forest.edge_ids)), shape=matrix.shape)
+    return wanted(_solve(matrix), shape=matrix.shape)
 
 
 def _is_for_scipy(matrix: Any) -> bool:
@@ -120,21 +121,21 @@ def _doubles_hold(data: Array) -> bool:
     return int(data.min()) >= -(2**53) and int(data.max()) <= 2**53
 
 
-def _solve(matrix: Any) -> tuple[Any, Forest]:
-    """Return a CSR matrix and its forest, by the default device or the next one that can.
-
-    The matrix is the caller's, unless its duplicate entries had to be summed.
-    """
+def _solve(matrix: Any) -> Parts:
+    """Return the tree of a CSR matrix, by the default device or the next one that can."""
     while True:
         try:
             stored = upload_canonical(matrix, get_device())
             if stored is not None:
-                return matrix, minimum_spanning_forest(stored)
+                return _upper_entries(minimum_spanning_forest(stored))
             graph = Graph.from_scipy(matrix)
             if matrix.data.dtype != np.float64 and not matrix.has_canonical_format:
                 matrix = _summed(matrix)
                 graph = Graph.from_scipy(matrix)
-            return matrix, minimum_spanning_forest(_in_order_of_entries(graph))
+            if graph.edge_ids is None:
+                return _upper_entries(minimum_spanning_forest(graph))
+            forest = minimum_spanning_forest(_in_order_of_entries(graph))
+            return _entries(matrix, np.sort(forest.edge_ids))
         except NoFamilyLeftError as error:
             pass_over(None, error)
 
@@ -158,7 +159,8 @@ def _in_order_of_entries(graph: Graph) -> Graph:
     equal weights become different ones, in the order of their entries.
     """
     ids = graph.edge_ids
-    if ids is None or (ids[1:] > ids[:-1]).all():
+    assert ids is not None, "a canonical matrix needs no other order"
+    if (ids[1:] > ids[:-1]).all():
         return graph
     encoded = encode(graph.weights)
     if encoded.encoding.word.itemsize < 8:  # one word holds the key and the entry
@@ -174,12 +176,21 @@ def _in_order_of_entries(graph: Graph) -> Graph:
     return graph.replace_unchecked(weights=ranks)
 
 
-def _entries(matrix: Any, slots: Array) -> tuple[Array, Array, Array]:
-    """Return data, indices and indptr of a matrix of these entries of a CSR matrix, rising."""
-    data: Array = np.asarray(matrix.data)[slots]
+def _upper_entries(forest: Forest) -> Parts:
+    """Return the tree of a canonical matrix: its edges stand above the diagonal, in its order."""
+    n = forest.n_vertices
+    index = np.int32 if n < 1 << 31 else np.int64
+    starts = np.zeros(n + 1, index)
+    np.cumsum(np.bincount(forest.edges[:, 0], minlength=n), out=starts[1:])
+    return _as_double(forest.weights), forest.edges[:, 1].astype(index), starts
+
+
+def _entries(matrix: Any, slots: Array) -> Parts:
+    """Return the tree that has these entries of a CSR matrix, in rising order."""
     index = np.int32 if matrix.shape[0] < 1 << 31 else np.int64
-    rows = np.searchsorted(slots, matrix.indptr).astype(index)
-    return _as_double(data), np.asarray(matrix.indices)[slots].astype(index), rows
+    starts = np.searchsorted(slots, matrix.indptr).astype(index)
+    columns = np.asarray(matrix.indices)[slots].astype(index)
+    return _as_double(np.asarray(matrix.data)[slots]), columns, starts
 
 
 def _as_double(data: Array) -> Array:
