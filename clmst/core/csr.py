@@ -11,7 +11,8 @@ from scipy import sparse
 
 from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidGraphError
-from clmst.core.weight_keys import Array, order_keys
+from clmst.core.parallel_edges import heavier
+from clmst.core.weight_keys import Array
 
 _GLIMPSES = 4  # slots that are looked at before a matrix is transposed
 _DENSE = 8  # a table ranks numbers that are at most 8 times as many as the endpoints
@@ -330,18 +331,8 @@ def merge_parallel(pattern: Pattern, weights: Array) -> Pattern:
     repeats[1:] = (rows[1:] == rows[:-1]) & (pattern.indices[1:] == pattern.indices[:-1])
     if not repeats.any():
         return pattern
-    in_run = repeats.copy()
-    in_run[:-1] |= repeats[1:]
-    slots = np.flatnonzero(in_run)  # all others are kept
-    starts = ~repeats[slots]
-    keys = order_keys(weights[pattern.positions[slots]])
-    run = np.cumsum(starts) - 1
-    lightest = np.minimum.reduceat(keys, np.flatnonzero(starts))
-    candidates = np.flatnonzero(keys == lightest[run])
-    first = np.ones(candidates.size, bool)
-    first[1:] = run[candidates[1:]] != run[candidates[:-1]]
-    kept = ~in_run
-    kept[slots[candidates[first]]] = True
+    kept = np.ones(rows.size, bool)
+    kept[heavier(repeats, pattern.positions, weights)] = False
     return Pattern(
         indptr=row_starts(rows[kept], pattern.indptr.size - 1),
         indices=pattern.indices[kept],
