@@ -58,6 +58,8 @@ MAY_IMPORT = {
 MAY_USE = {
     "pyopencl": {"runtime"},
     "matplotlib": {"drawing", "bench"},
+    "pandas": {"core", "io"},
+    "pyarrow": {"core", "io"},
     "networkx": {"core", "interop"},
     "click": {"cli"},
     "rich": {"cli"},

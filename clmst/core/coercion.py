@@ -22,6 +22,8 @@ _TAKEN_BY = {
     "from_rustworkx": ("node_indices", "weighted_edge_list"),
     "from_igraph": ("get_edgelist", "es", "vs"),
     "from_networkx": ("is_directed", "edges"),
+    "from_pandas": ("iloc", "columns"),
+    "from_arrow": ("__arrow_c_stream__",),
 }
 
 
@@ -63,7 +65,8 @@ def _of_another_library(graph: Any) -> Graph:
     raise InvalidGraphError(
         f"a {type(graph).__name__} is no graph that clmst knows; it takes a clmst.Graph, "
         "DenseGraph or Points, a scipy.sparse array or matrix, a graph of NetworkX, rustworkx or "
-        "igraph, or a symmetric matrix as a NumPy array or a list of rows" + _hint(graph)
+        "igraph, a data frame of edges, or a symmetric matrix as a NumPy array or a list of rows"
+        + _hint(graph)
     )
 
 

@@ -114,13 +114,17 @@ class Forest:
         """The trees from their roots. O(n) the first time."""
         from clmst.core.rooted import RootedForest
 
-        return RootedForest.of(self.n_vertices, self._checked_edges(), self.labels)
+        return RootedForest.of(self.n_vertices, self.checked_edges(), self.labels)
+
+    @cached_property
+    def _names(self) -> Sequence[Hashable]:
+        """The labels, hashable and distinct. O(n) the first time."""
+        return hashable_labels(self.vertex_labels, self.n_vertices)
 
     @cached_property
     def _numbers(self) -> Mapping[Hashable, int]:
         """The vertex of each label. O(n) the first time."""
-        names = hashable_labels(self.vertex_labels, self.n_vertices)
-        return {name: vertex for vertex, name in enumerate(names)}
+        return {name: vertex for vertex, name in enumerate(self._names)}
 
     def parents(self) -> npt.NDArray[np.int32]:
         """Return the parent of each vertex, shape (n_vertices,), where least vertices are roots.
@@ -157,8 +161,7 @@ class Forest:
         O(n) the first time, then O(length of both ways to the root).
         """
         vertices = self._rooted.path(self._number("u", u), self._number("v", v))
-        names = self.vertex_labels
-        return list(vertices) if names is None else [names[vertex] for vertex in vertices]
+        return [self._names[vertex] for vertex in vertices]
 
     def _number(self, name: str, vertex: Any) -> int:
         """Return the number of a vertex that a caller names."""
@@ -185,7 +188,7 @@ class Forest:
         """
         from scipy import sparse
 
-        edges = self._checked_edges()
+        edges = self.checked_edges()
         weights, columns = self.weights, np.ascontiguousarray(edges[:, 1])
         if weights.dtype == np.float16:
             weights = weights.astype(np.float32)
@@ -220,11 +223,41 @@ class Forest:
         names = hashable_labels(self.vertex_labels, self.n_vertices)
         tree = nx.Graph()
         tree.add_nodes_from(names)
-        rows = zip(self._checked_edges().tolist(), self.weights.tolist(), strict=True)
+        rows = zip(self.checked_edges().tolist(), self.weights.tolist(), strict=True)
         tree.add_weighted_edges_from(((names[u], names[v], w) for (u, v), w in rows), weight=weight)
         return tree
 
-    def _checked_edges(self) -> Array:
+    def to_pandas(
+        self,
+        source: str = "source",
+        target: str = "target",
+        weight: str = "weight",
+        edge_id: str = "edge_id",
+    ) -> Any:
+        """Return a ``pandas.DataFrame`` with one row for each edge, in the order of `edges`.
+
+        Ends have the caller's labels. Edge ids of a graph from a frame are positions of its rows:
+        ``frame.iloc[forest.edge_ids]`` are the rows that the forest took, with all columns.
+
+        Parameters
+        ----------
+        source, target, weight, edge_id : str
+            The names of the columns.
+
+        Raises
+        ------
+        InvalidArgumentError
+            Two columns have one name.
+        InvalidForestError
+            As :meth:`to_scipy`.
+        MissingDependencyError
+            pandas is not installed.
+        """
+        from clmst.core.data_frames import frame_of
+
+        return frame_of(self, source, target, weight, edge_id)
+
+    def checked_edges(self) -> Array:
         """Return the edges; raise unless the arrays are consistent. O(k)."""
         edges, k = self.edges, self.weights.size
         if edges.shape != (k, 2) or self.weights.ndim != 1 or edges.dtype.kind not in "iu":

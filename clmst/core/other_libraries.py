@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,6 +11,68 @@ if TYPE_CHECKING:
 
 class OtherLibraries:
     """What :class:`clmst.Graph` takes from libraries that it does not need."""
+
+    @classmethod
+    def from_pandas(
+        cls,
+        frame: Any,
+        source: Hashable = "source",
+        target: Hashable = "target",
+        weight: Hashable = "weight",
+    ) -> Graph:
+        """Take a data frame with one row for each edge.
+
+        The ends of edges are integers, strings, categories or other hashable values. Vertices are
+        those that occur: integers are numbered in rising order, all else in the order in which rows
+        have them. `vertex_labels` are the ids, unless these are 0 .. n - 1. Edge ids are positions
+        of rows.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+        source, target : hashable
+            The names of the columns of the edges' ends.
+        weight : hashable or None
+            The name of the column of weights; all weights are 1 if it is None.
+
+        Raises
+        ------
+        InvalidGraphError
+            There is no such column, or an id or a weight is missing or of the wrong type; names
+            the first row.
+        MissingDependencyError
+            pandas is not installed.
+        """
+        from clmst.core.data_frames import graph_of_pandas
+
+        return graph_of_pandas(frame, source, target, weight)
+
+    @classmethod
+    def from_arrow(
+        cls,
+        table: Any,
+        source: str = "source",
+        target: str = "target",
+        weight: str | None = "weight",
+    ) -> Graph:
+        """Take an Arrow table, or any frame that gives itself as one; else as :meth:`from_pandas`.
+
+        Parameters
+        ----------
+        table : pyarrow.Table, polars.DataFrame, or any object with ``__arrow_c_stream__``
+        source, target, weight : str
+            As of :meth:`from_pandas`.
+
+        Raises
+        ------
+        InvalidGraphError
+            As :meth:`from_pandas`.
+        MissingDependencyError
+            pyarrow is not installed.
+        """
+        from clmst.core.data_frames import graph_of_arrow
+
+        return graph_of_arrow(table, source, target, weight)
 
     @classmethod
     def from_igraph(cls, G: Any, weight: str | None = "weight") -> Graph:

@@ -1,0 +1,203 @@
+"""Data frames of pandas, and Arrow tables, as graphs; and forests as data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clmst.core.arguments import check_text, has, shown
+from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
+from clmst.core.optional import optional_import
+from clmst.core.vertex_names import Ends, Names, NumberedEnds, label_of, number
+from clmst.core.weight_keys import Array, as_weights, first_nan
+
+if TYPE_CHECKING:
+    from clmst.core.forest import Forest
+    from clmst.core.graph import Graph
+
+_EXTRA = "frames"
+
+
+def graph_of_pandas(frame: Any, source: Hashable, target: Hashable, weight: Hashable) -> Graph:
+    """Return the graph that :meth:`clmst.Graph.from_pandas` makes."""
+    pandas = optional_import("pandas", extra=_EXTRA)
+    if not isinstance(frame, pandas.DataFrame):
+        other = "; Graph.from_arrow takes it" if has(frame, "__arrow_c_stream__") else ""
+        raise InvalidGraphError(
+            f"from_pandas was given {type(frame).__name__}; it takes a pandas.DataFrame{other}"
+        )
+    columns = list(frame.columns)
+    ends = [_ids_of_series(_column(frame, columns, name), name) for name in (source, target)]
+    numbered = number(*ends, pandas.factorize)
+    weights = None
+    if weight is not None:
+        series = _column(frame, columns, weight)
+        missing = series.isna().to_numpy()
+        _refuse_missing_weight(missing, numbered, weight)
+        weights = _numeric(series.to_numpy(), weight)
+    return _graph(numbered, weights)
+
+
+def graph_of_arrow(table: Any, source: str, target: str, weight: str | None) -> Graph:
+    """Return the graph that :meth:`clmst.Graph.from_arrow` makes."""
+    pyarrow = optional_import("pyarrow", extra=_EXTRA)
+    if not has(table, "__arrow_c_stream__"):
+        raise InvalidGraphError(
+            f"from_arrow was given {type(table).__name__}; it takes an Arrow table, or a frame "
+            "that gives itself as one (by __arrow_c_stream__, as those of polars do)"
+        )
+    try:
+        own = table if isinstance(table, pyarrow.Table) else pyarrow.table(table)
+    except (ClmstError, MemoryError):
+        raise
+    except Exception as error:
+        raise InvalidGraphError(
+            f"the {type(table).__name__} is no table ({shown(str(error))}); it must have columns"
+        ) from error
+    columns = own.column_names
+    ends = [_ids_of_arrow(pyarrow, _column(own, columns, name), name) for name in (source, target)]
+    numbered = number(*ends, partial(_factorize_arrow, pyarrow))
+    weights = None
+    if weight is not None:
+        column = _column(own, columns, weight)
+        if column.null_count:
+            _refuse_missing_weight(column.is_null().to_numpy(), numbered, weight)
+        weights = _numeric(column.to_numpy(), weight)
+        nan = first_nan(weights)
+        if nan is not None:
+            _refuse_missing_weight(np.isnan(weights), numbered, weight)
+    return _graph(numbered, weights)
+
+
+def _graph(ends: NumberedEnds, weights: Array | None) -> Graph:
+    from clmst.core.graph import Graph
+
+    graph = Graph.from_edges(ends.u, ends.v, weights, n_vertices=ends.n_vertices)
+    return graph.replace_unchecked(vertex_labels=ends.labels)
+
+
+def _column(frame: Any, columns: list[Any], name: Hashable) -> Any:
+    """Return the one column of this name."""
+    count = columns.count(name)
+    if count != 1:
+        listed = ", ".join(repr(one) for one in columns[:20]) or "none"
+        raise InvalidGraphError(
+            f"there {'is no column' if count == 0 else f'are {count} columns'} {name!r} among "
+            f"{listed}; source, target and weight must each name one (weight=None gives every "
+            "edge the weight 1)"
+        )
+    return frame[name]
+
+
+def _ids_of_series(series: Any, name: Hashable) -> Ends:
+    """Return a column of ids: integers as they are, all else as names."""
+    import pandas
+
+    _refuse_missing_id(series.isna().to_numpy(), name)
+    if isinstance(series.dtype, pandas.CategoricalDtype):
+        codes = series.cat.codes.to_numpy().astype(np.int32, copy=False)
+        return Names(codes=codes, distinct=series.cat.categories.tolist())
+    types = pandas.api.types
+    if types.is_integer_dtype(series.dtype):
+        return np.asarray(series.to_numpy())
+    _refuse_fractions(types.is_float_dtype(series.dtype), series.dtype, name)
+    try:
+        codes, distinct = pandas.factorize(series)
+    except TypeError as error:
+        raise InvalidGraphError(
+            f"column {name!r} has an id that cannot be hashed ({shown(error)}); ids must be "
+            "integers, strings or other hashable values"
+        ) from error
+    return Names(codes=codes.astype(np.int32), distinct=distinct.tolist())
+
+
+def _ids_of_arrow(pyarrow: Any, column: Any, name: Hashable) -> Ends:
+    """Return a column of ids: integers as they are, all else as names."""
+    types, kind = pyarrow.types, column.type
+    if column.null_count:
+        _refuse_missing_id(column.is_null().to_numpy(), name)
+    if types.is_integer(kind):
+        return np.asarray(column.to_numpy())
+    _refuse_fractions(types.is_floating(kind) or types.is_decimal(kind), kind, name)
+    try:
+        encoded = column if types.is_dictionary(kind) else column.dictionary_encode()
+        whole = encoded.unify_dictionaries().combine_chunks()
+        if isinstance(whole, pyarrow.ChunkedArray):  # of no chunks
+            return np.zeros(0, np.int32)
+        codes = whole.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+        return Names(codes=codes, distinct=whole.dictionary.to_pylist())
+    except pyarrow.ArrowException as error:
+        raise InvalidGraphError(
+            f"column {name!r} has the type {kind}; ids must be integers, strings or categories"
+        ) from error
+
+
+def _factorize_arrow(pyarrow: Any, integers: Array) -> tuple[Array, Array]:
+    """Return (codes, distinct) of integers."""
+    encoded = pyarrow.array(integers).dictionary_encode()
+    return encoded.indices.to_numpy(), encoded.dictionary.to_numpy()
+
+
+def _refuse_missing_id(missing: Array, name: Hashable) -> None:
+    if missing.any():
+        raise InvalidGraphError(
+            f"row {int(missing.argmax())} of column {name!r} is missing (NaN or null); every edge "
+            "needs both ends"
+        )
+
+
+def _refuse_missing_weight(missing: Array, ends: NumberedEnds, name: Hashable) -> None:
+    if missing.any():
+        row = int(missing.argmax())
+        u, v = (label_of(ends.labels, int(end[row])) for end in (ends.u, ends.v))
+        raise InvalidGraphError(
+            f"row {row} of column {name!r}, the weight of edge ({u}, {v}), is missing (NaN or "
+            "null); every edge needs a weight"
+        )
+
+
+def _refuse_fractions(are_fractions: bool, kind: object, name: Hashable) -> None:
+    if are_fractions:
+        raise InvalidGraphError(
+            f"column {name!r} has the type {kind}; ids must be integers, strings or categories "
+            "(astype('int64') makes integers of whole numbers)"
+        )
+
+
+def _numeric(values: Array, name: Hashable) -> Array:
+    """Return a column of weights as an array of a supported dtype."""
+    if values.dtype.kind not in "biuf":
+        raise InvalidGraphError(
+            f"column {name!r} has values of type {values.dtype}; weights must be bool, int, uint "
+            "or float"
+        )
+    return as_weights(values)
+
+
+def frame_of(forest: Forest, source: str, target: str, weight: str, edge_id: str) -> Any:
+    """Return the data frame that :meth:`clmst.Forest.to_pandas` makes."""
+    given = {"source": source, "target": target, "weight": weight, "edge_id": edge_id}
+    names = [check_text(*one) for one in given.items()]
+    if len(set(names)) < len(names):
+        raise InvalidArgumentError(f"the columns are {', '.join(names)}; all must differ")
+    pandas = optional_import("pandas", extra=_EXTRA)
+    edges = forest.checked_edges()
+    ends = [named(forest.vertex_labels, end) for end in edges.T]
+    columns = (*ends, forest.weights, forest.edge_ids)
+    return pandas.DataFrame(dict(zip(names, columns, strict=True)))
+
+
+def named(labels: Any, vertices: Array) -> Array:
+    """Return the names of vertices; their numbers if `labels` is None."""
+    if labels is None:
+        return vertices
+    if isinstance(labels, np.ndarray) and labels.ndim == 1:
+        names: Array = labels[vertices]
+        return names
+    each = np.empty(len(labels), object)
+    each[:] = list(labels)
+    taken: Array = each[vertices]
+    return taken

@@ -1,0 +1,295 @@
+"""Data frames and Arrow tables: labels are kept, and what is missing is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clmst
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.graph import Graph
+from clmst.runtime.device import Device
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+
+ROWS = {
+    "source": ["b", "a", "a", "d", "f"],
+    "target": ["c", "c", "b", "e", "f"],
+    "weight": [4, 3, 2, 1, 9],
+}
+
+
+def frame(**changes: Any) -> Any:
+    return pd.DataFrame({**ROWS, **changes})
+
+
+def of_frame(given: Any) -> Graph:
+    return Graph.from_pandas(given)
+
+
+def of_table(given: Any) -> Graph:
+    return Graph.from_arrow(pa.Table.from_pandas(given))
+
+
+def labels(graph: Graph) -> list[Any]:
+    assert graph.vertex_labels is not None
+    return list(graph.vertex_labels)
+
+
+either_door = pytest.mark.parametrize("door", [of_frame, of_table])
+Door = Callable[[Any], Graph]
+
+# ----------------------------------------------------------------------------- ids
+
+
+@either_door
+def test_names_are_numbered_as_networkx_does(door: Door) -> None:
+    """Rows in order, the source first; so equal weights give the tree of networkx's own graph."""
+    graph = door(frame())
+    other = Graph.from_networkx(nx.from_pandas_edgelist(frame(), edge_attr="weight"))
+    assert labels(graph) == labels(other)
+    assert graph.edges()[0].tolist() == other.edges()[0].tolist()
+    assert labels(graph) == ["b", "c", "a", "d", "e", "f"]
+
+
+@either_door
+def test_a_forest_has_the_labels_and_rows_of_the_frame(door: Door, any_device: Device) -> None:
+    given = frame(road=["r0", "r1", "r2", "r3", "r4"])
+    forest = clmst.minimum_spanning_forest(door(given), device=any_device)
+    assert forest.verify(given)
+    found = forest.to_pandas()
+    assert found.columns.tolist() == ["source", "target", "weight", "edge_id"]
+    taken = given.iloc[forest.edge_ids]
+    assert taken.road.tolist() == ["r2", "r1", "r3"]
+    assert found.weight.tolist() == taken.weight.tolist()
+    pairs = [set(row) for row in zip(found.source, found.target, strict=True)]
+    assert pairs == [set(row) for row in zip(taken.source, taken.target, strict=True)]
+    assert forest.path("b", "c") == ["b", "a", "c"]
+
+
+@pytest.mark.parametrize("make", [frame, lambda: pa.Table.from_pandas(frame())])
+def test_a_frame_is_solved_as_it_is(make: Callable[[], Any], any_device: Device) -> None:
+    given = make()
+    forest = clmst.minimum_spanning_forest(given, device=any_device)
+    assert forest == clmst.kruskal(given)
+    assert forest.verify(given)
+    assert forest.total_weight == 6
+
+
+@either_door
+@pytest.mark.parametrize("dtype", ["str", "object", "category"])
+def test_every_kind_of_names_is_the_same(door: Door, dtype: str) -> None:
+    given = frame().astype({"source": dtype, "target": dtype})
+    graph = door(given)
+    assert labels(graph) == ["b", "c", "a", "d", "e", "f"]
+    assert clmst.kruskal(graph) == clmst.kruskal(frame())
+
+
+@either_door
+def test_categories_that_no_row_has_are_no_vertices(door: Door) -> None:
+    kind = pd.CategoricalDtype([*"zyabcdefgh"])
+    graph = door(frame().astype({"source": kind, "target": "category"}))
+    assert labels(graph) == ["b", "c", "a", "d", "e", "f"]
+
+
+@either_door
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint64", "Int32", "int64[pyarrow]"])
+def test_integers_are_numbered_in_rising_order(door: Door, dtype: str) -> None:
+    given = frame(source=[7, 3, 5, 3, 100], target=[3, 5, 100, 7, 9])
+    graph = door(given.astype({"source": dtype, "target": dtype}))
+    assert labels(graph) == [3, 5, 7, 9, 100]
+    u, v, _, ids = graph.edges()
+    assert (u.tolist(), v.tolist(), ids.tolist()) == (
+        [0, 0, 0, 1, 3],
+        [1, 2, 2, 4, 4],
+        [1, 0, 3, 2, 4],
+    )
+
+
+@either_door
+def test_integers_that_are_numbers_already_have_no_labels(door: Door) -> None:
+    graph = door(frame(source=[1, 0, 0, 3, 2], target=[2, 2, 1, 4, 4]))
+    assert graph.vertex_labels is None
+    assert clmst.kruskal(graph).to_pandas().target.tolist() == [1, 2, 4, 4]
+
+
+@either_door
+@given(
+    ids=st.lists(
+        st.tuples(*2 * [st.integers(-(2**63), 2**63 - 1) | st.integers(-128, 127)]), max_size=20
+    )
+)
+def test_any_integers_are_the_ranks_of_themselves(door: Door, ids: list[tuple[int, int]]) -> None:
+    """Also negative ones, and such as are at both ends of what 64 bits hold."""
+    source, target = np.array(ids, np.int64).reshape(-1, 2).T
+    graph = door(pd.DataFrame({"source": source, "target": target, "weight": np.ones(len(ids))}))
+    distinct = np.unique([source, target]) if ids else np.zeros(0, np.int64)
+    assert graph.n_vertices == distinct.size
+    known = range(distinct.size) if graph.vertex_labels is None else graph.vertex_labels
+    assert list(known) == distinct.tolist()
+    u, v, _, rows = graph.edges()
+    ends = np.sort(np.stack([source, target], 1), axis=1)[rows]
+    assert np.array_equal(distinct[np.stack([u, v], 1).astype(int)], ends)
+
+
+@either_door
+@pytest.mark.parametrize(("dtype", "low"), [("int8", -128), ("int16", -3), ("uint8", 200)])
+def test_ranges_do_not_overflow_small_integers(door: Door, dtype: str, low: int) -> None:
+    top = int(np.iinfo(dtype).max)
+    ids = np.array([low, top, low + 1], dtype)
+    graph = door(pd.DataFrame({"source": ids, "target": ids[::-1], "weight": [1, 2, 3]}))
+    assert labels(graph) == sorted(ids.tolist())
+
+
+@either_door
+def test_one_column_of_names_and_one_of_integers(door: Door) -> None:
+    """Two kinds of vertices: 1 and "1" are not the same."""
+    graph = door(frame(target=[1, 2, 2, 1, 10**12], source=["1", "2", "1", "2", "1"]))
+    assert labels(graph) == ["1", 1, "2", 2, 10**12]
+
+
+@either_door
+def test_ids_far_apart_are_quick(door: Door) -> None:
+    """Ids near 10**9 are labels, not sizes: no array is as long as the greatest of them."""
+    ids = np.random.default_rng(1).integers(10**9, 2 * 10**9, (2, 300_000))
+    given = pd.DataFrame({"source": ids[0], "target": ids[1], "weight": np.arange(300_000)})
+    graph = door(given)
+    assert graph.n_vertices == np.unique(ids).size < 600_001
+    assert graph.indptr.nbytes < 3 << 20
+
+
+@either_door
+def test_a_frame_without_rows(door: Door) -> None:
+    graph = door(frame().iloc[:0])
+    assert (graph.n_vertices, graph.n_edges) == (0, 0)
+    assert len(clmst.kruskal(graph).to_pandas()) == 0
+
+
+# ------------------------------------------------------------------------------ weights
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "float32", "bool", "Int64", "float[pyarrow]"])
+def test_weights_keep_their_dtype(dtype: str) -> None:
+    given = frame().astype({"weight": dtype})
+    expected = {"Int64": "int64", "float[pyarrow]": "float32"}.get(dtype, dtype)
+    assert of_frame(given).weights.dtype == expected
+    assert of_table(given).weights.dtype == expected
+
+
+def test_columns_are_chosen_by_name() -> None:
+    given = frame().set_axis(["from", "to", 0], axis=1)
+    graph = Graph.from_pandas(given, "from", "to", 0)
+    assert sorted(graph.edges()[2].tolist()) == [1, 2, 3, 4]
+    assert Graph.from_pandas(given, "from", "to", weight=None).weights.tolist() == [1] * 4
+    forest = clmst.kruskal(graph)
+    names = forest.to_pandas("from", "to", weight="cost", edge_id="row").columns.tolist()
+    assert names == ["from", "to", "cost", "row"]
+    with pytest.raises(InvalidArgumentError, match="the columns are a, a, weight, edge_id; all"):
+        forest.to_pandas("a", "a")
+    with pytest.raises(InvalidArgumentError, match="source is 5"):
+        forest.to_pandas(5)  # type: ignore[arg-type]
+
+
+def test_labels_that_are_tuples_stay_so() -> None:
+    G = nx.grid_2d_graph(2, 3)
+    assert clmst.kruskal(G).to_pandas().source.tolist()[0] == (0, 0)
+
+
+# ----------------------------------------------------------------------------- bad input
+
+
+@either_door
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"source": ["b", None, "a", "d", "f"]}, "row 1 of column 'source' is missing"),
+        ({"target": ["b", "x", "a", "d", np.nan]}, "row 4 of column 'target' is missing"),
+        ({"source": [1, 2, np.nan, 4, 5]}, "row 2 of column 'source' is missing"),
+        ({"source": pd.array([1, None, 3, 4, 5])}, "row 1 of column 'source' is missing"),
+        ({"source": pd.Categorical(["b", "a", None, "d", "f"])}, "row 2 of column 'source'"),
+        ({"source": [1.5, 2, 3, 4, 5]}, "column 'source' has the type (float64|double); ids must"),
+        (
+            {"weight": [4, 3, None, 1, 2]},
+            r"row 2 of column 'weight', the weight of edge \('a', 'b'\), is missing",
+        ),
+        ({"weight": pd.array([4, 3, None, 1, 2])}, "row 2 of column 'weight', the weight of edge"),
+        ({"weight": [*"abcde"]}, "column 'weight' has values of type .*; weights must be bool"),
+        ({"weight": pd.to_datetime([0] * 5)}, "column 'weight' has values of type datetime64"),
+        ({"weight": [[1], [2], [3], [4], [5]]}, "column 'weight' has values of type object"),
+    ],
+)
+def test_bad_columns(door: Door, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidGraphError, match=message):
+        door(frame(**changes))
+
+
+@either_door
+@pytest.mark.parametrize("ids", [[[1]] * 5, [{"a": 1}] * 5])
+def test_ids_that_cannot_be_hashed(door: Door, ids: list[Any]) -> None:
+    with pytest.raises(InvalidGraphError, match=r"cannot be hashed|ids must be"):
+        door(frame(source=ids))
+
+
+@either_door
+def test_columns_that_are_not_there(door: Door) -> None:
+    with pytest.raises(InvalidGraphError, match="no column 'source' among 'target', 'weight'"):
+        door(frame().drop(columns="source"))
+    with pytest.raises(InvalidGraphError, match=r"no column 'weight'.*weight=None"):
+        door(frame().drop(columns="weight"))
+
+
+def test_a_column_that_is_there_twice() -> None:
+    twice = frame().set_axis(["source", "target", "target"], axis=1)
+    with pytest.raises(InvalidGraphError, match="2 columns 'target'"):
+        Graph.from_pandas(twice)
+    table = pa.Table.from_arrays(
+        [pa.array([1]), pa.array([2]), pa.array([2])], ["source", "a", "a"]
+    )
+    with pytest.raises(InvalidGraphError, match="2 columns 'a'"):
+        Graph.from_arrow(table, target="a")
+
+
+def test_unsigned_ids_beyond_64_bits_of_sign() -> None:
+    with pytest.raises(InvalidGraphError, match=f"an id is {2**64 - 1}; .*below 2\\*\\*63"):
+        of_frame(frame(source=np.full(5, 2**64 - 1, np.uint64), target=np.arange(5)))
+
+
+def test_each_door_tells_of_the_other() -> None:
+    with pytest.raises(InvalidGraphError, match=r"was given Table.*from_arrow takes it"):
+        Graph.from_pandas(pa.Table.from_pandas(frame()))
+    with pytest.raises(InvalidGraphError, match="from_arrow was given ndarray; it takes an Arrow"):
+        Graph.from_arrow(np.zeros(3))
+    with pytest.raises(InvalidGraphError, match="the ChunkedArray is no table"):
+        Graph.from_arrow(pa.chunked_array([[1, 2]]))
+
+
+# ------------------------------------------------------------------------ other frames
+
+
+def test_polars_frames_come_in_by_arrow() -> None:
+    polars = pytest.importorskip("polars")
+    given = polars.DataFrame(ROWS)
+    assert clmst.kruskal(given) == clmst.kruskal(frame())
+    kinds = given.with_columns(polars.col("source").cast(polars.Categorical))
+    assert clmst.kruskal(kinds) == clmst.kruskal(frame())
+    with pytest.raises(InvalidGraphError, match="row 1 of column 'source' is missing"):
+        clmst.kruskal(polars.DataFrame({**ROWS, "source": ["a", None, "b", "c", "d"]}))
+    with pytest.raises(InvalidGraphError, match=r"the weight of edge \('a', 'c'\), is missing"):
+        clmst.kruskal(polars.DataFrame({**ROWS, "weight": [1.0, float("nan"), 2.0, 3.0, 4.0]}))
+
+
+def test_a_table_of_several_chunks() -> None:
+    """Dictionaries of chunks differ, which must not mix up names."""
+    whole = pa.Table.from_pandas(frame().astype({"source": "category", "target": "category"}))
+    parts = pa.concat_tables([pa.Table.from_pandas(frame().iloc[k : k + 2]) for k in (0, 2, 4)])
+    assert parts.column("source").num_chunks == 3
+    split = pa.table({name: parts[name].dictionary_encode() for name in ("source", "target")})
+    split = split.append_column("weight", parts["weight"])
+    assert clmst.kruskal(parts) == clmst.kruskal(whole) == clmst.kruskal(split)
