@@ -30,8 +30,8 @@ def graph_of_pandas(frame: Any, source: Hashable, target: Hashable, weight: Hash
             f"from_pandas was given {type(frame).__name__}; it takes a pandas.DataFrame{other}"
         )
     columns = list(frame.columns)
-    ends = [_ids_of_series(_column(frame, columns, name), name) for name in (source, target)]
-    numbered = number(*ends, pandas.factorize)
+    u, v = (_ids_of_series(_column(frame, columns, name), name) for name in (source, target))
+    numbered = number(u, v, pandas.factorize)
     weights = None
     if weight is not None:
         series = _column(frame, columns, weight)
@@ -58,8 +58,8 @@ def graph_of_arrow(table: Any, source: str, target: str, weight: str | None) -> 
             f"the {type(table).__name__} is no table ({shown(str(error))}); it must have columns"
         ) from error
     columns = own.column_names
-    ends = [_ids_of_arrow(pyarrow, _column(own, columns, name), name) for name in (source, target)]
-    numbered = number(*ends, partial(_factorize_arrow, pyarrow))
+    u, v = (_ids_of_arrow(pyarrow, _column(own, columns, name), name) for name in (source, target))
+    numbered = number(u, v, partial(_factorize_arrow, pyarrow))
     weights = None
     if weight is not None:
         column = _column(own, columns, weight)
