@@ -129,7 +129,8 @@ def _solve(matrix: Any) -> Parts:
             if stored is not None:
                 return _upper_entries(minimum_spanning_forest(stored))
             graph = Graph.from_scipy(matrix)
-            if matrix.data.dtype != np.float64 and not matrix.has_canonical_format:
+            is_converted = matrix.data.dtype != np.float64 and _scipy_sums_duplicates()
+            if is_converted and not matrix.has_canonical_format:
                 matrix = _summed(matrix)
                 graph = Graph.from_scipy(matrix)
             if graph.edge_ids is None:
@@ -141,15 +142,20 @@ def _solve(matrix: Any) -> Parts:
 
 
 def _summed(matrix: Any) -> Any:
-    """Return a checked CSR with sorted rows, duplicate entries summed.
-
-    SciPy's function does so when it converts data to float64; float64 data it takes as they are.
-    """
-    copy = matrix.copy()  # SciPy's conversion may change what it converts
+    """Return a checked CSR with sorted rows, duplicate entries summed."""
+    copy = matrix.copy()  # SciPy's conversions may change what they convert
     if copy.data.dtype.kind in "iu" and copy.data.dtype.itemsize == 8:
         copy.sum_duplicates()  # float64 might round them
         return copy
     return copy.astype(np.float64)
+
+
+@cache
+def _scipy_sums_duplicates() -> bool:
+    """Return whether SciPy's function sums duplicates when it converts a CSR to float64."""
+    twice = np.array([0, 2, 2], np.int32)
+    pair = sparse.csr_array((np.ones(2, np.int32), np.ones(2, np.int32), twice), shape=(2, 2))
+    return bool(scipys.minimum_spanning_tree(pair).data[0] == 2)
 
 
 def _in_order_of_entries(graph: Graph) -> Graph:
