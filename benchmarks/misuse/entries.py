@@ -262,6 +262,13 @@ def _use_options(world: World, kind: type, algorithm: str) -> Callable[..., Any]
 
 def _files() -> Iterator[tuple[str, Callable[[World], Call]]]:
     yield "read_graph", lambda w: (clmst.read_graph, {"path": w.graph_file, "format": None})
+    yield (
+        "read_graph, columns",
+        lambda w: (
+            clmst.read_graph,
+            {"path": _table_of(w), "format": "csv", "columns": ("source", "target", "weight")},
+        ),
+    )
     yield "read_points", lambda w: (clmst.read_points, {"path": w.points_file, "format": None})
     yield (
         "read_forest",
@@ -292,6 +299,12 @@ def _files() -> Iterator[tuple[str, Callable[[World], Call]]]:
                 Path(f"written.{suffix}"),
             ),
         )
+
+
+def _table_of(world: World) -> str:
+    """Return the name of a CSV file, which is written anew."""
+    clmst.write_graph(world.graph, "table.csv")
+    return "table.csv"
 
 
 def _repeated() -> Iterator[tuple[str, Callable[[World], Call]]]:

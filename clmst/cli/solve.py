@@ -68,8 +68,8 @@ _STDOUT = Path("-")
     "outputs",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="Write the forest: an edge list, .mtx, .npz, or a summary as .json; - writes an edge "
-    "list to stdout. May be repeated.",
+    help="Write the forest: an edge list, .csv, .mtx, .npz, or a summary as .json; - writes an "
+    "edge list to stdout. May be repeated.",
 )
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw the forest: .png, .svg, .pdf.")
 @click.option("--profile", is_flag=True, help="Time every kernel.")

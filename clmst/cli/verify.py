@@ -41,8 +41,8 @@ def verify(
 ) -> None:
     """Check that FOREST is the minimum spanning forest of GRAPH.
 
-    FOREST is what `clmst solve --output` wrote: an edge list, .mtx or .npz. The check runs on the
-    host and shares nothing with the algorithms. The exit status is 1 if the forest is wrong.
+    FOREST is what `clmst solve --output` wrote: an edge list, .csv, .mtx or .npz. The check runs on
+    the host and shares nothing with the algorithms. The exit status is 1 if the forest is wrong.
     """
     from clmst.core.verify import Verification
     from clmst.io import read_forest, read_graph

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,14 @@ def graph_of_pandas(frame: Any, source: Hashable, target: Hashable, weight: Hash
         raise InvalidGraphError(
             f"from_pandas was given {type(frame).__name__}; it takes a pandas.DataFrame{other}"
         )
+    return numbered_frame(frame, source, target, weight).graph()
+
+
+def numbered_frame(
+    frame: Any, source: Hashable, target: Hashable, weight: Hashable
+) -> NumberedEdges:
+    """Return the edges of a pandas.DataFrame."""
+    pandas = optional_import("pandas", extra=_EXTRA)
     columns = list(frame.columns)
     u, v = (_ids_of_series(_column(frame, columns, name), name) for name in (source, target))
     numbered = number(u, v, pandas.factorize)
@@ -38,7 +47,7 @@ def graph_of_pandas(frame: Any, source: Hashable, target: Hashable, weight: Hash
         missing = series.isna().to_numpy()
         _refuse_missing_weight(missing, numbered, weight)
         weights = _numeric(series.to_numpy(), weight)
-    return _graph(numbered, weights)
+    return NumberedEdges.of(numbered, weights)
 
 
 def graph_of_arrow(table: Any, source: str, target: str, weight: str | None) -> Graph:
@@ -57,7 +66,13 @@ def graph_of_arrow(table: Any, source: str, target: str, weight: str | None) -> 
         raise InvalidGraphError(
             f"the {type(table).__name__} is no table ({shown(str(error))}); it must have columns"
         ) from error
-    columns = own.column_names
+    return numbered_table(own, source, target, weight).graph()
+
+
+def numbered_table(table: Any, source: str, target: str, weight: str | None) -> NumberedEdges:
+    """Return the edges of a pyarrow.Table."""
+    pyarrow = optional_import("pyarrow", extra=_EXTRA)
+    own, columns = table, table.column_names
     u, v = (_ids_of_arrow(pyarrow, _column(own, columns, name), name) for name in (source, target))
     numbered = number(u, v, partial(_factorize_arrow, pyarrow))
     weights = None
@@ -69,14 +84,51 @@ def graph_of_arrow(table: Any, source: str, target: str, weight: str | None) -> 
         nan = first_nan(weights)
         if nan is not None:
             _refuse_missing_weight(np.isnan(weights), numbered, weight)
-    return _graph(numbered, weights)
+    return NumberedEdges.of(numbered, weights)
 
 
-def _graph(ends: NumberedEnds, weights: Array | None) -> Graph:
-    from clmst.core.graph import Graph
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NumberedEdges:
+    """Edges whose vertices are numbered.
 
-    graph = Graph.from_edges(ends.u, ends.v, weights, n_vertices=ends.n_vertices)
-    return graph.replace_unchecked(vertex_labels=ends.labels)
+    Attributes
+    ----------
+    u, v : ndarray of int, shape (m,)
+    n_vertices : int
+    labels : ndarray, shape (n_vertices,), or None
+        The name of each vertex; None if it is its number.
+    weights : ndarray, shape (m,), or None
+        None if all are 1.
+    """
+
+    u: Array
+    v: Array
+    n_vertices: int
+    labels: Array | None
+    weights: Array | None
+
+    @classmethod
+    def of(cls, ends: NumberedEnds, weights: Array | None) -> NumberedEdges:
+        """Put weights to the ends of edges."""
+        return cls(
+            u=ends.u, v=ends.v, n_vertices=ends.n_vertices, labels=ends.labels, weights=weights
+        )
+
+    def graph(self) -> Graph:
+        """Return the graph of all edges."""
+        from clmst.core.graph import Graph
+
+        graph = Graph.from_edges(self.u, self.v, self.weights, n_vertices=self.n_vertices)
+        return graph.replace_unchecked(vertex_labels=self.labels)
+
+    def merged(self) -> Graph:
+        """Return the graph of a file: of parallel edges the lightest, its labels a tuple."""
+        from clmst.core.graph import Graph
+
+        n = self.n_vertices
+        graph = Graph.from_edges(self.u, self.v, self.weights, n_vertices=n, merge_parallel=True)
+        labels = None if self.labels is None else tuple(self.labels.tolist())
+        return graph.replace_unchecked(vertex_labels=labels)
 
 
 def _column(frame: Any, columns: list[Any], name: Hashable) -> Any:

@@ -10,6 +10,7 @@ read, and written, as one, with the least of their weights.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.points import Points
 from clmst.io import files, registry
+from clmst.io.columns import check_columns
 from clmst.io.forest_edges import ForestEdges, attach
 from clmst.io.registry import FORMATS, Format
 
@@ -35,7 +37,12 @@ __all__ = [
 ]
 
 
-def read_graph(path: str | Path, *, format: str | None = None) -> Graph:  # noqa: A002
+def read_graph(
+    path: str | Path,
+    *,
+    format: str | None = None,  # noqa: A002
+    columns: Sequence[str] | None = None,
+) -> Graph:
     """Read a graph.
 
     Parameters
@@ -44,14 +51,18 @@ def read_graph(path: str | Path, *, format: str | None = None) -> Graph:  # noqa
         A file; compressed if its name ends in ``.gz``.
     format : str, optional
         The name of one of :data:`FORMATS`; by default the suffix of `path` decides.
+    columns : sequence of str, optional
+        Of a CSV file with a header row, or a Parquet file: the names of two columns with the edges'
+        ends, and of one with weights, which are 1 where it is left out. By default ``("source",
+        "target", "weight")`` where there are such, else all columns of a table of two or three.
 
     Returns
     -------
     Graph
         Weights are int64, or float64 if one is no integer; binary formats keep their own dtype,
         and missing weights are 1 in uint8. Edge ids are positions in the file: lines that hold
-        edges, or slots of a matrix. `vertex_labels` are the numbers of an edge list that are not
-        0 .. n - 1.
+        edges, rows of a table, or slots of a matrix. `vertex_labels` are the numbers of an edge
+        list or table that are not 0 .. n - 1, or the names that a table has.
 
     Raises
     ------
@@ -70,7 +81,12 @@ def read_graph(path: str | Path, *, format: str | None = None) -> Graph:  # noqa
     chosen = registry.find(path, format)
     if chosen.reader is None:
         raise registry.cannot(chosen, "hold a graph", lambda each: each.reader)
+    columns = check_columns(columns)
+    if columns is not None and chosen.table_reader is None:
+        raise registry.cannot(chosen, "name columns", lambda each: each.table_reader)
     with files.reading(path) as source:
+        if chosen.table_reader is not None:
+            return chosen.table_reader(source, columns)
         return chosen.reader(source)
 
 
@@ -117,8 +133,8 @@ def write_graph(
     """Write a graph, so that reading the file gives the same vertices, edges and weights.
 
     Of parallel edges the lightest is written; self-loops are not. Vertices are written as numbers;
-    only edge lists keep labels, if these are integers. An existing file is replaced only after all
-    is written.
+    only edge lists and CSV keep labels, if these are integers, and CSV if these are strings. An
+    existing file is replaced only after all is written.
 
     Parameters
     ----------
@@ -157,8 +173,8 @@ def write_forest(forest: Forest, path: str | Path, *, format: str | None = None)
         Compressed if its name ends in ``.gz``. An existing file is replaced only after all is
         written.
     format : str, optional
-        ``edge-list``, ``matrix-market``, ``npz`` or ``json``; the suffix of `path` decides when
-        left out.
+        ``csv``, ``edge-list``, ``matrix-market``, ``npz`` or ``json``; the suffix of `path` decides
+        when left out. CSV does not say whether the forest is a maximum.
 
     Raises
     ------

@@ -23,15 +23,15 @@ class ForestEdges:
     ----------
     n_vertices : int or None
         Number of vertices of the forest's graph, if the file has it.
-    u, v : ndarray of int, shape (k,)
-        Endpoints, in any order.
+    u, v : ndarray of int, or of object, shape (k,)
+        Endpoints, in any order; objects are labels.
     weights : ndarray, shape (k,), or None
     edge_ids : ndarray of int, shape (k,), or None
         Positions in the input that the graph was made of.
     maximum : bool
         Whether it is a maximum spanning forest by the file.
     are_labels : bool
-        Whether `u` and `v` are integer labels of the graph's vertices.
+        Whether `u` and `v` are labels of the graph's vertices.
     """
 
     n_vertices: int | None
@@ -119,9 +119,13 @@ def _vertices(listed: ForestEdges, graph: Graph) -> tuple[Array, Array]:
         raise InvalidForestError(
             f"the forest has {listed.n_vertices} vertices but the graph has {n}; they must be equal"
         )
-    ends = np.stack([listed.u, listed.v]).astype(np.int64)
+    ends = np.stack([listed.u, listed.v])
+    named = ends.dtype == object
+    ends = ends if named else ends.astype(np.int64)
     labels = integer_labels(graph.vertex_labels) if listed.are_labels else None
-    if labels is None:
+    if named:
+        vertices, exist = _look_up_names(graph.vertex_labels, ends)
+    elif labels is None:
         vertices, exist = ends, (ends >= 0) & (ends < n)
     else:
         vertices, exist = _look_up(labels, ends)
@@ -132,6 +136,14 @@ def _vertices(listed: ForestEdges, graph: Graph) -> tuple[Array, Array]:
             "the graph has no such vertex"
         )
     return vertices.min(axis=0), vertices.max(axis=0)
+
+
+def _look_up_names(labels: Sequence[Hashable] | None, wanted: Array) -> tuple[Array, Array]:
+    """Return the vertex of each wanted label, and whether it exists."""
+    known = {label: vertex for vertex, label in enumerate(() if labels is None else labels)}
+    found = [known.get(name, -1) for name in wanted.ravel().tolist()]
+    vertices = np.array(found, np.int64).reshape(wanted.shape)
+    return vertices, vertices >= 0
 
 
 def _look_up(values: Array, wanted: Array) -> tuple[Array, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
@@ -13,12 +13,25 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.points import Points
-from clmst.io import dimacs, ecl, edge_list, matrix_market, metis, npz, steinlib, summary, tsplib
+from clmst.io import (
+    csv_table,
+    dimacs,
+    ecl,
+    edge_list,
+    matrix_market,
+    metis,
+    npz,
+    parquet,
+    steinlib,
+    summary,
+    tsplib,
+)
 from clmst.io.files import SourceFile, is_compressed
 from clmst.io.forest_edges import ForestEdges
 
 Reader: TypeAlias = Callable[[SourceFile], Graph]
 Writer: TypeAlias = Callable[[Graph, BinaryIO], None]
+TableReader: TypeAlias = Callable[[SourceFile, Sequence[str] | None], Graph]
 PointsReader: TypeAlias = Callable[[SourceFile], Points | DenseGraph]
 ForestReader: TypeAlias = Callable[[SourceFile], ForestEdges]
 ForestWriter: TypeAlias = Callable[[Forest, BinaryIO], None]
@@ -36,8 +49,8 @@ class Format:
         Its suffixes, in lower case; each also with ``.gz`` after it.
     description : str
         One line.
-    reader, writer, points_reader, forest_reader, forest_writer : callable or None
-        None if the format does not have it.
+    reader, writer, points_reader, forest_reader, forest_writer, table_reader : callable or None
+        The last one reads a graph from columns that are named. None if the format does not have it.
     """
 
     name: str
@@ -48,6 +61,7 @@ class Format:
     points_reader: PointsReader | None = None
     forest_reader: ForestReader | None = None
     forest_writer: ForestWriter | None = None
+    table_reader: TableReader | None = None
 
 
 FORMATS: tuple[Format, ...] = (
@@ -99,12 +113,29 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         name="edge-list",
-        suffixes=(".txt", ".csv", ".tsv", ".el", ".wel", ".edges"),
+        suffixes=(".txt", ".tsv", ".el", ".wel", ".edges"),
         description="text: u v [weight], from 0, between spaces, tabs or commas",
         reader=edge_list.read,
         writer=edge_list.write,
         forest_reader=edge_list.read_forest,
         forest_writer=edge_list.write_forest,
+    ),
+    Format(
+        name="csv",
+        suffixes=(".csv",),
+        description="CSV with a header row: source, target, weight; or an edge list",
+        reader=csv_table.read,
+        writer=csv_table.write,
+        forest_reader=csv_table.read_forest,
+        forest_writer=csv_table.write_forest,
+        table_reader=csv_table.read,
+    ),
+    Format(
+        name="parquet",
+        suffixes=(".parquet",),
+        description="Parquet: columns source, target, weight",
+        reader=parquet.read,
+        table_reader=parquet.read,
     ),
     Format(
         name="tsplib",

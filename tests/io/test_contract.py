@@ -24,6 +24,8 @@ from tests.io.files import FORMAT_OF, GRAPH_FORMATS, lightest, weight_by_edge, w
 from tests.strategies import LAYOUTS, EdgeArrays, Layout, edge_arrays
 
 every_format = pytest.mark.parametrize("chosen", GRAPH_FORMATS, ids=lambda each: each.name)
+# CSV has no place for counts, so nobody can see that rows are missing.
+COUNTED = [each for each in GRAPH_FORMATS if each.name != "csv"]
 either_way = pytest.mark.parametrize("end", ["", ".gz"], ids=["plain", "gz"])
 
 ROADS = EdgeArrays(
@@ -110,7 +112,7 @@ def test_the_name_of_a_format_overrules_the_suffix(tmp_path: Path, chosen: Forma
 # ------------------------------------------------------------------------ bad input
 
 
-@every_format
+@pytest.mark.parametrize("chosen", COUNTED, ids=lambda each: each.name)
 @either_way
 @pytest.mark.parametrize("kept", [0.02, 0.2, 0.5, 0.8, 0.95])
 def test_a_truncated_file_is_refused(tmp_path: Path, chosen: Format, end: str, kept: float) -> None:
@@ -154,7 +156,8 @@ def test_a_compressed_file_without_gz_is_refused(tmp_path: Path, chosen: Format)
     [
         pytest.param(label, content, id=f"{content.name} called {label.suffixes[0]}")
         for label, content in permutations(GRAPH_FORMATS, 2)
-        if (label.name, content.name) != ("dimacs", "steinlib")  # both are called .gr
+        # Both are called .gr; an edge list may be called .csv.
+        if (label.name, content.name) not in {("dimacs", "steinlib"), ("csv", "edge-list")}
     ],
 )
 def test_a_mislabelled_file_is_refused(tmp_path: Path, label: Format, content: Format) -> None:

@@ -108,7 +108,7 @@ def test_lines_may_span_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     ],
 )
 def test_bad_files_are_refused(tmp_path: Path, text: str, message: str) -> None:
-    refuses(tmp_path, ".csv", text, message)
+    refuses(tmp_path, ".txt", text, message)
 
 
 @pytest.mark.parametrize(
