@@ -11,6 +11,12 @@ import numpy as np
 
 from clmst.core.arguments import check_text, has, shown
 from clmst.core.errors import ClmstError, InvalidGraphError
+from clmst.core.networkx_edges import (
+    attribute_values,
+    exact_array,
+    list_edges,
+    stores_its_edges,
+)
 from clmst.core.weight_keys import Array, as_weights
 
 
@@ -49,6 +55,17 @@ def _edge_arrays(G: Any, weight: str | None) -> LabelledEdges:
             "the NetworkX graph is directed; a spanning forest needs an undirected one "
             "(G.to_undirected() makes it)"
         )
+    if stores_its_edges(G):
+        edges = list_edges(G)
+        values = [1] * edges.n_edges if weight is None else attribute_values(edges, weight)
+        w = exact_array(values)
+        if w is not None:
+            return LabelledEdges(labels=edges.labels, u=edges.u, v=edges.v, w=w)
+    return _one_by_one(G, weight)
+
+
+def _one_by_one(G: Any, weight: str | None) -> LabelledEdges:
+    """Read whatever has the methods of a graph, or weights that need a look at each."""
     labels = list(G.nodes)
     number = {label: k for k, label in enumerate(labels)}
     entries = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,6 +53,20 @@ class ListedEdges:
         if self.keys is None:
             return list(values)
         return list(chain.from_iterable(map(dict.values, _as_dicts(list(values)))))
+
+
+def stores_its_edges(G: Any) -> bool:
+    """Return whether a graph is one of NetworkX that has exactly the edges that it stores.
+
+    A subclass may list others: those that are absent, say.
+    """
+    nx = sys.modules.get("networkx")
+    if nx is None or not isinstance(G, nx.Graph):
+        return False
+    base = (nx.Graph, nx.MultiGraph, nx.DiGraph, nx.MultiDiGraph)
+    kind = base[2 * G.is_directed() + G.is_multigraph()]
+    names = ("adj", "adjacency", "degree", "edges", "neighbors", "nodes")
+    return all(getattr(type(G), name, None) is getattr(kind, name) for name in names)
 
 
 def list_edges(G: Any) -> ListedEdges:

@@ -15,7 +15,7 @@ import numpy as np
 from clmst import api
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
-from clmst.core.networkx_edges import list_slots
+from clmst.core.networkx_edges import list_slots, stores_its_edges
 from clmst.interop.networkx_graph import ConvertedGraph, convert_from_nx, convert_to_nx
 from clmst.interop.networkx_weights import WeightedEdges
 from clmst.runtime.discovery import get_device
@@ -55,7 +55,7 @@ class SelfLoopError(InvalidGraphError, nx.NetworkXNotImplemented):  # type: igno
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """Return True, or why the result would not be what NetworkX gives."""
     G = _argument("G", 0, args, kwargs, None)
-    if _has_rows_of_its_own(G):
+    if not (isinstance(G, ConvertedGraph) or stores_its_edges(G)):
         return f"the class {type(G).__name__} has its own way to list neighbours"
     if name not in _POSITIONS:
         return True
@@ -87,18 +87,6 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     except ClmstError as error:
         return str(error)
     return True
-
-
-def _has_rows_of_its_own(G: Any) -> bool:
-    """Return whether what a graph stores may not be what it says: as a graph of what is absent."""
-    if isinstance(G, ConvertedGraph):
-        return False
-    directed, multi = G.is_directed(), G.is_multigraph()
-    base = (nx.Graph, nx.MultiGraph, nx.DiGraph, nx.MultiDiGraph)[2 * directed + multi]
-    return any(
-        getattr(type(G), name, None) is not getattr(base, name)
-        for name in ("adj", "adjacency", "degree", "edges", "neighbors", "nodes")
-    )
 
 
 def _argument(

@@ -281,6 +281,17 @@ def test_from_networkx_multigraph_keeps_parallel_edges_and_loops_out() -> None:
     assert triples(Graph.from_networkx(G, weight=None)) == [(0, 1, 1), (0, 1, 1), (1, 2, 1)]
 
 
+def test_from_networkx_takes_what_a_graph_says_rather_than_what_it_stores() -> None:
+    class Absent(nx.Graph):  # type: ignore[misc]
+        """A graph of the edges that are not stored."""
+
+        @property
+        def edges(self) -> Any:
+            return nx.complement(nx.Graph(self._adj)).edges
+
+    assert triples(Graph.from_networkx(Absent([(0, 1), (1, 2)]))) == [(0, 2, 1)]
+
+
 def test_from_networkx_empty() -> None:
     assert Graph.from_networkx(nx.Graph()).n_vertices == 0
     assert Graph.from_networkx(nx.empty_graph(4)).n_vertices == 4
