@@ -13,7 +13,6 @@ from clmst.core.arguments import check_text, has, shown
 from clmst.core.errors import ClmstError, InvalidGraphError
 from clmst.core.networkx_edges import (
     attribute_values,
-    exact_array,
     list_edges,
     stores_its_edges,
 )
@@ -57,8 +56,10 @@ def _edge_arrays(G: Any, weight: str | None) -> LabelledEdges:
         )
     if stores_its_edges(G):
         edges = list_edges(G)
-        values = [1] * edges.n_edges if weight is None else attribute_values(edges, weight)
-        w = exact_array(values)
+        if weight is None:
+            w: Array | None = np.ones(edges.n_edges, np.int64)
+        else:
+            _, w = attribute_values(edges, weight)
         if w is not None:
             return LabelledEdges(labels=edges.labels, u=edges.u, v=edges.v, w=w)
     return _one_by_one(G, weight)

@@ -48,7 +48,7 @@ class ConvertedGraph:
             return cls(
                 kind=G.__class__,
                 attributes=dict(G.graph),
-                nodes=dict(G.nodes.items()),
+                nodes=dict(G.nodes(data=True)),
                 edges=list_edges(G),
             )
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from clmst import api
 from clmst.core.graph import Graph
-from clmst.core.networkx_edges import ListedEdges, attribute_values, exact_array
+from clmst.core.networkx_edges import ListedEdges, attribute_values
 from clmst.core.weight_keys import Array, first_nan
 
 
@@ -42,8 +42,8 @@ class WeightedEdges:
     @classmethod
     def of(cls, edges: ListedEdges, weight: Any) -> WeightedEdges:
         """Take the attribute `weight` of each edge, 1 where an edge lacks it."""
-        values = attribute_values(edges, weight)
-        return cls(edges=edges, values=values, array=exact_array(values))
+        values, array = attribute_values(edges, weight)
+        return cls(edges=edges, values=values, array=array)
 
     @cached_property
     def nans(self) -> Array:

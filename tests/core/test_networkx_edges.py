@@ -62,8 +62,27 @@ def test_an_arc_has_one_slot() -> None:
 
 def test_attributes_that_are_missing_are_1() -> None:
     G = nx.Graph([(0, 1, {"weight": 5}), (1, 2)])
-    assert attribute_values(list_edges(G), "weight") == [5, 1]
-    assert attribute_values(list_edges(G), None) == [1, 1]
+    assert attribute_values(list_edges(G), "weight")[0] == [5, 1]
+    assert attribute_values(list_edges(G), None)[0] == [1, 1]
+
+
+@pytest.mark.parametrize("last", [7, 7.5, 2**60, 2**70, True, np.int8(7), math.nan])
+def test_attributes_of_more_than_one_block(last: Any) -> None:
+    """Blocks of one dtype are put together; else all numbers are looked at together."""
+    G = nx.path_graph(3001)
+    for k, (_, _, data) in enumerate(G.edges(data=True)):
+        data["weight"] = k if k < 2990 else last
+    edges = list_edges(G)
+    expected = [data["weight"] for *_, data in G.edges(data=True)]
+    for _ in range(2):  # from the rows, then from what was kept
+        values, array = attribute_values(edges, "weight")
+        assert all(x is y for x, y in zip(values, expected, strict=True))
+        whole = exact_array(expected)
+        assert (array is None) == (whole is None)
+        if array is not None and whole is not None:
+            assert array.dtype == whole.dtype
+            np.testing.assert_array_equal(array, whole)
+    assert all(x is y for x, (*_, y) in zip(edges.data, G.edges(data=True), strict=True))
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:Note. conversions to backend gra
 
 TREES = ("minimum_spanning_tree", "maximum_spanning_tree")
 EDGES = ("minimum_spanning_edges", "maximum_spanning_edges")
-HAS_CACHE = hasattr(nx, "config") and "cache_converted_graphs" in nx.config
+HAS_DEVICE = hasattr(nx, "config")  # from NetworkX 3.3 on
+HAS_PRIORITIES = HAS_DEVICE and "fallback_to_nx" in nx.config  # from 3.4 on, with a cache
 
 WEIGHTS: dict[str, list[Any]] = {
     "few integers": [0, 1, 2],
@@ -64,7 +65,7 @@ def registered() -> None:
 @pytest.fixture
 def priority(registered: None) -> Iterator[Any]:
     """Let a test change NetworkX's settings."""
-    if not HAS_CACHE:
+    if not HAS_PRIORITIES:
         pytest.skip("this NetworkX has no settings")
     before = copy.deepcopy(dict(nx.config.backend_priority))
     yield nx.config.backend_priority
@@ -291,7 +292,7 @@ def test_a_device_can_be_named(any_device: Device) -> None:
 
 
 def test_the_device_of_the_settings(registered: None) -> None:
-    if not HAS_CACHE:
+    if not HAS_DEVICE:
         pytest.skip("this NetworkX has no settings")
     G = graph_of(6, [1, 2])
     nx.config.backends.clmst.device = "no such thing"
@@ -400,7 +401,7 @@ def test_conversion_and_back(kind: Any) -> None:
 @pytest.mark.usefixtures("registered")
 def test_conversions_are_cached_and_dropped(monkeypatch: Any) -> None:
     """NetworkX keeps what was converted until a method of the graph changes it."""
-    if not HAS_CACHE:
+    if not HAS_PRIORITIES:
         pytest.skip("this NetworkX caches no conversion")
     made = []
     convert = backend.convert_from_nx
