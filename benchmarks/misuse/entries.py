@@ -91,6 +91,15 @@ def _graphs() -> Iterator[tuple[str, Callable[[World], Call]]]:
             {"G": w.forest.to_networkx(), "weight": "weight"},
         ),
     )
+    columns = {"source": "source", "target": "target", "weight": "weight"}
+    yield (
+        "Graph.from_pandas",
+        lambda w: (clmst.Graph.from_pandas, {"frame": w.forest.to_pandas(), **columns}),
+    )
+    yield (
+        "Graph.from_arrow",
+        lambda w: (clmst.Graph.from_arrow, {"table": w.forest.to_pandas(), **columns}),
+    )
     yield "Graph.read", lambda w: (clmst.Graph.read, {"path": w.graph_file, "format": None})
     for field in ("indptr", "indices", "weights", "is_symmetric", "edge_ids", "n_input",
                   "vertex_labels", "coordinates"):  # fmt: skip
@@ -129,6 +138,13 @@ def _use_replaced(world: World) -> Callable[..., Any]:
 def _results() -> Iterator[tuple[str, Callable[[World], Call]]]:
     yield "Forest", lambda w: (_use_forest(w), _fields_of(w.forest))
     yield "Forest.to_networkx", lambda w: (w.forest.to_networkx, {"weight": "weight"})
+    yield (
+        "Forest.to_pandas",
+        lambda w: (
+            w.forest.to_pandas,
+            {"source": "a", "target": "b", "weight": "c", "edge_id": "d"},
+        ),
+    )
     yield "Forest.path", lambda w: (w.forest.path, {"u": 0, "v": 1})
     yield "Forest.verify", lambda w: (w.forest.verify, {"graph": w.graph, "symmetrize": False})
     yield (
@@ -301,10 +317,11 @@ def _files() -> Iterator[tuple[str, Callable[[World], Call]]]:
         )
 
 
-def _table_of(world: World) -> str:
-    """Return the name of a CSV file, which is written anew."""
-    clmst.write_graph(world.graph, "table.csv")
-    return "table.csv"
+def _table_of(world: World) -> Path:
+    """Return a CSV file, which is written anew."""
+    path = Path(world.graph_file).with_name("table.csv")
+    clmst.write_graph(world.graph, path)
+    return path
 
 
 def _repeated() -> Iterator[tuple[str, Callable[[World], Call]]]:

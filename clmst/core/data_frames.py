@@ -133,11 +133,17 @@ class NumberedEdges:
 
 def _column(frame: Any, columns: list[Any], name: Hashable) -> Any:
     """Return the one column of this name."""
-    count = columns.count(name)
+    try:
+        hash(name)
+        count = columns.count(name)
+    except Exception as error:
+        raise InvalidArgumentError(
+            f"a column is called {shown(name)}; source, target and weight must be names of columns"
+        ) from error
     if count != 1:
-        listed = ", ".join(repr(one) for one in columns[:20]) or "none"
+        listed = ", ".join(shown(one) for one in columns[:20]) or "none"
         raise InvalidGraphError(
-            f"there {'is no column' if count == 0 else f'are {count} columns'} {name!r} among "
+            f"there {'is no column' if count == 0 else f'are {count} columns'} {shown(name)} among "
             f"{listed}; source, target and weight must each name one (weight=None gives every "
             "edge the weight 1)"
         )

@@ -124,3 +124,17 @@ def test_a_forest_on_a_device_is_shown_in_one_line(any_device: object) -> None:
         f"DeviceForest(minimum, n_vertices={found.graph.n_vertices}, n_edges={found.n_edges}, "
     )
     assert len(repr(found)) < 200
+
+
+def test_scipy_18494_raft_2706_networkit_1068_the_same_tree_and_which_it_is(
+    any_device: object,
+) -> None:
+    """Equal weights have one answer, however often it is asked for; it says which tree it is."""
+    graph = clmst.Graph.from_edges([0, 0, 0, 1, 1, 2], [1, 2, 3, 2, 3, 3], [5, 5, 5, 5, 5, 5])
+    for solve in (clmst.minimum_spanning_forest, clmst.maximum_spanning_forest):
+        found = {solve(graph, device=any_device) for _ in range(5)}
+        assert len(found) == 1
+        (one,) = found
+        assert one.edge_ids.tolist() == [0, 1, 2]
+        assert one.maximum == (solve is clmst.maximum_spanning_forest)
+        assert ("maximum" if one.maximum else "minimum") in repr(one)
