@@ -1,13 +1,15 @@
 """Time ``clmst.csgraph.minimum_spanning_tree`` beside SciPy's, on the same matrices, in one run.
 
-    python -m benchmarks.csgraph internet grid20 random-1000-d10 [--clock cpu] [--repetitions 5]
+    python -m benchmarks.csgraph internet grid20 random-1250-d8 [--clock cpu] [--repetitions 5]
+    python -m benchmarks.csgraph --points 300 1000
 
 Graphs are named as for ``clmst bench``; without names they are the six of its group "small". Each
 is timed in five forms: symmetric; its upper triangle, which SciPy solves fastest; that with random
 doubles, which no 32 bits hold; and with two weights for each pair, small integers or random
-doubles. Both functions take turns, from matrix to matrix. Their results must be the same, array by
-array, in every turn. `--clock cpu` takes the processor time of all threads, for a machine that
-others use. The table goes to standard output as Markdown.
+doubles. `--points` times the matrices of distances between so many points, as plain arrays. Both
+functions take turns, from matrix to matrix. Their results must be the same, array by array, in
+every turn. `--clock cpu` takes the processor time of all threads, for a machine that others use.
+The table goes to standard output as Markdown.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph as scipys
+from scipy.spatial.distance import pdist, squareform
 
 import clmst
 from clmst.bench import inputs
@@ -78,28 +81,40 @@ def compare(matrix: Any, *, repetitions: int, clock: str) -> tuple[float, float]
     return ours.median, theirs.median
 
 
+def _chosen(given: argparse.Namespace, device: clmst.Device) -> Iterator[tuple[str, str, Any]]:
+    """Yield (graph, form, matrix) of what is asked for."""
+    if given.graphs or not given.points:
+        chosen, _ = inputs.choose(given.graphs, device, cache_folder() / "graphs")
+        for one in chosen:
+            for form, matrix in matrices(one.load(), given.forms):
+                yield one.name, form, matrix
+    for n in given.points:
+        points = np.random.default_rng(0).random((n, 3))
+        yield f"{n} points", "distances", squareform(pdist(points))
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("graphs", nargs="*")
+    parser.add_argument("--points", type=int, nargs="*", default=[])
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--forms", nargs="+", choices=FORMS, default=FORMS)
     parser.add_argument("--clock", choices=sorted(CLOCKS), default="wall")
     given = parser.parse_args(arguments)
     device = clmst.get_device()
-    chosen, _ = inputs.choose(given.graphs, device, cache_folder() / "graphs")
     print(f"{device.description}, driver {device.driver}, {given.clock} time\n")
     print("| graph | matrix | entries | clmst ms | SciPy ms | ratio |\n|---|---|--:|--:|--:|--:|")
     ratios: dict[str, list[float]] = {}
-    for one in chosen:
-        for form, matrix in matrices(one.load(), given.forms):
-            ours, theirs = compare(matrix, repetitions=given.repetitions, clock=given.clock)
-            ratios.setdefault(form, []).append(theirs / ours)
-            print(
-                f"| {one.name} | {form} | {matrix.nnz:,} | {ours * 1e3:.2f} | {theirs * 1e3:.2f} "
-                f"| {theirs / ours:.2f} |",
-                flush=True,
-            )
+    for name, form, matrix in _chosen(given, device):
+        ours, theirs = compare(matrix, repetitions=given.repetitions, clock=given.clock)
+        ratios.setdefault(form, []).append(theirs / ours)
+        entries = matrix.size if isinstance(matrix, np.ndarray) else matrix.nnz
+        print(
+            f"| {name} | {form} | {entries:,} | {ours * 1e3:.2f} | {theirs * 1e3:.2f} "
+            f"| {theirs / ours:.2f} |",
+            flush=True,
+        )
     means = ", ".join(f"{form} {geometric_mean(values):.2f}" for form, values in ratios.items())
     print(f"\nGeometric means of the ratios: {means}.")
 
