@@ -97,9 +97,10 @@ def _argument(
 
 def _device(device: Any) -> Any:
     """Return the device that is meant: that of the call, else that of NetworkX's settings."""
-    if device is None and hasattr(nx, "config"):
-        return nx.config.backends.clmst.device
-    return device
+    if device is not None or not hasattr(nx, "config"):  # NetworkX 3.2 has no settings
+        return device
+    settings = nx.config.backends
+    return settings.clmst.device if "clmst" in settings else None  # there once it is installed
 
 
 # ----------------------------------------------------------------- spanning trees

@@ -194,7 +194,7 @@ def test_views_and_subclasses() -> None:
 
 
 def test_attributes_are_copies() -> None:
-    """Whoever changes the tree does not change the graph."""
+    """A change of the tree is no change of the graph."""
     G = graph_of(3, [1, 2])
     tree = backend.minimum_spanning_tree(G)
     u, v = next(iter(tree.edges))
