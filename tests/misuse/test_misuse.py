@@ -104,7 +104,7 @@ _LEFT_OUT = {
     "partition, flags": ("predicate",),
     "partition, predicate": ("flags",),
     "Graph.from_edges": ("relabel",),
-    "Device": ("_trusted",),
+    "Device": ("_trusted", "_optimised"),
 }
 
 
