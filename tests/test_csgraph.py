@@ -257,6 +257,24 @@ def test_scipy_18892_zero_weights_are_kept() -> None:
     assert tree.toarray().tolist() == scipys.minimum_spanning_tree(narrow(zero)).toarray().tolist()
 
 
+def test_duplicates_that_cancel_are_an_edge_of_weight_zero() -> None:
+    """As stored zeros are; where the installed SciPy does not sum, the lesser one is taken."""
+    arrays = (
+        np.array([1, -1], np.int32),
+        np.array([1, 1], np.int32),
+        np.array([0, 2, 2], np.int32),
+    )
+    tree = minimum_spanning_tree(sparse.csr_array(arrays, shape=(2, 2)))
+    assert tree.data.tolist() == ([0] if clmst.csgraph._scipy_sums_duplicates() else [-1])
+
+
+def test_arrays_that_are_lists_are_taken() -> None:
+    """Nothing stops a caller from putting lists into a matrix; Graph.from_scipy takes them."""
+    graph: Any = sparse.csr_array(np.array(TRIANGLE, float))
+    graph.indices, graph.indptr = graph.indices.tolist(), graph.indptr.tolist()
+    assert minimum_spanning_tree(graph).toarray().tolist() == [[0, 2, 0], [0, 0, 1], [0, 0, 0]]
+
+
 def test_zero_cells_of_a_masked_array_are_kept() -> None:
     tree = minimum_spanning_tree(np.ma.masked_equal([[9, 0, 9], [9, 9, 4], [9, 9, 9]], 9))
     assert (tree.indices.tolist(), tree.data.tolist()) == ([1, 2], [0, 4])
