@@ -51,7 +51,7 @@ def read_graph(
         A file; compressed if its name ends in ``.gz``.
     format : str, optional
         The name of one of :data:`FORMATS`; by default the suffix of `path` decides.
-    columns : sequence of str, optional
+    columns : list or tuple of str, optional
         Of a CSV file with a header row, or a Parquet file: the names of two columns with the edges'
         ends, and of one with weights, which are 1 where it is left out. By default ``("source",
         "target", "weight")`` where there are such, else all columns of a table of two or three.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from clmst.core.arguments import shown
 from clmst.core.errors import FileFormatError, InvalidArgumentError
@@ -23,11 +22,7 @@ def check_columns(columns: object) -> tuple[str, ...] | None:
     """Return the columns that a caller names, or raise unless they are two or three strings."""
     if columns is None:
         return None
-    given: Any = () if isinstance(columns, str) else columns
-    try:
-        names = tuple(given)
-    except Exception:
-        names = ()
+    names = tuple(columns) if isinstance(columns, list | tuple) else ()
     if len(names) not in (2, 3) or not all(isinstance(name, str) for name in names):
         raise InvalidArgumentError(
             f"columns are {shown(columns)}; they must be two or three names: of the source, the "

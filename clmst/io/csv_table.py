@@ -139,6 +139,7 @@ def _frame_edges(source: SourceFile, head: _Head, columns: Columns) -> NumberedE
             keep_default_na=False,
             na_values=[""],
             encoding="utf-8-sig",
+            **_exact_floats(pandas),
             low_memory=False,
         )
     except (ClmstError, MemoryError, EOFError):
@@ -154,6 +155,12 @@ def _frame_edges(source: SourceFile, head: _Head, columns: Columns) -> NumberedE
         )
     chosen = {name: frame[head.names.index(name)] for name in wanted}
     return numbered_frame(pandas.DataFrame(chosen), columns.source, columns.target, columns.weight)
+
+
+def _exact_floats(pandas: Any) -> dict[str, Any]:
+    """Return what makes pandas read the nearest float, as it does by default from 3.1 on."""
+    version = tuple(int(part) for part in pandas.__version__.split(".")[:2])
+    return {"float_precision": "round_trip"} if version < (3, 1) else {}
 
 
 # ---------------------------------------------------------------------------- writing

@@ -125,6 +125,14 @@ class TestWithPandas:
         with pytest.raises(clmst.InvalidForestError, match="the graph has no such vertex"):
             read_forest(tmp_path / "forest.csv", other)
 
+    def test_weights_are_the_floats_that_were_written(self, tmp_path: Path) -> None:
+        """A parser that is off by one digit would make another tree."""
+        weights = np.random.default_rng(1).random(300) * 10.0 ** np.arange(-150, 150)
+        graph = Graph.from_edges(np.arange(300), np.arange(1, 301), weights)
+        graph = graph.replace(vertex_labels=[f"v{k}" for k in range(301)])
+        write_graph(graph, tmp_path / "graph.csv")
+        assert np.array_equal(read_graph(tmp_path / "graph.csv").weights, weights)
+
     @pytest.mark.parametrize(
         ("text", "message"),
         [
