@@ -179,12 +179,12 @@ def _ids_of_arrow(pyarrow: Any, column: Any, name: Hashable) -> Ends:
         _refuse_missing_id(column.is_null().to_numpy(), name)
     if types.is_integer(kind):
         return np.asarray(column.to_numpy())
+    if not len(column):  # whose type says nothing
+        return np.zeros(0, np.int32)
     _refuse_fractions(types.is_floating(kind) or types.is_decimal(kind), kind, name)
     try:
         encoded = column if types.is_dictionary(kind) else column.dictionary_encode()
         whole = encoded.unify_dictionaries().combine_chunks()
-        if isinstance(whole, pyarrow.ChunkedArray):  # of no chunks
-            return np.zeros(0, np.int32)
         codes = whole.indices.to_numpy(zero_copy_only=False).astype(np.int32)
         return Names(codes=codes, distinct=whole.dictionary.to_pylist())
     except pyarrow.ArrowException as error:
@@ -227,6 +227,8 @@ def _refuse_fractions(are_fractions: bool, kind: object, name: Hashable) -> None
 
 def _numeric(values: Array, name: Hashable) -> Array:
     """Return a column of weights as an array of a supported dtype."""
+    if values.size == 0 and values.dtype.kind not in "biuf":  # the type of no rows says nothing
+        return np.zeros(0, np.uint8)
     if values.dtype.kind not in "biuf":
         raise InvalidGraphError(
             f"column {name!r} has values of type {values.dtype}; weights must be bool, int, uint "

@@ -170,6 +170,8 @@ def test_a_frame_without_rows(door: Door) -> None:
     graph = door(frame().iloc[:0])
     assert (graph.n_vertices, graph.n_edges) == (0, 0)
     assert len(clmst.kruskal(graph).to_pandas()) == 0
+    graph = door(pd.DataFrame({"source": [], "target": [], "weight": []}, dtype=object))
+    assert (graph.n_vertices, graph.n_edges) == (0, 0)
 
 
 # ------------------------------------------------------------------------------ weights
@@ -266,7 +268,7 @@ def test_each_door_tells_of_the_other() -> None:
         Graph.from_pandas(pa.Table.from_pandas(frame()))
     with pytest.raises(InvalidGraphError, match="from_arrow was given ndarray; it takes an Arrow"):
         Graph.from_arrow(np.zeros(3))
-    with pytest.raises(InvalidGraphError, match="the ChunkedArray is no table"):
+    with pytest.raises(InvalidGraphError, match=r"ChunkedArray.*table"):
         Graph.from_arrow(pa.chunked_array([[1, 2]]))
 
 
