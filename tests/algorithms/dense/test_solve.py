@@ -328,5 +328,7 @@ def test_options_of_others(any_device: Device) -> None:
 def test_what_is_no_matrix(any_device: Device) -> None:
     with pytest.raises(InvalidGraphError, match="the matrix is 2 x 3"):
         clmst.minimum_spanning_forest(np.ones((2, 3)), device=any_device)
-    with pytest.raises(InvalidGraphError, match="a list is no graph that clmst knows"):
-        clmst.minimum_spanning_forest([[0, 1], [1, 0]], device=any_device)
+    with pytest.raises(InvalidGraphError, match="a list must be a square matrix"):
+        clmst.minimum_spanning_forest([[0, 1, 2], [1, 0, 2]], device=any_device)
+    with pytest.raises(InvalidGraphError, match="a dict is no graph that clmst knows"):
+        clmst.minimum_spanning_forest({0: [1]}, device=any_device)
