@@ -6,7 +6,6 @@ python -m benchmarks.data_frames [EDGES]
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -16,13 +15,14 @@ import pandas as pd
 import pyarrow as pa
 
 from clmst import Graph
+from clmst.bench.harness import median_seconds
 from clmst.core.weight_keys import Array
 
 DEFAULT_EDGES = 2_000_000
 
 
 def main() -> None:
-    """Print the processor time of each kind."""
+    """Print the time of each kind."""
     m = int(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT_EDGES
     random = np.random.default_rng(0)
     far_apart = random.choice(10**9, m // 10, replace=False) + 10**9
@@ -48,13 +48,8 @@ def main() -> None:
 
 
 def report(name: str, make: Callable[[], Graph]) -> None:
-    """Print the least processor time of three."""
-    seconds = []
-    for _ in range(3):
-        began = time.process_time()
-        make()
-        seconds.append(time.process_time() - began)
-    print(f"{name:<30} {min(seconds):6.2f} s")
+    """Print the median time of five calls."""
+    print(f"{name:<30} {median_seconds(make, 5):6.2f} s")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 
 Each row is a random graph with weights that are random floats. The first call converts the graph;
 the next one finds it in NetworkX's cache. All three take turns, and results are compared before
-anything is timed. A time is the least of all rounds; garbage is collected before each.
+anything is timed. A time is the median of all rounds; garbage is collected before each.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ import gc
 import operator
 import random
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from time import perf_counter
 from typing import Any
 
 import click
 import networkx as nx
 from rich.console import Console
 from rich.table import Table
+
+from clmst.bench.harness import Contestant, Harness
 
 EDGES_PER_NODE = (50, 10, 2)
 # What is timed, and what tells whether two results are the same.
@@ -40,22 +41,28 @@ def random_graph(n: int, m: int) -> Any:
     return G
 
 
-def least_times(G: Any, calls: Sequence[Callable[[Any], Any]], rounds: int) -> list[float]:
-    """Return the least milliseconds of each call; they take turns.
+def contestants(G: Any, run: Any, same: Callable[[Any, Any], bool]) -> list[Contestant[Any]]:
+    """Return NetworkX's function, clmst's with an empty cache, and clmst's with a full one."""
+    expected = run(G, backend="networkx")
 
-    Before the last call the cache stays as the one before has left it; before others it is empty.
-    """
-    least = [float("inf")] * len(calls)
-    for _ in range(rounds):
-        for k, call in enumerate(calls):
-            if k < len(calls) - 1:
-                G.__networkx_cache__.clear()
-            gc.collect()
-            start = perf_counter()
-            result = call(G)
-            least[k] = min(least[k], 1e3 * (perf_counter() - start))
-            del result
-    return least
+    def difference(result: Any) -> str:
+        return "" if same(result, expected) else "the result is not NetworkX's"
+
+    def empty() -> None:
+        G.__networkx_cache__.clear()
+        gc.collect()
+
+    def fill() -> None:
+        run(G, backend="clmst")
+        gc.collect()
+
+    ways = (("NetworkX", "networkx", empty), ("first", "clmst", empty), ("again", "clmst", fill))
+    return [
+        Contestant(
+            name=name, call=partial(run, G, backend=backend), difference=difference, before=before
+        )
+        for name, backend, before in ways
+    ]
 
 
 @click.command(help=__doc__)
@@ -69,11 +76,8 @@ def main(function: str, edges: int, rounds: int) -> None:
     table = Table("nodes", "edges", "NetworkX, ms", "first call", "times", "again", "times")
     for density in EDGES_PER_NODE:
         G = random_graph(edges // density, edges)
-
-        if not same(run(G, backend="clmst"), run(G, backend="networkx")):
-            raise SystemExit("the results differ")
-        calls = [partial(run, backend=name) for name in ("networkx", "clmst", "clmst")]
-        slow, converted, cached = least_times(G, calls, rounds)
+        every = Harness(repetitions=rounds).run(contestants(G, run, same))
+        slow, converted, cached = (1e3 * times.median for times in every)
         table.add_row(
             f"{len(G):,}", f"{edges:,}", f"{slow:.0f}", f"{converted:.1f}",
             f"{slow / converted:.1f}", f"{cached:.1f}", f"{slow / cached:.1f}",
