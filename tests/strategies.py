@@ -14,7 +14,7 @@ from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
-from hypothesis import HealthCheck, is_hypothesis_test, seed, settings
+from hypothesis import HealthCheck, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 
@@ -57,7 +57,7 @@ def share_examples(test: Callable[..., object], n_variants: int) -> None:
     """Divide the examples of a test among variants of devices, if it has no number of its own."""
     every = _profile().max_examples
     least = min(every, EXAMPLES_OF_A_VARIANT)
-    if is_hypothesis_test(test):
+    if getattr(test, "is_hypothesis_test", False):
         with suppress(InvalidArgument):  # it has settings of its own
             settings(max_examples=max(least, every // max(n_variants, 1)))(test)
 
@@ -67,7 +67,7 @@ def draw_examples_for(test: Callable[..., object], variant: str) -> None:
 
     Else each variant would get the same ones, and a test fewer different ones in all.
     """
-    if is_hypothesis_test(test) and _profile().derandomize:
+    if getattr(test, "is_hypothesis_test", False) and _profile().derandomize:
         seed(crc32(variant.encode()))(test)
 
 
