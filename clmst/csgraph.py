@@ -231,10 +231,12 @@ def _as_csr(csgraph: Any) -> Any:
         from_scipy.check_matrix(csgraph)
         check_shape(csgraph.shape)
         from_scipy.check_arrays(csgraph)
-        names = ("data", "indices", "indptr")
-        if csgraph.format == "csr" and all(type(getattr(csgraph, x)) is np.ndarray for x in names):
+        if csgraph.format == "csr" and _has_scipys_arrays(csgraph):
             return csgraph
         indptr, indices, data, shape = from_scipy.csr_parts(csgraph)
+        if csgraph.format == "csr":  # arrays that SciPy did not make
+            given = {"data": data, "indices": indices, "indptr": indptr}
+            from_scipy.check_parts("csr", shape, given)
         return sparse.csr_array((data, indices, indptr), shape=shape)
     if isinstance(csgraph, np.ma.MaskedArray):
         cells = _square(np.ma.getdata(csgraph))
@@ -244,6 +246,14 @@ def _as_csr(csgraph: Any) -> Any:
     if cells.dtype.kind == "f":
         is_edge &= np.isfinite(cells)
     return _of_cells(cells, is_edge)
+
+
+def _has_scipys_arrays(matrix: Any) -> bool:
+    """Return whether the arrays of a CSR are of the types that SciPy's own code takes."""
+    parts = (matrix.indptr, matrix.indices, matrix.data)
+    if any(type(array) is not np.ndarray for array in parts):
+        return False
+    return matrix.indptr.dtype == matrix.indices.dtype in {np.dtype("i4"), np.dtype("i8")}
 
 
 def _square(csgraph: Any) -> Array:

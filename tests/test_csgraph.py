@@ -275,6 +275,24 @@ def test_arrays_that_are_lists_are_taken() -> None:
     assert minimum_spanning_tree(graph).toarray().tolist() == [[0, 2, 0], [0, 0, 1], [0, 0, 0]]
 
 
+@pytest.mark.parametrize("dtype", [np.uint64, np.int64, np.uint8, ">i4"])
+def test_index_arrays_that_scipys_code_does_not_take(dtype: Any) -> None:
+    """SciPy's C code raises a ValueError of its own for them; Graph.from_scipy takes them."""
+    graph: Any = sparse.csr_array(np.array(TRIANGLE, np.int32))
+    graph.indices = graph.indices.astype(dtype)
+    assert minimum_spanning_tree(graph).toarray().tolist() == [[0, 2, 0], [0, 0, 1], [0, 0, 0]]
+
+
+def test_index_arrays_that_are_empty_and_of_floats() -> None:
+    """No index is wrong where there is none; an indptr must be as long as the shape says."""
+    graph: Any = sparse.csr_array((2, 2))
+    graph.indices = np.zeros(0)
+    assert minimum_spanning_tree(graph).nnz == 0
+    graph.indptr = np.zeros(0)
+    with pytest.raises(InvalidGraphError, match="indptr has 0 entries for 2 rows; it must have 3"):
+        minimum_spanning_tree(graph)
+
+
 def test_zero_cells_of_a_masked_array_are_kept() -> None:
     tree = minimum_spanning_tree(np.ma.masked_equal([[9, 0, 9], [9, 9, 4], [9, 9, 9]], 9))
     assert (tree.indices.tolist(), tree.data.tolist()) == ([1, 2], [0, 4])
