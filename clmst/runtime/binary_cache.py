@@ -90,8 +90,12 @@ def _digest(key: str, binary: bytes) -> bytes:
 
 def _cut_back(where: Path) -> None:
     """Remove the files that were not used for longest, if all together are too large."""
+    found = []
     with os.scandir(where) as entries:
-        found = [(status.st_mtime, status.st_size, e.path) for e in entries if (status := e.stat())]
+        for entry in entries:
+            with suppress(FileNotFoundError):  # another process renamed or removed it meanwhile
+                status = entry.stat()
+                found.append((status.st_mtime, status.st_size, entry.path))
     total = sum(size for _, size, _ in found)
     if total <= LIMIT_BYTES:
         return

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,28 @@ def test_it_is_cut_back(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert binary_cache.read("0") is not None
     binary_cache.write("last", b"x" * 1000)
     assert {path.name for path in cache.iterdir()} == {"0", "7", "8", "last"}
+
+
+def test_another_process_renames_its_file_meanwhile(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A temporary file of another process may be gone between the listing and the look at it."""
+    scandir = os.scandir
+
+    def listing(where: Path) -> Any:
+        passing = cache / ".program.0123.part"
+        passing.write_bytes(b"")
+        entries = scandir(where)
+        listed = list(entries)
+        entries.close()
+        passing.unlink()
+        return nullcontext(listed)
+
+    monkeypatch.setattr(os, "scandir", listing)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        binary_cache.write("program", b"binary")
+    assert binary_cache.read("program") == b"binary"
 
 
 def test_two_processes_at_once(cache: Path) -> None:
