@@ -253,7 +253,7 @@ def _has_scipys_arrays(matrix: Any) -> bool:
     parts = (matrix.indptr, matrix.indices, matrix.data)
     if any(type(array) is not np.ndarray for array in parts):
         return False
-    return matrix.indptr.dtype == matrix.indices.dtype in {np.dtype("i4"), np.dtype("i8")}
+    return bool(matrix.indptr.dtype == matrix.indices.dtype in {np.dtype("i4"), np.dtype("i8")})
 
 
 def _square(csgraph: Any) -> Array:

@@ -29,6 +29,7 @@ from benchmarks.variants import VARIANTS, as_variant
 from clmst import Device, Forest, Graph, Points, UnsupportedDeviceError
 from clmst.algorithms import ALGORITHMS, most_vertices
 from clmst.bench import machine
+from clmst.core.points import Metric
 
 TABLE = Path(__file__).with_name("forest_hashes.json")
 
@@ -77,7 +78,12 @@ _INPUTS: dict[str, tuple[tuple[str, str, Sequence[str]], ...]] = {
         ("comb", "falling", ("f8",)),
     ),
 }
-_METRICS = (("euclidean", 2), ("euclidean", 3), ("rounded-euclidean", 2), ("great-circle", 2))
+_METRICS: tuple[tuple[Metric, int], ...] = (
+    ("euclidean", 2),
+    ("euclidean", 3),
+    ("rounded-euclidean", 2),
+    ("great-circle", 2),
+)
 
 
 def inputs(size: str) -> Iterator[tuple[str, Sample]]:
@@ -95,7 +101,7 @@ def inputs(size: str) -> Iterator[tuple[str, Sample]]:
         name = f"{metric} points, {dimensions}-d, {size}"
         draws = Draws(*name.encode())
         coordinates = draws.integers(60, n * dimensions).reshape(n, dimensions).astype(np.float64)
-        points = Points(coordinates, metric)  # type: ignore[arg-type]
+        points = Points(coordinates, metric)
         u, v = np.triu_indices(n, 1)
         w = points.weights_of(u, v)
         yield name, Sample("points", metric, "points", n, u, v, w, coordinates, metric)

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.prove import shapes, weights
 from benchmarks.prove.draws import Draws
-from clmst.core.points import Points
+from clmst.core.points import Metric, Points
 from clmst.core.weight_keys import Array
 
 # Vertices at most, edges a vertex at most; by how often: of 100 samples 80, 16 and 4.
@@ -44,7 +44,7 @@ class Sample:
     v: Array
     w: Array
     coordinates: Array | None = None
-    metric: str = "euclidean"
+    metric: Metric = "euclidean"
 
     @property
     def m(self) -> int:
@@ -79,7 +79,7 @@ class Sample:
 
     def points(self) -> Points:
         """Return the points as such."""
-        return Points(self.coordinates, self.metric)  # type: ignore[arg-type]
+        return Points(self.coordinates, self.metric)
 
     def with_weights(self, w: Array) -> Sample:
         """Return the same edges under other weights."""
@@ -129,7 +129,8 @@ def _points(draws: Draws, dtype: np.dtype[Any]) -> Sample:
     """Draw points; their distances are float64, or int64 where they are rounded."""
     n = draws.below(60)
     if dtype.kind == "f":
-        metric, dimensions = "euclidean", 1 + draws.below(3)
+        metric: Metric = "euclidean"
+        dimensions = 1 + draws.below(3)
     else:
         metric = draws.choice(("rounded-euclidean", "great-circle"))
         dimensions = 2 if metric == "great-circle" else 1 + draws.below(3)
@@ -141,5 +142,5 @@ def _points(draws: Draws, dtype: np.dtype[Any]) -> Sample:
     elif draws.one_in(2):
         coordinates /= 7
     u, v = np.triu_indices(n, 1)
-    w = Points(coordinates, metric).weights_of(u, v)  # type: ignore[arg-type]
+    w = Points(coordinates, metric).weights_of(u, v)
     return Sample("points", metric, f"{dimensions}-d", n, u, v, w, coordinates, metric)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import TYPE_CHECKING, Literal
 
 from clmst.algorithms.dense.options import DenseOptions
 from clmst.core.weight_keys import WeightKind
@@ -15,6 +16,9 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.trust import KernelFamily
+
+if TYPE_CHECKING:
+    from clmst.core.points import Metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +158,7 @@ class CompleteCase:
 
     bits: int = 32
     kind: WeightKind = "unsigned"
-    metric: str = ""
+    metric: Metric | Literal[""] = ""
     dimensions: int = 0
     maximum: bool = False
     option_text: str = ""

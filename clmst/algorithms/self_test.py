@@ -140,7 +140,7 @@ def complete_graph(n: int, case: CompleteCase) -> DenseGraph | Points:
     rng = np.random.default_rng(n)
     if case.metric:
         at_most = 80 if case.metric == "great-circle" else 50  # degrees, and few distances
-        return Points(rng.integers(0, at_most, (n, _coordinates(case))), metric=case.metric)  # type: ignore[arg-type]
+        return Points(rng.integers(0, at_most, (n, _coordinates(case))), metric=case.metric)
     ranks = np.triu(rng.integers(0, 128, (n, n)), 1)
     return DenseGraph(weights_of(ranks + ranks.T, dtype_of(case.bits, case.kind)))
 

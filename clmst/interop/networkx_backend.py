@@ -45,6 +45,7 @@ _POSITIONS = {
 _FEWEST_EDGES = 2000
 
 
+# NetworkX has no types, so its class is Any for mypy.
 class SelfLoopError(InvalidGraphError, nx.NetworkXNotImplemented):  # type: ignore[misc]
     """NetworkX has no core numbers of graphs with self-loops; its error, and one of clmst."""
 

@@ -158,8 +158,9 @@ def is_out_of_memory(error: BaseException) -> bool:
     if not _is_opencls(error):
         return False
     cl: Any = sys.modules["pyopencl"]
+    opencls: Any = error
     try:
-        return error.code in (*_OUT_OF_MEMORY, _INVALID_BUFFER_SIZE)  # type: ignore[attr-defined]
+        return opencls.code in (*_OUT_OF_MEMORY, _INVALID_BUFFER_SIZE)
     except AttributeError:  # made of a text alone
         return isinstance(error, cl.MemoryError)
 

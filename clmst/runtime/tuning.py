@@ -18,7 +18,7 @@ from clmst.runtime import policy, tuning_file
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
 from clmst.runtime.tuning_parameters import conflicts
-from clmst.runtime.tuning_table import SHIPPED, Entry, Number
+from clmst.runtime.tuning_table import SHIPPED, Entry
 
 Source: TypeAlias = Literal["given", "user", "device", "vendor", "default"]
 
@@ -150,8 +150,8 @@ def shipped(
     return found
 
 
-def _overlaid(below: Policy, values: Mapping[str, Number]) -> Policy:
-    return replace(below, **dict(values))  # type: ignore[arg-type]
+def _overlaid(below: Policy, values: Mapping[str, Any]) -> Policy:
+    return replace(below, **values)
 
 
 @cache

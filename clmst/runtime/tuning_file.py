@@ -118,7 +118,7 @@ def _entry(raw: Any, title: str, problems: list[str]) -> UserEntry | None:
     if not isinstance(raw, dict):
         problems.append(f"{title} is no object")
         return None
-    texts = {name: raw.get(name) for name in ("device", "platform", "driver")}
+    texts: dict[str, Any] = {name: raw.get(name) for name in ("device", "platform", "driver")}
     missing = [name for name, text in texts.items() if not isinstance(text, str)]
     if missing:
         problems.append(f"{title} does not say its {missing[0]}")
@@ -130,7 +130,7 @@ def _entry(raw: Any, title: str, problems: list[str]) -> UserEntry | None:
         problems.append(f"{title} has no values")
         return None
     return UserEntry(
-        **texts,  # type: ignore[arg-type]
+        **texts,
         values=_legal(values, title, problems),
         figures=_figures(raw.get("figures")),
     )

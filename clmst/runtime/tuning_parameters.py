@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from clmst.runtime.policy import Policy
 from clmst.runtime.tuning_table import Number
@@ -311,7 +311,8 @@ def conflicts(policy: Policy) -> list[str]:
 
 def fitted(policy: Policy, name: str, value: Number) -> Policy:
     """Return the policy with another value in one field, and the others fitted to it."""
-    changed = replace(policy, **{name: value})  # type: ignore[arg-type]
+    change: dict[str, Any] = {name: value}
+    changed = replace(policy, **change)
     for rule in _RULES:
         if not rule.holds(changed):
             changed = rule.mend(changed)

@@ -8,7 +8,7 @@ import pytest
 
 import clmst
 from clmst.core.known_graphs import Size, dtype_of, known_graph, weights_of
-from clmst.core.weight_keys import encode, order_keys
+from clmst.core.weight_keys import WeightKind, encode, order_keys
 
 WORDS = [
     (bits, kind)
@@ -19,10 +19,10 @@ WORDS = [
 
 
 @pytest.mark.parametrize(("bits", "kind"), WORDS)
-def test_weights_order_as_ranks(bits: int, kind: str) -> None:
+def test_weights_order_as_ranks(bits: int, kind: WeightKind) -> None:
     """In words of that width, which the device gets; neighbours differ in the last bits."""
     ranks = np.repeat(np.arange(128, dtype=np.uint8), 2)
-    weights = weights_of(ranks, dtype_of(bits, kind))  # type: ignore[arg-type]
+    weights = weights_of(ranks, dtype_of(bits, kind))
     encoded = encode(weights)
     assert (8 * encoded.bits.dtype.itemsize, encoded.kind) == (bits, kind)
     keys = order_keys(weights)
@@ -40,10 +40,10 @@ def test_weights_order_as_ranks(bits: int, kind: str) -> None:
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize(("bits", "kind"), WORDS)
 def test_one_forest_serves_every_dtype(
-    bits: int, kind: str, symmetric: bool, maximum: bool
+    bits: int, kind: WeightKind, symmetric: bool, maximum: bool
 ) -> None:
     known = known_graph("small")
-    graph = known.weighted(dtype_of(bits, kind), symmetric=symmetric)  # type: ignore[arg-type]
+    graph = known.weighted(dtype_of(bits, kind), symmetric=symmetric)
     assert graph.is_symmetric == symmetric
     forest = clmst.kruskal(graph, maximum=maximum)
     assert np.array_equal(forest.edge_ids, known.forest(maximum=maximum).edge_ids)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from itertools import product
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -92,15 +93,15 @@ def test_equal_forests_are_equal_wherever_they_come_from(any_device: object) -> 
 
 
 def test_whatever_differs_makes_forests_unequal() -> None:
-    def forest(**changes: object) -> Forest:
-        given = {
+    def forest(**changes: Any) -> Forest:
+        given: dict[str, Any] = {
             "n_vertices": 3,
             "edges": np.array([[0, 1], [1, 2]]),
             "weights": np.array([1, 2]),
             "edge_ids": np.array([0, 1]),
             "vertex_labels": ["a", "b", (1, 2)],
         }
-        return Forest(**{**given, **changes})  # type: ignore[arg-type]
+        return Forest(**{**given, **changes})
 
     assert forest() == forest(stats={"rounds": 3}, vertex_labels=["a", "b", [1, 2]])
     for changes in (

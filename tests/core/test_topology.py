@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -21,9 +22,7 @@ from tests.strategies import LAYOUTS, edge_arrays
     layout=st.sampled_from(LAYOUTS),
     slots_a_run=st.sampled_from([1, 5, topology._SLOTS_A_RUN]),
 )
-def test_every_edge_once_in_canonical_order(  # type: ignore[no-untyped-def]
-    edges, layout, slots_a_run
-) -> None:
+def test_every_edge_once_in_canonical_order(edges: Any, layout: Any, slots_a_run: int) -> None:
     """A slot too many, or one out of order, and ties would be broken otherwise."""
     with mock.patch.object(topology, "_SLOTS_A_RUN", slots_a_run):
         once = edges_once(edges.graph(layout))

@@ -55,10 +55,11 @@ def shape(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> De
 
     Ranking by ballots, which NVIDIA's lanes get, is done by sub-groups here where there are any.
     """
+    device: Device
     device, ranking = request.param
     monkeypatch.setattr(radix, "_RANKING_LANES", ranking)
     tuning = replace(device.policy, split_shares_per_compute_unit=1)
-    return device.with_policy(tuning)  # type: ignore[no-any-return]
+    return device.with_policy(tuning)
 
 
 def lengths_for(device: Device) -> list[int]:
@@ -322,8 +323,9 @@ def test_arrays_must_fit(any_device: Device) -> None:
 def test_arrays_must_be_on_one_device() -> None:
     first, *_, last = (one.device for one in SHAPES)
     for name in ("out", "values"):
+        elsewhere: dict[str, Any] = {name: array(last)}
         with pytest.raises(InvalidArgumentError, match="all must be in one context"):
-            split(array(first), key_bits=5, **{name: array(last)})  # type: ignore[call-overload]
+            split(array(first), key_bits=5, **elsewhere)
 
 
 # ------------------------------------------------------------------- the expectations

@@ -84,6 +84,7 @@ class LoneBoruvkaOptions(FilterBoruvkaOptions):
     A call warns, and returns :class:`FilterBoruvkaOptions`.
     """
 
+    # mypy wants an object of this class; a call gives one of the new name.
     def __new__(cls, **options: Any) -> FilterBoruvkaOptions:  # type: ignore[misc]
         """Return the options that take the place of these."""
         warnings.warn(

@@ -161,13 +161,13 @@ class DevicePool(Session):
                     present, profile=profile, keep_on_device=keep_on_device, verify=verify
                 )
 
-    def _handed_over(self, forest: Any, *, keep_on_device: bool) -> DeviceForest | Forest:
+    def _handed_over(self, solved: Any, *, keep_on_device: bool) -> DeviceForest | Forest:
         """Return a forest in the requested form; reading it is part of the round."""
-        forest = forest.with_stats({"strategy": "alone", **forest.stats})
+        forest: DeviceForest = solved.with_stats({"strategy": "alone", **solved.stats})
         if keep_on_device:
-            return forest  # type: ignore[no-any-return]
+            return forest
         with failures_of(self.device):
-            return forest.to_host()  # type: ignore[no-any-return]
+            return forest.to_host()
 
     def _changes(self, edge_ids: Any, weights: Any) -> Changes:
         """Copy changes to the host, or raise before the round begins."""

@@ -91,8 +91,8 @@ def test_long_rows_are_for_lanes(any_device: Device) -> None:
     """The first level of a sparse graph goes to work-items, that of a dense one to lane groups."""
     shaped = any_device.with_policy(GPU_SHAPE)
     widest = lanes_for(shaped.capabilities, shaped.policy)
-    for kind, lanes in (({"kind": "path", "n": 500}, 1), ({"kind": "complete", "n": 50}, widest)):
-        graph = clmst.generate(**kind)  # type: ignore[arg-type]
+    for kind, n, lanes in (("path", 500, 1), ("complete", 50, widest)):
+        graph = clmst.generate(kind, n=n)
         assert solve(graph, shaped).stats["lanes"][0] == lanes
         assert solve(graph, shaped, workers="items").stats["lanes"][0] == 1
         most = lanes_for(any_device.capabilities, any_device.policy)

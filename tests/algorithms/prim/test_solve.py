@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import clmst
 from clmst import Device, EclOptions, Graph, PrimOptions
 from clmst.algorithms.prim import trees as prim_trees
 from clmst.algorithms.prim.mirror import rows_of
+from clmst.algorithms.prim.options import Components, Queue
 from clmst.algorithms.prim.trees import SortedRows, grow
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array, encode
@@ -18,8 +20,8 @@ from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 
 ALTERNATIVES = [
-    PrimOptions(queue=queue, components=components)  # type: ignore[arg-type]
-    for queue, components in product(("auto", "heap", "array"), ("auto", "apart", "together"))
+    PrimOptions(queue=queue, components=components)
+    for queue, components in product(get_args(Queue), get_args(Components))
 ]
 alternatives = pytest.mark.parametrize(
     "options", ALTERNATIVES, ids=lambda options: f"{options.queue}-{options.components}"
@@ -106,18 +108,18 @@ def test_queue_is_chosen_by_shape(device: Device) -> None:
     "weights", [np.zeros(1, np.int32), np.array([0.0, -0.0]), np.array([2**64 - 1], np.uint64)],
     ids=["zero", "both zeros", "greatest"],
 )  # fmt: skip
-def test_ties_go_by_edge_id(device: Device, queue: str, weights: np.ndarray) -> None:
+def test_ties_go_by_edge_id(device: Device, queue: Any, weights: np.ndarray) -> None:
     """With one weight everywhere, the order of edge ids alone decides."""
     rng = np.random.default_rng(8)
     u, v = rng.integers(0, 60, (2, 500))
     graph = Graph.from_edges(u, v, rng.choice(weights, 500), n_vertices=62)
-    forest = solve(graph, device, PrimOptions(queue=queue))  # type: ignore[arg-type]
+    forest = solve(graph, device, PrimOptions(queue=queue))
     assert_same_forest(forest, clmst.kruskal(graph))
 
 
 @queues
 @pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
-def test_keys_at_both_ends(device: Device, queue: str, dtype: type) -> None:
+def test_keys_at_both_ends(device: Device, queue: Any, dtype: type) -> None:
     """The keys that stand for vertices in no tree, and in one, are weights like any other."""
     rng = np.random.default_rng(9)
     u, v = rng.integers(0, 50, (2, 300))
@@ -125,17 +127,17 @@ def test_keys_at_both_ends(device: Device, queue: str, dtype: type) -> None:
     graph = Graph.from_edges(u, v, rng.choice(ends, 300), n_vertices=52)
     for maximum in (False, True):
         function = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
-        forest = function(graph, device=device, options=PrimOptions(queue=queue))  # type: ignore[arg-type]
+        forest = function(graph, device=device, options=PrimOptions(queue=queue))
         assert_same_forest(forest, clmst.kruskal(graph, maximum=maximum))
 
 
 @queues
-def test_parallel_edges(device: Device, queue: str) -> None:
+def test_parallel_edges(device: Device, queue: Any) -> None:
     """Of those of one weight the first belongs to the forest, whichever end comes first."""
     rng = np.random.default_rng(10)
     u, v = rng.integers(0, 6, (2, 900))
     graph = Graph.from_edges(u, v, rng.integers(0, 3, 900), n_vertices=6)
-    forest = solve(graph, device, PrimOptions(queue=queue))  # type: ignore[arg-type]
+    forest = solve(graph, device, PrimOptions(queue=queue))
     assert_same_forest(forest, clmst.kruskal(graph))
 
 
@@ -157,12 +159,12 @@ def test_launches_are_bounded(
 
 @queues
 def test_bounded_launches_in_every_variant(
-    device: Device, monkeypatch: pytest.MonkeyPatch, queue: str
+    device: Device, monkeypatch: pytest.MonkeyPatch, queue: Any
 ) -> None:
     """What a worker keeps between launches is its own."""
     monkeypatch.setattr(prim_trees, "STEPS_A_LAUNCH", 30)
     graph = many_components()
-    options = PrimOptions(queue=queue, components="apart")  # type: ignore[arg-type]
+    options = PrimOptions(queue=queue, components="apart")
     forest = solve(graph, device, options)
     assert_same_forest(forest, clmst.kruskal(graph))
     assert forest.stats["growing_launches"] > 1
@@ -198,7 +200,7 @@ def test_a_small_solve_is_a_few_launches(any_device: Device) -> None:
 
 
 @queues
-def test_trees_are_rooted(device: Device, queue: str) -> None:
+def test_trees_are_rooted(device: Device, queue: Any) -> None:
     """Following parents ends at the one root of each component."""
     graph = many_components().symmetrised()
     on_device = clmst.to_device(graph, device)
@@ -211,7 +213,7 @@ def test_trees_are_rooted(device: Device, queue: str) -> None:
         defines=on_device.weight_defines(maximum=False),
     )
     with device.lock:
-        options = PrimOptions(queue=queue)  # type: ignore[arg-type]
+        options = PrimOptions(queue=queue)
         trees = grow(rows, Launcher(device, device.queue), options)
         parents = trees.parents.to_host().astype(np.int64)
     roots = np.arange(graph.n_vertices)
@@ -265,9 +267,9 @@ def test_mirrored_rows_are_kept_with_the_graph(any_device: Device) -> None:
         ({"components": "all"}, "components is 'all'; it must be one of 'auto', 'apart'"),
     ],
 )
-def test_unknown_alternatives(arguments: dict[str, str], words: str) -> None:
+def test_unknown_alternatives(arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidArgumentError, match=words):
-        PrimOptions(**arguments)  # type: ignore[arg-type]
+        PrimOptions(**arguments)
 
 
 def test_options_of_another_algorithm(any_device: Device) -> None:
