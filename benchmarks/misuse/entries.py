@@ -13,6 +13,7 @@ import numpy as np
 import pyopencl.array as cl_array
 
 import clmst
+from benchmarks.misuse.look_alikes import LooksLikeIgraph, LooksLikeRustworkx
 from benchmarks.misuse.world import World
 from clmst import drawing, generators, io
 from clmst import primitives as p
@@ -91,6 +92,7 @@ def _graphs() -> Iterator[tuple[str, Callable[[World], Call]]]:
             {"G": w.forest.to_networkx(), "weight": "weight"},
         ),
     )
+    yield from _graphs_of_other_libraries()
     columns = {"source": "source", "target": "target", "weight": "weight"}
     yield (
         "Graph.from_pandas",
@@ -117,6 +119,46 @@ def _graphs() -> Iterator[tuple[str, Callable[[World], Call]]]:
     )
     points = clmst.Points(np.zeros((3, 2)))
     yield "Points.weights_of", lambda _: (points.weights_of, {"u": np.r_[0], "v": np.r_[1]})
+
+
+def _graphs_of_other_libraries() -> Iterator[tuple[str, Callable[[World], Call]]]:
+    """Both as objects of their shape; any object may be an edge's data or a vertex's name."""
+    edges = [(0, 1), (0, 2), (1, 2)]
+
+    def igraph(*, weight: Any = 2.0, name: Any = "a", **given: Any) -> clmst.Graph:
+        has = {"edges": edges, "weights": [weight] * 3, "names": [name] * 3, "n": 3, **given}
+        return clmst.Graph.from_igraph(LooksLikeIgraph(**has))
+
+    def rustworkx(*, datum: Any = 2.0, **given: Any) -> clmst.Graph:
+        has = {"edges": edges, "data": [datum] * 3, **given}
+        return clmst.Graph.from_rustworkx(LooksLikeRustworkx(**has))
+
+    weights, three = [2.0, 3.0, 4.0], [0, 1, 2]
+    yield (
+        "Graph.from_igraph",
+        lambda _: (
+            clmst.Graph.from_igraph,
+            {"G": LooksLikeIgraph(edges, weights, n=3), "weight": "weight"},
+        ),
+    )
+    yield (
+        "Graph.from_rustworkx",
+        lambda _: (
+            clmst.Graph.from_rustworkx,
+            {
+                "G": LooksLikeRustworkx(edges, weights, nodes=three, edge_indices=three),
+                "weight_fn": lambda x: x,
+            },
+        ),
+    )
+    yield (
+        "Graph.from_igraph, what it has",
+        lambda _: (igraph, {"edges": edges, "weight": 2.0, "name": "a", "n": 3, "directed": False}),
+    )
+    yield (
+        "Graph.from_rustworkx, what it has",
+        lambda _: (rustworkx, {"edges": edges, "datum": 2, "nodes": three, "edge_indices": three}),
+    )
 
 
 def _fields_of(record: Any) -> dict[str, Any]:

@@ -7,7 +7,8 @@ a :class:`ClmstError`. What has been checked once is trusted below: :func:`unche
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from operator import index
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from clmst.core.errors import ClmstError, InvalidArgumentError
+from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 
 T = TypeVar("T")
 Kind = TypeVar("Kind")
@@ -38,6 +39,28 @@ def has(value: object, *names: str) -> bool:
         return all(hasattr(value, name) for name in names)
     except Exception:
         return False
+
+
+@contextmanager
+def reading(given: object, rule: str) -> Iterator[None]:
+    """Raise one kind of error where an object only looks like a graph of another library.
+
+    Parameters
+    ----------
+    given : object
+        Its methods may raise anything.
+    rule : str
+        What it must be.
+    """
+    try:
+        yield
+    except (ClmstError, MemoryError):
+        raise
+    except Exception as error:
+        raise InvalidGraphError(
+            f"the graph of class {type(given).__name__} cannot be read ({type(error).__name__}: "
+            f"{shown(error)}); it must be {rule}"
+        ) from error
 
 
 def check_kind(name: str, value: object, kind: type[Kind], *, rule: str | None = None) -> Kind:

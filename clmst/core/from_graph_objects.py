@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clmst.core.arguments import check_text, has, shown
-from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
+from clmst.core.arguments import check_text, has, reading, shown
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.weight_keys import Array, as_weights
 
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
 
 _DEFAULT_WEIGHT = "weight"
+_RUSTWORKX = "a rustworkx.PyGraph"
 
 
 def graph_of_igraph(G: Any, weight: str | None) -> Graph:
@@ -26,7 +27,8 @@ def graph_of_igraph(G: Any, weight: str | None) -> Graph:
         )
     if weight is not None:
         weight = check_text("weight", weight)
-    return _read(lambda: _of_igraph(G, weight), G)
+    with reading(G, "an igraph.Graph"):
+        return _of_igraph(G, weight)
 
 
 def graph_of_rustworkx(G: Any, weight_fn: Callable[[Any], Any] | None) -> Graph:
@@ -39,23 +41,12 @@ def graph_of_rustworkx(G: Any, weight_fn: Callable[[Any], Any] | None) -> Graph:
         raise InvalidArgumentError(f"weight_fn is {shown(weight_fn)}; it must be callable")
     if has(G, "in_degree"):
         raise _directed("rustworkx", "G.to_undirected()")
-    data = [entry[2] for entry in G.weighted_edge_list()]
+    with reading(G, _RUSTWORKX):
+        data = [entry[2] for entry in G.weighted_edge_list()]
     if weight_fn is not None:  # what it raises is the caller's
         data = [weight_fn(x) for x in data]
-    return _read(lambda: _of_rustworkx(G, data), G)
-
-
-def _read(read: Callable[[], Graph], G: Any) -> Graph:
-    """Return what is read; raise one kind of error where G is another object of such names."""
-    try:
-        return read()
-    except (ClmstError, MemoryError):
-        raise
-    except Exception as error:
-        raise InvalidGraphError(
-            f"the graph of class {type(G).__name__} cannot be read ({type(error).__name__}: "
-            f"{shown(error)}); it must be a graph of igraph or rustworkx"
-        ) from error
+    with reading(G, _RUSTWORKX):
+        return _of_rustworkx(G, data)
 
 
 def _of_igraph(G: Any, weight: str | None) -> Graph:

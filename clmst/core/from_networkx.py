@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from clmst.core.arguments import check_text, has, shown
-from clmst.core.errors import ClmstError, InvalidGraphError
+from clmst.core.arguments import check_text, has, reading, shown
+from clmst.core.errors import InvalidGraphError
 from clmst.core.networkx_edges import (
     attribute_values,
     list_edges,
@@ -37,15 +37,8 @@ def edge_arrays(G: Any, weight: str | None) -> LabelledEdges:
         )
     if weight is not None:
         weight = check_text("weight", weight)
-    try:
+    with reading(G, "a networkx.Graph"):
         return _edge_arrays(G, weight)
-    except (ClmstError, MemoryError):
-        raise
-    except Exception as error:  # another object with such attributes
-        raise InvalidGraphError(
-            f"the graph of class {type(G).__name__} cannot be read ({type(error).__name__}: "
-            f"{shown(error)}); it must be a networkx.Graph"
-        ) from error
 
 
 def _edge_arrays(G: Any, weight: str | None) -> LabelledEdges:

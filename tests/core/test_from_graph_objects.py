@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import clmst
+from benchmarks.misuse.look_alikes import LooksLikeIgraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
@@ -29,36 +30,13 @@ def a_rustworkx(weights: list[Any] | None = None) -> Any:
     return G
 
 
-class LooksLikeIgraph:
-    """What is read of an igraph.Graph, so that the reading is tested where there is none."""
-
-    def __init__(self, weights: list[Any], names: list[str] | None = None) -> None:
-        self.es = Attributes(weight=weights)
-        self.vs = Attributes(**({} if names is None else {"name": names}))
-
-    def is_directed(self) -> bool:
-        return False
-
-    def vcount(self) -> int:
-        return 5
-
-    def get_edgelist(self) -> list[tuple[int, int]]:
-        return EDGES
-
-
-class Attributes:
-    def __init__(self, **columns: Any) -> None:
-        self._columns = columns
-
-    def attributes(self) -> list[str]:
-        return list(self._columns)
-
-    def __getitem__(self, name: str) -> Any:
-        return self._columns[name]
+def looks_like_igraph(weights: list[Any], names: list[str] | None = None) -> Any:
+    """Return what is read of an igraph.Graph, so that the reading is tested where there is none."""
+    return LooksLikeIgraph(EDGES, weights, names=names, n=5)
 
 
 def test_the_shape_of_an_igraph_is_enough() -> None:
-    G = LooksLikeIgraph(WEIGHTS, names=list("abcde"))
+    G = looks_like_igraph(WEIGHTS, names=list("abcde"))
     forest = clmst.kruskal(G)
     assert forest.edge_ids.tolist() == [0, 3, 4]
     assert forest.total_weight == 4.0
@@ -68,7 +46,7 @@ def test_the_shape_of_an_igraph_is_enough() -> None:
 
 def test_a_weight_that_is_no_number_is_named_by_its_vertices() -> None:
     for wrong in (None, "7", float("nan"), 1j):
-        G = LooksLikeIgraph([2.0, wrong, 4.0, 1.0, 1.0], names=list("abcde"))
+        G = looks_like_igraph([2.0, wrong, 4.0, 1.0, 1.0], names=list("abcde"))
         with pytest.raises(InvalidGraphError, match=r"the weight of edge 1 \('a', 'c'\) is"):
             Graph.from_igraph(G)
 
@@ -132,10 +110,10 @@ def test_other_objects_are_refused(method: str) -> None:
 
 
 def test_an_object_that_only_looks_like_one_is_an_error_of_clmst() -> None:
-    G = LooksLikeIgraph(WEIGHTS[:3])
+    G = looks_like_igraph(WEIGHTS[:3])
     with pytest.raises(InvalidGraphError):
         Graph.from_igraph(G)
-    broken = LooksLikeIgraph(WEIGHTS)
-    broken.vcount = lambda: 1 // 0  # type: ignore[method-assign]
+    broken = looks_like_igraph(WEIGHTS)
+    broken.vcount = lambda: 1 // 0
     with pytest.raises(InvalidGraphError, match="cannot be read"):
         clmst.kruskal(broken)
