@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from clmst.cli.graph_files import STREAM, name_of, target
 from clmst.cli.terminal import Stages, counted, quiet_option
 from clmst.core.errors import InvalidArgumentError
 
@@ -58,7 +59,8 @@ _output_option = click.option(
     "--output",
     type=click.Path(path_type=Path),
     required=True,
-    help="Where the graph goes; the suffix says in which format, .gz behind it compresses.",
+    help="Where the graph goes; the suffix says in which format, and one more, as .gz, that it is "
+    "compressed. - is stdout, whose format --format names.",
 )
 _format_option = click.option(
     "--format", "format_name", metavar="NAME", help="The format, whatever the suffix."
@@ -70,15 +72,17 @@ def _write(
 ) -> None:
     from clmst.io import registry, write_graph
 
-    registry.find(output, format_name)  # a wrong format is found before, not after, the work
+    registry.find(
+        target(output), format_name
+    )  # a wrong format is found before, not after, the work
     stages = Stages(quiet=quiet)
     with stages.stage("generate", f"generating a {family.name} graph"):
         graph = family(**parameters)
-    with stages.stage("write", f"writing {output}"):
-        write_graph(graph, output, format=format_name)
+    with stages.stage("write", f"writing {name_of(output)}"):
+        write_graph(graph, target(output), format=format_name)
     if not quiet:
         sizes = counted(graph.n_vertices, "vertices"), counted(graph.n_edges, "edges")
-        click.echo(f"{output}: {', '.join(sizes)}")
+        click.echo(f"{name_of(output)}: {', '.join(sizes)}", err=output == STREAM)
 
 
 def _option(parameter: Parameter) -> click.Option:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from clmst.algorithms.registry import one_of, takes_complete_graphs
+from clmst.cli.graph_files import STREAM, columns_option, name_of, reading, target
 from clmst.cli.summary import Summary
 from clmst.cli.terminal import (
     Stages,
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     AnyGraph: TypeAlias = Graph | DenseGraph | Points
     OnDevice: TypeAlias = DeviceGraph | DeviceMatrix
 
-_STDOUT = Path("-")
-
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
@@ -55,6 +53,7 @@ _STDOUT = Path("-")
 @click.option(
     "--format", "format_name", metavar="NAME", help="The format of FILE, whatever its suffix."
 )
+@columns_option
 @click.option("--maximum", is_flag=True, help="The maximum instead of the minimum forest.")
 @click.option(
     "--verify",
@@ -68,8 +67,14 @@ _STDOUT = Path("-")
     "outputs",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="Write the forest: an edge list, .csv, .mtx, .npz, or a summary as .json; - writes an "
-    "edge list to stdout. May be repeated.",
+    help="Write the forest: an edge list, .csv, .mtx, .npz, .parquet, or a summary as .json; - is "
+    "stdout. May be repeated.",
+)
+@click.option(
+    "--output-format",
+    metavar="NAME",
+    help="The format of all outputs, whatever their suffixes; an edge list on stdout when left "
+    "out.",
 )
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw the forest: .png, .svg, .pdf.")
 @click.option("--profile", is_flag=True, help="Time every kernel.")
@@ -89,9 +94,11 @@ def solve(
     device_name: str | None,
     without: tuple[str, ...],
     format_name: str | None,
+    columns: tuple[str, ...] | None,
     maximum: bool,
     verified: bool,
     outputs: tuple[Path, ...],
+    output_format: str | None,
     plot: Path | None,
     profile: bool,
     repeat: int,
@@ -100,31 +107,36 @@ def solve(
 ) -> None:
     """Compute the minimum spanning forest of the graph in FILE.
 
-    FILE is in any format that clmst reads, compressed if its name ends in .gz. An unknown
-    algorithm, device or format is answered with a list of those there are.
+    FILE is in any format that clmst reads, compressed if its name ends in .gz, .bz2, .xz or .zst; -
+    is stdin, whose format --format names. An unknown algorithm, device or format is answered with a
+    list of those there are.
     """
-    if as_json and _STDOUT in outputs:
+    if as_json and STREAM in outputs:
         raise click.UsageError("--json and --output - both want stdout; give one of them")
     job = _SolveJob(stages=Stages(quiet=quiet))
     algorithm, options = _named(algorithm)
-    _refuse_early(outputs, plot)
+    _refuse_early(outputs, output_format, plot)
     device = job.open(device_name, without)
-    graph = job.read(file, format_name, algorithm=algorithm)
+    graph = job.read(file, format_name, columns, algorithm=algorithm)
     on_device = job.convert(graph, device)
     ways = {"algorithm": algorithm, "options": options, "maximum": maximum}
     forest = job.solve(on_device, profile=profile, verified=verified, **ways)
     again = job.repeat(on_device, repeat, **ways)
     for path in outputs:
-        job.write(forest, path)
+        job.write(forest, path, output_format)
     if plot is not None:
         job.draw(graph, forest, plot)
     summary = Summary(
-        file=str(file), graph=graph, forest=forest, seconds=job.stages.seconds, again=again
+        file="stdin" if file == STREAM else str(file),
+        graph=graph,
+        forest=forest,
+        seconds=job.stages.seconds,
+        again=again,
     )
     if as_json:
         print_json(summary.as_json())
     elif not quiet:
-        summary.print(console(stderr=_STDOUT in outputs))
+        summary.print(console(stderr=STREAM in outputs))
 
 
 def _named(algorithm: str) -> tuple[str, Any]:
@@ -134,14 +146,14 @@ def _named(algorithm: str) -> tuple[str, Any]:
     return algorithms.named(algorithm, None)
 
 
-def _refuse_early(outputs: tuple[Path, ...], plot: Path | None) -> None:
+def _refuse_early(outputs: tuple[Path, ...], output_format: str | None, plot: Path | None) -> None:
     """Raise what would be raised only after the work otherwise: unknown suffixes, no matplotlib."""
     from clmst.core.optional import optional_import
     from clmst.io import registry
 
     for path in outputs:
-        if path != _STDOUT:
-            registry.find(path, None)
+        if path != STREAM or output_format is not None:
+            registry.find(path, output_format)
     if plot is not None:
         optional_import("matplotlib", extra="plot")
 
@@ -165,15 +177,23 @@ class _SolveJob:
             device = get_device(name)
             return device.forcing_off(*without) if without else device
 
-    def read(self, file: Path, format_name: str | None, *, algorithm: str) -> AnyGraph:
+    def read(
+        self,
+        path: Path,
+        format_name: str | None,
+        columns: tuple[str, ...] | None,
+        *,
+        algorithm: str,
+    ) -> AnyGraph:
         """Read a graph; points stay points where the algorithm takes them."""
         from clmst.io import read_graph, read_points, registry
 
         takes_points = takes_complete_graphs(algorithm)
-        with self.stages.stage("read", f"reading {file}"):
-            if takes_points and registry.find(file, format_name).points_reader is not None:
+        with reading(self.stages, "read", path, format_name) as file:
+            chosen = registry.find(file, format_name)
+            if takes_points and columns is None and chosen.points_reader is not None:
                 return read_points(file, format=format_name)
-            return read_graph(file, format=format_name)
+            return read_graph(file, format=format_name, columns=columns)
 
     def convert(self, graph: AnyGraph, device: Device) -> OnDevice:
         from clmst import api
@@ -207,14 +227,13 @@ class _SolveJob:
                 seconds.append(perf_counter() - start)
         return tuple(seconds)
 
-    def write(self, forest: Forest, path: Path) -> None:
-        from clmst.io import edge_list, write_forest
+    def write(self, forest: Forest, path: Path, output_format: str | None) -> None:
+        from clmst.io import write_forest
 
-        with self.stages.stage("write", f"writing {path}"):
-            if path == _STDOUT:
-                edge_list.write_forest(forest, sys.stdout.buffer)
-            else:
-                write_forest(forest, path)
+        if path == STREAM:
+            output_format = output_format or "edge-list"
+        with self.stages.stage("write", f"writing {name_of(path)}"):
+            write_forest(forest, target(path), format=output_format)
 
     def draw(self, graph: AnyGraph, forest: Forest, path: Path) -> None:
         from clmst.core.graph import Graph

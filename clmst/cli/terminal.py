@@ -9,13 +9,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -115,19 +116,36 @@ class Stages:
         self._shows = not quiet and sys.stderr.isatty()
 
     @contextmanager
-    def stage(self, name: str, text: str) -> Iterator[None]:
-        """Run a stage; `text` says what is being done, as in "reading roads.gr"."""
-        with _spinner(text) if self._shows else _nothing():
+    def stage(
+        self, name: str, text: str, *, fraction: Callable[[], float | None] | None = None
+    ) -> Iterator[None]:
+        """Run a stage; `text` says what is being done, as in "reading roads.gr".
+
+        `fraction` tells how much of it is done, from 0 to 1; it is called from another thread.
+        """
+        with _spinner(text, fraction) if self._shows else _nothing():
             start = time.perf_counter()
             yield
             self.seconds[name] = time.perf_counter() - start
 
 
-@contextmanager
-def _spinner(text: str) -> Iterator[None]:
-    from rich.text import Text
+class Progress:
+    """What a stage shows: its text and, if known, how much of it is done."""
 
-    status = console(stderr=True).status(Text(f"{text} ..."))
+    def __init__(self, text: str, fraction: Callable[[], float | None] | None) -> None:
+        self._text, self._fraction = text, fraction
+
+    def __rich__(self) -> Text:
+        from rich.text import Text
+
+        done = None if self._fraction is None else self._fraction()
+        percentage = "" if done is None else f" {min(done, 1.0):.0%}"
+        return Text(f"{self._text} ...{percentage}")
+
+
+@contextmanager
+def _spinner(text: str, fraction: Callable[[], float | None] | None) -> Iterator[None]:
+    status = console(stderr=True).status(cast(Any, Progress(text, fraction)))
     patience = threading.Timer(_PATIENCE, status.start)
     patience.daemon = True
     patience.start()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clmst.cli.failure import CommandFailure
+from clmst.cli.graph_files import STREAM, columns_option, reading
 from clmst.cli.terminal import Stages, counted, json_number, json_option, print_json, quiet_option
 from clmst.core.errors import InvalidForestError
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 @click.option(
     "--format", "format_name", metavar="NAME", help="The format of GRAPH, whatever its suffix."
 )
+@click.option("--forest-format", metavar="NAME", help="The format of FOREST, whatever its suffix.")
+@columns_option
 @json_option
 @quiet_option
 def verify(
@@ -36,41 +39,49 @@ def verify(
     forest_file: Path,
     maximum: bool | None,
     format_name: str | None,
+    forest_format: str | None,
+    columns: tuple[str, ...] | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
     """Check that FOREST is the minimum spanning forest of GRAPH.
 
-    FOREST is what `clmst solve --output` wrote: an edge list, .csv, .mtx or .npz. The check runs on
-    the host and shares nothing with the algorithms. The exit status is 1 if the forest is wrong.
+    FOREST is what `clmst solve --output` wrote: an edge list, .csv, .mtx, .npz or .parquet. One of
+    the two may be -, which is stdin, and whose format must be named. The check runs on the host and
+    shares nothing with the algorithms. The exit status is 1 if the forest is wrong.
     """
     from clmst.core.verify import Verification
     from clmst.io import read_forest, read_graph
 
+    if graph_file == forest_file == STREAM:
+        raise click.UsageError("GRAPH and FOREST are both -; stdin holds one file")
     stages = Stages(quiet=quiet)
-    with stages.stage("graph", f"reading {graph_file}"):
-        graph = read_graph(graph_file, format=format_name)
+    with reading(stages, "graph", graph_file, format_name) as file:
+        graph = read_graph(file, format=format_name, columns=columns)
     forest = None
     try:
-        with stages.stage("forest", f"reading {forest_file}"):
-            forest = read_forest(forest_file, graph)
+        with reading(stages, "forest", forest_file, forest_format) as file:
+            forest = read_forest(file, graph, format=forest_format)
         if maximum is not None:
             forest = replace(forest, maximum=maximum)
         with stages.stage("verify", "verifying"):
             outcome = forest.verify(graph)
     except InvalidForestError as error:  # it has edges that the graph has not
         outcome = Verification(problems=(str(error),), n_problems=1)
+    graph_name, forest_name = (
+        "stdin" if path == STREAM else str(path) for path in (graph_file, forest_file)
+    )
     if as_json:
-        print_json(_report(graph_file, forest_file, forest, outcome))
+        print_json(_report(graph_name, forest_name, forest, outcome))
     kind = "maximum" if (maximum if forest is None else forest.maximum) else "minimum"
     if forest is None or not outcome:
         raise wrong_forest(
-            f"{forest_file} is not the {kind} spanning forest of {graph_file}", outcome
+            f"{forest_name} is not the {kind} spanning forest of {graph_name}", outcome
         )
     if not (quiet or as_json):
         sizes = counted(forest.n_edges, "edges"), counted(forest.n_components, "components")
         click.echo(
-            f"{forest_file} is the {kind} spanning forest of {graph_file}: "
+            f"{forest_name} is the {kind} spanning forest of {graph_name}: "
             f"{', '.join(sizes)}, total weight {forest.total_weight:,}"
         )
 
@@ -84,11 +95,11 @@ def wrong_forest(verdict: str, outcome: Verification) -> CommandFailure:
 
 
 def _report(
-    graph_file: Path, forest_file: Path, forest: Forest | None, outcome: Verification
+    graph_name: str, forest_name: str, forest: Forest | None, outcome: Verification
 ) -> dict[str, Any]:
     report: dict[str, Any] = {
-        "graph": str(graph_file),
-        "forest": str(forest_file),
+        "graph": graph_name,
+        "forest": forest_name,
         "ok": outcome.ok,
         "n_problems": outcome.n_problems,
         "problems": outcome.problems,

@@ -6,12 +6,13 @@ a :class:`ClmstError`. What has been checked once is trusted below: :func:`unche
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from operator import index
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -152,6 +153,19 @@ def check_path(name: str, value: Any) -> Path:
     if "\0" in given:
         raise InvalidArgumentError(f"{name} is {shown(given)}; a path has no zero byte")
     return Path(given)
+
+
+def check_file(name: str, value: Any, method: str) -> Path | BinaryIO:
+    """Return `value` as a path or an open binary file, which has a `method`: read or write."""
+    if isinstance(value, str | os.PathLike) or not has(value, method):
+        return check_path(name, value)
+    if isinstance(value, io.TextIOBase):
+        raise InvalidArgumentError(
+            f"{name} is {shown(value)}, a file of text; it must be binary (sys.stdin.buffer, "
+            "open(path, 'rb'))"
+        )
+    opened: BinaryIO = value
+    return opened
 
 
 def _no_path(name: str, value: object) -> InvalidArgumentError:

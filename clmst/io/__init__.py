@@ -3,18 +3,19 @@
 >>> from clmst.io import read_graph, write_graph
 >>> write_graph(read_graph("roads.gr.gz"), "roads.egr")
 
-The suffix of a path gives the format; a further ``.gz`` means that it is compressed.
-:data:`FORMATS` lists the formats. Files hold simple graphs: edges between the same two vertices are
-read, and written, as one, with the least of their weights.
+The suffix of a path gives the format; a further ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` means that
+it is compressed. :data:`FORMATS` lists the formats. Instead of a path an open binary file will do,
+as ``sys.stdin.buffer``. Files hold simple graphs: edges between the same two vertices are read, and
+written, as one, with the least of their weights.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from clmst.core.arguments import check_kind, check_path
+from clmst.core.arguments import check_file, check_kind
 from clmst.core.coercion import as_listed
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidForestError
@@ -38,7 +39,7 @@ __all__ = [
 
 
 def read_graph(
-    path: str | Path,
+    path: str | Path | BinaryIO,
     *,
     format: str | None = None,  # noqa: A002
     columns: Sequence[str] | None = None,
@@ -47,8 +48,8 @@ def read_graph(
 
     Parameters
     ----------
-    path : str or Path
-        A file; compressed if its name ends in ``.gz``.
+    path : str, Path or binary file
+        A file; compressed if its name ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
     format : str, optional
         The name of one of :data:`FORMATS`; by default the suffix of `path` decides.
     columns : list or tuple of str, optional
@@ -77,7 +78,7 @@ def read_graph(
     -----
     O(size of the file). Sizes in a header alone never cause an allocation.
     """
-    path = check_path("path", path)
+    path = check_file("path", path, "read")
     chosen = registry.find(path, format)
     if chosen.reader is None:
         raise registry.cannot(chosen, "hold a graph", lambda each: each.reader)
@@ -90,13 +91,13 @@ def read_graph(
         return chosen.reader(source)
 
 
-def read_points(path: str | Path, *, format: str | None = None) -> Points | DenseGraph:  # noqa: A002
+def read_points(path: str | Path | BinaryIO, *, format: str | None = None) -> Points | DenseGraph:  # noqa: A002
     """Read a complete graph without listing its edges: points, or a matrix of weights.
 
     Parameters
     ----------
-    path : str or Path
-        A file; compressed if its name ends in ``.gz``.
+    path : str, Path or binary file
+        A file; compressed if its name ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
     format : str, optional
         ``tsplib``; by default the suffix of `path` decides.
 
@@ -115,7 +116,7 @@ def read_points(path: str | Path, *, format: str | None = None) -> Points | Dens
         The file breaks the rules of its format, or its distances are of a kind that is not
         supported.
     """
-    path = check_path("path", path)
+    path = check_file("path", path, "read")
     chosen = registry.find(path, format)
     if chosen.points_reader is None:
         raise registry.cannot(chosen, "hold points", lambda each: each.points_reader)
@@ -125,7 +126,7 @@ def read_points(path: str | Path, *, format: str | None = None) -> Points | Dens
 
 def write_graph(
     graph: Any,
-    path: str | Path,
+    path: str | Path | BinaryIO,
     *,
     format: str | None = None,  # noqa: A002
     symmetrize: bool = False,
@@ -140,8 +141,8 @@ def write_graph(
     ----------
     graph : Graph, or any other one that lies on the host
         As of :func:`clmst.minimum_spanning_forest`. Edges of complete graphs are listed.
-    path : str or Path
-        Compressed if its name ends in ``.gz``.
+    path : str, Path or binary file
+        Compressed if its name ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
     format : str, optional
         The name of one of :data:`FORMATS`; by default the suffix of `path` decides.
     symmetrize : bool
@@ -154,7 +155,7 @@ def write_graph(
     InvalidArgumentError
         There is no such format, it cannot hold these weights, or the file cannot be made.
     """
-    path = check_path("path", path)
+    path = check_file("path", path, "write")
     chosen = registry.find(path, format)
     if chosen.writer is None:
         raise registry.cannot(chosen, "hold a graph", lambda each: each.writer)
@@ -163,25 +164,25 @@ def write_graph(
         chosen.writer(listed, stream)
 
 
-def write_forest(forest: Forest, path: str | Path, *, format: str | None = None) -> None:  # noqa: A002
+def write_forest(forest: Forest, path: str | Path | BinaryIO, *, format: str | None = None) -> None:  # noqa: A002
     """Write a forest: its edges, or a summary as JSON.
 
     Parameters
     ----------
     forest : Forest
-    path : str or Path
-        Compressed if its name ends in ``.gz``. An existing file is replaced only after all is
-        written.
+    path : str, Path or binary file
+        Compressed if its name ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. An existing file is
+        replaced only after all is written.
     format : str, optional
-        ``csv``, ``edge-list``, ``matrix-market``, ``npz`` or ``json``; the suffix of `path` decides
-        when left out. CSV does not say whether the forest is a maximum.
+        ``csv``, ``edge-list``, ``matrix-market``, ``npz``, ``parquet`` or ``json``; the suffix of
+        `path` decides when left out. CSV does not say whether the forest is a maximum.
 
     Raises
     ------
     InvalidArgumentError
         There is no such format, it cannot hold a forest, or the file cannot be made.
     """
-    path = check_path("path", path)
+    path = check_file("path", path, "write")
     chosen = registry.find(path, format)
     if chosen.forest_writer is None:
         raise registry.cannot(chosen, "hold a forest", lambda each: each.forest_writer)
@@ -191,7 +192,7 @@ def write_forest(forest: Forest, path: str | Path, *, format: str | None = None)
 
 
 def read_forest(
-    path: str | Path,
+    path: str | Path | BinaryIO,
     graph: Any,
     *,
     format: str | None = None,  # noqa: A002
@@ -204,7 +205,7 @@ def read_forest(
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or binary file
     graph : Graph, or any other one that lies on the host
         As of :func:`clmst.minimum_spanning_forest`.
     format : str, optional
@@ -229,7 +230,7 @@ def read_forest(
     InvalidForestError
         An edge of the file is not in the graph, or has another weight there.
     """
-    path = check_path("path", path)
+    path = check_file("path", path, "read")
     chosen = registry.find(path, format)
     if chosen.reader is None:
         raise registry.cannot(chosen, "hold the edges of a forest", lambda each: each.reader)
@@ -242,4 +243,5 @@ def read_forest(
     try:
         return attach(listed, listed_graph)
     except InvalidForestError as error:
-        raise InvalidForestError(f"{path}: {error}") from error
+        name = path if isinstance(path, Path) else files.named(path)
+        raise InvalidForestError(f"{name}: {error}") from error

@@ -24,14 +24,13 @@ from clmst.core.errors import ClmstError, FileFormatError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.optional import optional_import
-from clmst.core.weight_keys import Array
 from clmst.io import edge_list
 from clmst.io.blocks import blocks
 from clmst.io.columns import Columns, choose
 from clmst.io.edge_rows import EdgeRows, write_rows
 from clmst.io.files import SourceFile
-from clmst.io.forest_edges import ForestEdges, integer_labels
-from clmst.io.simple_graph import simple_edges
+from clmst.io.forest_edges import ForestEdges
+from clmst.io.table_rows import TableRows, forest_rows, graph_rows
 
 _HEADER = b"source,target,weight\n"
 _LONGEST_LINE = 1 << 16
@@ -168,38 +167,27 @@ def _exact_floats(pandas: Any) -> dict[str, Any]:
 
 def write(graph: Graph, stream: BinaryIO) -> None:
     """Write a header and every edge once, with the caller's labels if they are integers or text."""
-    edges = simple_edges(graph)
-    alone = np.ones(edges.n_vertices, bool)
-    alone[edges.u] = alone[edges.v] = False
-    isolated = np.flatnonzero(alone)
-    u, v = (np.concatenate([ends, isolated]) for ends in (edges.u, edges.v))
-    weights = np.concatenate([edges.weights, np.zeros(isolated.size, edges.weights.dtype)])
-    _write_rows(stream, u, v, weights, graph.vertex_labels)
+    _write(graph_rows(graph), stream)
 
 
 def write_forest(forest: Forest, stream: BinaryIO) -> None:
     """Write a header and the edges of a forest; the file does not tell a maximum from a minimum."""
-    u, v = forest.edges.T
-    _write_rows(stream, u, v, forest.weights, forest.vertex_labels)
+    _write(forest_rows(forest), stream)
 
 
-def _write_rows(stream: BinaryIO, u: Array, v: Array, weights: Array, labels: Any) -> None:
+def _write(rows: TableRows, stream: BinaryIO) -> None:
     stream.write(_HEADER)
-    numbers = integer_labels(labels)
-    if numbers is not None:
-        u, v = numbers[u], numbers[v]
-    if numbers is None and labels is not None and all(isinstance(one, str) for one in labels):
-        _write_text(stream, named(labels, u), named(labels, v), weights)
+    if rows.are_text:
+        _write_text(stream, rows)
     else:
-        write_rows(stream, "%d,%d,%r\n", u, v, weights)
+        write_rows(stream, "%d,%d,%r\n", rows.u, rows.v, rows.weights)
 
 
-def _write_text(stream: BinaryIO, u: Array, v: Array, weights: Array) -> None:
+def _write_text(stream: BinaryIO, rows: TableRows) -> None:
     """Write rows whose ends are text, in quotes."""
-    weights = weights.view(np.uint8) if weights.dtype == np.bool_ else weights
-    for start in range(0, u.size, _ROWS_AT_ONCE):
+    for start in range(0, rows.u.size, _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
         text: TextIO = StringIO(newline="")
-        rows = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-        rows.writerows(zip(u[part], v[part], weights[part].tolist(), strict=True))
+        writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+        writer.writerows(zip(rows.u[part], rows.v[part], rows.weights[part].tolist(), strict=True))
         stream.write(cast(StringIO, text).getvalue().encode())

@@ -5,9 +5,10 @@ are not 0 .. n - 1, the graph has as many vertices as there are numbers, in risi
 the numbers as its `vertex_labels`. A vertex without neighbours is written as a loop ``u u 0``: so
 its number occurs, and loops are never edges.
 
-Two headers are read. That of :func:`write` is a comment whose counts must be right. That of the
+Three headers are read. That of :func:`write` is a comment whose counts must be right. That of the
 algs4 collection is two lines with one number each: n, which also counts vertices that do not occur,
-and m.
+and m. SNAP's is a comment, ``# Nodes: n Edges: m``: there must be m lines at least, since some of
+its files list an edge in both directions and count it once.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from clmst.io.simple_graph import simple_edges
 
 _HEADER = b"# clmst "
 _GRAPH_HEADER = b"# clmst graph: "
+_SNAP_COUNTS = re.compile(rb"^#\s*Nodes:\s*(\d{1,19})\s+Edges:\s*(\d{1,19})\b", re.MULTILINE)
+_HEAD_BYTES = 4096  # where SNAP's counts are
 _COUNTS = re.compile(rb"# clmst (graph|[a-z ]+ forest): (\d{1,19}) vertices and (\d{1,19}) edges ")
 
 
@@ -41,11 +44,14 @@ class _Lines:
         self.edges = EdgeRows(first_vertex=0)
         self.declared: DeclaredSizes | None = None  # of an algs4 header
         self.comment = b""
+        self.least_edges = 0  # by a header of SNAP
         is_first = True
         for block in blocks(source.stream, commas=True, file_bytes=source.stored):
             if block.first_line == 1:
                 self.comment = block.text[:256].tobytes().partition(b"\n")[0]
                 self._refuse_matrix()
+                counts = _SNAP_COUNTS.search(block.text[:_HEAD_BYTES].tobytes())
+                self.least_edges = int(counts[2]) if counts else 0
             initials = block.initials()
             lines = np.flatnonzero(
                 (initials != 0) & (initials != ord("#")) & (initials != ord("%"))
@@ -55,6 +61,11 @@ class _Lines:
                 lines = self._without_header(block, lines)
             n = None if self.declared is None else self.declared.n_vertices
             self.edges.add(block, lines, n_vertices=n)
+        if self.edges.n_rows < self.least_edges:
+            raise FileFormatError(
+                f"the header declares {self.least_edges} edges but the file holds "
+                f"{self.edges.n_rows}; it must hold as many at least (is the file cut short?)"
+            )
 
     def _refuse_matrix(self) -> None:
         """Refuse a Matrix Market file: its banner reads as a comment, its sizes as an edge."""

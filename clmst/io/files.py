@@ -1,16 +1,16 @@
-"""Opening files: gzip on top of any format, atomic replacement, errors that name the file."""
+"""Opening files: compression below any format, atomic replacement, errors that name the file."""
 
 from __future__ import annotations
 
-import gzip
+import io
 import os
-import zlib
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from clmst.core.atomic_file import replacing
 from clmst.core.errors import (
@@ -20,13 +20,12 @@ from clmst.core.errors import (
     MissingFileError,
 )
 from clmst.core.memory import physical_memory
+from clmst.io.compression import Codec, checked_reader, codec_of
 
-GZIP_SUFFIX = ".gz"
 # A compressed file may expand to so many bytes, or so many times its own size.
 FREE_EXPANSION = 1 << 28
 MAX_EXPANSION = 200
 _PIECE_BYTES = 1 << 20
-_GZIP_LEVEL = 6  # level 9, gzip's default, takes three times as long for one per cent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +35,7 @@ class SourceFile:
     Attributes
     ----------
     stream : binary file
-        Seekable; decompressed if the name ends in ``.gz``.
+        Seekable; decompressed if the name says that the file is compressed.
     size : int or None
         Bytes in `stream`, if it is an uncompressed file on a disk; else None, since only reading
         all of it would tell.
@@ -49,36 +48,56 @@ class SourceFile:
     stored: int | None = None
 
 
-class BoundedGzip(gzip.GzipFile):
+class Decompressed(io.RawIOBase):
     """A compressed file that is read up to a limit: a few kilobytes may expand to gigabytes.
 
     Raises
     ------
     FileFormatError
-        It expands beyond :func:`expansion_limit`.
+        It expands beyond :func:`expansion_limit`, or is damaged.
     """
 
-    def __init__(self, file: BinaryIO, stored: int) -> None:
-        super().__init__(fileobj=file)
-        self._stored = stored
+    def __init__(self, file: BinaryIO, stored: int, codec: Codec) -> None:
+        super().__init__()
+        self._file, self._stored, self._codec = file, stored, codec
+        self._at = 0
+        self._inner = checked_reader(codec, file)
 
-    def read(self, size: int | None = -1) -> bytes:
-        """Return `size` bytes, or all remaining ones if it is negative."""
-        if size is not None and size >= 0:
-            return self._counted(super().read(size))
-        pieces = []
-        while piece := self._counted(super().read(_PIECE_BYTES)):
-            pieces.append(piece)
-        return b"".join(pieces)
+    def readable(self) -> bool:
+        """Return that it can be read."""
+        return True
 
-    def readline(self, size: int | None = -1) -> bytes:
-        """Return a line, of at most `size` bytes if that is not negative."""
-        most = _PIECE_BYTES if size is None or size < 0 else size
-        return self._counted(super().readline(most))
+    def seekable(self) -> bool:
+        """Return that it can be read again from any byte on, counted from the first."""
+        return True
 
-    def _counted(self, read: bytes) -> bytes:
-        check_expansion(self.tell(), self._stored)
-        return read
+    def readinto(self, buffer: Any) -> int:
+        """Store the next bytes."""
+        found = self._inner.read(len(buffer))
+        self._at += len(found)
+        check_expansion(self._at, self._stored)
+        buffer[: len(found)] = found
+        return len(found)
+
+    def readall(self) -> bytes:
+        """Return all remaining bytes."""
+        return b"".join(iter(lambda: self.read(_PIECE_BYTES) or b"", b""))
+
+    def tell(self) -> int:
+        """Return how many bytes come before the next one."""
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a byte; backwards by decompressing anew."""
+        if whence == os.SEEK_END:
+            raise io.UnsupportedOperation("only reading all of a compressed file tells its end")
+        target = offset + (self._at if whence == os.SEEK_CUR else 0)
+        if target < self._at:
+            self._file.seek(0)
+            self._inner, self._at = checked_reader(self._codec, self._file), 0
+        while self._at < target and self.read(min(target - self._at, _PIECE_BYTES)):
+            pass
+        return self._at
 
 
 def expansion_limit(stored: int) -> int:
@@ -102,6 +121,10 @@ def read_whole(file: BinaryIO) -> bytes:
     most = 1 << 63 if memory is None else memory // 2
     pieces, n_bytes = [], 0
     while piece := file.read(_PIECE_BYTES):
+        if not isinstance(piece, bytes):
+            raise InvalidArgumentError(
+                f"{named(file)} gives {type(piece).__name__}; it must give bytes"
+            )
         pieces.append(piece)
         n_bytes += len(piece)
         if n_bytes > most:
@@ -112,13 +135,8 @@ def read_whole(file: BinaryIO) -> bytes:
     return b"".join(pieces)
 
 
-def is_compressed(path: Path) -> bool:
-    """Whether the name says that the file is gzip-compressed."""
-    return path.suffix.lower() == GZIP_SUFFIX
-
-
 @contextmanager
-def reading(path: Path) -> Iterator[SourceFile]:
+def reading(path: Path | BinaryIO) -> Iterator[SourceFile]:
     """Open `path`, and put its name before the message of each error of its reader.
 
     Raises
@@ -126,22 +144,33 @@ def reading(path: Path) -> Iterator[SourceFile]:
     InvalidArgumentError
         There is no such file, or it cannot be opened.
     FileFormatError
-        The file is empty; its name ends in ``.gz`` but it is no complete gzip file; or the body of
-        the ``with`` statement raised :class:`InvalidGraphError`.
+        The file is empty; its name says that it is compressed but it cannot be decompressed; or the
+        body of the ``with`` statement raised :class:`InvalidGraphError`.
     """
-    with _open(path) as file:
-        try:
-            yield _source(file, is_compressed(path))
-        except InvalidGraphError as error:
-            raise FileFormatError(f"{path}: {error}") from error
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise FileFormatError(
-                f"{path}: cannot be decompressed ({error}); "
-                f"a file whose name ends in {GZIP_SUFFIX} must be one whole gzip file"
-            ) from error
+    if not isinstance(path, Path):
+        with _explained(named(path)):
+            yield _source(path, codec_of(Path(named(path))))
+        return
+    with open_file(path) as file, _explained(path):
+        yield _source(file, codec_of(path))
 
 
-def _open(path: Path) -> BinaryIO:
+@contextmanager
+def _explained(name: object) -> Iterator[None]:
+    try:
+        yield
+    except InvalidGraphError as error:
+        raise FileFormatError(f"{name}: {error}") from error
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open a file that is to be read.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is no such file, or it cannot be opened.
+    """
     try:
         return path.open("rb")
     except FileNotFoundError as error:
@@ -152,35 +181,56 @@ def _open(path: Path) -> BinaryIO:
         raise InvalidArgumentError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _source(file: BinaryIO, compressed: bool) -> SourceFile:
+def named(file: BinaryIO) -> str:
+    """Return the name of an open file, or what stands for it in messages."""
+    name = getattr(file, "name", None)
+    return str(name) if isinstance(name, str | Path) else "the stream"
+
+
+def _source(file: BinaryIO, codec: Codec | None) -> SourceFile:
     """Make a seekable source of an open file; raise if it is empty."""
-    is_pipe = not file.seekable()
-    stream: BinaryIO = BytesIO(read_whole(file)) if is_pipe else file
-    stored = stream.seek(0, os.SEEK_END) if is_pipe else os.fstat(file.fileno()).st_size
+    on_disk = _is_on_disk(file)
+    stream: BinaryIO = file if on_disk else BytesIO(read_whole(file))
+    stored = os.fstat(file.fileno()).st_size if on_disk else stream.seek(0, os.SEEK_END)
     stream.seek(0)
-    if compressed:
-        stream = cast(BinaryIO, BoundedGzip(stream, stored))
+    if codec is not None:
+        raw = Decompressed(stream, stored, codec)
+        stream = cast(BinaryIO, io.BufferedReader(raw, _PIECE_BYTES))
     if not stream.read(1):
         raise FileFormatError("the file is empty; even a graph without vertices takes a header")
     stream.seek(0)
-    return SourceFile(stream=stream, size=None if is_pipe or compressed else stored, stored=stored)
+    size = stored if on_disk and codec is None else None
+    return SourceFile(stream=stream, size=size, stored=stored)
+
+
+def _is_on_disk(file: BinaryIO) -> bool:
+    """Return whether an open file is one on a disk, of which nothing has been read."""
+    try:
+        return stat.S_ISREG(os.fstat(file.fileno()).st_mode) and file.tell() == 0
+    except (OSError, AttributeError, ValueError):  # what is no file of the system has no number
+        return False
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[BinaryIO]:
+def writing(path: Path | BinaryIO) -> Iterator[BinaryIO]:
     """Open a stream whose bytes replace `path` at the end of the ``with`` statement.
 
-    As :func:`clmst.core.atomic_file.replacing`; compressed where the name ends in ``.gz``.
+    As :func:`clmst.core.atomic_file.replacing`; compressed where the name says so. An open file is
+    written to, and flushed.
     """
+    if not isinstance(path, Path):
+        yield path
+        path.flush()
+        return
     with replacing(path) as raw, _compressed(raw, path) as stream:
         yield stream
 
 
 @contextmanager
 def _compressed(raw: BinaryIO, path: Path) -> Iterator[BinaryIO]:
-    if not is_compressed(path):
+    codec = codec_of(path)
+    if codec is None:
         yield raw
         return
-    # No name and no time in the gzip header: equal contents make equal files.
-    with gzip.GzipFile("", "wb", _GZIP_LEVEL, raw, mtime=0) as stream:
+    with codec.writer(raw) as stream:
         yield cast(BinaryIO, stream)

@@ -26,7 +26,8 @@ from clmst.io import (
     summary,
     tsplib,
 )
-from clmst.io.files import SourceFile, is_compressed
+from clmst.io.compression import codec_of
+from clmst.io.files import SourceFile, named
 from clmst.io.forest_edges import ForestEdges
 
 Reader: TypeAlias = Callable[[SourceFile], Graph]
@@ -46,11 +47,13 @@ class Format:
     name : str
         The value of ``format=``.
     suffixes : tuple of str
-        Its suffixes, in lower case; each also with ``.gz`` after it.
+        Its suffixes, in lower case; each also with that of a compression after it.
     description : str
         One line.
     reader, writer, points_reader, forest_reader, forest_writer, table_reader : callable or None
         The last one reads a graph from columns that are named. None if the format does not have it.
+    keeps_labels : bool
+        Whether written files have the caller's names of vertices, where these are numbers.
     """
 
     name: str
@@ -62,6 +65,7 @@ class Format:
     forest_reader: ForestReader | None = None
     forest_writer: ForestWriter | None = None
     table_reader: TableReader | None = None
+    keeps_labels: bool = False
 
 
 FORMATS: tuple[Format, ...] = (
@@ -114,11 +118,12 @@ FORMATS: tuple[Format, ...] = (
     Format(
         name="edge-list",
         suffixes=(".txt", ".tsv", ".el", ".wel", ".edges"),
-        description="text: u v [weight], from 0, between spaces, tabs or commas",
+        description="text, as of SNAP: u v [weight], from 0, between spaces, tabs or commas",
         reader=edge_list.read,
         writer=edge_list.write,
         forest_reader=edge_list.read_forest,
         forest_writer=edge_list.write_forest,
+        keeps_labels=True,
     ),
     Format(
         name="csv",
@@ -129,13 +134,18 @@ FORMATS: tuple[Format, ...] = (
         forest_reader=csv_table.read_forest,
         forest_writer=csv_table.write_forest,
         table_reader=csv_table.read,
+        keeps_labels=True,
     ),
     Format(
         name="parquet",
         suffixes=(".parquet",),
         description="Parquet: columns source, target, weight",
         reader=parquet.read,
+        writer=parquet.write,
+        forest_reader=parquet.read_forest,
+        forest_writer=parquet.write_forest,
         table_reader=parquet.read,
+        keeps_labels=True,
     ),
     Format(
         name="tsplib",
@@ -153,8 +163,8 @@ FORMATS: tuple[Format, ...] = (
 )
 
 
-def find(path: Path, name: str | None) -> Format:
-    """Return the format called `name`, or else the one of the suffix of `path`.
+def find(path: Path | BinaryIO, name: str | None) -> Format:
+    """Return the format called `name`, or else the one of the suffix of `path`, or of its name.
 
     Raises
     ------
@@ -167,10 +177,16 @@ def find(path: Path, name: str | None) -> Format:
             if candidate.name == name:
                 return candidate
         raise InvalidArgumentError(f"there is no format {shown(name)}; there are {_listed()}")
-    suffix = (path.with_suffix("") if is_compressed(path) else path).suffix.lower()
+    is_open = not isinstance(path, Path)
+    path = path if isinstance(path, Path) else Path(named(path))
+    suffix = (path if codec_of(path) is None else path.with_suffix("")).suffix.lower()
     for candidate in FORMATS:
         if suffix in candidate.suffixes:
             return candidate
+    if is_open and not suffix:
+        raise InvalidArgumentError(
+            f"{path} has no suffix that tells its format; the format must be named: {_listed()}"
+        )
     raise InvalidArgumentError(
         f"{path} has the suffix {suffix!r}, which is that of no format; there are {_listed()}"
     )

@@ -135,3 +135,12 @@ def test_labels_come_back(tmp_path: Path) -> None:
     back = parse(tmp_path, ".txt", written(graph, FORMAT_OF["edge-list"]))
     assert back.vertex_labels == (3, 5, 8, 13)
     assert weight_by_edge(back) == weight_by_edge(graph) == {(3, 8): 1, (8, 13): 2}
+
+
+def test_a_header_of_snap_counts_edges(tmp_path: Path) -> None:
+    """Some of its files list an edge in both directions and count it once."""
+    header = "# Directed graph: x.txt\n# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n"
+    assert parse(tmp_path, ".txt", f"{header}0\t1\n1\t2\n").n_edges == 2
+    assert parse(tmp_path, ".txt", f"{header}0\t1\n1\t0\n1\t2\n2\t1\n").n_edges == 2
+    message = "the header declares 2 edges but the file holds 1; it must hold as many at least"
+    refuses(tmp_path, ".txt", f"{header}0\t1\n", message)

@@ -81,3 +81,39 @@ def test_damage_is_an_error_or_another_graph(tmp_path: Path) -> None:
             assert clmst.read_graph(path).n_edges <= 3
             refused -= 1
     assert refused > 50
+
+
+# ----------------------------------------------------------------------- writing
+
+
+@pytest.mark.parametrize("labels", [None, (10, 20, 40, 50), ("a", "b", "c", "d")])
+@pytest.mark.parametrize("maximum", [False, True])
+def test_a_forest_comes_back(
+    tmp_path: Path, labels: tuple[int | str, ...] | None, maximum: bool
+) -> None:
+    """With its edge ids: of two parallel edges of one weight they tell which it was."""
+    graph = clmst.Graph.from_edges([0, 0, 1, 1], [1, 1, 2, 3], [5, 5, 6, 7])
+    graph = graph.replace(vertex_labels=labels)
+    solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+    forest = solve(graph)
+    clmst.write_forest(forest, path := tmp_path / "forest.parquet")
+    again = clmst.read_forest(path, graph)
+    assert again == forest
+    assert again.maximum == maximum
+    assert again.edge_ids.tolist() == forest.edge_ids.tolist()
+    assert parquet.read_table(path).column_names == ["source", "target", "weight", "edge_id"]
+
+
+def test_ids_of_a_forest_are_integers(tmp_path: Path) -> None:
+    (path := tmp_path / "forest.parquet").write_bytes(saved(edge_id=[0.5, 1.0, 2.0]))
+    graph = clmst.read_graph(path, columns=("source", "target", "weight"))
+    with pytest.raises(FileFormatError, match="the column 'edge_id' is float64; ids are integers"):
+        clmst.read_forest(path, graph)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "i1", "u8", "f2", "f4", "f8"])
+def test_written_weights_keep_their_dtype(tmp_path: Path, dtype: str) -> None:
+    graph = clmst.Graph.from_edges([0, 1], [1, 2], np.array([1, 0], dtype))
+    clmst.write_graph(graph, path := tmp_path / "graph.parquet")
+    expected = "uint8" if dtype == "bool" else np.dtype(dtype).name
+    assert read_graph(path).weights.dtype == expected

@@ -57,7 +57,7 @@ def test_formats_say_what_they_cannot_do(tmp_path: Path) -> None:
         write_graph(graph, tmp_path / "a.json")
     with pytest.raises(InvalidArgumentError, match="json cannot hold the edges of a forest"):
         read_forest(tmp_path / "a.json", graph)
-    forest_formats = "matrix-market, npz, edge-list, csv, json"
+    forest_formats = "matrix-market, npz, edge-list, csv, parquet, json"
     with pytest.raises(InvalidArgumentError, match=f"metis cannot .*: {forest_formats}$"):
         write_forest(None, tmp_path / "a.graph")  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []

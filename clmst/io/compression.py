@@ -1,0 +1,194 @@
+"""Compressed files, by the end of their names: what decompresses them, and what compresses.
+
+gzip, bzip2 and xz are in Python's standard library. Zstandard is there from Python 3.14 on; before,
+pyarrow does it.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from clmst.core.errors import FileFormatError
+from clmst.core.optional import optional_import
+
+_PIECE_BYTES = 1 << 18
+_GZIP_LEVEL = 6  # level 9, gzip's default, takes three times as long for one per cent
+# An .xz file says how much memory its decompression takes: 65 MiB after `xz -9`.
+XZ_MEMORY = 1 << 28
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Codec:
+    """A way of compression.
+
+    Attributes
+    ----------
+    suffix : str
+        How names of such files end.
+    name : str
+        For messages.
+    reader : callable
+        Returns an object whose ``read(n)`` gives up to n decompressed bytes, none at the end.
+    writer : callable
+        Returns a stream whose bytes go to a file compressed, all of them once it is closed.
+    """
+
+    suffix: str
+    name: str
+    reader: Callable[[BinaryIO], Any]
+    writer: Callable[[BinaryIO], Any]
+
+    def damaged(self, error: BaseException) -> FileFormatError:
+        """Make the error for what cannot be decompressed."""
+        said = " ".join(str(error).split()) or type(error).__name__
+        return FileFormatError(
+            f"cannot be decompressed ({said}); a file whose name ends in {self.suffix} must be "
+            f"one whole {self.name} file"
+        )
+
+
+class _Streams:
+    """The decompressed bytes of one stream after the other, as such files have them.
+
+    Python's own readers of these files take what follows the last stream for its end, even if it is
+    no compressed data.
+    """
+
+    def __init__(self, file: BinaryIO, new: Callable[[], Any], padding: bytes = b"") -> None:
+        self._file, self._new, self._padding = file, new, padding
+        self._decoder = new()
+
+    def read(self, size: int) -> bytes:
+        while True:
+            if self._decoder.eof:
+                rest = self._decoder.unused_data
+                while not (rest := rest.lstrip(self._padding) if self._padding else rest):
+                    if not (rest := self._file.read(_PIECE_BYTES)):
+                        return b""
+                self._decoder = self._new()
+                data = rest
+            elif self._decoder.needs_input:
+                data = self._file.read(_PIECE_BYTES)
+                if not data:
+                    raise EOFError("the file ends before the compressed data does")
+            else:
+                data = b""
+            if found := self._decoder.decompress(data, size):
+                return cast(bytes, found)
+
+
+class _Checked:
+    """A reader whose errors are those of a format."""
+
+    def __init__(self, codec: Codec, file: BinaryIO) -> None:
+        self._codec = codec
+        with _Damage(codec):
+            self._inner = codec.reader(file)
+
+    def read(self, size: int) -> bytes:
+        with _Damage(self._codec):
+            return cast(bytes, self._inner.read(size))
+
+
+class _Damage:
+    """What decoders raise, as an error of the file."""
+
+    def __init__(self, codec: Codec) -> None:
+        self._codec = codec
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
+        # bzip2's and pyarrow's decoders raise OSError
+        if isinstance(error, EOFError | zlib.error | lzma.LZMAError | OSError | ValueError):
+            if isinstance(error, FileFormatError):
+                raise error
+            raise self._codec.damaged(error) from error
+
+
+def checked_reader(codec: Codec, file: BinaryIO) -> Any:
+    """Return an object whose ``read(n)`` gives decompressed bytes, or raises FileFormatError."""
+    return _Checked(codec, file)
+
+
+def _gzip_writer(file: BinaryIO) -> Any:
+    # No name and no time in the header: equal contents make equal files.
+    return gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0)
+
+
+def _zstd_reader(file: BinaryIO) -> Any:
+    if find_spec("compression"):
+        zstd: Any = optional_import("compression.zstd", extra="frames")
+        return _Streams(file, zstd.ZstdDecompressor)
+    pyarrow = optional_import("pyarrow", extra="frames")
+    return pyarrow.CompressedInputStream(pyarrow.PythonFile(_Unclosed(file), mode="r"), "zstd")
+
+
+def _zstd_writer(file: BinaryIO) -> Any:
+    if find_spec("compression"):
+        zstd: Any = optional_import("compression.zstd", extra="frames")
+        return zstd.ZstdFile(file, "wb")
+    pyarrow = optional_import("pyarrow", extra="frames")
+    return pyarrow.CompressedOutputStream(pyarrow.PythonFile(_Unclosed(file), mode="w"), "zstd")
+
+
+class _Unclosed(io.RawIOBase):
+    """A file that stays open when a stream above it is closed."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__()
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        return self._file.read(size)
+
+    def write(self, data: Any) -> int:
+        return self._file.write(data)
+
+
+CODECS: tuple[Codec, ...] = (
+    Codec(
+        suffix=".gz",
+        name="gzip",
+        reader=lambda file: gzip.GzipFile(fileobj=file),
+        writer=_gzip_writer,
+    ),
+    Codec(
+        suffix=".bz2",
+        name="bzip2",
+        reader=lambda file: _Streams(file, bz2.BZ2Decompressor),
+        writer=partial(bz2.BZ2File, mode="wb"),
+    ),
+    Codec(
+        suffix=".xz",
+        name="xz",
+        reader=lambda file: _Streams(
+            file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY), b"\0"
+        ),
+        writer=partial(lzma.LZMAFile, mode="wb"),
+    ),
+    Codec(suffix=".zst", name="Zstandard", reader=_zstd_reader, writer=_zstd_writer),
+)
+
+
+def codec_of(path: Path) -> Codec | None:
+    """Return how a file is compressed by the end of its name; None if it is not."""
+    suffix = path.suffix.lower()
+    return next((one for one in CODECS if one.suffix == suffix), None)

@@ -1,0 +1,104 @@
+"""``-`` is stdin or stdout in every command that reads or writes graphs; how much has been read."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from clmst.cli import main, terminal
+from clmst.cli.graph_files import _fraction_read
+from clmst.io import files
+from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
+
+TRIANGLE = "0 1 4\n1 2 1\n0 2 2\n"
+
+
+def fed(text: str | bytes, *arguments: object) -> Result:
+    """Run the command with `text` on stdin."""
+    return CliRunner().invoke(main, [str(one) for one in arguments], input=text)
+
+
+def test_solve_reads_stdin() -> None:
+    result = fed(TRIANGLE, "solve", "-", "--format", "edge-list", "--json")
+    assert_fine(result)
+    summary = json.loads(result.stdout)
+    assert (summary["file"], summary["total_weight"]) == ("stdin", 3)
+
+
+def test_stdin_needs_a_format() -> None:
+    assert_fails(fed(TRIANGLE, "solve", "-"), "has no suffix", "must be named: dimacs")
+
+
+def test_errors_of_stdin_have_their_line() -> None:
+    result = fed("0 1 4\n1 x 1\n", "solve", "-", "--format", "edge-list")
+    assert_fails(result, ": line 2: 'x' is not a vertex number")
+    assert_fails(fed("", "solve", "-", "--format", "dimacs"), "the file is empty")
+
+
+@pytest.mark.parametrize(
+    ("format_name", "begin"),
+    [(None, "# clmst minimum"), ("csv", "source,target,weight\n"), ("json", "{\n")],
+)
+def test_solve_writes_stdout(format_name: str | None, begin: str) -> None:
+    named = () if format_name is None else ("--output-format", format_name)
+    result = fed(TRIANGLE, "solve", "-", "--format", "edge-list", "-o", "-", "-q", *named)
+    assert_fine(result)
+    assert result.stdout.startswith(begin)
+
+
+def test_verify_reads_either_from_stdin(run: Run, sample: Path) -> None:
+    assert_fine(run("solve", sample, "-o", forest := sample.with_name("forest.txt"), "-q"))
+    named = ("--format", "edge-list", "--forest-format", "edge-list")
+    for arguments in (("-", forest), (sample, "-")):
+        text = (sample if arguments[0] == "-" else forest).read_text()
+        assert_fine(fed(text, "verify", *arguments, *named))
+    wrong = fed(TRIANGLE, "verify", sample, "-", *named)
+    assert wrong.exit_code == 1
+    assert wrong.stderr.startswith("clmst: error: stdin is not the minimum spanning forest of")
+    assert_not_understood(fed(TRIANGLE, "verify", "-", "-"), "stdin holds one file")
+
+
+def test_convert_and_generate_are_ends_of_a_pipe(tmp_path: Path) -> None:
+    made = fed("", "generate", "grid", "--rows", 3, "--columns", 4, "-o", "-", "--format", "dimacs")
+    assert made.exit_code == 0
+    assert made.stderr.startswith("stdout: 12 vertices, 17 edges")
+    named = ("--format", "dimacs", "--output-format", "edge-list")
+    result = fed(made.stdout, "convert", "-", "-", *named, "-q")
+    assert_fine(result)
+    assert result.stdout.startswith("# clmst graph: 12 vertices and 17 edges")
+    assert_fails(fed(made.stdout, "convert", "-", "-", "--format", "dimacs"), "must be named")
+
+
+def test_a_true_pipe_and_a_redirected_file(sample: Path) -> None:
+    command = [sys.executable, "-m", "clmst", "convert", "-", "-", "--format", "edge-list"]
+    command += ["--output-format", "npz", "-q"]
+    piped = subprocess.run(command, input=sample.read_bytes(), capture_output=True, check=True)
+    with sample.open("rb") as file:
+        redirected = subprocess.run(command, stdin=file, capture_output=True, check=True)
+    assert piped.stdout[:2] == redirected.stdout[:2] == b"PK"
+
+
+def test_how_much_has_been_read(tmp_path: Path) -> None:
+    (path := tmp_path / "some").write_bytes(b"x" * 4000)
+    with files.open_file(path) as file:
+        fraction = _fraction_read(file)
+        assert fraction() == 0
+        file.read()
+        assert fraction() == 1
+    assert fraction() is None
+
+
+def test_the_percentage_is_shown() -> None:
+    from rich.console import Console
+
+    out = Console(file=StringIO(), width=80)
+    out.print(terminal.Progress("reading a", lambda: 0.424))
+    out.print(terminal.Progress("reading b", lambda: None))
+    assert isinstance(out.file, StringIO)
+    assert out.file.getvalue() == "reading a ... 42%\nreading b ...\n"
