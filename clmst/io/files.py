@@ -71,12 +71,12 @@ class Decompressed(io.RawIOBase):
         """Return that it can be read again from any byte on, counted from the first."""
         return True
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, into: Any) -> int:
         """Store the next bytes."""
-        found = self._inner.read(len(buffer))
+        found = self._inner.read(len(into))
         self._at += len(found)
         check_expansion(self._at, self._stored)
-        buffer[: len(found)] = found
+        into[: len(found)] = found
         return len(found)
 
     def readall(self) -> bytes:
