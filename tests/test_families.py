@@ -75,9 +75,9 @@ MUTATIONS = [
     ),
     Mutation(
         "csr-check",
-        "algorithms/csr_validation/csr_validation.cl",
-        "weight_key(weights[low]) ==",
-        "0 <=",
+        "algorithms/csr_validation/fingerprint.cl",
+        "^ secret.weights",
+        "* 0",
     ),
     Mutation("proof", "algorithms/proof/tree.cl", "0) : max(orders", "0) : min(orders"),
     Mutation("proof", "algorithms/proof/edges.cl", "greatest = max(", "greatest = min("),

@@ -78,6 +78,18 @@ SHARED = [
     ("algorithms.proof.tree", "_LEVEL_WORDS", "proof/state.cl", "LEVEL_WORDS"),
     ("algorithms.proof.prove", "_TILE", "proof/edges.cl", "EDGES_TILE"),
     ("algorithms.csr_validation.check", "_BELOW", "csr_validation/verdict.cl", "FAULT_BELOW"),
+    (
+        "algorithms.csr_validation.check",
+        "_SLOTS_OF_ONE",
+        "csr_validation/csr_validation.cl",
+        "SLOTS_OF_ONE",
+    ),
+    (
+        "algorithms.csr_validation.check",
+        "_SLOTS_OF_MANY",
+        "csr_validation/csr_validation.cl",
+        "SLOTS_OF_MANY",
+    ),
     ("algorithms.reweighting.repeated", "_NONE", "reweighting/repeated.cl", "NO_FAULT"),
     ("algorithms.reweighting.repeated", "_NONE", "reweighting/repeated.cl", "NO_SLOT"),
     (

@@ -113,16 +113,13 @@ class CsrValidationCase:
     ----------
     bits, kind : int, str
         Words of weights.
-    cursors : bool
-        Whether single work-items go along with cursors: only where rows are long.
     """
 
     bits: int = 32
     kind: WeightKind = "unsigned"
-    cursors: bool = False
 
     def __str__(self) -> str:
-        return f"{self.bits}-bit {self.kind} weights, {'long' if self.cursors else 'short'} rows"
+        return f"{self.bits}-bit {self.kind} weights"
 
 
 def _csr_validation_failure(device: Device, case: CsrValidationCase) -> str | None:
@@ -135,7 +132,7 @@ CSR_VALIDATION = KernelFamily(
     name="csr-check",
     what="the check of a large SciPy matrix; where it is refused, the host checks",
     test=_csr_validation_failure,
-    cases=(CsrValidationCase(), CsrValidationCase(64, "float", cursors=True)),
+    cases=(CsrValidationCase(), CsrValidationCase(64, "float")),
 )
 
 

@@ -92,7 +92,7 @@ def core_numbers_failure(device: Device, case: object) -> str | None:
 
 def csr_validation_failure(device: Device, case: CsrValidationCase) -> str | None:
     """Return whether a sound matrix was not taken as it is, or a fault not seen, or None."""
-    known = known_graph("heavy" if case.cursors else "large")
+    known = known_graph("large")
     dtype = dtype_of(case.bits, case.kind)
     for symmetric in (False, True):
         graph = known.simple(dtype, symmetric=symmetric)

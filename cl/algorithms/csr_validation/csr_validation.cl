@@ -1,110 +1,136 @@
 // Whether a caller's CSR can be used as it is: well formed, rising rows, and symmetric or upper
 // triangular.
+#include "algorithms/csr_validation/fingerprint.cl"
 #include "algorithms/csr_validation/verdict.cl"
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
+// Consecutive slots that a work-item takes at a time, alone in its work-group or with others.
+#define SLOTS_OF_ONE 4096
+#define SLOTS_OF_MANY 16
+
 // Slots of a tile: for so many, a work-group searches once for the first row.
-#define MATCH_TILE (WG_SIZE == 1 ? 1024 : 8 * WG_SIZE)
+#define CHECK_TILE (WG_SIZE == 1 ? SLOTS_OF_ONE : SLOTS_OF_MANY * WG_SIZE)
 
-// Check the row offsets.
+// Add what all work-items of a work-group have found to the verdict.
 //
-// In       indptr[n + 1]: the first is 0, the last n_slots; indices[n_slots].
-// In-out   verdict[3]: FAULT_INDPTR, FAULT_BELOW (correct if rows rise); VERDICT_NOT_RISING falls
-//          by 1 for every row whose first column does not exceed the last column of the row before.
-// Launch   any. O(n).
-// Needs    verdict is 0 before the first kernel.
-// Ensures  together with csr_validation_check_slots, VERDICT_NOT_RISING is 0 if all rows rise.
-kernel void csr_validation_check_rows(const global uint *indptr, const global uint *indices,
-                                      volatile global uint *verdict, uint n, uint n_slots) {
-  uint fault = 0, not_rising = 0;
-  GRID_FOR(row, n) {
-    const uint begin = indptr[row], end = indptr[row + 1];
-    if (end < begin) fault |= FAULT_INDPTR;
-    if (end <= begin || begin >= n_slots) continue;
-    if (indices[begin] < row) fault |= FAULT_BELOW;
-    not_rising += begin > 0 && indices[begin] <= indices[begin - 1];
-  }
-  raise_fault(verdict, fault);
-  if (not_rising) atomic_sub(verdict + VERDICT_NOT_RISING, not_rising);
-}
-
-// Check columns and weights.
-//
-// In       indices[n_slots], weights[n_slots].
-// In-out   verdict[3]: FAULT_COLUMN, FAULT_NAN; VERDICT_NOT_RISING grows by 1 for every slot whose
-//          column does not exceed that of the slot before, in whatever row.
-// Launch   any. O(n_slots).
-// Needs    verdict is 0 before the first kernel.
-// Ensures  as csr_validation_check_rows.
-kernel void csr_validation_check_slots(const global uint *indices, const global weight_t *weights,
-                                       volatile global uint *verdict, uint n, uint n_slots) {
-  uint fault = 0, not_rising = 0;
-  GRID_FOR(slot, n_slots) {
-    const uint column = indices[slot];
-    if (column >= n) fault |= FAULT_COLUMN;
-    if (weight_is_nan(weights[slot])) fault |= FAULT_NAN;
-    not_rising += slot > 0 && column <= indices[slot - 1];
-  }
-  raise_fault(verdict, fault);
-  if (not_rising) atomic_add(verdict + VERDICT_NOT_RISING, not_rising);
-}
-
-// Whether a slot (row, column) has its mirror slot: a slot (column, row) of equal weight.
-static inline bool is_matched(const global uint *indptr, const global uint *indices,
-                              const global weight_t *weights, uint slot, uint row, uint column) {
-  const uint end = indptr[column + 1];
-  const uint low = wi_find_column(indices, indptr[column], end, row);
-  return low < end && indices[low] == row && weight_key(weights[low]) == weight_key(weights[slot]);
-}
-
-// Search for the mirror slot of every slot that leads to a row no longer than its own.
-//
-// Only slots from the greater to the lesser vertex in the order of (length of row, vertex) are
-// searched for, which spares long rows. Rows rise, so each finds another mirror slot. If all do,
-// and there are as many slots in the other direction, those are the mirror slots, and the matrix is
-// symmetric.
-//
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph.
-// In-out   verdict[3]: FAULT_UNMATCHED, VERDICT_ONE_SIDED.
-// Launch   any. O(n_slots log n).
-// Needs    csr_validation_check_rows and csr_validation_check_slots.
-// Ensures  nothing is done if the verdict has a fault, or if no slot is below the diagonal. Else
-//          the matrix is symmetric if FAULT_UNMATCHED is not set and VERDICT_ONE_SIDED is 0.
-kernel void csr_validation_match_slots(const global uint *indptr, const global uint *indices,
-                                       const global weight_t *weights,
-                                       volatile global uint *verdict, uint n, uint n_slots) {
-  if ((verdict[VERDICT_FAULTS] & ~FAULT_UNMATCHED) != FAULT_BELOW || verdict[VERDICT_NOT_RISING])
-    return;
-  uint fault = 0, one_sided = 0;
-  local uint bounds[2];
-  for (size_t tile = (size_t)get_group_id(0) * MATCH_TILE; tile < n_slots;
-       tile += (size_t)get_num_groups(0) * MATCH_TILE) {
-    const size_t end = min(tile + MATCH_TILE, (size_t)n_slots);
-    if (get_local_id(0) == 0) {
-      bounds[0] = wi_find_row(indptr, 0, n, (uint)tile);
-      bounds[1] = wi_find_row(indptr, bounds[0], n, (uint)(end - 1)) + 1;
-    }
-    wg_barrier_local();
-    uint row = bounds[0];
-    for (size_t slot = tile + get_local_id(0); slot < end; slot += WG_SIZE) {
+// Temp     words: VERDICT_WORDS words of local memory.
+// Scope    the whole work-group.
+static inline void add_finding(volatile global uint *verdict, finding_t found,
+                                  volatile local uint *words) {
+  const uint low = (uint)found.fingerprint, high = (uint)(found.fingerprint >> 32);
 #if WG_SIZE == 1
-      while (indptr[row + 1] <= slot) ++row;
+  if (found.faults) atomic_or(verdict + VERDICT_FAULTS, found.faults);
+  atomic_xor(verdict + VERDICT_FINGERPRINT_LOW, low);
+  atomic_xor(verdict + VERDICT_FINGERPRINT_HIGH, high);
 #else
-      row = wi_find_row(indptr, row, bounds[1], (uint)slot);
+  const uint me = get_local_id(0);
+  if (me < VERDICT_WORDS) words[me] = 0;
+  wg_barrier_local();
+  if (found.faults) atomic_or(words + VERDICT_FAULTS, found.faults);
+  atomic_xor(words + VERDICT_FINGERPRINT_LOW, low);
+  atomic_xor(words + VERDICT_FINGERPRINT_HIGH, high);
+  wg_barrier_local();
+  if (me == VERDICT_FAULTS && words[me]) atomic_or(verdict + me, words[me]);
+  if (me > VERDICT_FAULTS && me < VERDICT_WORDS) atomic_xor(verdict + me, words[me]);
 #endif
-      const uint column = indices[slot];
-      if (column == row) continue;
-      const uint length = indptr[row + 1] - indptr[row];
-      const uint other = indptr[column + 1] - indptr[column];
-      const bool looks = other < length || (other == length && column < row);
-      one_sided += looks ? 1 : -1;
-      if (looks && !is_matched(indptr, indices, weights, (uint)slot, row, column))
-        fault = FAULT_UNMATCHED;
+}
+
+// Check the slots [begin, end), the first of them in `row`.
+//
+// Scope    one work-item.
+static inline void wi_check_slots(finding_t *found, secret_t secret, uint n,
+                                  const global uint *indptr, const global uint *indices,
+                                  const global weight_t *weights, uint row, size_t begin,
+                                  size_t end) {
+  uint row_end = indptr[row + 1], before = begin > 0 ? indices[begin - 1] : 0;
+  bool is_first = begin == indptr[row];
+  for (size_t slot = begin; slot < end; ++slot) {
+    while (row_end <= slot) {  // ends at the latest with the last row
+      row_end = indptr[++row + 1];
+      is_first = true;
+    }
+    const uint column = indices[slot];
+    wi_check_slot(found, secret, n, row, column, weights[slot], is_first, before);
+    before = column;
+    is_first = false;
+  }
+}
+
+#if WG_SIZE == 1
+
+// Check the slots of a tile as wi_check_slots does, most of them by vectors.
+//
+// Temp     rows: SLOTS_OF_ONE words of local memory.
+// Scope    one work-item.
+static inline void wi_check_tile(finding_t *found, secret_t secret, uint n,
+                                 const global uint *indptr, const global uint *indices,
+                                 const global weight_t *weights, uint row, size_t begin, size_t end,
+                                 local uint *rows) {
+  uint last = row;
+  for (size_t slot = begin; slot < end; ++last) {  // ends at the latest with the last row
+    const size_t row_end = min((size_t)indptr[last + 1], end);
+    for (; slot < row_end; ++slot) rows[slot - begin] = last;
+  }
+  const size_t vectors = (end - begin - 1) / VECTOR, rest = begin + 1 + vectors * VECTOR;
+  wi_check_slots(found, secret, n, indptr, indices, weights, row, begin, begin + 1);
+  ulong8 words = 0;
+  for (size_t slot = begin + 1; slot < rest; slot += VECTOR)
+    wi_check_vector(found, &words, secret, n, indices + slot, weights + slot,
+                    rows + (slot - begin));
+  ulong parts[VECTOR];
+  vstore8(words, 0, parts);
+  for (uint k = 0; k < VECTOR; ++k) found->fingerprint ^= parts[k];
+  if (rest < end)
+    wi_check_slots(found, secret, n, indptr, indices, weights, rows[rest - begin], rest, end);
+}
+
+#endif
+
+// Check row offsets, columns and weights, and take the fingerprint.
+//
+// In       indptr[n + 1]: the first is 0, the last n_slots; indices[n_slots], weights[n_slots];
+//          key_of_ends, key_of_weights: secret.
+// In-out   verdict[3]: FAULT_ bits; the fingerprint.
+// Launch   any. O(n + n_slots).
+// Needs    verdict is 0; n > 0, n_slots > 0. Nothing else is known of the arrays: columns are not
+//          used as indices.
+// Ensures  if there is no fault but FAULT_BELOW, rows rise, columns are vertices, and weights are
+//          numbers. The matrix is upper triangular then without FAULT_BELOW, and symmetric with
+//          FAULT_BELOW and a fingerprint of 0.
+kernel void csr_validation_check(const global uint *indptr, const global uint *indices,
+                                 const global weight_t *weights, volatile global uint *verdict,
+                                 uint n, uint n_slots, ulong key_of_ends, ulong key_of_weights) {
+  finding_t found = {0, 0};
+  const secret_t secret = {key_of_ends, key_of_weights};
+  GRID_FOR(row, n) {
+    if (indptr[row + 1] < indptr[row]) found.faults |= FAULT_INDPTR;
+  }
+  local uint words[VERDICT_WORDS];
+#if WG_SIZE == 1
+  local uint rows[SLOTS_OF_ONE];
+#endif
+  for (size_t tile = (size_t)get_group_id(0) * CHECK_TILE; tile < n_slots;
+       tile += (size_t)get_num_groups(0) * CHECK_TILE) {
+    const size_t tile_end = min(tile + CHECK_TILE, (size_t)n_slots);
+#if WG_SIZE == 1
+    const uint row = wi_find_row(indptr, 0, n, (uint)tile);
+    wi_check_tile(&found, secret, n, indptr, indices, weights, row, tile, tile_end, rows);
+#else
+    if (get_local_id(0) < 2) {  // the first row, and the last one
+      const size_t slot = get_local_id(0) == 0 ? tile : tile_end - 1;
+      words[get_local_id(0)] = wi_find_row(indptr, 0, n, (uint)slot);
     }
     wg_barrier_local();
+    const size_t begin = tile + get_local_id(0) * SLOTS_OF_MANY;
+    const size_t end = min(begin + SLOTS_OF_MANY, tile_end);
+    if (begin < end) {
+      const uint row = wi_find_row(indptr, words[0], max(words[0], words[1]) + 1, (uint)begin);
+      wi_check_slots(&found, secret, n, indptr, indices, weights, row, begin, end);
+    }
+    wg_barrier_local();
+#endif
   }
-  raise_fault(verdict, fault);
-  if (one_sided) atomic_add(verdict + VERDICT_ONE_SIDED, one_sided);
+  add_finding(verdict, found, words);
 }

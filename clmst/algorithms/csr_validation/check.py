@@ -1,14 +1,15 @@
 """Taking a caller's CSR onto a device, which itself finds out whether it can be used as it is.
 
 On the host the same is a matter of seconds for a large symmetric matrix: most of it is the
-transpose that the matrix is compared to. The device searches for every slot's mirror slot instead.
-Where work-groups have one work-item and rows are long, it goes through the rows with a cursor for
-each.
+transpose that the matrix is compared to. The device takes a fingerprint instead, by secret keys of
+this process: that of a symmetric matrix is 0, that of any other one with a probability of 2**-64.
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,22 +27,21 @@ from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/csr_validation/csr_validation.cl"
-SERIAL_SOURCE = "algorithms/csr_validation/serial.cl"
 
 # Below so many slots the host has checked a matrix before a device has built the kernels.
 FROM_SLOTS = 1 << 18
 
-# Slots a vertex from which on single work-items use cursors: on two cores, in ms of both,
-# 14 for a search to 40 on a grid (4 slots a vertex), 57 to 20 at 8, 1606 to 190 at 56.
-_CURSORS_FROM = 6
 # Slots that the host looks at before it uploads a matrix, in 12 us.
 _GLIMPSES = 4
-# Slots in the sample by which columns are shared out.
-_SAMPLES = 4096
+# The most work-groups a compute unit: each adds what it found to the same words.
+_MOST_GROUPS = 32
 
 # Of verdict.cl.
 _VERDICT_WORDS = 3
 _BELOW = 8
+# Of csr_validation.cl: the slots of a tile for each work-item, and for one that is alone.
+_SLOTS_OF_MANY = 16
+_SLOTS_OF_ONE = 4096
 
 
 def upload_canonical(matrix: Any, device: Device) -> DeviceGraph | None:
@@ -59,14 +59,14 @@ def upload_canonical(matrix: Any, device: Device) -> DeviceGraph | None:
 
     Notes
     -----
-    O(n + n_slots log n), on the device; waits for it.
+    O(n + n_slots) on the device, which reads everything once; waits for it.
     """
     graph = _as_it_is(matrix)
     if graph is None or _shows_a_fault(graph):
         return None
     encoded = encode(graph.weights)
     with device.lock, Guard(device):
-        if not _is_trusted(device, graph, encoded.encoding):
+        if not _is_trusted(device, encoded.encoding):
             return None
         return check(DeviceGraph.of_keys(graph, encoded, device, wait=False))
 
@@ -76,8 +76,8 @@ def check(resident: DeviceGraph) -> DeviceGraph | None:
 
     Its `is_symmetric` says nothing before.
     """
-    faults, not_rising, one_sided = _verdict(resident)
-    if not_rising or one_sided or faults & ~_BELOW:
+    faults, *fingerprint = _verdict(resident)
+    if faults & ~_BELOW or (faults and any(fingerprint)):
         return None
     symmetric = bool(faults & _BELOW)
     return replace(resident, graph=resident.graph.replace_unchecked(is_symmetric=symmetric))
@@ -109,19 +109,10 @@ def _shows_a_fault(graph: Graph) -> bool:
     return len(mirrored) > 1  # some edges are stored once, others twice
 
 
-def _is_trusted(device: Device, graph: Graph, encoding: Encoding) -> bool:
+def _is_trusted(device: Device, encoding: Encoding) -> bool:
     """Return whether the device has shown that it finds faults; else the host looks for them."""
-    case = CsrValidationCase(
-        bits=8 * encoding.word.itemsize,
-        kind=encoding.kind,
-        cursors=_takes_cursors(device.policy.work_group_size, graph),
-    )
+    case = CsrValidationCase(bits=8 * encoding.word.itemsize, kind=encoding.kind)
     return device.trust.refusal(CSR_VALIDATION, case) is None
-
-
-def _takes_cursors(work_group_size: int, graph: Graph) -> bool:
-    """Return whether single work-items use cursors."""
-    return work_group_size == 1 and graph.n_slots >= _CURSORS_FROM * graph.n_vertices
 
 
 def _as_it_is(matrix: Any) -> Graph | None:
@@ -162,49 +153,22 @@ def _verdict(graph: DeviceGraph) -> list[int]:
     program = device.program(SOURCE, **graph.weight_defines(maximum=False))
     verdict = device.allocate(4 * _VERDICT_WORDS)
     launch.fill(verdict, 0, _VERDICT_WORDS)
-    n, n_slots = np.uint32(graph.n_vertices), np.uint32(graph.n_slots)
-    rows = launch.groups_for(-(-graph.n_vertices // program.grid_tile))
-    slots = launch.groups_for(-(-graph.n_slots // program.grid_tile))
+    size = program.work_group_size
+    tile = _SLOTS_OF_ONE if size == 1 else _SLOTS_OF_MANY * size
+    most = _MOST_GROUPS * device.capabilities.compute_units
+    groups = min(launch.groups_for(-(-graph.n_slots // tile)), most)
     launch(
-        program, "csr_validation_check_rows", rows, graph.indptr, graph.indices, verdict, n, n_slots
-    )
-    launch(
-        program,
-        "csr_validation_check_slots",
-        slots,
-        graph.indices,
-        graph.weights,
-        verdict,
-        n,
-        n_slots,
-    )
-    arrays = (graph.indptr, graph.indices, graph.weights)
-    if _takes_cursors(program.work_group_size, graph.graph):
-        bounds = _column_bounds(graph.graph, device.capabilities.compute_units)
-        on_device, cursors = device.allocate(bounds.nbytes), device.allocate(4 * graph.n_vertices)
-        launch.write(on_device, bounds)
-        program = device.program(SERIAL_SOURCE, **graph.weight_defines(maximum=False))
-        launch(
-            program, "csr_validation_serial_match_slots", bounds.size - 1, *arrays, on_device,
-            cursors, verdict, n, n_slots,
-        )  # fmt: skip
-    else:
-        launch(program, "csr_validation_match_slots", slots, *arrays, verdict, n, n_slots)
+        program, "csr_validation_check", groups, graph.indptr, graph.indices, graph.weights,
+        verdict, np.uint32(graph.n_vertices), np.uint32(graph.n_slots), *_secret_keys(),
+    )  # fmt: skip
     words = np.empty(_VERDICT_WORDS, np.uint32)
     launch.read(verdict, words)
-    return [int(word) for word in words]
+    found: list[int] = words.tolist()
+    return found
 
 
-def _column_bounds(graph: Graph, parts: int) -> Array:
-    """Return vertices, from 0 to n, between which about as many slots are below the diagonal.
-
-    By a sample; of a faulty graph any vertices.
-    """
-    n = graph.n_vertices
-    slots = np.random.default_rng(0).integers(graph.n_slots, size=_SAMPLES)
-    rows = np.searchsorted(graph.indptr, slots, side="right") - 1
-    columns = np.sort(graph.indices[slots[graph.indices[slots] < rows]])
-    inner = np.arange(1, parts)
-    within = columns[inner * columns.size // parts] if columns.size else np.full(parts - 1, n)
-    bounds: Array = np.concatenate([[0], within, [n]]).clip(0, n).astype(np.uint32)
-    return bounds
+@cache
+def _secret_keys() -> tuple[np.uint64, np.uint64]:
+    """Return two random words, the same ones throughout the process."""
+    ends, weights = np.frombuffer(os.urandom(16), np.uint64)
+    return ends, weights

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clmst.algorithms.csr_validation.check import SERIAL_SOURCE, SOURCE
+from clmst.algorithms.csr_validation.check import SOURCE
 from clmst.algorithms.shared.weights import every_weight
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
@@ -15,5 +15,3 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
     """Yield every specialisation for a device."""
     for weights in every_weight(False):
         yield specialise(SOURCE, capabilities, tuning, **weights)
-        if tuning.work_group_size == 1:
-            yield specialise(SERIAL_SOURCE, capabilities, tuning, **weights)

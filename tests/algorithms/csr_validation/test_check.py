@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -121,7 +123,14 @@ def repeat(A: Any) -> None:
     A.indices[1] = A.indices[0]
 
 
-@pytest.mark.parametrize("spoil", [spoil_weight, spoil_column, swap, repeat])
+def exchange_weights(A: Any) -> None:
+    """Let two edges have each other's weight, in one direction each."""
+    row = int(np.flatnonzero(np.diff(A.indptr) > 2)[-1])
+    first, second = A.indptr[row : row + 2] - np.array([0, 2])
+    A.data[first], A.data[second] = A.data[second] + 1, A.data[first] + 1
+
+
+@pytest.mark.parametrize("spoil", [spoil_weight, spoil_column, swap, repeat, exchange_weights])
 def test_what_the_host_rearranges(copying: Device, spoil: Callable[[Any], None]) -> None:
     """None of these is canonical; the way round by the host gives the same forest."""
     A = matrix()
@@ -131,6 +140,31 @@ def test_what_the_host_rearranges(copying: Device, spoil: Callable[[Any], None])
     graph = Graph.from_scipy(A)
     assert graph.edge_ids is not None
     assert_same_forest(clmst.minimum_spanning_forest(A, device=copying), clmst.kruskal(graph))
+
+
+@pytest.mark.parametrize("keys", [(0, 0), (2**64 - 1, 1), (12345, 2**63)])
+def test_symmetry_is_seen_by_any_keys(
+    copying: Device, monkeypatch: pytest.MonkeyPatch, keys: tuple[int, int]
+) -> None:
+    """One edge that differs in the last bit of its weight or of a vertex leaves a fingerprint."""
+    secret = np.array(keys, np.uint64)
+    monkeypatch.setattr(csr_validation, "_secret_keys", lambda: tuple(secret))
+    A = matrix(dtype=np.uint64, seed=3)
+    assert_uploaded(A, copying)
+    last = int(np.flatnonzero(A.indices < np.repeat(np.arange(900), np.diff(A.indptr)))[-1])
+    for bit in (0, 31, 32, 63):
+        other = A.copy()
+        other.data[last] ^= np.uint64(1 << bit)
+        assert upload_canonical(other, copying) is None
+
+
+def test_keys_are_secret() -> None:
+    """They are as good as unknown before the process begins, and stay what they are."""
+    assert csr_validation._secret_keys() == csr_validation._secret_keys()
+    source = "from clmst.algorithms.csr_validation import check; print(*check._secret_keys())"
+    run = [sys.executable, "-c", source]
+    keys = subprocess.run(run, capture_output=True, text=True, check=True).stdout.split()
+    assert not set(map(int, keys)) & set(map(int, csr_validation._secret_keys()))
 
 
 def test_lower_triangle_is_not_as_it_is(copying: Device) -> None:

@@ -1,0 +1,95 @@
+// The fingerprint of a matrix, by which its symmetry is found without a search for mirror slots.
+//
+// Every slot off the diagonal has a random word of 64 bits, which depends on its two vertices,
+// whatever their order, on its weight, and on two secret keys. The fingerprint is the exclusive or
+// of these words:
+//
+//     slots        (0, 1) weight 5    (1, 0) weight 5    (1, 2) weight 3    (2, 1) weight 4
+//     words        A                  A                  B                  C
+//     fingerprint  A ^ A ^ B ^ C = B ^ C, not 0: one edge has two weights
+//
+// If rows rise, no slot is there twice. In a symmetric matrix every word is there twice then, and
+// the fingerprint is 0. In another matrix some words are there once. Their exclusive or is 0 with a
+// probability of 2^-64. The keys are new in every process, so no matrix can be made to pass.
+//
+// Source: G. L. Steele Jr., D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators",
+// OOPSLA 2014, has the function that mixes bits.
+#ifndef CLMST_ALGORITHMS_CSR_VALIDATION_FINGERPRINT
+#define CLMST_ALGORITHMS_CSR_VALIDATION_FINGERPRINT
+
+#include "algorithms/csr_validation/verdict.cl"
+#include "device/weight_key.cl"
+
+// What a work-item has found: bits of FAULT_, and its part of the fingerprint.
+typedef struct {
+  uint faults;
+  ulong fingerprint;
+} finding_t;
+
+// The secret keys of a process.
+typedef struct {
+  ulong ends, weights;
+} secret_t;
+
+#define MIX_FIRST 0xBF58476D1CE4E5B9ul
+#define MIX_SECOND 0x94D049BB133111EBul
+
+// A permutation of 64-bit words in which every bit of the result depends on all bits.
+static inline ulong mix_bits(ulong word) {
+  word = (word ^ (word >> 30)) * MIX_FIRST;
+  word = (word ^ (word >> 27)) * MIX_SECOND;
+  return word ^ (word >> 31);
+}
+
+// Check a slot of a row, `before` being the column before it unless it is the first, and add its
+// word.
+//
+// Scope    one work-item.
+static inline void wi_check_slot(finding_t *found, secret_t secret, uint n, uint row, uint column,
+                                 weight_t weight, bool is_first, uint before) {
+  found->faults |= (column >= n ? FAULT_COLUMN : 0) | (column < row ? FAULT_BELOW : 0) |
+                   (weight_is_nan(weight) ? FAULT_NAN : 0) |
+                   (!is_first && column <= before ? FAULT_ORDER : 0);
+  const ulong ends = (ulong)min(row, column) << 32 | max(row, column);
+  const ulong word = mix_bits(mix_bits(ends ^ secret.ends) + (weight_key(weight) ^ secret.weights));
+  found->fingerprint ^= column == row ? 0 : word;
+}
+
+#if WG_SIZE == 1
+
+// Slots that are checked at once where compilers make no vectors of loops by themselves.
+#define VECTOR 8
+
+static inline ulong8 mix_vectors(ulong8 words) {
+  words = (words ^ (words >> 30)) * MIX_FIRST;
+  words = (words ^ (words >> 27)) * MIX_SECOND;
+  return words ^ (words >> 31);
+}
+
+// Check VECTOR slots from a slot on that is not the first of all, and add their words.
+//
+// In       rows[-1 .. VECTOR - 1]: the row of the slot before, and those of the slots.
+// Scope    one work-item.
+static inline void wi_check_vector(finding_t *found, ulong8 *words, secret_t secret, uint n,
+                                   const global uint *indices, const global weight_t *weights,
+                                   const local uint *rows) {
+  const uint8 column = vload8(0, indices), before = vload8(0, indices - 1);
+  const uint8 row = vload8(0, rows), row_before = vload8(0, rows - 1);
+  ulong keys[VECTOR];
+  uint nan = 0;
+  for (uint k = 0; k < VECTOR; ++k) {
+    keys[k] = weight_key(weights[k]);
+    nan |= weight_is_nan(weights[k]);
+  }
+  const int8 not_rising = (row == row_before) & (column <= before);
+  found->faults |= (any(column >= n) ? FAULT_COLUMN : 0) | (any(column < row) ? FAULT_BELOW : 0) |
+                   (nan ? FAULT_NAN : 0) | (any(not_rising) ? FAULT_ORDER : 0);
+  const ulong8 ends = convert_ulong8(min(row, column)) << 32 | convert_ulong8(max(row, column));
+  const ulong8 word =
+      mix_vectors(mix_vectors(ends ^ secret.ends) + (vload8(0, keys) ^ secret.weights));
+  *words ^= select(word, (ulong8)0, convert_long8(row == column));
+}
+
+#endif
+
+#endif
