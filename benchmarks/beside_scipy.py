@@ -1,6 +1,6 @@
 """Time ``clmst.minimum_spanning_forest`` beside SciPy on the same matrices, in one run.
 
-    python benchmarks/beside_scipy.py GRAPH.egr ... [--device NAME] [--repetitions 5]
+    python -m benchmarks.beside_scipy GRAPH.egr ... [--device NAME] [--repetitions 5]
 
 Both get the same ``scipy.sparse.csr_array`` and are timed from call to result, conversion included,
 by turns. Each graph is timed as stored (symmetric, its own weights), as its upper triangle, which
@@ -15,7 +15,6 @@ import math
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from statistics import geometric_mean
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clmst
+from benchmarks.ratios import print_table
 from clmst.bench.contestants import as_matrix
 from clmst.bench.harness import Contestant, Harness
 
@@ -70,19 +70,11 @@ def main() -> None:
     arguments = parser.parse_args()
     device = clmst.get_device(arguments.device)
     print(f"{device.description}, driver {device.driver}\n")
-    print("| graph | matrix | slots | clmst ms | SciPy ms | ratio |\n|---|---|---|---|---|---|")
-    ratios: dict[str, list[float]] = {}
-    for path in arguments.graphs:
-        for form, matrix in matrices(path):
-            ours, theirs = compare(matrix, device, arguments.repetitions)
-            ratios.setdefault(form, []).append(theirs / ours)
-            print(
-                f"| {path.stem} | {form} | {matrix.nnz:,} | {ours * 1e3:.1f} | {theirs * 1e3:.1f} "
-                f"| {theirs / ours:.2f} |",
-                flush=True,
-            )
-    means = ", ".join(f"{form} {geometric_mean(values):.2f}" for form, values in ratios.items())
-    print(f"\nGeometric means of the ratios: {means}.")
+    print_table(
+        (path.stem, form, matrix, compare(matrix, device, arguments.repetitions))
+        for path in arguments.graphs
+        for form, matrix in matrices(path)
+    )
 
 
 if __name__ == "__main__":

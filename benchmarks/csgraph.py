@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from functools import partial
-from statistics import geometric_mean
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from scipy.sparse import csgraph as scipys
 from scipy.spatial.distance import pdist, squareform
 
 import clmst
+from benchmarks.ratios import print_table
 from clmst.bench import inputs
 from clmst.bench.contestants import as_matrix
 from clmst.bench.harness import CLOCKS, Contestant, Harness
@@ -104,19 +104,10 @@ def main(arguments: list[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     device = clmst.get_device()
     print(f"{device.description}, driver {device.driver}, {given.clock} time\n")
-    print("| graph | matrix | entries | clmst ms | SciPy ms | ratio |\n|---|---|--:|--:|--:|--:|")
-    ratios: dict[str, list[float]] = {}
-    for name, form, matrix in _chosen(given, device):
-        ours, theirs = compare(matrix, repetitions=given.repetitions, clock=given.clock)
-        ratios.setdefault(form, []).append(theirs / ours)
-        entries = matrix.size if isinstance(matrix, np.ndarray) else matrix.nnz
-        print(
-            f"| {name} | {form} | {entries:,} | {ours * 1e3:.2f} | {theirs * 1e3:.2f} "
-            f"| {theirs / ours:.2f} |",
-            flush=True,
-        )
-    means = ", ".join(f"{form} {geometric_mean(values):.2f}" for form, values in ratios.items())
-    print(f"\nGeometric means of the ratios: {means}.")
+    print_table(
+        (name, form, matrix, compare(matrix, repetitions=given.repetitions, clock=given.clock))
+        for name, form, matrix in _chosen(given, device)
+    )
 
 
 if __name__ == "__main__":
