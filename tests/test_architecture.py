@@ -60,7 +60,7 @@ MAY_USE = {
     "matplotlib": {"drawing", "bench"},
     "pandas": {"core", "io"},
     "pyarrow": {"core", "io"},
-    "networkx": {"core", "interop"},
+    "networkx": {"core", "interop", "bench"},
     "click": {"cli"},
     "rich": {"cli"},
 }

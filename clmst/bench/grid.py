@@ -36,6 +36,19 @@ class Column:
         return cls(machine=one.machine, contestant=one.contestant, ours=one.ours, label=name)
 
 
+def _of_the_same_turns(measurements: Sequence[Measurement]) -> list[Measurement]:
+    """Return what was timed by the same turns: of each graph those of clmst's own contestants.
+
+    A run that was broken off leaves peers of its turns beside contestants of earlier ones.
+    """
+    turns = {(one.machine, one.graph): one.benchmark for one in measurements if one.ours}
+    return [
+        one
+        for one in measurements
+        if one.benchmark == turns.get((one.machine, one.graph), one.benchmark)
+    ]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
     """Measurements of an experiment.
@@ -62,17 +75,18 @@ class Grid:
     ) -> Grid | None:
         """Return the grid of an experiment, of one machine if given; None if it is empty."""
         is_alone = machine is not None or len(results.machines) == 1
-        timed = [
-            one
-            for one in results.of(experiment, scope=scope)
-            if one.is_ok and machine in (None, one.machine)
+        every = [
+            one for one in results.of(experiment, scope=scope) if machine in (None, one.machine)
         ]
+        timed = [one for one in _of_the_same_turns(every) if one.is_ok]
         if not timed:
             return None
         cells = {(one.graph, Column.of(results, one, is_alone=is_alone)): one for one in timed}
-        order = list(results.machines)
+        with_times, order = {column for _, column in cells}, list(results.machines)
+        # A contestant that failed on the first graph stays before those that were named after it.
+        named = dict.fromkeys(Column.of(results, one, is_alone=is_alone) for one in every)
         columns = sorted(
-            dict.fromkeys(column for _, column in cells),
+            (column for column in named if column in with_times),
             key=lambda column: (not column.ours, order.index(column.machine)),
         )
         names = sorted(graphs_of(timed), key=lambda name: results.graphs[name]["n_slots"])

@@ -17,6 +17,7 @@ reported and has no times.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -24,8 +25,11 @@ from pathlib import Path
 
 from clmst.bench.measurement import Status
 from clmst.bench.process import ask, named_command, seconds_in
+from clmst.core.errors import InvalidArgumentError
 
 _RELATIVE = 1e-9
+# Programs that clmst brings, in clmst/bench/own_peers.py.
+OWN_PEERS = ("scipy", "networkx")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +67,13 @@ class Peer:
 
     @classmethod
     def parse(cls, text: str) -> Peer:
-        """Read ``NAME=COMMAND``; raise `ValueError` if it is none."""
+        """Read ``NAME=COMMAND``, or the name of an own peer; raise `ValueError` if it is none."""
+        if text in OWN_PEERS:
+            return cls(name=text, command=(sys.executable, "-m", "clmst.bench.own_peers", text))
+        if "=" not in text:
+            raise InvalidArgumentError(
+                f"{text!r} is no NAME=COMMAND, nor one of {', '.join(OWN_PEERS)}"
+            )
         name, command = named_command(text)
         return cls(name=name, command=command)
 

@@ -30,7 +30,7 @@ class Results:
     Attributes
     ----------
     machines : dict
-        Facts by identity, as of :mod:`clmst.bench.machine`.
+        Facts by identity, as of :mod:`clmst.bench.machine`, with the commands of all runs.
     graphs : dict
         Facts by name: sizes, total weight, how that is known.
     measurements : dict
@@ -47,8 +47,8 @@ class Results:
     # ----------------------------------------------------------------- writing
 
     def add_machine(self, identity: str, facts: dict[str, Any]) -> None:
-        """Set the machine of later measurements."""
-        self.machines[identity] = facts
+        """Set the machine of later measurements; commands of earlier ones stay in its facts."""
+        self.machines[identity] = _with_commands(self.machines.get(identity), facts)
         self.save()
 
     def add_graph(self, name: str, facts: dict[str, Any]) -> None:
@@ -69,6 +69,17 @@ class Results:
             self.measurements.pop(one.key, None)
             self.measurements[one.key] = one
         self.save()
+
+    def add_benchmark(self, measurements: Sequence[Measurement]) -> None:
+        """Keep all measurements of one benchmark, instead of those of earlier turns, and write.
+
+        A contestant of earlier turns that has no times in these ones is not comparable with them.
+        """
+        replaced = {one.key[:3] for one in measurements}
+        self.measurements = {
+            key: one for key, one in self.measurements.items() if key[:3] not in replaced
+        }
+        self.add(measurements)
 
     def save(self) -> None:
         """Write the file, if there is one, atomically."""
@@ -198,8 +209,19 @@ def merged(parts: Mapping[str, Results]) -> Results:
                 )
             owners[key] = file
             whole.measurements[key] = one
-        whole.machines.update(part.machines)
+        for identity, facts in part.machines.items():
+            whole.machines[identity] = _with_commands(whole.machines.get(identity), facts)
     return whole
+
+
+def _with_commands(earlier: Mapping[str, Any] | None, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts of a machine with the commands of all runs on it, each once, in order."""
+    commands: list[Any] = []
+    for one in (earlier or {}, facts):
+        older = [one["command"]] if "command" in one else []  # before there were several
+        commands += [command for command in one.get("commands", older) if command not in commands]
+    described = {name: fact for name, fact in facts.items() if name != "command"}
+    return {**described, "commands": commands}
 
 
 def _check_same_graph(

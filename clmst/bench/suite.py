@@ -126,7 +126,8 @@ class Suite:
     def _widened(self, experiment: str, graph: str) -> Suite:
         """Return the suite that also times all earlier contestants again.
 
-        Only times of the same turns are comparable.
+        Only times of the same turns are comparable. Earlier contestants come first, so ratios
+        still refer to the same one.
         """
         earlier = [one for one in self._earlier(experiment, graph) if one.ours]
         names = (one.contestant.removeprefix("clmst ") for one in earlier)
@@ -134,7 +135,7 @@ class Suite:
         seeds = [one.details["seed"] + 1 for one in earlier if "seed" in one.details]
         settings = replace(
             self.settings,
-            algorithms=tuple(dict.fromkeys((*self.settings.algorithms, *known))),
+            algorithms=tuple(dict.fromkeys((*known, *self.settings.algorithms))),
             transfers=self.settings.transfers or any(one.scope == "transfers" for one in earlier),
             seeds=max(self.settings.seeds, *seeds, 0),
         )
@@ -171,7 +172,7 @@ class Suite:
             return
         for experiment in due:
             self.tell(f"{each.name}: {experiment}")
-            self.results.add(suites[experiment]._run(experiment, each, loaded))
+            self.results.add_benchmark(suites[experiment]._run(experiment, each, loaded))
         del loaded
         release(self.device)
 

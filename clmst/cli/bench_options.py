@@ -25,6 +25,7 @@ It warms up, times itself so often, ends with status 0 and prints, one a line,
     weight W        the total weight of its forest, which clmst checks
     # ...           remarks
 A peer that is wrong, late or fails is reported and has no times.
+clmst brings two peers: --peer scipy and --peer networkx.
 """
 
 
@@ -59,9 +60,9 @@ class Numbers(_NumbersType):
 
 
 class PeerCommand(_PeerType):
-    """An outside peer."""
+    """An outside peer, or one that clmst brings."""
 
-    name = "NAME=COMMAND"
+    name = "NAME[=COMMAND]"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Peer:
         """Return the peer that `value` writes."""

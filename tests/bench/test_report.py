@@ -46,6 +46,31 @@ def test_means_leave_out_what_not_all_have() -> None:
     assert "Means are over the 1 of 2 graphs that all were timed on." in table.notes
 
 
+def test_ratios_keep_their_base_where_it_failed_first() -> None:
+    """The first algorithm of the command has no time on one graph; it has on the others."""
+    results = Results(machines=results_of().machines, graphs=results_of().graphs)
+    results.add([
+        measured(graph="small", status="failed", seconds=()),
+        measured(graph="small", contestant="clmst ecl"),
+        measured(graph="large", contestant="clmst ecl", seconds=(0.004,)),
+        measured(graph="large", seconds=(0.002,)),
+    ])  # fmt: skip
+    large = row(tables.times(results, "solve", "a"), "large")
+    assert list(large)[3] == "clmst auto ms"
+    assert large["ratio"] == "2.00"
+
+
+def test_turns_of_different_runs_are_not_compared() -> None:
+    """A run that was broken off leaves a peer of later turns than those of clmst."""
+    results = Results(machines=results_of().machines, graphs=results_of().graphs)
+    results.add([measured(graph="small", benchmark="first")])
+    peer = measured(graph="small", contestant="peer", ours=False, benchmark="second")
+    results.add([peer])
+    table = tables.times(results, "solve", "a")
+    assert table is not None
+    assert "peer ms" not in table.headings
+
+
 def test_throughput_counts_slots_and_edges() -> None:
     table = tables.throughput(results_of(), "a")
     large = row(table, "large")

@@ -152,3 +152,38 @@ def test_machines_are_distinguished() -> None:
     assert names == ["Swift GPU, Some CL", "Swift GPU, Other CL", "Slow GPU"]
     results.machines["d"] = MACHINE
     assert results.name_of("a") == "a"
+
+
+def test_machine_keeps_the_commands_of_all_runs() -> None:
+    """The command of a resumed run does not take the place of the one before."""
+    results = Results(machines={"a": MACHINE | {"command": ["bench", "small"]}})
+    for words in (["bench", "all"], ["bench", "small"]):
+        results.add_machine("a", MACHINE | {"command": words, "python": "3.13"})
+    assert results.machines["a"]["commands"] == [["bench", "small"], ["bench", "all"]]
+    assert results.machines["a"]["python"] == "3.13"
+    assert "command" not in results.machines["a"]
+
+
+def test_merge_keeps_the_commands_of_both_files() -> None:
+    parts = {}
+    for file, graph in (("one.json", "g"), ("two.json", "h")):
+        part = Results(graphs={graph: facts_of(3, 4)})
+        part.add_machine("a", MACHINE | {"command": ["bench", graph]})
+        part.add([measured(graph=graph)])
+        parts[file] = part
+    assert merged(parts).machines["a"]["commands"] == [["bench", "g"], ["bench", "h"]]
+
+
+def test_what_earlier_turns_alone_have_goes_with_them() -> None:
+    """A peer that no longer tells times with transfers would stand beside those of other turns."""
+    results = Results()
+    earlier = [
+        measured(benchmark="first"),
+        measured(contestant="peer", ours=False, scope="transfers", benchmark="first"),
+        measured(graph="h", benchmark="another"),
+    ]
+    results.add(earlier)
+    results.add_benchmark([measured(benchmark="second")])
+    assert [(one.graph, one.benchmark) for one in results.measurements.values()] == [
+        ("h", "another"), ("g", "second"),
+    ]  # fmt: skip

@@ -98,6 +98,7 @@ def test_resumed_run_times_everyone_by_the_same_turns(
     later = replace(settings, algorithms=("ecl", "boruvka"), transfers=False)
     run(any_device, later, graphs[:1], results)
     assert set(results.measurements) > earlier
+    assert next(iter(results.measurements.values())).contestant == "clmst auto"  # ratios' base
     assert {one.contestant for one in results.measurements.values()} == {
         "clmst auto", "clmst ecl", "clmst boruvka",
     }  # fmt: skip

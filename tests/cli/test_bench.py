@@ -87,7 +87,7 @@ def test_everything_on_a_tiny_graph(run: Run, graph: Path, tmp_path: Path) -> No
     assert found["times", "right"]["ours"] is False
     assert len(found["times", "clmst ecl"]["seconds"]) == 2
     machine = next(iter(json.loads(file.read_text())["machines"].values()))
-    assert {"device", "platform", "driver", "host", "versions", "command"} <= machine.keys()
+    assert {"device", "platform", "driver", "host", "versions", "commands"} <= machine.keys()
     # the peers' weights of the random graphs are not that of this one
     assert {one["status"] for one in measurements(file) if one["contestant"] == "right"} == {
         "ok", "wrong",
@@ -175,7 +175,7 @@ def test_merge(run: Run, tmp_path: Path) -> None:
         (("--repeat", "3"), "--repeat 3 is fewer than 9; with --quick it may be"),
         (("--repeat", "0"), "--repeat"),
         (("--what", "times,speed"), "'speed' is none of times, ablation"),
-        (("--peer", "cub"), "'cub' is no NAME=COMMAND"),
+        (("--peer", "cub"), "'cub' is no NAME=COMMAND, nor one of scipy, networkx"),
         (("--peer", "a=b", "--peer", "a=c"), "several peers are called a"),
         (("--peer", "clmst auto=b"), "such names are clmst's own"),
         (("--peer-timeout", "0"), "--peer-timeout"),
