@@ -7,15 +7,16 @@ id is its slot.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clmst.bench.machine import host_memory
 from clmst.core.atomic_file import make_folder
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
+from clmst.core.memory import physical_memory
 from clmst.generators import surrogates
 from clmst.generators.surrogates import SurrogateGraph
 from clmst.io import read_graph, write_graph
@@ -170,4 +171,5 @@ def _in_common_form(graph: Graph) -> Graph:
 def _fits(one: SurrogateGraph, device: Device) -> bool:
     items = one.n_slots + one.n_vertices
     on_device = device.capabilities.global_memory * _USABLE
-    return _DEVICE_BYTES * items <= on_device and _HOST_BYTES * items <= host_memory() * _USABLE
+    on_host = (physical_memory() or math.inf) * _USABLE  # unknown outside of POSIX
+    return _DEVICE_BYTES * items <= on_device and _HOST_BYTES * items <= on_host

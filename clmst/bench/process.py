@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -57,7 +58,10 @@ def ask(command: Sequence[str], *, time_limit: float) -> Answer:
             try:
                 output, complaint = process.communicate(timeout=time_limit)
             except BaseException:
-                os.killpg(process.pid, signal.SIGKILL)
+                if sys.platform == "win32":  # which has no groups of processes
+                    process.kill()
+                else:
+                    os.killpg(process.pid, signal.SIGKILL)
                 raise
     except subprocess.TimeoutExpired:
         return Answer(trouble="timeout", remark=f"ended after {time_limit:g} s without an answer")

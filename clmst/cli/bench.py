@@ -18,6 +18,7 @@ from clmst.bench.settings import (
     Settings,
     default_cache,
 )
+from clmst.cli import completion
 from clmst.cli.bench_options import EPILOG, Numbers, PeerCommand, Words
 from clmst.cli.bench_tables import list_of_graphs, show
 from clmst.cli.failure import CommandFailure
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("graphs", metavar="[GRAPH]...", nargs=-1)
+@click.argument("graphs", metavar="[GRAPH]...", nargs=-1, shell_complete=completion.graphs)
 @click.option("--list", "listed", is_flag=True, help="List the named graphs, and do nothing else.")
 @device_option
 @click.option(
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     "--algorithm",
     "algorithm_names",
     metavar="NAME",
+    shell_complete=completion.algorithms,
     multiple=True,
     default=ALGORITHMS,
     show_default=True,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from clmst.cli import completion
 from clmst.cli.graph_files import STREAM, columns_option, name_of, reading, target
 from clmst.cli.terminal import Stages, counted, quiet_option
 
@@ -14,9 +15,18 @@ from clmst.cli.terminal import Stages, counted, quiet_option
 @click.argument("file", metavar="IN", type=click.Path(path_type=Path))
 @click.argument("output", metavar="OUT", type=click.Path(path_type=Path))
 @click.option(
-    "--format", "format_name", metavar="NAME", help="The format of IN, whatever its suffix."
+    "--format",
+    "format_name",
+    metavar="NAME",
+    shell_complete=completion.formats,
+    help="The format of IN, whatever its suffix.",
 )
-@click.option("--output-format", metavar="NAME", help="The format of OUT, whatever its suffix.")
+@click.option(
+    "--output-format",
+    metavar="NAME",
+    shell_complete=completion.formats,
+    help="The format of OUT, whatever its suffix.",
+)
 @columns_option
 @quiet_option
 def convert(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from clmst.cli import completion
 from clmst.cli.graph_files import STREAM, name_of, target
 from clmst.cli.terminal import Stages, counted, quiet_option
 from clmst.core.errors import InvalidArgumentError
@@ -63,7 +64,11 @@ _output_option = click.option(
     "compressed. - is stdout, whose format --format names.",
 )
 _format_option = click.option(
-    "--format", "format_name", metavar="NAME", help="The format, whatever the suffix."
+    "--format",
+    "format_name",
+    metavar="NAME",
+    shell_complete=completion.formats,
+    help="The format, whatever the suffix.",
 )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from clmst.algorithms.registry import one_of, takes_complete_graphs
+from clmst.cli import completion
 from clmst.cli.graph_files import STREAM, columns_option, name_of, reading, target
 from clmst.cli.summary import Summary
 from clmst.cli.terminal import (
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 @click.option(
     "--algorithm",
     metavar="NAME",
+    shell_complete=completion.algorithms,
     default="auto",
     show_default=True,
     help=f"How to solve; the forest is the same. One of {one_of()}.",
@@ -51,7 +53,11 @@ if TYPE_CHECKING:
     help="Do as if the device lacked int64-atomics or lanes. May be repeated.",
 )
 @click.option(
-    "--format", "format_name", metavar="NAME", help="The format of FILE, whatever its suffix."
+    "--format",
+    "format_name",
+    metavar="NAME",
+    shell_complete=completion.formats,
+    help="The format of FILE, whatever its suffix.",
 )
 @columns_option
 @click.option("--maximum", is_flag=True, help="The maximum instead of the minimum forest.")
@@ -73,6 +79,7 @@ if TYPE_CHECKING:
 @click.option(
     "--output-format",
     metavar="NAME",
+    shell_complete=completion.formats,
     help="The format of all outputs, whatever their suffixes; an edge list on stdout when left "
     "out.",
 )

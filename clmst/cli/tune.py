@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clmst.algorithms.registry import one_of
+from clmst.cli import completion
 from clmst.cli.failure import CommandFailure, Interruption
 from clmst.cli.terminal import (
     Stages,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 @click.option(
     "--algorithm",
     metavar="NAME",
+    shell_complete=completion.algorithms,
     default="auto",
     show_default=True,
     help=f"What to tune for. One of {one_of()}.",

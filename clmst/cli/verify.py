@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from clmst.cli import completion
 from clmst.cli.failure import CommandFailure
 from clmst.cli.graph_files import STREAM, columns_option, reading
 from clmst.cli.terminal import Stages, counted, json_number, json_option, print_json, quiet_option
@@ -27,9 +28,18 @@ if TYPE_CHECKING:
     help="Which forest it has to be. When left out: what FOREST says, else the minimum.",
 )
 @click.option(
-    "--format", "format_name", metavar="NAME", help="The format of GRAPH, whatever its suffix."
+    "--format",
+    "format_name",
+    metavar="NAME",
+    shell_complete=completion.formats,
+    help="The format of GRAPH, whatever its suffix.",
 )
-@click.option("--forest-format", metavar="NAME", help="The format of FOREST, whatever its suffix.")
+@click.option(
+    "--forest-format",
+    metavar="NAME",
+    shell_complete=completion.formats,
+    help="The format of FOREST, whatever its suffix.",
+)
 @columns_option
 @json_option
 @quiet_option

@@ -36,7 +36,7 @@ def test_groups_are_all_the_named_graphs(tmp_path: Path) -> None:
 
 
 def test_default_depends_on_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "host_memory", lambda: 1 << 40)
+    monkeypatch.setattr(inputs, "physical_memory", lambda: 1 << 40)
     chosen, left_out = inputs.choose([], device("gpu"), tmp_path)
     assert (names(chosen), left_out) == ([*SURROGATES], [])
     chosen, left_out = inputs.choose([], device("cpu"), tmp_path)
@@ -45,7 +45,7 @@ def test_default_depends_on_the_device(tmp_path: Path, monkeypatch: pytest.Monke
     chosen, left_out = inputs.choose([], device("gpu", 2 << 30), tmp_path)
     assert "kron21" in left_out
     assert {*names(chosen), *left_out} == {*SURROGATES}
-    monkeypatch.setattr(inputs, "host_memory", lambda: 1 << 20)
+    monkeypatch.setattr(inputs, "physical_memory", lambda: 1 << 20)
     assert inputs.choose([], device("gpu"), tmp_path)[0] == []
 
 
