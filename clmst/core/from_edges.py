@@ -49,7 +49,7 @@ def attributes(
         n_vertices = 1 + max(int(u.max()), int(v.max())) if m else 0
         check_implied(n_vertices, m)
     check_size(n_vertices, m)
-    check_weights(w, lambda e: (int(u[e]), int(v[e])))
+    check_weights(w, lambda e: (int(u[e]), int(v[e])), labels)
     upper = csr.upper_from_edges(n_vertices, u, v)
     if merge_parallel:
         upper = csr.merge_parallel(upper, w)

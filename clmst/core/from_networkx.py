@@ -11,6 +11,7 @@ import numpy as np
 
 from clmst.core.arguments import check_text, has, reading, shown
 from clmst.core.errors import InvalidGraphError
+from clmst.core.graph_checks import check_weights
 from clmst.core.networkx_edges import (
     attribute_values,
     list_edges,
@@ -38,7 +39,9 @@ def edge_arrays(G: Any, weight: str | None) -> LabelledEdges:
     if weight is not None:
         weight = check_text("weight", weight)
     with reading(G, "a networkx.Graph"):
-        return _edge_arrays(G, weight)
+        edges = _edge_arrays(G, weight)
+        check_weights(edges.w, lambda k: (int(edges.u[k]), int(edges.v[k])), edges.labels)
+        return edges
 
 
 def _edge_arrays(G: Any, weight: str | None) -> LabelledEdges:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from clmst.core import csr
 from clmst.core.arguments import as_array, check_bool, check_integer, check_kind
 from clmst.core.errors import InvalidGraphError
+from clmst.core.vertex_names import label_of
 from clmst.core.weight_keys import Array, check_dtype, first_nan
 
 if TYPE_CHECKING:
@@ -80,7 +81,9 @@ def check_contents(graph: Graph) -> None:
     indptr, indices = graph.indptr, graph.indices
     csr.check_indptr(indptr, graph.n_vertices)
     csr.check_range(indices, graph.n_vertices, "indices")
-    check_weights(graph.weights, lambda slot: csr.endpoints_of(indptr, indices, slot))
+    check_weights(
+        graph.weights, lambda slot: csr.endpoints_of(indptr, indices, slot), graph.vertex_labels
+    )
     if not csr.rows_are_sorted(indptr, indices):
         raise InvalidGraphError("the columns of a row fall; they must rise within each row")
     if graph.is_symmetric and not csr.is_symmetric(indptr, indices, graph.weights):
@@ -157,11 +160,11 @@ def check_size(n_vertices: int, n_slots: int) -> None:
         )
 
 
-def check_weights(weights: Array, endpoints: Any) -> None:
-    """Raise on a NaN; `endpoints` maps its position to (u, v)."""
+def check_weights(weights: Array, endpoints: Any, labels: Any = None) -> None:
+    """Raise on a NaN; `endpoints` maps its position to (u, v), `labels` those to their names."""
     nan = first_nan(weights)
     if nan is not None:
-        u, v = endpoints(nan)
+        u, v = (label_of(labels, vertex) for vertex in endpoints(nan))
         raise InvalidGraphError(
             f"the weight of edge {nan} ({u}, {v}) is NaN; weights must be ordered, "
             "and infinities are the only special values allowed"

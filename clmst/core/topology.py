@@ -11,6 +11,7 @@ import numpy as np
 from clmst.core.cores import usable_cores
 from clmst.core.errors import InvalidGraphError
 from clmst.core.graph import Graph
+from clmst.core.vertex_names import label_of
 from clmst.core.weight_keys import Array
 
 # Slots that a thread takes at a time: temporaries stay in the caches, and NumPy's calls are few. On
@@ -153,6 +154,22 @@ def endpoints(edges: Graph) -> Array:
     every = np.full((edges.n_input, 2), -1, dtype)
     every[edges.edge_ids] = pairs
     return every
+
+
+def named_ends(edges: Graph, weight: int) -> str:
+    """Return the names of the ends of a weight's edge for a message, after a space.
+
+    Empty if vertices have no names, or if the weight belongs to no edge.
+    """
+    labels = edges.vertex_labels
+    if labels is None:
+        return ""
+    ids = edges.edge_ids
+    found = np.array([weight]) if ids is None else np.flatnonzero(ids == weight)
+    return "".join(
+        f" ({label_of(labels, int(edges.rows[k]))}, {label_of(labels, int(edges.indices[k]))})"
+        for k in found[:1]
+    )
 
 
 def _check_same(u: Array, v: Array, rows: Array, columns: Array) -> None:

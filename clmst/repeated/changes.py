@@ -11,6 +11,7 @@ import numpy as np
 from clmst.algorithms.reweighting.repeated import ReweightedGraph
 from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidArgumentError
+from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, as_weights, convert, first_nan
 from clmst.repeated.staged import device_array, nan_error
 from clmst.runtime.array import DeviceArray
@@ -33,7 +34,7 @@ class Changes:
 
     @classmethod
     def of(
-        cls, edge_ids: Any, weights: Any, n_edges: int, *,
+        cls, edge_ids: Any, weights: Any, edges: Graph, *,
         dtype: np.dtype[Any], devices: Sequence[Device],
     ) -> Changes:  # fmt: skip
         """Check edges and weights: those on the host here, those on a device during the change.
@@ -42,7 +43,8 @@ class Changes:
         ----------
         edge_ids : array of int, DeviceArray or pyopencl.array.Array of (u)int32
         weights : array, DeviceArray or pyopencl.array.Array
-        n_edges : int
+        edges : Graph
+            As of :func:`clmst.core.topology.edges_once`.
         dtype : numpy.dtype
             Of the present weights.
         devices : sequence of Device
@@ -53,7 +55,7 @@ class Changes:
             raise InvalidArgumentError(
                 f"edge_ids have dtype {ids.dtype}; on the device they must be (u)int32"
             )
-        found = _host_ids(edge_ids, n_edges) if ids is None else ids.view(np.uint32)
+        found = _host_ids(edge_ids, edges.n_input) if ids is None else ids.view(np.uint32)
         array = device_array(weights, devices)
         values = as_weights(weights) if array is None else array
         shape = values.shape if isinstance(values, np.ndarray) else (values.size,)
@@ -64,7 +66,7 @@ class Changes:
         changes = cls(ids=found, values=values)
         if isinstance(values, np.ndarray):
             if (nan := first_nan(values)) is not None:
-                raise nan_error(changes.edge_at(nan))
+                raise nan_error(changes.edge_at(nan), edges)
         elif values.dtype != dtype:
             raise InvalidArgumentError(
                 f"weights have dtype {values.dtype} where the present ones have {dtype}; "

@@ -170,9 +170,9 @@ class Session:
 
     def _changes(self, edge_ids: Any, weights: Any) -> Changes:
         """Check the arguments of :meth:`update`."""
-        n, dtype, device = self.edges.n_input, self._dtype(), self.device
+        dtype, device = self._dtype(), self.device
         with device.lock, Guard(device):
-            return Changes.of(edge_ids, weights, n, dtype=dtype, devices=[device])
+            return Changes.of(edge_ids, weights, self.edges, dtype=dtype, devices=[device])
 
     def _staged_round(
         self, staged: StagedWeights, *, began: float = 0.0, profile: bool, verify: bool

@@ -110,7 +110,7 @@ class SingleDevice:
         """Check weights by edge; upload them if there is a queue, and wait."""
         with self._guard(self.device, queues=queues or ()):
             rounds = self.rounds
-            staged = stage(weights, self.edges.n_input, self.needs, keeps=queues is not None)
+            staged = stage(weights, self.edges, self.needs, keeps=queues is not None)
             staged.owner = self
             if queues is not None:
                 self._upload(staged, rounds, queues[0])
@@ -155,7 +155,7 @@ class SingleDevice:
             uploaded, given = self._now(launch), staged.parts[0][0]
             forest = self._solve(rounds, lambda: rounds.take(given, launch), launch)
             if given.may_hold_nan and (nan := rounds.read_faults(launch).nan) is not None:
-                raise nan_error(nan)
+                raise nan_error(nan, self.edges)
         return self._timed(forest, launch, began, uploaded)
 
     def update(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
@@ -177,7 +177,7 @@ class SingleDevice:
                 edge = changes.edge_at(faults.unknown)
                 raise unknown_error(edge, faults.unknown, self.edges.n_input)
             if faults is not None and faults.nan is not None:
-                raise nan_error(changes.edge_at(faults.nan))
+                raise nan_error(changes.edge_at(faults.nan), self.edges)
         return self._timed(forest, launch, began, uploaded)
 
     def prove(self, forest: DeviceForest) -> DeviceForest:

@@ -10,6 +10,8 @@ import numpy as np
 
 from clmst.algorithms.reweighting.repeated import Given, ReweightedGraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.graph import Graph
+from clmst.core.topology import named_ends
 from clmst.core.weight_keys import Array, Encoding, as_weights, check_dtype, encode, first_nan
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -70,14 +72,14 @@ class StagedWeights:
         return rounds.bring(words, self.encoding, queue, is_checked=self.is_checked)
 
 
-def stage(weights: Any, n_edges: int, needs: Needs, *, keeps: bool) -> StagedWeights:
+def stage(weights: Any, edges: Graph, needs: Needs, *, keeps: bool) -> StagedWeights:
     """Check weights by edge, and encode those that are on the host.
 
     Parameters
     ----------
     weights : array, DeviceArray or pyopencl.array.Array
-    n_edges : int
-        How many there must be.
+    edges : Graph
+        As of :func:`clmst.core.topology.edges_once`: `n_input` weights are needed.
     needs : sequence of (Device, ranges)
         Which weights each device takes.
     keeps : bool
@@ -86,16 +88,16 @@ def stage(weights: Any, n_edges: int, needs: Needs, *, keeps: bool) -> StagedWei
     devices = [device for device, _ in needs]
     array = device_array(weights, devices)
     if array is not None:
-        _check_count(array.dtype, (array.size,), n_edges)
+        _check_count(array.dtype, (array.size,), edges.n_input)
         encoding = Encoding(dtype=array.dtype, stored=array.dtype)
         nothing = np.empty(0, encoding.word)
         return StagedWeights(encoding=encoding, words=nothing, is_checked=False, array=array)
     values = as_weights(weights)
-    _check_count(values.dtype, values.shape, n_edges)
+    _check_count(values.dtype, values.shape, edges.n_input)
     # What narrows 64-bit weights takes no NaN.
     is_checked = values.size < DEVICE_CHECKS_FROM or values.dtype.itemsize == 8
     if is_checked and (nan := first_nan(values)) is not None:
-        raise nan_error(nan)
+        raise nan_error(nan, edges)
     encoded = encode(values)
     words = encoded.bits
     is_callers = bool(np.may_share_memory(words, values))
@@ -136,10 +138,10 @@ def closed_error() -> InvalidArgumentError:
     return InvalidArgumentError("the solver is closed; make another one to solve again")
 
 
-def nan_error(edge: int) -> InvalidGraphError:
-    """Return the error that names a NaN weight."""
+def nan_error(edge: int, edges: Graph) -> InvalidGraphError:
+    """Return the error that names a NaN weight, and the ends of its edge if those have names."""
     return InvalidGraphError(
-        f"the weight of edge {edge} is NaN; weights must be ordered, "
+        f"the weight of edge {edge}{named_ends(edges, edge)} is NaN; weights must be ordered, "
         "and infinities are the only special values allowed"
     )
 

@@ -518,6 +518,24 @@ BAD_INPUT: dict[str, tuple[Callable[[], Graph], str]] = {
         lambda: Graph.from_edges([0, 2], [1, 2], [1.0, nan]),
         "the weight of edge 1 (2, 2) is NaN; weights must be ordered",
     ),
+    "NaN between vertices that were renumbered": (
+        lambda: Graph.from_edges([30, 70], [10, 30], [1.0, nan], relabel=True),
+        "the weight of edge 1 (70, 30) is NaN; weights must be ordered",
+    ),
+    "NaN in a NetworkX graph": (
+        lambda: Graph.from_networkx(nx.Graph([("a", "b"), ("b", "c", {"weight": nan})])),
+        "the weight of edge 1 ('b', 'c') is NaN; weights must be ordered",
+    ),
+    "NaN in a graph with labels": (
+        lambda: Graph(
+            **{
+                **vars(Graph.from_edges([0, 1], [1, 2])),
+                "weights": np.array([1, nan]),
+                "vertex_labels": ("a", "b", "c"),
+            }
+        ),
+        "the weight of edge 1 ('b', 'c') is NaN; weights must be ordered",
+    ),
     "object weights": (
         lambda: Graph.from_edges([0], [1], [None]),
         "weights have dtype object; they must be one of bool, int8-64, uint8-64,",

@@ -281,6 +281,20 @@ def test_first_nan_is_named(
         check(solver, right, solver.solve(DeviceArray.from_host(right, variant)))
 
 
+def test_nan_is_named_by_labels(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the caller's index and names; the graph has its edges in another order."""
+    graph = Graph.from_edges([20, 30, 20], [30, 10, 20], [1.0, 2.0, 3.0], relabel=True)
+    solver = RepeatedSolver(graph, devices=any_device)
+    rule = "the weight of edge 1 (10, 30) is NaN; weights must be ordered"
+    wrong = np.array([1, np.nan, 1], np.float32)
+    for checks_from in (0, 1 << 30):  # by the device, by the host
+        monkeypatch.setattr(staged, "DEVICE_CHECKS_FROM", checks_from)
+        assert rule in refused(solver.solve, wrong)
+    solver.solve([1.0, 2.0, 3.0])
+    assert rule in refused(solver.update, [1], [np.nan])
+    assert "the weight of edge 2 is NaN" in refused(solver.update, [2], [np.nan])  # a self-loop
+
+
 def test_what_cannot_be_solved_again(any_device: Device) -> None:
     message = refused(RepeatedSolver, "roads.gr", devices=any_device)
     assert "a str is no graph that clmst knows" in message

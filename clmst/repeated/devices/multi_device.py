@@ -14,6 +14,7 @@ from clmst.algorithms.proof.checked import checked_on_host
 from clmst.algorithms.reweighting.union import Union
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_of
+from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, Encoding
 from clmst.repeated import earned
 from clmst.repeated.changes import Changes
@@ -79,7 +80,7 @@ class MultiDevice:
 
     def stage(self, weights: Any, queues: list[Queue] | None = None) -> StagedWeights:
         """Check weights by edge; upload them to all devices at once if there are queues."""
-        staged = stage(weights, self.plan.edges.n_input, self.needs, keeps=queues is not None)
+        staged = stage(weights, self.plan.edges, self.needs, keeps=queues is not None)
         staged.owner = self
         if staged.array is not None:
             self._read_for_others(staged)
@@ -189,7 +190,7 @@ class MultiDevice:
         with failures_of(self.plan.device), self.plan.device.lock:
             self._union.lists.widen(encoding.word)
         works = self._each(self._solving, work)
-        _check_found(works)
+        _check_found(works, self.plan.edges)
         return self._last_pass(works, encoding, began)
 
     def _last_pass(self, works: list[Work], encoding: Encoding, began: float) -> DeviceForest:
@@ -250,11 +251,11 @@ def _rank(error: BaseException) -> int:
     return 1 if isinstance(error, DeviceFailure) else 2
 
 
-def _check_found(works: Sequence[Work]) -> None:
+def _check_found(works: Sequence[Work], edges: Graph) -> None:
     """Raise if a weight was found to be NaN; names the first."""
     nans = [found.nan for work in works for found in work.found if found.nan is not None]
     if nans:
-        raise nan_error(min(nans))
+        raise nan_error(min(nans), edges)
 
 
 def _last_indices(ids: Array) -> Array:

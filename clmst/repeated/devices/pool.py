@@ -171,14 +171,14 @@ class DevicePool(Session):
 
     def _changes(self, edge_ids: Any, weights: Any) -> Changes:
         """Copy changes to the host, or raise before the round begins."""
-        n, dtype = self.edges.n_input, self._dtype()
-        changes = Changes.of(edge_ids, weights, n, dtype=dtype, devices=self._every)
+        dtype = self._dtype()
+        changes = Changes.of(edge_ids, weights, self.edges, dtype=dtype, devices=self._every)
         if not changes.is_checked:
             try:
                 ids, values = _on_host(changes.ids), _on_host(changes.values)
             except DeviceFailure as failure:  # no weight is changed
                 raise failure.error from failure
-            changes = Changes.of(ids, values, n, dtype=dtype, devices=())
+            changes = Changes.of(ids, values, self.edges, dtype=dtype, devices=())
         changes.converted(dtype)
         return changes
 
@@ -218,7 +218,7 @@ class DevicePool(Session):
         """Return weights that a device failed to take."""
         array = device_array(weights, self._every)
         read = partial(np.array, weights) if array is None else partial(_on_host, array)
-        staged = stage(self._rescue(read, None), self.edges.n_input, (), keeps=False)
+        staged = stage(self._rescue(read, None), self.edges, (), keeps=False)
         staged.is_callers, staged.owner, staged.failure = False, executor, failure
         return staged
 
