@@ -15,6 +15,7 @@ from clmst.core.parallel_edges import heavier
 from clmst.core.weight_keys import Array
 
 _GLIMPSES = 4  # slots that are looked at before a matrix is transposed
+_GLIMPSED_PAIRS = 256
 _DENSE = 8  # a table ranks numbers that are at most 8 times as many as the endpoints
 
 
@@ -145,7 +146,10 @@ def rank(u: Array, v: Array) -> tuple[Array, Array, Array]:
     numbers = np.flatnonzero(occurs)
     if numbers.size == greatest + 1:
         return u, v, numbers
-    ranks = np.cumsum(occurs) - 1
+    ranks = np.cumsum(occurs)
+    ranks -= 1
+    if numbers.size <= 1 << 32:
+        ranks = ranks.astype(np.uint32)
     return ranks[u], ranks[v], numbers
 
 
@@ -281,15 +285,25 @@ def is_symmetric(indptr: Array, indices: Array, weights: Array) -> bool:
 
 def upper_from_edges(n: int, u: Array, v: Array) -> Pattern:
     """Sort edges by (lesser endpoint, greater endpoint, position), without self-loops."""
-    loops = u == v
-    positions = np.flatnonzero(~loops) if loops.any() else None
-    low, high = np.minimum(u, v), np.maximum(u, v)
-    if positions is not None:
-        low, high = low[positions], high[positions]
-    order, indptr = sort_pairs(n, low, high)
+    return sort_upper(n, [np.minimum(u, v), np.maximum(u, v)])
+
+
+def sort_upper(n: int, ends: list[Array]) -> Pattern:
+    """Sort edges by (lesser endpoint, greater endpoint, position), without self-loops.
+
+    The two arrays, lesser endpoints first, are taken out of the list, so that their memory is free
+    as soon as it can be.
+    """
+    loops = ends[0] == ends[1]
+    positions = None
+    if loops.any():
+        positions = np.flatnonzero(~loops).astype(_index_dtype(n, loops.size), copy=False)
+        ends[:] = [end[positions] for end in ends]
+    del loops
+    order, indptr, indices = sort_pairs(n, ends)
     return Pattern(
         indptr=as_uint32(indptr),
-        indices=as_uint32(high[order]),
+        indices=as_uint32(indices),
         positions=order if positions is None else positions[order],
     )
 
@@ -297,22 +311,50 @@ def upper_from_edges(n: int, u: Array, v: Array) -> Pattern:
 def mirror(n: int, u: Array, v: Array) -> Pattern:
     """Return both directions of edges given in canonical order; positions index the edges."""
     both = np.concatenate([np.arange(u.size)] * 2)
-    rows, columns = np.concatenate([u, v]), np.concatenate([v, u])
-    order, indptr = sort_pairs(n, rows, columns)
-    return Pattern(
-        indptr=as_uint32(indptr), indices=as_uint32(columns[order]), positions=both[order]
-    )
+    order, indptr, indices = sort_pairs(n, [np.concatenate([u, v]), np.concatenate([v, u])])
+    return Pattern(indptr=as_uint32(indptr), indices=as_uint32(indices), positions=both[order])
 
 
-def sort_pairs(n: int, rows: Array, columns: Array) -> tuple[Array, Array]:
-    """Sort pairs by (row, column), stably, by two counting sorts; return (order, indptr)."""
-    index = np.int32 if max(n, rows.size) < 1 << 31 else np.int64
+def _index_dtype(n: int, size: int) -> type[np.signedinteger[Any]]:
+    return np.int32 if max(n, size) < 1 << 31 else np.int64
+
+
+def sort_pairs(n: int, pairs: list[Array]) -> tuple[Array, Array, Array]:
+    """Sort pairs by (row, column), stably; return (order, indptr, columns in order).
+
+    `pairs` has rows and columns, which are taken out of the list. Two counting sorts, and none for
+    pairs that are in order.
+    """
+    index = _index_dtype(n, pairs[0].size)
+    columns, rows = (_as_signed(pairs.pop(), index) for _ in range(2))
     order: Array = np.arange(rows.size, dtype=index)
-    coo = sparse.coo_array((order, (rows.astype(index), columns.astype(index))), shape=(n, n))
+    if _are_in_order(rows, columns):
+        return order, row_starts(rows, n), columns
+    coo = sparse.coo_array((order, (rows, columns)), shape=(n, n))
+    del order, rows, columns
     coo.has_canonical_format = True  # else SciPy would sum the positions of parallel edges
     by_column = coo.tocsc()
+    del coo
     by_row = by_column.tocsr()
-    return by_row.data, by_row.indptr
+    return by_row.data, by_row.indptr, by_row.indices
+
+
+def _as_signed(vertices: Array, index: type[np.signedinteger[Any]]) -> Array:
+    """Return vertices in the dtype of SciPy's indices, by view where possible."""
+    if vertices.dtype == np.uint32 and index == np.int32:
+        return vertices.view(np.int32)
+    return vertices.astype(index, copy=False)
+
+
+def _are_in_order(rows: Array, columns: Array) -> bool:
+    """Whether pairs rise by (row, column); a few of the first tell of most that do not."""
+    for part in (slice(0, _GLIMPSED_PAIRS), slice(None)):
+        r, c = rows[part], columns[part]
+        falls = r[1:] < r[:-1]
+        falls |= (r[1:] == r[:-1]) & (c[1:] < c[:-1])
+        if falls.any():
+            return False
+    return True
 
 
 def row_starts(rows: Array, n: int) -> npt.NDArray[np.uint32]:
@@ -326,15 +368,18 @@ def merge_parallel(pattern: Pattern, weights: Array) -> Pattern:
 
     `weights` belong to the positions of the pattern.
     """
-    rows = expand_rows(pattern.indptr)
-    repeats = np.zeros(rows.size, bool)
-    repeats[1:] = (rows[1:] == rows[:-1]) & (pattern.indices[1:] == pattern.indices[:-1])
+    indptr, indices = pattern.indptr, pattern.indices
+    repeats = np.zeros(indices.size, bool)
+    np.equal(indices[1:], indices[:-1], out=repeats[1:])
+    starts = indptr[1:-1]
+    repeats[starts[starts < indices.size]] = False  # the rows differ
     if not repeats.any():
         return pattern
-    kept = np.ones(rows.size, bool)
-    kept[heavier(repeats, pattern.positions, weights)] = False
+    dropped = np.sort(heavier(repeats, pattern.positions, weights))
+    kept = np.ones(indices.size, bool)
+    kept[dropped] = False
     return Pattern(
-        indptr=row_starts(rows[kept], pattern.indptr.size - 1),
-        indices=pattern.indices[kept],
+        indptr=(indptr - np.searchsorted(dropped, indptr)).astype(np.uint32),
+        indices=indices[kept],
         positions=pattern.positions[kept],
     )

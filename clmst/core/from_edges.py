@@ -53,13 +53,39 @@ def attributes(
     upper = csr.upper_from_edges(n_vertices, u, v)
     if merge_parallel:
         upper = csr.merge_parallel(upper, w)
+    return _attributes(upper, w) | {
+        "vertex_labels": labels,
+        "coordinates": check_coordinates(coordinates, n_vertices),
+    }
+
+
+def of_owned(arrays: list[Any], n_vertices: int) -> dict[str, Any]:
+    """Return the attributes of a graph of edges that a file holds, parallel ones merged.
+
+    Parameters
+    ----------
+    arrays : list
+        Endpoints u and v as uint32 or int64, and weights or None: checked, and nobody else's. They
+        are taken out of the list and overwritten: so the memory of a large file is enough for it.
+    n_vertices : int
+    """
+    w, v, u = (arrays.pop() for _ in range(3))
+    m = u.size
+    check_size(n_vertices, m)
+    w = np.ones(m, np.uint8) if w is None else w
+    greater = np.maximum(u, v)
+    ends = [np.minimum(u, v, out=u if u.dtype == v.dtype else None), greater]
+    del u, v, greater
+    upper = csr.merge_parallel(csr.sort_upper(n_vertices, ends), w)
+    return _attributes(upper, w)
+
+
+def _attributes(upper: csr.Pattern, w: Any) -> dict[str, Any]:
     return {
         "indptr": upper.indptr,
         "indices": upper.indices,
         "weights": w[upper.positions],
         "is_symmetric": False,
         "edge_ids": upper.positions,
-        "n_input": m,
-        "vertex_labels": labels,
-        "coordinates": check_coordinates(coordinates, n_vertices),
+        "n_input": w.size,
     }

@@ -1,7 +1,8 @@
 """Text as arrays: where each line and token of a block of text starts and ends.
 
 Lines and tokens of a well-formed file never become Python objects: a file is read in blocks that
-fit the cache, and one pass finds the borders of all tokens.
+fit the cache, and one pass finds the borders of all tokens. Blocks of plain rows do not even take
+that pass: :mod:`clmst.io.plain_rows`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import BinaryIO
 
 import numpy as np
@@ -24,37 +26,73 @@ _EMPTY_FIELD = re.compile(rb"^[ \t]*,|,[ \t]*(?=[,\r\n]|\Z)", re.MULTILINE)
 _COMMA_TO_SPACE = bytes.maketrans(b",", b" ")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Block:
-    """Some whole lines of a text and the borders of their tokens.
+    """Some whole lines of a text and the borders of their tokens, found when first asked for.
 
     Attributes
     ----------
-    text : ndarray of uint8
+    raw : bytes
+        The lines as the file has them.
     first_line : int
         The number of line 0 of the block in the file, counted from 1.
-    starts, ends : ndarray of int64, shape (n_tokens,)
-        Token t is ``text[starts[t]:ends[t]]``.
-    heads : ndarray of int64, shape (n_lines,)
-        The first token of each line.
-    counts : ndarray of int64, shape (n_lines,)
-        How many tokens each line has.
+    commas : bool
+        Whether commas separate tokens too.
     file_bytes : int or None
         Bytes of the file on the disk, if known.
     """
 
-    text: npt.NDArray[np.uint8]
+    raw: bytes
     first_line: int
-    starts: npt.NDArray[np.int64]
-    ends: npt.NDArray[np.int64]
-    heads: npt.NDArray[np.int64]
-    counts: npt.NDArray[np.int64]
+    commas: bool = False
     file_bytes: int | None = None
 
+    @cached_property
+    def text(self) -> npt.NDArray[np.uint8]:
+        """The bytes, with spaces for commas that separate tokens."""
+        plain = _without_commas(self.raw, self.first_line) if self.commas else self.raw
+        return np.frombuffer(plain, np.uint8)
+
+    @cached_property
+    def _borders(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        solid = np.zeros(self.text.size + 2, bool)
+        np.greater(self.text, _SPACE, out=solid[1:-1])
+        borders = np.flatnonzero(solid[1:] != solid[:-1])
+        return borders[::2].copy(), borders[1::2].copy()
+
     @property
+    def starts(self) -> npt.NDArray[np.int64]:
+        """Where each token starts in `text`, shape (n_tokens,)."""
+        return self._borders[0]
+
+    @property
+    def ends(self) -> npt.NDArray[np.int64]:
+        """Where each token ends, shape (n_tokens,)."""
+        return self._borders[1]
+
+    @cached_property
+    def _behind(self) -> npt.NDArray[np.int64]:
+        """The first token behind each line."""
+        line_ends = np.flatnonzero(self.text == ord("\n"))
+        if line_ends.size < self.n_lines:
+            line_ends = np.append(line_ends, self.text.size)
+        return np.searchsorted(self.starts, line_ends)
+
+    @cached_property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """How many tokens each line has, shape (n_lines,)."""
+        return np.diff(self._behind, prepend=0)
+
+    @cached_property
+    def heads(self) -> npt.NDArray[np.int64]:
+        """The first token of each line, shape (n_lines,)."""
+        return self._behind - self.counts
+
+    @cached_property
     def n_lines(self) -> int:
         """Number of lines, blank ones included."""
-        return self.heads.size
+        newlines = np.frombuffer(self.raw, np.uint8) == ord("\n")  # as bytes.count, but quicker
+        return int(np.count_nonzero(newlines)) + (not self.raw.endswith(b"\n"))
 
     def initials(self) -> npt.NDArray[np.uint8]:
         """Return the first byte of each line's first token, 0 for blank lines."""
@@ -104,7 +142,7 @@ def blocks(
     """
     line = 1
     for text in _whole_lines(stream):
-        block = scan(_without_commas(text, line) if commas else text, line, file_bytes=file_bytes)
+        block = Block(raw=text, first_line=line, commas=commas, file_bytes=file_bytes)
         yield block
         line += block.n_lines
 
@@ -136,23 +174,5 @@ def _without_commas(text: bytes, first_line: int) -> bytes:
 
 
 def scan(text: bytes, first_line: int, *, file_bytes: int | None = None) -> Block:
-    """Find the tokens and lines of `text`."""
-    array = np.frombuffer(text, np.uint8)
-    solid = np.zeros(array.size + 2, bool)
-    np.greater(array, _SPACE, out=solid[1:-1])
-    borders = np.flatnonzero(solid[1:] != solid[:-1])
-    starts, ends = borders[::2].copy(), borders[1::2].copy()
-    line_ends = np.flatnonzero(array == ord("\n"))
-    if not text.endswith(b"\n"):
-        line_ends = np.append(line_ends, array.size)
-    behind = np.searchsorted(starts, line_ends)
-    counts = np.diff(behind, prepend=0)
-    return Block(
-        text=array,
-        first_line=first_line,
-        starts=starts,
-        ends=ends,
-        heads=behind - counts,
-        counts=counts,
-        file_bytes=file_bytes,
-    )
+    """Return the tokens and lines of `text`."""
+    return Block(raw=text, first_line=first_line, file_bytes=file_bytes)

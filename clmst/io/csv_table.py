@@ -112,6 +112,8 @@ def _plain_edges(source: SourceFile) -> NumberedEdges:
     """Read rows of two integers, and perhaps a weight."""
     rows = EdgeRows(first_vertex=0)
     for block in blocks(source.stream, commas=True, file_bytes=source.stored):
+        if block.first_line > 1 and rows.add_plain(block):
+            continue
         lines = np.flatnonzero(block.initials() != 0)
         rows.add(block, lines[1:] if block.first_line == 1 else lines)
     u, v, weights = rows.arrays()

@@ -43,6 +43,8 @@ def read(source: SourceFile) -> Graph:
     declared: DeclaredSizes | None = None
     text = blocks(source.stream, file_bytes=source.stored)
     for block in text:
+        if declared is not None and _add_plain(arcs, block, declared.n_vertices):
+            continue
         kinds = _KINDS[block.initials()]
         written = np.flatnonzero(kinds != _SKIPPED)
         if written.size == 0:
@@ -59,7 +61,12 @@ def read(source: SourceFile) -> Graph:
     if declared is None:
         raise FileFormatError("there is no p line; it must come before the arcs")
     declared.check_edges(arcs.n_rows, what="arcs")
-    return Graph.from_edges(*arcs.arrays(), n_vertices=declared.n_vertices, merge_parallel=True)
+    return arcs.graph(declared.n_vertices)
+
+
+def _add_plain(arcs: EdgeRows, block: Block, n_vertices: int) -> bool:
+    letters = b"" if block.raw[:1].isdigit() else b"ae"
+    return arcs.add_plain(block, letters=letters, n_vertices=n_vertices)
 
 
 def _problem(block: Block, line: int, words: list[str]) -> DeclaredSizes:

@@ -25,7 +25,7 @@ from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.io.blocks import Block, blocks
 from clmst.io.declared_sizes import DeclaredSizes
-from clmst.io.edge_rows import EdgeRows, write_rows
+from clmst.io.edge_rows import EdgeRows, graph_of, write_rows
 from clmst.io.files import SourceFile
 from clmst.io.forest_edges import ForestEdges, headline, integer_labels, says_maximum
 from clmst.io.simple_graph import simple_edges
@@ -52,6 +52,9 @@ class _Lines:
                 self._refuse_matrix()
                 counts = _SNAP_COUNTS.search(block.text[:_HEAD_BYTES].tobytes())
                 self.least_edges = int(counts[2]) if counts else 0
+            n = None if self.declared is None else self.declared.n_vertices
+            if not is_first and self.edges.add_plain(block, n_vertices=n):
+                continue
             initials = block.initials()
             lines = np.flatnonzero(
                 (initials != 0) & (initials != ord("#")) & (initials != ord("%"))
@@ -97,10 +100,14 @@ def read(source: SourceFile) -> Graph:
     if lines.declared is not None:
         lines.declared.check_edges(u.size)
         n = lines.declared.n_vertices
-        return Graph.from_edges(u, v, weights, n_vertices=n, merge_parallel=True)
+        arrays = [u, v, weights]
+        del u, v, weights
+        return graph_of(arrays, n)
     u, v, numbers = rank(u, v)
     _check_counts(lines.comment, numbers.size, int(np.count_nonzero(u != v)))
-    graph = Graph.from_edges(u, v, weights, n_vertices=numbers.size, merge_parallel=True)
+    arrays = [u, v, weights]
+    del u, v, weights
+    graph = graph_of(arrays, numbers.size)
     has_gaps = numbers.size > 0 and int(numbers[-1]) != numbers.size - 1
     return graph.replace(vertex_labels=tuple(numbers.tolist())) if has_gaps else graph
 

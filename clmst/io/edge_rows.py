@@ -7,11 +7,16 @@ from typing import BinaryIO
 
 import numpy as np
 
+from clmst.core import from_edges
+from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, first_nan
+from clmst.io import plain_rows
 from clmst.io.blocks import Block
-from clmst.io.numbers import integers, join, numbers
+from clmst.io.growing import GrowingArray
+from clmst.io.numbers import integers, numbers
 
 _ROWS_AT_ONCE = 1 << 16
+_REFUSALS = 8  # after so many blocks in a row that are not plain, no more are tried
 
 
 class EdgeRows:
@@ -26,24 +31,68 @@ class EdgeRows:
     def __init__(self, *, first_vertex: int) -> None:
         self._first_vertex = first_vertex
         self._fields = 0
-        self._u: list[Array] = []
-        self._v: list[Array] = []
-        self._w: list[Array] = []
+        self._refused = 0  # blocks in a row that were not plain
+        self._u, self._v, self._w = (GrowingArray() for _ in range(3))
 
     @property
     def n_rows(self) -> int:
         """Number of edges so far."""
-        return sum(part.size for part in self._u)
+        return self._u.size
 
     def arrays(self) -> tuple[Array, Array, Array | None]:
         """Return endpoints u and v and the weights, in file order, each of shape (n_rows,).
 
         Weights are int64, uint64 or float64, or None if the file has none.
         """
-        if not self._u:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64), None
-        weights = join(self._w) if self._w else None
-        return np.concatenate(self._u), np.concatenate(self._v), weights
+        weights = self._w.take() if self._fields == 3 else None
+        return self._u.take(), self._v.take(), weights
+
+    def graph(self, n_vertices: int) -> Graph:
+        """Return the graph of all edges, parallel ones merged; then no edges are left here."""
+        return graph_of(list(self.arrays()), n_vertices)
+
+    def add_plain(
+        self, block: Block, *, letters: bytes = b"", n_vertices: int | None = None
+    ) -> bool:
+        """Gather the edges of a block if it has nothing but plain rows; return whether it has.
+
+        Else nothing is gathered, and :meth:`add` has to be called.
+
+        Parameters
+        ----------
+        block : Block
+        letters : bytes
+            One of these letters begins each row.
+        n_vertices : int, optional
+            The number of vertices, if the file declares it.
+        """
+        if self._refused == _REFUSALS:
+            return False
+        columns = plain_rows.parse(block.raw, letters=letters)
+        is_plain = columns is not None and self._take(columns, n_vertices)
+        self._refused = 0 if is_plain else self._refused + 1
+        return is_plain
+
+    def _take(self, columns: list[Array], n_vertices: int | None) -> bool:
+        """Gather columns, unless some entry is wrong."""
+        u, v, *weights = columns
+        least = self._first_vertex
+        greatest = (1 << 63) - 1 if n_vertices is None else least + n_vertices - 1
+        in_range = all(least <= int(end.min()) and int(end.max()) <= greatest for end in (u, v))
+        if not in_range or len(columns) != (self._fields or len(columns)):
+            return False
+        self._fields = len(columns)
+        self._u.append(self._numbered(u, n_vertices))
+        self._v.append(self._numbered(v, n_vertices))
+        if weights:
+            self._w.append(weights[0])
+        return True
+
+    def _numbered(self, values: Array, n_vertices: int | None) -> Array:
+        """Return vertices counted from 0, in 32 bits where all of them fit."""
+        values = values - self._first_vertex
+        fits = n_vertices is not None or int(values.max(initial=0)) < 1 << 32
+        return values.astype(np.uint32 if fits else np.int64)
 
     def add(
         self, block: Block, lines: Array, *, skip: Array | int = 0, n_vertices: int | None = None
@@ -104,7 +153,7 @@ class EdgeRows:
                 int(tokens[(values > greatest).argmax()]),
                 f"is not a vertex number; they end at {greatest}",
             )
-        return (values - least).astype(np.int64 if n_vertices is None else np.uint32)
+        return self._numbered(values, n_vertices)
 
     def _weights(self, block: Block, tokens: Array) -> Array:
         weights = numbers(block, tokens)
@@ -117,6 +166,11 @@ class EdgeRows:
                 "weights must be ordered, and infinities are the only special values allowed",
             )
         return weights
+
+
+def graph_of(arrays: list[Array | None], n_vertices: int) -> Graph:
+    """Return the graph of endpoints u and v and weights, which are taken out of the list."""
+    return Graph.unchecked(**from_edges.of_owned(arrays, n_vertices))
 
 
 def write_rows(stream: BinaryIO, row: str, *columns: Array) -> None:

@@ -21,7 +21,7 @@ from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 from clmst.io.blocks import Block, blocks
 from clmst.io.declared_sizes import DeclaredSizes
-from clmst.io.edge_rows import EdgeRows, write_rows
+from clmst.io.edge_rows import EdgeRows, graph_of, write_rows
 from clmst.io.files import SourceFile
 from clmst.io.forest_edges import ForestEdges, headline, says_maximum
 from clmst.io.simple_graph import simple_edges
@@ -47,6 +47,8 @@ def read(source: SourceFile) -> Graph:
     field = ""
     declared: DeclaredSizes | None = None
     for block in blocks(source.stream, file_bytes=source.stored):
+        if declared is not None and entries.add_plain(block, n_vertices=declared.n_vertices):
+            continue
         field = field or _field(block)
         initials = block.initials()
         lines = np.flatnonzero((initials != 0) & (initials != _COMMENT))
@@ -63,7 +65,9 @@ def read(source: SourceFile) -> Graph:
         _check_field(field, u, v, weights)
     if field in _REAL:  # even if all are written as integers, or there are none
         weights = np.asarray([] if weights is None else weights, np.float64)
-    return Graph.from_edges(u, v, weights, n_vertices=declared.n_vertices, merge_parallel=True)
+    arrays = [u, v, weights]
+    del u, v, weights
+    return graph_of(arrays, declared.n_vertices)
 
 
 def _field(block: Block) -> str:

@@ -47,6 +47,9 @@ def read_blocks(text: Iterable[Block]) -> Graph:
     sections = _Sections()
     edges = EdgeRows(first_vertex=1)
     for block in text:
+        n = sections.n_vertices
+        if n is not None and edges.add_plain(block, letters=b"EeAa", n_vertices=n):
+            continue
         lines = sections.edge_lines(block)
         if lines.size and "nodes" not in sections.declared:
             raise block.error(int(lines[0]), "an edge comes before the line 'Nodes n'")
@@ -54,7 +57,7 @@ def read_blocks(text: Iterable[Block]) -> Graph:
             edges.add(block, lines, skip=1, n_vertices=int(sections.declared["nodes"]))
     declared = sections.sizes()
     declared.check_edges(edges.n_rows)
-    return Graph.from_edges(*edges.arrays(), n_vertices=declared.n_vertices, merge_parallel=True)
+    return edges.graph(declared.n_vertices)
 
 
 class _Sections:
@@ -65,6 +68,12 @@ class _Sections:
         self._section = ""  # its name in lower case; empty outside of sections
         self._line = 1
         self._file_bytes: int | None = None
+
+    @property
+    def n_vertices(self) -> int | None:
+        """The number of vertices, inside of the graph section and if it is declared."""
+        is_known = self._section == _GRAPH and "nodes" in self.declared
+        return int(self.declared["nodes"]) if is_known else None
 
     def edge_lines(self, block: Block) -> Array:
         """Return which lines of `block` are edges of the graph section; follow all others."""

@@ -14,7 +14,8 @@ from tests.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays
 
 @given(edge_arrays())
 def test_sort_pairs_is_a_stable_lexicographic_sort(raw: EdgeArrays) -> None:
-    order, indptr = csr.sort_pairs(raw.n, raw.u, raw.v)
+    order, indptr, columns = csr.sort_pairs(raw.n, [raw.u, raw.v])
+    assert columns.tolist() == raw.v[order].tolist()
     expected = sorted(range(raw.u.size), key=lambda k: (raw.u[k], raw.v[k], k))
     assert order.tolist() == expected
     assert indptr.tolist() == [int((raw.u < row).sum()) for row in range(raw.n + 1)]

@@ -59,7 +59,7 @@ def test_an_empty_field_is_refused(line: str) -> None:
     """A missing endpoint would make the weight one."""
     for text in (f"0,1,5\n{line}\n3,4,5\n", f"0,1,5\n{line}"):
         with pytest.raises(FileFormatError, match="line 2: a field is empty"):
-            list(blocks(BytesIO(text.encode()), commas=True))
+            lines_of(list(blocks(BytesIO(text.encode()), commas=True)))
 
 
 def test_what_is_no_text_is_refused() -> None:
