@@ -55,7 +55,7 @@ def parse(text: bytes, *, letters: bytes = b"") -> list[Array] | None:
     if letters and fields[0] not in {bytes([one]) for one in letters}:
         return None
     weight = fields[-1] if len(fields) - n_skipped == 3 else None
-    table = _table(modules, text, delimiter, len(fields), n_skipped, weight)
+    table = _table(modules, text, delimiter, len(fields), n_skipped, weight=weight)
     if table is None:
         return None
     if letters and _count_lines(text, fields[0] + delimiter) != table.num_rows:
@@ -70,8 +70,8 @@ def _is_odd(column: Array, first: bytes | None) -> bool:
         return False
     if not (np.abs(column) < _EXACT).all():  # NaN, infinities, and integers that are out of range
         return True
-    all_whole = not _has_fraction(first) and bool((column % 1 == 0).all())
-    return all_whole  # integers in a form that pyarrow does not know, as +5
+    # Integers in a form that pyarrow does not know, as +5.
+    return not _has_fraction(first) and bool((column % 1 == 0).all())
 
 
 def _has_fraction(word: bytes) -> bool:
@@ -100,6 +100,7 @@ def _table(
     delimiter: bytes,
     n_fields: int,
     n_skipped: int,
+    *,
     weight: bytes | None,
 ) -> Any:
     """Return the table of a block, whose first weight is given; None if pyarrow refuses it."""
