@@ -12,10 +12,10 @@ from scipy import sparse
 from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidGraphError
 from clmst.core.parallel_edges import heavier
+from clmst.core.sorted_pairs import index_dtype, sort_pairs
 from clmst.core.weight_keys import Array
 
 _GLIMPSES = 4  # slots that are looked at before a matrix is transposed
-_GLIMPSED_PAIRS = 256
 _DENSE = 8  # a table ranks numbers that are at most 8 times as many as the endpoints
 
 
@@ -297,7 +297,7 @@ def sort_upper(n: int, ends: list[Array]) -> Pattern:
     loops = ends[0] == ends[1]
     positions = None
     if loops.any():
-        positions = np.flatnonzero(~loops).astype(_index_dtype(n, loops.size), copy=False)
+        positions = np.flatnonzero(~loops).astype(index_dtype(n, loops.size), copy=False)
         ends[:] = [end[positions] for end in ends]
     del loops
     order, indptr, indices = sort_pairs(n, ends)
@@ -313,54 +313,6 @@ def mirror(n: int, u: Array, v: Array) -> Pattern:
     both = np.concatenate([np.arange(u.size)] * 2)
     order, indptr, indices = sort_pairs(n, [np.concatenate([u, v]), np.concatenate([v, u])])
     return Pattern(indptr=as_uint32(indptr), indices=as_uint32(indices), positions=both[order])
-
-
-def _index_dtype(n: int, size: int) -> type[np.signedinteger[Any]]:
-    return np.int32 if max(n, size) < 1 << 31 else np.int64
-
-
-def sort_pairs(n: int, pairs: list[Array]) -> tuple[Array, Array, Array]:
-    """Sort pairs by (row, column), stably; return (order, indptr, columns in order).
-
-    `pairs` has rows and columns, which are taken out of the list. Two counting sorts, and none for
-    pairs that are in order.
-    """
-    index = _index_dtype(n, pairs[0].size)
-    columns, rows = (_as_signed(pairs.pop(), index) for _ in range(2))
-    order: Array = np.arange(rows.size, dtype=index)
-    if _are_in_order(rows, columns):
-        return order, row_starts(rows, n), columns
-    coo = sparse.coo_array((order, (rows, columns)), shape=(n, n))
-    del order, rows, columns
-    coo.has_canonical_format = True  # else SciPy would sum the positions of parallel edges
-    by_column = coo.tocsc()
-    del coo
-    by_row = by_column.tocsr()
-    return by_row.data, by_row.indptr, by_row.indices
-
-
-def _as_signed(vertices: Array, index: type[np.signedinteger[Any]]) -> Array:
-    """Return vertices in the dtype of SciPy's indices, by view where possible."""
-    if vertices.dtype == np.uint32 and index == np.int32:
-        return vertices.view(np.int32)
-    return vertices.astype(index, copy=False)
-
-
-def _are_in_order(rows: Array, columns: Array) -> bool:
-    """Whether pairs rise by (row, column); a few of the first tell of most that do not."""
-    for part in (slice(0, _GLIMPSED_PAIRS), slice(None)):
-        r, c = rows[part], columns[part]
-        falls = r[1:] < r[:-1]
-        falls |= (r[1:] == r[:-1]) & (c[1:] < c[:-1])
-        if falls.any():
-            return False
-    return True
-
-
-def row_starts(rows: Array, n: int) -> npt.NDArray[np.uint32]:
-    """Return the indptr of sorted `rows`."""
-    counts = np.bincount(rows, minlength=n) if n else np.zeros(0, np.int64)
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.uint32)
 
 
 def merge_parallel(pattern: Pattern, weights: Array) -> Pattern:

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from clmst.core import csr
+from clmst.core import sorted_pairs
 from clmst.core.arguments import check_choice
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
@@ -48,7 +48,7 @@ def graph_of_pairs(
     """Make a graph of distinct pairs in canonical order; its edge ids count them."""
     low, high = endpoints(pairs)
     return Graph.unchecked(
-        indptr=csr.row_starts(low.astype(np.int64), n),
+        indptr=sorted_pairs.row_starts(low.astype(np.int64), n),
         indices=high.astype(np.uint32),
         weights=weights,
         is_symmetric=False,

@@ -7,18 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clmst.core import csr
+from clmst.core import csr, sorted_pairs
 from clmst.core.errors import InvalidGraphError
 from tests.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays
-
-
-@given(edge_arrays())
-def test_sort_pairs_is_a_stable_lexicographic_sort(raw: EdgeArrays) -> None:
-    order, indptr, columns = csr.sort_pairs(raw.n, [raw.u, raw.v])
-    assert columns.tolist() == raw.v[order].tolist()
-    expected = sorted(range(raw.u.size), key=lambda k: (raw.u[k], raw.v[k], k))
-    assert order.tolist() == expected
-    assert indptr.tolist() == [int((raw.u < row).sum()) for row in range(raw.n + 1)]
 
 
 @given(edge_arrays(), st.booleans())
@@ -28,7 +19,7 @@ def test_rows_are_expanded_and_looked_up_alike(raw: EdgeArrays, symmetric: bool)
     assert rows.dtype == np.uint32
     for slot in range(indices.size):
         assert csr.endpoints_of(indptr, indices, slot) == (rows[slot], indices[slot])
-    np.testing.assert_array_equal(csr.row_starts(rows, raw.n), indptr)
+    np.testing.assert_array_equal(sorted_pairs.row_starts(rows, raw.n), indptr)
 
 
 @given(edge_arrays())

@@ -1,0 +1,45 @@
+"""Pairs in order, however many there are of each, and whether they were in order before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from clmst.core import sorted_pairs
+from clmst.core.sorted_pairs import sort_pairs
+from tests.strategies import EdgeArrays, edge_arrays
+
+
+@given(edge_arrays())
+def test_sort_pairs_is_a_stable_lexicographic_sort(raw: EdgeArrays) -> None:
+    order, indptr, columns = sort_pairs(raw.n, [raw.u, raw.v])
+    assert columns.tolist() == raw.v[order].tolist()
+    expected = sorted(range(raw.u.size), key=lambda k: (raw.u[k], raw.v[k], k))
+    assert order.tolist() == expected
+    assert indptr.tolist() == [int((raw.u < row).sum()) for row in range(raw.n + 1)]
+
+
+@given(edge_arrays())
+def test_pairs_in_order_stay(raw: EdgeArrays) -> None:
+    """They are not sorted again, and nothing else shows that."""
+    order, _, _ = sort_pairs(raw.n, [raw.u, raw.v])
+    u, v = raw.u[order], raw.v[order]
+    order, indptr, columns = sort_pairs(raw.n, [u, v])
+    assert order.tolist() == list(range(u.size))
+    assert columns.tolist() == v.tolist()
+    assert indptr.tolist() == [int((u < row).sum()) for row in range(raw.n + 1)]
+
+
+@pytest.mark.parametrize("at", [0, 100, 254, 255, 256, 700, 998])
+def test_one_pair_out_of_order_is_found(at: int) -> None:
+    """Whether it is among the first pairs, which are looked at before the others, or not."""
+    assert sorted_pairs._GLIMPSED_PAIRS == 256
+    rows = np.repeat(np.arange(100, dtype=np.uint32), 10)
+    columns = np.tile(np.arange(10, dtype=np.uint32), 100)
+    for swapped in (rows, columns):
+        u, v = rows.copy(), columns.copy()
+        (u if swapped is rows else v)[at : at + 2] = [7, 3]
+        order, _, _ = sort_pairs(100, [u, v])
+        expected = sorted(range(1000), key=lambda k: (u[k], v[k], k))
+        assert order.tolist() == expected
