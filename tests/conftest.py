@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +18,9 @@ from tests.strategies import draw_examples_for, register_profiles, share_example
 from tests.variants import variants
 
 MOST_KEPT = 2**27  # bytes that the pool of a variant may keep from one test to the next
+LASTING_AFTER = 100  # tests, after each of which objects are taken for lasting ones
+
+_finished = itertools.count(1)  # tests in this process
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -54,10 +58,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Keep collections of garbage quick: what tests are made of is no garbage.
+    """Keep collections of garbage quick: what tests are made of is no garbage."""
+    _take_for_lasting()
 
-    They are a million objects, which each collection would look at again.
+
+def pytest_runtest_logfinish() -> None:
+    """Keep them quick: nor are modules that tests import, reports of tests, and programs.
+
+    After half of the suite these were half a million objects. Each collection looked at all of
+    them, for a fifth of a second, and `memory_goes_back` and tests of leaks ask for thousands.
     """
+    if next(_finished) % LASTING_AFTER == 0:
+        _take_for_lasting()
+
+
+def _take_for_lasting() -> None:
+    """Let collections of garbage pass over all objects that there are now."""
     gc.collect()
     gc.freeze()
 
