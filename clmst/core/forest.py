@@ -293,6 +293,12 @@ class Forest:
     def __hash__(self) -> int:
         return hash((self.n_vertices, self.n_edges, self.maximum))
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: sizes, and a small picture of a small forest."""
+        from clmst.drawing.thumbnail import html_of_forest
+
+        return html_of_forest(self)
+
     def __repr__(self) -> str:
         kind = "maximum" if self.maximum else "minimum"
         return (

@@ -100,6 +100,12 @@ class Graph(OtherLibraries):
         """The slots that are edges, rising: canonical edge k is slot ``edge_slots[k]``."""
         return np.flatnonzero(self.rows < self.indices)
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: sizes, and a small picture of a small graph."""
+        from clmst.drawing.thumbnail import html_of_graph
+
+        return html_of_graph(self)
+
     def __repr__(self) -> str:
         return (
             f"Graph(n_vertices={self.n_vertices}, n_edges={self.n_edges}, "

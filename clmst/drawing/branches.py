@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
-from scipy.sparse.csgraph import breadth_first_order
 
 from clmst.core.forest import Forest
+from clmst.core.rooted import RootedForest
 
 
 def branch_sizes(forest: Forest) -> npt.NDArray[np.int64]:
@@ -24,24 +23,17 @@ def branch_sizes(forest: Forest) -> npt.NDArray[np.int64]:
 
     Notes
     -----
-    O(n): one breadth-first search over all trees, then sums from the leaves up. The result does
+    O(n log n): a breadth-first search from the roots, then sums from the leaves up. The result does
     not depend on the roots.
     """
-    n = forest.n_vertices
     if forest.n_edges == 0:
         return np.zeros(0, np.int64)
-    u, v = forest.edges.astype(np.int32).T  # csgraph of older SciPy takes no others
+    u, v = forest.edges.T
     labels = forest.labels
-    roots = np.unique(labels, return_index=True)[1]
-    # Vertex n joins all the trees, so that one search visits them all.
-    rows = np.concatenate([u, np.full(roots.size, n, np.int32)])
-    columns = np.concatenate([v, roots.astype(np.int32)])
-    ones = np.ones(rows.size, np.int8)
-    joined = sparse.coo_array((ones, (rows, columns)), shape=(n + 1, n + 1)).tocsr()
-    order, parents = breadth_first_order(joined, n, directed=False)
-    parent = parents.tolist()
-    below = [1] * (n + 1)
-    for vertex in order[:0:-1].tolist():  # all but the first, the leaves of the search first
+    rooted = RootedForest.of(forest.n_vertices, forest.edges, labels)
+    parent = rooted.parents.tolist()
+    below = [1] * (forest.n_vertices + 1)  # the last one is above the roots, whose parent is -1
+    for vertex in np.argsort(-rooted.ranks[:-1]).tolist():  # leaves of the search first
         below[parent[vertex]] += below[vertex]
-    hanging = np.asarray(below[:n])[np.where(parents[v] == u, v, u)]
+    hanging = np.asarray(below)[np.where(rooted.parents[v] == u, v, u)]
     return np.asarray(np.minimum(hanging, np.bincount(labels)[labels[u]] - hanging))

@@ -33,7 +33,7 @@ _INK = "#1f2d3a"
 _FAINT_INK = "#6f7a84"
 _OTHER_EDGES = "#a39c8c"
 # From twig to trunk, a ramp a tree: the largest tree takes the first.
-_RAMPS = (
+RAMPS = (
     ("#84c6e2", "#2b8fb8", "#11436b", "#08182f"),
     ("#f6bf8a", "#e3762f", "#a33c12", "#4f1a08"),
     ("#a8d8a0", "#4a9e52", "#1f6432", "#0d3219"),
@@ -136,7 +136,7 @@ class Page:
         most = np.zeros(int(trees.max(initial=-1)) + 1, np.int64)
         np.maximum.at(most, trees, hanging)
         darkest = _prominence(hanging, most[trees])
-        hue = trees % len(_RAMPS)
+        hue = trees % len(RAMPS)
         order = np.lexsort((hue, darkest, widest))
         widths = self._widths(widest[order])
         self._strokes(self.axes, segments[order], widths, shades(darkest[order], hue[order]))
@@ -157,12 +157,12 @@ class Page:
     def draw_vertices(self, points: Points, trees: Array) -> None:
         """Draw a dot for each of these vertices, in the hue of its tree."""
         size = float(np.clip(2.2 * self.thin, 1.0, 4.0))
-        colours = shades(np.full(len(points), 0.55), trees % len(_RAMPS))
+        colours = shades(np.full(len(points), 0.55), trees % len(RAMPS))
         self._dots(points, size, facecolors=colours, linewidths=0)
 
     def draw_names(self, points: Points, names: Sequence[str], trees: Array) -> None:
         """Write a name on a disc, or on a plate if names are long, at each point."""
-        rims = shades(np.full(len(points), 0.6), trees % len(_RAMPS))
+        rims = shades(np.full(len(points), 0.6), trees % len(RAMPS))
         are_short = max(map(len, names), default=0) <= _DISC
         if are_short:
             self._dots(points, 14.0, facecolors=_PAPER, edgecolors=rims, linewidths=0.8)
@@ -270,7 +270,7 @@ class Page:
         self.axes.scatter(*points.T, s=diameter**2, zorder=3, rasterized=many, **style)
 
 
-def shades(rank: Array, hue: Array, ramps: Sequence[Sequence[str]] = _RAMPS) -> Array:
+def shades(rank: Array, hue: Array, ramps: Sequence[Sequence[str]] = RAMPS) -> Array:
     """Return a colour for each rank from 0 (twig) to 1 (trunk) and number of a ramp.
 
     Returns

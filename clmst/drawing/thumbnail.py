@@ -1,0 +1,126 @@
+"""What a notebook shows of a graph or a forest: its sizes, and a small picture in SVG.
+
+It is drawn without Matplotlib, at once. So only small graphs have a picture, or those that say
+where their vertices are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from clmst.core.arguments import shown
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array
+from clmst.drawing.branches import branch_sizes
+from clmst.drawing.layout import layout
+from clmst.drawing.page import RAMPS
+from clmst.drawing.stress import Points
+
+_LAID_OUT = 128  # vertices up to which a layout takes no more than 0.2 s
+_DRAWN = 2000  # edges of a graph with coordinates, of which more are not told apart
+_NAMED = 128  # vertices up to which each is a dot with its name
+_WIDTH, _HEIGHT, _MARGIN = 260.0, 180.0, 8.0  # pixels
+_STONE = "#a39c8c"
+
+
+def html_of_forest(forest: Forest) -> str:
+    """Return a forest as HTML."""
+    rows = {
+        "vertices": f"{forest.n_vertices:,}",
+        "edges": f"{forest.n_edges:,}",
+        "trees": f"{forest.n_components:,}",
+        "total weight": f"{forest.total_weight:,}",
+    }
+    title = f"{'Maximum' if forest.maximum else 'Minimum'} spanning forest"
+    return _html(title, rows, _picture_of_forest(forest))
+
+
+def html_of_graph(graph: Graph) -> str:
+    """Return a graph as HTML."""
+    rows = {
+        "vertices": f"{graph.n_vertices:,}",
+        "edges": f"{graph.n_edges:,}",
+        "weights": str(graph.weights.dtype),
+    }
+    return _html("Graph", rows, _picture_of_graph(graph))
+
+
+def _html(title: str, rows: dict[str, str], picture: str) -> str:
+    cells = "".join(
+        f"<tr><th style='text-align:left'>{name}</th><td>{value}</td></tr>"
+        for name, value in rows.items()
+    )
+    table = f"<div><b>{title}</b><table>{cells}</table></div>"
+    return f"<div style='display:flex;gap:2em;align-items:center'>{table}{picture}</div>"
+
+
+def _picture_of_forest(forest: Forest) -> str:
+    """Draw the trees in colours; an edge is the wider the more hangs on it."""
+    if not 0 < forest.n_vertices <= _LAID_OUT:
+        return ""
+    edges = forest.checked_edges()
+    tree = Graph.from_edges(edges[:, 0], edges[:, 1], forest.weights, n_vertices=forest.n_vertices)
+    hanging = branch_sizes(forest)
+    widths = 1 + 3 * np.sqrt(hanging / max(int(hanging.max(initial=1)), 1))
+    colours = [RAMPS[k % len(RAMPS)][1] for k in forest.labels.tolist()]
+    strokes = [
+        _stroke(colours[u], width)
+        for u, width in zip(edges[:, 0].tolist(), widths.tolist(), strict=True)
+    ]
+    return _svg(layout(tree), edges, strokes, colours, forest.vertex_labels)
+
+
+def _picture_of_graph(graph: Graph) -> str:
+    n = graph.n_vertices
+    if n == 0 or (graph.coordinates is None and n > _LAID_OUT) or graph.n_edges > _DRAWN:
+        return ""
+    points = layout(graph) if graph.coordinates is None else graph.coordinates
+    if not np.isfinite(points).all():
+        return ""
+    u, v, _, _ = graph.edges()
+    edges = np.stack([u, v], axis=1)
+    strokes = [_stroke(_STONE, 1.5 if n <= _NAMED else 0.6)] * len(edges)
+    return _svg(points, edges, strokes, [RAMPS[0][2]] * n, graph.vertex_labels)
+
+
+def _stroke(colour: str, width: float) -> str:
+    return f"stroke='{colour}' stroke-width='{width:.1f}'"
+
+
+def _svg(
+    points: Points, edges: Array, strokes: Sequence[str], colours: Sequence[str], labels: Any
+) -> str:
+    """Return a picture: lines, and dots with the names of vertices if there are few."""
+    at = _on_page(points)
+    parts = [
+        f"<line x1='{at[u, 0]:.1f}' y1='{at[u, 1]:.1f}' x2='{at[v, 0]:.1f}' y2='{at[v, 1]:.1f}' "
+        f"{stroke}/>"
+        for (u, v), stroke in zip(edges.tolist(), strokes, strict=True)
+    ]
+    if len(at) <= _NAMED:
+        parts += _dots(at, colours, labels)
+    return f"<svg width='{_WIDTH:.0f}' height='{_HEIGHT:.0f}'>{''.join(parts)}</svg>"
+
+
+def _dots(at: Points, colours: Sequence[str], labels: Any) -> Iterable[str]:
+    for k, ((x, y), colour) in enumerate(zip(at.tolist(), colours, strict=True)):
+        name = k if labels is None else labels[k]
+        text = escape(name if isinstance(name, str) else shown(name))
+        place = f"cx='{x:.1f}' cy='{y:.1f}'"
+        yield f"<circle {place} r='3' fill='{colour}'><title>{text}</title></circle>"
+
+
+def _on_page(points: Points) -> Points:
+    """Return where points are on the picture, of which y grows downwards."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    space = np.array([_WIDTH, _HEIGHT]) - 2 * _MARGIN
+    extent = high - low
+    scales = space[extent > 0] / extent[extent > 0]
+    scale = float(scales.min()) if scales.size else 0.0
+    centred: Points = (points - (low + high) / 2) * (scale, -scale)
+    return centred + np.array([_WIDTH, _HEIGHT]) / 2
