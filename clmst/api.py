@@ -15,6 +15,7 @@ from clmst.algorithms.memory_needs import with_needs
 from clmst.algorithms.proof.checked import checked
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_of
+from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.arguments import check_bools, has
 from clmst.core.coercion import as_graph
 from clmst.core.dense_graph import DenseGraph
@@ -297,6 +298,14 @@ def _solve(
     check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
     while True:
         try:
+            if (
+                algorithm == "auto"
+                and options is None
+                and not (keep_on_device or profile or verify)
+            ):
+                forest_at_once = small_matrix.solve(graph, device, maximum=maximum)
+                if forest_at_once is not None:
+                    return forest_at_once
             stored = on_device(graph, device, algorithm=algorithm, symmetrize=symmetrize)
             launch = Launcher.of(stored.device, profile=profile)
             with stored.device.lock, Guard(stored.device, caches=stored.caches):

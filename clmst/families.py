@@ -17,6 +17,7 @@ FAMILIES: tuple[KernelFamily, ...] = (
     of_algorithms.COMPLETE,
     of_algorithms.CORE_NUMBERS,
     of_algorithms.CSR_VALIDATION,
+    of_algorithms.SMALL_MATRIX,
     of_algorithms.PROOF,
     of_algorithms.COMPLETE_PROOF,
     of_rounds.ROUNDS,

@@ -79,6 +79,12 @@ MUTATIONS = [
         "^ secret.weights",
         "* 0",
     ),
+    Mutation(
+        "small-matrix",
+        "algorithms/small_matrix/small_matrix.cl",
+        "| (key < lightest)",
+        "| (key > lightest)",
+    ),
     Mutation("proof", "algorithms/proof/tree.cl", "0) : max(orders", "0) : min(orders"),
     Mutation("proof", "algorithms/proof/edges.cl", "greatest = max(", "greatest = min("),
     Mutation(

@@ -90,6 +90,11 @@ SHARED = [
         "csr_validation/csr_validation.cl",
         "SLOTS_OF_MANY",
     ),
+    ("algorithms.small_matrix.solve", "_SOLVED", "small_matrix/small_matrix.cl", "STATUS_SOLVED"),
+    *(
+        ("algorithms.small_matrix.solve", f"_{name}", "small_matrix/small_matrix.cl", name)
+        for name in ("RESULT_WORDS", "WORDS_A_SLOT", "WORDS_A_VERTEX")
+    ),
     ("algorithms.reweighting.repeated", "_NONE", "reweighting/repeated.cl", "NO_FAULT"),
     ("algorithms.reweighting.repeated", "_NONE", "reweighting/repeated.cl", "NO_SLOT"),
     (

@@ -10,6 +10,7 @@ from clmst.algorithms.proof import kernels as of_proof
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.reweighting import kernels as of_reweighting
 from clmst.algorithms.shared import kernels as of_several
+from clmst.algorithms.small_matrix import kernels as of_small_matrix
 from clmst.primitives import catalogue
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
@@ -25,7 +26,10 @@ def _all(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]
     yield from catalogue.specialisations(capabilities, tuning)
     for source in ("device/trial.cl", "device/fill.cl"):
         yield specialise(source, capabilities, tuning)
-    for folder in (of_several, of_csr_validation, of_k_core, of_proof, of_reweighting):
+    folders = (
+        of_several, of_csr_validation, of_k_core, of_proof, of_reweighting, of_small_matrix,
+    )  # fmt: skip
+    for folder in folders:
         yield from folder.specialisations(capabilities, tuning)
     for record in ALGORITHMS.values():
         yield from record.specialisations(capabilities, tuning)

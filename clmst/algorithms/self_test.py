@@ -8,10 +8,11 @@ import numpy as np
 
 from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.algorithms.dense import solve as dense
-from clmst.algorithms.earned import Case, CompleteCase, CsrValidationCase
+from clmst.algorithms.earned import Case, CompleteCase, CsrValidationCase, SmallMatrixCase
 from clmst.algorithms.k_core import core_numbers as k_core
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.solution import forest_of
+from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
@@ -103,6 +104,31 @@ def csr_validation_failure(device: Device, case: CsrValidationCase) -> str | Non
         if csr_validation.check(DeviceGraph.upload(faulty, device)) is not None:
             return f"a matrix with {name} was found sound"
     return None
+
+
+def small_matrix_failure(device: Device, case: SmallMatrixCase) -> str | None:
+    """Return whether a forest of a small matrix is wrong, or a fault was not seen, or None."""
+    for size in ("tiny", "small"):
+        for symmetric in (False, True):
+            graph = known_graph(size).simple(dtype_of(case.bits, case.kind), symmetric=symmetric)
+            found = small_matrix.solved(_Matrix(graph), device, case)
+            if found is None:
+                return "a sound matrix was found faulty"
+            expected = kruskal(graph, maximum=case.maximum)
+            if not np.array_equal(found.edges, expected.edges):
+                return f"edges came out wrong for the known graph {size!r}"
+    for name, faulty in _faulty(graph):
+        if small_matrix.solved(_Matrix(faulty), device, case) is not None:
+            return f"a matrix with {name} was found sound"
+    return None
+
+
+class _Matrix:
+    """The arrays of a graph as those of a SciPy matrix, whatever their values."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.indptr, self.indices = graph.indptr.view(np.int32), graph.indices.view(np.int32)
+        self.data = graph.weights
 
 
 def _faulty(graph: Graph) -> Iterator[tuple[str, Graph]]:

@@ -6,8 +6,6 @@ import gc
 import threading
 from typing import Any, cast
 
-import numpy as np
-
 from clmst.core.arguments import check_bool, check_integer, check_kind, check_texts
 from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.lazy import LazyProperty
@@ -15,7 +13,7 @@ from clmst.core.weight_keys import Array
 from clmst.runtime import failures, forking, huge_pages, program, trial
 from clmst.runtime.capabilities import Capabilities, check_queue, detect
 from clmst.runtime.context import new_context
-from clmst.runtime.device_memory import ReadAlone, check_uploaded
+from clmst.runtime.device_memory import check_uploaded, in_place
 from clmst.runtime.handles import Buffer, Context, Memory, Pool, Queue
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
@@ -86,7 +84,7 @@ class Device:
         """The driver's version."""
         return str(self.cl_device.driver_version).strip()
 
-    @property
+    @LazyProperty
     def description(self) -> str:
         """Name and platform in one."""
         return f"{self.name} ({self.platform})"
@@ -249,7 +247,7 @@ class Device:
         found, transfers = list[Memory](), list[Transfer]()
         for array in arrays:
             check_uploaded(array)
-            if (memory := self._in_place(array)) is None:
+            if (memory := in_place(self, array)) is None:
                 memory = self.allocate(array.nbytes)
                 transfers += [Transfer(buffer=memory, array=array)] if array.nbytes else []
             found.append(memory)
@@ -259,18 +257,6 @@ class Device:
                 if wait:
                     self.queue.finish()
         return found
-
-    def _in_place(self, array: Array) -> Memory | None:
-        """Return `array` as a kernel argument, not copied, or None if the device needs a copy."""
-        import pyopencl as cl
-
-        access = self.capabilities.host_arrays if array.nbytes else "copied"
-        if access == "shared":
-            return cl.SVM(array if array.flags.writeable else np.asarray(ReadAlone(array)))
-        if access == "wrapped":
-            flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
-            return cl.Buffer(self.context, flags, hostbuf=array)
-        return None
 
     @LazyProperty
     def staging(self) -> Staging:

@@ -9,6 +9,7 @@ import numpy as np
 from clmst.core.arguments import check_kind, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array
+from clmst.runtime.handles import Memory
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
@@ -70,3 +71,28 @@ class ReadAlone:
         self._array = array  # whatever holds the memory
         address = array.__array_interface__["data"][0]
         self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
+
+
+def in_place(device: Device, array: Array) -> Memory | None:
+    """Return a host array as a kernel argument to read; None if the device needs a copy."""
+    import pyopencl as cl
+
+    access = device.capabilities.host_arrays if array.nbytes else "copied"
+    if access == "shared":
+        return cl.SVM(array if array.flags.writeable else np.asarray(ReadAlone(array)))
+    if access == "wrapped":
+        flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
+        return cl.Buffer(device.context, flags, hostbuf=array)
+    return None
+
+
+def result_in_place(device: Device, array: Array) -> Memory | None:
+    """Return a host array as a kernel argument to write to; None if it has to be read back.
+
+    Keep the array, and wait for the kernel before it is looked at. Intel's runtime takes 40 us and
+    more to read 12 KB back, for which it wakes other threads.
+    """
+    import pyopencl as cl
+
+    is_shared = device.capabilities.host_arrays == "shared" and array.nbytes > 0
+    return cl.SVM(array) if is_shared else None

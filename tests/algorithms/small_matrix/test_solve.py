@@ -1,0 +1,248 @@
+"""Small matrices solved in one launch: the same forest as the usual way, and the same errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import clmst
+from clmst import Device, Forest, Graph, InvalidGraphError
+from clmst.algorithms.small_matrix import solve as small_matrix
+from tests.forests import assert_same_forest
+from tests.strategies import WEIGHT_DTYPES
+
+# SciPy's matrices have no float16.
+DTYPES = [dtype for dtype in WEIGHT_DTYPES if dtype != np.float16]
+
+
+def matrix(n: int = 60, *, symmetric: bool = True, dtype: Any = np.float64, seed: int = 0) -> Any:
+    """Return a matrix with ties, loops and empty rows, its indices of 32 bits."""
+    rng = np.random.default_rng(seed)
+    u, v = rng.integers(0, max(2 * n // 3, 1), (2, 3 * n))
+    w = rng.integers(0, 2 if np.dtype(dtype).kind == "b" else 9, u.size)
+    if np.dtype(dtype).kind in "if":
+        w -= 4
+    A = sparse.coo_array((w, (np.minimum(u, v), np.maximum(u, v))), shape=(n, n)).tocsr()
+    A = sparse.csr_array(A + sparse.triu(A, 1).T) if symmetric else A
+    A.sort_indices()
+    parts = (A.data.astype(dtype), A.indices.astype(np.int32), A.indptr.astype(np.int32))
+    return sparse.csr_array(parts, shape=A.shape)
+
+
+def is_at_once(forest: Forest) -> bool:
+    return forest.stats.get("shape") == "serial"
+
+
+def assert_solved(A: Any, device: Device, *, maximum: bool = False) -> Forest:
+    """Check that it is solved at once, and that every part of the forest is as usual."""
+    solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
+    forest, usual = solve(A, device=device), solve(A, device=device, algorithm="ecl")
+    assert is_at_once(forest)
+    assert forest.stats["launches"] == 1
+    assert_same_forest(forest, usual)
+    assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(A), maximum=maximum))
+    for name in ("edges", "weights", "edge_ids"):
+        assert getattr(forest, name).dtype == getattr(usual, name).dtype
+    return forest
+
+
+@pytest.fixture
+def serial(device: Device) -> Device:
+    """Return a device that works by single work-items in the host's memory."""
+    if device.policy.work_group_size != 1 or device.capabilities.host_arrays == "copied":
+        pytest.skip("the device goes the usual way")
+    return device
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_weights(any_device: Device, dtype: np.dtype) -> None:
+    for symmetric in (False, True):
+        for maximum in (False, True):
+            assert_solved(matrix(symmetric=symmetric, dtype=dtype), any_device, maximum=maximum)
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_every_device(serial: Device, symmetric: bool) -> None:
+    """Those that read and write the host's arrays, and those that are given buffers."""
+    assert_solved(matrix(300, symmetric=symmetric), serial)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 17, 400])
+def test_sizes(any_device: Device, n: int) -> None:
+    for seed in range(4):
+        for symmetric in (False, True):
+            A = matrix(n, symmetric=symmetric, seed=seed)
+            assert_solved(A, any_device)
+            wide = A.copy()
+            wide.indices, wide.indptr = A.indices.astype(np.int64), A.indptr.astype(np.int64)
+            assert_solved(wide, any_device, maximum=True)
+            assert_solved(sparse.csr_matrix(A), any_device)
+
+
+def test_a_long_path_and_a_star(any_device: Device) -> None:
+    """Rising weights make one chain of all vertices in the first round; a star has one hub."""
+    n = 5000
+    vertices = np.arange(n - 1)
+    path = sparse.coo_array((np.arange(1.0, n), (vertices, vertices + 1)), shape=(n, n)).tocsr()
+    assert assert_solved(path, any_device).stats["rounds"] == 1
+    star = sparse.coo_array((np.ones(n - 1), (np.zeros(n - 1, int), np.arange(1, n))), shape=(n, n))
+    assert_solved(star.tocsr(), any_device)
+
+
+def test_zeros_have_one_sign(any_device: Device) -> None:
+    A = matrix(200, dtype=np.float32)
+    A.data[(A.data == 0) & (np.arange(A.nnz) % 2 == 0)] = -0.0
+    assert_solved(A, any_device)
+
+
+def test_greatest_keys_are_edges(any_device: Device) -> None:
+    A = matrix(dtype=np.uint64)
+    A.data[:] = 2**64 - 1
+    assert_solved(A, any_device)
+    A.data[:] = 0
+    assert_solved(A, any_device, maximum=True)
+
+
+def test_read_only_arrays(any_device: Device) -> None:
+    A = matrix()
+    for array in (A.data, A.indices, A.indptr):
+        array.flags.writeable = False
+    assert_solved(A, any_device)
+
+
+def test_a_forest_stays_what_it_is(any_device: Device) -> None:
+    """Another solve, or a change of the matrix, does not change it."""
+    A, B = matrix(seed=1), matrix(seed=2)
+    first, again = (clmst.minimum_spanning_forest(A, device=any_device) for _ in range(2))
+    clmst.minimum_spanning_forest(B, device=any_device)
+    A.data[:], A.indices[:] = 0, 0
+    assert_same_forest(first, again)
+    assert first.edges.tolist() == again.edges.tolist()
+
+
+def test_threads(any_device: Device) -> None:
+    given = [matrix(100 + seed, seed=seed) for seed in range(20)]
+    with ThreadPoolExecutor(4) as threads:
+        found = threads.map(lambda A: clmst.minimum_spanning_forest(A, device=any_device), given)
+        for A, forest in zip(given, found, strict=True):
+            assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(A)))
+
+
+# ---------------------------------------------------------------- what goes the usual way
+
+
+def test_calls_that_go_the_usual_way(any_device: Device) -> None:
+    A = matrix()
+    named: list[dict[str, Any]] = [
+        {"algorithm": "prim"}, {"profile": True}, {"verify": True}, {"keep_on_device": True},
+        {"options": clmst.EclOptions()},
+    ]  # fmt: skip
+    for options in named:
+        forest: Any = clmst.minimum_spanning_forest(A, device=any_device, **options)
+        assert not is_at_once(forest)
+
+
+def test_matrices_that_go_the_usual_way(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    A = matrix()
+    other_order = A.copy()
+    other_order.data = A.data.astype(A.data.dtype.newbyteorder())
+    strided = A.copy()
+    strided.data = np.repeat(A.data, 2)[::2]
+    for given in (A.tocoo(), A.tocsc(), Graph.from_scipy(A), other_order, strided):
+        forest = clmst.minimum_spanning_forest(given, device=any_device)
+        assert not is_at_once(forest)
+        assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(A)))
+    monkeypatch.setattr(small_matrix, "MOST_SLOTS", A.nnz - 1)
+    assert not is_at_once(clmst.minimum_spanning_forest(A, device=any_device))
+    empty = sparse.csr_array((5, 5))
+    assert clmst.minimum_spanning_forest(empty, device=any_device).n_edges == 0
+
+
+def one_more(A: Any) -> None:
+    A.data[A.indptr[-1] - 1] += 1
+
+
+def lower(A: Any) -> None:
+    A.data[np.flatnonzero(A.indices > np.repeat(np.arange(60), np.diff(A.indptr)))] = 99
+
+
+def swap(A: Any) -> None:
+    row = int(np.flatnonzero(np.diff(A.indptr) > 2)[3])
+    at = slice(A.indptr[row], A.indptr[row] + 2)
+    A.indices[at], A.data[at] = A.indices[at][::-1].copy(), A.data[at][::-1].copy()
+
+
+def repeat(A: Any) -> None:
+    row = int(np.flatnonzero(np.diff(A.indptr) > 2)[3])
+    A.indices[A.indptr[row] + 1] = A.indices[A.indptr[row]]
+
+
+@pytest.mark.parametrize("spoil", [one_more, lower, swap, repeat])
+def test_what_the_host_rearranges(any_device: Device, spoil: Callable[[Any], None]) -> None:
+    A = matrix(symmetric=True)
+    spoil(A)
+    A.has_sorted_indices = A.has_canonical_format = False
+    forest = clmst.minimum_spanning_forest(A, device=any_device)
+    assert not is_at_once(forest)
+    assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(A)))
+
+
+def test_triangles_below_and_both_mixed(any_device: Device) -> None:
+    """One direction below the diagonal, and some edges stored once, others twice."""
+    upper = matrix(symmetric=False)
+    below = sparse.csr_array(upper.T.tocsr())
+    mixed = matrix(symmetric=True)
+    last = int(np.flatnonzero(np.diff(mixed.indptr))[-1])
+    mixed.indptr[last + 1 :] -= 1
+    mixed.indices, mixed.data = mixed.indices[:-1], mixed.data[:-1]
+    for A in (below, mixed):
+        forest = clmst.minimum_spanning_forest(A, device=any_device)
+        assert not is_at_once(forest)
+        assert_same_forest(forest, clmst.kruskal(Graph.from_scipy(A)))
+
+
+FAULTS: dict[str, Callable[[Any], None]] = {
+    "negative": lambda A: A.indices.__setitem__(5, -1),
+    "must be below 60": lambda A: A.indices.__setitem__(5, 60),
+    "must not decrease": lambda A: A.indptr.__setitem__(3, A.nnz - 1),
+    "is NaN": lambda A: A.data.__setitem__(A.nnz - 1, np.nan),
+    "indptr": lambda A: A.indptr.__setitem__(0, 1),
+    "equal": lambda A: A.indptr.__setitem__(-1, A.nnz + 7),
+}
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("message", FAULTS)
+def test_faults_are_the_hosts_to_name(
+    any_device: Device, message: str, symmetric: bool, index: Any
+) -> None:
+    A = matrix(symmetric=symmetric)
+    A.indices, A.indptr = A.indices.astype(index), A.indptr.astype(index)
+    FAULTS[message](A)
+    with pytest.raises(InvalidGraphError, match=message):
+        clmst.minimum_spanning_forest(A, device=any_device)
+
+
+def test_upper_words_of_indices_count(any_device: Device) -> None:
+    """Narrowed without a look, this column would be a vertex."""
+    A = matrix()
+    A.indices, A.indptr = A.indices.astype(np.int64), A.indptr.astype(np.int64)
+    A.indices[5] += 1 << 32
+    with pytest.raises(InvalidGraphError, match="must be below 60"):
+        clmst.minimum_spanning_forest(A, device=any_device)
+
+
+def test_an_untrusted_device_goes_the_usual_way(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = type("Refused", (), {"refusal": lambda *_: "computes wrongly"})()
+    monkeypatch.setattr(Device, "trust", refused)
+    assert small_matrix.solve(matrix(), any_device, maximum=False) is None
