@@ -27,9 +27,9 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/small_matrix/small_matrix.cl"
 
-# Slots up to which one work-item is quicker than the steps of all compute units. On two cores, in ms
-# of both, for symmetric matrices: 0.44 and 2.0 for 20,006 slots, 1.6 and 3.5 for 59,934, 3.2 and 4.3
-# for 120,338.
+# Slots up to which one work-item is quicker than the steps of all compute units. On two cores, for
+# symmetric matrices, in ms of both: 0.44 and 2.0 for 20,006 slots, 1.6 and 3.5 for 59,934, 3.2 and
+# 4.3 for 120,338.
 MOST_SLOTS = 1 << 16
 
 # Of the kernel.
