@@ -156,7 +156,7 @@ def check() -> None:
     """Run what fits into minutes: a part of what `test` runs."""
     install("dev")
     lint()
-    os.environ["CLMST_TESTED_DEVICES"] = "chosen"  # see tests/variants.py
+    os.environ["CLMST_TESTED_DEVICES"] = "chosen, unoptimised"  # see tests/variants.py
     os.environ["HYPOTHESIS_PROFILE"] = "quick"  # see tests/strategies.py
     left_out = [f"--ignore={path}" for path in NOT_IN_CHECK]
     chosen = ("-m", "not external and not slow", "-k", "not ten_runs")

@@ -15,7 +15,7 @@ from hypothesis import settings
 from clmst.runtime import binary_cache
 from clmst.runtime.device import Device
 from tests.strategies import draw_examples_for, register_profiles, share_examples
-from tests.variants import variants
+from tests.variants import UNOPTIMISED, variants
 
 MOST_KEPT = 2**27  # bytes that the pool of a variant may keep from one test to the next
 LASTING_AFTER = 100  # tests, after each of which objects are taken for lasting ones
@@ -31,6 +31,11 @@ os.environ["CLMST_CACHE"] = _CACHE.name
 # But what has been compiled once need not be again, by no process of the tests.
 _BINARIES.mkdir(parents=True, exist_ok=True)
 binary_cache.folder().symlink_to(_BINARIES)
+
+if UNOPTIMISED:
+    defaults = Device.__init__.__kwdefaults__
+    assert defaults is not None
+    defaults["_optimised"] = False
 
 register_profiles()
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

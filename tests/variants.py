@@ -21,8 +21,12 @@ from clmst.runtime import discovery
 from clmst.runtime.device import Device
 
 # Set to "chosen", only the device that is used when none is asked for takes part, as it is: enough
-# where not kernels but Python packages are what changes.
+# where not kernels but Python packages are what changes. Set to "chosen, unoptimised", compilers do
+# without optimisation for every device that tests make: enough before a commit.
 DEVICES_VARIABLE = "CLMST_TESTED_DEVICES"
+_TESTED = os.environ.get(DEVICES_VARIABLE, "")
+CHOSEN_ALONE = _TESTED.startswith("chosen")
+UNOPTIMISED = _TESTED.endswith("unoptimised")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +46,17 @@ def variants() -> tuple[Variant, ...]:
         if listing.usable and "oclgrind" not in listing.device.platform.lower()
         for variant in _variants_of(_trusted(listing.device))
     )
-    return every[:1] if os.environ.get(DEVICES_VARIABLE) == "chosen" else every
+    return every[:1] if CHOSEN_ALONE else every
 
 
 def _trusted(device: Device, *, optimised: bool = True) -> Device:
     """Return a device that need not earn anything: tests compare all of its answers themselves."""
-    return Device(device.cl_device, without=device.without, _trusted=True, _optimised=optimised)
+    return Device(
+        device.cl_device,
+        without=device.without,
+        _trusted=True,
+        _optimised=optimised and not UNOPTIMISED,
+    )
 
 
 def is_native(device: Device) -> bool:
