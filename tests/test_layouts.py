@@ -75,8 +75,19 @@ SHARED = [
     ("algorithms.k_core.core_numbers", "_ROUNDS_KEPT", "k_core/state.cl", "ROUNDS_KEPT"),
     ("algorithms.k_core.core_numbers", "_BUSY_ROUNDS", "k_core/state.cl", "BUSY_ROUNDS"),
     ("algorithms.proof.tree", "NO_FAULT", "proof/state.cl", "NO_FAULT"),
+    ("algorithms.proof.tree", "_PENDING", "proof/state.cl", "STATE_PENDING"),
+    ("algorithms.proof.tree", "_CLAIM", "proof/state.cl", "STATE_CLAIM"),
+    ("algorithms.proof.tree", "SLOT", "proof/state.cl", "STATE_SLOT"),
+    ("algorithms.proof.tree", "_NODES", "proof/state.cl", "LEVEL_NODES"),
+    ("algorithms.proof.tree", "_TOPS", "proof/state.cl", "LEVEL_TOPS"),
     ("algorithms.proof.tree", "_LEVEL_WORDS", "proof/state.cl", "LEVEL_WORDS"),
     ("algorithms.proof.prove", "_TILE", "proof/edges.cl", "EDGES_TILE"),
+    (
+        "algorithms.csr_validation.check",
+        "_VERDICT_WORDS",
+        "csr_validation/verdict.cl",
+        "VERDICT_WORDS",
+    ),
     ("algorithms.csr_validation.check", "_BELOW", "csr_validation/verdict.cl", "FAULT_BELOW"),
     (
         "algorithms.csr_validation.check",
@@ -109,6 +120,23 @@ SHARED = [
         "reweighting/sensitivity_state.cl",
         "EDGE_IS_TREE",
     ),
+    *(
+        (
+            "algorithms.reweighting.sensitivity",
+            f"_OCTAVE_BITS.{bits}",
+            "reweighting/sensitivity.cl",
+            f"OCTAVE_BITS.{branch}",
+        )
+        for branch, bits in enumerate((16, 64, 32))
+    ),
+    (
+        "algorithms.reweighting.sensitivity",
+        "VECTOR",
+        "reweighting/sensitivity.cl",
+        "VECTOR_ITEMS.0",
+    ),
+    ("algorithms.k_core.core_numbers", "SERIAL_CAPACITY", "k_core/serial.cl", "SERIAL_QUEUE"),
+    ("primitives.permute", "_CHUNKS_PER_ITEM", "primitives/permute.cl", "BATCH"),
     ("algorithms.pma.solve", "_NO_OWNER", "pma/pma.cl", "NO_OWNER"),
     ("algorithms.boruvka.solve", "_NO_CHOICE", "device/edge_list.cl", "NO_CHOICE"),
     ("algorithms.prim.trees", "_TAKE_STEPS", "prim/heap.cl", "HEAP_TAKE_STEPS"),
@@ -129,7 +157,7 @@ def of_python(module: str, name: str) -> int:
     value: Any = import_module(f"clmst.{module}")
     for part in name.split("."):
         if isinstance(value, dict):
-            value = value[part]
+            value = value[part if part in value else int(part)]
         elif isinstance(value, tuple):
             value = value[int(part)]
         else:
@@ -138,14 +166,19 @@ def of_python(module: str, name: str) -> int:
 
 
 def of_kernel(file: str, name: str) -> int:
-    """Return the value of a macro that is defined once in a kernel file."""
+    """Return the value of a macro that is defined once in a kernel file.
+
+    ``NAME.k`` is the k-th definition of one that has another value in each branch of an ``#if``.
+    """
+    name, _, branch = name.partition(".")
     root = Path(source.root())
     path = root / file if (root / file).exists() else root / "algorithms" / file
     macros = re.findall(
         r"^#define (\w+) +([^/\n]+)", path.read_text(encoding="utf-8"), re.MULTILINE
     )
-    assert [one for one, _ in macros].count(name) == 1, f"{file} does not define {name} once"
-    known = dict(macros)
+    definitions = [text for one, text in macros if one == name]
+    assert branch or len(definitions) == 1, f"{file} does not define {name} once"
+    known = {**dict(macros), name: definitions[int(branch or 0)]}
 
     def value(text: str) -> int:
         plain = re.sub(r"\b(0x[0-9a-fA-F]+|\d+)[uUlL]+\b", r"\1", text)

@@ -38,7 +38,7 @@ _GROUPS = 16
 # One too many takes two launches that find nothing to do.
 _FIRST_BATCH, _MOST_BATCH = 4, 32
 
-# The layout of state[], as k_core_state.cl has it.
+# The layout of state[], as k_core/state.cl has it.
 _LEFT, _BOUND = 3, 4
 _ROUND_WORDS, _ROUNDS_KEPT = 5, 4
 _BUSY_ROUNDS = _ROUND_WORDS * _ROUNDS_KEPT

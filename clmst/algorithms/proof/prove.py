@@ -22,7 +22,7 @@ EDGES_SOURCE = "algorithms/proof/edges.cl"
 # The tree's nodes, at most two a vertex, have numbers of 32 bits.
 MAX_VERTICES = (1 << 31) - 1
 
-_TILE = 1024  # EDGES_TILE of proof_edges.cl
+_TILE = 1024  # EDGES_TILE of proof/edges.cl
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
 # Levels: each has at most half the nodes of the one before.
 _MAX_LEVELS = 34
-# The layout of state[], as proof_state.cl has it.
+# The layout of state[], as proof/state.cl has it.
 _PENDING, _CLAIM, SLOT, _LEVELS = 0, 1, 2, 3
 _NODES, _TOPS = 0, 1
 _LEVEL_WORDS = 2
