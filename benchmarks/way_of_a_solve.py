@@ -43,9 +43,9 @@ PARTS = (
     ),
     Part(
         name="choice",
-        purpose="which algorithm, and whether the device has earned it",
+        purpose="which algorithm, and whether the device is trusted with it",
         files=(
-            "algorithms/choosing.py", "algorithms/earned.py", "algorithms/registry.py",
+            "algorithms/choosing.py", "algorithms/families.py", "algorithms/registry.py",
             "algorithms/*/record.py", "algorithms/shared/algorithm_record.py",
         ),
     ),

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst import algorithms
-from clmst.algorithms import earned
+from clmst.algorithms import families
 from clmst.algorithms.dense import solve as dense
 from clmst.algorithms.k_core import core_numbers as k_core
 from clmst.algorithms.memory_needs import with_needs
@@ -275,7 +275,7 @@ def core_numbers(
     stored = on_device(graph, device)
     assert isinstance(stored, DeviceGraph)
     device = stored.device
-    earned.require_core_numbers(device)
+    families.require_core_numbers(device)
     with device.lock, Guard(device, caches=stored.caches):
         cores = k_core.core_numbers(stored, Launcher(device, device.queue))
         return cores.numbers.to_host()
@@ -293,7 +293,7 @@ def _solve(
     symmetrize: bool,
     maximum: bool,
 ) -> Forest | DeviceForest:
-    """Solve on the device that is meant, or on the next one where it has earned no algorithm."""
+    """Solve on the device that is meant, or on the next one where it passes no self-test."""
     algorithm, options = algorithms.named(algorithm, options)  # before anything is uploaded
     check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
     while True:
@@ -327,7 +327,7 @@ def _solve_matrix(
     matrix: DeviceMatrix, launch: Launcher, *, options: object, maximum: bool
 ) -> DeviceForest:
     """Solve a complete graph."""
-    earned.require_complete(matrix, maximum=maximum, options=options)
+    families.require_complete(matrix, maximum=maximum, options=options)
     return dense.solve_matrix(matrix, launch, maximum=maximum, options=options)
 
 

@@ -1,13 +1,13 @@
-"""The table of all families of kernels that a device has to earn; see ``runtime/trust.py``."""
+"""The table of all families of kernels, which devices are tested for (``runtime/trust.py``)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from clmst.algorithms import ALGORITHMS
-from clmst.algorithms import earned as of_algorithms
-from clmst.primitives import earned as of_primitives
-from clmst.repeated import earned as of_rounds
+from clmst.algorithms import families as of_algorithms
+from clmst.primitives import families as of_primitives
+from clmst.repeated import families as of_rounds
 from clmst.runtime.device import Device
 from clmst.runtime.trust import KernelFamily
 from clmst.runtime.verdicts import Verdict

@@ -112,7 +112,7 @@ def memory_goes_back(request: pytest.FixtureRequest) -> Iterator[None]:
 def any_device() -> Device:
     """Return the device that is used when none is asked for.
 
-    It need not earn anything, in any shape: tests compare its answers themselves. Those of
+    It needs no self-tests, in any shape: tests compare its answers themselves. Those of
     self-tests make devices of their own.
     """
     from clmst import get_device

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from clmst import Device
-from clmst.algorithms.earned import Case
+from clmst.algorithms.families import Case
 from clmst.families import BY_NAME, FAMILIES
 from clmst.runtime import source
 from tests.caches import use_own_cache

@@ -50,7 +50,7 @@ def variants() -> tuple[Variant, ...]:
 
 
 def _trusted(device: Device, *, optimised: bool = True) -> Device:
-    """Return a device that need not earn anything: tests compare all of its answers themselves."""
+    """Return a device that needs no self-tests: tests compare all of its answers themselves."""
     return Device(
         device.cl_device,
         without=device.without,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 
-from clmst.algorithms import earned
+from clmst.algorithms import families
 from clmst.algorithms.registry import ALGORITHMS, FORMER_NAMES
 from clmst.algorithms.shared.algorithm_record import Solve
 from clmst.core.arguments import check_choice, shown
@@ -69,7 +69,7 @@ def choose(
 ) -> tuple[str, Solve]:
     """Return the algorithm that `name` means, by its own name, and what solves by it.
 
-    An algorithm that is to solve a graph has earned the device, or is tested now.
+    The device has passed the self-test of an algorithm that is to solve a graph, or is tested now.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def choose(
     if name == "auto":
         name = _quickest(device, graph, maximum=maximum)
     elif graph is not None and (options is None or of_options is not None):
-        earned.require(name, graph, maximum=maximum, options=options)
+        families.require(name, graph, maximum=maximum, options=options)
     return name, ALGORITHMS[name].solve
 
 
@@ -112,7 +112,7 @@ def _quickest(device: Device, graph: DeviceGraph | None, *, maximum: bool) -> st
     """
     reasons = []
     for name in in_order(device, graph):
-        reason = None if graph is None else earned.refusal(name, graph, maximum=maximum)
+        reason = None if graph is None else families.refusal(name, graph, maximum=maximum)
         if reason is None:
             return name
         reasons.append(f"{name}: {reason}")

@@ -8,7 +8,7 @@ import numpy as np
 
 from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.algorithms.dense import solve as dense
-from clmst.algorithms.earned import Case, CompleteCase, CsrValidationCase, SmallMatrixCase
+from clmst.algorithms.families import Case, CompleteCase, CsrValidationCase, SmallMatrixCase
 from clmst.algorithms.k_core import core_numbers as k_core
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.solution import forest_of

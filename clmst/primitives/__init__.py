@@ -8,8 +8,8 @@ element.
 from typing import TYPE_CHECKING
 
 from clmst.primitives.compact import compact, partition, positions, unique_by_key
-from clmst.primitives.earned import FAMILY_NAMES, gated
 from clmst.primitives.element import pair_of
+from clmst.primitives.families import FAMILY_NAMES, gated
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.permute import gather, scatter
 from clmst.primitives.predicate import Predicate

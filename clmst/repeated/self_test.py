@@ -17,7 +17,7 @@ from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
 from clmst.repeated.devices.multi_device import MultiDevice
 from clmst.repeated.devices.strategies import Choice
-from clmst.repeated.earned import RoundCase, UnionCase
+from clmst.repeated.families import RoundCase, UnionCase
 from clmst.repeated.session import Session
 from clmst.repeated.single_device import SingleDevice
 from clmst.runtime.device import Device

@@ -19,7 +19,7 @@ from clmst.algorithms.shared.solution import forest_of
 from clmst.core.errors import DeviceError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, Encoding
-from clmst.repeated import earned
+from clmst.repeated import families
 from clmst.repeated.changes import Changes, unknown_error
 from clmst.repeated.staged import Needs, StagedWeights, closed_error, nan_error, stage
 from clmst.runtime.device import Device
@@ -208,7 +208,7 @@ class SingleDevice:
         """Solve as a warm start, or from scratch."""
         of_round = {"maximum": self.maximum, "own_weights": True}
         run = None if self._warm is None else self._warm.begin(graph, launch)
-        if run is not None and not earned.has_warm_starts(graph, maximum=self.maximum):
+        if run is not None and not families.has_warm_starts(graph, maximum=self.maximum):
             run = self._warm = None
         if run is not None and self._warm is not None:
             forest = forest_of(run.solution, launch, algorithm="filter-boruvka", **of_round)
@@ -217,11 +217,11 @@ class SingleDevice:
         name, solve = algorithms.choose(
             self._algorithm, self.device, graph, options=self._options, maximum=self.maximum
         )
-        earned.require_rounds(graph, name, maximum=self.maximum, options=self._options)
+        families.require_rounds(graph, name, maximum=self.maximum, options=self._options)
         solution = None
         if self.series.serves(name, self._options, self.device):
             solution = self.series.solve(graph, launch)
-            if solution is not None and not earned.has_series(graph, maximum=self.maximum):
+            if solution is not None and not families.has_series(graph, maximum=self.maximum):
                 solution = None
         if solution is None:
             solution = solve(graph, launch, maximum=self.maximum, options=self._options)

@@ -80,7 +80,7 @@ class TrustRecord:
     """
 
     given: bool
-    earned: set[tuple[str, Hashable]] = field(default_factory=set)
+    passed: set[tuple[str, Hashable]] = field(default_factory=set)
     refused: dict[tuple[str, Hashable], str] = field(default_factory=dict)
     lost: set[tuple[str, Hashable]] = field(default_factory=set)
     is_testing: bool = False
@@ -136,7 +136,7 @@ class Trust:
 
         If there is no verdict yet, the family is tested.
         """
-        if self.given or (family.name, case) in self._record.earned:
+        if self.given or (family.name, case) in self._record.passed:
             return
         reason = self.refusal(family, case)
         if reason is not None:
@@ -148,10 +148,10 @@ class Trust:
     def refusal(self, family: KernelFamily, case: Hashable = ONLY) -> str | None:
         """Return why the device is not trusted with a family, or None if it is."""
         key = (family.name, case)
-        if self.given or key in self._record.earned:
+        if self.given or key in self._record.passed:
             return None
         with self._device.lock:  # other threads wait for the verdict
-            if self._record.is_testing or key in self._record.earned:
+            if self._record.is_testing or key in self._record.passed:
                 return None  # a test of one family may use others
             if key not in self._record.refused:
                 verdict = self.store.find(family.name, str(case))
@@ -163,7 +163,7 @@ class Trust:
         with self._device.lock:
             self.store.forget(family.name, str(case))
             key = (family.name, case)
-            self._record.earned.discard(key)
+            self._record.passed.discard(key)
             self._record.refused.pop(key, None)
             verdict = self._tested(family, case)
             self._note(key, verdict)
@@ -177,7 +177,7 @@ class Trust:
 
     def _note(self, key: tuple[str, Hashable], verdict: Verdict) -> None:
         if verdict.reason is None:
-            self._record.earned.add(key)
+            self._record.passed.add(key)
         else:
             self._record.refused[key] = verdict.reason
 

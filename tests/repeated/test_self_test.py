@@ -8,7 +8,7 @@ import pytest
 from clmst import Device
 from clmst.core.known_graphs import dtype_of, known_graph
 from clmst.repeated import self_test
-from clmst.repeated.earned import RoundCase
+from clmst.repeated.families import RoundCase
 
 
 @pytest.mark.parametrize(

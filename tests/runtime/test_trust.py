@@ -48,7 +48,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def new(any_device: Device) -> Device:
-    """Return a device object that has earned nothing."""
+    """Return a device object that has passed no self-test."""
     return Device(any_device.cl_device)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from clmst.algorithms.earned import CSR_VALIDATION, CsrValidationCase
+from clmst.algorithms.families import CSR_VALIDATION, CsrValidationCase
 from clmst.core import from_scipy
 from clmst.core.csr import as_uint32
 from clmst.core.graph import Graph

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from clmst.algorithms import earned
+from clmst.algorithms import families
 from clmst.algorithms.proof import prove as proof
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.dense_graph import DenseGraph
@@ -101,8 +101,10 @@ def _refusal(forest: DeviceForest) -> str | None:
     """Return why the device does not prove a forest; None if it does."""
     if forest.graph.n_vertices > proof.MAX_VERTICES:
         return f"the graph has more than {proof.MAX_VERTICES} vertices"
-    reason = earned.proof_refusal(forest.graph, maximum=forest.maximum)
-    return None if reason is None else f"the device has not earned proofs: {reason}"
+    reason = families.proof_refusal(forest.graph, maximum=forest.maximum)
+    return (
+        None if reason is None else f"the device has not passed the self-test of proofs: {reason}"
+    )
 
 
 def _with_proof(forest: DeviceForest, began: float, **figures: Any) -> DeviceForest:

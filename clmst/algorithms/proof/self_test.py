@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from clmst.algorithms.earned import Case, CompleteCase
+from clmst.algorithms.families import Case, CompleteCase
 from clmst.algorithms.proof.prove import prove
 from clmst.algorithms.self_test import SIZES, complete_graph
 from clmst.algorithms.shared.device_forest import DeviceForest

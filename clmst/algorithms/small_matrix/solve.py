@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from clmst.algorithms.earned import SMALL_MATRIX, SmallMatrixCase
+from clmst.algorithms.families import SMALL_MATRIX, SmallMatrixCase
 from clmst.core.arguments import unchecked
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import weight_kind_or_none

@@ -16,7 +16,7 @@ from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_of
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, Encoding
-from clmst.repeated import earned
+from clmst.repeated import families
 from clmst.repeated.changes import Changes
 from clmst.repeated.devices.failure import DeviceFailure, failures_of
 from clmst.repeated.devices.plan import DevicePlan
@@ -201,7 +201,7 @@ class MultiDevice:
         entered = time.perf_counter()
         with failures_of(device), device.lock:
             try:
-                earned.require_union(device, 8 * encoding.word.itemsize)
+                families.require_union(device, 8 * encoding.word.itemsize)
                 graph = self._union.merge(lengths, encoding, launch)
                 name, solve = algorithms.choose(
                     task.algorithm, device, graph, options=task.options, maximum=self.maximum

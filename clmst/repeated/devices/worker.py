@@ -13,7 +13,7 @@ from clmst.algorithms.reweighting.repeated import ReweightedGraph
 from clmst.algorithms.reweighting.union import Lists, Union
 from clmst.core.weight_keys import Array, Encoding
 from clmst.primitives.compact import positions
-from clmst.repeated import earned
+from clmst.repeated import families
 from clmst.repeated.devices.plan import Assignment, Task
 from clmst.repeated.staged import StagedWeights
 from clmst.runtime.array import DeviceArray
@@ -99,7 +99,7 @@ class Piece:
         name, solve = algorithms.choose(
             task.algorithm, graph.device, graph, options=task.options, maximum=maximum
         )
-        earned.require_rounds(graph, name, maximum=maximum, options=task.options)
+        families.require_rounds(graph, name, maximum=maximum, options=task.options)
         solution = solve(graph, launch, maximum=maximum, options=task.options)
         chosen, total = positions(
             solution.in_forest, at_most=self.part.forest_capacity, launch=launch

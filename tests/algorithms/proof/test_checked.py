@@ -88,7 +88,7 @@ def test_a_proved_forest_tells_so(keep: bool, maximum: bool) -> None:
 def test_a_wrong_forest_is_not_returned(
     algorithm: str, damage: Damage, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clmst.minimum_spanning_forest(GRAPH, algorithm=algorithm)  # the device earns it before
+    clmst.minimum_spanning_forest(GRAPH, algorithm=algorithm)  # the self-test comes before
     damage_forests(monkeypatch, damage)
     wrong = clmst.minimum_spanning_forest(GRAPH, algorithm=algorithm)
     assert not wrong.verify(GRAPH)

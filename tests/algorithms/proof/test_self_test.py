@@ -9,13 +9,13 @@ import pytest
 
 import clmst
 from clmst import Device
-from clmst.algorithms import earned
+from clmst.algorithms import families
 from clmst.algorithms.proof import prove as proof
 from clmst.algorithms.proof import self_test as proof_self_test
 from clmst.core.known_graphs import known_graph
 from clmst.runtime.trust import KernelFamily
 
-FAMILIES = (earned.PROOF, earned.COMPLETE_PROOF)
+FAMILIES = (families.PROOF, families.COMPLETE_PROOF)
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -61,8 +61,8 @@ def test_each_wrong_claim_must_be_refused(
 def test_a_device_that_has_not_earned_it_leaves_it_to_the_host(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("clmst.algorithms.earned.proof_refusal", lambda *_, **__: "wrong of late")
+    monkeypatch.setattr("clmst.algorithms.families.proof_refusal", lambda *_, **__: "wrong of late")
     graph = clmst.Graph.from_edges([0, 1], [1, 2], [3, 4])
     reported = clmst.minimum_spanning_forest(graph, verify=True).stats["proof"]
     assert reported["where"] == "host"
-    assert reported["reason"] == "the device has not earned proofs: wrong of late"
+    assert reported["reason"] == "the device has not passed the self-test of proofs: wrong of late"

@@ -1,4 +1,4 @@
-"""What a device has to earn of algorithms, and in which cases; the rule is ``runtime/trust.py``.
+"""The families of kernels of algorithms, and the cases of their self-tests (``runtime/trust.py``).
 
 The tests themselves (:mod:`clmst.algorithms.self_test`) are loaded when one has to run: they take
 what most solves do not need.
@@ -262,7 +262,7 @@ COMPLETE_PROOF = KernelFamily(
 
 
 def require(algorithm: str, graph: DeviceGraph, *, maximum: bool, options: object) -> None:
-    """Raise :class:`UnsupportedDeviceError` unless a graph's device has earned an algorithm."""
+    """Raise :class:`UnsupportedDeviceError` unless a graph's device passes the self-test."""
     trust = graph.device.trust
     if not trust.given:
         case = case_of(graph, maximum=maximum, options=options)
@@ -296,6 +296,6 @@ def proof_refusal(graph: DeviceGraph | DeviceMatrix, *, maximum: bool) -> str | 
 
 
 def require_core_numbers(device: Device) -> None:
-    """Raise :class:`UnsupportedDeviceError` unless a device has earned core numbers."""
+    """Raise :class:`UnsupportedDeviceError` unless a device passes that of core numbers."""
     if not device.trust.given:
         device.trust.require(CORE_NUMBERS)

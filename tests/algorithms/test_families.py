@@ -1,4 +1,4 @@
-"""What is not earned is not used: "auto" takes the next, names raise, devices are passed over."""
+"""What fails a self-test is not used: "auto" takes the next, names raise, devices are passed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from scipy import sparse
 import clmst
 from benchmarks.variants import GPU_SHAPE
 from clmst import Device, Graph, RepeatedSolver, UnsupportedDeviceError
-from clmst.algorithms import ALGORITHMS, earned
+from clmst.algorithms import ALGORITHMS, families
 from clmst.algorithms.choosing import in_order
 from clmst.algorithms.csr_validation import check as csr_validation
-from clmst.primitives import earned as of_primitives
-from clmst.repeated import earned as of_rounds
+from clmst.primitives import families as of_primitives
+from clmst.repeated import families as of_rounds
 from clmst.runtime import discovery
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.trust import KernelFamily
@@ -31,17 +31,17 @@ class Wrong:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.names: set[str] = set()
         self.tested: list[str] = []
-        for module in (earned, csr_validation, of_rounds):
+        for module in (families, csr_validation, of_rounds):
             for name, one in vars(module).copy().items():
                 if isinstance(one, KernelFamily):
                     monkeypatch.setattr(module, name, self._instead(one))
         monkeypatch.setattr(
-            earned,
+            families,
             "family_of",
             lambda name: self._instead(KernelFamily(name=name, what="", test=lambda *_: None)),
         )
-        families = {name: self._instead(one) for name, one in of_primitives.FAMILIES.items()}
-        monkeypatch.setattr(of_primitives, "FAMILIES", families)
+        replaced = {name: self._instead(one) for name, one in of_primitives.FAMILIES.items()}
+        monkeypatch.setattr(of_primitives, "FAMILIES", replaced)
 
     def _instead(self, family: KernelFamily) -> KernelFamily:
         def test(device: Device, case: object) -> str | None:
@@ -53,7 +53,7 @@ class Wrong:
 
 @pytest.fixture
 def wrong(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Wrong:
-    """Let a test say what is refused, with an empty cache and devices that have earned nothing."""
+    """Let a test say what is refused, with an empty cache and devices that have passed nothing."""
     use_own_cache(monkeypatch, tmp_path)
     monkeypatch.setattr(discovery, "_resolved", {})
     monkeypatch.setattr(discovery, "_passed_over", [])
@@ -77,7 +77,7 @@ def test_auto_takes_the_next_that_passes(wrong: Wrong, fresh: Device) -> None:
     names = order(fresh, ring())
     assert set(names) == ALGORITHMS.keys() - {"dense"}
     for k in range(3):
-        device = Device(fresh.cl_device).forcing_off(*["lanes"] * k)  # one that has earned nothing
+        device = Device(fresh.cl_device).forcing_off(*["lanes"] * k)  # one that has passed nothing
         wrong.names = set(names[:k])
         forest = clmst.minimum_spanning_forest(ring(), device=device)
         assert forest.stats["algorithm"] == names[k]
@@ -179,8 +179,8 @@ def test_primitives(wrong: Wrong, fresh: Device) -> None:
 
 
 def test_every_primitive_has_a_gate() -> None:
-    """A new one would answer on devices that have not earned it."""
-    from clmst.primitives.earned import FAMILY_NAMES
+    """A new one would answer on devices that have not passed its self-test."""
+    from clmst.primitives.families import FAMILY_NAMES
 
     classes = {"Monoid", "Predicate", "pair_of"}  # which answer nothing
     assert set(clmst.primitives.__all__) - classes == set(FAMILY_NAMES)
@@ -207,7 +207,7 @@ def grid(side: int = 300) -> Graph:
 
 @pytest.mark.parametrize("refused", [False, True])
 def test_warm_starts(wrong: Wrong, fresh: Device, refused: bool) -> None:
-    """A solver does without those that are not earned."""
+    """A solver does without those that failed."""
     wrong.names = {"warm-start"} if refused else set()
     graph = grid()
     rng = np.random.default_rng(2)
