@@ -206,6 +206,10 @@ def _results() -> Iterator[tuple[str, Callable[[World], Call]]]:
         ),
     )
     yield (
+        "DeviceGraph.from_arrays",
+        lambda w: (clmst.DeviceGraph.from_arrays, _csr_arrays(w)),
+    )
+    yield (
         "DeviceGraph.weight_defines",
         lambda w: (w.device_graph.weight_defines, {"maximum": False}),
     )
@@ -223,6 +227,14 @@ def _results() -> Iterator[tuple[str, Callable[[World], Call]]]:
         lambda w: (clmst.to_device(points, w.device).defines, {"maximum": False}),
     )
     yield "Verification", lambda _: (_use_verification, {"problems": ("a",), "n_problems": 1})
+
+
+def _csr_arrays(world: World) -> dict[str, Any]:
+    """Return the arguments of DeviceGraph.from_arrays."""
+    graph, device = world.graph, world.device
+    parts = {"indptr": graph.indptr, "indices": graph.indices, "weights": graph.weights}
+    arrays = {name: clmst.DeviceArray.from_host(part, device) for name, part in parts.items()}
+    return arrays | {"device": device}
 
 
 def _device_forest(world: World) -> clmst.DeviceForest:
@@ -266,6 +278,10 @@ def _records() -> Iterator[tuple[str, Callable[[World], Call]]]:
             array.from_pyopencl,
             {"array": cl_array.to_device(w.device.queue, np.ones(3)), "device": w.device},
         ),
+    )
+    yield (
+        "DeviceArray.to_pyopencl",
+        lambda w: (w.words().to_pyopencl, {"queue": w.device.queue}),
     )
     yield (
         "DeviceArray.in_context",

@@ -85,6 +85,16 @@ class Graph(OtherLibraries):
         """Number of stored slots: both directions and self-loops included."""
         return self.indices.size
 
+    @property
+    def weight_dtype(self) -> np.dtype[Any]:
+        """Of the weights."""
+        return self.weights.dtype
+
+    @property
+    def weights_at_hand(self) -> bool:
+        """Whether the host has the weights; a graph made of a device's arrays may not."""
+        return True
+
     @cached_property
     def n_edges(self) -> int:
         """Number of edges: parallel ones counted, self-loops not. O(n_slots) the first time."""

@@ -143,6 +143,30 @@ class DeviceArray:
             offset=offset,
         )
 
+    def to_pyopencl(self, queue: Any = None) -> Any:
+        """Return a ``pyopencl.array.Array`` of the same memory, without a copy.
+
+        Parameters
+        ----------
+        queue : pyopencl.CommandQueue, optional
+            Of the array's context; by default the device's own, for which another one must wait.
+        """
+        import pyopencl as cl
+        import pyopencl.array as cl_array
+
+        check_memory(self.device, self.base)
+        own = self.device.queue if queue is None else queue
+        if not isinstance(own, cl.CommandQueue) or own.context != self.device.context:
+            raise InvalidArgumentError(
+                f"queue is {shown(queue)}; it must be a pyopencl.CommandQueue of the context of "
+                f"{self.device!r}"
+            )
+        if not isinstance(self.base, cl.MemoryObjectHolder):
+            raise InvalidArgumentError(
+                f"the array is in a {type(self.base).__name__}; only a buffer can be shared"
+            )
+        return cl_array.Array(own, (self.size,), self.dtype, data=self.base, offset=self.offset)
+
     @classmethod
     def in_context(cls, values: Any, device: Device) -> DeviceArray | None:
         """Return an array of the device as a DeviceArray, without a copy; None for host values.

@@ -102,6 +102,45 @@ class DeviceGraph:
             derived={},
         )
 
+    @classmethod
+    def from_arrays(
+        cls, indptr: Any, indices: Any, weights: Any, device: Any = None
+    ) -> DeviceGraph:
+        """Take the arrays of a CSR that are on a device already, without a copy.
+
+        Parameters
+        ----------
+        indptr : DeviceArray or pyopencl.array.Array of int32 or uint32, shape (n + 1,)
+        indices : the same, shape (n_slots,)
+        weights : DeviceArray or pyopencl.array.Array of a supported dtype, shape (n_slots,)
+        device : None, str, Device or pyopencl.CommandQueue
+            In the context of the arrays; by default the device of `indptr`, or of its queue.
+
+        Returns
+        -------
+        DeviceGraph
+            Edge ids of its forests are slots. The memory is the caller's: while the graph is used,
+            the arrays must stay as they are.
+
+        Raises
+        ------
+        InvalidGraphError
+            As :meth:`clmst.Graph.from_csr`; or the arrays need to be rearranged: rows must rise
+            strictly, and the matrix be symmetric, or have nothing below its diagonal.
+        InvalidArgumentError
+            An array is not on the device.
+
+        Notes
+        -----
+        The device checks the arrays, in O(n + n_slots). The host gets a copy of those with fewer
+        than 2**18 slots, which it checks before a device has built kernels, of those that are
+        refused, to say why, and where an algorithm needs it: for the other directions of an upper
+        triangle.
+        """
+        from clmst.algorithms.csr_validation.device_arrays import graph_of
+
+        return graph_of(indptr, indices, weights, device)
+
     @property
     def caches(self) -> list[dict[Hashable, Any]]:
         """What is dropped when a solve fails."""

@@ -319,3 +319,25 @@ def test_shared_virtual_memory(any_device: Device, step: int) -> None:
     np.testing.assert_array_equal(array.to_host(), VALUES)
     message = refused(lambda: array[step:])
     assert message == "the array is in a SVMAllocation; views into the middle are of buffers only"
+
+
+# ------------------------------------------------------------------------- to PyOpenCL
+
+
+def test_pyopencl_has_the_same_memory(array: DeviceArray, step: int) -> None:
+    whole, part = array.to_pyopencl(), array[step:].to_pyopencl()
+    assert isinstance(whole, ClArray)
+    assert whole.get().tolist() == VALUES.tolist()
+    part.fill(7)
+    assert array.to_host()[step:].tolist() == [7] * (VALUES.size - step)
+    again = DeviceArray.from_pyopencl(part, array.device)
+    assert again.is_at(array[step:])
+
+
+def test_pyopencl_by_another_queue(array: DeviceArray) -> None:
+    queue = cl.CommandQueue(array.device.context)
+    assert array.to_pyopencl(queue).queue == queue
+    assert "must be a pyopencl.CommandQueue" in refused(array.to_pyopencl, "gpu")
+    context = cl.Context(array.device.context.devices)
+    other = cl.CommandQueue(context)
+    assert "of the context of" in refused(array.to_pyopencl, other)

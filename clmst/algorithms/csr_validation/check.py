@@ -66,7 +66,7 @@ def upload_canonical(matrix: Any, device: Device) -> DeviceGraph | None:
         return None
     encoded = encode(graph.weights)
     with device.lock, Guard(device):
-        if not _is_trusted(device, encoded.encoding):
+        if not is_trusted(device, encoded.encoding):
             return None
         return check(DeviceGraph.of_keys(graph, encoded, device, wait=False))
 
@@ -79,7 +79,11 @@ def check(resident: DeviceGraph) -> DeviceGraph | None:
     faults, *fingerprint = _verdict(resident)
     if faults & ~_BELOW or (faults and any(fingerprint)):
         return None
-    symmetric = bool(faults & _BELOW)
+    return with_symmetry(resident, symmetric=bool(faults & _BELOW))
+
+
+def with_symmetry(resident: DeviceGraph, *, symmetric: bool) -> DeviceGraph:
+    """Return a graph of which it is known whether both directions of edges are stored."""
     return replace(resident, graph=resident.graph.replace_unchecked(is_symmetric=symmetric))
 
 
@@ -109,7 +113,7 @@ def _shows_a_fault(graph: Graph) -> bool:
     return len(mirrored) > 1  # some edges are stored once, others twice
 
 
-def _is_trusted(device: Device, encoding: Encoding) -> bool:
+def is_trusted(device: Device, encoding: Encoding) -> bool:
     """Return whether the device has shown that it finds faults; else the host looks for them."""
     case = CsrValidationCase(bits=8 * encoding.word.itemsize, kind=encoding.kind)
     return device.trust.refusal(CSR_VALIDATION, case) is None

@@ -120,6 +120,46 @@ class DeviceForest:
         object.__setattr__(other, "stats", stats)
         return other
 
+    def edges_array(self) -> DeviceArray:
+        """Return the endpoints as 2 k numbers of uint32, the lesser first of each edge."""
+        return self._array(self.edges, 2 * self.n_edges)
+
+    def slots_array(self) -> DeviceArray:
+        """Return where each edge stands in the graph's CSR: k numbers of uint32, rising.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The graph is a matrix, or points.
+        """
+        if self.slots is None:
+            raise InvalidArgumentError("the graph is a complete one; only a CSR has slots")
+        return self._array(self.slots, self.n_edges)
+
+    def weights_array(self) -> DeviceArray:
+        """Return the weight of each edge, in the dtype of the graph's weights; waits.
+
+        The host has a part in it where the device keeps narrower weights, or works in the host's
+        memory, and where the graph is a matrix or points.
+        """
+        graph, device = self.graph, self.graph.device
+        if isinstance(graph, DeviceGraph) and self.weights is None:
+            with device.lock, Guard(device):
+                launch = Launcher(device, device.queue)
+                gathered = self._gather_weights(graph, launch)
+                device.queue.finish()
+            if gathered is not None:
+                dtype = graph.graph.weight_dtype
+                return self._array(gathered, self.n_edges, dtype)
+        return DeviceArray.from_host(self.to_host().weights, device)
+
+    def _array(self, memory: Any, size: int, dtype: Any = np.uint32) -> DeviceArray:
+        device = self.graph.device
+        check_memory(device, memory)
+        return DeviceArray(
+            device=device, dtype=np.dtype(dtype), size=size, memory=memory, base=memory, offset=0
+        )
+
     def to_host(self, *, look_up: bool = False) -> Forest:
         """Copy the forest to the host. O(k).
 
@@ -144,7 +184,7 @@ class DeviceForest:
         graph: Graph = stored.graph
         slots = np.empty(self.n_edges, np.uint32)
         own = self.weights
-        weights = np.empty(self.n_edges, own.words.dtype if own else graph.weights.dtype)
+        weights = np.empty(self.n_edges, own.words.dtype if own else graph.weight_dtype)
         gathered = own.words.memory if own else None
         if own is None and not look_up:
             gathered = self._gather_weights(stored, launch)
@@ -193,8 +233,9 @@ class DeviceForest:
         It does where a device works in its memory, and where the device's weights are narrower.
         """
         device, encoded = graph.device, graph.encoded
-        same = encoded.encoding.word.itemsize == graph.graph.weights.dtype.itemsize
-        if device.capabilities.host_arrays != "copied" or not same or not self.n_edges:
+        same = encoded.encoding.word.itemsize == graph.graph.weight_dtype.itemsize
+        shared = device.capabilities.host_arrays != "copied" and graph.graph.weights_at_hand
+        if shared or not same or not self.n_edges:
             return None
         assert self.slots is not None
         word = encoded.encoding.word

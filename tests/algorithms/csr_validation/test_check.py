@@ -262,6 +262,6 @@ def test_a_few_slots_show_no_fault_of_what_is_canonical(seed: int) -> None:
 def test_an_untrusted_device_gets_no_upload(
     copying: Device, uploads: list[Graph], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(csr_validation, "_is_trusted", lambda *_: False)
+    monkeypatch.setattr(csr_validation, "is_trusted", lambda *_: False)
     assert upload_canonical(matrix(), copying) is None
     assert uploads == []

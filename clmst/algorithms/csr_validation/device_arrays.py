@@ -1,0 +1,120 @@
+"""A graph of arrays that are on a device already."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.csr_validation import check as validation
+from clmst.core.arguments import shown
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.graph import Graph
+from clmst.core.graph_checks import check_size
+from clmst.core.weight_keys import weight_kind_or_none
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.deferred_graph import DeferredGraph, WordsOnDevice
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.discovery import get_device
+from clmst.runtime.failures import Guard
+from clmst.runtime.launcher import Launcher
+
+_INTEGERS = (np.dtype(np.int32), np.dtype(np.uint32))
+
+
+def graph_of(indptr: Any, indices: Any, weights: Any, device: Any) -> DeviceGraph:
+    """Return the graph that :meth:`clmst.DeviceGraph.from_arrays` makes."""
+    own = _device_of(indptr) if device is None else get_device(device)
+    starts = _integers("indptr", indptr, own)
+    columns = _integers("indices", indices, own)
+    words = _as_array("weights", weights, own)
+    _check_weights(words, columns.size)
+    if starts.size == 0:
+        raise InvalidGraphError("indptr is empty; it must have one entry more than there are rows")
+    check_size(starts.size - 1, columns.size)
+    resident = _resident(starts, columns, words, own)
+    with own.lock, Guard(own):
+        found = _checked_by_device(resident) if columns.size >= validation.FROM_SLOTS else None
+    return found or _checked_by_host(resident)
+
+
+def _device_of(array: Any) -> Device:
+    """Return the device that an array is on."""
+    if isinstance(array, DeviceArray):
+        return array.device
+    queue = getattr(array, "queue", None)
+    if queue is None:
+        raise InvalidArgumentError(
+            f"indptr is {shown(array)}; it must be a DeviceArray, or a pyopencl.array.Array with a "
+            "queue (to_device takes arrays of the host)"
+        )
+    return get_device(queue)
+
+
+def _as_array(name: str, values: Any, device: Device) -> DeviceArray:
+    array = DeviceArray.in_context(values, device)
+    if array is None:
+        raise InvalidArgumentError(
+            f"{name} is {shown(values)}; it must be a DeviceArray or a pyopencl.array.Array "
+            "(to_device takes arrays of the host)"
+        )
+    return array
+
+
+def _integers(name: str, values: Any, device: Device) -> DeviceArray:
+    array = _as_array(name, values, device)
+    if array.dtype not in _INTEGERS:
+        raise InvalidGraphError(f"{name} is {array.dtype}; on a device it must be int32 or uint32")
+    return array
+
+
+def _check_weights(weights: DeviceArray, n_slots: int) -> None:
+    if weight_kind_or_none(weights.dtype) is None:
+        raise InvalidGraphError(
+            f"weights are {weights.dtype}; they must be bool, int, uint or float"
+        )
+    if weights.size != n_slots:
+        raise InvalidGraphError(
+            f"indices has {n_slots} entries but weights has {weights.size}; they must be equal"
+        )
+
+
+def _resident(
+    indptr: DeviceArray, indices: DeviceArray, weights: DeviceArray, device: Device
+) -> DeviceGraph:
+    """Return a graph that may not be one."""
+    return DeviceGraph(
+        graph=DeferredGraph.of(indptr, indices, weights, is_symmetric=True),
+        device=device,
+        indptr=indptr.memory,
+        indices=indices.memory,
+        weights=weights.memory,
+        encoded=WordsOnDevice(weights),
+    )
+
+
+def _checked_by_device(resident: DeviceGraph) -> DeviceGraph | None:
+    """Return a graph if its device finds it sound; None if the host has to look at it."""
+    device = resident.device
+    if not validation.is_trusted(device, resident.encoded.encoding):
+        return None
+    ends = np.empty(2, np.uint32)
+    launch = Launcher(device, device.queue)
+    launch.read(resident.indptr, ends[:1])
+    launch.read(resident.indptr, ends[1:], offset=4 * resident.n_vertices)
+    if ends.tolist() != [0, resident.n_slots]:
+        return None
+    return validation.check(resident)
+
+
+def _checked_by_host(resident: DeviceGraph) -> DeviceGraph:
+    """Return a graph if the host finds it sound, else raise what is wrong."""
+    host = resident.graph
+    found = Graph.from_csr(host.indptr, host.indices, host.weights)
+    if found.edge_ids is not None:
+        raise InvalidGraphError(
+            "the rows do not rise, or the matrix is neither symmetric nor upper triangular; arrays "
+            "of a device are used as they are (Graph.from_csr rearranges arrays of the host)"
+        )
+    return validation.with_symmetry(resident, symmetric=found.is_symmetric)

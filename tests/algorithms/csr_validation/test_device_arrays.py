@@ -1,0 +1,219 @@
+"""Graphs of arrays that are on a device already: no copy, the same forest, every fault found."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pyopencl.array as cl_array
+import pytest
+from scipy import sparse
+
+import clmst
+from clmst import Device, DeviceArray, DeviceGraph, Graph, InvalidArgumentError, InvalidGraphError
+from clmst.algorithms.csr_validation import check as validation
+from clmst.core.kruskal import kruskal
+from clmst.core.weight_keys import Array
+from tests.forests import assert_same_forest
+
+
+@pytest.fixture
+def by_device(monkeypatch: pytest.MonkeyPatch, any_device: Device) -> Device:
+    """Return a device that checks small graphs, too."""
+    monkeypatch.setattr(validation, "FROM_SLOTS", 1)
+    return any_device
+
+
+def matrix(dtype: Any = np.int32, n: int = 500, seed: int = 1) -> Any:
+    """Return a symmetric matrix with a loop and empty rows."""
+    rng = np.random.default_rng(seed)
+    u, v = rng.integers(0, n - 9, (2, 3 * n))
+    weights = rng.integers(1, 2 if np.dtype(dtype) == bool else 90, u.size)
+    upper = sparse.coo_array((weights, (np.minimum(u, v), np.maximum(u, v))), shape=(n, n)).tocsr()
+    upper.data %= 90
+    both = sparse.triu(upper, 1)
+    both = (both + both.T).tolil()
+    both[3, 3] = 5
+    return both.tocsr().astype(dtype)
+
+
+def on(device: Device, A: Any, *, integer: Any = np.int32) -> list[DeviceArray]:
+    """Return the arrays of a CSR matrix on a device."""
+    parts = (A.indptr.astype(integer), A.indices.astype(integer), A.data)
+    return [DeviceArray.from_host(part, device) for part in parts]
+
+
+@pytest.mark.parametrize("checked_by", ["device", "host"])
+@pytest.mark.parametrize("upper", [False, True])
+def test_the_forest_is_that_of_the_matrix(
+    monkeypatch: pytest.MonkeyPatch, any_device: Device, checked_by: str, upper: bool
+) -> None:
+    if checked_by == "device":
+        monkeypatch.setattr(validation, "FROM_SLOTS", 1)
+    A = sparse.triu(matrix(), format="csr") if upper else matrix()
+    graph = DeviceGraph.from_arrays(*on(any_device, A))
+    assert graph.graph.is_symmetric != upper
+    assert (graph.n_vertices, graph.n_slots) == (A.shape[0], A.nnz)
+    for solve in (clmst.minimum_spanning_forest, clmst.maximum_spanning_forest):
+        expected = kruskal(A, maximum=solve is clmst.maximum_spanning_forest)
+        assert_same_forest(solve(graph), expected)
+    assert clmst.minimum_spanning_forest(graph, verify=True).stats["proof"]
+
+
+def test_nothing_is_copied_to_the_host(by_device: Device) -> None:
+    """Until the host asks for it: then each array comes by itself."""
+    A = matrix()
+    arrays = on(by_device, A)
+    graph = DeviceGraph.from_arrays(*arrays)
+    assert graph.indices is arrays[1].memory
+    forest = clmst.minimum_spanning_forest(graph, keep_on_device=True)
+    edges, weights, slots = forest.edges_array(), forest.weights_array(), forest.slots_array()
+    host = forest.to_host()
+    names = {"indptr", "indices", "weights"}
+    assert not names & vars(graph.graph).keys()
+    assert edges.to_host().reshape(-1, 2).tolist() == host.edges.tolist()
+    assert weights.to_host().tolist() == host.weights.tolist()
+    assert weights.dtype == host.weights.dtype == np.int32
+    assert slots.to_host().tolist() == host.edge_ids.tolist()
+    assert graph.graph.weights.tolist() == A.data.tolist()
+    assert names & vars(graph.graph).keys() == {"weights"}
+    again = pickle.loads(pickle.dumps(graph.graph))
+    assert type(again) is Graph
+    assert again.indptr.tolist() == A.indptr.tolist()
+    with pytest.raises(AttributeError, match="no attribute 'what'"):
+        _ = graph.graph.what  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "f4", "i8", "u8", "f8"])
+def test_weights_of_any_dtype(any_device: Device, dtype: str) -> None:
+    A = matrix(np.dtype(dtype), n=60)
+    graph = DeviceGraph.from_arrays(*on(any_device, A, integer=np.uint32))
+    forest = clmst.minimum_spanning_forest(graph)
+    assert_same_forest(forest, kruskal(A))
+    assert forest.weights.dtype == A.dtype
+
+
+def test_arrays_of_pyopencl(any_device: Device) -> None:
+    """Also views into the middle of a buffer, and results go back without a copy."""
+    A = matrix(np.float32)
+    queue = any_device.queue
+    step = any_device.capabilities.buffer_alignment
+    parts = []
+    for part in (A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data):
+        whole = cl_array.zeros(queue, step + part.size, part.dtype)
+        whole[step:].set(part)
+        parts.append(whole[step:])
+    indptr, indices, weights = parts
+    graph = DeviceGraph.from_arrays(indptr, indices, weights, device=any_device)
+    assert_same_forest(clmst.minimum_spanning_forest(graph), kruskal(A))
+    forest = clmst.minimum_spanning_forest(
+        DeviceGraph.from_arrays(indptr, indices, weights), keep_on_device=True
+    )  # the queue's own device
+    weights = forest.weights_array().to_pyopencl()
+    assert isinstance(weights, cl_array.Array)
+    total = float(cl_array.sum(weights).get())
+    assert total == pytest.approx(kruskal(A).total_weight)
+    edges = forest.edges_array().to_pyopencl().reshape(-1, 2).get()
+    assert edges.tolist() == kruskal(A).edges.tolist()
+
+
+def test_forests_of_other_graphs_are_arrays_too(any_device: Device) -> None:
+    points = clmst.to_device(clmst.Points([[0, 0], [0, 3], [4, 3]]), any_device)
+    forest = clmst.minimum_spanning_forest(points, keep_on_device=True)
+    assert forest.weights_array().to_host().tolist() == [3.0, 4.0]
+    assert forest.edges_array().to_host().tolist() == [0, 1, 1, 2]
+    with pytest.raises(InvalidArgumentError, match="only a CSR has slots"):
+        forest.slots_array()
+    narrowed = clmst.to_device(Graph.from_edges([0, 1], [1, 2], [1 << 40, 3]), any_device)
+    forest = clmst.minimum_spanning_forest(narrowed, keep_on_device=True)
+    assert forest.weights_array().to_host().tolist() == [1 << 40, 3]
+
+
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_graphs_without_edges(any_device: Device, n: int) -> None:
+    parts: list[Array] = [np.zeros(n + 1, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32)]
+    graph = DeviceGraph.from_arrays(*(DeviceArray.from_host(part, any_device) for part in parts))
+    assert clmst.minimum_spanning_forest(graph).n_components == n
+
+
+# ------------------------------------------------------------------------- what is wrong
+
+
+def broken(what: str) -> tuple[Array, Array, Array]:
+    A = matrix()
+    indptr, indices, weights = A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data.copy()
+    row = int(np.flatnonzero(np.diff(indptr) > 2)[5])
+    slot = int(indptr[row])
+    if what == "begin":
+        indptr[0] = 1
+    elif what == "end":
+        indptr[indptr == indptr[-1]] -= 1
+    elif what == "falls":
+        indptr[row] = indptr[-1]
+    elif what == "range":
+        indices[slot] = A.shape[0]
+    elif what == "negative":
+        indices[slot] = -1
+    elif what == "order":
+        indices[slot : slot + 2] = indices[slot : slot + 2][::-1]
+        weights[slot : slot + 2] = weights[slot : slot + 2][::-1]
+    elif what == "asymmetric":
+        weights[slot] += 1
+    elif what == "nan":
+        weights = weights.astype(np.float32)
+        weights[slot] = np.nan
+    elif what == "short":
+        weights = weights[:-1]
+    return indptr, indices, weights
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("begin", r"indptr\[0\] is 1; it must be 0"),
+        ("end", r"indptr\[-1\] is \d+ but indices has"),
+        ("falls", "indptr falls"),
+        ("range", "it must be below 500"),
+        ("negative", r"it must be below 500"),
+        ("order", "the rows do not rise, or the matrix is neither symmetric nor upper triangular"),
+        ("asymmetric", "neither symmetric nor upper triangular"),
+        ("nan", "weights must be ordered"),
+        ("short", "they must be equal"),
+    ],
+)
+@pytest.mark.parametrize("least", [1, 1 << 40])
+def test_every_fault_is_found(
+    monkeypatch: pytest.MonkeyPatch, any_device: Device, *, what: str, message: str, least: int
+) -> None:
+    monkeypatch.setattr(validation, "FROM_SLOTS", least)
+    parts = [DeviceArray.from_host(part, any_device) for part in broken(what)]
+    with pytest.raises(InvalidGraphError, match=message):
+        DeviceGraph.from_arrays(*parts)
+
+
+def test_a_device_that_is_not_trusted_leaves_it_to_the_host(
+    monkeypatch: pytest.MonkeyPatch, by_device: Device
+) -> None:
+    monkeypatch.setattr(validation, "is_trusted", lambda *_: False)
+    A = matrix()
+    graph = DeviceGraph.from_arrays(*on(by_device, A))
+    assert_same_forest(clmst.minimum_spanning_forest(graph), kruskal(A))
+
+
+def test_misuse_is_told(any_device: Device) -> None:
+    indptr, indices, weights = on(any_device, matrix())
+    take = DeviceGraph.from_arrays
+    with pytest.raises(InvalidArgumentError, match=r"indptr is array\(.*to_device takes arrays"):
+        take(np.zeros(3), indices, weights)
+    with pytest.raises(InvalidArgumentError, match="weights is None; it must be a DeviceArray"):
+        take(indptr, indices, None)
+    wide = DeviceArray.from_host(np.zeros(3, np.int64), any_device)
+    with pytest.raises(InvalidGraphError, match=r"indices is int64; .* int32 or uint32"):
+        take(indptr, wide, weights)
+    pairs = DeviceArray.from_host(np.zeros(indices.size, [("a", "u4"), ("b", "u4")]), any_device)
+    with pytest.raises(InvalidGraphError, match="they must be bool, int, uint or float"):
+        take(indptr, indices, pairs)
+    empty = DeviceArray.from_host(np.zeros(0, np.int32), any_device)
+    with pytest.raises(InvalidGraphError, match="indptr is empty"):
+        take(empty, indices, weights)
