@@ -98,9 +98,7 @@ class DeviceArray:
         values = as_array("values", values)
         values = np.ascontiguousarray(values) if values.ndim else values
         if values.ndim != 1:
-            raise InvalidArgumentError(
-                f"values have {values.ndim} dimensions; a DeviceArray has one"
-            )
+            raise InvalidArgumentError(f"values have {values.ndim} dimensions; they must have one")
         array = cls.empty(values.size, values.dtype, device)
         array.write(values)
         return array

@@ -90,7 +90,7 @@ def test_write_of_something_else(array: DeviceArray) -> None:
 
 def test_input_of_more_dimensions(any_device: Device) -> None:
     message = refused(DeviceArray.from_host, VALUES.reshape(10, 100), any_device)
-    assert message == "values have 2 dimensions; a DeviceArray has one"
+    assert message == "values have 2 dimensions; they must have one"
 
 
 def test_no_objects(any_device: Device) -> None:
