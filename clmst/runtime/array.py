@@ -16,7 +16,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_memory import check_capacity
 from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard, check_memory
-from clmst.runtime.handles import Memory
+from clmst.runtime.handles import Memory, Queue
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
 
@@ -141,7 +141,7 @@ class DeviceArray:
             offset=offset,
         )
 
-    def to_pyopencl(self, queue: Any = None) -> Any:
+    def to_pyopencl(self, queue: Queue | None = None) -> Any:
         """Return a ``pyopencl.array.Array`` of the same memory, without a copy.
 
         Parameters

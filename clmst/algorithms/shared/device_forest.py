@@ -153,7 +153,7 @@ class DeviceForest:
                 return self._array(gathered, self.n_edges, dtype)
         return DeviceArray.from_host(self.to_host().weights, device)
 
-    def _array(self, memory: Any, size: int, dtype: Any = np.uint32) -> DeviceArray:
+    def _array(self, memory: Memory, size: int, dtype: Any = np.uint32) -> DeviceArray:
         device = self.graph.device
         check_memory(device, memory)
         return DeviceArray(
