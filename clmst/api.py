@@ -312,9 +312,8 @@ def _solve(
                 if isinstance(stored, DeviceMatrix):
                     forest = _solve_matrix(stored, launch, options=options, maximum=maximum)
                 else:
-                    forest = _solve_graph(
-                        stored, launch, algorithm=algorithm, options=options, maximum=maximum
-                    )
+                    wait = keep_on_device or verify
+                    forest = _solve_graph(stored, launch, algorithm, options, maximum, wait)
                 if verify:
                     forest = checked(forest, launch)
                 return forest if keep_on_device else forest.copied(launch, look_up=verify)
@@ -332,14 +331,14 @@ def _solve_matrix(
 
 
 def _solve_graph(
-    graph: DeviceGraph, launch: Launcher, *, algorithm: str, options: object, maximum: bool
+    graph: DeviceGraph, launch: Launcher, algorithm: str, options: object, maximum: bool, wait: bool
 ) -> DeviceForest:
-    """Solve a graph that lists its edges."""
+    """Solve a graph that lists its edges; without `wait` its queue may still be busy."""
     name, solve = algorithms.choose(
         algorithm, graph.device, graph, options=options, maximum=maximum
     )
     try:
         solution = solve(graph, launch, maximum=maximum, options=options)
-        return forest_of(solution, launch, algorithm=name, maximum=maximum)
+        return forest_of(solution, launch, algorithm=name, maximum=maximum, wait=wait)
     except OutOfDeviceMemoryError as error:
         raise with_needs(error, graph, name) from error.__cause__ or error

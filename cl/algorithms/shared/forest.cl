@@ -59,3 +59,24 @@ kernel void forest_gather_weights(const global weight_t *weights, const global u
                                   global weight_t *forest_weights, uint k) {
   GRID_FOR(i, k) forest_weights[i] = weights[slots[i]];
 }
+
+// Put all that the host needs of the edges into one buffer, which is read at once: weights, from word
+// `begin` on slots, and behind them ends.
+//
+// In       weights[n_slots]; slots[k], edges[k].
+// Out      packed[4 * begin + 12 * k bytes].
+// Launch   any. O(k).
+// Needs    slots are below n_slots; begin is the number of words that k weights take, or more.
+// Ensures  the three parts are weights[slots[i]] bit for bit, slots[i] and edges[i].
+kernel void forest_pack(const global weight_t *weights, const global uint *slots,
+                        const global uint2 *edges, global weight_t *packed, uint begin, uint k) {
+  global uint *numbers = (global uint *)packed + begin;
+  GRID_FOR(i, k) {
+    const uint slot = slots[i];
+    const uint2 ends = edges[i];
+    packed[i] = weights[slot];
+    numbers[i] = slot;
+    numbers[k + 2 * i] = ends.x;
+    numbers[k + 2 * i + 1] = ends.y;
+  }
+}

@@ -70,6 +70,7 @@ def forest_of(
     algorithm: str,
     maximum: bool,
     own_weights: bool = False,
+    wait: bool = True,
 ) -> DeviceForest:
     """Return the forest of a solution, its flags compacted into slots; waits for it. O(n_slots).
 
@@ -84,6 +85,9 @@ def forest_of(
     own_weights : bool
         Give the forest weights of its own, since the graph will get others. Nor is its number of
         edges read again, then, which no weights change.
+    wait : bool
+        Whether all of it is done when the call returns; else the queue of `launch` may still be
+        busy with it, and reads in that queue wait for it.
     """
     graph = solution.graph
     bound = min(max(graph.n_vertices - 1, 0), graph.edge_bound)
@@ -107,7 +111,8 @@ def forest_of(
         words = gather_words(graph.weights, encoding.word, slots, k, launch)
         weights = ForestWeights(words=words, encoding=encoding)
         graph = replace(graph, plans={}, derived={})  # which are not the forest's to keep
-    launch.queue.finish()
+    if wait or launch.profile is not None:
+        launch.queue.finish()
     return unchecked(
         DeviceForest,
         graph=graph,
