@@ -312,8 +312,10 @@ def _solve(
                 if isinstance(stored, DeviceMatrix):
                     forest = _solve_matrix(stored, launch, options=options, maximum=maximum)
                 else:
-                    wait = keep_on_device or verify
-                    forest = _solve_graph(stored, launch, algorithm, options, maximum, wait)
+                    forest = _solve_graph(
+                        stored, launch, algorithm=algorithm, options=options, maximum=maximum,
+                        wait=keep_on_device or verify,
+                    )  # fmt: skip
                 if verify:
                     forest = checked(forest, launch)
                 return forest if keep_on_device else forest.copied(launch, look_up=verify)
@@ -331,8 +333,9 @@ def _solve_matrix(
 
 
 def _solve_graph(
-    graph: DeviceGraph, launch: Launcher, algorithm: str, options: object, maximum: bool, wait: bool
-) -> DeviceForest:
+    graph: DeviceGraph, launch: Launcher, *, algorithm: str, options: object, maximum: bool,
+    wait: bool,
+) -> DeviceForest:  # fmt: skip
     """Solve a graph that lists its edges; without `wait` its queue may still be busy."""
     name, solve = algorithms.choose(
         algorithm, graph.device, graph, options=options, maximum=maximum
