@@ -32,7 +32,7 @@ def on_device(
     if not isinstance(graph, DeviceGraph | DeviceMatrix):
         found = get_device(device)
         return put(graph, found, algorithm=algorithm, symmetrize=symmetrize, wait=False)
-    check_place(graph, device)
+    check_same_device(graph, device)
     if isinstance(graph, DeviceGraph):
         check_memory(graph.device, graph.weights)
     else:
@@ -85,7 +85,7 @@ def _check_takes_complete(algorithm: str, graph: Any) -> None:
         )
 
 
-def check_place(graph: DeviceGraph | DeviceMatrix, device: Any) -> None:
+def check_same_device(graph: DeviceGraph | DeviceMatrix, device: Any) -> None:
     """Raise if a graph that is on a device is wanted on another one."""
     if device is not None and device is not graph.device:
         raise InvalidArgumentError(

@@ -511,9 +511,9 @@ def test_kernels_that_use_lanes_say_so(path: Path) -> None:
 def test_use_of_lanes_is_seen_through_functions() -> None:
     """The test above would pass for ever if calls came to be misread."""
     reaching = reaching_lanes(source.compose("algorithms/ecl/populate.cl"))
-    assert {"lanes_claim_local", "stage_push", "phase_stage_slots"} <= reaching
+    assert {"lanes_claim_local", "stage_push", "filter_stage_slots"} <= reaching
     assert {"ecl_populate_from_rows", "ecl_populate_from_hubs"} <= reaching
-    assert not {"phase_admits", "wi_find", "reservation_lower_first"} & reaching
+    assert not {"filter_admits", "wi_find", "reservation_lower_first"} & reaching
 
 
 def test_kernel_names_are_unique() -> None:

@@ -13,7 +13,7 @@ from clmst.core.coercion import as_listed
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
-from clmst.intake import check_place
+from clmst.intake import check_same_device
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -47,7 +47,7 @@ def devices_of(graph: Any, devices: Any, strategy: str) -> list[Device]:
         raise InvalidArgumentError("devices is empty; name one at least, or leave it out")
     resident = isinstance(graph, DeviceGraph | DeviceMatrix)
     if resident and not several:
-        check_place(graph, devices)
+        check_same_device(graph, devices)
         found = [graph.device]
     else:
         found = [get_device(one) for one in named]

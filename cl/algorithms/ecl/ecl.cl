@@ -2,8 +2,8 @@
 //
 // Source: Fallin, Gonzalez, Seo, Burtscher, "A High-Performance MST Implementation for GPUs",
 // SC '23, Algorithms 1 and 2. Three things differ from the paper. Populating a worklist makes its
-// first reservations, so a phase starts with hooking. Two arrays of reservations alternate, which
-// saves the kernel that resets them (lines 34-37). Linking is randomised (union_find.cl).
+// first reservations, so a filter pass starts with hooking. Two arrays of reservations alternate,
+// which saves the kernel that resets them (lines 34-37). Linking is randomised (union_find.cl).
 #include "algorithms/ecl/sets.cl"
 #include "device/reservation.cl"
 #include "device/union_find.cl"
@@ -133,8 +133,8 @@ kernel void ecl_refine_reservations(uint round, uint pass, const global uint *wo
 //
 // Source   Algorithm 2, lines 27-33, and, for the other array of reservations, 34-37.
 // In       worklist: counts[round] edges; winners[n * RESERVATION_WORDS]: this round's
-//          reservations; counts[n_counts]; is_first: 1 in a phase's first round, when `next` is
-//          clear.
+//          reservations; counts[n_counts]; is_first: 1 in a filter pass's first round, when `next`
+//          is clear.
 // In-out   parent[n]; in_forest[n_slots]: a byte a slot.
 // Out      next[n * RESERVATION_WORDS]: reset for every representative in the worklist, among which
 //          are those of the next round.

@@ -39,36 +39,36 @@
 
 #define TILE_ROWS (WG_SIZE == 1 ? ROWS_PER_ITEM : WG_SIZE)
 
-// The graph and the phase, as a populating work-item needs them.
+// The graph and the filter pass, as a populating work-item needs them.
 typedef struct {
   const global uint *indices;
   const global weight_t *weights;
   parents_t parent;
   volatile global uint *reservations;
-  uint lightest, heaviest;  // leading key words of the phase, inclusive
-  bool contracted;          // whether sets have been joined before the phase
-} phase_t;
+  uint lightest, heaviest;  // leading key words of the filter pass, inclusive
+  bool contracted;          // whether sets have been joined before the filter pass
+} filter_pass_t;
 
-static inline uint phase_find(const phase_t *phase, uint vertex) {
-  return phase->contracted ? wi_find_set(phase->parent, vertex) : vertex;
+static inline uint filter_find(const filter_pass_t *filter, uint vertex) {
+  return filter->contracted ? wi_find_set(filter->parent, vertex) : vertex;
 }
 
-// Whether the edge in `slot` of `row` belongs to the phase. If so, make *edge, enter it for its
-// column's set, and lower *least, which the caller enters for the row's set after the row.
-static inline bool phase_admits(const phase_t *phase, uint row, uint row_root, uint slot,
-                                edge_t *edge, reservation_word_t *least) {
-  const uint column = phase->indices[slot];
+// Whether the edge in `slot` of `row` belongs to the filter pass. If so, make *edge, enter it for
+// its column's set, and lower *least, which the caller enters for the row's set after the row.
+static inline bool filter_admits(const filter_pass_t *filter, uint row, uint row_root, uint slot,
+                                 edge_t *edge, reservation_word_t *least) {
+  const uint column = filter->indices[slot];
   if (SINGLE_DIRECTION ? column <= row : column == row) return false;
-  const uint key = weight_key_leading(phase->weights[slot]);
-  if (key < phase->lightest || key > phase->heaviest) return false;
-  const uint column_root = phase_find(phase, column);
+  const uint key = weight_key_leading(filter->weights[slot]);
+  if (key < filter->lightest || key > filter->heaviest) return false;
+  const uint column_root = filter_find(filter, column);
   if (row_root == column_root) return false;
   edge->u = IMPLICIT_COMPRESSION ? row_root : row;
   edge->v = IMPLICIT_COMPRESSION ? column_root : column;
   edge->key = key;
   edge->id = slot;
-  const reservation_word_t word = reservation_first_word(*edge, phase->weights);
-  reservation_lower_first(phase->reservations, column_root, word);
+  const reservation_word_t word = reservation_first_word(*edge, filter->weights);
+  reservation_lower_first(filter->reservations, column_root, word);
   *least = min(*least, word);
   return true;
 }
@@ -76,40 +76,41 @@ static inline bool phase_admits(const phase_t *phase, uint row, uint row_root, u
 // Enter the least edge of a row for the row's set.
 //
 // Scope    the one work-item that has the row.
-static inline void phase_enter_row(const phase_t *phase, uint row_root, reservation_word_t least) {
-  if (least != RESERVATION_NONE) reservation_lower_first(phase->reservations, row_root, least);
+static inline void filter_enter_row(const filter_pass_t *filter, uint row_root,
+                                    reservation_word_t least) {
+  if (least != RESERVATION_NONE) reservation_lower_first(filter->reservations, row_root, least);
 }
 
 // The same for a row that a lane group divided; without lanes each work-item enters the least edge
 // of its own slots.
 //
 // Scope    a whole lane group.
-static inline void phase_enter_shared_row(const phase_t *phase, uint row_root,
-                                          reservation_word_t least) {
+static inline void filter_enter_shared_row(const filter_pass_t *filter, uint row_root,
+                                           reservation_word_t least) {
 #if LANES_IMPL != LANES_LOCAL
   least = lanes_min_word(least);
   if (lanes_id() > 0) return;
 #endif
-  phase_enter_row(phase, row_root, least);
+  filter_enter_row(filter, row_root, least);
 }
 
 // Stage the admitted slots of [first, first + length) of a row.
 //
 // Scope    a whole lane group.
-static inline void phase_stage_slots(const phase_t *phase, const stage_t *stage, uint row,
-                                     uint row_root, uint first, uint length) {
+static inline void filter_stage_slots(const filter_pass_t *filter, const stage_t *stage, uint row,
+                                      uint row_root, uint first, uint length) {
   edge_t edge = {0, 0, 0, 0};
   reservation_word_t least = RESERVATION_NONE;
   for (uint step = 0; step < length; step += LANES) {
     const uint i = step + lanes_id();
-    const bool keep = i < length && phase_admits(phase, row, row_root, first + i, &edge, &least);
+    const bool keep = i < length && filter_admits(filter, row, row_root, first + i, &edge, &least);
     stage_push(stage, edge, keep);
   }
-  phase_enter_shared_row(phase, row_root, least);
+  filter_enter_shared_row(filter, row_root, least);
 }
 
-// Append the edges of a phase to a worklist, with their pass-0 reservations; list the pieces of
-// hubs.
+// Append the edges of a filter pass to a worklist, with their pass-0 reservations; list the pieces
+// of hubs.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]; lightest, heaviest: the range of
 //          leading key words, inclusive.
@@ -132,7 +133,8 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
   local uint4 staged_edges[STAGE_CAPACITY];
   local uint staged, base;
   const stage_t stage = {staged_edges, &staged, &base, worklist, capacity, &counts[round]};
-  const phase_t phase = {indices, weights, parent, reservations, lightest, heaviest, contracted};
+  const filter_pass_t filter = {indices,  weights,  parent,    reservations,
+                                lightest, heaviest, contracted};
   edge_t edge = {0, 0, 0, 0};
   stage_open(&stage);
 
@@ -143,13 +145,13 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
     for (uint row = (uint)tile; row < last_row; ++row) {
       const uint begin = indptr[row], end = indptr[row + 1];
       if (begin == end) continue;
-      const uint root = phase_find(&phase, row);
+      const uint root = filter_find(&filter, row);
       reservation_word_t least = RESERVATION_NONE;
       for (uint slot = begin; slot < end; ++slot) {
-        const bool keep = phase_admits(&phase, row, root, slot, &edge, &least);
+        const bool keep = filter_admits(&filter, row, root, slot, &edge, &least);
         stage_push(&stage, edge, keep);
       }
-      phase_enter_row(&phase, root, least);
+      filter_enter_row(&filter, root, least);
     }
   }
   stage_flush(&stage);
@@ -161,7 +163,7 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
     const uint row = (uint)tile + me;
     const bool valid = tile + me < n;
     const uint begin = valid ? indptr[row] : 0, end = valid ? indptr[row + 1] : 0;
-    const uint root = begin < end ? phase_find(&phase, row) : row, degree = end - begin;
+    const uint root = begin < end ? filter_find(&filter, row) : row, degree = end - begin;
     row_begin[me] = begin;
     row_end[me] = end;
     row_root[me] = root;
@@ -173,10 +175,10 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
     reservation_word_t least = RESERVATION_NONE;
     for (uint i = 0; i < steps; ++i) {
       const bool keep =
-          is_short && i < degree && phase_admits(&phase, row, root, begin + i, &edge, &least);
+          is_short && i < degree && filter_admits(&filter, row, root, begin + i, &edge, &least);
       stage_push(&stage, edge, keep);
     }
-    phase_enter_row(&phase, root, least);
+    filter_enter_row(&filter, root, least);
 
 #if HYBRID_ROWS
     if (degree >= HUB_ROW) {
@@ -189,7 +191,7 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
     for (uint k = group; k < group + LANES; ++k) {
       const uint length = row_end[k] - row_begin[k];  // the same for all lanes
       if (length >= SHORT_ROW && length < HUB_ROW)
-        phase_stage_slots(&phase, &stage, (uint)tile + k, row_root[k], row_begin[k], length);
+        filter_stage_slots(&filter, &stage, (uint)tile + k, row_root[k], row_begin[k], length);
     }
 #endif
     stage_flush(&stage);
@@ -204,7 +206,7 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
 // In-out   parent[n], reservations[n * RESERVATION_WORDS], counts[round]: as there.
 // Out      worklist: appended.
 // Launch   any.
-// Needs    ecl_populate_from_rows of the same phase.
+// Needs    ecl_populate_from_rows of the same filter pass.
 // Ensures  with it, every admitted edge that joins two sets is in the worklist once, in any order.
 LANES_ATTRIBUTE
 kernel void ecl_populate_from_hubs(const global uint *indptr, const global uint *indices,
@@ -216,7 +218,8 @@ kernel void ecl_populate_from_hubs(const global uint *indptr, const global uint 
   local uint4 staged_edges[STAGE_CAPACITY];
   local uint staged, base;
   const stage_t stage = {staged_edges, &staged, &base, worklist, capacity, &counts[round]};
-  const phase_t phase = {indices, weights, parent, reservations, lightest, heaviest, contracted};
+  const filter_pass_t filter = {indices,  weights,  parent,    reservations,
+                                lightest, heaviest, contracted};
   const uint n_pieces = counts[hub_round];
   const uint group = get_local_id(0) / LANES;
   stage_open(&stage);
@@ -226,8 +229,8 @@ kernel void ecl_populate_from_hubs(const global uint *indptr, const global uint 
       const uint2 piece = pieces[tile + group];
       const uint first = indptr[piece.x] + piece.y * HUB_ROW;
       const uint length = min(indptr[piece.x + 1] - first, (uint)HUB_ROW);
-      const uint root = phase_find(&phase, piece.x);
-      phase_stage_slots(&phase, &stage, piece.x, root, first, length);
+      const uint root = filter_find(&filter, piece.x);
+      filter_stage_slots(&filter, &stage, piece.x, root, first, length);
     }
     stage_flush(&stage);
   }

@@ -28,7 +28,7 @@ kernel void ecl_topology_expand_rows(const global uint *indptr, global uint *row
     for (uint slot = indptr[row]; slot < indptr[row + 1]; ++slot) rows[slot] = (uint)row;
 }
 
-// Make the edge of `slot` if it belongs to the phase, u and v being the roots of its endpoints.
+// Make the edge of `slot` if it belongs to the filter pass, u and v being the roots of its ends.
 static inline bool topology_edge(const global uint *indices, const global weight_t *weights,
                                  volatile global uint *parent, uint row, uint slot, uint lightest,
                                  uint heaviest, edge_t *edge) {

@@ -34,9 +34,9 @@ FILTER_DEGREE = 4.0
 FILTER_TARGET = 1.5
 
 _MAX_KEY = 2**32 - 1
-# Every round at least halves the sets that still have an edge, so a phase has at most 32 rounds
+# Every round at least halves the sets that still have an edge, so a pass has at most 32 rounds
 # that join any, and one that finds none.
-_ROUNDS_A_PHASE = 33
+_ROUNDS_A_PASS = 33
 
 
 def solve(
@@ -54,7 +54,10 @@ def solve(
     if not options.single_direction and not graph.graph.is_symmetric:
         graph = DeviceGraph.upload(graph.graph.symmetrised(), graph.device)
     run = _EclRun(graph, launch, maximum=maximum, options=options)
-    sizes = [run.phase(*window, contracted=k > 0) for k, window in enumerate(run.windows())]
+    sizes = [
+        run.filter_pass(*weight_range, contracted=k > 0)
+        for k, weight_range in enumerate(run.weight_ranges())
+    ]
     stats = {"rounds": sum(map(len, sizes)), "worklist_sizes": sizes}
     return Solution(graph=graph, in_forest=run.in_forest, stats=stats)
 
@@ -82,7 +85,7 @@ class _EclRun:
 
     def _allocate(self) -> None:
         graph, device = self.graph, self.graph.device
-        n_slots, n_counts = graph.n_slots, 2 * (_ROUNDS_A_PHASE + 3)
+        n_slots, n_counts = graph.n_slots, 2 * (_ROUNDS_A_PASS + 3)
         self.n = np.uint32(graph.n_vertices)
         self.capacity = graph.edge_bound if self.options.single_direction else n_slots
         self.parent = device.allocate(4 * graph.n_vertices)
@@ -105,10 +108,10 @@ class _EclRun:
         """Return the work-groups for `n_items`; `tile` is GRID_FOR's unless given."""
         return self.launch.groups_for(-(-n_items // (tile or self.program.grid_tile)))
 
-    # ------------------------------------------------------------------ phases
+    # ------------------------------------------------------------------ filter passes
 
-    def windows(self) -> list[tuple[int, int]]:
-        """Return the windows of leading key words that the phases take: all, or light and heavy.
+    def weight_ranges(self) -> list[tuple[int, int]]:
+        """Return the ranges of leading key words that the passes take: all, or light and heavy.
 
         The threshold is the key that about ``FILTER_TARGET * n`` edges do not exceed, by a sample.
         """
@@ -143,20 +146,20 @@ class _EclRun:
         self.launch.read(sampled, keys)
         return least_of_draws(keys, draw_bits)[0]
 
-    def phase(self, lightest: int, heaviest: int, *, contracted: bool) -> list[int]:
-        """Join all sets that edges of the window join; return how many edges each round had."""
+    def filter_pass(self, lightest: int, heaviest: int, *, contracted: bool) -> list[int]:
+        """Join all sets that edges of a weight range join; return the edges of each round."""
         if contracted:  # sets that ran out of light edges still have their last reservation
             for reservations in self.reservations:
                 self._forget(reservations)
-        window = (np.uint32(lightest), np.uint32(heaviest))
+        weight_range = (np.uint32(lightest), np.uint32(heaviest))
         if self.options.data_driven:
-            return self._worklist_phase(window, contracted=contracted)
-        return self._topology_phase(window)
+            return self._worklist_pass(weight_range, contracted=contracted)
+        return self._topology_pass(weight_range)
 
     def _check_progress(self, first: int, edges: int) -> None:
-        """Raise if the phase that began with round `first` has had more rounds than it can need."""
-        if self.round - first > _ROUNDS_A_PHASE:
-            rule = f"a phase has {_ROUNDS_A_PHASE} rounds at most, since each halves its sets"
+        """Raise if the pass that began with round `first` has had more rounds than it can need."""
+        if self.round - first > _ROUNDS_A_PASS:
+            rule = f"a filter pass has {_ROUNDS_A_PASS} rounds at most, since each halves its sets"
             raise no_progress(
                 "ecl", self.graph.device, rule, round=self.round - first, edges=edges,
                 vertices=self.graph.n_vertices,
@@ -167,12 +170,12 @@ class _EclRun:
 
     # --------------------------------------------------------------- worklists
 
-    def _worklist_phase(
-        self, window: tuple[KernelArgument, KernelArgument], *, contracted: bool
+    def _worklist_pass(
+        self, weight_range: tuple[KernelArgument, KernelArgument], *, contracted: bool
     ) -> list[int]:
         """Algorithm 2: populate, then hook and contract until no edge remains."""
         first, sizes = self.round, [self.capacity]
-        self._populate_worklist(window, contracted=contracted)
+        self._populate_worklist(weight_range, contracted=contracted)
         counts = np.empty(2, np.uint32)  # edges of this round, and of the next
         while sizes[-1]:
             self._check_progress(first, sizes[-1])
@@ -195,9 +198,9 @@ class _EclRun:
             )  # fmt: skip
 
     def _populate_worklist(
-        self, window: tuple[KernelArgument, KernelArgument], *, contracted: bool
+        self, weight_range: tuple[KernelArgument, KernelArgument], *, contracted: bool
     ) -> None:
-        """Make the first worklist of a phase; the other one serves for the pieces of hubs."""
+        """Make the first worklist of a filter pass; the other one serves for the pieces of hubs."""
         graph, program, launch = self.graph, self.populating, self.launch
         side = self.round % 2
         worklist, pieces = self.worklists[side], self.worklists[1 - side]
@@ -206,13 +209,13 @@ class _EclRun:
             graph.indptr, graph.indices, graph.weights, self.parent, self.reservations[side],
             worklist, pieces, self.counts, np.uint32(self.round), np.uint32(self.hub_round),
         )  # fmt: skip
-        phase = (np.uint32(self.capacity), *window, np.uint32(contracted))
+        given = (np.uint32(self.capacity), *weight_range, np.uint32(contracted))
         tile = program.work_group_size * graph.device.policy.rows_per_item
         groups = self._groups(graph.n_vertices, tile=tile)
-        launch(program, "ecl_populate_from_rows", groups, *common, self.n, *phase)
+        launch(program, "ecl_populate_from_rows", groups, *common, self.n, *given)
         if program.work_group_size > 1 and self.options.hybrid_parallelism:
             groups = self._groups(graph.n_slots)
-            launch(program, "ecl_populate_from_hubs", groups, *common, *phase)
+            launch(program, "ecl_populate_from_hubs", groups, *common, *given)
 
     def _enqueue_round(self, bound: int, *, is_first: bool) -> None:
         """Enqueue a round on a worklist of at most `bound` edges, and enter the next one."""
@@ -242,7 +245,7 @@ class _EclRun:
 
     # ---------------------------------------------------------------- topology
 
-    def _topology_phase(self, window: tuple[KernelArgument, KernelArgument]) -> list[int]:
+    def _topology_pass(self, weight_range: tuple[KernelArgument, KernelArgument]) -> list[int]:
         """Section 5.3, items 7 and 8: every round goes over the whole graph."""
         graph, program, first = self.graph, self.topology, self.round
         winners, rows = self.reservations[0], graph.indptr
@@ -253,7 +256,7 @@ class _EclRun:
                 self.launch(program, expand, groups, graph.indptr, rows, self.n)
             groups = self._groups(graph.n_slots)
         arrays = (graph.indptr, rows, graph.indices, graph.weights, self.parent, winners)
-        extent = (self.n, np.uint32(graph.n_slots), *window)
+        extent = (self.n, np.uint32(graph.n_slots), *weight_range)
         crossing = np.ones(1, np.uint32)
         while crossing[0]:
             self._check_progress(first, graph.n_slots)
