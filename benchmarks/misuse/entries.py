@@ -343,7 +343,10 @@ def _files() -> Iterator[tuple[str, Callable[[World], Call]]]:
             {"path": _table_of(w), "format": "csv", "columns": ("source", "target", "weight")},
         ),
     )
-    yield "read_points", lambda w: (clmst.read_points, {"path": w.points_file, "format": None})
+    yield (
+        "read_points",
+        lambda w: (clmst.read_points, {"path": w.points_file, "format": None, "metric": None}),
+    )
     yield (
         "read_forest",
         lambda w: (

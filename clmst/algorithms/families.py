@@ -213,7 +213,7 @@ def complete_case_of(
     return CompleteCase(
         bits=matrix.bits,
         kind=matrix.kind,
-        metric="" if points is None else points.metric,
+        metric="" if points is None else points.compared_as,
         dimensions=0 if points is None else points.planes.shape[0],
         maximum=maximum,
         option_text=option_text(options),

@@ -60,6 +60,11 @@ if TYPE_CHECKING:
     help="The format of FILE, whatever its suffix.",
 )
 @columns_option
+@click.option(
+    "--metric",
+    metavar="NAME",
+    help="Of points: a metric instead of the file's, as haversine for decimal degrees.",
+)
 @click.option("--maximum", is_flag=True, help="The maximum instead of the minimum forest.")
 @click.option(
     "--verify",
@@ -102,6 +107,7 @@ def solve(
     without: tuple[str, ...],
     format_name: str | None,
     columns: tuple[str, ...] | None,
+    metric: str | None,
     maximum: bool,
     verified: bool,
     outputs: tuple[Path, ...],
@@ -124,7 +130,7 @@ def solve(
     algorithm, options = _named(algorithm)
     _refuse_early(outputs, output_format, plot)
     device = job.open(device_name, without)
-    graph = job.read(file, format_name, columns, algorithm=algorithm)
+    graph = job.read(file, format_name, columns, metric, algorithm=algorithm)
     on_device = job.convert(graph, device)
     ways = {"algorithm": algorithm, "options": options, "maximum": maximum}
     forest = job.solve(on_device, profile=profile, verified=verified, **ways)
@@ -189,6 +195,7 @@ class _SolveJob:
         path: Path,
         format_name: str | None,
         columns: tuple[str, ...] | None,
+        metric: Any,
         *,
         algorithm: str,
     ) -> AnyGraph:
@@ -198,8 +205,9 @@ class _SolveJob:
         takes_points = takes_complete_graphs(algorithm)
         with reading(self.stages, "read", path, format_name) as file:
             chosen = registry.find(file, format_name)
-            if takes_points and columns is None and chosen.points_reader is not None:
-                return read_points(file, format=format_name)
+            if metric is not None or (takes_points and chosen.points_reader and not columns):
+                points = read_points(file, format=format_name, metric=metric)
+                return points if takes_points else points.to_graph()
             return read_graph(file, format=format_name, columns=columns)
 
     def convert(self, graph: AnyGraph, device: Device) -> OnDevice:

@@ -16,7 +16,7 @@ from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_size
 from clmst.core.weight_keys import Array
 
-Metric: TypeAlias = Literal["euclidean", "rounded-euclidean", "great-circle"]
+Metric: TypeAlias = Literal["euclidean", "rounded-euclidean", "great-circle", "haversine"]
 
 _MOST_DIMENSIONS = 3
 _TOO_FAR = 2.0**31  # rounded distances have 32 bits on the device
@@ -32,18 +32,22 @@ class Points:
     Parameters
     ----------
     coordinates : array of real numbers, shape (n, 1), (n, 2) or (n, 3)
-        Finite, taken as float64. For "great-circle" latitude and longitude, shape (n, 2).
-    metric : {"euclidean", "rounded-euclidean", "great-circle"}
+        Finite, taken as float64. For "great-circle" and "haversine" latitude and longitude, shape
+        (n, 2).
+    metric : {"euclidean", "rounded-euclidean", "great-circle", "haversine"}
         "euclidean": ``sqrt(dx*dx + dy*dy + dz*dz)`` in float64, each operation rounded as IEEE 754
         says. "rounded-euclidean": the same, rounded to the nearest integer, halves up (TSPLIB's
         EUC_2D and EUC_3D). "great-circle": whole kilometres of TSPLIB's GEO, of coordinates
-        DDD.MM, degrees and minutes. Rounded distances are int64.
+        DDD.MM, degrees and minutes. "haversine": kilometres on a sphere of 6371.0088 km, of
+        coordinates in decimal degrees; the straight line between two points is rounded to
+        centimetres before. Distances of "rounded-euclidean" and "great-circle" are int64.
 
     Raises
     ------
     InvalidGraphError
-        Wrong shape or dtype, a coordinate that is not finite, more than 2**26 - 1 points, or a
-        rounded distance of 2**31 or more.
+        Wrong shape or dtype, a coordinate that is not finite, more than 2**26 - 1 points, a
+        rounded distance of 2**31 or more, or, for "haversine", a latitude beyond 90 or a longitude
+        beyond 360 degrees.
     InvalidArgumentError
         The metric is unknown.
 
@@ -70,6 +74,8 @@ class Points:
         pairs.check_count(self.n_vertices)
         if self.metric == "rounded-euclidean":
             _check_extent(self.coordinates)
+        if self.metric == "haversine":
+            _check_degrees(self.coordinates)
 
     @property
     def n_vertices(self) -> int:
@@ -84,13 +90,24 @@ class Points:
     @property
     def weight_dtype(self) -> np.dtype[Any]:
         """Of distances: float64, or int64 where they are rounded."""
-        return np.dtype(np.float64 if self.metric == "euclidean" else np.int64)
+        return np.dtype(np.float64 if self.metric in ("euclidean", "haversine") else np.int64)
+
+    @property
+    def compared_as(self) -> Metric:
+        """The metric of the distances that are compared; that of :attr:`planes`.
+
+        Arcs are compared by their chords, which are rounded: so no two arcs of different chords
+        are equal, and edges have the same order by either.
+        """
+        return "rounded-euclidean" if self.metric == "haversine" else self.metric
 
     @cached_property
     def planes(self) -> npt.NDArray[np.float64]:
         """The coordinates for squared distances: a row for each of 2 or 3 dimensions."""
         if self.metric == "great-circle":
             return sphere.on_unit_sphere(self.coordinates)
+        if self.metric == "haversine":
+            return sphere.on_earth(self.coordinates)
         n, dimensions = self.coordinates.shape
         planes = np.zeros((max(dimensions, 2), n))
         planes[:dimensions] = self.coordinates.T
@@ -122,7 +139,8 @@ class Points:
         distances = np.sqrt(squares)
         if self.metric == "euclidean":
             return distances
-        return (distances + 0.5).astype(np.int64)
+        rounded = (distances + 0.5).astype(np.int64)
+        return sphere.kilometres(rounded) if self.metric == "haversine" else rounded
 
     def to_graph(self) -> Graph:
         """Return the graph with every pair stored, for algorithms that take edges. O(n**2) memory.
@@ -160,7 +178,7 @@ def _checked(coordinates: Any, metric: Metric) -> npt.NDArray[np.float64]:
         array = np.zeros((0, 2))
     if array.dtype.kind not in "biuf":
         raise InvalidGraphError(f"coordinates have dtype {array.dtype}; they must be real numbers")
-    allowed = (2,) if metric == "great-circle" else range(1, _MOST_DIMENSIONS + 1)
+    allowed = (2,) if metric in ("great-circle", "haversine") else range(1, _MOST_DIMENSIONS + 1)
     if array.ndim != 2 or array.shape[1] not in allowed:
         shapes = " or ".join(f"(n, {d})" for d in allowed)
         raise InvalidGraphError(f"coordinates have shape {array.shape}; {metric} takes {shapes}")
@@ -172,6 +190,18 @@ def _checked(coordinates: Any, metric: Metric) -> npt.NDArray[np.float64]:
             f"coordinate {axis} of point {point} is {doubles[point, axis]}; all must be finite"
         )
     return doubles
+
+
+def _check_degrees(coordinates: npt.NDArray[np.float64]) -> None:
+    """Raise unless coordinates are latitudes and longitudes in degrees."""
+    for axis, (name, most) in enumerate((("latitude", 90), ("longitude", 360))):
+        wrong = np.flatnonzero(np.abs(coordinates[:, axis]) > most)
+        if wrong.size:
+            point = int(wrong[0])
+            raise InvalidGraphError(
+                f"point {point} has the {name} {coordinates[point, axis]}; a point is latitude and "
+                f"longitude in degrees, and a {name} goes from -{most} to {most}"
+            )
 
 
 def _check_extent(coordinates: npt.NDArray[np.float64]) -> None:

@@ -1,4 +1,4 @@
-"""Great-circle distances in whole kilometres, as TSPLIB defines them, bitwise reproducible.
+"""Great-circle distances, bitwise reproducible: as TSPLIB defines them, and of decimal degrees.
 
 TSPLIB: coordinates are DDD.MM, degrees and minutes; the distance on a sphere of 6378.388 km is
 ``int(6378.388 * acos(...) + 1)``. Cosines of two libraries differ in their last bits, so none is
@@ -19,6 +19,8 @@ RADIUS = 6378.388  # kilometres
 PI = 3.141592  # TSPLIB's
 # Half the circumference: GREAT_CIRCLE_STEPS of cl/device/distance.cl.
 STEPS = 20039
+
+EARTH_RADIUS = 637_100_880  # centimetres: the mean radius of the earth
 
 Doubles = npt.NDArray[np.float64]
 
@@ -59,3 +61,33 @@ def squared_chords() -> Doubles:
     sines, _ = sine_and_cosine(half_angles)
     chords: Doubles = 4.0 * (sines * sines)
     return chords
+
+
+# ------------------------------------------------------------------ decimal degrees
+
+
+def on_earth(coordinates: Doubles) -> Doubles:
+    """Return points (latitude, longitude) in decimal degrees as x, y, z in cm, shape (3, n)."""
+    (sine, sine_of_longitude), (cosine, cosine_of_longitude) = (
+        part.T for part in sine_and_cosine(coordinates * (np.pi / 180.0))
+    )
+    points = np.stack([cosine * cosine_of_longitude, cosine * sine_of_longitude, sine])
+    return EARTH_RADIUS * points
+
+
+def kilometres(chords: npt.NDArray[np.int64]) -> Doubles:
+    """Return the arcs over chords in whole centimetres; rising strictly with them.
+
+    Chords that rounding makes longer than the diameter stand for half the circumference. Square
+    roots and divisions only: as all else here, it has the same bits everywhere.
+    """
+    half = np.minimum(chords / (2.0 * EARTH_RADIUS), 1.0)  # the sine of half the angle
+    tangent = half / (1.0 + np.sqrt((1.0 - half) * (1.0 + half)))  # of a quarter
+    for _ in range(2):  # then of a sixteenth
+        tangent = tangent / (1.0 + np.sqrt(1.0 + tangent * tangent))
+    square = tangent * tangent  # below 0.04: 13 terms of the series of the arcus tangent
+    angle = np.zeros_like(square)
+    for k in range(12, -1, -1):
+        angle = angle * square + (-1) ** k / (2 * k + 1)
+    arcs: Doubles = 16.0 * (angle * tangent) * (EARTH_RADIUS * 1e-5)
+    return arcs

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, get_args
 
-from clmst.core.arguments import check_file, check_kind
+from clmst.core.arguments import check_choice, check_file, check_kind
 from clmst.core.coercion import as_listed
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidForestError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.points import Points
+from clmst.core.points import Metric, Points
 from clmst.io import files, registry
 from clmst.io.columns import check_columns
 from clmst.io.forest_edges import ForestEdges, attach
@@ -91,7 +91,12 @@ def read_graph(
         return chosen.reader(source)
 
 
-def read_points(path: str | Path | BinaryIO, *, format: str | None = None) -> Points | DenseGraph:  # noqa: A002
+def read_points(
+    path: str | Path | BinaryIO,
+    *,
+    format: str | None = None,  # noqa: A002
+    metric: Metric | None = None,
+) -> Points | DenseGraph:
     """Read a complete graph without listing its edges: points, or a matrix of weights.
 
     Parameters
@@ -100,6 +105,9 @@ def read_points(path: str | Path | BinaryIO, *, format: str | None = None) -> Po
         A file; compressed if its name ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
     format : str, optional
         ``tsplib``; by default the suffix of `path` decides.
+    metric : str, optional
+        Instead of the file's, one of :class:`clmst.Points`: "haversine" for coordinates in decimal
+        degrees, which TSPLIB's own GEO takes for degrees and minutes.
 
     Returns
     -------
@@ -118,10 +126,12 @@ def read_points(path: str | Path | BinaryIO, *, format: str | None = None) -> Po
     """
     path = check_file("path", path, "read")
     chosen = registry.find(path, format)
+    if metric is not None:
+        check_choice("metric", metric, get_args(Metric))
     if chosen.points_reader is None:
         raise registry.cannot(chosen, "hold points", lambda each: each.points_reader)
     with files.reading(path) as source:
-        return chosen.points_reader(source)
+        return chosen.points_reader(source, metric)
 
 
 def write_graph(

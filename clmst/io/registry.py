@@ -12,7 +12,7 @@ from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.points import Points
+from clmst.core.points import Metric, Points
 from clmst.io import (
     csv_table,
     dimacs,
@@ -33,7 +33,7 @@ from clmst.io.forest_edges import ForestEdges
 Reader: TypeAlias = Callable[[SourceFile], Graph]
 Writer: TypeAlias = Callable[[Graph, BinaryIO], None]
 TableReader: TypeAlias = Callable[[SourceFile, Sequence[str] | None], Graph]
-PointsReader: TypeAlias = Callable[[SourceFile], Points | DenseGraph]
+PointsReader: TypeAlias = Callable[[SourceFile, Metric | None], Points | DenseGraph]
 ForestReader: TypeAlias = Callable[[SourceFile], ForestEdges]
 ForestWriter: TypeAlias = Callable[[Forest, BinaryIO], None]
 

@@ -72,10 +72,11 @@ def read(source: SourceFile) -> Graph:
     return read_points(source).to_graph()
 
 
-def read_points(source: SourceFile) -> Points | DenseGraph:
+def read_points(source: SourceFile, chosen_metric: Metric | None = None) -> Points | DenseGraph:
     """Read a TSPLIB file as the complete graph that it describes; weights are int64.
 
-    Points are in the order in which the file lists them.
+    Points are in the order in which the file lists them. Their metric is `chosen_metric`, if it is
+    given, instead of the file's.
 
     Raises
     ------
@@ -89,6 +90,10 @@ def read_points(source: SourceFile) -> Points | DenseGraph:
     n = file.dimension()
     kind = file.value("EDGE_WEIGHT_TYPE", _KINDS)
     if kind == "EXPLICIT":
+        if chosen_metric is not None:
+            raise FileFormatError(
+                f"the file lists a matrix, not points; the metric {chosen_metric!r} takes points"
+            )
         layout = file.value("EDGE_WEIGHT_FORMAT", _LAYOUTS)
         return DenseGraph(_matrix(n, file.numbers("EDGE_WEIGHT_SECTION"), layout))
     metric, dimensions = _POINTS[kind]
@@ -96,7 +101,7 @@ def read_points(source: SourceFile) -> Points | DenseGraph:
     _check_count(table.size, n * (dimensions + 1), "NODE_COORD_SECTION")
     rows = table.reshape(n, dimensions + 1)
     _check_names(rows[:, 0])
-    return Points(rows[:, 1:], metric)
+    return Points(rows[:, 1:], metric if chosen_metric is None else chosen_metric)
 
 
 def _check_count(found: int, expected: int, section: str) -> None:

@@ -89,7 +89,7 @@ class DeviceMatrix:
         check_kind("device", self.device, Device)
         graph, bits = _checked_graph(self.graph), self.bits
         if isinstance(graph, Points):
-            known: tuple[int, str] = METRICS[graph.metric][1:]
+            known: tuple[int, str] = METRICS[graph.compared_as][1:]
             n_bytes = graph.planes.nbytes + graph.steps.nbytes
         else:
             width = 8 * graph.weight_dtype.itemsize
@@ -126,7 +126,7 @@ class DeviceMatrix:
         check_kind("device", device, Device)
         n = _checked_graph(graph).n_vertices
         if isinstance(graph, Points):
-            _, bits, kind = METRICS[graph.metric]
+            _, bits, kind = METRICS[graph.compared_as]
             _check_doubles(device)
             doubles = np.concatenate([graph.planes.ravel(), graph.steps])
             panels: tuple[Panel, ...] = (Panel(first=0, n_rows=n, cells=device.upload(doubles)),)
@@ -152,7 +152,7 @@ class DeviceMatrix:
         source = {"COMPLETE": 1}
         if isinstance(self.graph, Points):
             source |= {
-                "METRIC": METRICS[self.graph.metric][0],
+                "METRIC": METRICS[self.graph.compared_as][0],
                 "DIMENSIONS": self.graph.planes.shape[0],
             }
         return source | weight_defines(self.bits, self.kind, maximum=maximum)

@@ -102,3 +102,16 @@ def test_the_percentage_is_shown() -> None:
     out.print(terminal.Progress("reading b", lambda: None))
     assert isinstance(out.file, StringIO)
     assert out.file.getvalue() == "reading a ... 42%\nreading b ...\n"
+
+
+def test_points_in_decimal_degrees(run: Run, tmp_path: Path) -> None:
+    (path := tmp_path / "cities.tsp").write_text(
+        "DIMENSION : 2\nEDGE_WEIGHT_TYPE : GEO\nNODE_COORD_SECTION\n1 46.948 7.447\n2 47.56 7.589\n"
+    )
+    for algorithm in ("auto", "boruvka"):  # the latter takes no points
+        options = ("--metric", "haversine", "--algorithm", algorithm, "--json")
+        total = json.loads(run("solve", path, *options).stdout)["total_weight"]
+        assert 68.8 < total < 68.9
+    assert_fails(run("solve", path, "--metric", "taxi"), "metric is 'taxi'")
+    (edges := tmp_path / "edges.txt").write_text(TRIANGLE)
+    assert_fails(run("solve", edges, "--metric", "haversine"), "edge-list cannot hold points")

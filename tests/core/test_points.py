@@ -99,6 +99,45 @@ def test_sines_are_exact_to_the_last_bits() -> None:
     assert np.abs(cosine - np.cos(angles)).max() <= 2.0**-51
 
 
+def haversine(one: Any, other: Any) -> float:
+    """Return the distance in kilometres by the usual formula."""
+    (a, b), (c, d) = (np.radians(point) for point in (one, other))
+    h = math.sin((c - a) / 2) ** 2 + math.cos(a) * math.cos(c) * math.sin((d - b) / 2) ** 2
+    return 2 * 6371.0088 * math.asin(min(math.sqrt(h), 1.0))
+
+
+def test_haversine_is_of_decimal_degrees() -> None:
+    """To a centimetre, and worse only near the other end of the earth."""
+    rng = np.random.default_rng(9)
+    special = [[90.0, 0], [-90, 0], [0, 0], [0, 180], [0, -180], [46.948, 7.447], [47.56, 7.59]]
+    coordinates = np.concatenate([special, rng.uniform([-90, -180], [90, 180], (100, 2))])
+    points = Points(coordinates, "haversine")
+    u, v, weights, _ = points.to_graph().edges()
+    expected = np.array(
+        [haversine(coordinates[i], coordinates[j]) for i, j in zip(u, v, strict=True)]
+    )
+    error = np.abs(weights - expected)
+    assert error[expected < 10_000].max() < 1e-5
+    assert error[expected < 19_000].max() < 1e-4
+    assert error.max() < 0.4
+    assert points.weight_dtype == weights.dtype == np.float64
+    assert points.weights_of([5], [6])[0] == pytest.approx(
+        haversine(special[5], special[6]), abs=1e-5
+    )
+
+
+def test_arcs_rise_strictly_with_chords() -> None:
+    """So edges have the same order by either, ties too."""
+    most = 2 * sphere.EARTH_RADIUS
+    for first in (0, 10**6, most // 2, most - 100_000):
+        arcs = sphere.kilometres(np.arange(first, min(first + 100_000, most) + 1))
+        assert (np.diff(arcs) > 0).all()
+    x = np.random.default_rng(1).integers(0, most, 10_000)
+    expected = 2 * 6371.0088 * np.arcsin(x / most)
+    np.testing.assert_allclose(sphere.kilometres(x), expected, rtol=1e-14)
+    assert sphere.kilometres(np.array([most]))[0] == pytest.approx(6371.0088 * math.pi, rel=1e-15)
+
+
 @pytest.mark.parametrize(
     ("coordinates", "metric", "message"),
     [
@@ -107,6 +146,9 @@ def test_sines_are_exact_to_the_last_bits() -> None:
         ([1.0, 2.0], "euclidean", r"have shape \(2,\); euclidean takes \(n, 1\) or"),
         (np.zeros((3, 4)), "euclidean", r"have shape \(3, 4\)"),
         (np.zeros((3, 3)), "great-circle", r"have shape \(3, 3\); great-circle takes \(n, 2\)"),
+        (np.zeros((3, 3)), "haversine", r"haversine takes \(n, 2\)"),
+        ([[0, 0], [90.1, 0]], "haversine", "point 1 has the latitude 90.1; .* from -90 to 90"),
+        ([[0, -361]], "haversine", "point 0 has the longitude -361.0; .* from -360 to 360"),
         ([["a", "b"]], "euclidean", "must be real numbers"),
         ([[0, 0], [3e9, 0]], "rounded-euclidean", "must be below 2\\*\\*31"),
     ],

@@ -9,7 +9,7 @@ import pytest
 
 import clmst
 from clmst import DenseGraph, Points
-from clmst.core.errors import InvalidArgumentError
+from clmst.core.errors import FileFormatError, InvalidArgumentError
 from tests.io.files import parse, refuses, weight_by_edge
 
 POINTS = """NAME : three
@@ -127,3 +127,22 @@ def test_other_formats_hold_no_points(tmp_path: Path) -> None:
     (path := tmp_path / "roads.gr").write_text("p sp 1 0\n")
     with pytest.raises(InvalidArgumentError, match="dimacs cannot hold points; these can: tsplib"):
         clmst.read_points(path)
+
+
+def test_another_metric_than_the_files(tmp_path: Path) -> None:
+    """TSPLIB takes 46.30 for degrees and minutes; other files mean decimals."""
+    (path := tmp_path / "cities.tsp").write_text(
+        "DIMENSION : 2\nEDGE_WEIGHT_TYPE : GEO\nNODE_COORD_SECTION\n1 46.948 7.447\n2 47.56 7.589\n"
+    )
+    points = clmst.read_points(path, metric="haversine")
+    assert isinstance(points, clmst.Points)
+    assert points.metric == "haversine"
+    assert points.weights_of(np.array([0]), np.array([1]))[0] == pytest.approx(68.88, abs=0.02)
+    with pytest.raises(InvalidArgumentError, match="metric is 'taxi'"):
+        clmst.read_points(path, metric="taxi")  # type: ignore[arg-type]
+    path.write_text(
+        "DIMENSION : 1\nEDGE_WEIGHT_TYPE : EXPLICIT\nEDGE_WEIGHT_FORMAT : FULL_MATRIX\n"
+        "EDGE_WEIGHT_SECTION\n0\n"
+    )
+    with pytest.raises(FileFormatError, match="lists a matrix, not points"):
+        clmst.read_points(path, metric="haversine")

@@ -171,6 +171,16 @@ def test_points(device: Device, metric: Any) -> None:
     assert_right(Points(coordinates, metric), device)
 
 
+def test_points_in_decimal_degrees(any_device: Device) -> None:
+    """Chords are compared, arcs returned; equal ones among them."""
+    rng = np.random.default_rng(7)
+    grid = np.stack(np.meshgrid(np.arange(-80, 81, 16), np.arange(-180, 180, 20)), -1).reshape(
+        -1, 2
+    )
+    near = rng.uniform([46, 7], [47, 8], (200, 2))
+    assert_right(Points(np.concatenate([grid, near]), "haversine"), any_device)
+
+
 @pytest.mark.parametrize("d", [1, 3])
 def test_points_of_other_dimensions(any_device: Device, d: int) -> None:
     coordinates = np.random.default_rng(d).normal(size=(300, d))
