@@ -121,9 +121,8 @@ def test_haversine_is_of_decimal_degrees() -> None:
     assert error[expected < 19_000].max() < 1e-4
     assert error.max() < 0.4
     assert points.weight_dtype == weights.dtype == np.float64
-    assert points.weights_of([5], [6])[0] == pytest.approx(
-        haversine(special[5], special[6]), abs=1e-5
-    )
+    (bern_to_basel,) = points.weights_of(np.array([5]), np.array([6]))
+    assert bern_to_basel == pytest.approx(haversine(special[5], special[6]), abs=1e-5)
 
 
 def test_arcs_rise_strictly_with_chords() -> None:
