@@ -60,7 +60,11 @@ class _Head:
             text = line.decode()
         except UnicodeDecodeError as error:
             raise FileFormatError(f"it is not UTF-8 text ({error}); a CSV file must be") from error
-        row = next(csv.reader([text.rstrip("\r\n")], delimiter=self.separator, quotechar='"'), [])
+        lines = csv.reader([text.rstrip("\r\n")], delimiter=self.separator, quotechar='"')
+        try:
+            row = next(lines, [])
+        except csv.Error as error:  # as of a carriage return among the names
+            raise FileFormatError(f"line 1 is no row of CSV ({error}); it must be") from error
         return [name.strip() for name in row] or [""]
 
     def is_plain(self, columns: Columns) -> bool:
