@@ -9,10 +9,7 @@ import numpy.typing as npt
 
 from clmst import algorithms
 from clmst.algorithms import families
-from clmst.algorithms.dense import solve as dense
-from clmst.algorithms.k_core import core_numbers as k_core
 from clmst.algorithms.memory_needs import with_needs
-from clmst.algorithms.proof.checked import checked
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_of
 from clmst.algorithms.small_matrix import solve as small_matrix
@@ -276,6 +273,8 @@ def core_numbers(
     assert isinstance(stored, DeviceGraph)
     device = stored.device
     families.require_core_numbers(device)
+    from clmst.algorithms.k_core import core_numbers as k_core
+
     with device.lock, Guard(device, caches=stored.caches):
         cores = k_core.core_numbers(stored, Launcher(device, device.queue))
         return cores.numbers.to_host()
@@ -317,6 +316,8 @@ def _solve(
                         wait=keep_on_device or verify,
                     )  # fmt: skip
                 if verify:
+                    from clmst.algorithms.proof.checked import checked
+
                     forest = checked(forest, launch)
                 return forest if keep_on_device else forest.copied(launch, look_up=verify)
         except NoFamilyLeftError as error:
@@ -328,6 +329,8 @@ def _solve_matrix(
     matrix: DeviceMatrix, launch: Launcher, *, options: object, maximum: bool
 ) -> DeviceForest:
     """Solve a complete graph."""
+    from clmst.algorithms.dense import solve as dense
+
     families.require_complete(matrix, maximum=maximum, options=options)
     return dense.solve_matrix(matrix, launch, maximum=maximum, options=options)
 
