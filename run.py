@@ -46,14 +46,21 @@ SYSTEM_PACKAGES = {
 # tests that follow one another, since these share programs; who has finished takes from others.
 PROCESSES = ("--numprocesses", "auto", "--maxprocesses", "8", "--dist", "worksteal")
 
-# What `check` leaves to `test` beside slow tests: work in many processes, broken off or repeated.
+# What `check` leaves to `test` beside slow tests: work in many processes, broken off or repeated,
+# other projects' tests, large graphs.
 NOT_IN_CHECK = (
+    "tests/algorithms/test_add_an_algorithm.py",
+    "tests/algorithms/test_memory_needs.py",
+    "tests/algorithms/test_registry.py",
+    "tests/bench/test_report.py",
+    "tests/bench/test_suite.py",
     "tests/faults",
     "tests/misuse",
     "tests/prove",
     "tests/tune",
     "tests/cli/test_bench.py",
     "tests/cli/test_tune.py",
+    "tests/interop/test_networkx_suite.py",
     "tests/repeated/devices",
     "tests/runtime/test_binary_cache.py",
     "tests/test_benchmarks.py",
