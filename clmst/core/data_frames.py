@@ -88,23 +88,15 @@ def numbered_table(table: Any, source: str, target: str, weight: str | None) -> 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NumberedEdges:
+class NumberedEdges(NumberedEnds):
     """Edges whose vertices are numbered.
 
     Attributes
     ----------
-    u, v : ndarray of int, shape (m,)
-    n_vertices : int
-    labels : ndarray, shape (n_vertices,), or None
-        The name of each vertex; None if it is its number.
     weights : ndarray, shape (m,), or None
         None if all are 1.
     """
 
-    u: Array
-    v: Array
-    n_vertices: int
-    labels: Array | None
     weights: Array | None
 
     @classmethod

@@ -104,10 +104,6 @@ class AlgorithmRecord:
         kind = type(options)
         return kind.__name__ == self.options and kind.__module__ == f"{self.folder}.options"
 
-    def rank_for(self, policy: Policy, graph: DeviceGraph | None) -> int | None:
-        """Return where "auto" comes to it for a graph, None for a large one."""
-        return self.rank(policy, graph) if callable(self.rank) else self.rank
-
     def takes(self, device: Device, n_vertices: int) -> bool:
         """Return whether it takes so many vertices."""
         return self.most_vertices is None or n_vertices <= self.most_vertices(device)
