@@ -117,6 +117,18 @@ static inline void range_chunk_run(const tile_t *own, uint j, partial_t *run) {
   }
 }
 
+// The element at i, and whether it is a head.
+static inline T range_element(const global T *in, const global uchar *flags, size_t i, bool *head) {
+#if SEGMENTS == SEGMENTS_PACKED
+  const T top = (T)1 << (8 * T_BYTES - 1);
+  *head = (in[i] & top) != 0;
+  return in[i] & ~top;
+#else
+  *head = SEGMENTS == SEGMENTS_FLAGS && flags[i] != 0;
+  return in[i];
+#endif
+}
+
 #if LANE_GROUP == 1
 #include "primitives/scan_serial.cl"
 #else
@@ -153,6 +165,17 @@ static inline void range_reduce(const global T *in, const global uchar *flags, s
 #endif
 }
 
+// Scan chunk j of a tile in place; `before` is what comes before it.
+static inline void chunk_scan(tile_t *own, uint j, T before) {
+  for (uint k = 0; k < CHUNK_ITEMS; ++k) {
+    const uint i = j * CHUNK_ITEMS + k;
+    if (range_is_head(own, i)) before = IDENTITY;
+    const T item = own->items[i];
+    own->items[i] = EXCLUSIVE ? before : combine(before, item);
+    before = combine(before, item);
+  }
+}
+
 // Scan in[begin, end) into out. *carry: in, the partial result of all before; out, of both.
 //
 // Scope    a whole lane group; *carry is the same in all of its work-items.
@@ -168,13 +191,7 @@ static inline void range_scan(const global T *in, const global uchar *flags, glo
       lane_group_scan(&run, &row, sums, heads);
       partial_prepend(&run, *carry);
       partial_append(carry, row);
-      for (uint k = 0; k < CHUNK_ITEMS; ++k) {
-        const uint i = j * CHUNK_ITEMS + k;
-        if (range_is_head(&own, i)) run.sum = IDENTITY;
-        const T item = own.items[i];
-        own.items[i] = EXCLUSIVE ? run.sum : combine(run.sum, item);
-        run.sum = combine(run.sum, item);
-      }
+      chunk_scan(&own, j, run.sum);
     }
     range_store(out, tile, end, &own);
   }

@@ -16,19 +16,6 @@
 // Bytes of a range above which its results are larger than the caches.
 #define STREAM_BYTES (1 << 20)
 
-// The element at i, and whether it is a head.
-static inline T serial_element(const global T *in, const global uchar *flags, size_t i,
-                               bool *head) {
-#if SEGMENTS == SEGMENTS_PACKED
-  const T top = (T)1 << (8 * T_BYTES - 1);
-  *head = (in[i] & top) != 0;
-  return in[i] & ~top;
-#else
-  *head = SEGMENTS == SEGMENTS_FLAGS && flags[i] != 0;
-  return in[i];
-#endif
-}
-
 // Whether one of the elements i to i + HEADS_AT_ONCE - 1 is a head.
 static inline bool serial_any_head(const global T *in, const global uchar *flags, size_t i) {
   uint any = 0;
@@ -37,7 +24,7 @@ static inline bool serial_any_head(const global T *in, const global uchar *flags
 #else
   for (uint k = 0; k < HEADS_AT_ONCE; ++k) {
     bool head;
-    serial_element(in, flags, i + k, &head);
+    range_element(in, flags, i + k, &head);
     any |= head;
   }
 #endif
@@ -47,7 +34,7 @@ static inline bool serial_any_head(const global T *in, const global uchar *flags
 // The result of element i. *sum becomes the combination of its segment up to it.
 static inline T serial_scan(const global T *in, const global uchar *flags, size_t i, T *sum) {
   bool head;
-  const T item = serial_element(in, flags, i, &head);
+  const T item = range_element(in, flags, i, &head);
   const T before = SEGMENTED ? choose(head, IDENTITY, *sum) : *sum;
   *sum = combine(before, item);
   return EXCLUSIVE ? before : *sum;
@@ -63,7 +50,7 @@ static inline void range_reduce(const global T *in, const global uchar *flags, s
   size_t last = end;
   while (last >= begin + HEADS_AT_ONCE && !serial_any_head(in, flags, last - HEADS_AT_ONCE))
     last -= HEADS_AT_ONCE;
-  for (; last > begin && !total->head; --last) serial_element(in, flags, last - 1, &total->head);
+  for (; last > begin && !total->head; --last) range_element(in, flags, last - 1, &total->head);
   i = last;
 #endif
 #if COMMUTATIVE
@@ -73,12 +60,12 @@ static inline void range_reduce(const global T *in, const global uchar *flags, s
   for (uint k = 0; k < COLUMNS; ++k) columns[k] = IDENTITY;
   for (; i + COLUMNS <= end; i += COLUMNS)
     for (uint k = 0; k < COLUMNS; ++k)
-      columns[k] = combine(columns[k], serial_element(in, flags, i + k, &head));
+      columns[k] = combine(columns[k], range_element(in, flags, i + k, &head));
   for (uint k = 0; k < COLUMNS; ++k) total->sum = combine(total->sum, columns[k]);
 #endif
   for (; i < end; ++i) {
     bool any;
-    total->sum = combine(total->sum, serial_element(in, flags, i, &any));
+    total->sum = combine(total->sum, range_element(in, flags, i, &any));
   }
 }
 

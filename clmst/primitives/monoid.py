@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +23,11 @@ _GREATEST = {
     "long": "LONG_MAX",
     "double": "INFINITY",
 }
+# What tells that an operator on integers computes with other numbers.
+_FLOATING = re.compile(
+    r"float|double|as_|FLT_|DBL_|INFINITY|NAN|MAXFLOAT|M_PI|M_E|\d\.|(?<!\w)\.\d|\b\d+[eE]"
+)
+
 _LEAST = {
     "uint": "0",
     "int": "INT_MIN",
@@ -52,6 +58,10 @@ class Monoid:
         Expression e with combine(e, x) == combine(x, e) == x.
     commutative : bool
         Whether combine(a, b) == combine(b, a); such operators are somewhat quicker.
+    exact : bool, optional
+        Whether a result is the same, bit for bit, however consecutive elements are grouped. Then a
+        scan may take one pass, in which the grouping depends on timing. By default it is so if all
+        fields are integers and no text mentions a floating-point type or number.
     preamble : str
         Functions that the expressions call, each made of declarations, assignments and a return.
     name : str
@@ -84,6 +94,7 @@ class Monoid:
     combine: str
     identity: str
     commutative: bool = False
+    exact: bool | None = None
     preamble: str = ""
     name: str = "operator"
     prelude: Prelude = field(init=False, repr=False, compare=False)
@@ -101,7 +112,15 @@ class Monoid:
         }
         for attribute, text in texts.items():
             object.__setattr__(self, attribute, text)
+        if self.exact is None:
+            object.__setattr__(self, "exact", self._is_of_integers())
+        check_bool("exact", self.exact)
         object.__setattr__(self, "prelude", self._make_prelude())
+
+    def _is_of_integers(self) -> bool:
+        fields = [self.dtype[name] for name in self.dtype.names or ()] or [self.dtype]
+        are_integers = all(field.kind in "iu" for field in fields)
+        return are_integers and not _FLOATING.search(f"{self.preamble} {self.combine}")
 
     def _make_prelude(self) -> Prelude:
         macros = (
@@ -117,7 +136,15 @@ class Monoid:
     # ---------------------------------------------------------------- ready-made
 
     @classmethod
-    def _commutative(cls, dtype: npt.DTypeLike, name: str, combine: str, identity: str) -> Monoid:
+    def _commutative(
+        cls,
+        dtype: npt.DTypeLike,
+        name: str,
+        combine: str,
+        identity: str,
+        *,
+        exact: bool | None = None,
+    ) -> Monoid:
         dtype = check_dtype("dtype", dtype)
         if len({dtype[field] for field in dtype.names or ()}) > 1:
             raise InvalidArgumentError(
@@ -129,6 +156,7 @@ class Monoid:
             combine=combine,
             identity=identity,
             commutative=True,
+            exact=exact,
             name=f"{element_type(dtype) if dtype.names else dtype} {name}",
         )
 
@@ -147,14 +175,14 @@ class Monoid:
         """Minimum; a NaN counts as absent."""
         scalar = _scalar(dtype)
         combine = "fmin(a, b)" if scalar in ("float", "double") else "min(a, b)"
-        return cls._commutative(dtype, "minimum", combine, _GREATEST[scalar])
+        return cls._commutative(dtype, "minimum", combine, _GREATEST[scalar], exact=True)
 
     @classmethod
     def maximum(cls, dtype: npt.DTypeLike) -> Monoid:
         """Maximum; a NaN counts as absent."""
         scalar = _scalar(dtype)
         combine = "fmax(a, b)" if scalar in ("float", "double") else "max(a, b)"
-        return cls._commutative(dtype, "maximum", combine, _LEAST[scalar])
+        return cls._commutative(dtype, "maximum", combine, _LEAST[scalar], exact=True)
 
     @classmethod
     def bitwise_and(cls, dtype: npt.DTypeLike) -> Monoid:
@@ -187,6 +215,7 @@ class Monoid:
                 combine=f"(uint2)((uint)({pair} >> 32), (uint)({pair}))",
                 identity="(uint2)(UINT_MAX, UINT_MAX)",
                 commutative=True,
+                exact=True,
                 name=f"{key} minimum by key",
             )
         read = "" if scalar.startswith("u") else f"as_{scalar}"
@@ -202,6 +231,7 @@ class Monoid:
             combine=f"({is_less}) ? (b) : (a)",
             identity=f"({vector})({greatest}, {unsigned_greatest})",
             commutative=True,
+            exact=True,
             name=f"{key} minimum by key",
         )
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from clmst.core.arguments import check_bool
 from clmst.core.errors import InvalidArgumentError
+from clmst.primitives.chain import ChainedScan
 from clmst.primitives.checks import check_apart, check_array, check_fits, launcher_for, output_for
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.shares import Strategy, check_strategy, tile_and_lane_groups
@@ -16,7 +17,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
 
-ScanStrategy: TypeAlias = Literal["reduce-then-scan", "scan-then-propagate", "sequential"]
+ScanStrategy: TypeAlias = Literal["auto", "reduce-then-scan", "scan-then-propagate", "sequential"]
 SCAN_STRATEGIES: tuple[ScanStrategy, ...] = get_args(ScanStrategy)
 
 PROPAGATE_SOURCE = "primitives/scan_propagate.cl"
@@ -79,7 +80,7 @@ def exclusive_scan(
     monoid: Monoid | None = None,
     out: DeviceArray | None = None,
     total: DeviceArray | None = None,
-    strategy: ScanStrategy = "reduce-then-scan",
+    strategy: ScanStrategy = "auto",
     launch: Launcher | None = None,
 ) -> DeviceArray:
     """Combine, for each element, all elements before it.
@@ -132,7 +133,7 @@ def inclusive_scan(
     monoid: Monoid | None = None,
     out: DeviceArray | None = None,
     total: DeviceArray | None = None,
-    strategy: ScanStrategy = "reduce-then-scan",
+    strategy: ScanStrategy = "auto",
     launch: Launcher | None = None,
 ) -> DeviceArray:
     """Combine, for each element, all elements up to it; else as :func:`exclusive_scan`.
@@ -231,6 +232,9 @@ def _scan(
         launch = launcher_for(values, launch)
         _scan_then_propagate(launch, values, out, monoid, exclusive=exclusive)
         return out[: values.size]
+    chained = ChainedScan(values=values, monoid=monoid, exclusive=exclusive)
+    if strategy == "auto" and chained.suits(out):
+        return chained.enqueue(launcher_for(values, launch), out, total)
     sweeps = Sweeps.of(values, monoid, exclusive=exclusive, strategy=strategy, launch=launch)
     return sweeps.scan(out, total=total)
 

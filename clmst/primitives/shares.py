@@ -33,11 +33,12 @@ def tile_and_lane_groups(
     strategy: str = "parallel",
     *,
     bytes_per_item: int | None = None,
+    work_group: int | None = None,
 ) -> tuple[int, int]:
     """Return the elements of a lane group's tile, and the lane groups of a work-group."""
     tuning, capabilities = device.policy, device.capabilities
     bytes_per_item = bytes_per_item or tuning.bytes_per_item
-    work_group = 1 if strategy == "sequential" else tuning.work_group_size
+    work_group = 1 if strategy == "sequential" else work_group or tuning.work_group_size
     lanes = work_group if capabilities.lanes == "local" else capabilities.lane_width
     lane_group = 1 if work_group == 1 else lanes
     chunk_items = max(_CHUNK_BYTES // element_bytes, 1)

@@ -35,6 +35,11 @@ class Policy:
         Work-groups that reduce-then-scan divides an array among: as many as are resident.
     bytes_per_item : int
         Bytes that a work-item loads from each tile of its share; a multiple of 16.
+    chain_work_group_size : int
+        Work-items of a work-group that has one tile of a scan in one pass. 1: nothing is scanned in
+        one pass, as always where `work_group_size` is 1.
+    chain_bytes_per_item : int
+        Bytes of that tile that a work-item loads; a multiple of 16.
     compact_shares_per_compute_unit : int
         Work-groups that a selection divides an array among.
     compact_bytes_per_item : int
@@ -109,6 +114,8 @@ class Policy:
     hub_row: int
     shares_per_compute_unit: int
     bytes_per_item: int
+    chain_work_group_size: int
+    chain_bytes_per_item: int
     compact_shares_per_compute_unit: int
     compact_bytes_per_item: int
     radix_bits: int
@@ -151,6 +158,8 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         hub_row=128,
         shares_per_compute_unit=32,
         bytes_per_item=64,
+        chain_work_group_size=512,
+        chain_bytes_per_item=64,
         compact_shares_per_compute_unit=32,
         compact_bytes_per_item=32,
         radix_bits=8,
@@ -192,6 +201,8 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         hub_row=128,
         shares_per_compute_unit=4,
         bytes_per_item=64,
+        chain_work_group_size=1,
+        chain_bytes_per_item=64,
         compact_shares_per_compute_unit=4,
         compact_bytes_per_item=64,
         radix_bits=8,

@@ -227,6 +227,14 @@ _DECLARED = (
         tries=_doubling(16, 128), algorithms=_PRIMITIVES, shape="groups",
     ),
     TuningParameter(
+        name="chain_work_group_size", unit="work-items", least=1, most=1024, multiple_of=32,
+        tries=(1, *_doubling(64, 1024)), algorithms=_PRIMITIVES, shape="groups",
+    ),
+    TuningParameter(
+        name="chain_bytes_per_item", unit="bytes", least=16, most=128, multiple_of=16,
+        tries=_doubling(16, 128), algorithms=_PRIMITIVES, shape="groups",
+    ),
+    TuningParameter(
         name="radix_bits", unit="bits", least=1, most=8, tries=(4, 5, 6, 7, 8),
         algorithms=_PRIMITIVES,
     ),

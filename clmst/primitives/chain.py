@@ -1,0 +1,152 @@
+"""Chains of tiles: scans in one pass, by look-back; host side of ``cl/device/tile_state.cl``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from clmst.primitives.monoid import Monoid
+from clmst.primitives.shares import Shares, tile_and_lane_groups
+from clmst.primitives.sweeps import Segments
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.capabilities import Capabilities
+from clmst.runtime.device import Device
+from clmst.runtime.handles import Memory
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.policy import Policy
+
+SOURCE = "primitives/scan_chain.cl"
+
+# LOOK_WORDS of cl/device/tile_state.cl: what precedes the states, and what they are rounded up to.
+_LOOK_WORDS = 8
+# A state has 16 bits of an element in each word, and LOOK_WORDS words at most.
+_MOST_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hunger:
+    """How tests keep work-groups from publishing: macros of ``cl/device/tile_state.cl``.
+
+    Attributes
+    ----------
+    starved : int
+        Work-groups publish nothing of tiles whose numbers are multiples of this. 0: of none.
+    patience : int
+        Looks for a state before its tile's total is computed in its place.
+    """
+
+    starved: int = 0
+    patience: int = 64
+
+    @property
+    def defines(self) -> dict[str, int]:
+        """The macros."""
+        return {"STARVED": self.starved, "LOOK_PATIENCE": self.patience}
+
+
+SATED = Hunger()
+"""No tile is starved: for all but tests."""
+
+
+def chain_work_group(capabilities: Capabilities, tuning: Policy) -> int:
+    """Return the work-items of a work-group that has one tile; 1: the device has no chains."""
+    if tuning.work_group_size == 1:
+        return 1
+    return min(tuning.chain_work_group_size, capabilities.max_work_group_size)
+
+
+def can_chain(device: Device) -> bool:
+    """Return whether a device scans in one pass."""
+    return chain_work_group(device.capabilities, device.policy) > 1
+
+
+def cleared_states(launch: Launcher, n_tiles: int, words: int) -> Memory:
+    """Return the states of so many tiles, each of so many words, before a launch."""
+    count = _LOOK_WORDS * (1 + -(-n_tiles * words // _LOOK_WORDS))
+    states = launch.device.allocate(4 * count)
+    launch.fill(states, 0, count)
+    return states
+
+
+def scan_defines(
+    capabilities: Capabilities, tuning: Policy, *, segments: Segments, exclusive: bool
+) -> dict[str, int | bool]:
+    """Return the macros of ``scan_chain.cl`` beside the operator's and those of hunger."""
+    whole = tuning.chain_bytes_per_item
+    return {
+        "SEGMENTS": segments,
+        "EXCLUSIVE": exclusive,
+        "BYTES_PER_ITEM": whole if segments == Segments.NONE else max(whole // 2, 16),
+        "WG_SIZE": chain_work_group(capabilities, tuning),
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainedScan:
+    """A scan in one pass, of arguments that are checked.
+
+    Attributes
+    ----------
+    values : DeviceArray
+    flags : DeviceArray or None
+    monoid : Monoid
+    segments : Segments
+    exclusive : bool
+    hunger : Hunger
+    """
+
+    values: DeviceArray
+    flags: DeviceArray | None = None
+    monoid: Monoid
+    segments: Segments = Segments.NONE
+    exclusive: bool
+    hunger: Hunger = SATED
+
+    def suits(self, out: DeviceArray) -> bool:
+        """Return whether the results are right in one pass, and bit for bit the same each time."""
+        return (
+            can_chain(self.values.device)
+            and bool(self.monoid.exact)
+            and self.values.dtype.itemsize <= _MOST_BYTES
+            and not out.is_at(self.values)
+            and not Shares.divide(
+                self.values.device, self.values.size, self.values.dtype.itemsize
+            ).alone
+        )
+
+    def enqueue(
+        self, launch: Launcher, out: DeviceArray, total: DeviceArray | None = None
+    ) -> DeviceArray:
+        """Enqueue the launch; return the written part of `out`."""
+        values, device = self.values, self.values.device
+        defines = scan_defines(
+            device.capabilities, device.policy, segments=self.segments, exclusive=self.exclusive
+        )
+        program = device.program(
+            SOURCE, self.monoid.prelude, **defines, **self.hunger.defines
+        )
+        tile = self.tile
+        n_tiles = -(-values.size // tile)
+        states = cleared_states(launch, n_tiles, values.dtype.itemsize // 2)
+        launch(
+            program, "scan_chain_tiles", n_tiles, values.memory,
+            None if self.flags is None else self.flags.memory, states, out.memory,
+            None if total is None else total.memory, np.uint32(values.size),
+        )  # fmt: skip
+        return out[: values.size]
+
+    @property
+    def tile(self) -> int:
+        """Elements of a work-group's tile."""
+        device = self.values.device
+        defines = scan_defines(
+            device.capabilities, device.policy, segments=self.segments, exclusive=self.exclusive
+        )
+        tile, lane_groups = tile_and_lane_groups(
+            device,
+            self.values.dtype.itemsize,
+            bytes_per_item=int(defines["BYTES_PER_ITEM"]),
+            work_group=int(defines["WG_SIZE"]),
+        )
+        return tile * lane_groups
