@@ -56,9 +56,10 @@ def chain_work_group(capabilities: Capabilities, tuning: Policy) -> int:
     return min(tuning.chain_work_group_size, capabilities.max_work_group_size)
 
 
-def can_chain(device: Device) -> bool:
-    """Return whether a device scans in one pass."""
-    return chain_work_group(device.capabilities, device.policy) > 1
+def chains_by_itself(device: Device) -> bool:
+    """Return whether a device takes one pass without being told: it needs lanes that look back."""
+    has_lanes = device.capabilities.lanes != "local"
+    return has_lanes and chain_work_group(device.capabilities, device.policy) > 1
 
 
 def cleared_states(launch: Launcher, n_tiles: int, words: int) -> Memory:
@@ -106,7 +107,7 @@ class ChainedScan:
     def suits(self, out: DeviceArray) -> bool:
         """Return whether the results are right in one pass, and bit for bit the same each time."""
         return (
-            can_chain(self.values.device)
+            chains_by_itself(self.values.device)
             and bool(self.monoid.exact)
             and self.values.dtype.itemsize <= _MOST_BYTES
             and not out.is_at(self.values)

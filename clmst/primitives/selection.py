@@ -9,17 +9,28 @@ import numpy as np
 
 from clmst.core.arguments import check_integer
 from clmst.core.errors import InvalidArgumentError
+from clmst.primitives.chain import (
+    SATED,
+    Hunger,
+    chain_work_group,
+    chains_by_itself,
+    cleared_states,
+)
 from clmst.primitives.checks import check_apart, check_array, check_length, launcher_for, output_for
 from clmst.primitives.element import check_supported
 from clmst.primitives.predicate import Predicate
 from clmst.primitives.record import WORD_BYTES, record_words
 from clmst.primitives.shares import Shares, check_strategy, shape_defines
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device import Device
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.policy import Policy
+from clmst.runtime.program import Program
 
 SOURCE = "primitives/compact.cl"
+CHAIN_SOURCE = "primitives/compact_chain.cl"
 
 # ROWS of cl/primitives/compact_masks.cl, and the most lanes of a lane group there.
 _ROWS, _MOST_LANES = 16, 32
@@ -71,6 +82,17 @@ def selection_defines(
         "VALUE_WORDS": value_words,
         "BYTES_PER_ITEM": bytes_per_item,
     }
+
+
+def chain_defines(keep: Keep, capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
+    """Return the macros of ``compact_chain.cl`` beside those of all selections and of hunger.
+
+    Flags are loaded in pieces of 16 bytes.
+    """
+    work_group, loaded = chain_work_group(capabilities, tuning), tuning.chain_bytes_per_item
+    if keep == Keep.FLAGGED:
+        return {"WG_SIZE": work_group, "SECTION_TILES": loaded // 16}
+    return {"WG_SIZE": work_group, "BYTES_PER_ITEM": loaded}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,19 +177,11 @@ class Selection:
     def launch(self, launch: Launcher, strategy: str = "parallel") -> None:
         """Enqueue the launches of a known strategy, in a queue of the arrays' context."""
         device = self.source.device
-        program = device.program(
-            SOURCE,
-            None if self.predicate is None else self.predicate.prelude,
-            **selection_defines(
-                self.keep,
-                self.write,
-                record_words=self.out.dtype.itemsize // WORD_BYTES,
-                value_words=0 if self.values is None else self.values.dtype.itemsize // WORD_BYTES,
-                bytes_per_item=device.policy.compact_bytes_per_item,
-            ),
-            **shape_defines(strategy),
-        )
         shares = divide(device, self.source.size, strategy)
+        if not shares.alone and self.write != Write.ALL and chains_by_itself(device):
+            self.launch_chain(launch)
+            return
+        program = self._program(SOURCE, shape_defines(strategy))
         groups, extent = shares.groups, (np.uint32(self.source.size), np.uint64(shares.share))
         read = _memory(self.records), _memory(self.flags)
         values, written = _memory(self.values), (self.out.memory, _memory(self.values_out))
@@ -191,6 +205,51 @@ class Selection:
         launch(
             program, "compact_write_ranges", groups, *read, values, counts, *written, *extent, bound
         )
+
+    def launch_chain(self, launch: Launcher, hunger: Hunger = SATED) -> None:
+        """Enqueue the launch of one pass; not for Write.ALL, and only where there are records."""
+        device = self.source.device
+        defines = chain_defines(self.keep, device.capabilities, device.policy)
+        program = self._program(CHAIN_SOURCE, {**defines, **hunger.defines})
+        n_tiles = -(-self.source.size // self.chain_tile)
+        launch(
+            program, "compact_chain_select", n_tiles, _memory(self.records), _memory(self.flags),
+            _memory(self.values), cleared_states(launch, n_tiles, 2), self.out.memory,
+            _memory(self.values_out), self.count.memory, np.uint32(self.source.size),
+            np.uint32(self.bound),
+        )  # fmt: skip
+
+    @property
+    def chain_tile(self) -> int:
+        """Records of a work-group's tile in one pass."""
+        capabilities, tuning = self.source.device.capabilities, self.source.device.policy
+        defines = chain_defines(self.keep, capabilities, tuning)
+        lane_group = min(capabilities.lane_width, _MOST_LANES)
+        if self.keep == Keep.FLAGGED:
+            rows = _ROWS * defines["SECTION_TILES"]
+        else:  # BATCH of cl/primitives/compact_masks.cl
+            fit = defines["BYTES_PER_ITEM"] // (WORD_BYTES * sum(self._words))
+            rows = 1 << min(max(fit, 1).bit_length() - 1, _ROWS.bit_length() - 1)
+        return defines["WG_SIZE"] // lane_group * lane_group * rows
+
+    @property
+    def _words(self) -> tuple[int, int]:
+        """Words of an output and of a value."""
+        value_bytes = 0 if self.values is None else self.values.dtype.itemsize
+        return self.out.dtype.itemsize // WORD_BYTES, value_bytes // WORD_BYTES
+
+    def _program(self, source: str, more: dict[str, int]) -> Program:
+        """Return the program of a source, with more macros than those of all selections."""
+        record_words, value_words = self._words
+        common = selection_defines(
+            self.keep,
+            self.write,
+            record_words=record_words,
+            value_words=value_words,
+            bytes_per_item=self.source.device.policy.compact_bytes_per_item,
+        )
+        prelude = None if self.predicate is None else self.predicate.prelude
+        return self.source.device.program(source, prelude, **{**common, **more})
 
 
 def positions_of(

@@ -1,0 +1,139 @@
+// Selection in one pass: flags or records are read once. Beside compact.cl, which also partitions:
+// there the records that are not kept follow those that are, so their number must be known first.
+//
+// Source: Merrill, Garland 2016; Smith, Levien, Owens 2025; look_back.cl says how.
+//
+// Work-groups take tiles in the order in which they start. In a tile every lane group has a section,
+// the rows of compact_rows.cl.
+#include "device/look_back.cl"
+#include "primitives/compact_rule.cl"
+#include "primitives/compact_rows.cl"
+
+#define LANE_GROUPS (WG_SIZE / LANE_GROUP)
+
+// Tiles of compact_masks.cl in a section, KEEP_FLAGGED only: their flags are loaded together. 1 to 8.
+#ifndef SECTION_TILES
+#define SECTION_TILES 4
+#endif
+
+#if KEEP == KEEP_FLAGGED
+#define SECTION (SECTION_TILES * TILE)
+#else
+#define SECTION FULL_BATCH
+#endif
+#define CHAIN_TILE ((size_t)LANE_GROUPS * SECTION)
+
+// The number of records that a tile keeps.
+//
+// Scope    all lookers; result in each of them.
+static inline uint lookers_count(const selection_t *of, uint tile, uint n) {
+  const size_t begin = tile * CHAIN_TILE, end = min(begin + CHAIN_TILE, (size_t)n);
+  uint count = 0;
+  for (size_t i = begin + get_local_id(0); i < end; i += LOOKERS) {
+#if KEEP == KEEP_FLAGGED
+    count += of->flags[i] != 0;
+#else
+    record_chunk_t record[RECORD_CHUNKS], previous[RECORD_CHUNKS];
+    record_load(of->records, i, record);
+    record_load(of->records, i - (i > 0), previous);
+    count += (KEEP == KEEP_HEADS && i == 0) || rule_keeps(record, previous);
+#endif
+  }
+  return lookers_combine(count);
+}
+
+// The number of records that all tiles before `tile` keep.
+//
+// In-out   states.
+// Scope    all lookers; result in each of them.
+static inline uint lookers_prefix(const selection_t *of, volatile global uint *states, uint tile,
+                                  uint n) {
+  look_t at = {0, tile, tile == 0};
+  while (!lookers_find(states, &at)) {
+    const uint count = lookers_count(of, at.next - 1, n);
+    lookers_take(states, &at, count, false);
+  }
+  return at.after;
+}
+
+// The number of records that all tiles before `tile` keep, `own` being what it keeps itself.
+//
+// In-out   states.
+// Out      count[1]: the number of all, from the last tile.
+// Temp     *before: one word of local memory.
+// Scope    the whole work-group; result in each work-item. Ends with a barrier.
+static inline uint wg_kept_before(const selection_t *of, volatile global uint *states, uint tile,
+                                  uint own, uint n, global uint *count, local uint *before) {
+  if (get_local_id(0) < LOOKERS) {
+    const bool speaks = get_local_id(0) == 0 && !state_is_starved(tile);
+    if (speaks) look_publish(states, tile, tile == 0 ? STATE_PREFIX : STATE_TOTAL, own);
+    const uint kept = lookers_prefix(of, states, tile, n);
+    if (speaks && tile > 0) look_publish(states, tile, STATE_PREFIX, kept + own);
+    if (get_local_id(0) == 0) {
+      *before = kept;
+      if ((tile + 1) * CHAIN_TILE >= n) *count = kept + own;
+    }
+  }
+  wg_barrier_local();
+  return *before;
+}
+
+// Select from each tile.
+//
+// In       records[n]: unless WRITE_POSITIONS; flags[n]: KEEP_FLAGGED only; values[n]: VALUE_WORDS >
+//          0 only; bound: capacity of `out`.
+// In-out   states[LOOK_WORDS + 2 * number of tiles]: all 0 before.
+// Out      out[bound], values_out[bound]: not the arrays that are read; count[1].
+// Launch   one work-group a tile; n > 0.
+// Needs    n < 2**32; not for WRITE_ALL.
+// Ensures  out, values_out, count: as compact_select_one_group.
+LANES_ATTRIBUTE
+kernel void compact_chain_select(const global record_chunk_t *records, const global uchar *flags,
+                                 const global value_chunk_t *values, volatile global uint *states,
+                                 global record_chunk_t *out, global value_chunk_t *values_out,
+                                 global uint *count, uint n, uint bound) {
+  local uint scratch[WG_SIZE], taken, before_tile;
+  const selection_t of = {records, flags, values, out, values_out, bound};
+  if (get_local_id(0) == 0) taken = wi_take_tile(states);
+  wg_barrier_local();
+  const uint tile = taken, group = get_local_id(0) / LANE_GROUP;
+  const size_t begin = min(tile * CHAIN_TILE + group * SECTION, (size_t)n);
+  const size_t end = min(begin + SECTION, (size_t)n);
+  uint own = 0, all;
+#if KEEP == KEEP_FLAGGED
+  const size_t mine = begin + 16 * lane_group_lane();
+  uint bits[SECTION_TILES];
+#pragma unroll
+  for (uint r = 0; r < SECTION_TILES; ++r) bits[r] = flags_pack(flags_load(flags, mine + r * TILE, end));
+#pragma unroll
+  for (uint r = 0; r < SECTION_TILES; ++r) own += popcount(bits[r]);
+#else
+  lane_batch_t batch;
+  const uint filled = batch_filled(begin, end);
+  uint bits;
+#if LANES_IMPL == LANES_PTX
+  if (filled == FULL_BATCH) bits = batch_look(&of, begin, FULL_BATCH, &batch);  // see batch_select
+  else
+#endif
+    bits = batch_look(&of, begin, filled, &batch);
+  own = popcount(bits);
+#endif
+  const uint before = wg_exclusive_sum_u32(own, &all, scratch);
+  if (lane_group_lane() == 0) scratch[group] = before;
+  uint at = wg_kept_before(&of, states, tile, all, n, count, &before_tile) + scratch[group];
+#if KEEP == KEEP_FLAGGED
+#pragma unroll
+  for (uint r = 0; r < SECTION_TILES; ++r) {
+    const uint published = flags_publish(bits[r], scratch);
+    for (uint row = 0; row < ROWS; row += BATCH) {
+      const size_t first = begin + r * TILE + row * LANE_GROUP;
+      at = batch_select(&of, first, batch_filled(first, end), row, published, at, 0, scratch);
+    }
+  }
+#else
+  uint masks[BATCH];
+  ballot_masks(bits, masks, scratch);
+  batch_load(&of, begin, filled, masks, &batch);
+  batch_write(&of, begin, filled, at, 0, masks, &batch);
+#endif
+}
