@@ -144,6 +144,7 @@ static inline uint lookers_look(volatile global uint *states, uint next, LOOK_T 
 static inline bool lookers_find(volatile global uint *states, look_t *at) {
   LOOK_T sum;
   uint looks = 0;
+#pragma unroll 1
   while (!at->is_whole && looks < LOOK_PATIENCE) {
     const uint stop = lookers_look(states, at->next, &sum);
     at->after = LOOK_COMBINE(sum, at->after);

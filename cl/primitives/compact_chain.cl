@@ -29,6 +29,7 @@
 static inline uint lookers_count(const selection_t *of, uint tile, uint n) {
   const size_t begin = tile * CHAIN_TILE, end = min(begin + CHAIN_TILE, (size_t)n);
   uint count = 0;
+#pragma unroll 1
   for (size_t i = begin + get_local_id(0); i < end; i += LOOKERS) {
 #if KEEP == KEEP_FLAGGED
     count += of->flags[i] != 0;
@@ -49,6 +50,7 @@ static inline uint lookers_count(const selection_t *of, uint tile, uint n) {
 static inline uint lookers_prefix(const selection_t *of, volatile global uint *states, uint tile,
                                   uint n) {
   look_t at = {0, tile, tile == 0};
+#pragma unroll 1
   while (!lookers_find(states, &at)) {
     const uint count = lookers_count(of, at.next - 1, n);
     lookers_take(states, &at, count, false);
@@ -104,7 +106,8 @@ kernel void compact_chain_select(const global record_chunk_t *records, const glo
   const size_t mine = begin + 16 * lane_group_lane();
   uint bits[SECTION_TILES];
 #pragma unroll
-  for (uint r = 0; r < SECTION_TILES; ++r) bits[r] = flags_pack(flags_load(flags, mine + r * TILE, end));
+  for (uint r = 0; r < SECTION_TILES; ++r)
+    bits[r] = flags_pack(flags_load(flags, mine + r * TILE, end));
 #pragma unroll
   for (uint r = 0; r < SECTION_TILES; ++r) own += popcount(bits[r]);
 #else

@@ -33,22 +33,26 @@ static inline void lane_group_scan_chunks(const tile_t *own, partial_t *before, 
   }
 }
 
-// The total of in[begin, end).
+// The total of in[begin, end). An element a time of each looker: it is seldom called, and must not
+// take registers.
 //
 // Scope    all lookers; *total is the same in each of them.
 static inline void lookers_reduce(const global T *in, const global uchar *flags, size_t begin,
                                   size_t end, partial_t *total) {
-#if LANES_IMPL == LANES_LOCAL
   partial_clear(total);
-  for (size_t i = begin; i < end; ++i) {
-    bool head;
-    const T item = range_element(in, flags, i, &head);
-    const partial_t one = {item, head};
-    partial_append(total, one);
-  }
+#pragma unroll 1
+  for (size_t i = begin; i < end; i += LOOKERS) {
+    partial_t own, all;
+    partial_clear(&own);
+    const size_t mine = i + get_local_id(0);
+    if (mine < end) own.sum = range_element(in, flags, mine, &own.head);
+#if LANES_IMPL == LANES_LOCAL
+    all = own;
 #else
-  range_reduce(in, flags, begin, end, total, 0, 0);
+    lane_group_scan(&own, &all, 0, 0);
 #endif
+    partial_append(total, all);
+  }
 }
 
 // The combination of all tiles before `tile`, since the last head.
@@ -58,6 +62,7 @@ static inline void lookers_reduce(const global T *in, const global uchar *flags,
 static inline T lookers_prefix(const global T *in, const global uchar *flags, uint n,
                                volatile global uint *states, uint tile) {
   look_t at = {IDENTITY, tile, tile == 0};
+#pragma unroll 1
   while (!lookers_find(states, &at)) {
     const size_t begin = (at.next - 1) * CHAIN_TILE;
     partial_t total;

@@ -19,7 +19,7 @@ from clmst.runtime.policy import Policy
 SOURCE = "primitives/scan_chain.cl"
 
 # LOOK_WORDS of cl/device/tile_state.cl: what precedes the states, and what they are rounded up to.
-_LOOK_WORDS = 8
+LOOK_WORDS = 8
 # A state has 16 bits of an element in each word, and LOOK_WORDS words at most.
 _MOST_BYTES = 16
 
@@ -64,7 +64,7 @@ def chains_by_itself(device: Device) -> bool:
 
 def cleared_states(launch: Launcher, n_tiles: int, words: int) -> Memory:
     """Return the states of so many tiles, each of so many words, before a launch."""
-    count = _LOOK_WORDS * (1 + -(-n_tiles * words // _LOOK_WORDS))
+    count = LOOK_WORDS * (1 + -(-n_tiles * words // LOOK_WORDS))
     states = launch.device.allocate(4 * count)
     launch.fill(states, 0, count)
     return states

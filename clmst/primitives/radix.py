@@ -14,6 +14,8 @@ import numpy as np
 
 from clmst.core.arguments import check_integer
 from clmst.core.errors import InvalidArgumentError
+from clmst.primitives import radix_chain
+from clmst.primitives.chain import SATED, Hunger
 from clmst.primitives.checks import (
     check_apart,
     check_array,
@@ -246,37 +248,62 @@ def _move(source: DeviceArray, out: DeviceArray | None) -> Move:
 
 
 def order(
-    key: Key, records: Move, values: Move | None, strategy: str, launch: Launcher | None
+    key: Key,
+    records: Move,
+    values: Move | None,
+    strategy: str,
+    launch: Launcher | None,
+    *,
+    hunger: Hunger | None = None,
 ) -> None:
-    """Enqueue the launches that bring records and their values into the order of the key."""
+    """Enqueue the launches that bring records and their values into the order of the key.
+
+    With `hunger`, tests have it done in one sweep a digit.
+    """
     length, device = records.source.size, records.source.device
     launch = launcher_for(records.source, launch)
     if length == 0:
         return
     value_words = values.words if values else 0
-    words = max(records.words, value_words)
-    shape = Shape.choose(device.capabilities, device.policy, words, strategy)
-    program = device.program(SOURCE, **shape.defines(key, records.words, value_words))
+    shape = Shape.choose(
+        device.capabilities, device.policy, max(records.words, value_words), strategy
+    )
+    n_digits = len(key.digits(shape.radix_bits))
+    defines = shape.defines(key, records.words, value_words)
+    steps = _steps(launch, defines, records, n_digits)
+    values_steps = _steps(launch, defines, values, n_digits)
+    moves = [(*step, *other) for step, other in zip(steps, values_steps, strict=True)]
+    if hunger is not None or radix_chain.suits(shape, device, length):
+        words = records.words, value_words
+        radix_chain.enqueue(launch, shape, key, length, moves, words, hunger or SATED)
+    else:
+        _enqueue_passes(launch, shape, key, length, moves, device.program(SOURCE, **defines))
+
+
+def _enqueue_passes(
+    launch: Launcher,
+    shape: Shape,
+    key: Key,
+    length: int,
+    moves: list[tuple[Any, ...]],
+    program: Program,
+) -> None:
+    """Enqueue passes by reduce-then-scan; `moves` are those of each pass."""
     groups, share = shape.divide(length)
     radix = 1 << shape.radix_bits
     needs_no_counts = groups == 1 and (shape.is_serial or length <= shape.tile)
-    counts = None if needs_no_counts else device.allocate(WORD_BYTES * radix * (groups + 1))
+    counts = None if needs_no_counts else launch.device.allocate(WORD_BYTES * radix * (groups + 1))
     extent = np.uint32(length), np.uint64(share)
-    digits = key.digits(shape.radix_bits)
-    steps = _steps(launch, program, records, len(digits))
-    values_steps = _steps(launch, program, values, len(digits))
-    for (shift, bits), step, values_step in zip(digits, steps, values_steps, strict=True):
+    for (shift, bits), move in zip(key.digits(shape.radix_bits), moves, strict=True):
         digit = np.uint32(shift), np.uint32((1 << bits) - 1)
         if counts is not None:
-            launch(program, "split_count_digits", groups, step[0], counts, *extent, *digit)
+            launch(program, "split_count_digits", groups, move[0], counts, *extent, *digit)
             launch(program, "split_scan_counts", radix, counts, np.uint32(groups))
-        launch(
-            program, "split_scatter", groups, *step, *values_step, counts, *extent, *digit
-        )  # fmt: skip
+        launch(program, "split_scatter", groups, *move, counts, *extent, *digit)
 
 
 def _steps(
-    launch: Launcher, program: Program, move: Move | None, n_passes: int
+    launch: Launcher, defines: dict[str, int | bool], move: Move | None, n_passes: int
 ) -> list[tuple[Any, Any]]:
     """Return what each pass reads and writes: it alternates between the target and a spare array.
 
@@ -290,7 +317,7 @@ def _steps(
         return [(source, target)]
     spare = launch.device.allocate(move.source.nbytes)
     if is_copied:
-        n_words = move.source.size * move.words
+        n_words, program = move.source.size * move.words, launch.device.program(SOURCE, **defines)
         groups = launch.groups_for(-(-n_words // program.grid_tile))
         launch(program, "split_copy", groups, source, spare, np.uint64(n_words))
         source = spare

@@ -1,0 +1,194 @@
+// Radix sort with one sweep a digit: the digits of all records are counted once, for all passes
+// together; then each pass reads every record once and writes it once.
+//
+// Source: Adinets, Merrill 2022 (Onesweep); Smith, Levien, Owens 2025. tile_state.cl says how
+// work-groups pass counts on; here each digit has a state of its own, of one word.
+//
+// states of a pass: LOOK_WORDS words, the first the number of tiles taken; then rows of RADIX words.
+// Row 0 has, as prefixes, where each digit's records begin in the sorted array. Row t + 1 is of tile
+// t. Example with 3 tiles and digits of 1 bit:
+//
+//     digits           1 0 1 | 0 0 1 | 1 1 0
+//     row 0            prefix 0, prefix 4          split_chain_start: 4 records have digit 0
+//     row 1            total 1, total 2    -> prefix 1, prefix 6
+//     row 2            total 2, total 1    -> prefix 3, prefix 7
+#include "device/tile_state.cl"
+#include "primitives/split_range.cl"
+
+// Digits that are counted in one launch, and histograms of each that neighbouring work-items fill in
+// turn.
+#define CHAIN_DIGITS 4
+#define CHAIN_COPIES (RADIX > 32 ? 4 : 16)
+// Rows that a work-item looks at together.
+#ifndef LOOK_ROWS
+#define LOOK_ROWS 8
+#endif
+
+#if WG_SIZE > 1
+
+// The lowest bit of digit k of a key of n_digits digits, as even as they can be.
+static inline uint digit_begin(uint k, uint start_bit, uint key_bits, uint n_digits) {
+  return start_bit + key_bits * k / n_digits;
+}
+
+// The number of records of a tile with a digit.
+static inline uint tile_digit_count(const global uint *in, uint tile, uint n, uint digit, uint shift,
+                                    uint mask) {
+  const size_t begin = (size_t)tile * TILE, end = min(begin + TILE, (size_t)n);
+  uint count = 0;
+#pragma unroll 1
+  for (size_t i = begin; i < end; ++i) count += record_digit_at(in, i, shift, mask) == digit;
+  return count;
+}
+
+// Where the records of a tile with a digit begin in the sorted array. rows: the states from row 0 on.
+static inline uint wi_look_back(const global uint *in, volatile global uint *rows, uint tile,
+                                uint n, uint digit, uint shift, uint mask) {
+  uint row = tile, sum = 0, looks = 0;  // rows after `row` are in `sum`
+  bool is_whole = false;
+  while (!is_whole) {
+    uint seen[LOOK_ROWS];
+    bool goes_on = true;
+#pragma unroll
+    for (uint k = 0; k < LOOK_ROWS; ++k)
+      seen[k] = state_look(rows + (size_t)(row - min(k, row)) * RADIX + digit);
+    const uint from = row;
+#pragma unroll
+    for (uint k = 0; k < LOOK_ROWS; ++k) {
+      const uint kind = seen[k] & STATE_BITS;
+      if (goes_on && kind != STATE_NONE) sum += seen[k] & STATE_VALUE;
+      is_whole |= goes_on && kind == STATE_PREFIX;
+      goes_on = goes_on && kind == STATE_TOTAL;
+      row -= goes_on;
+    }
+    looks = row == from ? looks + 1 : 0;
+    if (!is_whole && looks == LOOK_PATIENCE) {  // row 0 is there, so this one is a tile's
+      const uint count = tile_digit_count(in, row - 1, n, digit, shift, mask);
+      state_publish(rows + (size_t)row * RADIX + digit, STATE_TOTAL, count);
+      looks = 0;
+    }
+  }
+  return sum;
+}
+
+// Count the digits `first_digit` to `first_digit` + CHAIN_DIGITS - 1 of all records.
+//
+// In       in[n]: records; the key: `key_bits` bits from `start_bit` on, in n_digits digits.
+// In-out   states: n_digits times `stride` words, for each digit the states of its pass, all 0
+//          before. Row 0 gets the counts.
+// Launch   any.
+// Needs    n < 2**30.
+// Ensures  row 0 of each of these digits = the number of records with each value of it.
+kernel void split_chain_count(const global uint *in, volatile global uint *states, uint n,
+                              ulong stride, uint start_bit, uint key_bits, uint n_digits,
+                              uint first_digit) {
+  local uint parts[CHAIN_DIGITS * RADIX * CHAIN_COPIES];
+  const uint me = get_local_id(0), last = min(n_digits - first_digit, (uint)CHAIN_DIGITS);
+  for (uint i = me; i < CHAIN_DIGITS * RADIX * CHAIN_COPIES; i += WG_SIZE) parts[i] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (size_t tile = get_group_id(0) * (size_t)TILE; tile < n; tile += get_num_groups(0) * TILE) {
+    for (uint k = 0; k < last; ++k) {
+      const uint shift = digit_begin(first_digit + k, start_bit, key_bits, n_digits);
+      const uint end = digit_begin(first_digit + k + 1, start_bit, key_bits, n_digits);
+      const uint mask = (1u << (end - shift)) - 1;
+      local uint *own = parts + k * RADIX * CHAIN_COPIES + me % CHAIN_COPIES;
+      const uint left = tile_left((uint)min(n - tile, (size_t)TILE), me);
+      const global uint *from = in + (tile + me) * RECORD_WORDS;
+      for (uint j = 0; j < TILE_ITEMS; ++j)
+        if (j * WG_SIZE < left)
+          atomic_inc(own + record_digit_at(from, j * WG_SIZE, shift, mask) * CHAIN_COPIES);
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint i = me; i < last * RADIX; i += WG_SIZE) {
+    uint count = 0;
+    for (uint c = 0; c < CHAIN_COPIES; ++c) count += parts[i * CHAIN_COPIES + (c + i) % CHAIN_COPIES];
+    if (count > 0)
+      atomic_add(states + (first_digit + i / RADIX) * stride + LOOK_WORDS + i % RADIX, count);
+  }
+}
+
+// Find out where the records of each digit begin.
+//
+// In-out   states: as of split_chain_count; row 0: counts before, prefixes after.
+// Launch   one work-group a digit.
+// Needs    split_chain_count of all digits.
+// Ensures  row 0 of each pass = the number of records with lower digits, as prefixes.
+LANES_ATTRIBUTE
+kernel void split_chain_start(volatile global uint *states, ulong stride) {
+  local uint scratch[WG_SIZE];
+  volatile global uint *row = states + get_group_id(0) * stride + LOOK_WORDS;
+  const uint first = get_local_id(0) * DIGITS_EACH;
+  uint own = 0, all;
+  for (uint d = first; d < min(first + DIGITS_EACH, (uint)RADIX); ++d) own += row[d];
+  uint before = wg_exclusive_sum_u32(own, &all, scratch);
+  for (uint d = first; d < min(first + DIGITS_EACH, (uint)RADIX); ++d) {
+    const uint count = row[d];
+    row[d] = STATE_PREFIX | before;
+    before += count;
+  }
+}
+
+// Write every record of a tile, and its value, to its index in the sorted array.
+//
+// In       in[n]; values[n]: VALUE_WORDS > 0 only; shift, mask: as of split_count_digits.
+// In-out   states: of this pass, [LOOK_WORDS + RADIX * (1 + number of tiles)].
+// Out      out[n], values_out[n]: not the arrays that are read.
+// Launch   one work-group a tile.
+// Needs    split_chain_start; n < 2**30.
+// Ensures  out: `in` sorted by the digit, equal digits in their order in `in`.
+LANES_ATTRIBUTE
+kernel void split_chain_scatter(const global uint *in, global uint *out, const global uint *values,
+                                global uint *values_out, volatile global uint *states, uint n,
+                                ulong offset, uint shift, uint mask) {
+  local uint next_index[RADIX], ranking[RANK_WORDS], scratch[WG_SIZE], sorted[TILE * MOST_WORDS];
+  const uint me = get_local_id(0);
+  states += offset;
+  if (me == 0) scratch[0] = atomic_inc(states);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const uint tile = scratch[0];
+  volatile global uint *rows = states + LOOK_WORDS;
+  const size_t begin = (size_t)tile * TILE;
+  const uint valid = (uint)min(n - begin, (size_t)TILE);
+  uint records[TILE_ITEMS * RECORD_WORDS], ranks[TILE_ITEMS], to[TILE_ITEMS];
+  uint starts[DIGITS_EACH], counts[DIGITS_EACH];
+  tile_load(me, in + begin * RECORD_WORDS, RECORD_WORDS, valid, records);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  wg_rank_records(me, records, valid, shift, mask, ranks, ranking, scratch);
+#pragma unroll
+  for (uint k = 0; k < DIGITS_EACH; ++k) {
+    const uint d = me + k * WG_SIZE;
+    if (d < RADIX) {
+      starts[k] = rank_start(ranking, d);
+      counts[k] = rank_start(ranking, d + 1) - starts[k];
+      if (d == RADIX - 1) counts[k] -= TILE - valid;  // the missing records
+      if (!state_is_starved(tile))
+        state_publish(rows + (tile + (size_t)1) * RADIX + d, STATE_TOTAL, counts[k]);
+    }
+  }
+  tile_exchange(records, RECORD_WORDS, ranks, sorted);
+#if VALUE_WORDS > 0
+  uint moved[TILE_ITEMS * VALUE_WORDS];
+  tile_load(me, values + begin * VALUE_WORDS, VALUE_WORDS, valid, moved);
+#endif
+#pragma unroll
+  for (uint k = 0; k < DIGITS_EACH; ++k) {
+    const uint d = me + k * WG_SIZE;
+    if (d < RADIX) {
+      const uint first = wi_look_back(in, rows, tile, n, d, shift, mask);
+      if (!state_is_starved(tile))
+        state_publish(rows + (tile + (size_t)1) * RADIX + d, STATE_PREFIX, first + counts[k]);
+      next_index[d] = valid + first - starts[k];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  tile_write_records(me, sorted, valid, shift, mask, next_index, to, out);
+#if VALUE_WORDS > 0
+  barrier(CLK_LOCAL_MEM_FENCE);
+  tile_exchange(moved, VALUE_WORDS, ranks, sorted);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  tile_write_values(me, sorted, valid, to, values_out);
+#endif
+}
+
+#endif
