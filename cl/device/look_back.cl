@@ -116,24 +116,26 @@ static inline uint lookers_look(volatile global uint *states, uint next, LOOK_T 
   const uint back = LOOKERS - get_local_id(0);
   const uint first = (edge - back) * LOOK_ITEMS;
   const uint unseen = (edge - LOOKERS) * LOOK_ITEMS - 1;
-  uint words[LOOK_WORDS], stop = 2 * (next - unseen) + 1, stops[LOOK_ITEMS];
-  LOOK_T seen[LOOK_ITEMS], run = LOOK_IDENTITY;
-  if (edge >= back) states_look(states + LOOK_WORDS + (size_t)first * STATE_WORDS, words);
+  // Of the own states, from the nearest one up to the first that is no total.
+  LOOK_T run = LOOK_IDENTITY;
+  uint words[LOOK_WORDS], stop = edge >= back ? UINT_MAX : 2 * (next + 1);  // nothing is before 0
+  if (edge >= back) {
+    states_look(states + LOOK_WORDS + (size_t)first * STATE_WORDS, words);
 #pragma unroll
-  for (uint k = 0; k < LOOK_ITEMS; ++k) {
-    uint kind = STATE_PREFIX;  // before the first tile
-    seen[k] = LOOK_IDENTITY;
-    if (edge >= back) kind = look_state(words + k * STATE_WORDS, &seen[k]);
-    stops[k] = 2 * (next - (first + k)) + (kind == STATE_NONE);
-    if (edge >= back && first + k >= next) stops[k] = UINT_MAX;  // does not come before `next`
-    else if (kind != STATE_TOTAL) stop = min(stop, stops[k]);
+    for (uint k = LOOK_ITEMS; k-- > 0;) {
+      LOOK_T seen;
+      const uint kind = look_state(words + k * STATE_WORDS, &seen);
+      if (stop == UINT_MAX && first + k < next) {
+        run = LOOK_COMBINE(seen, run);
+        if (kind != STATE_TOTAL) stop = 2 * (next - (first + k)) + (kind == STATE_NONE);
+      }
+    }
   }
-  stop = lookers_min(stop);
-#pragma unroll
-  for (uint k = 0; k < LOOK_ITEMS; ++k)
-    if (stops[k] <= stop) run = LOOK_COMBINE(run, seen[k]);
-  *sum = lookers_combine(run);
-  return stop;
+  const uint nearest = lookers_min(min(stop, 2 * (next - unseen) + 1));
+  // Lanes all of whose tiles come before that one do not count.
+  const bool counts = nearest / 2 > next - min(first + LOOK_ITEMS, next);
+  *sum = lookers_combine(counts ? run : LOOK_IDENTITY);
+  return nearest;
 }
 
 // Go on to look back, until `at` is whole, or the state of tile `next - 1` does not come. Returns

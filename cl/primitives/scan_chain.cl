@@ -17,19 +17,27 @@
 
 #define CHAIN_TILE (RANGE_TILE * LANE_GROUPS)
 
-// Scan a tile's chunks: before[j] = the partial result of all before chunk j in the lane group's
-// part of the tile; *all = that of the whole part.
+// Scan a lane group's part of a tile in place, as if nothing came before it. After that, bit i of
+// `heads` says whether there is a head up to items[i].
 //
+// Out      *all: the partial result of the whole part.
 // Scope    a whole lane group; *all is the same in all of its work-items.
-static inline void lane_group_scan_chunks(const tile_t *own, partial_t *before, partial_t *all,
-                                          local T *sums, local uint *heads) {
+static inline void lane_group_scan_part(tile_t *own, partial_t *all, local T *sums,
+                                        local uint *heads) {
   partial_clear(all);
   for (uint j = 0; j < CHUNKS; ++j) {
-    partial_t row;
-    range_chunk_run(own, j, &before[j]);
-    lane_group_scan(&before[j], &row, sums, heads);
-    partial_prepend(&before[j], *all);
+    partial_t before, row;
+    range_chunk_run(own, j, &before);
+    lane_group_scan(&before, &row, sums, heads);
+    partial_prepend(&before, *all);
     partial_append(all, row);
+    chunk_scan(own, j, before.sum);
+#if SEGMENTED
+    for (uint k = 0; k < CHUNK_ITEMS; ++k) {
+      before.head = before.head || range_is_head(own, j * CHUNK_ITEMS + k);
+      own->heads |= (uint)before.head << (j * CHUNK_ITEMS + k);
+    }
+#endif
   }
 }
 
@@ -92,9 +100,8 @@ kernel void scan_chain_tiles(const global T *in, const global uchar *flags,
   const size_t begin = (size_t)tile * CHAIN_TILE + lane_group_id() * RANGE_TILE;
   tile_t own;
   range_load(in, flags, begin, n, &own);
-  // Of each chunk: what comes before it in its lane group's part of the tile.
-  partial_t before[CHUNKS], all;
-  lane_group_scan_chunks(&own, before, &all, sums, heads);
+  partial_t all;
+  lane_group_scan_part(&own, &all, sums, heads);
   if (lane_group_item() == 0) {
     lane_group_sums[lane_group_id()] = all.sum;
     lane_group_heads[lane_group_id()] = all.head;
@@ -122,9 +129,7 @@ kernel void scan_chain_tiles(const global T *in, const global uchar *flags,
   wg_barrier_local();
   const partial_t first = {before_tile, false};
   partial_prepend(&left, first);
-  for (uint j = 0; j < CHUNKS; ++j) {
-    partial_prepend(&before[j], left);
-    chunk_scan(&own, j, before[j].sum);
-  }
+  for (uint i = 0; i < ITEMS; ++i)
+    if (!range_is_head(&own, i)) own.items[i] = combine(left.sum, own.items[i]);
   range_store(out, begin, n, &own);
 }

@@ -18,8 +18,11 @@
 // Digits that are counted in one launch, and histograms of each that neighbouring work-items fill in
 // turn.
 #define CHAIN_DIGITS 4
-#define CHAIN_COPIES (RADIX > 32 ? 4 : 16)
+#define CHAIN_COPIES (RADIX > 32 ? 8 : 16)
 // Rows that a work-item looks at together.
+#ifndef LATE
+#define LATE 0
+#endif
 #ifndef LOOK_ROWS
 #define LOOK_ROWS 8
 #endif
@@ -71,6 +74,54 @@ static inline uint wi_look_back(const global uint *in, volatile global uint *row
   return sum;
 }
 
+// Registers are scarce where values move, too: two ranks share a word, and four digits.
+#define RANK_PAIRS ((TILE_ITEMS + 1) / 2)
+#define DIGIT_QUADS ((TILE_ITEMS + 3) / 4)
+
+// Write the sorted tile's records to global memory; *digits: their digits, 8 bits each.
+static inline void chain_write_records(uint me, const local uint *sorted, uint valid, uint shift,
+                                       uint mask, const local uint *next_index, uint *digits,
+                                       global uint *out) {
+  const uint left = tile_left(valid, me);
+#pragma unroll
+  for (uint j = 0; j < TILE_ITEMS; ++j) {
+    uint record[RECORD_WORDS];
+#pragma unroll
+    for (uint w = 0; w < RECORD_WORDS; ++w) record[w] = (sorted + me)[w * TILE + j * WG_SIZE];
+    const uint digit = record_digit(record, shift, mask);
+    digits[j / 4] = (j % 4 == 0 ? 0 : digits[j / 4]) | digit << (j % 4 * 8);
+    const uint to = next_index[digit] - left + j * WG_SIZE;
+    if (j * WG_SIZE < left) words_store(out, to, RECORD_WORDS, record);
+  }
+}
+
+#if VALUE_WORDS > 0
+// Write a tile's values to the indices of their records: by way of the sorted tile.
+//
+// Scope    the whole work-group. Begins with a barrier.
+static inline void wg_write_values(uint me, const uint *values, const uint *rank_pairs,
+                                   local uint *sorted, uint valid, const uint *digits,
+                                   const local uint *next_index, global uint *out) {
+  const uint left = tile_left(valid, me);
+  barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+  for (uint j = 0; j < TILE_ITEMS; ++j) {
+    const uint rank = rank_pairs[j / 2] >> (j % 2 * 16) & 0xffff;
+#pragma unroll
+    for (uint w = 0; w < VALUE_WORDS; ++w) sorted[w * TILE + rank] = values[j * VALUE_WORDS + w];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+  for (uint j = 0; j < TILE_ITEMS; ++j) {
+    uint value[VALUE_WORDS];
+#pragma unroll
+    for (uint w = 0; w < VALUE_WORDS; ++w) value[w] = (sorted + me)[w * TILE + j * WG_SIZE];
+    const uint to = next_index[digits[j / 4] >> (j % 4 * 8) & 0xff] - left + j * WG_SIZE;
+    if (j * WG_SIZE < left) words_store(out, to, VALUE_WORDS, value);
+  }
+}
+#endif
+
 // Count the digits `first_digit` to `first_digit` + CHAIN_DIGITS - 1 of all records.
 //
 // In       in[n]: records; the key: `key_bits` bits from `start_bit` on, in n_digits digits.
@@ -86,23 +137,41 @@ kernel void split_chain_count(const global uint *in, volatile global uint *state
   const uint me = get_local_id(0), last = min(n_digits - first_digit, (uint)CHAIN_DIGITS);
   for (uint i = me; i < CHAIN_DIGITS * RADIX * CHAIN_COPIES; i += WG_SIZE) parts[i] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
+  uint shifts[CHAIN_DIGITS], masks[CHAIN_DIGITS];
+  for (uint k = 0; k < CHAIN_DIGITS; ++k) {
+    const uint digit = first_digit + min(k, last - 1);
+    shifts[k] = digit_begin(digit, start_bit, key_bits, n_digits);
+    masks[k] = (1u << (digit_begin(digit + 1, start_bit, key_bits, n_digits) - shifts[k])) - 1;
+  }
   for (size_t tile = get_group_id(0) * (size_t)TILE; tile < n; tile += get_num_groups(0) * TILE) {
-    for (uint k = 0; k < last; ++k) {
-      const uint shift = digit_begin(first_digit + k, start_bit, key_bits, n_digits);
-      const uint end = digit_begin(first_digit + k + 1, start_bit, key_bits, n_digits);
-      const uint mask = (1u << (end - shift)) - 1;
-      local uint *own = parts + k * RADIX * CHAIN_COPIES + me % CHAIN_COPIES;
-      const uint left = tile_left((uint)min(n - tile, (size_t)TILE), me);
-      const global uint *from = in + (tile + me) * RECORD_WORDS;
-      for (uint j = 0; j < TILE_ITEMS; ++j)
-        if (j * WG_SIZE < left)
-          atomic_inc(own + record_digit_at(from, j * WG_SIZE, shift, mask) * CHAIN_COPIES);
-    }
+    const uint left = tile_left((uint)min(n - tile, (size_t)TILE), me);
+    const global uint *from = in + (tile + me) * RECORD_WORDS;
+    local uint *own = parts + me % CHAIN_COPIES;
+#if RECORD_WORDS <= 2
+    uint records[TILE_ITEMS * RECORD_WORDS];
+#pragma unroll
+    for (uint j = 0; j < TILE_ITEMS; ++j)
+      words_load_or_clear(from, j * WG_SIZE, j * WG_SIZE < left, RECORD_WORDS,
+                          records + j * RECORD_WORDS);
+#endif
+#pragma unroll
+    for (uint j = 0; j < TILE_ITEMS; ++j)
+#pragma unroll
+      for (uint k = 0; k < CHAIN_DIGITS; ++k)
+        if (j * WG_SIZE < left && k < last) {
+#if RECORD_WORDS <= 2
+          const uint digit = record_digit(records + j * RECORD_WORDS, shifts[k], masks[k]);
+#else
+          const uint digit = record_digit_at(from, j * WG_SIZE, shifts[k], masks[k]);
+#endif
+          atomic_inc(own + (k * RADIX + digit) * CHAIN_COPIES);
+        }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint i = me; i < last * RADIX; i += WG_SIZE) {
     uint count = 0;
-    for (uint c = 0; c < CHAIN_COPIES; ++c) count += parts[i * CHAIN_COPIES + (c + i) % CHAIN_COPIES];
+    for (uint c = 0; c < CHAIN_COPIES; ++c)
+      count += parts[i * CHAIN_COPIES + (c + i) % CHAIN_COPIES];
     if (count > 0)
       atomic_add(states + (first_digit + i / RADIX) * stride + LOOK_WORDS + i % RADIX, count);
   }
@@ -150,8 +219,8 @@ kernel void split_chain_scatter(const global uint *in, global uint *out, const g
   volatile global uint *rows = states + LOOK_WORDS;
   const size_t begin = (size_t)tile * TILE;
   const uint valid = (uint)min(n - begin, (size_t)TILE);
-  uint records[TILE_ITEMS * RECORD_WORDS], ranks[TILE_ITEMS], to[TILE_ITEMS];
-  uint starts[DIGITS_EACH], counts[DIGITS_EACH];
+  uint records[TILE_ITEMS * RECORD_WORDS], ranks[TILE_ITEMS];
+  uint rank_pairs[RANK_PAIRS], digits[DIGIT_QUADS], starts[DIGITS_EACH], counts[DIGITS_EACH];
   tile_load(me, in + begin * RECORD_WORDS, RECORD_WORDS, valid, records);
   barrier(CLK_LOCAL_MEM_FENCE);
   wg_rank_records(me, records, valid, shift, mask, ranks, ranking, scratch);
@@ -167,9 +236,17 @@ kernel void split_chain_scatter(const global uint *in, global uint *out, const g
     }
   }
   tile_exchange(records, RECORD_WORDS, ranks, sorted);
+#pragma unroll
+  for (uint j = 0; j < TILE_ITEMS; ++j)
+    rank_pairs[j / 2] = j % 2 == 0 ? ranks[j] : rank_pairs[j / 2] | ranks[j] << 16;
 #if VALUE_WORDS > 0
+#if LATE == 0
   uint moved[TILE_ITEMS * VALUE_WORDS];
   tile_load(me, values + begin * VALUE_WORDS, VALUE_WORDS, valid, moved);
+#elif LATE == 2 && LANES_IMPL == LANES_PTX
+  for (uint i = me * 32; i < valid * VALUE_WORDS; i += WG_SIZE * 32)
+    __asm__ volatile("prefetch.global.L2 [%0];" : : "l"(values + begin * VALUE_WORDS + i));
+#endif
 #endif
 #pragma unroll
   for (uint k = 0; k < DIGITS_EACH; ++k) {
@@ -182,12 +259,13 @@ kernel void split_chain_scatter(const global uint *in, global uint *out, const g
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  tile_write_records(me, sorted, valid, shift, mask, next_index, to, out);
+  chain_write_records(me, sorted, valid, shift, mask, next_index, digits, out);
 #if VALUE_WORDS > 0
-  barrier(CLK_LOCAL_MEM_FENCE);
-  tile_exchange(moved, VALUE_WORDS, ranks, sorted);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  tile_write_values(me, sorted, valid, to, values_out);
+#if LATE > 0
+  uint moved[TILE_ITEMS * VALUE_WORDS];
+  tile_load(me, values + begin * VALUE_WORDS, VALUE_WORDS, valid, moved);
+#endif
+  wg_write_values(me, moved, rank_pairs, sorted, valid, digits, next_index, values_out);
 #endif
 }
 
