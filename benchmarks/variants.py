@@ -20,6 +20,7 @@ GPU_SHAPE = Policy(
     bytes_per_item=32,
     chain_work_group_size=64,
     chain_bytes_per_item=32,
+    chain_registers=0,
     compact_shares_per_compute_unit=2,
     compact_bytes_per_item=32,
     radix_bits=5,

@@ -20,12 +20,7 @@
 #define CHAIN_DIGITS 4
 #define CHAIN_COPIES (RADIX > 32 ? 8 : 16)
 // Rows that a work-item looks at together.
-#ifndef LATE
-#define LATE 0
-#endif
-#ifndef LOOK_ROWS
-#define LOOK_ROWS 8
-#endif
+#define LOOK_ROWS 4
 
 #if WG_SIZE > 1
 
@@ -239,14 +234,10 @@ kernel void split_chain_scatter(const global uint *in, global uint *out, const g
 #pragma unroll
   for (uint j = 0; j < TILE_ITEMS; ++j)
     rank_pairs[j / 2] = j % 2 == 0 ? ranks[j] : rank_pairs[j / 2] | ranks[j] << 16;
-#if VALUE_WORDS > 0
-#if LATE == 0
-  uint moved[TILE_ITEMS * VALUE_WORDS];
-  tile_load(me, values + begin * VALUE_WORDS, VALUE_WORDS, valid, moved);
-#elif LATE == 2 && LANES_IMPL == LANES_PTX
-  for (uint i = me * 32; i < valid * VALUE_WORDS; i += WG_SIZE * 32)
+#if VALUE_WORDS > 0 && LANES_IMPL == LANES_PTX
+  // Values are loaded when the records' registers are free; until then they wait in the cache.
+  for (uint i = 32 * me; i < valid * VALUE_WORDS; i += 32 * WG_SIZE)
     __asm__ volatile("prefetch.global.L2 [%0];" : : "l"(values + begin * VALUE_WORDS + i));
-#endif
 #endif
 #pragma unroll
   for (uint k = 0; k < DIGITS_EACH; ++k) {
@@ -261,10 +252,8 @@ kernel void split_chain_scatter(const global uint *in, global uint *out, const g
   barrier(CLK_LOCAL_MEM_FENCE);
   chain_write_records(me, sorted, valid, shift, mask, next_index, digits, out);
 #if VALUE_WORDS > 0
-#if LATE > 0
   uint moved[TILE_ITEMS * VALUE_WORDS];
   tile_load(me, values + begin * VALUE_WORDS, VALUE_WORDS, valid, moved);
-#endif
   wg_write_values(me, moved, rank_pairs, sorted, valid, digits, next_index, values_out);
 #endif
 }

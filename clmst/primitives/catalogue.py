@@ -7,6 +7,8 @@ from itertools import product
 
 import numpy as np
 
+from clmst.primitives.chain import SATED, scan_defines
+from clmst.primitives.chain import SOURCE as CHAIN_SOURCE
 from clmst.primitives.compact import representatives as selections
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.permute import representatives as permutations
@@ -34,7 +36,7 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
     yield from _scans(capabilities, tuning)
     for source, defines in (
         *splits(capabilities, tuning),
-        *selections(tuning),
+        *selections(capabilities, tuning),
         *permutations(),
     ):
         yield specialise(source, capabilities, tuning, **defines)
@@ -55,6 +57,10 @@ def _scans(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisatio
         if ways != Segments.PACKED or monoid.dtype.kind == "u":
             defines = sweep_defines(tuning, segments=ways, exclusive=(k + ways) % 2 == 0)
             yield specialise(SCAN_SOURCE, capabilities, tuning, monoid.prelude, **defines)
+            chain = scan_defines(capabilities, tuning, segments=ways, exclusive=(k + ways) % 2 == 0)
+            if chain["WG_SIZE"] > 1 and monoid.exact and k % 3 == 0:
+                more = {**chain, **SATED.defines}
+                yield specialise(CHAIN_SOURCE, capabilities, tuning, monoid.prelude, **more)
     for monoid in (monoids[0], _MATRIX_PRODUCT):
         defines = sweep_defines(tuning, segments=Segments.NONE, exclusive=True)
         yield specialise(PROPAGATE_SOURCE, capabilities, tuning, monoid.prelude, **defines)

@@ -80,6 +80,7 @@ def scan_defines(
         "EXCLUSIVE": exclusive,
         "BYTES_PER_ITEM": whole if segments == Segments.NONE else max(whole // 2, 16),
         "WG_SIZE": chain_work_group(capabilities, tuning),
+        "MAX_REGISTERS": tuning.chain_registers,
     }
 
 
@@ -124,9 +125,7 @@ class ChainedScan:
         defines = scan_defines(
             device.capabilities, device.policy, segments=self.segments, exclusive=self.exclusive
         )
-        program = device.program(
-            SOURCE, self.monoid.prelude, **defines, **self.hunger.defines
-        )
+        program = device.program(SOURCE, self.monoid.prelude, **defines, **self.hunger.defines)
         tile = self.tile
         n_tiles = -(-values.size // tile)
         states = cleared_states(launch, n_tiles, values.dtype.itemsize // 2)

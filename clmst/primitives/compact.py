@@ -9,10 +9,20 @@ from collections.abc import Iterator
 from itertools import product
 
 from clmst.core.errors import InvalidArgumentError
+from clmst.primitives.chain import SATED
 from clmst.primitives.predicate import Predicate
-from clmst.primitives.selection import SOURCE, Keep, Selection, Write, selection_defines
+from clmst.primitives.selection import (
+    CHAIN_SOURCE,
+    SOURCE,
+    Keep,
+    Selection,
+    Write,
+    chain_defines,
+    selection_defines,
+)
 from clmst.primitives.shares import Strategy
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
@@ -77,9 +87,12 @@ def compact(
 
     Notes
     -----
-    Reduce-then-scan (Merrill, Grimshaw 2009): three launches for any length, one for short arrays.
-    Reads the flags, or the records if there is a predicate, twice. GPUs read only the selected ones
-    of records with flags, and of values. O(work-groups) extra memory.
+    One launch on devices whose work-groups have lanes, by decoupled look-back and fallback
+    (Merrill, Garland 2016; Smith, Levien, Owens 2025): reads the flags, or the records if there is
+    a predicate, once, and those that are selected again while they are in the cache. Else
+    reduce-then-scan (Merrill, Grimshaw 2009): three launches for any length, one for short arrays;
+    reads the flags or records twice. GPUs read only the selected ones of records with flags, and of
+    values. O(work-groups) extra memory, or 8 bytes a tile.
     """
     selection = Selection.of(
         records, flags, keep=_rule(flags, predicate), predicate=predicate, values=values, out=out,
@@ -157,7 +170,7 @@ def partition(
 
     Notes
     -----
-    Costs as of :func:`compact`, but all records are read and written.
+    Reduce-then-scan as of :func:`compact`, but all records are read and written.
     """
     selection = Selection.of(
         records, flags, keep=_rule(flags, predicate), write=Write.ALL, predicate=predicate,
@@ -224,7 +237,9 @@ def _rule(flags: DeviceArray | None, predicate: Predicate | None) -> Keep:
     return Keep.FLAGGED if predicate is None else Keep.HOLDING
 
 
-def representatives(tuning: Policy) -> Iterator[tuple[str, dict[str, int]]]:
+def representatives(
+    capabilities: Capabilities, tuning: Policy
+) -> Iterator[tuple[str, dict[str, int]]]:
     """Yield source and macros of representatives of all selections on a device."""
     sizes = ((1, 0), (1, 1), (2, 4), (3, 16), (16, 3))
     bytes_per_item = tuning.compact_bytes_per_item
@@ -235,13 +250,14 @@ def representatives(tuning: Policy) -> Iterator[tuple[str, dict[str, int]]]:
             continue  # not used
         if keep == Keep.HOLDING and record_words != 1:
             continue  # the default predicate takes one word
-        yield (
-            SOURCE,
-            selection_defines(
-                keep,
-                write,
-                record_words=record_words,
-                value_words=value_words,
-                bytes_per_item=bytes_per_item,
-            ),
+        defines = selection_defines(
+            keep,
+            write,
+            record_words=record_words,
+            value_words=value_words,
+            bytes_per_item=bytes_per_item,
         )
+        yield SOURCE, defines
+        chain = chain_defines(keep, capabilities, tuning)
+        if chain["WG_SIZE"] > 1 and write != Write.ALL and record_words < 3:
+            yield CHAIN_SOURCE, {**defines, **chain, **SATED.defines}

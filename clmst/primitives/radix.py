@@ -274,10 +274,13 @@ def order(
     values_steps = _steps(launch, defines, values, n_digits)
     moves = [(*step, *other) for step, other in zip(steps, values_steps, strict=True)]
     if hunger is not None or radix_chain.suits(shape, device, length):
-        words = records.words, value_words
-        radix_chain.enqueue(launch, shape, key, length, moves, words, hunger or SATED)
+        radix_chain.ChainedSort(
+            shape=shape, key=key, words=(records.words, value_words), length=length,
+            hunger=hunger or SATED,
+        ).enqueue(launch, moves)  # fmt: skip
     else:
-        _enqueue_passes(launch, shape, key, length, moves, device.program(SOURCE, **defines))
+        program = device.program(SOURCE, **defines)
+        _enqueue_passes(launch, shape, key, length, moves, program=program)
 
 
 def _enqueue_passes(
@@ -286,6 +289,7 @@ def _enqueue_passes(
     key: Key,
     length: int,
     moves: list[tuple[Any, ...]],
+    *,
     program: Program,
 ) -> None:
     """Enqueue passes by reduce-then-scan; `moves` are those of each pass."""

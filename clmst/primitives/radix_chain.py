@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clmst.primitives.chain import LOOK_WORDS, Hunger, chains_by_itself
+from clmst.primitives.chain import LOOK_WORDS, SATED, Hunger, chains_by_itself
 from clmst.primitives.record import WORD_BYTES
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.policy import Policy
 
 if TYPE_CHECKING:
     from clmst.primitives.radix import Key, Shape
@@ -30,46 +32,59 @@ def suits(shape: Shape, device: Device, length: int) -> bool:
     return is_chained and shape.tile < length <= _MOST_RECORDS
 
 
-def enqueue(
-    launch: Launcher,
-    shape: Shape,
-    key: Key,
-    length: int,
-    moves: list[tuple[Any, ...]],
-    words: tuple[int, int],
-    hunger: Hunger,
-) -> None:
-    """Enqueue a count of all digits, and a sweep for each.
+def chain_defines(
+    shape: Shape, key: Key, words: tuple[int, int], tuning: Policy
+) -> dict[str, int | bool]:
+    """Return the macros of ``split_chain.cl`` beside those of hunger."""
+    defines = shape.defines(key, *words)
+    del defines["STAGED"]  # of single work-items
+    return {**defines, "MAX_REGISTERS": tuning.chain_registers}
 
-    Parameters
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainedSort:
+    """A sort in one sweep a digit.
+
+    Attributes
     ----------
-    launch : Launcher
     shape : Shape
     key : Key
-    length : int
-        Records: 1 to 2**30 - 1.
-    moves : list of (records, records written, values, values written)
-        Of each pass.
     words : tuple of int
         Words of a record and of a value.
+    length : int
+        Records: 1 to 2**30 - 1.
     hunger : Hunger
     """
-    device, radix = launch.device, 1 << shape.radix_bits
-    program = device.program(SOURCE, **shape.defines(key, *words), **hunger.defines)
-    n_tiles, n_digits = -(-length // shape.tile), len(moves)
-    stride = LOOK_WORDS * -(-(LOOK_WORDS + radix * (n_tiles + 1)) // LOOK_WORDS)
-    states = device.allocate(WORD_BYTES * stride * n_digits)
-    launch.fill(states, 0, stride * n_digits)
-    groups = min(n_tiles, device.capabilities.compute_units * _COUNTING_GROUPS)
-    for first in range(0, n_digits, _DIGITS_AT_ONCE):
-        launch(
-            program, "split_chain_count", groups, moves[0][0], states, np.uint32(length),
-            np.uint64(stride), np.uint32(key.start_bit), np.uint32(key.bits), np.uint32(n_digits),
-            np.uint32(first),
-        )  # fmt: skip
-    launch(program, "split_chain_start", n_digits, states, np.uint64(stride))
-    for k, (move, (shift, bits)) in enumerate(zip(moves, key.digits(shape.radix_bits), strict=True)):
-        launch(
-            program, "split_chain_scatter", n_tiles, *move, states, np.uint32(length),
-            np.uint64(k * stride), np.uint32(shift), np.uint32((1 << bits) - 1),
-        )  # fmt: skip
+
+    shape: Shape
+    key: Key
+    words: tuple[int, int]
+    length: int
+    hunger: Hunger = SATED
+
+    def enqueue(self, launch: Launcher, moves: list[tuple[Any, ...]]) -> None:
+        """Enqueue a count of all digits, and a sweep for each.
+
+        `moves` are (records, records written, values, values written) of each pass.
+        """
+        device, shape, key = launch.device, self.shape, self.key
+        defines = chain_defines(shape, key, self.words, device.policy)
+        program = device.program(SOURCE, **defines, **self.hunger.defines)
+        n_tiles, n_digits, length = -(-self.length // shape.tile), len(moves), self.length
+        stride = LOOK_WORDS + -(-(n_tiles + 1 << shape.radix_bits) // LOOK_WORDS) * LOOK_WORDS
+        states = device.allocate(WORD_BYTES * stride * n_digits)
+        launch.fill(states, 0, stride * n_digits)
+        groups = min(n_tiles, device.capabilities.compute_units * _COUNTING_GROUPS)
+        for first in range(0, n_digits, _DIGITS_AT_ONCE):
+            launch(
+                program, "split_chain_count", groups, moves[0][0], states, np.uint32(length),
+                np.uint64(stride), np.uint32(key.start_bit), np.uint32(key.bits),
+                np.uint32(n_digits), np.uint32(first),
+            )  # fmt: skip
+        launch(program, "split_chain_start", n_digits, states, np.uint64(stride))
+        digits = key.digits(shape.radix_bits)
+        for k, (move, (shift, bits)) in enumerate(zip(moves, digits, strict=True)):
+            launch(
+                program, "split_chain_scatter", n_tiles, *move, states, np.uint32(length),
+                np.uint64(k * stride), np.uint32(shift), np.uint32((1 << bits) - 1),
+            )  # fmt: skip

@@ -94,9 +94,10 @@ def exclusive_scan(
         Where the result goes; may be `values` itself.
     total : DeviceArray, shape (1,) or more, optional
         Where the combination of all elements goes too; not with "scan-then-propagate".
-    strategy : {"reduce-then-scan", "scan-then-propagate", "sequential"}
-        The first is the quickest; the second is the scheme of older libraries, to compare with;
-        the third is a single work-item, for debugging.
+    strategy : {"auto", "reduce-then-scan", "scan-then-propagate", "sequential"}
+        "auto": one pass where that is right and the quickest, else reduce-then-scan;
+        "scan-then-propagate" is the scheme of older libraries, to compare with; "sequential" is a
+        single work-item, for debugging.
     launch : Launcher, optional
         The queue to work in; by default the device's own.
 
@@ -116,9 +117,14 @@ def exclusive_scan(
 
     Notes
     -----
-    Two-level reduce-then-scan (Merrill, Grimshaw 2009; Sun, Skadron 2013): three launches for any
-    length. Reads the elements twice, writes them once, O(work-groups) extra memory. The order of
-    combination is fixed by n and the device, so floating-point results repeat.
+    One pass with decoupled look-back and fallback (Merrill, Garland 2016; Smith, Levien, Owens
+    2025): one launch, which reads the elements once and writes them once; extra memory of half of
+    their size for each tile. So it is on devices whose work-groups have lanes, for elements of up
+    to 16 bytes and an exact monoid, if the array is not a few tiles short, and not in place.
+
+    Else two-level reduce-then-scan (Merrill, Grimshaw 2009; Sun, Skadron 2013): three launches for
+    any length. Reads the elements twice, writes them once, O(work-groups) extra memory. The order
+    of combination is fixed by n and the device, so floating-point results repeat.
     """
     return _scan(
         values, monoid=monoid, out=out, total=total, strategy=strategy, launch=launch,
@@ -202,9 +208,15 @@ def segmented_scan(
     checked_flags(values, flags)
     if flags is not None:
         check_apart("out", out, flags=flags)
+    segments = Segments.PACKED if flags is None else Segments.FLAGS
+    chained = ChainedScan(
+        values=values, flags=flags, monoid=monoid, segments=segments, exclusive=exclusive
+    )
+    if strategy == "parallel" and chained.suits(out):
+        return chained.enqueue(launcher_for(values, launch), out)
     sweeps = Sweeps.of(
-        values, monoid, flags, segments=Segments.PACKED if flags is None else Segments.FLAGS,
-        exclusive=exclusive, strategy=strategy, launch=launch,
+        values, monoid, flags, segments=segments, exclusive=exclusive, strategy=strategy,
+        launch=launch,
     )  # fmt: skip
     return sweeps.scan(out)
 

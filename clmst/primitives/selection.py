@@ -40,6 +40,10 @@ _RECORDS_ONE_GROUP = 64
 _RECORDS_SERIAL = 1 << 14
 
 
+# Tiles of a lane group in one pass, by flags or by records: see docs/performance_log.md.
+_FLAG_TILES, _RECORD_TILES = 4, 2
+
+
 class Keep(IntEnum):
     """KEEP_... of ``cl/primitives/compact_rule.cl``."""
 
@@ -85,14 +89,11 @@ def selection_defines(
 
 
 def chain_defines(keep: Keep, capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
-    """Return the macros of ``compact_chain.cl`` beside those of all selections and of hunger.
-
-    Flags are loaded in pieces of 16 bytes.
-    """
-    work_group, loaded = chain_work_group(capabilities, tuning), tuning.chain_bytes_per_item
-    if keep == Keep.FLAGGED:
-        return {"WG_SIZE": work_group, "SECTION_TILES": loaded // 16}
-    return {"WG_SIZE": work_group, "BYTES_PER_ITEM": loaded}
+    """Return the macros of ``compact_chain.cl`` beside those of all selections and of hunger."""
+    return {
+        "WG_SIZE": chain_work_group(capabilities, tuning),
+        "SECTION_TILES": _FLAG_TILES if keep == Keep.FLAGGED else _RECORD_TILES,
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,13 +225,7 @@ class Selection:
         """Records of a work-group's tile in one pass."""
         capabilities, tuning = self.source.device.capabilities, self.source.device.policy
         defines = chain_defines(self.keep, capabilities, tuning)
-        lane_group = min(capabilities.lane_width, _MOST_LANES)
-        if self.keep == Keep.FLAGGED:
-            rows = _ROWS * defines["SECTION_TILES"]
-        else:  # BATCH of cl/primitives/compact_masks.cl
-            fit = defines["BYTES_PER_ITEM"] // (WORD_BYTES * sum(self._words))
-            rows = 1 << min(max(fit, 1).bit_length() - 1, _ROWS.bit_length() - 1)
-        return defines["WG_SIZE"] // lane_group * lane_group * rows
+        return defines["WG_SIZE"] * _ROWS * defines["SECTION_TILES"]
 
     @property
     def _words(self) -> tuple[int, int]:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from itertools import product
 from typing import overload
 
+from clmst.primitives import radix_chain
+from clmst.primitives.chain import SATED
 from clmst.primitives.checks import check_array
 from clmst.primitives.radix import (
     KEY_KINDS,
@@ -101,12 +103,16 @@ def split(
 
     Notes
     -----
-    Passes over digits of 8 bits, or 4 on GPUs without NVIDIA's lanes, evenly wide; three launches
-    each (one for what a work-group holds). A pass reads records twice and values once, and writes
-    both once. Extra memory: records and values once more, unless one pass writes to other arrays,
-    and O(work-groups x 2**digit bits). In place, an odd number of passes costs one more copy.
+    Passes over digits of 8 bits, or 4 on GPUs without NVIDIA's lanes, evenly wide. On devices whose
+    work-groups have lanes, and for less than 2**30 records, one sweep a digit: two launches that
+    count all digits, and one for each; a pass reads records and values once and writes both once.
+    Else three launches a digit (one for what a work-group holds), which read records twice. Extra
+    memory: records and values once more, unless one pass writes to other arrays, and O(work-groups
+    x 2**digit bits), or as many words for each tile and digit. In place, an odd number of passes
+    costs one more copy.
 
-    Source: Patidar, Narayanan 2009; reduce-then-scan after Merrill, Grimshaw 2010, 2011.
+    Source: Patidar, Narayanan 2009; reduce-then-scan after Merrill, Grimshaw 2010, 2011; one sweep
+    after Adinets, Merrill 2022; Smith, Levien, Owens 2025.
     """
     check_array("records", records)
     record_words("records", records.dtype)
@@ -131,3 +137,7 @@ def specialisations_of_split(
         is_sorted = words <= 2 and value_words <= 1
         for key in numbers if is_sorted else numbers[:1]:
             yield SOURCE, shape.defines(key, words, value_words)
+            if not shape.is_serial and (key == numbers[0] or words == 2):
+                sizes_of = words, value_words
+                defines = radix_chain.chain_defines(shape, key, sizes_of, tuning)
+                yield radix_chain.SOURCE, {**defines, **SATED.defines}

@@ -40,6 +40,9 @@ class Policy:
         one pass, as always where `work_group_size` is 1.
     chain_bytes_per_item : int
         Bytes of that tile that a work-item loads; a multiple of 16.
+    chain_registers : int
+        The most registers of a work-item where arrays are scanned or sorted in one pass, if the
+        compiler takes a limit; 0: no limit.
     compact_shares_per_compute_unit : int
         Work-groups that a selection divides an array among.
     compact_bytes_per_item : int
@@ -116,6 +119,7 @@ class Policy:
     bytes_per_item: int
     chain_work_group_size: int
     chain_bytes_per_item: int
+    chain_registers: int
     compact_shares_per_compute_unit: int
     compact_bytes_per_item: int
     radix_bits: int
@@ -160,6 +164,7 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         bytes_per_item=64,
         chain_work_group_size=512,
         chain_bytes_per_item=64,
+        chain_registers=0,
         compact_shares_per_compute_unit=32,
         compact_bytes_per_item=32,
         radix_bits=8,
@@ -203,6 +208,7 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         bytes_per_item=64,
         chain_work_group_size=1,
         chain_bytes_per_item=64,
+        chain_registers=0,
         compact_shares_per_compute_unit=4,
         compact_bytes_per_item=64,
         radix_bits=8,

@@ -235,6 +235,10 @@ _DECLARED = (
         tries=_doubling(16, 128), algorithms=_PRIMITIVES, shape="groups",
     ),
     TuningParameter(
+        name="chain_registers", unit="registers", least=0, most=255, tries=(0, 48, 56, 64, 80),
+        algorithms=_PRIMITIVES, shape="groups",
+    ),
+    TuningParameter(
         name="radix_bits", unit="bits", least=1, most=8, tries=(4, 5, 6, 7, 8),
         algorithms=_PRIMITIVES,
     ),

@@ -75,12 +75,19 @@ SHIPPED: tuple[Entry, ...] = (
             # 1.017.
             "compact_shares_per_compute_unit": 32,
             "compact_bytes_per_item": 32,
-            # Sort of 2**26 pairs of uint32, and 6 passes over 2**25 of uint64 with uint32, in ms:
-            # 3.36 and 3.79. 512, 64, 4: 3.56 and 4.01; 384, 64, 6: 4.07 and 3.73; 256, 64, 6: 4.04
-            # and 4.64.
+            # Scan of 2**28 uint32 and uint64 in one pass, in ms: 0.669 and 1.29. 256, 128, 64: 0.685
+            # and 1.28; 512, 96, 64: 0.683 and 1.28; 512, 64, 56: 0.766 and 1.46; 512, 96, 80: 0.874
+            # and 1.70.
+            "chain_work_group_size": 512,
+            "chain_bytes_per_item": 128,
+            "chain_registers": 64,
+            # Sorts of 2**26 pairs of uint32, and of uint32, in one sweep a digit, in ms: 2.24 and
+            # 1.75. 512, 64: 2.33 and 1.66; 512, 48: 2.32 and 1.82; 384, 72 with 80 registers: 2.21
+            # and 1.73. In three launches a digit, with 512, 48, 8: 3.36 and 2.21; 512, 64, 4: 3.56;
+            # 384, 64, 6: 4.07; 256, 64, 6: 4.04.
             "radix_bits": 8,
             "split_work_group_size": 512,
-            "split_bytes_per_item": 48,
+            "split_bytes_per_item": 56,
             "split_shares_per_compute_unit": 8,
             # Of filter-boruvka, on the same graphs. Without resident work-groups small solves
             # are bound by launches: internet takes 0.75 ms, not 0.18.

@@ -1,0 +1,176 @@
+"""One pass by look-back: right whatever tiles publish, and taken only where it may be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from clmst import Device
+from clmst.primitives.chain import SATED, ChainedScan, Hunger, chains_by_itself
+from clmst.primitives.compact import compact, partition
+from clmst.primitives.monoid import Monoid
+from clmst.primitives.scan import exclusive_scan, segmented_scan
+from clmst.primitives.selection import Keep, Write
+from clmst.primitives.sort import sort
+from clmst.primitives.sweeps import Segments
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.profile import Profile
+from tests.primitives.chain_cases import (
+    HUNGERS,
+    in_shape,
+    scan_is_right,
+    selection_is_right,
+    sort_is_right,
+)
+from tests.primitives.operators import AFFINE, MATRICES, find
+from tests.primitives.shapes import SHAPES
+
+each_hunger = pytest.mark.parametrize("hunger", HUNGERS.values(), ids=HUNGERS.keys())
+each_group_shape = pytest.mark.parametrize(
+    "shape", [pytest.param(one.device, id=one.name) for one in SHAPES if in_shape(one.device)]
+)
+
+U4, F4 = np.dtype(np.uint32), np.dtype(np.float32)
+
+# Tiles: less than lanes look at together, and several times as many.
+TILES = (1, 70, 300)
+
+
+# ------------------------------------------------------------------- whatever is published
+
+
+@each_hunger
+@each_group_shape
+def test_scans(shape: Device, hunger: Hunger) -> None:
+    """Work-groups that never publish must stop nobody, nor those that look for the first tile."""
+    for tiles in TILES:
+        for more in (-1, 0, 1):
+            assert scan_is_right(shape, tiles=tiles, more=more, hunger=hunger)
+
+
+@each_hunger
+@each_group_shape
+def test_scans_in_order(shape: Device, hunger: Hunger) -> None:
+    """An operator that does not commute, of states of several words."""
+    for operator in (AFFINE, MATRICES):
+        for exclusive in (False, True):
+            assert scan_is_right(
+                shape, operator, tiles=70, more=5, exclusive=exclusive, hunger=hunger
+            )
+
+
+@pytest.mark.parametrize("segments", [Segments.FLAGS, Segments.PACKED])
+@each_hunger
+@each_group_shape
+def test_segments(shape: Device, hunger: Hunger, segments: Segments) -> None:
+    """A head anywhere ends the search, a tile without one does not."""
+    for tiles in (1, 70):
+        for exclusive in (False, True):
+            assert scan_is_right(
+                shape, tiles=tiles, more=-2, segments=segments, exclusive=exclusive, hunger=hunger
+            )
+
+
+@pytest.mark.parametrize("keep", Keep)
+@each_hunger
+@each_group_shape
+def test_selections(shape: Device, hunger: Hunger, keep: Keep) -> None:
+    for tiles, value_words in ((1, 0), (40, 0), (40, 3)):
+        for more in (-1, 1):
+            assert selection_is_right(
+                shape, keep, tiles=tiles, more=more, value_words=value_words, hunger=hunger
+            )
+
+
+@each_hunger
+@each_group_shape
+def test_positions(shape: Device, hunger: Hunger) -> None:
+    assert selection_is_right(
+        shape, Keep.FLAGGED, tiles=30, more=1, write=Write.POSITIONS, hunger=hunger
+    )
+
+
+@each_hunger
+@each_group_shape
+def test_sorts(shape: Device, hunger: Hunger) -> None:
+    """More than four digits take two counts; odd numbers of digits in place take a copy."""
+    for tiles, more in ((1, 0), (1, 1), (9, -1)):
+        assert sort_is_right(shape, tiles=tiles, more=more, hunger=hunger)
+    assert sort_is_right(shape, "f8", tiles=5, more=3, hunger=hunger)
+    assert sort_is_right(shape, tiles=5, start_bit=3, key_bits=11, in_place=True, hunger=hunger)
+
+
+# ------------------------------------------------------------------------- when it is taken
+
+
+def kernels_of(device: Device, call: Any) -> set[str]:
+    """Return the kernels that a call launches."""
+    profile = Profile()
+    call(Launcher(device, device.profiling_queue, profile))
+    device.profiling_queue.finish()
+    return set(profile.summary())
+
+
+@each_group_shape
+def test_taken_only_where_the_result_cannot_depend_on_it(shape: Device) -> None:
+    """Sums of floats depend on the grouping; in place no input is left to fall back on."""
+    rng = np.random.default_rng(0)
+    n = 100_000
+    words = DeviceArray.from_host(rng.integers(0, 2**32, n, dtype=np.uint32), shape)
+    floats = DeviceArray.from_host(rng.random(n).astype(np.float32), shape)
+    flags = DeviceArray.from_host(np.ones(n, np.uint8), shape)
+    own = DeviceArray.from_host(np.ones(n, np.uint32), shape)
+    chain = {"scan_chain_tiles"} if chains_by_itself(shape) else set[str]()
+
+    def chains(call: Any) -> set[str]:
+        return {name for name in kernels_of(shape, call) if "chain" in name}
+
+    assert chains(lambda launch: exclusive_scan(words, launch=launch)) == chain
+    assert chains(lambda launch: segmented_scan(words, flags, launch=launch)) == chain
+    least = Monoid.minimum(np.float32)
+    assert chains(lambda launch: exclusive_scan(floats, monoid=least, launch=launch)) == chain
+    assert chains(lambda launch: exclusive_scan(floats, launch=launch)) == set()
+    assert chains(lambda launch: exclusive_scan(own, out=own, launch=launch)) == set()
+    named: Any = {"strategy": "reduce-then-scan"}
+    assert chains(lambda launch: exclusive_scan(words, launch=launch, **named)) == set()
+    selects = {"compact_chain_select"} if chain else set[str]()
+    assert chains(lambda launch: compact(words, flags, launch=launch)) == selects
+    assert chains(lambda launch: partition(words, flags, launch=launch)) == set()
+    sorts = {f"split_chain_{name}" for name in ("count", "start", "scatter")} if chain else set()
+    assert chains(lambda launch: sort(words, launch=launch)) == sorts
+
+
+@pytest.mark.parametrize(
+    ("monoid", "is_exact"),
+    [
+        (Monoid.sum(np.int64), True),
+        (Monoid.sum(np.float32), False),
+        (Monoid.product(np.float64), False),
+        (Monoid.maximum(np.float64), True),
+        (Monoid.minimum_by_key(np.float32), True),
+        (AFFINE.monoid, True),
+        (Monoid(dtype=U4, combine="a * b + 7", identity="1"), True),
+        (Monoid(dtype=U4, combine="(uint)(a * 0.5f + b)", identity="0"), False),
+        (
+            Monoid(dtype=U4, combine="as_uint(as_float(a) + as_float(b))", identity="0"),
+            False,
+        ),
+        (Monoid(dtype=U4, combine="a + b", identity="0", exact=False), False),
+        (Monoid(dtype=F4, combine="fmax(a, b)", identity="-INFINITY", exact=True), True),
+    ],
+    ids=lambda value: value.name if isinstance(value, Monoid) else None,
+)
+def test_which_operators_are_exact(monoid: Monoid, is_exact: bool) -> None:
+    assert monoid.exact is is_exact
+
+
+def test_long_elements_are_not_chained(any_device: Device) -> None:
+    """Their states would need more words than lanes look at together."""
+    values = DeviceArray.empty(10**5, find("8 int minimum").dtype, any_device)
+    out = DeviceArray.empty(10**5, values.dtype, any_device)
+    monoid = find("8 int minimum").monoid
+    assert not ChainedScan(values=values, monoid=monoid, exclusive=True).suits(out)
+    assert SATED.starved == 0
