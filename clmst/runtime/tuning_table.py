@@ -75,9 +75,8 @@ SHIPPED: tuple[Entry, ...] = (
             # 1.017.
             "compact_shares_per_compute_unit": 32,
             "compact_bytes_per_item": 32,
-            # Scan of 2**28 uint32 and uint64 in one pass, in ms: 0.669 and 1.29. 256, 128, 64: 0.685
-            # and 1.28; 512, 96, 64: 0.683 and 1.28; 512, 64, 56: 0.766 and 1.46; 512, 96, 80: 0.874
-            # and 1.70.
+            # Scan of 2**28 uint32 and uint64 in one pass, in ms: 0.669, 1.29. 256, 128, 64: 0.685,
+            # 1.28; 512, 96, 64: 0.683, 1.28; 512, 64, 56: 0.766, 1.46; 512, 96, 80: 0.874, 1.70.
             "chain_work_group_size": 512,
             "chain_bytes_per_item": 128,
             "chain_registers": 64,

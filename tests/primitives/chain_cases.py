@@ -64,7 +64,7 @@ def scan_is_right(
     flags = None
     if segments == Segments.FLAGS:
         flags = DeviceArray.from_host(heads, device)
-    elif segments == Segments.PACKED:
+    elif heads is not None:
         values &= np.uint32(2**31 - 1)
         given = DeviceArray.from_host(values | heads.astype(np.uint32) << np.uint32(31), device)
     chained = ChainedScan(values=given, flags=flags, hunger=hunger, **options)
