@@ -5,52 +5,23 @@
 //
 // Work-groups take tiles in the order in which they start. In a tile every lane group has a section,
 // the rows of compact_rows.cl.
-#define MASKS_COME_FIRST 1
 #include "device/look_back.cl"
 #include "primitives/compact_rule.cl"
 #include "primitives/compact_rows.cl"
 
 #define LANE_GROUPS (WG_SIZE / LANE_GROUP)
 
-// Tiles of compact_masks.cl in a section: 1 to 8.
+// Tiles of compact_masks.cl in a section, KEEP_FLAGGED only: their flags are loaded together. 1 to 8.
 #ifndef SECTION_TILES
 #define SECTION_TILES 4
 #endif
-#define SECTION (SECTION_TILES * TILE)
-#define CHAIN_TILE ((size_t)LANE_GROUPS * SECTION)
 
-// Which of the 16 records from 16 * lane on in the tile of compact_masks.cl at `tile` are kept.
-//
-// Temp     words: WG_SIZE words of local memory, free on return.
-// Scope    a whole lane group; without lanes the whole work-group.
-IN_REGISTERS
-static inline uint tile_bits(const selection_t *of, size_t tile, size_t end, local uint *words) {
 #if KEEP == KEEP_FLAGGED
-  return flags_pack(flags_load(of->flags, tile + 16 * lane_group_lane(), end));
+#define SECTION (SECTION_TILES * TILE)
 #else
-  // The record at 16 * lane is in this row, in its upper half if it begins there.
-  const uint own_row = lane_group_lane() / (LANE_GROUP / 16);
-  const uint shift = 16 * (lane_group_lane() % (LANE_GROUP / 16));
-  uint own = 0;
-#pragma unroll
-  for (uint row = 0; row < ROWS; row += BATCH) {
-    lane_batch_t batch;
-    const size_t first = tile + row * LANE_GROUP;
-    const uint filled = batch_filled(first, end);
-    uint bits, masks[BATCH];
-#if LANES_IMPL == LANES_PTX
-    if (filled == FULL_BATCH) bits = batch_look(of, first, FULL_BATCH, &batch);  // see batch_select
-    else
+#define SECTION FULL_BATCH
 #endif
-      bits = batch_look(of, first, filled, &batch);
-    ballot_masks(bits, masks, words);
-#pragma unroll
-    for (uint b = 0; b < BATCH; ++b)
-      if (row + b == own_row) own = masks[b] >> shift & 0xffff;
-  }
-  return own;
-#endif
-}
+#define CHAIN_TILE ((size_t)LANE_GROUPS * SECTION)
 
 // The number of records that a tile keeps.
 //
@@ -131,15 +102,29 @@ kernel void compact_chain_select(const global record_chunk_t *records, const glo
   const size_t begin = min(tile * CHAIN_TILE + group * SECTION, (size_t)n);
   const size_t end = min(begin + SECTION, (size_t)n);
   uint own = 0, all;
+#if KEEP == KEEP_FLAGGED
+  const size_t mine = begin + 16 * lane_group_lane();
   uint bits[SECTION_TILES];
 #pragma unroll
-  for (uint r = 0; r < SECTION_TILES; ++r) bits[r] = tile_bits(&of, begin + r * TILE, end, scratch);
+  for (uint r = 0; r < SECTION_TILES; ++r)
+    bits[r] = flags_pack(flags_load(flags, mine + r * TILE, end));
 #pragma unroll
   for (uint r = 0; r < SECTION_TILES; ++r) own += popcount(bits[r]);
-  wg_barrier_local();
+#else
+  lane_batch_t batch;
+  const uint filled = batch_filled(begin, end);
+  uint bits;
+#if LANES_IMPL == LANES_PTX
+  if (filled == FULL_BATCH) bits = batch_look(&of, begin, FULL_BATCH, &batch);  // see batch_select
+  else
+#endif
+    bits = batch_look(&of, begin, filled, &batch);
+  own = popcount(bits);
+#endif
   const uint before = wg_exclusive_sum_u32(own, &all, scratch);
   if (lane_group_lane() == 0) scratch[group] = before;
   uint at = wg_kept_before(&of, states, tile, all, n, count, &before_tile) + scratch[group];
+#if KEEP == KEEP_FLAGGED
 #pragma unroll
   for (uint r = 0; r < SECTION_TILES; ++r) {
     const uint published = flags_publish(bits[r], scratch);
@@ -148,4 +133,10 @@ kernel void compact_chain_select(const global record_chunk_t *records, const glo
       at = batch_select(&of, first, batch_filled(first, end), row, published, at, 0, scratch);
     }
   }
+#else
+  uint masks[BATCH];
+  ballot_masks(bits, masks, scratch);
+  batch_load(&of, begin, filled, masks, &batch);
+  batch_write(&of, begin, filled, at, 0, masks, &batch);
+#endif
 }

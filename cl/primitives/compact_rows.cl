@@ -8,12 +8,6 @@
 
 #define FULL_BATCH (BATCH * LANE_GROUP)
 
-// Whether the masks of a tile's rows are known, and published, before records are loaded to be
-// written: 0 or 1.
-#ifndef MASKS_COME_FIRST
-#define MASKS_COME_FIRST (KEEP == KEEP_FLAGGED)
-#endif
-
 // Functions with this attribute are always inlined. Else the records of a lane, and the selection
 // itself, would go through memory.
 #define IN_REGISTERS __attribute__((always_inline))
@@ -69,7 +63,7 @@ static inline void batch_load(const selection_t *of, size_t batch, uint filled, 
   for (uint b = 0; b < BATCH; ++b) {
     const uint offset = b * LANE_GROUP + lane_group_lane();
     if (WRITE == WRITE_ALL ? offset < filled : mask_has_own(masks[b])) {
-#if MASKS_COME_FIRST && WRITE != WRITE_POSITIONS
+#if KEEP == KEEP_FLAGGED && WRITE != WRITE_POSITIONS
       record_load(of->records, batch + offset, own->records + b * RECORD_CHUNKS);
 #endif
 #if VALUE_WORDS > 0
@@ -121,7 +115,7 @@ static inline uint batch_select(const selection_t *of, size_t batch, uint filled
                                 uint published, uint at, uint total, local uint *words) {
   lane_batch_t own;
   uint masks[BATCH];
-#if MASKS_COME_FIRST
+#if KEEP == KEEP_FLAGGED
   flags_masks(published, row, masks, words);
 #else
   uint bits;

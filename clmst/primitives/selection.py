@@ -40,8 +40,10 @@ _RECORDS_ONE_GROUP = 64
 _RECORDS_SERIAL = 1 << 14
 
 
-# Tiles of a lane group in one pass, by flags or by records: see docs/performance_log.md.
-_FLAG_TILES, _RECORD_TILES = 4, 2
+# In one pass (docs/performance_log.md): the tiles of a lane group whose flags are loaded at once;
+# where records are looked at, the bytes of them that a work-item has, and the most work-items.
+_FLAG_TILES = 4
+_RECORD_BYTES, _RECORD_WORK_GROUP = 64, 256
 
 
 class Keep(IntEnum):
@@ -90,10 +92,11 @@ def selection_defines(
 
 def chain_defines(keep: Keep, capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
     """Return the macros of ``compact_chain.cl`` beside those of all selections and of hunger."""
-    return {
-        "WG_SIZE": chain_work_group(capabilities, tuning),
-        "SECTION_TILES": _FLAG_TILES if keep == Keep.FLAGGED else _RECORD_TILES,
-    }
+    work_group = chain_work_group(capabilities, tuning)
+    if keep == Keep.FLAGGED:
+        return {"WG_SIZE": work_group, "SECTION_TILES": _FLAG_TILES}
+    loaded = min(_RECORD_BYTES, tuning.chain_bytes_per_item)
+    return {"WG_SIZE": min(work_group, _RECORD_WORK_GROUP), "BYTES_PER_ITEM": loaded}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +182,7 @@ class Selection:
         """Enqueue the launches of a known strategy, in a queue of the arrays' context."""
         device = self.source.device
         shares = divide(device, self.source.size, strategy)
-        if not shares.alone and self.write != Write.ALL and chains_by_itself(device):
+        if strategy == "parallel" and not shares.alone and self._suits_chain:
             self.launch_chain(launch)
             return
         program = self._program(SOURCE, shape_defines(strategy))
@@ -221,11 +224,20 @@ class Selection:
         )  # fmt: skip
 
     @property
+    def _suits_chain(self) -> bool:
+        """Whether one pass is right, and the quickest: by a predicate it gained nothing."""
+        is_quicker = self.write != Write.ALL and self.keep != Keep.HOLDING
+        return is_quicker and chains_by_itself(self.source.device)
+
+    @property
     def chain_tile(self) -> int:
         """Records of a work-group's tile in one pass."""
         capabilities, tuning = self.source.device.capabilities, self.source.device.policy
         defines = chain_defines(self.keep, capabilities, tuning)
-        return defines["WG_SIZE"] * _ROWS * defines["SECTION_TILES"]
+        if self.keep == Keep.FLAGGED:
+            return defines["WG_SIZE"] * _ROWS * defines["SECTION_TILES"]
+        fit = max(defines["BYTES_PER_ITEM"] // (WORD_BYTES * sum(self._words)), 1)
+        return defines["WG_SIZE"] * min(1 << fit.bit_length() - 1, _ROWS)  # BATCH rows
 
     @property
     def _words(self) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from clmst import Device
-from clmst.primitives.chain import SATED, ChainedScan, Hunger
+from clmst.primitives.chain import ChainedScan, Hunger
 from clmst.primitives.radix import Key, Move, order
 from clmst.primitives.selection import Keep, Selection, Write
 from clmst.primitives.sweeps import Segments
@@ -22,13 +22,9 @@ from tests.primitives import selections
 from tests.primitives.operators import AFFINE, MATRICES, SUM, Operator, reduced, scanned
 from tests.primitives.split_cases import draw_keys, number_order, same_bits, shape_of
 
-# Nobody is hungry; every third tile starves, the first one too; all do, and patience is short.
-HUNGERS = {
-    "sated": SATED,
-    "third": Hunger(starved=3, patience=2),
-    "all": Hunger(starved=1, patience=1),
-}
-HUNGRY = HUNGERS["third"]
+# Every third tile starves, the first one too; all do.
+HUNGRY = Hunger(starved=3, patience=2)
+STARVING = Hunger(starved=1, patience=1)
 
 
 def in_shape(device: Device) -> bool:
@@ -168,4 +164,4 @@ def cases() -> Iterator[tuple[str, Callable[[Device], bool]]]:
     yield "packed segments", partial(scan_is_right, tiles=4, segments=Segments.PACKED)
     yield "flags", partial(selection_is_right, keep=Keep.FLAGGED, tiles=2, more=1, value_words=3)
     yield "heads", partial(selection_is_right, keep=Keep.HEADS, tiles=2, more=-1)
-    yield "all starve", partial(scan_is_right, tiles=3, more=7, hunger=HUNGERS["all"])
+    yield "all starve", partial(scan_is_right, tiles=3, more=7, hunger=STARVING)
