@@ -8,7 +8,7 @@ import numpy as np
 
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.shares import Shares, tile_and_lane_groups
-from clmst.primitives.sweeps import Segments
+from clmst.primitives.sweeps import Segments, sweep_defines
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device import Device
@@ -107,15 +107,13 @@ class ChainedScan:
 
     def suits(self, out: DeviceArray) -> bool:
         """Return whether the results are right in one pass, and bit for bit the same each time."""
-        return (
-            chains_by_itself(self.values.device)
-            and bool(self.monoid.exact)
-            and self.values.dtype.itemsize <= _MOST_BYTES
-            and not out.is_at(self.values)
-            and not Shares.divide(
-                self.values.device, self.values.size, self.values.dtype.itemsize
-            ).alone
-        )
+        device, item_bytes = self.values.device, self.values.dtype.itemsize
+        is_right = bool(self.monoid.exact) and not out.is_at(self.values)
+        if not is_right or item_bytes > _MOST_BYTES or not chains_by_itself(device):
+            return False
+        swept = sweep_defines(device.policy, segments=self.segments, exclusive=self.exclusive)
+        loaded = int(swept["BYTES_PER_ITEM"])
+        return not Shares.divide(device, self.values.size, item_bytes, bytes_per_item=loaded).alone
 
     def enqueue(
         self, launch: Launcher, out: DeviceArray, total: DeviceArray | None = None

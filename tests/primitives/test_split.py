@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clmst import Device, InvalidArgumentError
-from clmst.primitives import radix
+from clmst.primitives import radix, radix_chain
 from clmst.primitives.radix import SOURCE, Key, Shape
 from clmst.primitives.split import specialisations_of_split, split
 from clmst.runtime import policy
@@ -190,13 +190,15 @@ def test_without_values_it_returns_one_array(shape: Device) -> None:
 # ---------------------------------------------------------------------------- launches
 
 
-def test_one_launch_a_pass_for_one_tile_and_three_for_more(shape: Device) -> None:
+def test_one_launch_a_pass_for_one_tile_and_more_for_more(shape: Device) -> None:
+    """Three a pass, or in one sweep a digit one, after one that counts four digits and another."""
     passes = len(Key(start_bit=0, bits=20).digits(shape_of(shape).radix_bits))
+    is_chained = radix_chain.suits(shape_of(shape), shape, 2 * shape_of(shape).tile)
     profile = Profile()
     launch = Launcher(shape, shape.profiling_queue, profile)
     for length, launches in (
         (shape_of(shape).tile, passes),
-        (shape_of(shape).tile + 1, 3 * passes),
+        (shape_of(shape).tile + 1, passes + -(-passes // 4) + 1 if is_chained else 3 * passes),
     ):
         before = launch.launches
         records = draw_records(1, length)
@@ -204,7 +206,10 @@ def test_one_launch_a_pass_for_one_tile_and_three_for_more(shape: Device) -> Non
         launch.queue.finish()
         assert launch.launches - before == launches
         assert same_bits(result.to_host(), records[stable_order(records, 0, 20)])
-    assert set(profile.summary()) >= {"split_count_digits", "split_scan_counts", "split_scatter"}
+    by_launches = {"split_count_digits", "split_scan_counts"}
+    by_sweeps = {"split_chain_count", "split_chain_start", "split_chain_scatter"}
+    kernels = by_sweeps if is_chained else by_launches
+    assert set(profile.summary()) >= {"split_scatter", *kernels}
 
 
 @given(start=st.integers(0, 100), bits=st.integers(1, 64), radix_bits=st.integers(1, 8))
