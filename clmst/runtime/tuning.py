@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
+from clmst import __version__
 from clmst.core.errors import FileFormatError
 from clmst.runtime import policy, tuning_file
 from clmst.runtime.capabilities import Capabilities
@@ -116,6 +117,11 @@ def look_up(identity: Identity, capabilities: Capabilities) -> Tuning:
         if entry.driver != identity.driver:
             if found.source != "user":
                 found = replace(found, note=f"your own is of driver {entry.driver}")
+            continue
+        if entry.clmst != __version__:
+            problems.append(
+                f"the values for {entry.device} are of clmst {entry.clmst}, this is {__version__}"
+            )
             continue
         candidate = _overlaid(found.policy, entry.values)
         if broken := conflicts(candidate):

@@ -32,7 +32,7 @@ class UserEntry:
     device, platform, driver : str
         As the device reports them; all three must be equal for the entry to be used.
     clmst : str
-        The version that wrote it.
+        The version that wrote it; others do not use the entry.
     measured : str
         Device, date, and what the figures are.
     values, figures : mapping
@@ -187,12 +187,14 @@ def check_writable(path: Path) -> None:
 def write(entry: UserEntry, path: Path) -> None:
     """Put an entry into a table, for the one of the same device and driver if there is one.
 
-    Other fields of the old entry stay, with what they were measured on. The file is replaced
-    atomically, so no reader sees half of one.
+    Other fields of an old entry of the same version of clmst stay, with what they were measured on.
+    The file is replaced atomically, so no reader sees half of one.
     """
     entries = list(read(path).entries)
     for old in [one for one in entries if one.is_of(entry)]:
         entries.remove(old)
+        if old.clmst != entry.clmst:  # its kernels were others
+            continue
         stays = old.measured if old.values.keys() - entry.values.keys() else ""
         entry = replace(
             entry,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from benchmarks.variants import GPU_SHAPE
-from clmst import Device
+from clmst import Device, __version__
 from clmst.runtime import policy, tuning
 from clmst.runtime.tuning import Identity, TuningWarning, look_up, shipped
 from clmst.runtime.tuning_file import FORMAT, user_path
@@ -26,7 +26,7 @@ ENTRY: dict[str, Any] = {
     "device": "Card 7",
     "platform": "Cards",
     "driver": "1.0",
-    "clmst": "0.1.0",
+    "clmst": __version__,
     "values": {"hub_row": 96},
 }
 
@@ -144,6 +144,7 @@ def test_device_looks_when_it_is_first_asked(any_device: Device) -> None:
             "device": identity.device,
             "platform": identity.platform,
             "driver": identity.driver,
+            "clmst": __version__,
             "values": {"radix_bits": 3},
         }
     )
@@ -169,15 +170,25 @@ def assert_warns_once(*words: str) -> tuning.Tuning:
 
 def test_unknown_and_illegal_fields_are_ignored_one_by_one() -> None:
     values = {"hub_row": 96, "warp_factor": 9, "radix_bits": 12, "bytes_per_item": "64"}
-    save({**ENTRY, "clmst": "9.9", "values": values})
+    save({**ENTRY, "values": values})
     found = assert_warns_once(
-        "clmst 9.9",
+        f"clmst {__version__}",
         "warp_factor, which this version does not know",
         "radix_bits to 12; it must be an integer from 1 to 8",
         "bytes_per_item to '64'",
     )
     assert (found.source, found.policy.hub_row) == ("user", 96)
     assert found.policy.radix_bits == policy.choose(GPU).radix_bits
+
+
+@pytest.mark.parametrize("version", ["9.9", "0.0.9", None])
+def test_entries_of_other_versions_are_ignored(version: str | None) -> None:
+    """Their kernels were others, so what was quickest says nothing of these."""
+    written = version or "an unknown version"
+    entry = {name: value for name, value in ENTRY.items() if name != "clmst"}
+    save(entry | ({"clmst": version} if version else {}))
+    found = assert_warns_once("Card 7", f"are of clmst {written}", f"this is {__version__}")
+    assert (found.source, found.policy) == ("default", policy.choose(GPU))
 
 
 def test_entry_of_nothing_usable_is_not_used() -> None:
@@ -196,7 +207,7 @@ def test_values_that_do_not_go_together() -> None:
     [
         ([], "entry 1 is no object"),
         ({**ENTRY, "driver": 1}, "entry 1 does not say its driver"),
-        ({**ENTRY, "values": [1]}, "entry 1 (Card 7, clmst 0.1.0) has no values"),
+        ({**ENTRY, "values": [1]}, f"entry 1 (Card 7, clmst {__version__}) has no values"),
     ],
 )
 def test_malformed_entry_does_not_spoil_the_next(entry: Any, fact: str) -> None:

@@ -45,6 +45,14 @@ def test_entries_of_other_devices_and_drivers_stay(tmp_path: Path) -> None:
     assert read(path).entries == (*others, ENTRY)
 
 
+def test_a_search_forgets_what_another_version_found(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    write(ENTRY, path)
+    other = replace(ENTRY, clmst="9.9", values={"bytes_per_item": 32}, figures={})
+    write(other, path)
+    assert read(path).entries == (other,)
+
+
 def test_second_search_adds_to_the_first(tmp_path: Path) -> None:
     """Tuning another parameter must not forget the one that was tuned before."""
     path = tmp_path / "t.json"
