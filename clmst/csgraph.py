@@ -16,12 +16,13 @@ from scipy.sparse import csgraph as scipys
 from clmst.algorithms.csr_validation.check import upload_canonical
 from clmst.api import minimum_spanning_forest
 from clmst.core import csr, from_scipy
-from clmst.core.arguments import as_array, shown
+from clmst.core.arguments import shown
+from clmst.core.dense_graph import check_square
 from clmst.core.errors import InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_shape, check_weights
-from clmst.core.weight_keys import Array, as_weights, check_dtype, encode, order_keys
+from clmst.core.weight_keys import Array, check_dtype, encode, order_keys
 from clmst.runtime.discovery import get_device, pass_over
 from clmst.runtime.trust import NoFamilyLeftError
 
@@ -258,11 +259,7 @@ def _has_scipys_arrays(matrix: Any) -> bool:
 
 def _square(csgraph: Any) -> Array:
     """Return a square array of a supported dtype, or raise."""
-    cells = as_array("csgraph", csgraph, error=InvalidGraphError)
-    if cells.ndim != 2:
-        raise InvalidGraphError(f"csgraph has {cells.ndim} dimensions; an adjacency matrix has 2")
-    check_shape(cells.shape)
-    cells = as_weights(np.asarray(cells))
+    cells = check_square(csgraph, "csgraph")
     if isinstance(csgraph, list | tuple) and cells.dtype.kind == "f":
         _check_rounding(csgraph, cells)
     return cells

@@ -21,7 +21,7 @@ FAMILIES: tuple[KernelFamily, ...] = (
     of_algorithms.PROOF,
     of_algorithms.COMPLETE_PROOF,
     of_rounds.ROUNDS,
-    of_rounds.CHAINS,
+    of_rounds.SERIES,
     of_rounds.WARM_START,
     of_rounds.UNION,
     *of_primitives.FAMILIES.values(),

@@ -136,11 +136,11 @@ def graph_of_masked(matrix: Any, *, symmetrize: bool) -> Graph:
     return graph.replace_unchecked(edge_ids=pairs.position(n, u, v), n_input=pairs.count(n))
 
 
-def check_square(matrix: Any) -> Array:
+def check_square(matrix: Any, name: str = "the array") -> Array:
     """Return `matrix` as an array of a supported dtype, or raise unless it is square."""
-    array = as_array("the matrix", matrix, error=InvalidGraphError)
+    array = as_array(name, matrix, error=InvalidGraphError)
     if array.ndim != 2:
-        raise InvalidGraphError(f"the array has {array.ndim} dimensions; an adjacency matrix has 2")
+        raise InvalidGraphError(f"{name} has {array.ndim} dimensions; an adjacency matrix has 2")
     check_shape(array.shape)
     return as_weights(array)
 

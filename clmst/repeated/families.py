@@ -95,7 +95,7 @@ ROUNDS = KernelFamily(
     test=_test("rounds_failure"),
     cases=_USUAL,
 )
-CHAINS = KernelFamily(
+SERIES = KernelFamily(
     name="series-contraction",
     what="what topology settles of rounds by 'filter-boruvka' on GPUs; else rounds do without",
     test=_test("series_failure"),
@@ -125,20 +125,17 @@ def require_rounds(graph: DeviceGraph, algorithm: str, *, maximum: bool, options
 
 def has_series(graph: DeviceGraph, *, maximum: bool) -> bool:
     """Return whether series contraction may be used; else rounds solve without it."""
-    trust = graph.device.trust
-    if trust.given:
-        return True
-    case = case_of(graph, "", maximum=maximum)
-    return trust.refusal(CHAINS, case) is None
+    return _may_use(SERIES, graph, maximum=maximum)
 
 
 def has_warm_starts(graph: DeviceGraph, *, maximum: bool) -> bool:
     """Return whether warm starts may be used; else each round solves from scratch."""
+    return _may_use(WARM_START, graph, maximum=maximum)
+
+
+def _may_use(family: KernelFamily, graph: DeviceGraph, *, maximum: bool) -> bool:
     trust = graph.device.trust
-    if trust.given:
-        return True
-    case = case_of(graph, "", maximum=maximum)
-    return trust.refusal(WARM_START, case) is None
+    return trust.given or trust.refusal(family, case_of(graph, "", maximum=maximum)) is None
 
 
 def require_union(device: Device, bits: int) -> None:
