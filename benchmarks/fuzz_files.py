@@ -189,7 +189,7 @@ def outcome(path: Path, chosen: Format) -> str:
 
 def fuzz(rounds: int, seed: int, folder: Path) -> dict[str, dict[str, int]]:
     """Read damaged files of every format; return how often each reader read or refused one."""
-    told: dict[str, dict[str, int]] = {}
+    counted: dict[str, dict[str, int]] = {}
     for chosen in FORMATS:
         good = samples(chosen)
         if not good:
@@ -207,8 +207,8 @@ def fuzz(rounds: int, seed: int, folder: Path) -> dict[str, dict[str, int]]:
                 print(f"{chosen.name}: {kept}: {result}", file=sys.stderr)
                 result = "failed"
             counts[result] += 1
-        told[chosen.name] = dict(counts)
-    return told
+        counted[chosen.name] = dict(counts)
+    return counted
 
 
 def explode(folder: Path) -> dict[str, int]:
@@ -235,12 +235,12 @@ def main() -> None:
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="clmst-fuzz-"))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    told = fuzz(options.rounds, options.seed, folder)
+    counted = fuzz(options.rounds, options.seed, folder)
     if options.bombs:
-        told["bombs"] = explode(folder)
+        counted["bombs"] = explode(folder)
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
-    print(json.dumps({"readers": told, "memory": grown}, indent=2))
-    sys.exit(any("failed" in counts for counts in told.values()) or grown > BYTES)
+    print(json.dumps({"readers": counted, "memory": grown}, indent=2))
+    sys.exit(any("failed" in counts for counts in counted.values()) or grown > BYTES)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@
 //
 // Every word of a state has two bits that say what its other bits are part of. So a word needs no
 // fence, and no state needs atomics of more than 32 bits: words of one state that agree on these
-// bits belong together. Words only rise, and whoever publishes the total of a tile publishes the
+// bits belong together. Words only rise, and who publishes the total of a tile publishes the
 // same. That takes an operator whose result does not depend on the grouping.
 #ifndef CLMST_DEVICE_TILE_STATE
 #define CLMST_DEVICE_TILE_STATE

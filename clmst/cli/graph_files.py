@@ -56,7 +56,7 @@ def reading(stages: Stages, stage: str, path: Path, format_name: str | None) -> 
 
 
 def _fraction_read(file: BinaryIO) -> Callable[[], float | None]:
-    """Return a function that tells which part of a file has been read, whoever reads it."""
+    """Return a function that tells which part of a file has been read, by any reader."""
     descriptor = file.fileno()
     size = os.fstat(descriptor).st_size
 

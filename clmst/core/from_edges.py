@@ -65,7 +65,7 @@ def of_owned(arrays: list[Any], n_vertices: int) -> dict[str, Any]:
     Parameters
     ----------
     arrays : list
-        Endpoints u and v as uint32 or int64, and weights or None: checked, and nobody else's. They
+        Endpoints u and v as uint32 or int64, and weights or None: checked, and no one else's. They
         are taken out of the list and overwritten: so the memory of a large file is enough for it.
     n_vertices : int
     """

@@ -22,7 +22,7 @@ from clmst.drawing.page import RAMPS
 from clmst.drawing.stress import Points
 
 _LAID_OUT = 128  # vertices up to which a layout takes no more than 0.2 s
-_DRAWN = 2000  # edges of a graph with coordinates, of which more are not told apart
+_DRAWN = 2000  # edges of a graph with coordinates, of which more look the same
 _NAMED = 128  # vertices up to which each is a dot with its name
 _WIDTH, _HEIGHT, _MARGIN = 260.0, 180.0, 8.0  # pixels
 _STONE = "#a39c8c"

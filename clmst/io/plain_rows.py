@@ -79,7 +79,7 @@ def _has_fraction(word: bytes) -> bool:
 
 
 def _is_unusual(text: bytes) -> bool:
-    r"""Whether pyarrow would read as numbers or lines what clmst does not: 0x1f, or a lone \\r."""
+    r"""Whether pyarrow would read as numbers or lines what clmst does not: 0x1f, or one \\r."""
     if b"x" in text or b"X" in text:
         return True
     return b"\r" in text and text.count(b"\r") != text.count(b"\r\n")

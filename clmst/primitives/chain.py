@@ -57,7 +57,7 @@ def chain_work_group(capabilities: Capabilities, tuning: Policy) -> int:
 
 
 def chains_by_itself(device: Device) -> bool:
-    """Return whether a device takes one pass without being told: it needs lanes that look back."""
+    """Return whether a device takes one pass by itself: it needs lanes that look back."""
     has_lanes = device.capabilities.lanes != "local"
     return has_lanes and chain_work_group(device.capabilities, device.policy) > 1
 
