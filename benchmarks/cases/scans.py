@@ -148,14 +148,20 @@ def _scan(space: Workspace, name: str, x: Array, *, exclusive: bool) -> Case:
             results=lambda: [host_out],
         )
 
+    from clmst.primitives.chain import chains_by_itself
+
     return Case(
         name=name,
         size=x.size,
         expected=[expected],
         outputs=[out],
         methods=[
-            # Two reads and a write.
-            Method(name="clmst", prepare=by_clmst("reduce-then-scan"), traffic=3 * x.nbytes),
+            # A read and a write, or two reads and a write.
+            Method(
+                name="clmst",
+                prepare=by_clmst("auto"),
+                traffic=(2 if chains_by_itself(space.device) else 3) * x.nbytes,
+            ),
             # Blocks are read and written, and once more when their totals are added.
             Method(
                 name="clmst scan-then-propagate",

@@ -259,5 +259,6 @@ def representatives(
         )
         yield SOURCE, defines
         chain = chain_defines(keep, capabilities, tuning)
-        if chain["WG_SIZE"] > 1 and write != Write.ALL and record_words < 3:
+        is_chained = write != Write.ALL and keep != Keep.HOLDING  # Selection says why
+        if is_chained and chain["WG_SIZE"] > 1 and record_words < 3:
             yield CHAIN_SOURCE, {**defines, **chain, **SATED.defines}
