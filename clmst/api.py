@@ -294,14 +294,13 @@ def _solve(
 ) -> Forest | DeviceForest:
     """Solve on the device that is meant, or on the next one where it passes no self-test."""
     algorithm, options = algorithms.named(algorithm, options)  # before anything is uploaded
-    check_bools(keep_on_device=keep_on_device, profile=profile, verify=verify)
+    check_bools(
+        keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize
+    )
     while True:
         try:
-            if (
-                algorithm == "auto"
-                and options is None
-                and not (keep_on_device or profile or verify)
-            ):
+            is_plain = options is None and not (keep_on_device or profile or verify)
+            if algorithm == "auto" and is_plain:
                 forest_at_once = small_matrix.solve(graph, device, maximum=maximum)
                 if forest_at_once is not None:
                     return forest_at_once
