@@ -94,11 +94,11 @@ kernel void compact_chain_select(const global record_chunk_t *records, const glo
                                  const global value_chunk_t *values, volatile global uint *states,
                                  global record_chunk_t *out, global value_chunk_t *values_out,
                                  global uint *count, uint n, uint bound) {
-  local uint scratch[WG_SIZE], taken, before_tile;
+  local uint scratch[WG_SIZE], taken[1], before_tile;
   const selection_t of = {records, flags, values, out, values_out, bound};
-  if (get_local_id(0) == 0) taken = wi_take_tile(states);
+  if (get_local_id(0) == 0) *taken = wi_take_tile(states);
   wg_barrier_local();
-  const uint tile = taken, group = get_local_id(0) / LANE_GROUP;
+  const uint tile = *taken, group = get_local_id(0) / LANE_GROUP;
   const size_t begin = min(tile * CHAIN_TILE + group * SECTION, (size_t)n);
   const size_t end = min(begin + SECTION, (size_t)n);
   uint own = 0, all;

@@ -92,11 +92,11 @@ LANES_ATTRIBUTE
 kernel void scan_chain_tiles(const global T *in, const global uchar *flags,
                              volatile global uint *states, global T *out, global T *total,
                              uint n) {
-  local T sums[LANE_GROUP_SCRATCH], lane_group_sums[LANE_GROUPS], before_tile;
-  local uint heads[LANE_GROUP_SCRATCH], lane_group_heads[LANE_GROUPS], taken;
-  if (get_local_id(0) == 0) taken = wi_take_tile(states);
+  local T sums[LANE_GROUP_SCRATCH], lane_group_sums[LANE_GROUPS], before_tile[1];
+  local uint heads[LANE_GROUP_SCRATCH], lane_group_heads[LANE_GROUPS], taken[1];
+  if (get_local_id(0) == 0) *taken = wi_take_tile(states);
   wg_barrier_local();
-  const uint tile = taken;
+  const uint tile = *taken;
   const size_t begin = (size_t)tile * CHAIN_TILE + lane_group_id() * RANGE_TILE;
   tile_t own;
   range_load(in, flags, begin, n, &own);
@@ -120,14 +120,14 @@ kernel void scan_chain_tiles(const global T *in, const global uchar *flags,
     if (is_speaker && !state_is_starved(tile))
       look_publish(states, tile, is_alone ? STATE_PREFIX : STATE_TOTAL, all.sum);
     const partial_t prefix = {lookers_prefix(in, flags, n, states, tile), false};
-    if (is_speaker) before_tile = prefix.sum;
+    if (is_speaker) *before_tile = prefix.sum;
     partial_prepend(&all, prefix);
     if (is_speaker && !is_alone && !state_is_starved(tile))
       look_publish(states, tile, STATE_PREFIX, all.sum);
     if (is_speaker && total != 0 && ((size_t)tile + 1) * CHAIN_TILE >= n) *total = all.sum;
   }
   wg_barrier_local();
-  const partial_t first = {before_tile, false};
+  const partial_t first = {*before_tile, false};
   partial_prepend(&left, first);
   for (uint i = 0; i < ITEMS; ++i)
     if (!range_is_head(&own, i)) own.items[i] = combine(left.sum, own.items[i]);

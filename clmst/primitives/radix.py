@@ -273,7 +273,7 @@ def order(
     steps = _steps(launch, defines, records, n_digits)
     values_steps = _steps(launch, defines, values, n_digits)
     moves = [(*step, *other) for step, other in zip(steps, values_steps, strict=True)]
-    if hunger is not None or radix_chain.suits(shape, device, length):
+    if hunger is not None or radix_chain.suits(shape, device, length, records.words):
         radix_chain.ChainedSort(
             shape=shape, key=key, words=(records.words, value_words), length=length,
             hunger=hunger or SATED,

@@ -20,15 +20,18 @@ SOURCE = "primitives/split_chain.cl"
 
 # A state is one word, two bits of which say what the others count.
 _MOST_RECORDS = 2**30 - 1
+# Of a record; the registers of longer ones spill on AMD's CDNA 2.
+MOST_WORDS = 8
 # CHAIN_DIGITS of cl/primitives/split_chain.cl
 _DIGITS_AT_ONCE = 4
 # Work-groups for each compute unit that count digits.
 _COUNTING_GROUPS = 4
 
 
-def suits(shape: Shape, device: Device, length: int) -> bool:
+def suits(shape: Shape, device: Device, length: int, record_words: int = 1) -> bool:
     """Return whether passes of one sweep are the quickest."""
     is_chained = not shape.is_serial and chains_by_itself(device)
+    is_chained = is_chained and record_words <= MOST_WORDS
     return is_chained and shape.tile < length <= _MOST_RECORDS
 
 

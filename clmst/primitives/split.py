@@ -137,7 +137,8 @@ def specialisations_of_split(
         is_sorted = words <= 2 and value_words <= 1
         for key in numbers if is_sorted else numbers[:1]:
             yield SOURCE, shape.defines(key, words, value_words)
-            if not shape.is_serial and (key == numbers[0] or words == 2):
+            is_chained = not shape.is_serial and words <= radix_chain.MOST_WORDS
+            if is_chained and (key == numbers[0] or words == 2):
                 sizes_of = words, value_words
                 defines = radix_chain.chain_defines(shape, key, sizes_of, tuning)
                 yield radix_chain.SOURCE, {**defines, **SATED.defines}
