@@ -24,10 +24,11 @@ from clmst.core.errors import ClmstError, FileFormatError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.optional import optional_import
+from clmst.core.weight_keys import Array
 from clmst.io import edge_list
 from clmst.io.blocks import blocks
 from clmst.io.columns import Columns, choose
-from clmst.io.edge_rows import EdgeRows, write_rows
+from clmst.io.edge_rows import EdgeRows, graph_of, write_rows
 from clmst.io.files import SourceFile
 from clmst.io.forest_edges import ForestEdges
 from clmst.io.table_rows import TableRows, forest_rows, graph_rows
@@ -89,6 +90,8 @@ def read(source: SourceFile, columns: Sequence[str] | None = None) -> Graph:
     head = _Head(source.stream)
     if not head.is_header and columns is None:
         return edge_list.read(source)
+    if head.is_header and head.is_plain(choose(head.names, columns)):
+        return _plain_graph(source)
     return _edges(source, head, columns).merged()
 
 
@@ -126,6 +129,16 @@ def _plain_edges(source: SourceFile) -> NumberedEdges:
     return NumberedEdges(
         u=u, v=v, n_vertices=numbers.size, labels=numbers if has_gaps else None, weights=weights
     )
+
+
+def _plain_graph(source: SourceFile) -> Graph:
+    """Read such rows as a graph, in less memory than :meth:`NumberedEdges.merged` takes."""
+    edges = _plain_edges(source)
+    n, labels = edges.n_vertices, edges.labels
+    arrays: list[Array | None] = [edges.u, edges.v, edges.weights]
+    del edges  # else it would keep the arrays
+    graph = graph_of(arrays, n)
+    return graph.replace(vertex_labels=tuple(labels.tolist())) if labels is not None else graph
 
 
 def _frame_edges(source: SourceFile, head: _Head, columns: Columns) -> NumberedEdges:
