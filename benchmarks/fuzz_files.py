@@ -170,7 +170,7 @@ def bombs(codec: Codec) -> Iterator[tuple[str, bytes]]:
 
 def outcome(path: Path, chosen: Format) -> str:
     """Return "read", "refused", or what went wrong."""
-    start = time.perf_counter()
+    start = time.monotonic()
     try:
         graph = read_graph(path, format=chosen.name)
         if graph.n_vertices:
@@ -183,7 +183,7 @@ def outcome(path: Path, chosen: Format) -> str:
         if isinstance(error, KeyboardInterrupt):
             raise
         result = f"{type(error).__name__}: {error}"
-    seconds = time.perf_counter() - start
+    seconds = time.monotonic() - start
     return result if seconds < SECONDS else f"{result}, after {seconds:.0f} s"
 
 
