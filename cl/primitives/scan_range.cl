@@ -15,6 +15,7 @@
 #define BYTES_PER_ITEM 64
 #endif
 
+#include "primitives/scan_element.cl"
 #include "primitives/scan_kind.cl"
 
 #include "device/lane_group.cl"
@@ -115,18 +116,6 @@ static inline void range_chunk_run(const tile_t *own, uint j, partial_t *run) {
     const partial_t one = {own->items[i], range_is_head(own, i)};
     partial_append(run, one);
   }
-}
-
-// The element at i, and whether it is a head.
-static inline T range_element(const global T *in, const global uchar *flags, size_t i, bool *head) {
-#if SEGMENTS == SEGMENTS_PACKED
-  const T top = (T)1 << (8 * T_BYTES - 1);
-  *head = (in[i] & top) != 0;
-  return in[i] & ~top;
-#else
-  *head = SEGMENTS == SEGMENTS_FLAGS && flags[i] != 0;
-  return in[i];
-#endif
 }
 
 #if LANE_GROUP == 1

@@ -4,6 +4,7 @@
 #define CLMST_PRIMITIVES_SCAN_SERIAL
 
 #include "device/line.cl"
+#include "primitives/scan_element.cl"
 #include "primitives/scan_kind.cl"
 
 #include "device/lane_group.cl"

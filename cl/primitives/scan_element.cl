@@ -1,0 +1,21 @@
+// An element of a scan by itself, for loops that take one at a time.
+#ifndef CLMST_PRIMITIVES_SCAN_ELEMENT
+#define CLMST_PRIMITIVES_SCAN_ELEMENT
+
+#include "primitives/scan_kind.cl"
+
+#include "device/monoid.cl"
+
+// The element at i, and whether it is a head.
+static inline T range_element(const global T *in, const global uchar *flags, size_t i, bool *head) {
+#if SEGMENTS == SEGMENTS_PACKED
+  const T top = (T)1 << (8 * T_BYTES - 1);
+  *head = (in[i] & top) != 0;
+  return in[i] & ~top;
+#else
+  *head = SEGMENTS == SEGMENTS_FLAGS && flags[i] != 0;
+  return in[i];
+#endif
+}
+
+#endif
