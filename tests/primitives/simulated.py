@@ -25,7 +25,13 @@ FEW = 3
 
 # Shares of a GPU's size would take minutes; what matters in its shape is the size of work-groups.
 SMALL_POLICIES = POLICIES | {
-    "gpu": replace(POLICIES["gpu"], bytes_per_item=16, shares_per_compute_unit=3)
+    "gpu": replace(
+        POLICIES["gpu"],
+        bytes_per_item=16,
+        shares_per_compute_unit=3,
+        chain_work_group_size=256,
+        chain_bytes_per_item=16,
+    )
 }
 
 
