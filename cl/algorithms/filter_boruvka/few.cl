@@ -18,69 +18,60 @@
 #define FEW_CROWD 128
 #endif
 
-// Edges that a work-item holds at once: 1 to 8, in registers. A work-group takes so many in one
-// go, hence fewer work-groups than there are take all, and fewer minima are entered.
+// Edges that a work-item holds at once: 1 to 8, in registers.
 #ifndef FEW_EDGES_PER_ITEM
 #define FEW_EDGES_PER_ITEM 4
 #endif
 #define FEW_EDGES (WG_SIZE * FEW_EDGES_PER_ITEM)
 
-// A packed word is settled here a half at a time, by native atomics on local memory; other
-// reservations have more words, and are entered as ever.
+// Only reservations of one 64-bit word are settled here; others are entered as ever.
 #define HAS_FEW (ATOMIC64 && WEIGHT_BITS == 32)
 
-// The least (key, id) of a work-group's edges at each supervertex; id UINT_MAX: none.
-typedef struct {
-  local uint *keys, *ids;  // [FEW_SUPERVERTICES]
-} few_t;
-
 #if HAS_FEW
-// Whether many edges are to be contracted to few supervertices, and the work-groups of the launch
-// can hold all of them.
+typedef ulong few_word_t;
+
+// Whether many edges are to be contracted to few supervertices.
 static inline bool few_applies(uint n_edges, uint n_vertices) {
-  return n_vertices <= FEW_SUPERVERTICES && n_vertices * FEW_CROWD <= n_edges &&
-         n_edges <= (size_t)get_num_groups(0) * FEW_EDGES;
+  return n_vertices <= FEW_SUPERVERTICES && n_vertices * FEW_CROWD <= n_edges;
+}
+
+// Lower a word of local memory. Hardly any edge is lighter than all before it, so hardly any needs
+// the atomic.
+static inline void few_lower(volatile local ulong *word, ulong value) {
+  if (*word > value) atom_min(word, value);
 }
 
 // Contract the worklist of a depth to that of the next, which has so many supervertices, as
-// round_contract does. Must be reached by the whole work-group.
+// round_contract does. least[FEW_SUPERVERTICES] is scratch. Must be reached by the whole work-group.
 static inline void few_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
-                                uint n_vertices, const few_t *few, local uint *scratch,
+                                uint n_vertices, local few_word_t *least, local uint *scratch,
                                 local uint *base) {
+  volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_EDGES);
   const uint me = get_local_id(0);
-  const size_t tile = (size_t)get_group_id(0) * FEW_EDGES;
-  if (tile >= n_edges) return;
-  for (uint v = me; v < n_vertices; v += WG_SIZE) few->keys[v] = few->ids[v] = UINT_MAX;
-  edge_t edges[FEW_EDGES_PER_ITEM];
-  uint n_kept = 0, next;
-  SOLVE_UNROLL
-  for (uint i = 0; i < FEW_EDGES_PER_ITEM; ++i)
-    n_kept += round_load_contracted(solve, depth, tile + i * WG_SIZE + me, n_edges, &edges[i]);
-  wg_claim(solve_count(solve, phase, depth + 1, COUNT_EDGES), n_kept, &next, scratch, base);
-  SOLVE_UNROLL
-  for (uint i = 0; i < FEW_EDGES_PER_ITEM; ++i) {
-    if (edges[i].u == edges[i].v) continue;
-    if (!round_list(solve, depth + 1, next++, edges[i])) {
-      edges[i].u = edges[i].v;
-      continue;
+  if ((size_t)get_group_id(0) * FEW_EDGES >= n_edges) return;
+  for (uint v = me; v < n_vertices; v += WG_SIZE) least[v] = RESERVATION_NONE;
+  for (size_t tile = (size_t)get_group_id(0) * FEW_EDGES; tile < n_edges;
+       tile += (size_t)get_num_groups(0) * FEW_EDGES) {
+    edge_t edges[FEW_EDGES_PER_ITEM];
+    uint next;
+    const uint n_kept =
+        round_load_contracted(solve, depth, tile + me, n_edges, FEW_EDGES_PER_ITEM, edges);
+    wg_claim(count, n_kept, &next, scratch, base);
+    SOLVE_UNROLL
+    for (uint i = 0; i < FEW_EDGES_PER_ITEM; ++i) {
+      if (edges[i].u == edges[i].v || !round_list(solve, depth + 1, next++, edges[i])) continue;
+      const ulong word = reservation_first_word(edges[i], solve->weights);
+      few_lower(&least[edges[i].u], word);
+      few_lower(&least[edges[i].v], word);
     }
-    atomic_min(&few->keys[edges[i].u], edges[i].key);
-    atomic_min(&few->keys[edges[i].v], edges[i].key);
-  }
-  wg_barrier_local();
-  SOLVE_UNROLL
-  for (uint i = 0; i < FEW_EDGES_PER_ITEM; ++i) {
-    const edge_t edge = edges[i];
-    if (edge.u == edge.v) continue;
-    if (few->keys[edge.u] == edge.key) atomic_min(&few->ids[edge.u], edge.id);
-    if (few->keys[edge.v] == edge.key) atomic_min(&few->ids[edge.v], edge.id);
   }
   wg_barrier_local();
   for (uint v = me; v < n_vertices; v += WG_SIZE)
-    if (few->ids[v] != UINT_MAX)
-      reservation_lower_first(solve_reserved(solve, depth + 1), v,
-                              (ulong)few->keys[v] << 32 | few->ids[v]);
+    if (least[v] != RESERVATION_NONE)
+      reservation_lower_first(solve_reserved(solve, depth + 1), v, least[v]);
 }
+#else
+typedef uint few_word_t;  // of no use
 #endif
 
 #endif

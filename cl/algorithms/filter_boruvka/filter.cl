@@ -123,9 +123,54 @@ static inline void filter_begin_components(const solve_t *solve, uint phase) {
   GRID_FOR(c, round_vertices(solve, phase, 1)) solve_begin_vertex(solve, 1, (uint)c);
 }
 
-// The supervertex or component of a vertex when a phase's window is admitted at `depth`.
-static inline uint filter_component(const solve_t *solve, uint vertex, uint depth) {
-  return depth == 0 ? vertex : link_number((const global uint *)solve->links, vertex);
+// Let own[] and other[] be components instead of vertices, where they differ. The loads of all slots
+// of a block are under way at once.
+static inline void filter_find_ends(const solve_t *solve, uint depth, uint *own, uint *other) {
+  if (depth == 0) return;
+  const global uint *links = (const global uint *)solve->links;
+  SOLVE_UNROLL
+  for (uint k = 0; k < TILE_ITEMS; ++k) {
+    if (own[k] == other[k]) continue;
+    own[k] = links[own[k]];
+    other[k] = links[other[k]];
+  }
+  SOLVE_UNROLL
+  for (uint k = 0; k < TILE_ITEMS; ++k) {
+    if (own[k] == other[k]) continue;
+    own[k] = link_supervertex(links, own[k]);
+    other[k] = link_supervertex(links, other[k]);
+  }
+}
+
+// Find the edges of a phase's window in a block, as own[] and other[]: the components at `depth`,
+// equal for all other slots. Returns how many join two components.
+//
+// An edge of an earlier window lies within a component, so only the end of the window counts, and of
+// the last window no weight is needed.
+static inline uint filter_find_edges(const solve_t *solve, const tile_t *tile,
+                                     const window_t *window, const block_t *block, uint depth,
+                                     const uint *columns, const weight_t *weights, uint *own,
+                                     uint *other) {
+  uint row = block_row_before(tile, block), n_kept = 0;
+  SOLVE_UNROLL
+  for (uint k = 0; k < TILE_ITEMS; ++k) {
+    own[k] = other[k] = 0;  // left out
+    if (k >= block->length) continue;
+    if (block_begins_row(tile, block, k)) row = tile->rows[block->first + k];
+    const uint slot = tile->first + block->first + k;
+    const uint column = BLOCK_LOADS ? columns[k] : solve->indices[slot];
+    if (column <= row) continue;
+    if (window->has_high) {
+      const weight_t weight = BLOCK_LOADS_WEIGHTS ? weights[k] : solve->weights[slot];
+      if (!window_has(window, weight_key(weight), slot)) continue;
+    }
+    own[k] = row;
+    other[k] = column;
+  }
+  filter_find_ends(solve, depth, own, other);
+  SOLVE_UNROLL
+  for (uint k = 0; k < TILE_ITEMS; ++k) n_kept += own[k] != other[k];
+  return n_kept;
 }
 
 // Put the edges of a tile on the worklist of `depth`: `n_all` positions from *base on, this
@@ -161,30 +206,15 @@ static inline void filter_admit_edges(const solve_t *solve, uint phase, uint n_p
   window_open(solve, phase, n_phases, &window);
   for (uint t = get_group_id(0); t < n_tiles; t += get_num_groups(0)) {
     block_t block;
-    uint columns[BLOCK_WORDS], own[TILE_ITEMS], other[TILE_ITEMS], n_kept = 0;
+    uint columns[BLOCK_WORDS], own[TILE_ITEMS], other[TILE_ITEMS];
     weight_t weights[BLOCK_WORDS];
     tile_begin(solve, tile, t);
     block_begin(tile, &block);
     if (BLOCK_LOADS) block_load_words(tile, &block, solve->indices, columns);
-    if (BLOCK_LOADS_WEIGHTS) block_load_weights(solve, tile, &block, weights);
+    if (BLOCK_LOADS_WEIGHTS && window.has_high) block_load_weights(solve, tile, &block, weights);
     tile_mark_rows(solve, tile, false, &block);
-    uint row = block_row_before(tile, &block), from = filter_component(solve, row, depth);
-    SOLVE_UNROLL
-    for (uint k = 0; k < TILE_ITEMS; ++k) {
-      own[k] = other[k] = 0;  // left out
-      if (k >= block.length) continue;
-      if (block_begins_row(tile, &block, k)) {
-        row = tile->rows[block.first + k];
-        from = filter_component(solve, row, depth);
-      }
-      const uint slot = tile->first + block.first + k;
-      const uint column = BLOCK_LOADS ? columns[k] : solve->indices[slot];
-      const weight_t weight = BLOCK_LOADS_WEIGHTS ? weights[k] : solve->weights[slot];
-      if (column <= row || !window_has(&window, weight_key(weight), slot)) continue;
-      own[k] = from;
-      other[k] = filter_component(solve, column, depth);
-      n_kept += own[k] != other[k];
-    }
+    const uint n_kept =
+        filter_find_edges(solve, tile, &window, &block, depth, columns, weights, own, other);
     uint n_all;
     const uint before = wg_claim_ahead(solve_count(solve, phase, depth, COUNT_EDGES), n_kept,
                                        &n_all, tile->scratch, base);

@@ -77,29 +77,45 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
 }
 
 // Follow the choices of every vertex to the root of its tree, which knows its supervertex. Choices
-// get lighter on the way, so the way has no cycle but the pair at its end. Ways longer than CHASE
-// are left to links_follow.
+// get lighter on the way, so the way has no cycle but the pair at its end, or a vertex without an
+// edge. Ways longer than CHASE are left to round_follow.
 static inline void first_follow_choices(const solve_t *solve) {
   uint pending = 0;
-  GRID_FOR(v, solve->n) {
-    const uint slot = solve->chosen[v];
-    uint here = (uint)v, next = solve->target[here], over = solve->target[next];
-    if (slot == NO_SLOT) {
-      solve->links[v] = LINK_FINISHED;
-      continue;
+  for (size_t tile = (size_t)get_group_id(0) * TILE_VERTICES; tile < solve->n;
+       tile += (size_t)get_num_groups(0) * TILE_VERTICES) {
+    uint here[VERTICES_AT_ONCE], next[VERTICES_AT_ONCE], over[VERTICES_AT_ONCE];
+    bool goes_on = true;
+    SOLVE_UNROLL
+    for (uint k = 0; k < VERTICES_AT_ONCE; ++k) {
+      const size_t v = tile + k * WG_SIZE + get_local_id(0);
+      here[k] = v < solve->n ? (uint)v : 0;
+      next[k] = solve->target[here[k]];
     }
-    for (uint steps = 0; over != here && steps < CHASE; ++steps) {
-      here = next;
-      next = over;
-      over = solve->target[next];
+    SOLVE_UNROLL
+    for (uint k = 0; k < VERTICES_AT_ONCE; ++k) over[k] = solve->target[next[k]];
+    for (uint steps = 0; goes_on && steps < CHASE; ++steps) {
+      goes_on = false;
+      SOLVE_UNROLL
+      for (uint k = 0; k < VERTICES_AT_ONCE; ++k) {
+        if (over[k] == here[k]) continue;
+        here[k] = next[k];
+        next[k] = over[k];
+        over[k] = solve->target[next[k]];
+        goes_on = true;
+      }
     }
     // Where it ended, links are either a root's, known since the launch before, or still to come.
-    const uint root = min(here, next);
-    if (over == here) {
-      if (root != v) solve->links[v] = solve->links[root];
-    } else {
-      solve->links[v] = here;
-      pending += 1;
+    SOLVE_UNROLL
+    for (uint k = 0; k < VERTICES_AT_ONCE; ++k)
+      over[k] = here[k] == next[k]   ? LINK_FINISHED
+                : over[k] == here[k] ? solve->links[min(here[k], next[k])]
+                                     : here[k];
+    SOLVE_UNROLL
+    for (uint k = 0; k < VERTICES_AT_ONCE; ++k) {
+      const size_t v = tile + k * WG_SIZE + get_local_id(0);
+      if (v >= solve->n) continue;
+      solve->links[v] = over[k];  // a root stores its own link once more
+      pending += !(over[k] & LINK_KNOWN);
     }
   }
   if (pending) atomic_add(solve_count(solve, 0, 0, COUNT_PENDING), pending);

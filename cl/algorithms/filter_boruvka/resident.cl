@@ -17,8 +17,8 @@
 typedef struct {
   tile_t tile;
   local uint *scratch, *base;
-  uint passed;  // barriers of the launch
-  few_t few;
+  uint passed;              // barriers of the launch
+  local few_word_t *least;  // [FEW_SUPERVERTICES]: see few.cl
 } workspace_t;
 
 static inline bool solve_wait(const solve_t *solve, workspace_t *workspace) {
@@ -30,7 +30,7 @@ static inline void resident_contract(const solve_t *solve, uint phase, uint dept
                                      uint n_next, workspace_t *workspace) {
 #if HAS_FEW
   if (few_applies(n_edges, n_next)) {
-    few_contract(solve, phase, depth, n_edges, n_next, &workspace->few, workspace->scratch,
+    few_contract(solve, phase, depth, n_edges, n_next, workspace->least, workspace->scratch,
                  workspace->base);
     return;
   }
@@ -121,10 +121,9 @@ kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_fore
   local full_key_t keys[SAMPLES];
   local uint2 pairs[TILE_PAIRS];
   local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE], base;
-  local uint few_keys[FEW_SUPERVERTICES], few_ids[FEW_SUPERVERTICES];
+  local few_word_t least[FEW_SUPERVERTICES];
   const solve_t solve = SOLVE_ARGUMENTS;
-  workspace_t workspace = {
-      {rows, heads, pairs, scratch, 0, 0, 0, 0, 0}, scratch, &base, 0, {few_keys, few_ids}};
+  workspace_t workspace = {{rows, heads, pairs, scratch, 0, 0, 0, 0, 0}, scratch, &base, 0, least};
   solve_prepare(&solve);
   if (n_phases > 1) filter_set_windows(&solve, seed, draw_bits, rank_a, rank_b, rank_c, keys);
   // Without a list of light edges the first pass over the graph needs nothing of these.
@@ -154,9 +153,9 @@ LANES_ATTRIBUTE
 kernel void filter_boruvka_resident_finish_phase(SOLVE_PARAMETERS, uint phase, uint depth,
                                                  uint first_depth, uint settles) {
   local uint scratch[WG_SIZE], base;
-  local uint few_keys[FEW_SUPERVERTICES], few_ids[FEW_SUPERVERTICES];
+  local few_word_t least[FEW_SUPERVERTICES];
   const solve_t solve = SOLVE_ARGUMENTS;
-  workspace_t workspace = {{0}, scratch, &base, 0, {few_keys, few_ids}};
+  workspace_t workspace = {{0}, scratch, &base, 0, least};
   if (solve.state[STATE_GAVE_UP]) return;  // a launch before this one did not finish
   if (resident_rounds(&solve, phase, depth, &workspace) && settles)
     resident_settle(&solve, phase, first_depth, &workspace);

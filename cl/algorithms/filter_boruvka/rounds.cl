@@ -14,6 +14,10 @@
 #endif
 #define TILE_EDGES (WG_SIZE * EDGES_PER_ITEM)
 
+// Vertices whose ways a work-item follows at the same time.
+#define VERTICES_AT_ONCE (WG_SIZE == 1 ? 1 : 4)
+#define TILE_VERTICES (WG_SIZE * VERTICES_AT_ONCE)
+
 // Where both directions are stored, the edges of depth 0 are a list of (row, slot), half as long.
 static inline bool round_is_listed(uint depth) {
   return SYMMETRIC && depth == 0;
@@ -49,6 +53,18 @@ static inline void round_load(const solve_t *solve, uint depth, size_t at, edge_
   }
 }
 
+// As many edges of a worklist as a work-item takes at a time, WG_SIZE apart, from `first` on; loads
+// of all are under way at once. Behind the end of the list are edges from 0 to 0.
+static inline void round_load_edges(const solve_t *solve, uint depth, size_t first, uint n_edges,
+                                    uint n, edge_t *edges) {
+  SOLVE_UNROLL
+  for (uint i = 0; i < n; ++i) {
+    const size_t at = first + i * WG_SIZE;
+    edges[i].u = edges[i].v = edges[i].key = edges[i].id = 0;
+    if (at < n_edges) round_load(solve, depth, at, &edges[i]);
+  }
+}
+
 // Put an edge at a position of the worklist of `depth`; returns whether it fits. An edge that is
 // not on the worklist must not be reserved, since its supervertex would never be linked.
 static inline bool round_list(const solve_t *solve, uint depth, uint at, edge_t edge) {
@@ -80,19 +96,23 @@ static inline void round_refine(const solve_t *solve, uint depth, uint n_edges, 
 }
 #endif
 
-// Link the supervertices that hold an edge over it, which belongs to the forest; returns the root,
-// or LINK_FINISHED if none is due: of two that hold the same edge the lesser is one.
-static inline uint round_hook_edge(const solve_t *solve, uint depth, edge_t edge,
-                                   volatile global uint *links) {
+// Which of its supervertices hold an edge: bit 0 for u, bit 1 for v.
+static inline uint round_holders(const solve_t *solve, uint depth, edge_t edge) {
   const global uint *reserved = (const global uint *)solve_reserved(solve, depth);
   const uint stride = solve_stride(solve, depth);
-  const bool by_u = reservation_holds(reserved, stride, edge.u, edge);
-  const bool by_v = reservation_holds(reserved, stride, edge.v, edge);
-  if (!by_u && !by_v) return LINK_FINISHED;
+  return (uint)reservation_holds(reserved, stride, edge.u, edge) |
+         (uint)reservation_holds(reserved, stride, edge.v, edge) << 1;
+}
+
+// Link the supervertices that hold an edge over it, which belongs to the forest; returns the root,
+// or LINK_FINISHED if none is due: of two that hold the same edge the lesser is one.
+static inline uint round_hook_edge(const solve_t *solve, edge_t edge, uint holders,
+                                   volatile global uint *links) {
+  if (holders == 0) return LINK_FINISHED;
   solve_mark(solve, edge.id);
-  const uint root = by_u && by_v ? min(edge.u, edge.v) : LINK_FINISHED;
-  if (by_u && edge.u != root) links[edge.u] = edge.v;
-  if (by_v && edge.v != root) links[edge.v] = edge.u;
+  const uint root = holders == 3 ? min(edge.u, edge.v) : LINK_FINISHED;
+  if ((holders & 1) && edge.u != root) links[edge.u] = edge.v;
+  if ((holders & 2) && edge.v != root) links[edge.v] = edge.u;
   return root;
 }
 
@@ -103,18 +123,17 @@ static inline void round_hook(const solve_t *solve, uint phase, uint depth, uint
   volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_VERTICES);
   for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_edges;
        tile += (size_t)get_num_groups(0) * TILE_EDGES) {
-    uint roots[EDGES_PER_ITEM], n_roots = 0;
+    edge_t edges[EDGES_PER_ITEM];
+    uint holders[EDGES_PER_ITEM], roots[EDGES_PER_ITEM], n_roots = 0, number;
+    round_load_edges(solve, depth, tile + get_local_id(0), n_edges, EDGES_PER_ITEM, edges);
+    SOLVE_UNROLL
+    for (uint i = 0; i < EDGES_PER_ITEM; ++i)
+      holders[i] = edges[i].u == edges[i].v ? 0 : round_holders(solve, depth, edges[i]);
     SOLVE_UNROLL
     for (uint i = 0; i < EDGES_PER_ITEM; ++i) {
-      const size_t at = tile + i * WG_SIZE + get_local_id(0);
-      roots[i] = LINK_FINISHED;
-      if (at >= n_edges) continue;
-      edge_t edge;
-      round_load(solve, depth, at, &edge);
-      roots[i] = round_hook_edge(solve, depth, edge, links);
+      roots[i] = round_hook_edge(solve, edges[i], holders[i], links);
       n_roots += roots[i] != LINK_FINISHED;
     }
-    uint number;
     wg_claim(count, n_roots, &number, scratch, base);
     SOLVE_UNROLL
     for (uint i = 0; i < EDGES_PER_ITEM; ++i) {
@@ -132,17 +151,36 @@ static inline void round_hook(const solve_t *solve, uint phase, uint depth, uint
 static inline void round_follow(const solve_t *solve, uint phase, uint depth, uint n_vertices) {
   volatile global uint *links = solve_links(solve, depth);
   uint pending = 0;
-  GRID_FOR(v, n_vertices) {
-    uint next = links[v];
-    if (next & LINK_KNOWN) continue;  // LINK_FINISHED is one of these
-    uint over = links[next];
-    for (uint steps = 0; !(over & LINK_KNOWN) && steps < CHASE; ++steps) {
-      next = over;
-      over = links[next];
+  for (size_t tile = (size_t)get_group_id(0) * TILE_VERTICES; tile < n_vertices;
+       tile += (size_t)get_num_groups(0) * TILE_VERTICES) {
+    uint next[VERTICES_AT_ONCE], over[VERTICES_AT_ONCE];
+    bool goes_on = true;
+    SOLVE_UNROLL
+    for (uint k = 0; k < VERTICES_AT_ONCE; ++k) {
+      const size_t v = tile + k * WG_SIZE + get_local_id(0);
+      next[k] = v < n_vertices ? links[v] : LINK_FINISHED;
     }
-    const bool is_known = over & LINK_KNOWN;
-    links[v] = is_known ? over : next;
-    pending += !is_known;
+    // LINK_FINISHED has the bit of LINK_KNOWN.
+    SOLVE_UNROLL
+    for (uint k = 0; k < VERTICES_AT_ONCE; ++k)
+      over[k] = next[k] & LINK_KNOWN ? next[k] : links[next[k]];
+    for (uint steps = 0; goes_on && steps < CHASE; ++steps) {
+      goes_on = false;
+      SOLVE_UNROLL
+      for (uint k = 0; k < VERTICES_AT_ONCE; ++k) {
+        if (over[k] & LINK_KNOWN) continue;
+        next[k] = over[k];
+        over[k] = links[next[k]];
+        goes_on = true;
+      }
+    }
+    SOLVE_UNROLL
+    for (uint k = 0; k < VERTICES_AT_ONCE; ++k) {
+      if (next[k] & LINK_KNOWN) continue;
+      const bool is_known = over[k] & LINK_KNOWN;
+      links[tile + k * WG_SIZE + get_local_id(0)] = is_known ? over[k] : next[k];
+      pending += !is_known;
+    }
   }
   if (pending) atomic_add(solve_count(solve, phase, depth, COUNT_PENDING), pending);
 }
@@ -155,36 +193,45 @@ static inline uint link_of(const global uint *links, uint vertex) {
   return link;
 }
 
-// The supervertex of a vertex.
-static inline uint link_number(const global uint *links, uint vertex) {
-  return link_of(links, vertex) & LINK_NUMBER;
+// The supervertex that a link leads to.
+static inline uint link_supervertex(const global uint *links, uint link) {
+  if (!(link & LINK_KNOWN)) link = link_of(links, link);
+  return link & LINK_NUMBER;
 }
 
-// The edge at a position of the worklist of a depth, between the supervertices that its ends are
-// in; returns whether they differ. Behind the end of the list is an edge of which they do not.
-static inline bool round_load_contracted(const solve_t *solve, uint depth, size_t at, uint n_edges,
-                                         edge_t *edge) {
+// `n` edges of the worklist of a depth, as round_load_edges has them, between the supervertices that
+// their ends are in. Returns how many join two; of the others the ends are equal.
+static inline uint round_load_contracted(const solve_t *solve, uint depth, size_t first,
+                                         uint n_edges, uint n, edge_t *edges) {
   const global uint *links = (const global uint *)solve_links(solve, depth);
-  edge->u = edge->v = 0;
-  if (at >= n_edges) return false;
-  round_load(solve, depth, at, edge);
-  edge->u = link_number(links, edge->u);
-  edge->v = link_number(links, edge->v);
-  return edge->u != edge->v;
+  uint n_kept = 0;
+  round_load_edges(solve, depth, first, n_edges, n, edges);
+  SOLVE_UNROLL
+  for (uint i = 0; i < n; ++i) {
+    if (edges[i].u == edges[i].v) continue;
+    edges[i].u = links[edges[i].u];
+    edges[i].v = links[edges[i].v];
+  }
+  SOLVE_UNROLL
+  for (uint i = 0; i < n; ++i) {
+    if (edges[i].u == edges[i].v) continue;
+    edges[i].u = link_supervertex(links, edges[i].u);
+    edges[i].v = link_supervertex(links, edges[i].v);
+    n_kept += edges[i].u != edges[i].v;
+  }
+  return n_kept;
 }
 
 // Contract the worklist of a depth to that of the next.
 static inline void round_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                   local uint *scratch, local uint *base) {
   volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_EDGES);
-  edge_t edges[EDGES_PER_ITEM];
   for (size_t tile = (size_t)get_group_id(0) * TILE_EDGES; tile < n_edges;
        tile += (size_t)get_num_groups(0) * TILE_EDGES) {
-    uint n_kept = 0, next;
-    SOLVE_UNROLL
-    for (uint i = 0; i < EDGES_PER_ITEM; ++i)
-      n_kept += round_load_contracted(solve, depth, tile + i * WG_SIZE + get_local_id(0), n_edges,
-                                      &edges[i]);
+    edge_t edges[EDGES_PER_ITEM];
+    uint next;
+    const uint n_kept =
+        round_load_contracted(solve, depth, tile + get_local_id(0), n_edges, EDGES_PER_ITEM, edges);
     wg_claim(count, n_kept, &next, scratch, base);
     SOLVE_UNROLL
     for (uint i = 0; i < EDGES_PER_ITEM; ++i)

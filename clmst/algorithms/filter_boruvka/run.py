@@ -22,6 +22,9 @@ from clmst.runtime.program import Program
 _MANY_VERTICES = 1 << 18
 # Work-groups a compute unit for steps whose number of items is known on the device only, and small.
 _FEW_GROUPS = 8
+# The same for steps over a worklist, whose capacity is several times its length as a rule. On an
+# H200: 16 and 32 take 0.96 of the time without a limit, 8 more than 16 (docs/performance_log.md).
+_WORKLIST_GROUPS = 16
 # Ways get at least half as long each time that they are followed.
 _MOST_FOLLOWINGS = 33
 # Solves by a plan before kernels get their arguments for good: that takes as long as setting them
@@ -99,16 +102,16 @@ class GpuRun:
     # --------------------------------------------------------------------- steps
 
     def _step(
-        self, name: str, n_items: int, *arguments: Any, tile: int | None = None, few: bool = False
+        self, name: str, n_items: int, *arguments: Any, tile: int | None = None, most: int = 0
     ) -> None:
-        """Enqueue a step over so many items; with `few`, by a few work-groups a compute unit.
+        """Enqueue a step over so many items, by `most` work-groups a compute unit if it is not 0.
 
         Arguments that are Python's integers are words.
         """
         program = self.plan.program
         groups = self.launch.groups_for(-(-n_items // (tile or program.grid_tile)))
-        if few:
-            groups = min(groups, _FEW_GROUPS * self.plan.device.capabilities.compute_units)
+        if most:
+            groups = min(groups, most * self.plan.device.capabilities.compute_units)
         words = (np.uint32(one) if isinstance(one, int) else one for one in arguments)
         self._enqueue(program, f"filter_boruvka_{name}", groups, *words)
 
@@ -140,7 +143,7 @@ class GpuRun:
         if self.plan.symmetric and depth == 0:  # (row, slot), of half the size
             bound *= 2
         tile = self.plan.program.work_group_size * self.tuning.worklist_edges_per_item
-        self._step(name, bound, phase, depth, tile=tile)
+        self._step(name, bound, phase, depth, tile=tile, most=_WORKLIST_GROUPS)
 
     def _tile_step(self, name: str, *arguments: int) -> None:
         tile = self.plan.program.work_group_size * self.tuning.slots_per_item
@@ -270,6 +273,6 @@ class GpuRun:
 
     def _settle(self, phase: int, first: int) -> None:
         """Let every vertex know the component that the phase left it in."""
-        self._step("number_components", self.n, phase, first, few=True)
+        self._step("number_components", self.n, phase, first, most=_FEW_GROUPS)
         self._step("find_components", self.n, phase)
-        self._step("begin_components", self.n, phase + 1, few=True)
+        self._step("begin_components", self.n, phase + 1, most=_FEW_GROUPS)
