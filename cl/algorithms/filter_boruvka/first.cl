@@ -113,8 +113,10 @@ static inline void first_follow_choices(const solve_t *solve) {
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_AT_ONCE; ++k) {
       const size_t v = tile + k * WG_SIZE + get_local_id(0);
-      if (v >= solve->n) continue;
-      solve->links[v] = over[k];  // a root stores its own link once more
+      const bool is_root =
+          (over[k] & LINK_KNOWN) && here[k] != next[k] && min(here[k], next[k]) == v;
+      if (v >= solve->n || is_root) continue;  // a root has its link
+      solve->links[v] = over[k];
       pending += !(over[k] & LINK_KNOWN);
     }
   }
