@@ -90,8 +90,7 @@ static inline T lookers_prefix(const global T *in, const global uchar *flags, ui
 // Ensures  out as scan_write_ranges; total[0] = the combination of all, since the last head.
 LANES_ATTRIBUTE
 kernel void scan_chain_tiles(const global T *in, const global uchar *flags,
-                             volatile global uint *states, global T *out, global T *total,
-                             uint n) {
+                             volatile global uint *states, global T *out, global T *total, uint n) {
   local T sums[LANE_GROUP_SCRATCH], lane_group_sums[LANE_GROUPS], before_tile[1];
   local uint heads[LANE_GROUP_SCRATCH], lane_group_heads[LANE_GROUPS], taken[1];
   if (get_local_id(0) == 0) *taken = wi_take_tile(states);

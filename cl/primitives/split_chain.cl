@@ -30,8 +30,8 @@ static inline uint digit_begin(uint k, uint start_bit, uint key_bits, uint n_dig
 }
 
 // The number of records of a tile with a digit.
-static inline uint tile_digit_count(const global uint *in, uint tile, uint n, uint digit, uint shift,
-                                    uint mask) {
+static inline uint tile_digit_count(const global uint *in, uint tile, uint n, uint digit,
+                                    uint shift, uint mask) {
   const size_t begin = (size_t)tile * TILE, end = min(begin + TILE, (size_t)n);
   uint count = 0;
 #pragma unroll 1

@@ -18,7 +18,7 @@
 // Temp     words: VERDICT_WORDS words of local memory.
 // Scope    the whole work-group.
 static inline void add_finding(volatile global uint *verdict, finding_t found,
-                                  volatile local uint *words) {
+                               volatile local uint *words) {
   const uint low = (uint)found.fingerprint, high = (uint)(found.fingerprint >> 32);
 #if WG_SIZE == 1
   if (found.faults) atomic_or(verdict + VERDICT_FAULTS, found.faults);

@@ -3,15 +3,15 @@
 #define CLMST_ALGORITHMS_CSR_VALIDATION_VERDICT
 
 // Words of a verdict, all 0 at first.
-#define VERDICT_FAULTS 0            // bits as below
-#define VERDICT_FINGERPRINT_LOW 1   // of all slots off the diagonal: 0 if the matrix is symmetric
+#define VERDICT_FAULTS 0           // bits as below
+#define VERDICT_FINGERPRINT_LOW 1  // of all slots off the diagonal: 0 if the matrix is symmetric
 #define VERDICT_FINGERPRINT_HIGH 2
 #define VERDICT_WORDS 3
 
-#define FAULT_INDPTR 1u   // indptr falls
-#define FAULT_COLUMN 2u   // a column is no vertex
-#define FAULT_NAN 4u      // a weight is NaN
-#define FAULT_BELOW 8u    // a slot is below the diagonal; no fault if the matrix is symmetric
-#define FAULT_ORDER 16u   // a column does not exceed the one before it in its row
+#define FAULT_INDPTR 1u  // indptr falls
+#define FAULT_COLUMN 2u  // a column is no vertex
+#define FAULT_NAN 4u     // a weight is NaN
+#define FAULT_BELOW 8u   // a slot is below the diagonal; no fault if the matrix is symmetric
+#define FAULT_ORDER 16u  // a column does not exceed the one before it in its row
 
 #endif
