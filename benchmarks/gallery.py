@@ -13,9 +13,11 @@ from pathlib import Path
 import click
 import numpy as np
 from PIL import Image
+from scipy.ndimage import gaussian_filter
 
 import clmst
 from benchmarks.options import device_option
+from clmst.core.weight_keys import Array
 from clmst.drawing import draw_change, draw_forest
 
 PIXELS = 1000  # width of a picture in a page
@@ -60,10 +62,41 @@ def change(path: Path, device: clmst.Device) -> None:
     draw_change(graph, before, after, path, title="A tenth of all roads takes three times as long")
 
 
+def discs(rows: int, columns: int, count: int) -> tuple[Array, Array]:
+    """Return a smoothed image of discs with noise, and a seed in each; the ground's has label 1."""
+    random = np.random.default_rng(11)
+    row, column = np.indices((rows, columns))
+    image, seeds = np.zeros((rows, columns)), np.zeros((rows, columns), np.int32)
+    seeds[[0, 0, -1, -1], [0, -1, 0, -1]] = 1
+    for label in range(2, count + 2):
+        radius = random.integers(9, 17)
+        middle = random.integers(radius, rows - radius), random.integers(radius, columns - radius)
+        away = np.hypot(row - middle[0], column - middle[1])
+        if image[away < radius + 4].any():  # it would touch another one
+            continue
+        image[away < radius] = random.uniform(0.5, 1)
+        seeds[away < 3] = label
+    return gaussian_filter(image + random.normal(scale=0.15, size=image.shape), 1.5), seeds
+
+
+def segments(path: Path, device: clmst.Device) -> None:
+    """Draw an image, its seeds, and the segments that these cut its forest into."""
+    image, seeds = discs(240, 320, 60)
+    labels = clmst.seeded_segmentation(clmst.Graph.from_image(image), seeds, device=device)
+    colours = np.random.default_rng(2).integers(60, 256, (labels.max() + 1, 3)).astype(np.uint8)
+    colours[1] = 30
+    grey = (255 * np.clip(image, 0, 1)).astype(np.uint8)
+    panel = np.stack([grey] * 3, axis=-1)
+    planted = np.where(seeds[..., None] > 0, np.array([230, 80, 40], np.uint8), panel)
+    gap = np.full((image.shape[0], 8, 3), 255, np.uint8)
+    Image.fromarray(np.hstack([panel, gap, planted, gap, colours[labels]])).save(path)
+
+
 PICTURES: dict[str, Callable[[Path, clmst.Device], None]] = {
     "maze": maze,
     "clusters": clusters,
     "change": change,
+    "segments": segments,
 }
 
 

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from clmst.runtime.device_graph import DeviceGraph
     from clmst.runtime.device_matrix import DeviceMatrix
     from clmst.runtime.discovery import devices, get_device
+    from clmst.segmentation import seeded_segmentation
 
 __version__ = "0.1.0"
 
@@ -111,6 +112,7 @@ _HOMES = {
     "clmst.runtime.device_graph": ("DeviceGraph",),
     "clmst.runtime.device_matrix": ("DeviceMatrix",),
     "clmst.runtime.discovery": ("devices", "get_device"),
+    "clmst.segmentation": ("seeded_segmentation",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("csgraph", "primitives")  # public by themselves
@@ -167,6 +169,7 @@ __all__ = [
     "read_forest",
     "read_graph",
     "read_points",
+    "seeded_segmentation",
     "to_device",
     "verify",
     "write_forest",

@@ -75,6 +75,49 @@ class OtherLibraries:
         return graph_of_arrow(table, source, target, weight)
 
     @classmethod
+    def from_image(
+        cls,
+        image: Any,
+        *,
+        connectivity: int = 1,
+        channel_axis: int | None = None,
+        mask: Any = None,
+    ) -> Graph:
+        """Take an image or a volume: a vertex a pixel, an edge between neighbours.
+
+        The weight of an edge says how far the two pixels' values are apart: the absolute difference
+        of one channel, exact for integers; the Euclidean distance of several, in float64. Vertices
+        are numbered as the pixels in C order, so ``array.reshape(shape)`` makes an image of an
+        array of vertices.
+
+        Parameters
+        ----------
+        image : array of real numbers, shape (..., rows, columns)
+            Of any number of axes, and finite.
+        connectivity : int
+            How many coordinates of two neighbours may differ, by one each: for two axes 1 is four
+            neighbours, 2 is eight.
+        channel_axis : int, optional
+            The axis of colours or other channels. None: there is one channel.
+        mask : array of bool, shape of the pixels, optional
+            False: a pixel without edges.
+
+        Raises
+        ------
+        InvalidGraphError
+            The image is empty, not of real numbers, or has a value that is not finite.
+        InvalidArgumentError
+            Another argument is out of range, or the mask has another shape.
+
+        Notes
+        -----
+        O(pixels * neighbours) time and memory. Edge ids go by neighbour first, then by pixel.
+        """
+        from clmst.core.from_image import graph_of_image
+
+        return graph_of_image(image, connectivity, channel_axis, mask)
+
+    @classmethod
     def from_igraph(cls, G: Any, weight: str | None = "weight") -> Graph:
         """Take an undirected igraph graph, parallel edges too.
 

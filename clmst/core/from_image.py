@@ -1,0 +1,108 @@
+"""Images as graphs: a vertex a pixel, an edge between neighbours."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clmst.core.arguments import as_array, check_integer, shown
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.weight_keys import Array
+
+if TYPE_CHECKING:
+    from clmst.core.graph import Graph
+
+
+def graph_of_image(image: Any, connectivity: int, channel_axis: int | None, mask: Any) -> Graph:
+    """Return the graph of an image; see ``Graph.from_image``."""
+    from clmst.core.graph import Graph
+
+    values = _checked_values(image)
+    if channel_axis is not None:
+        axis = check_integer("channel_axis", channel_axis, low=-values.ndim, high=values.ndim - 1)
+        values = np.moveaxis(values, axis, -1)
+    shape = values.shape if channel_axis is None else values.shape[:-1]
+    if not shape or 0 in values.shape:
+        raise InvalidGraphError(
+            f"the image has shape {np.shape(image)}; it must have at least one axis of pixels, and "
+            "no axis of length 0"
+        )
+    check_integer("connectivity", connectivity, low=1, high=len(shape))
+    pixels = np.arange(np.prod(shape), dtype=np.int64).reshape(shape)
+    inside = _checked_mask(mask, shape)
+    u, v, weights = [], [], []
+    for offset in _offsets(len(shape), connectivity):
+        here, there = _slices(offset)
+        distance = _distance(values[here], values[there], is_coloured=channel_axis is not None)
+        kept = ... if inside is None else inside[here] & inside[there]
+        u.append(pixels[here][kept].ravel())
+        v.append(pixels[there][kept].ravel())
+        weights.append(distance[kept].ravel())
+    return Graph.from_edges(
+        np.concatenate(u), np.concatenate(v), np.concatenate(weights), n_vertices=pixels.size,
+        coordinates=_coordinates(shape),
+    )  # fmt: skip
+
+
+def _checked_values(image: Any) -> Array:
+    """Return an image as an array of finite numbers."""
+    values = as_array("image", image, error=InvalidGraphError)
+    if values.dtype.kind not in "buif" or values.dtype.itemsize > 8:
+        raise InvalidGraphError(f"the image is of dtype {values.dtype}; it must be of real numbers")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        pixel = tuple(int(k) for k in np.argwhere(~np.isfinite(values))[0])
+        raise InvalidGraphError(
+            f"the image is {values[pixel]} at {pixel}; every value must be finite"
+        )
+    return values.view(np.uint8) if values.dtype == np.bool_ else values
+
+
+def _checked_mask(mask: Any, shape: tuple[int, ...]) -> Array | None:
+    """Return a mask as an array, or raise unless it is one of this shape."""
+    if mask is None:
+        return None
+    given = np.asarray(mask)
+    if given.dtype != np.bool_ or given.shape != shape:
+        raise InvalidArgumentError(
+            f"mask is {shown(mask)}; it must be an array of bool of shape {shape}"
+        )
+    return given
+
+
+def _offsets(n_axes: int, connectivity: int) -> list[tuple[int, ...]]:
+    """Return the steps to half of the neighbours; the others are these, backwards."""
+    steps = product((-1, 0, 1), repeat=n_axes)
+    return [
+        step for step in steps if step > (0,) * n_axes and np.count_nonzero(step) <= connectivity
+    ]
+
+
+def _slices(offset: tuple[int, ...]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+    """Return which pixels have a neighbour at an offset, and these neighbours."""
+    here = tuple(slice(max(-step, 0), -step if step > 0 else None) for step in offset)
+    there = tuple(slice(max(step, 0), step if step < 0 else None) for step in offset)
+    return here, there
+
+
+def _distance(a: Array, b: Array, *, is_coloured: bool) -> Array:
+    """Return how far values are apart: exact for integers of one channel."""
+    if is_coloured:
+        distance: Array = np.linalg.norm(a.astype(np.float64) - b.astype(np.float64), axis=-1)
+        return distance
+    greater, lesser = np.maximum(a, b), np.minimum(a, b)
+    if a.dtype.kind == "i":  # modulo 2**bits the difference is the true one, at least 0
+        unsigned = np.dtype(f"u{a.dtype.itemsize}")
+        greater, lesser = greater.view(unsigned), lesser.view(unsigned)
+    with np.errstate(over="ignore"):  # beyond the greatest float the difference is infinite
+        difference: Array = greater - lesser
+    return difference
+
+
+def _coordinates(shape: tuple[int, ...]) -> Array | None:
+    """Return where to draw the pixels of an image of two axes: rows from the top down."""
+    if len(shape) != 2:
+        return None
+    row, column = np.indices(shape)
+    return np.column_stack([column.ravel(), -row.ravel()]).astype(np.float64)
