@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from clmst.api import minimum_spanning_forest
-from clmst.core.arguments import shown
+from clmst.core.arguments import as_array, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
@@ -90,7 +90,7 @@ def _ranks(forest: Forest) -> Array:
 
 def _checked_seeds(seeds: Any, n_vertices: int) -> Array:
     """Return labels of seeds as a flat array, or raise unless they are such."""
-    labels = np.asarray(seeds)
+    labels = as_array("seeds", seeds)
     if labels.dtype.kind not in "iu" or labels.size != n_vertices:
         raise InvalidArgumentError(
             f"seeds are {shown(seeds)} of shape {labels.shape}; they must be an array of "

@@ -35,7 +35,9 @@ def by_kruskal(graph: clmst.Graph, seeds: Array, *, maximum: bool = False) -> Ar
 
 @pytest.mark.parametrize("levels", [3, 250], ids=["ties", "hardly-any"])
 @pytest.mark.parametrize("connectivity", [1, 2])
-def test_labels_of_an_image(any_device: Device, levels: int, connectivity: int) -> None:
+def test_cucim_49_89_watershed_of_an_image(
+    any_device: Device, levels: int, connectivity: int
+) -> None:
     random = np.random.default_rng(levels)
     image = random.integers(0, levels, (40, 50)).astype(np.uint8)
     seeds = np.where(random.random(image.shape) < 0.01, random.integers(1, 9, image.shape), 0)

@@ -44,6 +44,14 @@ def _solving() -> Iterator[tuple[str, Callable[[World], Call]]]:
             solve.__name__,
             partial(lambda solve, w: (solve, {"graph": w.graph, **common}), solve),
         )
+    seeds = np.array([1] + [0] * 9)
+    yield (
+        "seeded_segmentation",
+        lambda w: (
+            clmst.seeded_segmentation,
+            {"graph": w.forest, "seeds": np.resize(seeds, w.forest.n_vertices), "device": None},
+        ),
+    )
     drop_in = clmst.csgraph.minimum_spanning_tree
     yield "csgraph", lambda w: (drop_in, {"csgraph": w.matrix, "overwrite": False})
     either = {"symmetrize": False}
@@ -98,6 +106,8 @@ def _graphs() -> Iterator[tuple[str, Callable[[World], Call]]]:
         "Graph.from_pandas",
         lambda w: (clmst.Graph.from_pandas, {"frame": w.forest.to_pandas(), **columns}),
     )
+    image = {"image": np.eye(4), "connectivity": 1, "channel_axis": None, "mask": None}
+    yield "Graph.from_image", lambda _: (clmst.Graph.from_image, image)
     yield (
         "Graph.from_arrow",
         lambda w: (clmst.Graph.from_arrow, {"table": w.forest.to_pandas(), **columns}),

@@ -14,6 +14,8 @@ from clmst.core.weight_keys import Array
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
 
+_MAX_AXES = 4  # the neighbours of a pixel are up to 3**axes - 1
+
 
 def graph_of_image(image: Any, connectivity: int, channel_axis: int | None, mask: Any) -> Graph:
     """Return the graph of an image; see ``Graph.from_image``."""
@@ -24,12 +26,12 @@ def graph_of_image(image: Any, connectivity: int, channel_axis: int | None, mask
         axis = check_integer("channel_axis", channel_axis, low=-values.ndim, high=values.ndim - 1)
         values = np.moveaxis(values, axis, -1)
     shape = values.shape if channel_axis is None else values.shape[:-1]
-    if not shape or 0 in values.shape:
+    if not 1 <= len(shape) <= _MAX_AXES or 0 in values.shape:
         raise InvalidGraphError(
-            f"the image has shape {np.shape(image)}; it must have at least one axis of pixels, and "
-            "no axis of length 0"
+            f"the image has shape {values.shape}; it must have 1 to {_MAX_AXES} axes of pixels, "
+            "and no axis of length 0"
         )
-    check_integer("connectivity", connectivity, low=1, high=len(shape))
+    connectivity = check_integer("connectivity", connectivity, low=1, high=len(shape))
     pixels = np.arange(np.prod(shape), dtype=np.int64).reshape(shape)
     inside = _checked_mask(mask, shape)
     u, v, weights = [], [], []
@@ -63,7 +65,7 @@ def _checked_mask(mask: Any, shape: tuple[int, ...]) -> Array | None:
     """Return a mask as an array, or raise unless it is one of this shape."""
     if mask is None:
         return None
-    given = np.asarray(mask)
+    given = as_array("mask", mask)
     if given.dtype != np.bool_ or given.shape != shape:
         raise InvalidArgumentError(
             f"mask is {shown(mask)}; it must be an array of bool of shape {shape}"

@@ -93,7 +93,7 @@ class OtherLibraries:
         Parameters
         ----------
         image : array of real numbers, shape (..., rows, columns)
-            Of any number of axes, and finite.
+            Of one to four axes of pixels, and finite.
         connectivity : int
             How many coordinates of two neighbours may differ, by one each: for two axes 1 is four
             neighbours, 2 is eight.
