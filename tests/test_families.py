@@ -114,7 +114,7 @@ MUTATIONS = [
         "slots[middle] < slot)",
         "slots[middle] + 1 < slot)",
     ),
-    Mutation("scan", "primitives/scan_serial.cl", "flags[i] != 0;", "flags[i] > 1;"),
+    Mutation("scan", "primitives/scan_element.cl", "flags[i] != 0;", "flags[i] > 1;"),
     Mutation("segments", "primitives/segments.cl", "heads[i + 1] != 0;", "heads[i] != 0;"),
     Mutation("split", "primitives/split_serial.cl", "first); i < end;", "first); i + 1 < end;"),
     Mutation("compact", "primitives/compact_serial.cl", "flags[i] != 0;", "flags[i] == 0;"),
