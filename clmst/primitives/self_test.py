@@ -29,6 +29,8 @@ def _scan(device: Device, n: int) -> Answers:
     values = DeviceArray.from_host(host, device)
     sums = np.cumsum(host, dtype=np.uint32)
     yield "exclusive_scan", exclusive_scan(values), sums - host
+    in_three = exclusive_scan(values, strategy="reduce-then-scan")
+    yield "exclusive_scan in three launches", in_three, sums - host
     yield "inclusive_scan", inclusive_scan(values), sums
     yield "reduce", reduce(values), sums[-1:]
     heads = _heads(rng, n)
