@@ -5,6 +5,7 @@
 #define CLMST_ALGORITHMS_FILTER_BORUVKA_FIRST
 
 #include "algorithms/filter_boruvka/minima.cl"
+#include "algorithms/filter_boruvka/rounds.cl"
 
 // Vertices that a work-item takes at a time when roots are numbered, at most.
 #define VERTICES_PER_ITEM (WG_SIZE == 1 ? 1024 : 4)
