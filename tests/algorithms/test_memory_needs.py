@@ -60,7 +60,7 @@ def needed(algorithm: str, device: Device, n: int, m: int) -> int:
 def test_the_table(algorithm: str, copying: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """A value that is too low would send users to an algorithm that does not fit either."""
     # On an H200 these two take 1.37 and 1.27 times the table's bytes for graphs as small as these.
-    # A forest of less than 16 MiB is read from one more buffer, which counts beside so little memory.
+    # A forest below 16 MiB is read from one more buffer, which counts beside so little memory.
     takes_more = algorithm == "edge-parallel" or (
         algorithm == "pma" and copying.capabilities.kind != "cpu"
     )
