@@ -6,27 +6,15 @@ from pathlib import Path
 
 import click
 
-from clmst.cli import completion
-from clmst.cli.graph_files import STREAM, columns_option, name_of, reading, target
+from clmst.cli.graph_files import STREAM, columns_option, format_option, name_of, reading, target
 from clmst.cli.terminal import Stages, counted, quiet_option
 
 
 @click.command()
 @click.argument("file", metavar="IN", type=click.Path(path_type=Path))
 @click.argument("output", metavar="OUT", type=click.Path(path_type=Path))
-@click.option(
-    "--format",
-    "format_name",
-    metavar="NAME",
-    shell_complete=completion.formats,
-    help="The format of IN, whatever its suffix.",
-)
-@click.option(
-    "--output-format",
-    metavar="NAME",
-    shell_complete=completion.formats,
-    help="The format of OUT, whatever its suffix.",
-)
+@format_option("--format", "format_name", text="The format of IN, whatever its suffix.")
+@format_option("--output-format", text="The format of OUT, whatever its suffix.")
 @columns_option
 @quiet_option
 def convert(

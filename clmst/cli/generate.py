@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clmst.cli import completion
-from clmst.cli.graph_files import STREAM, name_of, target
+from clmst.cli.graph_files import STREAM, format_option, name_of, target
 from clmst.cli.terminal import Stages, counted, quiet_option
 from clmst.core.errors import InvalidArgumentError
 
@@ -63,13 +62,7 @@ _output_option = click.option(
     help="Where the graph goes; the suffix says in which format, and one more, as .gz, that it is "
     "compressed. - is stdout, whose format --format names.",
 )
-_format_option = click.option(
-    "--format",
-    "format_name",
-    metavar="NAME",
-    shell_complete=completion.formats,
-    help="The format, whatever the suffix.",
-)
+_format_option = format_option("--format", "format_name", text="The format, whatever the suffix.")
 
 
 def _write(

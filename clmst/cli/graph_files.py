@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import click
 
+from clmst.cli import completion
 from clmst.cli.terminal import Stages
 
 STREAM = Path("-")  # stdin, or stdout
@@ -22,6 +23,11 @@ columns_option: Callable[..., Any] = click.option(
     help="Of a CSV or Parquet file: the columns of the edges' ends and, if there are weights, of "
     "these, with commas between.",
 )
+
+
+def format_option(*names: str, text: str) -> Callable[..., Any]:
+    """Return an option that takes the name of a file format; `text` is its help."""
+    return click.option(*names, metavar="NAME", shell_complete=completion.formats, help=text)
 
 
 def _names(text: str | None) -> tuple[str, ...] | None:

@@ -11,7 +11,7 @@ import click
 
 from clmst.algorithms.registry import one_of, takes_complete_graphs
 from clmst.cli import completion
-from clmst.cli.graph_files import STREAM, columns_option, name_of, reading, target
+from clmst.cli.graph_files import STREAM, columns_option, format_option, name_of, reading, target
 from clmst.cli.summary import Summary
 from clmst.cli.terminal import (
     Stages,
@@ -52,13 +52,7 @@ if TYPE_CHECKING:
     multiple=True,
     help="Do as if the device lacked int64-atomics or lanes. May be repeated.",
 )
-@click.option(
-    "--format",
-    "format_name",
-    metavar="NAME",
-    shell_complete=completion.formats,
-    help="The format of FILE, whatever its suffix.",
-)
+@format_option("--format", "format_name", text="The format of FILE, whatever its suffix.")
 @columns_option
 @click.option(
     "--metric",
@@ -81,11 +75,9 @@ if TYPE_CHECKING:
     help="Write the forest: an edge list, .csv, .mtx, .npz, .parquet, or a summary as .json; - is "
     "stdout. May be repeated.",
 )
-@click.option(
+@format_option(
     "--output-format",
-    metavar="NAME",
-    shell_complete=completion.formats,
-    help="The format of all outputs, whatever their suffixes; an edge list on stdout when left "
+    text="The format of all outputs, whatever their suffixes; an edge list on stdout when left "
     "out.",
 )
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw the forest: .png, .svg, .pdf.")

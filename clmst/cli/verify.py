@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clmst.cli import completion
 from clmst.cli.failure import CommandFailure
-from clmst.cli.graph_files import STREAM, columns_option, reading
+from clmst.cli.graph_files import STREAM, columns_option, format_option, reading
 from clmst.cli.terminal import Stages, counted, json_number, json_option, print_json, quiet_option
 from clmst.core.errors import InvalidForestError
 
@@ -27,19 +26,8 @@ if TYPE_CHECKING:
     default=None,
     help="Which forest it has to be. When left out: what FOREST says, else the minimum.",
 )
-@click.option(
-    "--format",
-    "format_name",
-    metavar="NAME",
-    shell_complete=completion.formats,
-    help="The format of GRAPH, whatever its suffix.",
-)
-@click.option(
-    "--forest-format",
-    metavar="NAME",
-    shell_complete=completion.formats,
-    help="The format of FOREST, whatever its suffix.",
-)
+@format_option("--format", "format_name", text="The format of GRAPH, whatever its suffix.")
+@format_option("--forest-format", text="The format of FOREST, whatever its suffix.")
 @columns_option
 @json_option
 @quiet_option
