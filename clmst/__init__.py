@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from clmst.core.verify import Verification, verify
     from clmst.generators import generate
     from clmst.io import read_forest, read_graph, read_points, write_forest, write_graph
+    from clmst.points.core_distances import core_distances
     from clmst.repeated.solver import RepeatedSolver
     from clmst.runtime.array import DeviceArray
     from clmst.runtime.device import Device
@@ -106,6 +107,7 @@ _HOMES = {
     "clmst.core.verify": ("Verification", "verify"),
     "clmst.generators": ("generate",),
     "clmst.io": ("read_forest", "read_graph", "read_points", "write_forest", "write_graph"),
+    "clmst.points.core_distances": ("core_distances",),
     "clmst.repeated.solver": ("RepeatedSolver",),
     "clmst.runtime.array": ("DeviceArray",),
     "clmst.runtime.device": ("Device",),
@@ -157,6 +159,7 @@ __all__ = [
     "UnsupportedDeviceError",
     "Verification",
     "__version__",
+    "core_distances",
     "core_numbers",
     "csgraph",
     "devices",

@@ -41,6 +41,7 @@ MAY_IMPORT = {
     "api": ALGORITHMS | {"intake"},
     "csgraph": API,
     "segmentation": API,
+    "points": API,
     "repeated": ALGORITHMS | {"intake", "api"},
     "io": BASE,
     "generators": BASE | {"io"},  # surrogate graphs are kept as files: building one takes long
@@ -53,7 +54,7 @@ MAY_IMPORT = {
     "__main__": {"cli"},
     # The facade re-exports.
     "clmst": API
-    | {"csgraph", "segmentation", "families", "io", "generators", "drawing", "interop"},
+    | {"csgraph", "segmentation", "points", "families", "io", "generators", "drawing", "interop"},
 }
 
 # Who may know a package that is heavy or optional; beside them nobody does.

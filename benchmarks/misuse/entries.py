@@ -57,6 +57,13 @@ def _solving() -> Iterator[tuple[str, Callable[[World], Call]]]:
     either = {"symmetrize": False}
     yield "to_device", lambda w: (clmst.to_device, {"graph": w.graph, "device": None, **either})
     yield (
+        "core_distances",
+        lambda _: (
+            clmst.core_distances,
+            {"points": np.zeros((3, 2)), "min_samples": 2, "device": None},
+        ),
+    )
+    yield (
         "core_numbers",
         lambda w: (clmst.core_numbers, {"graph": w.graph, "device": None, **either}),
     )

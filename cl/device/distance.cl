@@ -1,8 +1,12 @@
-// Distances between points: squares, by which pairs are compared, and the weight keys of distances.
+// Distances between points: measures, by which pairs are compared, and the weight keys of distances.
 //
 // Distances are made of additions, multiplications and square roots of doubles only. IEEE 754 gives
 // each of these one result, and contraction to fused operations is off. So all devices, and NumPy,
 // compute the same bits.
+//
+// The measure of a pair rises with its distance. Of METRIC_EUCLIDEAN, METRIC_ROUNDED and
+// METRIC_GREAT_CIRCLE it is the square, so that most pairs need no root. Of all others, and where
+// points have core distances, it is the distance itself.
 #ifndef CLMST_DEVICE_DISTANCE
 #define CLMST_DEVICE_DISTANCE
 
@@ -11,15 +15,24 @@
 #define METRIC_EUCLIDEAN 1
 #define METRIC_ROUNDED 2
 #define METRIC_GREAT_CIRCLE 3
+#define METRIC_MANHATTAN 4
+#define METRIC_CHEBYSHEV 5
+#define METRIC_COSINE 6  // of points of length 1
 
 // Where weights come from: 0, a stored matrix, or the METRIC_ of points; these need doubles.
 #ifndef METRIC
 #define METRIC 0
 #endif
 
-// Coordinates of a point: 2 or 3.
+// Coordinates of a point, at least 2.
 #ifndef DIMENSIONS
 #define DIMENSIONS 2
+#endif
+
+// 1: the weight of a pair is the greatest of its distance and the core distances of its points,
+// which come after the coordinates.
+#ifndef CORE_DISTANCES
+#define CORE_DISTANCES 0
 #endif
 
 // Distances of METRIC_GREAT_CIRCLE end here, in kilometres: half the earth's circumference.
@@ -35,32 +48,100 @@ typedef uint distance_key_t;
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
 
-// The square of the distance from (x, y, z) to point `v` of `n`. `points`: all first coordinates,
-// then all second ones, then all third ones if there are any.
-static inline double distance_square(double x, double y, double z, const global double *points,
-                                     uint n, uint v) {
-  const double dx = x - points[v], dy = y - points[(size_t)n + v];
-  double square = dx * dx + dy * dy;
-#if DIMENSIONS > 2
-  const double dz = z - points[(size_t)2 * n + v];
-  square = square + dz * dz;
+// Up to so many coordinates of a point stay in registers.
+#define OWN_DIMENSIONS 8
+
+#if METRIC == METRIC_MANHATTAN || METRIC == METRIC_CHEBYSHEV || METRIC == METRIC_COSINE
+#define MEASURE_IS_SQUARE 0
+#else
+#define MEASURE_IS_SQUARE (!CORE_DISTANCES)
 #endif
-  return square;
+
+// What a dimension adds to the sum of those before it: for doubles, and for vectors of doubles.
+#if METRIC == METRIC_MANHATTAN
+#define DISTANCE_ADD(sum, a, b) ((sum) + fabs((a) - (b)))
+#elif METRIC == METRIC_CHEBYSHEV
+#define DISTANCE_ADD(sum, a, b) fmax((sum), fabs((a) - (b)))
+#elif METRIC == METRIC_COSINE
+#define DISTANCE_ADD(sum, a, b) ((sum) + (a) * (b))
+#else
+#define DISTANCE_ADD(sum, a, b) ((sum) + ((a) - (b)) * ((a) - (b)))
+#endif
+
+// The measure that a sum over all dimensions stands for, core distances aside.
+#if METRIC == METRIC_COSINE
+#define DISTANCE_MEASURE(sum) fmax(1.0 - (sum), 0.0)
+#elif METRIC == METRIC_EUCLIDEAN && CORE_DISTANCES
+#define DISTANCE_MEASURE(sum) sqrt(sum)
+#else
+#define DISTANCE_MEASURE(sum) (sum)
+#endif
+
+// A point, and where its coordinates are: `points` has all first coordinates, then all second ones,
+// and so on, then all core distances if there are any.
+typedef struct {
+  const global double *points;
+  uint n, vertex;
+#if DIMENSIONS <= OWN_DIMENSIONS
+  double own[DIMENSIONS];
+#endif
+#if CORE_DISTANCES
+  double core;
+#endif
+} point_t;
+
+static inline void point_open(point_t *point, const global double *points, uint n, uint vertex) {
+  point->points = points;
+  point->n = n;
+  point->vertex = vertex;
+#if DIMENSIONS <= OWN_DIMENSIONS
+#pragma unroll
+  for (uint d = 0; d < DIMENSIONS; ++d) point->own[d] = points[(size_t)d * n + vertex];
+#endif
+#if CORE_DISTANCES
+  point->core = points[(size_t)DIMENSIONS * n + vertex];
+#endif
 }
 
-// The key of the weight that a square stands for. METRIC_GREAT_CIRCLE: the squares at which the
+// Coordinate `d` of a point.
+static inline double point_at(const point_t *point, uint d) {
+#if DIMENSIONS <= OWN_DIMENSIONS
+  return point->own[d];
+#else
+  return point->points[(size_t)d * point->n + point->vertex];
+#endif
+}
+
+// The measure of the pair of a point and point `v`.
+static inline double distance_measure(const point_t *point, uint v) {
+  double sum = 0;
+#if DIMENSIONS <= OWN_DIMENSIONS
+#pragma unroll
+#endif
+  for (uint d = 0; d < DIMENSIONS; ++d)
+    sum = DISTANCE_ADD(sum, point_at(point, d), point->points[(size_t)d * point->n + v]);
+  double measure = DISTANCE_MEASURE(sum);
+#if CORE_DISTANCES
+  measure = fmax(fmax(measure, point->core), point->points[(size_t)DIMENSIONS * point->n + v]);
+#endif
+  return measure;
+}
+
+// The key of the weight that a measure stands for. METRIC_GREAT_CIRCLE: the squares at which the
 // rounded distance steps up, rising, come after the `n` points.
-static inline distance_key_t distance_key(double square, const global double *points, uint n) {
-#if METRIC == METRIC_EUCLIDEAN
-  return weight_key(as_ulong(sqrt(square)));
+static inline distance_key_t distance_key(double measure, const global double *points, uint n) {
+#if !MEASURE_IS_SQUARE
+  return weight_key(as_ulong(measure));
+#elif METRIC == METRIC_EUCLIDEAN
+  return weight_key(as_ulong(sqrt(measure)));
 #elif METRIC == METRIC_ROUNDED
-  return weight_key((uint)(sqrt(square) + 0.5));
+  return weight_key((uint)(sqrt(measure) + 0.5));
 #else
   const global double *steps = points + (size_t)3 * n;
   uint low = 0, high = GREAT_CIRCLE_STEPS;
   while (low < high) {
     const uint middle = (low + high) / 2;
-    if (steps[middle] <= square) low = middle + 1;
+    if (steps[middle] <= measure) low = middle + 1;
     else high = middle;
   }
   return weight_key(low);

@@ -182,6 +182,8 @@ class CompleteCase:
         Of points; empty for a matrix.
     dimensions : int
         Of points.
+    core : bool
+        Whether points have core distances.
     maximum : bool
     option_text, options
         As of :class:`Case`.
@@ -191,6 +193,7 @@ class CompleteCase:
     kind: WeightKind = "unsigned"
     metric: Metric | Literal[""] = ""
     dimensions: int = 0
+    core: bool = False
     maximum: bool = False
     option_text: str = ""
     options: object = field(default=None, compare=False)
@@ -199,6 +202,7 @@ class CompleteCase:
         what = f"{self.bits}-bit {self.kind} weights"
         if self.metric:
             what = f"points, {self.metric}, {self.dimensions} dimensions"
+            what += ", core distances" if self.core else ""
         text = f"{what}, {'maximum' if self.maximum else 'minimum'}"
         return f"{text}, {self.option_text}" if self.option_text else text
 
@@ -215,6 +219,7 @@ def complete_case_of(
         kind=matrix.kind,
         metric="" if points is None else points.compared_as,
         dimensions=0 if points is None else points.planes.shape[0],
+        core=points is not None and points.core_distances is not None,
         maximum=maximum,
         option_text=option_text(options),
         options=options,

@@ -166,7 +166,9 @@ def complete_graph(n: int, case: CompleteCase) -> DenseGraph | Points:
     rng = np.random.default_rng(n)
     if case.metric:
         at_most = 80 if case.metric == "great-circle" else 50  # degrees, and few distances
-        return Points(rng.integers(0, at_most, (n, _coordinates(case))), metric=case.metric)
+        coordinates = rng.integers(1, at_most, (n, _coordinates(case)))
+        core = rng.integers(0, 4, n) if case.core else None
+        return Points(coordinates, metric=case.metric, core_distances=core)
     ranks = np.triu(rng.integers(0, 128, (n, n)), 1)
     return DenseGraph(weights_of(ranks + ranks.T, dtype_of(case.bits, case.kind)))
 

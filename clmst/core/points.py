@@ -11,14 +11,23 @@ import numpy.typing as npt
 
 from clmst.core import pairs, sphere
 from clmst.core.arguments import as_array, check_choice
-from clmst.core.errors import InvalidGraphError
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_size
 from clmst.core.weight_keys import Array
 
-Metric: TypeAlias = Literal["euclidean", "rounded-euclidean", "great-circle", "haversine"]
+Metric: TypeAlias = Literal[
+    "euclidean",
+    "manhattan",
+    "chebyshev",
+    "cosine",
+    "rounded-euclidean",
+    "great-circle",
+    "haversine",
+]
 
-_MOST_DIMENSIONS = 3
+_ON_A_SPHERE = ("great-circle", "haversine")
+_ROUNDED = ("rounded-euclidean", "great-circle")
 _TOO_FAR = 2.0**31  # rounded distances have 32 bits on the device
 
 
@@ -31,25 +40,35 @@ class Points:
 
     Parameters
     ----------
-    coordinates : array of real numbers, shape (n, 1), (n, 2) or (n, 3)
-        Finite, taken as float64. For "great-circle" and "haversine" latitude and longitude, shape
-        (n, 2).
-    metric : {"euclidean", "rounded-euclidean", "great-circle", "haversine"}
-        "euclidean": ``sqrt(dx*dx + dy*dy + dz*dz)`` in float64, each operation rounded as IEEE 754
-        says. "rounded-euclidean": the same, rounded to the nearest integer, halves up (TSPLIB's
-        EUC_2D and EUC_3D). "great-circle": whole kilometres of TSPLIB's GEO, of coordinates
-        DDD.MM, degrees and minutes. "haversine": kilometres on a sphere of 6371.0088 km, of
-        coordinates in decimal degrees; the straight line between two points is rounded to
-        centimetres before. Distances of "rounded-euclidean" and "great-circle" are int64.
+    coordinates : array of real numbers, shape (n, d)
+        A row a point, d at least 1. Finite, taken as float64. For "great-circle" and "haversine"
+        latitude and longitude, shape (n, 2).
+    metric : str
+        * "euclidean": ``sqrt(dx*dx + dy*dy + ...)``, the square root of the sum of squares;
+        * "manhattan": the sum of ``abs(dx)``; "chebyshev": the greatest ``abs(dx)``;
+        * "cosine": ``max(0, 1 - (a @ b))`` of both rows divided by their lengths;
+        * "rounded-euclidean": "euclidean", rounded to the nearest integer, halves up (TSPLIB's
+          EUC_2D and EUC_3D);
+        * "great-circle": whole kilometres of TSPLIB's GEO, of coordinates DDD.MM, degrees and
+          minutes;
+        * "haversine": kilometres on a sphere of 6371.0088 km, of coordinates in decimal degrees;
+          the straight line between two points is rounded to centimetres before.
+
+        All are computed in float64, one dimension after the other, each operation rounded as IEEE
+        754 says. Distances of "rounded-euclidean" and "great-circle" are int64.
+    core_distances : array of real numbers, shape (n,), optional
+        The weight of a pair is then the *mutual reachability* of HDBSCAN: the greatest of its
+        distance and the core distances of both points (:func:`clmst.core_distances`). For
+        "euclidean", "manhattan", "chebyshev" and "cosine".
 
     Raises
     ------
     InvalidGraphError
         Wrong shape or dtype, a coordinate that is not finite, more than 2**26 - 1 points, a
-        rounded distance of 2**31 or more, or, for "haversine", a latitude beyond 90 or a longitude
-        beyond 360 degrees.
+        rounded distance of 2**31 or more; for "haversine" a latitude beyond 90 or a longitude
+        beyond 360 degrees; for "cosine" a row of zeros; a core distance that is negative or NaN.
     InvalidArgumentError
-        The metric is unknown.
+        The metric is unknown, or takes no core distances.
 
     Notes
     -----
@@ -66,16 +85,22 @@ class Points:
 
     coordinates: Any
     metric: Metric = "euclidean"
+    core_distances: Any = None
 
     def __post_init__(self) -> None:
         """Check everything."""
         object.__setattr__(self, "metric", check_choice("metric", self.metric, get_args(Metric)))
         object.__setattr__(self, "coordinates", _checked(self.coordinates, self.metric))
         pairs.check_count(self.n_vertices)
+        if self.core_distances is not None:
+            core = _checked_core(self.core_distances, self.n_vertices, self.metric)
+            object.__setattr__(self, "core_distances", core)
         if self.metric == "rounded-euclidean":
             _check_extent(self.coordinates)
         if self.metric == "haversine":
             _check_degrees(self.coordinates)
+        if self.metric == "cosine":
+            _ = self.planes  # which raises for points without a direction
 
     @property
     def n_vertices(self) -> int:
@@ -90,7 +115,7 @@ class Points:
     @property
     def weight_dtype(self) -> np.dtype[Any]:
         """Of distances: float64, or int64 where they are rounded."""
-        return np.dtype(np.float64 if self.metric in ("euclidean", "haversine") else np.int64)
+        return np.dtype(np.int64 if self.metric in _ROUNDED else np.float64)
 
     @property
     def compared_as(self) -> Metric:
@@ -103,7 +128,7 @@ class Points:
 
     @cached_property
     def planes(self) -> npt.NDArray[np.float64]:
-        """The coordinates for squared distances: a row for each of 2 or 3 dimensions."""
+        """The coordinates that distances are computed of: a row a dimension, at least 2."""
         if self.metric == "great-circle":
             return sphere.on_unit_sphere(self.coordinates)
         if self.metric == "haversine":
@@ -111,7 +136,7 @@ class Points:
         n, dimensions = self.coordinates.shape
         planes = np.zeros((max(dimensions, 2), n))
         planes[:dimensions] = self.coordinates.T
-        return planes
+        return _of_length_1(planes) if self.metric == "cosine" else planes
 
     @cached_property
     def steps(self) -> npt.NDArray[np.float64]:
@@ -129,14 +154,35 @@ class Points:
         return self._distances(*pairs.check_ends(u, v, self.n_vertices))
 
     def _distances(self, u: Array, v: Array) -> Array:
-        squares = np.zeros(np.broadcast(u, v).shape)
         with np.errstate(over="ignore"):
-            for plane in self.planes:
-                difference = plane[u] - plane[v]
-                squares = squares + difference * difference
+            distances = self._plain_distances(u, v)
+        core = self.core_distances
+        if core is None:
+            return distances
+        farthest: Array = np.maximum(np.maximum(distances, core[u]), core[v])
+        return farthest
+
+    def _plain_distances(self, u: Array, v: Array) -> Array:
+        """Return distances as cl/device/distance.cl computes them, core distances aside."""
+        sums = np.zeros(np.broadcast(u, v).shape)
+        for plane in self.planes:
+            if self.metric == "cosine":
+                sums = sums + plane[u] * plane[v]
+                continue
+            difference = plane[u] - plane[v]
+            if self.metric == "manhattan":
+                sums = sums + np.abs(difference)
+            elif self.metric == "chebyshev":
+                sums = np.maximum(sums, np.abs(difference))
+            else:
+                sums = sums + difference * difference
+        if self.metric == "cosine":
+            return np.maximum(1.0 - sums, 0.0)
+        if self.metric in ("manhattan", "chebyshev"):
+            return sums
         if self.metric == "great-circle":
-            return np.searchsorted(self.steps, squares, side="right").astype(np.int64)
-        distances = np.sqrt(squares)
+            return np.searchsorted(self.steps, sums, side="right").astype(np.int64)
+        distances = np.sqrt(sums)
         if self.metric == "euclidean":
             return distances
         rounded = (distances + 0.5).astype(np.int64)
@@ -178,10 +224,10 @@ def _checked(coordinates: Any, metric: Metric) -> npt.NDArray[np.float64]:
         array = np.zeros((0, 2))
     if array.dtype.kind not in "biuf":
         raise InvalidGraphError(f"coordinates have dtype {array.dtype}; they must be real numbers")
-    allowed = (2,) if metric in ("great-circle", "haversine") else range(1, _MOST_DIMENSIONS + 1)
-    if array.ndim != 2 or array.shape[1] not in allowed:
-        shapes = " or ".join(f"(n, {d})" for d in allowed)
-        raise InvalidGraphError(f"coordinates have shape {array.shape}; {metric} takes {shapes}")
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise InvalidGraphError(f"coordinates have shape {array.shape}; it must be (n, d), d > 0")
+    if metric in _ON_A_SPHERE and array.shape[1] != 2:
+        raise InvalidGraphError(f"coordinates have shape {array.shape}; {metric} takes (n, 2)")
     doubles = np.ascontiguousarray(array, np.float64)
     wrong = np.argwhere(~np.isfinite(doubles))
     if wrong.size:
@@ -190,6 +236,47 @@ def _checked(coordinates: Any, metric: Metric) -> npt.NDArray[np.float64]:
             f"coordinate {axis} of point {point} is {doubles[point, axis]}; all must be finite"
         )
     return doubles
+
+
+def _checked_core(given: Any, n: int, metric: Metric) -> npt.NDArray[np.float64]:
+    """Return core distances as float64 of shape (n,), or raise."""
+    if metric in (*_ROUNDED, "haversine"):
+        raise InvalidArgumentError(
+            f"core_distances are given for the metric {metric!r}; they go with 'euclidean', "
+            "'manhattan', 'chebyshev' and 'cosine'"
+        )
+    array = as_array("core_distances", given, error=InvalidGraphError)
+    if array.dtype.kind not in "biuf" or array.shape != (n,):
+        raise InvalidGraphError(
+            f"core_distances have dtype {array.dtype} and shape {array.shape}; they must be real "
+            f"numbers, one for each of {n} points"
+        )
+    core = np.ascontiguousarray(array, np.float64)
+    wrong = np.flatnonzero(~(core >= 0))
+    if wrong.size:
+        point = int(wrong[0])
+        raise InvalidGraphError(f"core distance {point} is {core[point]}; none may be negative")
+    return core + 0.0  # -0.0 is 0.0
+
+
+def _of_length_1(planes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return points, a row a dimension, divided by their distances from the origin.
+
+    By the greatest coordinate first, so that no square overflows.
+    """
+    greatest = np.abs(planes).max(axis=0)
+    wrong = np.flatnonzero(greatest == 0)
+    if wrong.size:
+        raise InvalidGraphError(
+            f"all coordinates of point {wrong[0]} are 0; a point has a cosine distance to others "
+            "only if one of them is not"
+        )
+    scaled = planes / greatest
+    squares = np.zeros(planes.shape[1])
+    for plane in scaled:
+        squares = squares + plane * plane
+    units: npt.NDArray[np.float64] = scaled / np.sqrt(squares)
+    return units
 
 
 def _check_degrees(coordinates: npt.NDArray[np.float64]) -> None:

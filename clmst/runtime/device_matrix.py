@@ -35,6 +35,9 @@ METRICS: dict[str, tuple[int, int, WeightKind]] = {
     "euclidean": (1, 64, "float"),
     "rounded-euclidean": (2, 32, "unsigned"),
     "great-circle": (3, 32, "unsigned"),
+    "manhattan": (4, 64, "float"),
+    "chebyshev": (5, 64, "float"),
+    "cosine": (6, 64, "float"),
 }
 
 
@@ -90,7 +93,7 @@ class DeviceMatrix:
         graph, bits = _checked_graph(self.graph), self.bits
         if isinstance(graph, Points):
             known: tuple[int, str] = METRICS[graph.compared_as][1:]
-            n_bytes = graph.planes.nbytes + graph.steps.nbytes
+            n_bytes = sum(part.nbytes for part in _parts(graph))
         else:
             width = 8 * graph.weight_dtype.itemsize
             known = (32 if bits == 32 < width else width, check_choice("kind", self.kind, _KINDS))
@@ -128,7 +131,7 @@ class DeviceMatrix:
         if isinstance(graph, Points):
             _, bits, kind = METRICS[graph.compared_as]
             _check_doubles(device)
-            doubles = np.concatenate([graph.planes.ravel(), graph.steps])
+            doubles = np.concatenate([part.ravel() for part in _parts(graph)])
             panels: tuple[Panel, ...] = (Panel(first=0, n_rows=n, cells=device.upload(doubles)),)
         else:
             encoded = encode(graph.weights.ravel())
@@ -154,6 +157,7 @@ class DeviceMatrix:
             source |= {
                 "METRIC": METRICS[self.graph.compared_as][0],
                 "DIMENSIONS": self.graph.planes.shape[0],
+                "CORE_DISTANCES": int(self.graph.core_distances is not None),
             }
         return source | weight_defines(self.bits, self.kind, maximum=maximum)
 
@@ -162,6 +166,12 @@ def _checked_graph(graph: Any) -> CompleteGraph:
     if not isinstance(graph, DenseGraph | Points):
         raise InvalidArgumentError(f"graph is {shown(graph)}; it must be a DenseGraph or Points")
     return graph
+
+
+def _parts(points: Points) -> tuple[Array, ...]:
+    """Return what kernels read of points, one after the other in memory."""
+    core = points.core_distances
+    return (points.planes, points.steps if core is None else core)
 
 
 def make_panels(
@@ -219,8 +229,15 @@ def _check_doubles(device: Device) -> None:
         )
 
 
-def doubles_defines() -> Iterable[tuple[int, int, int, WeightKind]]:
-    """Yield (METRIC, DIMENSIONS, bits, kind) of all points that there can be."""
-    for name, (metric, bits, kind) in METRICS.items():
-        for dimensions in (3,) if name == "great-circle" else (2, 3):
-            yield metric, dimensions, bits, kind
+def doubles_defines() -> Iterable[tuple[dict[str, int], int, WeightKind]]:
+    """Yield macros, and the bits and kind of weights, of points: what offline builds build.
+
+    Each metric in 3 dimensions, with core distances where it takes them; and each way in which
+    coordinates are read.
+    """
+    others: list[tuple[str, int, int]] = [("euclidean", d, 0) for d in (2, 3, 10)]
+    for name, (_, _, kind) in METRICS.items():
+        others.append((name, 3, int(kind == "float")))
+    for name, dimensions, core in (*others, ("rounded-euclidean", 2, 0)):
+        metric, bits, kind = METRICS[name]
+        yield {"METRIC": metric, "DIMENSIONS": dimensions, "CORE_DISTANCES": core}, bits, kind

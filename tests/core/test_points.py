@@ -142,8 +142,9 @@ def test_arcs_rise_strictly_with_chords() -> None:
     [
         ([[1.0, 2.0], [3.0, math.nan]], "euclidean", "coordinate 1 of point 1 is nan"),
         ([[1.0, -math.inf]], "euclidean", "coordinate 1 of point 0 is -inf"),
-        ([1.0, 2.0], "euclidean", r"have shape \(2,\); euclidean takes \(n, 1\) or"),
-        (np.zeros((3, 4)), "euclidean", r"have shape \(3, 4\)"),
+        ([1.0, 2.0], "euclidean", r"have shape \(2,\); it must be \(n, d\), d > 0"),
+        (np.zeros((3, 0)), "euclidean", r"have shape \(3, 0\)"),
+        ([[1, 2, 3], [0, 0, 0]], "cosine", "all coordinates of point 1 are 0"),
         (np.zeros((3, 3)), "great-circle", r"have shape \(3, 3\); great-circle takes \(n, 2\)"),
         (np.zeros((3, 3)), "haversine", r"haversine takes \(n, 2\)"),
         ([[0, 0], [90.1, 0]], "haversine", "point 1 has the latitude 90.1; .* from -90 to 90"),
@@ -155,6 +156,58 @@ def test_arcs_rise_strictly_with_chords() -> None:
 def test_what_is_no_points(coordinates: Any, metric: Any, message: str) -> None:
     with pytest.raises(InvalidGraphError, match=message):
         Points(coordinates, metric)
+
+
+@pytest.mark.parametrize(
+    ("metric", "scipys"),
+    [
+        ("euclidean", "euclidean"),
+        ("manhattan", "cityblock"),
+        ("chebyshev", "chebyshev"),
+    ],
+)
+@pytest.mark.parametrize("d", [1, 2, 3, 7, 40])
+def test_distances_are_scipys(metric: Any, scipys: Any, d: int) -> None:
+    """Bit by bit: sums are taken one dimension after the other."""
+    coordinates = np.random.default_rng(d).normal(size=(30, d))
+    weights = Points(coordinates, metric).to_graph().weights
+    np.testing.assert_array_equal(weights, pdist(coordinates, scipys))
+
+
+def test_cosine_distances_are_scipys() -> None:
+    """To rounding: SciPy divides by the product of both lengths, once."""
+    coordinates = (
+        np.random.default_rng(1).normal(size=(40, 6)) * np.logspace(-200, 200, 40)[:, None]
+    )
+    weights = Points(coordinates, "cosine").to_graph().weights
+    near = Points(coordinates / np.abs(coordinates).max(axis=1, keepdims=True), "cosine")
+    expected = pdist(near.coordinates, "cosine")
+    np.testing.assert_allclose(weights, expected, rtol=0, atol=2e-15)
+    assert Points([[1, 1], [3, 3]], "cosine").weights_of(np.r_[0], np.r_[1])[0] >= 0
+
+
+def test_core_distances_are_the_least_weights() -> None:
+    rng = np.random.default_rng(2)
+    coordinates, core = rng.normal(size=(30, 3)), rng.random(30)
+    weights = Points(coordinates, core_distances=core).to_graph().weights
+    u, v = np.triu_indices(30, 1)
+    expected = np.maximum(pdist(coordinates), np.maximum(core[u], core[v]))
+    np.testing.assert_array_equal(weights, expected)
+
+
+@pytest.mark.parametrize(
+    ("core", "error", "metric", "message"),
+    [
+        ([1.0, -1, 0], InvalidGraphError, "euclidean", "core distance 1 is -1.0; none may be"),
+        ([1.0, 2, math.nan], InvalidGraphError, "euclidean", "core distance 2 is nan"),
+        ([1.0, 2], InvalidGraphError, "manhattan", r"shape \(2,\); .* one for each of 3 points"),
+        (["a", "b", "c"], InvalidGraphError, "cosine", "must be real numbers"),
+        ([1.0, 2, 3], InvalidArgumentError, "rounded-euclidean", "they go with 'euclidean'"),
+    ],
+)
+def test_what_are_no_core_distances(core: Any, error: Any, metric: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        Points(np.eye(3), metric, core)
 
 
 def test_unknown_metric() -> None:

@@ -2,7 +2,7 @@
 //
 // A cell has a measure, by which the cells of a row are compared, and a key, the order-preserving
 // integer of its weight. The measure of a stored cell is its key. The measure of a pair of points
-// is the squared distance. Weights rise with it, so most cells need no weight.
+// is that of cl/device/distance.cl. Weights rise with it, so most cells need no weight.
 #ifndef CLMST_ALGORITHMS_DENSE_CELLS
 #define CLMST_ALGORITHMS_DENSE_CELLS
 
@@ -41,10 +41,10 @@ typedef struct {
 } candidate_t;
 
 typedef struct {
-  const global cell_t *cells;  // the row's first cell; of points, all coordinates
-  uint n, vertex;
 #if METRIC
-  double x, y, z;
+  point_t point;
+#else
+  const global cell_t *cells;  // the row's first cell
 #endif
 } row_t;
 
@@ -54,17 +54,11 @@ static inline void candidate_clear(candidate_t *best) {
   best->to = NO_VERTEX;
 }
 
-// Open the row of a vertex. `cells`: the rows from `first_row` on; of points, all coordinates, one
-// dimension after the other, then the steps of METRIC_GREAT_CIRCLE.
+// Open the row of a vertex. `cells`: the rows from `first_row` on; of points, what point_open takes.
 static inline void row_open(row_t *row, const global cell_t *cells, uint n, uint first_row,
                             uint vertex) {
-  row->n = n;
-  row->vertex = vertex;
 #if METRIC
-  row->cells = cells;
-  row->x = cells[vertex];
-  row->y = cells[(size_t)n + vertex];
-  row->z = DIMENSIONS > 2 ? cells[(size_t)2 * n + vertex] : 0;
+  point_open(&row->point, cells, n, vertex);
 #else
   row->cells = cells + (size_t)(vertex - first_row) * n;
 #endif
@@ -73,8 +67,8 @@ static inline void row_open(row_t *row, const global cell_t *cells, uint n, uint
 // The measure of a cell; the lighter, the less.
 static inline measure_t row_measure(const row_t *row, uint v) {
 #if METRIC
-  const double square = distance_square(row->x, row->y, row->z, row->cells, row->n, v);
-  return WEIGHT_DESCENDING ? -square : square;
+  const double measure = distance_measure(&row->point, v);
+  return WEIGHT_DESCENDING ? -measure : measure;
 #else
   return weight_key(row->cells[v]);
 #endif
@@ -83,7 +77,8 @@ static inline measure_t row_measure(const row_t *row, uint v) {
 // The key of a cell's weight.
 static inline dense_key_t row_key(const row_t *row, measure_t measure) {
 #if METRIC
-  return distance_key(WEIGHT_DESCENDING ? -measure : measure, row->cells, row->n);
+  const double rising = WEIGHT_DESCENDING ? -measure : measure;
+  return distance_key(rising, row->point.points, row->point.n);
 #else
   return measure;
 #endif

@@ -31,14 +31,16 @@ typedef uint16 measure16_t;
 // The measures of consecutive cells; weights as weight_key of cl/device/weight_key.cl has them.
 static inline measure16_t row_measures(const row_t *row, uint v) {
 #if METRIC
-  const double16 dx = row->x - vload16(0, row->cells + v);
-  const double16 dy = row->y - vload16(0, row->cells + row->n + v);
-  double16 square = dx * dx + dy * dy;
-#if DIMENSIONS > 2
-  const double16 dz = row->z - vload16(0, row->cells + (size_t)2 * row->n + v);
-  square = square + dz * dz;
+#define DIMENSION16(d) vload16(0, point->points + (size_t)(d) * point->n + v)
+  const point_t *point = &row->point;
+  double16 sums = 0;
+  for (uint d = 0; d < DIMENSIONS; ++d)
+    sums = DISTANCE_ADD(sums, point_at(point, d), DIMENSION16(d));
+  double16 measures = DISTANCE_MEASURE(sums);
+#if CORE_DISTANCES
+  measures = fmax(fmax(measures, point->core), DIMENSION16(DIMENSIONS));
 #endif
-  return WEIGHT_DESCENDING ? -square : square;
+  return WEIGHT_DESCENDING ? -measures : measures;
 #else
 #define CELLS16 vload16(0, row->cells + v)
 #if WEIGHT_KIND == WEIGHT_SIGNED

@@ -1,7 +1,7 @@
 // proof: the weights of pairs of vertices of a complete graph, stored or computed from points.
 //
 // Measures order like keys, except that different measures may have one key. The measure of points
-// is the square of the distance, or, where the order is reversed, its negative.
+// is that of cl/device/distance.cl, or, where the order is reversed, its negative.
 #ifndef CLMST_ALGORITHMS_PROOF_CELLS
 #define CLMST_ALGORITHMS_PROOF_CELLS
 
@@ -26,9 +26,10 @@ typedef distance_key_t cell_key_t;
 static inline measure_t cell_measure(const global cell_t *cells, uint n, uint first_row, uint u,
                                      uint v) {
 #if METRIC
-  const double z = DIMENSIONS > 2 ? cells[(size_t)2 * n + u] : 0;
-  const double square = distance_square(cells[u], cells[(size_t)n + u], z, cells, n, v);
-  return WEIGHT_DESCENDING ? -square : square;
+  point_t point;
+  point_open(&point, cells, n, u);
+  const double measure = distance_measure(&point, v);
+  return WEIGHT_DESCENDING ? -measure : measure;
 #else
   return weight_key(cells[(size_t)(u - first_row) * n + v]);
 #endif
@@ -53,6 +54,9 @@ static inline measure_t cell_limit(const global cell_t *cells, uint n, cell_key_
   const global double *steps = cells + (size_t)3 * n;
   if (WEIGHT_DESCENDING) return ordered > 0 ? -steps[ordered - 1] : INFINITY;
   return ordered < GREAT_CIRCLE_STEPS ? steps[ordered] : INFINITY;
+#elif !MEASURE_IS_SQUARE
+  const double measure = as_double(ordered & ~WEIGHT_SIGN);  // the key of one that is not negative
+  return WEIGHT_DESCENDING ? -measure : measure;
 #else
 #if METRIC == METRIC_EUCLIDEAN
   const double distance = as_double(ordered & ~WEIGHT_SIGN);  // the key of one that is not negative

@@ -14,6 +14,5 @@ def point_defines(capabilities: Capabilities) -> Iterator[dict[str, int]]:
     """Yield the macros of cells that need doubles; none where a device has no doubles."""
     if not capabilities.doubles:
         return
-    for (metric, dimensions, bits, kind), maximum in product(doubles_defines(), (False, True)):
-        defines = {"METRIC": metric, "DIMENSIONS": dimensions, "COMPLETE": 1}
-        yield defines | weight_defines(bits, kind, maximum=maximum)
+    for (points, bits, kind), maximum in product(doubles_defines(), (False, True)):
+        yield points | {"COMPLETE": 1} | weight_defines(bits, kind, maximum=maximum)

@@ -181,6 +181,23 @@ def test_points_in_decimal_degrees(any_device: Device) -> None:
     assert_right(Points(np.concatenate([grid, near]), "haversine"), any_device)
 
 
+@pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "cosine"])
+def test_points_by_other_metrics(any_device: Device, metric: Any) -> None:
+    """With core distances too; most weights are equal to others."""
+    rng = np.random.default_rng(8)
+    coordinates = rng.integers(1, 9, (300, 3))
+    assert_right(Points(coordinates, metric), any_device)
+    assert_right(Points(coordinates, metric, rng.integers(0, 3, 300)), any_device)
+
+
+def test_points_with_core_distances(any_device: Device) -> None:
+    """Of more dimensions than a work-item keeps in registers, too."""
+    rng = np.random.default_rng(9)
+    for d in (2, 9):
+        coordinates = rng.normal(size=(300, d))
+        assert_right(Points(coordinates, core_distances=rng.random(300)), any_device)
+
+
 @pytest.mark.parametrize("d", [1, 3])
 def test_points_of_other_dimensions(any_device: Device, d: int) -> None:
     coordinates = np.random.default_rng(d).normal(size=(300, d))

@@ -1,0 +1,1 @@
+"""What follows from a spanning forest: dendrograms, cuts, clusters."""
