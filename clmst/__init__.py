@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from clmst.runtime.device_graph import DeviceGraph
     from clmst.runtime.device_matrix import DeviceMatrix
     from clmst.runtime.discovery import devices, get_device
+    from clmst.scale.progress import StreamProgress
+    from clmst.scale.stream import stream_minimum_spanning_forest
     from clmst.segmentation import seeded_segmentation
 
 __version__ = "0.1.0"
@@ -114,6 +116,8 @@ _HOMES = {
     "clmst.runtime.device_graph": ("DeviceGraph",),
     "clmst.runtime.device_matrix": ("DeviceMatrix",),
     "clmst.runtime.discovery": ("devices", "get_device"),
+    "clmst.scale.progress": ("StreamProgress",),
+    "clmst.scale.stream": ("stream_minimum_spanning_forest",),
     "clmst.segmentation": ("seeded_segmentation",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -156,6 +160,7 @@ __all__ = [
     "PrimBoruvkaOptions",
     "PrimOptions",
     "RepeatedSolver",
+    "StreamProgress",
     "UnsupportedDeviceError",
     "Verification",
     "__version__",
@@ -173,6 +178,7 @@ __all__ = [
     "read_graph",
     "read_points",
     "seeded_segmentation",
+    "stream_minimum_spanning_forest",
     "to_device",
     "verify",
     "write_forest",

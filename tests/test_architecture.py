@@ -31,14 +31,15 @@ BASE = {"core"}
 RUNTIME = BASE | {"runtime"}
 PRIMITIVES = RUNTIME | {"primitives"}
 ALGORITHMS = PRIMITIVES | {"algorithms"}
-API = ALGORITHMS | {"intake", "api", "repeated"}
+API = ALGORITHMS | {"intake", "scale", "api", "repeated"}
 MAY_IMPORT = {
     "core": set[str](),
     "runtime": BASE,
     "primitives": RUNTIME,
     "algorithms": PRIMITIVES,
     "intake": ALGORITHMS,
-    "api": ALGORITHMS | {"intake"},
+    "scale": ALGORITHMS | {"io"},
+    "api": ALGORITHMS | {"intake", "scale"},
     "csgraph": API,
     "segmentation": API,
     "points": API,

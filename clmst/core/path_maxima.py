@@ -56,9 +56,17 @@ class Hierarchy:
             a, b = above[a], above[b]
             between = a != b
             ranks, a, b = ranks[between], a[between], b[between]
+        self._n_trees = n_nodes
         self.reaches = np.full(n_nodes, -1, np.int64)
         for links, above in reversed(self._levels):
             self.reaches = np.maximum(links, self.reaches[above])
+
+    def trees(self) -> npt.NDArray[np.int64]:
+        """Return the tree of each vertex, shape (n,): equal numbers within a tree only. O(n)."""
+        trees = np.arange(self._n_trees)
+        for _, above in reversed(self._levels):
+            trees = trees[above]
+        return trees
 
     def last_ranks(self, x: Array, y: Array) -> npt.NDArray[np.int64]:
         """Return, for each pair (x[q], y[q]), the greatest rank on the path between them.

@@ -1,0 +1,132 @@
+"""Large files of edges, read piece by piece: Parquet, and structured `.npy` mapped into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clmst.core.errors import ClmstError, FileFormatError, InvalidArgumentError, MissingFileError
+from clmst.core.optional import optional_import
+from clmst.core.weight_keys import Array
+from clmst.io.columns import Columns, check_columns, choose
+
+SUFFIXES = (".npy", ".parquet", ".pq")
+
+_ROWS = 1 << 20  # of a Parquet file, read together
+
+
+def listed(path: str | PathLike[str]) -> list[Path]:
+    """Return the files that a path means: itself, or those of a folder in the order of names.
+
+    Raises
+    ------
+    MissingFileError
+        There is nothing.
+    InvalidArgumentError
+        A file has another suffix, or a folder has no file to read.
+    """
+    given = Path(path)
+    if given.is_dir():
+        found = sorted(one for one in given.iterdir() if one.suffix in SUFFIXES)
+        if not found:
+            raise InvalidArgumentError(
+                f"the folder {given} has no file to stream; there must be some ending in "
+                f"{', '.join(SUFFIXES)}"
+            )
+        return found
+    if not given.is_file():
+        raise MissingFileError(f"there is no file {given}; it must exist")
+    if given.suffix not in SUFFIXES:
+        raise InvalidArgumentError(
+            f"{given} cannot be streamed; the suffix must be one of {', '.join(SUFFIXES)}"
+        )
+    return [given]
+
+
+def n_rows(path: Path, columns: Any = None) -> int:
+    """Return the number of rows of a file, by its header alone."""
+    if path.suffix == ".npy":
+        return int(_mapped(path, columns)[0].shape[0])
+    return int(_parquet(path).metadata.num_rows)
+
+
+def read_pieces(path: Path, columns: Any = None) -> Iterator[tuple[Array, Array, Array | None]]:
+    """Yield the edges of a file as arrays (u, v, weights), a part of the rows at a time.
+
+    Parameters
+    ----------
+    path : Path
+        A Parquet file, or an ``.npy`` file of a structured array.
+    columns : sequence of str, optional
+        As of :func:`clmst.read_graph`. Ends are vertex numbers.
+
+    Raises
+    ------
+    FileFormatError
+        The file is damaged, lacks a column, or a value is missing.
+    """
+    if path.suffix == ".npy":
+        array, chosen = _mapped(path, columns)
+        yield array[chosen.source], array[chosen.target], _column(array, chosen.weight)
+        return
+    file = _parquet(path)
+    chosen = choose(list(file.schema_arrow.names), check_columns(columns))
+    names = [name for name in (chosen.source, chosen.target, chosen.weight) if name]
+    try:
+        for batch in file.iter_batches(_ROWS, columns=list(dict.fromkeys(names))):
+            yield _batch(batch, chosen, path)
+    except (ClmstError, MemoryError):
+        raise
+    except Exception as error:
+        raise _unreadable(path, error) from error
+
+
+def _column(array: Array, name: str | None) -> Array | None:
+    return None if name is None else array[name]
+
+
+def _mapped(path: Path, columns: Any) -> tuple[Array, Columns]:
+    """Map a structured array into memory; return it and the names of its fields."""
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise _unreadable(path, error) from error
+    if array.dtype.names is None or array.ndim != 1:
+        raise FileFormatError(
+            f"{path} is an array of dtype {array.dtype} and shape {array.shape}; it must be a "
+            "structured array with a field for each of source, target and weight"
+        )
+    return array, choose(list(array.dtype.names), check_columns(columns))
+
+
+def _parquet(path: Path) -> Any:
+    parquet = optional_import("pyarrow.parquet", extra="frames")
+    try:
+        return parquet.ParquetFile(path, memory_map=True)
+    except Exception as error:
+        raise _unreadable(path, error) from error
+
+
+def _batch(batch: Any, chosen: Columns, path: Path) -> tuple[Array, Array, Array | None]:
+    """Return the columns of a record batch as arrays."""
+    arrays: list[Any] = []
+    for name in (chosen.source, chosen.target, chosen.weight):
+        column = None if name is None else batch.column(name)
+        if column is not None and column.null_count:
+            raise FileFormatError(
+                f"{path}: {column.null_count} values of the column {name!r} are missing; there "
+                "must be one in each row"
+            )
+        arrays.append(None if column is None else column.to_numpy(zero_copy_only=False))
+    return arrays[0], arrays[1], arrays[2]
+
+
+def _unreadable(path: Path, error: Exception) -> FileFormatError:
+    return FileFormatError(
+        f"{path} cannot be read ({' '.join(str(error).split())[:200]}); it must be a whole "
+        "Parquet file, or an .npy file of a structured array"
+    )

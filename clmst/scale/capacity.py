@@ -1,0 +1,57 @@
+"""How many edges a reduction may take, by the memory that it may use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.memory_needs import bytes_needed
+from clmst.core.errors import OutOfDeviceMemoryError
+from clmst.core.graph_checks import MAX_SLOTS
+from clmst.core.memory import physical_memory
+from clmst.runtime.device import Device
+
+VERTICES_PER_EDGE = 8
+"""A part is renumbered if the graph has more vertices than so many for each of its edges: then
+arrays of all vertices would cost more than the search for those that occur."""
+
+_ALGORITHM = "filter-boruvka"  # what "auto" takes for large graphs
+_HOST_BYTES_PER_EDGE = 64  # the union of the parts, and two counting sorts of it
+_SHARE = 0.75  # of a device's own memory
+_SHARE_OF_HOST = 0.25  # of a memory that arrays of the caller and of the system are in, too
+
+
+def default_limit(device: Device) -> int:
+    """Return the bytes that a stream may use on a device if its caller sets no limit."""
+    memory = device.capabilities.global_memory
+    return int(memory * (_SHARE if device.capabilities.host_arrays == "copied" else _SHARE_OF_HOST))
+
+
+def bytes_a_vertex_and_edge(device: Device, dtype: np.dtype[Any]) -> tuple[int, int]:
+    """Return what a reduction takes on a device for each vertex and each edge, CSR included."""
+    base = bytes_needed(_ALGORITHM, device.policy, 0, 0) or 0
+    vertex = (bytes_needed(_ALGORITHM, device.policy, 1, 0) or 0) - base
+    edge = (bytes_needed(_ALGORITHM, device.policy, 0, 1) or 0) - base
+    return vertex + 4, edge + 4 + dtype.itemsize
+
+
+def most_edges(device: Device, limit: int, n_vertices: int, dtype: np.dtype[Any]) -> int:
+    """Return the number of edges that a reduction within `limit` bytes may take."""
+    a_vertex, an_edge = bytes_a_vertex_and_edge(device, dtype)
+    most = (limit - a_vertex * n_vertices) // an_edge
+    if most * VERTICES_PER_EDGE < n_vertices:  # then vertices are renumbered, two an edge at most
+        most = min(limit // (an_edge + 2 * a_vertex), n_vertices // VERTICES_PER_EDGE)
+    host = physical_memory()
+    if host is not None:
+        most = min(most, int(_SHARE_OF_HOST * host) // _HOST_BYTES_PER_EDGE)
+    return max(0, min(most, MAX_SLOTS))
+
+
+def too_small(limit: int, n_vertices: int, n_forest: int, device: Device) -> OutOfDeviceMemoryError:
+    """Return the error for a limit that leaves nothing for the stream beside the forest."""
+    return OutOfDeviceMemoryError(
+        f"{limit} bytes of {device.description} hold a forest of {n_forest} edges and its "
+        f"{n_vertices} vertices, but no useful part of the stream beside it; the memory limit must "
+        "be greater, or the device larger"
+    )

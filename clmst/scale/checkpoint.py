@@ -1,0 +1,164 @@
+"""Checkpoints of a stream: the present forest, and how far the stream has been read."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clmst.core.atomic_file import replacing
+from clmst.core.errors import FileFormatError, InvalidArgumentError
+from clmst.core.weight_keys import Array, check_dtype
+from clmst.scale.edge_part import EdgePart
+
+VERSION = 1
+_MAGIC = b"clmst stream checkpoint\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """How far a stream has been read, and checksums of what it has brought.
+
+    The checksums do not depend on how the edges were divided into chunks.
+
+    Attributes
+    ----------
+    n_edges : int
+        Rows read.
+    checksums : tuple of int
+        CRC-32 of the ends u, the ends v, the weights and the edge ids.
+    """
+
+    n_edges: int = 0
+    checksums: tuple[int, ...] = (0, 0, 0, 0)
+
+    def after(self, part: EdgePart) -> Position:
+        """Return the position behind a part."""
+        columns = (part.u, part.v, part.weights, part.edge_ids)
+        sums = (zlib.crc32(_bytes(a), c) for a, c in zip(columns, self.checksums, strict=True))
+        return Position(n_edges=self.n_edges + part.size, checksums=tuple(sums))
+
+    def counted(self, part: EdgePart) -> Position:
+        """Return the same without checksums, for streams that keep no checkpoint."""
+        return Position(n_edges=self.n_edges + part.size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """What a stream goes on from.
+
+    Attributes
+    ----------
+    n_vertices : int
+    maximum : bool
+    position : Position
+    forest : EdgePart
+        Of all edges up to there.
+    """
+
+    n_vertices: int
+    maximum: bool
+    position: Position
+    forest: EdgePart
+
+    def write(self, path: Path) -> None:
+        """Replace a file by this checkpoint, on the disk and as a whole, or not at all.
+
+        Raises
+        ------
+        FileWriteError
+            There is no space, or the disk fails; the checkpoint before is unchanged.
+        """
+        forest = self.forest
+        header = {
+            "version": VERSION,
+            "n_vertices": self.n_vertices,
+            "maximum": self.maximum,
+            "position": asdict(self.position),
+            "dtype": forest.weights.dtype.str,
+            "n_forest_edges": forest.size,
+        }
+        checksum = 0
+        with replacing(path) as stream:
+            for block in (
+                _MAGIC, json.dumps(header).encode() + b"\n", *map(_bytes, _columns(forest)),
+            ):  # fmt: skip
+                checksum = zlib.crc32(block, checksum)
+                stream.write(block)
+            stream.write(checksum.to_bytes(4, "little"))
+
+    @classmethod
+    def read(cls, path: Path, *, n_vertices: int, maximum: bool) -> Checkpoint:
+        """Read the checkpoint of a stream of a graph.
+
+        Raises
+        ------
+        FileFormatError
+            It is none, of another version, or not whole.
+        InvalidArgumentError
+            It belongs to another graph.
+        """
+        content = path.read_bytes()
+        checkpoint = _parsed(path, content)
+        for name, wanted in (("n_vertices", n_vertices), ("maximum", maximum)):
+            if getattr(checkpoint, name) != wanted:
+                raise InvalidArgumentError(
+                    f"the checkpoint {path} is of a stream with {name} = "
+                    f"{getattr(checkpoint, name)}, not {wanted}; delete it, or name another file"
+                )
+        return checkpoint
+
+
+def _columns(part: EdgePart) -> tuple[Array, ...]:
+    return part.u, part.v, part.weights, part.edge_ids
+
+
+def _bytes(array: Array) -> Any:
+    """Return the bytes of an array, without a copy if it is contiguous."""
+    return np.ascontiguousarray(array).view(np.uint8).data
+
+
+def _parsed(path: Path, content: bytes) -> Checkpoint:
+    """Return the checkpoint that a file holds."""
+    if not content.startswith(_MAGIC):
+        raise FileFormatError(f"{path} is not a checkpoint of a stream; name another file")
+    end = content.find(b"\n", len(_MAGIC))
+    try:
+        header: Any = json.loads(content[len(_MAGIC) : end])
+        version = header["version"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise _damaged(path) from error
+    if version != VERSION:
+        raise FileFormatError(
+            f"the checkpoint {path} has version {version}; this clmst reads version {VERSION}, so "
+            "delete it and begin again, or go on with the clmst that wrote it"
+        )
+    if zlib.crc32(content[:-4]) != int.from_bytes(content[-4:], "little"):
+        raise _damaged(path)
+    try:
+        dtype, k, at = np.dtype(header["dtype"]), int(header["n_forest_edges"]), end + 1
+        check_dtype(dtype)
+        arrays = []
+        for kind in (np.dtype(np.uint32), np.dtype(np.uint32), dtype, np.dtype(np.int64)):
+            arrays.append(np.frombuffer(content, kind, k, at))
+            at += k * kind.itemsize
+        u, v, weights, edge_ids = arrays
+        position = header["position"]
+        return Checkpoint(
+            n_vertices=header["n_vertices"],
+            maximum=header["maximum"],
+            position=Position(n_edges=position["n_edges"], checksums=tuple(position["checksums"])),
+            forest=EdgePart(u=u, v=v, weights=weights, edge_ids=edge_ids),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise _damaged(path) from error
+
+
+def _damaged(path: Path) -> FileFormatError:
+    return FileFormatError(
+        f"the checkpoint {path} is not whole: its checksum is wrong; delete it and begin again"
+    )

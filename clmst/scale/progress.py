@@ -1,0 +1,45 @@
+"""What a stream tells while it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamProgress:
+    """How far a stream has come.
+
+    Attributes
+    ----------
+    edges : int
+        Edges read, those before a checkpoint included.
+    n_edges : int or None
+        Edges of the whole stream, if known.
+    edges_now : int
+        Edges read by this call.
+    seconds : float
+        Since this call began.
+    forest_edges : int
+        Edges of the forest of what has been reduced.
+    reductions : int
+        Solves so far.
+    """
+
+    edges: int
+    n_edges: int | None
+    edges_now: int
+    seconds: float
+    forest_edges: int
+    reductions: int
+
+    @property
+    def edges_per_second(self) -> float:
+        """Of this call; 0 before the clock has moved."""
+        return self.edges_now / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """At the present rate; None if the number of edges is not known, or none has come yet."""
+        if self.n_edges is None or not self.edges_per_second:
+            return None
+        return max(0, self.n_edges - self.edges) / self.edges_per_second

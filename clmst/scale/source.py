@@ -1,0 +1,114 @@
+"""What a caller may stream: chunks of edges, files of them, or a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from clmst.core.arguments import has, shown
+from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
+from clmst.core.graph import Graph
+from clmst.io import pieces as files
+
+_GRAPH_ROWS = 1 << 22  # slots of a graph that are looked at together
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamPiece:
+    """Consecutive rows of a chunk, as the caller has them; nothing is checked yet.
+
+    Attributes
+    ----------
+    chunk : str
+        The name of the chunk in messages.
+    first_row : int
+        The position of the first row in the chunk.
+    u, v, weights, edge_ids : object
+        Arrays, memory-mapped ones too, or what NumPy makes one of; the last two may be None.
+    """
+
+    chunk: str
+    first_row: int
+    u: Any
+    v: Any
+    weights: Any
+    edge_ids: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamSource:
+    """The pieces of a stream, and how many rows they have in all if that is known."""
+
+    pieces: Iterator[StreamPiece]
+    n_edges: int | None
+
+
+def open_source(chunks: Any, columns: Any = None) -> StreamSource:
+    """Return the source that `chunks` is, as of :func:`clmst.stream_minimum_spanning_forest`."""
+    if isinstance(chunks, Graph):
+        return StreamSource(pieces=_of_graph(chunks), n_edges=chunks.n_slots)
+    if isinstance(chunks, str | PathLike):
+        paths = files.listed(chunks)
+        sizes = [files.n_rows(path, columns) for path in paths]
+        return StreamSource(pieces=_of_chunks(paths, columns), n_edges=sum(sizes))
+    if not has(chunks, "__iter__") or isinstance(chunks, bytes):
+        raise InvalidArgumentError(
+            f"chunks is {shown(chunks)}; it must be an iterable of (u, v, w), a path or a Graph"
+        )
+    return StreamSource(pieces=_of_chunks(chunks, columns), n_edges=None)
+
+
+def _of_graph(graph: Graph) -> Iterator[StreamPiece]:
+    """Yield the edges of a graph; their ids are slots, which order like edge ids."""
+    import numpy as np
+
+    for begin in range(0, graph.n_slots, _GRAPH_ROWS):
+        rows = slice(begin, begin + _GRAPH_ROWS)
+        u, v = graph.rows[rows], graph.indices[rows]
+        ids = np.arange(begin, begin + u.size)
+        yield StreamPiece(
+            chunk="the graph", first_row=begin, u=u, v=v, weights=graph.weights[rows], edge_ids=ids
+        )
+
+
+def _of_chunks(chunks: Iterable[Any], columns: Any) -> Iterator[StreamPiece]:
+    """Yield the pieces of chunks; what the caller's iterator raises becomes one clear error."""
+    iterator = iter(chunks)
+    number = 0
+    while True:
+        try:
+            chunk = next(iterator, None)
+        except (ClmstError, MemoryError):
+            raise
+        except Exception as error:
+            raise InvalidGraphError(
+                f"chunk {number} did not come ({type(error).__name__}: {shown(error)}); "
+                "the iterator of chunks must not raise"
+            ) from error
+        if chunk is None:
+            return
+        yield from _of_chunk(chunk, number, columns)
+        number += 1
+
+
+def _of_chunk(chunk: Any, number: int, columns: Any) -> Iterator[StreamPiece]:
+    """Yield the pieces of one chunk: of arrays one, of a file several."""
+    if isinstance(chunk, str | PathLike):
+        for path in files.listed(chunk):
+            first_row = 0
+            for u, v, w in files.read_pieces(path, columns):
+                yield StreamPiece(
+                    chunk=f"chunk {number} ({path.name})", first_row=first_row, u=u, v=v,
+                    weights=w, edge_ids=None,
+                )  # fmt: skip
+                first_row += len(u)
+        return
+    if not isinstance(chunk, tuple | list) or not 2 <= len(chunk) <= 4:
+        raise InvalidGraphError(
+            f"chunk {number} is {shown(chunk)}; it must be (u, v), (u, v, w), (u, v, w, edge ids) "
+            "or the path of a file"
+        )
+    u, v, w, ids = [*chunk, None, None][:4]
+    yield StreamPiece(chunk=f"chunk {number}", first_row=0, u=u, v=v, weights=w, edge_ids=ids)

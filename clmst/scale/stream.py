@@ -1,0 +1,170 @@
+"""A forest of a stream of edges: the present forest and a part of the stream in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from clmst.core.arguments import check_bool, check_integer, check_path, shown
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.runtime.discovery import get_device
+from clmst.scale.edge_part import EdgePart, check_n_vertices
+from clmst.scale.progress import StreamProgress
+from clmst.scale.result import forest_of_part
+from clmst.scale.source import StreamSource, open_source
+from clmst.scale.stream_state import StreamState
+
+
+def stream_minimum_spanning_forest(
+    chunks: Any,
+    n_vertices: int | None = None,
+    *,
+    device: Any = None,
+    memory_limit: int | None = None,
+    checkpoint: Any = None,
+    on_progress: Callable[[StreamProgress], object] | None = None,
+    maximum: bool = False,
+    n_edges: int | None = None,
+    columns: Any = None,
+) -> Forest:
+    """Compute the minimum spanning forest of a graph that need not fit anywhere at once.
+
+    The forest is that of :func:`minimum_spanning_forest`, edge for edge, whatever the chunks and
+    the memory limit. In memory are the forest of the edges so far and as many more edges as
+    the memory limit allows; chunks are joined or cut for that.
+
+    Parameters
+    ----------
+    chunks : iterable, path or Graph
+        An iterable of chunks ``(u, v, w)``, arrays of vertex numbers and weights; without ``w``
+        every weight is 1. Memory-mapped arrays are read a part at a time. Edge ids are positions in
+        the whole stream. A chunk ``(u, v, w, edge ids)`` brings its own, distinct in the stream and
+        rising within the chunk: then chunks may come in any order. Or a path, or an iterable of
+        paths: of a Parquet file, of an ``.npy`` file with a structured array, or of a folder of
+        such.
+    n_vertices : int, optional
+        Up to 2**32 - 2. A :class:`Graph` has its own.
+    device : None, str, Device or pyopencl.CommandQueue
+        See :func:`clmst.get_device`.
+    memory_limit : int, optional
+        Bytes of the device that a reduction may use. By default three quarters of a device's own
+        memory, or a quarter of a memory that it shares with the host.
+    checkpoint : path, optional
+        A file that holds the state of the stream from time to time. A call that finds it reads the
+        stream up to that state, checks that it is the same stream, and goes on from there.
+    on_progress : callable, optional
+        Called with a :class:`StreamProgress` after every part.
+    maximum : bool
+        Compute the maximum spanning forest.
+    n_edges : int, optional
+        The number of edges of the whole stream, for the time left; a stream that has other than
+        that is an error. Paths and graphs have their own.
+    columns : sequence of str, optional
+        Of files: as of :func:`clmst.read_graph`. Ends are vertex numbers.
+
+    Returns
+    -------
+    Forest
+
+    Raises
+    ------
+    InvalidGraphError
+        A chunk is malformed (the message names chunk and row), the chunks' iterator raises, or the
+        stream ends early. The checkpoint then has all chunks before.
+    InvalidArgumentError
+        The checkpoint belongs to another stream, or an argument is wrong.
+    FileFormatError
+        The checkpoint, or a file of the stream, is damaged.
+    FileWriteError
+        There is no space for the checkpoint.
+    OutOfDeviceMemoryError
+        The memory limit leaves nothing beside the forest.
+
+    Notes
+    -----
+    A stream of m edges by parts of b takes m / b reductions of up to n + b edges each.
+    ``docs/scaling.md`` has the cost model.
+
+    Examples
+    --------
+    >>> import clmst, numpy as np
+    >>> chunks = [([0, 1], [1, 2], np.array([5, 3])), ([2, 0], [0, 3], np.array([4, 1]))]
+    >>> clmst.stream_minimum_spanning_forest(chunks, 4).edge_ids
+    array([3, 2, 1])
+    """
+    maximum = check_bool("maximum", maximum)
+    if on_progress is not None and not callable(on_progress):
+        raise InvalidArgumentError(f"on_progress is {shown(on_progress)}; it must be callable")
+    graph = chunks if isinstance(chunks, Graph) else None
+    source = open_source(chunks, columns)
+    state = StreamState(
+        n_vertices=_checked_n(n_vertices, graph),
+        device=get_device(device),
+        limit=None if memory_limit is None else check_integer("memory_limit", memory_limit, low=1),
+        checkpoint=None if checkpoint is None else check_path("checkpoint", checkpoint),
+        maximum=maximum,
+    )
+    wanted = source.n_edges if n_edges is None else check_integer("n_edges", n_edges, low=0)
+    _drive(source, state, wanted, on_progress)
+    forest = state.forest
+    if forest is None:
+        forest = EdgePart.empty(np.dtype(np.float64) if graph is None else graph.weight_dtype)
+    return forest_of_part(
+        forest, n_vertices=state.n_vertices, maximum=maximum, stats=state.stats(), graph=graph
+    )
+
+
+def _checked_n(n_vertices: Any, graph: Graph | None) -> int:
+    """Return the number of vertices that is given, or that the graph has."""
+    if graph is not None:
+        if n_vertices not in (None, graph.n_vertices):
+            raise InvalidArgumentError(
+                f"n_vertices is {shown(n_vertices)} but the graph has {graph.n_vertices}; leave it "
+                "out"
+            )
+        return graph.n_vertices
+    if n_vertices is None:
+        raise InvalidArgumentError(
+            "n_vertices is missing; a stream does not tell how many vertices there are"
+        )
+    number = check_integer("n_vertices", n_vertices, low=0)
+    check_n_vertices(number)
+    return number
+
+
+def _drive(
+    source: StreamSource,
+    state: StreamState,
+    n_edges: int | None,
+    on_progress: Callable[[StreamProgress], object] | None,
+) -> None:
+    """Feed the pieces of a source to the state, until it has all."""
+    began, before = perf_counter(), state.resumed_at
+    try:
+        for piece in source.pieces:
+            for _ in state.feed(piece):
+                if on_progress is not None:
+                    on_progress(
+                        StreamProgress(
+                            edges=state.position.n_edges,
+                            n_edges=n_edges,
+                            edges_now=max(0, state.position.n_edges - before),
+                            seconds=perf_counter() - began,
+                            forest_edges=0 if state.forest is None else state.forest.size,
+                            reductions=state.reductions,
+                        )
+                    )
+    except InvalidGraphError:
+        state.save()
+        raise
+    state.finish()
+    if n_edges is not None and state.position.n_edges != n_edges:
+        raise InvalidGraphError(
+            f"the stream has {state.position.n_edges} edges, not {n_edges}; it must bring all of "
+            "them" + state.kept_in_words()
+        )

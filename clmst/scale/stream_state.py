@@ -1,0 +1,278 @@
+"""The state of a stream: the present forest, and the edges that wait for the next reduction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+from typing import Any, TypeVar
+
+from clmst.core.errors import (
+    InvalidArgumentError,
+    InvalidGraphError,
+    OutOfDeviceMemoryError,
+)
+from clmst.core.weight_keys import as_weights
+from clmst.runtime.device import Device
+from clmst.scale.capacity import default_limit, most_edges, too_small
+from clmst.scale.checkpoint import Checkpoint, Position
+from clmst.scale.cycle_filter import CycleFilter, without_loops
+from clmst.scale.edge_part import EdgePart, check_same_dtype, joined
+from clmst.scale.reduce import reduce
+from clmst.scale.source import StreamPiece
+
+T = TypeVar("T")
+
+_ROWS = 1 << 22  # the most that are looked at together
+_PENDING = 256  # parts that wait before they are joined
+_LEAST_SHARE = 16  # a reduction brings at least a sixteenth of the forest
+_SECONDS_BETWEEN = 60.0  # checkpoints
+
+
+class StreamState:
+    """What a stream has in memory, and what is done with each piece.
+
+    Parameters
+    ----------
+    n_vertices : int
+    device : Device
+    limit : int or None
+        Bytes that a reduction may use.
+    checkpoint : Path or None
+    maximum : bool
+    """
+
+    def __init__(
+        self,
+        *,
+        n_vertices: int,
+        device: Device,
+        limit: int | None,
+        checkpoint: Path | None,
+        maximum: bool,
+    ) -> None:
+        self.n_vertices, self._device, self._maximum = n_vertices, device, maximum
+        self._limit = default_limit(device) if limit is None else limit
+        self._path = checkpoint
+        self.forest: EdgePart | None = None
+        self.position = Position()
+        self.reductions = self._n_filtered = 0
+        self._filter: CycleFilter | None = None
+        self._pending: list[EdgePart] = []
+        self._n_pending = 0
+        self._capacity = -1  # edges of a reduction; known with the first weights
+        self._saved: Checkpoint | None = None
+        if checkpoint is not None and checkpoint.exists():
+            self._saved = Checkpoint.read(checkpoint, n_vertices=n_vertices, maximum=maximum)
+        self._saved_at = monotonic()
+
+    @property
+    def resumed_at(self) -> int:
+        """Edges before the checkpoint that this call goes on from."""
+        return self._saved.position.n_edges if self._saved else 0
+
+    @property
+    def _is_resuming(self) -> bool:
+        return self.position.n_edges < self.resumed_at
+
+    def stats(self) -> dict[str, Any]:
+        """Return what the forest tells of the stream."""
+        return {
+            "algorithm": "stream",
+            "device": self._device.description,
+            "edges": self.position.n_edges,
+            "resumed_at": self.resumed_at,
+            "reductions": self.reductions,
+            "edges_filtered": self._n_filtered,
+            "memory_limit": self._limit,
+        }
+
+    # -------------------------------------------------------------------- input
+
+    def feed(self, piece: StreamPiece) -> Iterator[None]:
+        """Take a piece, as many rows at a time as there is space for; yield after each time."""
+        n_rows = self._length(piece)
+        if isinstance(piece.weights, list | tuple):  # whose dtype all elements decide
+            piece = replace(piece, weights=self._of_chunk(piece.chunk, as_weights, piece.weights))
+        if self._capacity < 0 and n_rows and not self._is_resuming:
+            self._know(self._checked(piece, 0, 1))
+        begin, last_id = 0, -1
+        while begin < n_rows:
+            end = begin + min(n_rows - begin, self._rows_now())
+            part = self._checked(piece, begin, end)
+            if int(part.edge_ids[0]) <= last_id:
+                raise InvalidGraphError(
+                    f"{piece.chunk}: edge id {last_id} comes before {int(part.edge_ids[0])}; ids "
+                    "must rise within a chunk"
+                )
+            last_id = int(part.edge_ids[-1])
+            if self._is_resuming:
+                self._pass(part, piece.chunk)
+            else:
+                self._take(part, piece.chunk)
+            begin = end
+            yield
+
+    def _length(self, piece: StreamPiece) -> int:
+        """Return the number of rows of a piece, or raise."""
+        columns = {"u": piece.u, "v": piece.v, "w": piece.weights, "edge ids": piece.edge_ids}
+        try:
+            lengths = {name: len(c) for name, c in columns.items() if c is not None}
+        except Exception as error:
+            raise InvalidGraphError(
+                f"{piece.chunk}: u, v or w has no length; each must be an array"
+            ) from error
+        if len(set(lengths.values())) != 1:
+            listed = ", ".join(f"{name} {n}" for name, n in lengths.items())
+            raise InvalidGraphError(
+                f"{piece.chunk}: the arrays have different lengths ({listed}); they must be equal"
+            )
+        return lengths["u"]
+
+    def _rows_now(self) -> int:
+        """Return how many rows may be looked at next."""
+        if self._is_resuming:
+            return min(_ROWS, self.resumed_at - self.position.n_edges)
+        return min(_ROWS, self._space())
+
+    def _space(self) -> int:
+        """Return how many edges the next reduction still has space for."""
+        n_forest = self.forest.size if self.forest else 0
+        return self._capacity - n_forest - self._n_pending
+
+    def _checked(self, piece: StreamPiece, begin: int, end: int) -> EdgePart:
+        """Return some rows of a piece, checked."""
+        rows = slice(begin, end)
+        ids = piece.edge_ids
+        return self._of_chunk(
+            piece.chunk,
+            EdgePart.checked,
+            piece.u[rows],
+            piece.v[rows],
+            None if piece.weights is None else piece.weights[rows],
+            self.position.n_edges if ids is None else ids[rows],
+            n_vertices=self.n_vertices,
+            row=lambda at: f"row {piece.first_row + begin + at}",
+        )
+
+    def _of_chunk(self, chunk: str, made: Callable[..., T], *given: Any, **named: Any) -> T:
+        """Return what a function makes of a chunk, whose name its errors then have."""
+        try:
+            return made(*given, **named)
+        except InvalidGraphError as error:
+            raise InvalidGraphError(f"{chunk}: {error}") from error.__cause__ or error
+
+    def _pass(self, part: EdgePart, chunk: str) -> None:
+        """Pass by what the checkpoint has; at its end, check that it is of this stream."""
+        assert self._saved is not None
+        self.position = self.position.after(part)
+        if self._is_resuming:
+            return
+        if self.position != self._saved.position:
+            raise InvalidArgumentError(
+                f"the checkpoint {self._path} is of another stream: the first "
+                f"{self.position.n_edges} edges, up to {chunk}, have other checksums; delete it, "
+                "or give the same stream"
+            )
+        self._know(self._saved.forest)
+        self.forest = self._saved.forest
+        self._renew_filter()
+
+    def _know(self, part: EdgePart) -> None:
+        """Learn from the first weights how many edges a reduction may have."""
+        dtype = part.weights.dtype
+        self._dtype = dtype
+        self._capacity = most_edges(self._device, self._limit, self.n_vertices, dtype)
+        self._check_space(part.size)
+
+    def _take(self, part: EdgePart, chunk: str) -> None:
+        """Keep what may enter the forest; reduce if there is no space for more."""
+        self._of_chunk(chunk, check_same_dtype, self._dtype, part.weights.dtype)
+        self.position = self.position.after(part) if self._path else self.position.counted(part)
+        kept = without_loops(part)
+        if self._filter is not None:
+            kept = self._filter.kept(kept)
+        self._n_filtered += part.size - kept.size
+        self._pending.append(kept)
+        self._n_pending += kept.size
+        if len(self._pending) >= _PENDING:
+            self._pending = [joined(self._pending)]
+        is_due = self._path is not None and monotonic() - self._saved_at > _SECONDS_BETWEEN
+        if is_due or self._space() < max(1, min(_ROWS, self._capacity // 8)):
+            self._reduce()
+            self._write()
+
+    # ---------------------------------------------------------------- reduction
+
+    def _reduce(self) -> None:
+        """Make one forest of the present one and what waits."""
+        if not self._pending:
+            return
+        waiting, self._pending, self._n_pending = joined(self._pending), [], 0
+        self._reduce_part(waiting)
+        assert self.forest is not None
+        self._renew_filter()
+        self._check_space(self.forest.size)
+
+    def _reduce_part(self, part: EdgePart) -> None:
+        """Reduce a part with the forest, by halves if the device turns out to be too small."""
+        union = [part] if self.forest is None else [self.forest, part]
+        try:
+            self.forest = reduce(
+                union, n_vertices=self.n_vertices, device=self._device, maximum=self._maximum
+            )
+            self.reductions += 1
+        except OutOfDeviceMemoryError:
+            n_forest = self.forest.size if self.forest else 0
+            half = part.size // 2
+            if half <= n_forest // _LEAST_SHARE or half == 0:
+                raise
+            self._capacity = min(self._capacity, n_forest + half)
+            self._reduce_part(part.take(slice(0, half)))
+            self._reduce_part(part.take(slice(half, None)))
+
+    def _check_space(self, n_forest: int) -> None:
+        """Raise if reductions would bring too little of the stream each."""
+        if self._capacity - n_forest < max(1, n_forest // _LEAST_SHARE):
+            raise too_small(self._limit, self.n_vertices, n_forest, self._device)
+
+    def _renew_filter(self) -> None:
+        """Build a filter of the present forest if the next part is large enough to pay for it."""
+        self._filter = None
+        if self.forest is not None and self._space() >= 2 * self.n_vertices:
+            self._filter = CycleFilter(self.forest, self.n_vertices, maximum=self._maximum)
+
+    # -------------------------------------------------------------- checkpoints
+
+    def _write(self) -> None:
+        """Write the checkpoint: nothing waits, so the forest is of all edges up to here."""
+        if self._path is None or self.forest is None:
+            return
+        Checkpoint(
+            n_vertices=self.n_vertices,
+            maximum=self._maximum,
+            position=self.position,
+            forest=self.forest,
+        ).write(self._path)
+        self._saved_at = monotonic()
+
+    def save(self) -> None:
+        """Keep in the checkpoint what has come, after an error of the stream."""
+        if self._path is not None and not self._is_resuming:
+            self._reduce()
+            self._write()
+
+    def kept_in_words(self) -> str:
+        """Return where the work so far is, for messages."""
+        return f"; {self._path} has the forest of those" if self._path else ""
+
+    def finish(self) -> None:
+        """Reduce what waits; the stream has ended."""
+        if self._is_resuming:
+            raise InvalidGraphError(
+                f"the stream ends after {self.position.n_edges} edges, before the "
+                f"{self.resumed_at} of the checkpoint {self._path}; give the same stream"
+            )
+        self._reduce()
+        self._write()

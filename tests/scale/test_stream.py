@@ -1,0 +1,203 @@
+"""Streams: the forest of one device, whatever chunks, limits and interruptions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError, OutOfDeviceMemoryError
+from clmst.core.weight_keys import Array
+from clmst.runtime.device import Device
+from clmst.scale import capacity
+from clmst.scale.reduce import reduce as real_reduce
+from tests.scale.edges import Edges, forest_of_edges, random_edges
+
+N, M = 80, 4000
+EDGES = random_edges(N, M, n_weights=7)
+
+
+def cut(edges: tuple[Array, ...], size: int) -> Iterator[tuple[Array, ...]]:
+    for begin in range(0, edges[0].size, size):
+        yield tuple(column[begin : begin + size] for column in edges)
+
+
+def limit_for(device: Device, n: int, n_edges: int, dtype: str = "int32") -> int:
+    """Return the limit at which a reduction takes so many edges."""
+    a_vertex, an_edge = capacity.bytes_a_vertex_and_edge(device, np.dtype(dtype))
+    return n * a_vertex + n_edges * an_edge
+
+
+def check(found: clmst.Forest, edges: Edges = EDGES, n: int = N, maximum: bool = False) -> None:
+    right = forest_of_edges(edges, n, maximum=maximum)
+    assert found == right
+    np.testing.assert_array_equal(found.edge_ids, right.edge_ids)
+
+
+@pytest.mark.parametrize("size", [1, 1000, M])
+@pytest.mark.parametrize("most", [300, None], ids=["small-limit", "no-limit"])
+def test_any_size_of_chunks(any_device: Device, size: int, most: int | None) -> None:
+    limit = None if most is None else limit_for(any_device, N, most)
+    found = clmst.stream_minimum_spanning_forest(
+        cut(EDGES, size), N, device=any_device, memory_limit=limit
+    )
+    check(found)
+    assert found.stats["algorithm"] == "stream"
+    assert found.stats["edges"] == M
+    assert (found.stats["reductions"] > 1) == (most is not None)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_order_of_chunks_with_their_ids(any_device: Device, seed: int) -> None:
+    chunks: list[Any] = list(cut((*EDGES, np.arange(M)), 170))
+    np.random.default_rng(seed).shuffle(chunks)
+    limit = limit_for(any_device, N, 400)
+    check(clmst.stream_minimum_spanning_forest(chunks, N, device=any_device, memory_limit=limit))
+
+
+def test_a_tenth_of_the_graph(any_device: Device) -> None:
+    """The limit is a tenth of what the arrays of the edges take, ids left out."""
+    edges = random_edges(200, 200_000, n_weights=1000, dtype="float32")
+    limit = (200_000 * (4 + 4 + 4)) // 10
+    found = clmst.stream_minimum_spanning_forest(
+        cut(edges, 30_000), 200, device=any_device, memory_limit=limit
+    )
+    check(found, edges, 200)
+    assert found.stats["edges_filtered"] > 100_000
+    assert found.stats["reductions"] > 1
+
+
+def test_maximum(any_device: Device) -> None:
+    limit = limit_for(any_device, N, 500)
+    found = clmst.stream_minimum_spanning_forest(
+        cut(EDGES, 99), N, device=any_device, memory_limit=limit, maximum=True
+    )
+    check(found, maximum=True)
+
+
+def test_a_graph_keeps_its_ids_and_labels(any_device: Device) -> None:
+    u, v, w = EDGES
+    graph = clmst.Graph.from_edges(u * 3, v * 3, w, relabel=True)
+    limit = limit_for(any_device, N, 600)
+    for given in (graph, graph.symmetrised()):
+        found = clmst.stream_minimum_spanning_forest(given, device=any_device, memory_limit=limit)
+        assert found == clmst.kruskal(graph)
+
+
+def test_lists_and_no_weights(any_device: Device) -> None:
+    found = clmst.stream_minimum_spanning_forest(
+        [([0, 1], [1, 2]), ([2], [0])], 4, device=any_device
+    )
+    assert found.edge_ids.tolist() == [0, 2]
+    assert found.n_components == 2
+
+
+@pytest.mark.parametrize("n", [0, 3])
+def test_no_chunks(any_device: Device, n: int) -> None:
+    none: list[Any] = [[], [([], [], [])]]
+    for chunks in none:
+        found = clmst.stream_minimum_spanning_forest(chunks, n, device=any_device)
+        assert (found.n_edges, found.n_components) == (0, n)
+
+
+def test_memory_mapped_arrays(any_device: Device, tmp_path: Path) -> None:
+    mapped = []
+    for name, column in zip("uvw", EDGES, strict=True):
+        np.save(tmp_path / f"{name}.npy", column)
+        mapped.append(np.load(tmp_path / f"{name}.npy", mmap_mode="r"))
+    limit = limit_for(any_device, N, 300)
+    check(
+        clmst.stream_minimum_spanning_forest(
+            [tuple(mapped)], N, device=any_device, memory_limit=limit
+        )
+    )
+
+
+def test_progress(any_device: Device) -> None:
+    seen: list[clmst.StreamProgress] = []
+    clmst.stream_minimum_spanning_forest(
+        cut(EDGES, 500), N, device=any_device, on_progress=seen.append, n_edges=M
+    )
+    assert seen[-1].edges == seen[-1].n_edges == M
+    assert [one.edges for one in seen] == sorted(one.edges for one in seen)
+    assert seen[-1].edges_per_second > 0
+    assert seen[-1].seconds_left == 0
+    assert clmst.StreamProgress(
+        edges=10, n_edges=30, edges_now=10, seconds=2.0, forest_edges=1, reductions=1
+    ).seconds_left == pytest.approx(4.0)
+
+
+# ------------------------------------------------------------------------ bad input
+
+
+def refuses(chunks: Any, message: str, n: int = 4, **given: Any) -> None:
+    with pytest.raises((InvalidGraphError, InvalidArgumentError), match=message):
+        clmst.stream_minimum_spanning_forest(chunks, n, **given)
+
+
+def test_bad_chunks_are_named_with_their_rows() -> None:
+    good = ([0, 1], [1, 2], np.array([1.0, 2.0]))
+    refuses([good, ([0, 4], [1, 2], np.ones(2))], "^chunk 1: u of row 1 is 4; it must be from 0")
+    refuses([good, ([0, 1], [1, -1], np.ones(2))], "^chunk 1: v of row 1 is -1")
+    refuses([good, good, ([0], [1], np.array([np.nan]))], r"^chunk 2: the weight of row 0 \(0, 1\)")
+    refuses([good, ([0], [1, 2], np.ones(2))], "^chunk 1: the arrays have different lengths")
+    refuses([good, ([0], [1], np.ones(1, np.float32))], "^chunk 1: weights have dtype float32")
+    refuses([good, ([0.5], [1], np.ones(1))], "^chunk 1: u is 1-dimensional of dtype float64")
+    refuses([good, 7], "^chunk 1 is 7; it must be")
+    refuses([good, (1, 2, 3)], "^chunk 1: u, v or w has no length")
+    refuses([(*good, [3, 3])], "^chunk 0: edge id 3 comes before 3")
+    refuses([(*good, [1, 2]), ([2], [3], np.array([0.0]), [2])], "two edges have the id 2")
+    refuses(5, "chunks is 5; it must be an iterable")
+    refuses([good], "n_vertices is missing", n=None)  # type: ignore[arg-type]
+    refuses([good], "n_vertices is -1", n=-1)
+    refuses([good], "2\\*\\*32 - 2 = 4294967294, in a stream", n=2**32 - 1)
+    refuses([good], "memory_limit is 0", memory_limit=0)
+    refuses([good], "on_progress is 3", on_progress=3)
+    refuses([good], "the stream has 2 edges, not 3", n_edges=3)
+
+
+def test_a_row_is_counted_within_its_chunk(any_device: Device) -> None:
+    """Also where the chunk was cut."""
+    u, v, w = (column.copy() for column in EDGES)
+    u[3456] = N
+    limit = limit_for(any_device, N, 300)
+    with pytest.raises(InvalidGraphError, match=r"^chunk 0: u of row 3456 is 80"):
+        clmst.stream_minimum_spanning_forest([(u, v, w)], N, device=any_device, memory_limit=limit)
+
+
+def test_an_iterator_that_raises_is_named() -> None:
+    def chunks() -> Iterator[Any]:
+        yield [0], [1], [5]
+        raise OSError("the disk is gone")
+
+    with pytest.raises(InvalidGraphError, match=r"chunk 1 did not come .OSError.*gone") as error:
+        clmst.stream_minimum_spanning_forest(chunks(), 3)
+    assert isinstance(error.value.__cause__, OSError)
+
+
+def test_a_limit_below_the_forest(any_device: Device) -> None:
+    limit = limit_for(any_device, N, N // 2)
+    with pytest.raises(OutOfDeviceMemoryError, match="the memory limit must be greater"):
+        clmst.stream_minimum_spanning_forest(
+            cut(EDGES, 99), N, device=any_device, memory_limit=limit
+        )
+
+
+def test_parts_are_halved_where_the_device_is_smaller_than_it_says(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = []
+
+    def reduce(parts: list[Any], **ways: Any) -> Any:
+        if sum(part.size for part in parts) > 700:
+            refused.append(parts)
+            raise OutOfDeviceMemoryError("no")
+        return real_reduce(parts, **ways)
+
+    monkeypatch.setattr("clmst.scale.stream_state.reduce", reduce)
+    check(clmst.stream_minimum_spanning_forest([EDGES], N, device=any_device))
+    assert refused
