@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from clmst import csgraph, primitives
+    from clmst import cluster, csgraph, primitives
     from clmst import drawing as drawing
     from clmst import generators as generators
     from clmst import io as io
@@ -121,7 +121,7 @@ _HOMES = {
     "clmst.segmentation": ("seeded_segmentation",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("csgraph", "primitives")  # public by themselves
+_MODULES = ("cluster", "csgraph", "primitives")  # public by themselves
 _ALSO = ("drawing", "generators", "io")  # modules of which some names are here, too
 # Names that go with the next version.
 _FORMER_HOME_OF = {"LoneBoruvkaOptions": "clmst.algorithms.filter_boruvka.options"}
@@ -164,6 +164,7 @@ __all__ = [
     "UnsupportedDeviceError",
     "Verification",
     "__version__",
+    "cluster",
     "core_distances",
     "core_numbers",
     "csgraph",

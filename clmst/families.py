@@ -16,6 +16,7 @@ FAMILIES: tuple[KernelFamily, ...] = (
     *map(of_algorithms.family_of, sorted(ALGORITHMS)),
     of_algorithms.COMPLETE,
     of_algorithms.CORE_NUMBERS,
+    of_algorithms.DENDROGRAM,
     of_algorithms.CSR_VALIDATION,
     of_algorithms.SMALL_MATRIX,
     of_algorithms.PROOF,

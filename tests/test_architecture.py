@@ -43,6 +43,7 @@ MAY_IMPORT = {
     "csgraph": API,
     "segmentation": API,
     "points": API,
+    "cluster": API | {"points"},
     "repeated": ALGORITHMS | {"intake", "api"},
     "io": BASE,
     "generators": BASE | {"io"},  # surrogate graphs are kept as files: building one takes long
@@ -51,11 +52,13 @@ MAY_IMPORT = {
     "families": API,
     "tune": API | {"io", "generators", "bench"},
     "bench": API | {"clmst", "io", "generators"},
-    "cli": API | {"families", "bench", "tune", "clmst", "io", "generators", "drawing"},
+    "cli": API
+    | {"points", "cluster", "families", "bench", "tune", "clmst", "io", "generators", "drawing"},
     "__main__": {"cli"},
     # The facade re-exports.
     "clmst": API
-    | {"csgraph", "segmentation", "points", "families", "io", "generators", "drawing", "interop"},
+    | {"csgraph", "segmentation", "points", "cluster", "families", "io", "generators", "drawing"}
+    | {"interop"},
 }
 
 # Who may know a package that is heavy or optional; beside them nobody does.
@@ -67,14 +70,18 @@ MAY_USE = {
     "networkx": {"core", "interop", "bench"},
     "click": {"cli"},
     "rich": {"cli"},
+    "sklearn": {"points", "bench"},
 }
 
 # Graph.read and DeviceGraph.from_arrays open upwards, so that a graph can be had from its class.
-# So do the pictures that notebooks show. Which version this is stands in the package itself.
+# So do the pictures that notebooks show, and a forest's dendrogram and cuts.
+# Which version this is stands in the package itself.
 EXCEPTIONS = {
     ("core/graph.py", "clmst.io"),
     ("core/graph.py", "clmst.drawing.thumbnail"),
     ("core/forest.py", "clmst.drawing.thumbnail"),
+    ("core/cluster_methods.py", "clmst.points.dendrogram"),
+    ("core/cluster_methods.py", "clmst.points.cuts"),
     ("runtime/device_graph.py", "clmst.algorithms.csr_validation.device_arrays"),
     ("runtime/tuning.py", "clmst"),
 }

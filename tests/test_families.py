@@ -74,6 +74,12 @@ MUTATIONS = [
         "core-numbers", "algorithms/k_core/k_core.cl", "+= own > level;", "+= own > level + 1;"
     ),
     Mutation(
+        "dendrogram",
+        "algorithms/dendrogram/serial.cl",
+        "= min(a, b);",
+        "= max(a, b);",
+    ),
+    Mutation(
         "csr-check",
         "algorithms/csr_validation/fingerprint.cl",
         "^ secret.weights",

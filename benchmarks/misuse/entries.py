@@ -55,6 +55,7 @@ def _solving() -> Iterator[tuple[str, Callable[[World], Call]]]:
     drop_in = clmst.csgraph.minimum_spanning_tree
     yield "csgraph", lambda w: (drop_in, {"csgraph": w.matrix, "overwrite": False})
     either = {"symmetrize": False}
+    yield from _clustering()
     yield "to_device", lambda w: (clmst.to_device, {"graph": w.graph, "device": None, **either})
     yield (
         "core_distances",
@@ -69,6 +70,28 @@ def _solving() -> Iterator[tuple[str, Callable[[World], Call]]]:
     )
     yield "kruskal", lambda w: (clmst.kruskal, {"graph": w.graph, "maximum": False, **either})
     yield "verify", lambda w: (clmst.verify, {"graph": w.graph, "forest": w.forest, **either})
+
+
+def _clustering() -> Iterator[tuple[str, Callable[[World], Call]]]:
+    given = {"X": np.eye(4), "metric": "euclidean", "metric_params": None, "device": None}
+
+    def fit(kind: Any, X: Any, **parameters: Any) -> Any:
+        return kind(**parameters).fit(X)
+
+    yield (
+        "cluster.single_linkage",
+        lambda _: (clmst.cluster.single_linkage, given | {"join_components": False}),
+    )
+    many = {"n_clusters": 2, "distance_threshold": None}
+    yield (
+        "cluster.SingleLinkage",
+        lambda _: (partial(fit, clmst.cluster.SingleLinkage), given | many),
+    )
+    apart = {"n_clusters": None, "distance_threshold": 0.5}
+    yield (
+        "cluster.SingleLinkage, apart",
+        lambda _: (partial(fit, clmst.cluster.SingleLinkage), given | apart),
+    )
 
 
 def _relabelled(**given: Any) -> clmst.Graph:
@@ -204,6 +227,12 @@ def _results() -> Iterator[tuple[str, Callable[[World], Call]]]:
             {"source": "a", "target": "b", "weight": "c", "edge_id": "d"},
         ),
     )
+    yield (
+        "Forest.linkage",
+        lambda w: (w.forest.linkage, {"join_components": False, "device": None}),
+    )
+    yield "Forest.cut", lambda w: (w.forest.cut, {"height": 2})
+    yield "Forest.cut, so many", lambda w: (w.forest.cut, {"k": 2})
     yield "Forest.path", lambda w: (w.forest.path, {"u": 0, "v": 1})
     yield "Forest.verify", lambda w: (w.forest.verify, {"graph": w.graph, "symmetrize": False})
     yield (

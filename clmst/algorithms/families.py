@@ -105,6 +105,17 @@ CORE_NUMBERS = KernelFamily(
 )
 
 
+def _dendrogram_failure(device: Device, case: object) -> str | None:
+    from clmst.algorithms.dendrogram import self_test
+
+    return self_test.dendrogram_failure(device, case)
+
+
+DENDROGRAM = KernelFamily(
+    name="dendrogram", what="dendrograms of forests", test=_dendrogram_failure
+)
+
+
 @dataclass(frozen=True, slots=True)
 class CsrValidationCase:
     """What decides which kernels check a matrix.
@@ -304,3 +315,9 @@ def require_core_numbers(device: Device) -> None:
     """Raise :class:`UnsupportedDeviceError` unless a device passes that of core numbers."""
     if not device.trust.given:
         device.trust.require(CORE_NUMBERS)
+
+
+def require_dendrogram(device: Device) -> None:
+    """Raise :class:`UnsupportedDeviceError` unless a device passes that of dendrograms."""
+    if not device.trust.given:
+        device.trust.require(DENDROGRAM)

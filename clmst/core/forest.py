@@ -18,6 +18,7 @@ from clmst.core.arguments import (
     check_text,
     shown,
 )
+from clmst.core.cluster_methods import ClusterMethods
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.exact_sum import exact_sum
 from clmst.core.graph_checks import MAX_VERTICES, check_labels
@@ -34,7 +35,7 @@ def _check_edges(edges: object) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Forest:
+class Forest(ClusterMethods):
     """A spanning forest of a graph; its edges are in the graph's canonical order.
 
     Two forests are equal if they have the same vertices with the same labels, the same edges, edge

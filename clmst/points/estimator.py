@@ -1,0 +1,88 @@
+"""What estimators of scikit-learn have in common, without scikit-learn."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Self
+
+import numpy as np
+
+from clmst.core.arguments import has
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.optional import optional_import
+from clmst.core.weight_keys import Array
+
+
+class ClusterEstimator:
+    """Parameters by name, and `fit_predict`; a subclass has `__init__`, `fit` and `labels_`."""
+
+    labels_: Array
+    n_features_in_: int
+    feature_names_in_: Array
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; `deep` changes nothing, as none is an estimator."""
+        return {name: getattr(self, name) for name in self._names()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, and return the estimator.
+
+        Raises
+        ------
+        InvalidArgumentError
+            There is no such parameter.
+        """
+        names = self._names()
+        for name, value in params.items():
+            if name not in names:
+                raise InvalidArgumentError(
+                    f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(names)}"
+                )
+            setattr(self, name, value)
+        return self
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster; subclasses say what."""
+        raise NotImplementedError
+
+    def fit_predict(self, X: Any, y: Any = None) -> Array:
+        """Cluster, and return `labels_`; see :meth:`fit`."""
+        return self.fit(X).labels_
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    @classmethod
+    def _default_of(cls, name: str) -> Any:
+        return inspect.signature(cls.__init__).parameters[name].default
+
+    def __repr__(self) -> str:
+        given = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if value is not self._default_of(name)
+        ]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn asks of an estimator in a pipeline."""
+        utils = optional_import("sklearn.utils", extra="cluster")
+        return utils.Tags(
+            estimator_type="clusterer",
+            target_tags=utils.TargetTags(required=False),
+            transformer_tags=None,
+            classifier_tags=None,
+            regressor_tags=None,
+        )
+
+
+def note_features(estimator: ClusterEstimator, X: Any) -> None:
+    """Set `n_features_in_`, and `feature_names_in_` where columns have names."""
+    shape = X.shape if has(X, "shape") else np.shape(X) if isinstance(X, list | tuple) else ()
+    estimator.n_features_in_ = int(shape[1]) if len(shape) == 2 else 0
+    if hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    names = list(X.columns) if has(X, "columns", "iloc") else []
+    if names and all(isinstance(name, str) for name in names):
+        estimator.feature_names_in_ = np.array(names, dtype=object)

@@ -1,0 +1,152 @@
+"""What a caller gives to be clustered, as a graph whose weights are distances."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial import distance
+
+from clmst.api import minimum_spanning_forest
+from clmst.core.arguments import as_array, check_dict, shown
+from clmst.core.coercion import as_graph
+from clmst.core.dense_graph import DenseGraph
+from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.points import Metric, Points
+from clmst.core.weight_keys import Array
+
+# Other names of SciPy's metrics.
+_SCIPYS_NAME = {
+    "infinity": "chebyshev",
+    "l1": "cityblock",
+    "l2": "euclidean",
+    "manhattan": "cityblock",
+    "p": "minkowski",
+}
+
+
+def forest_of(X: Any, metric: Any, metric_params: Any, device: Any) -> Forest:
+    """Return the minimum spanning forest of what is to be clustered; a forest as it is."""
+    if isinstance(X, Forest):
+        return X
+    graph = graph_of(X, metric, metric_params)
+    return minimum_spanning_forest(graph, device=device)
+
+
+def graph_of(X: Any, metric: Any, metric_params: Any = None) -> Any:
+    """Return the graph of distances: of points by a metric, of a matrix, or a caller's own.
+
+    Raises
+    ------
+    InvalidGraphError
+        Malformed input, no points, or a distance below 0.
+    InvalidArgumentError
+        An unknown metric.
+    """
+    graph = _given(X, metric, metric_params)
+    if graph.n_vertices == 0:
+        raise InvalidGraphError("there are no points; a clustering takes one at least")
+    return graph
+
+
+def _given(X: Any, metric: Any, metric_params: Any) -> Any:
+    if sparse.issparse(X):
+        return checked_graph(Graph.from_scipy(X))
+    if isinstance(X, Graph | DenseGraph):
+        return checked_graph(X)
+    is_frame = hasattr(X, "columns") and hasattr(X, "to_numpy")
+    if not (is_frame or isinstance(X, np.ndarray | list | tuple)):
+        return checked_graph(as_graph(X))
+    array = as_array("X", X, error=InvalidGraphError)
+    if isinstance(metric, str) and metric == "precomputed":
+        return precomputed(array)
+    return of_points(array, metric, metric_params)
+
+
+def checked_graph(graph: Any) -> Any:
+    """Return a graph, or raise if one of its weights is no distance."""
+    weights = None if isinstance(graph, Points) else graph.weights
+    if weights is not None and weights.size and weights.dtype.kind != "u" and weights.min() < 0:
+        at = np.unravel_index(int(weights.argmin()), weights.shape)
+        place = f"cell ({at[0]}, {at[1]})" if len(at) == 2 else f"edge {at[0]}"
+        raise InvalidGraphError(f"{place} has the weight {weights[at]}; distances are not negative")
+    return graph
+
+
+def precomputed(array: Array) -> DenseGraph:
+    """Return a matrix of distances, square or condensed, as a graph.
+
+    Cells (i, j) and (j, i) may differ as rounding makes them differ: the lesser counts.
+    """
+    if array.ndim == 1 and array.size:
+        try:
+            array = distance.squareform(array)
+        except ValueError as error:
+            raise InvalidGraphError(
+                f"there are {array.size} condensed distances; n points have n * (n - 1) / 2"
+            ) from error
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise InvalidGraphError(
+            f"the precomputed distance matrix has shape {array.shape}; it must be square, or "
+            "condensed as SciPy's pdist makes it"
+        )
+    if array.dtype.kind == "f":
+        check_nearly_symmetric(array)
+    graph = DenseGraph(array, symmetrize=array.dtype.kind == "f")
+    checked_graph(graph)
+    return graph
+
+
+def check_nearly_symmetric(array: Array) -> None:
+    """Raise if a matrix has a NaN, or differs from its transpose by more than rounding."""
+    wrong = np.argwhere(np.isnan(array))
+    if wrong.size:
+        i, j = wrong[0].tolist()
+        raise InvalidGraphError(f"cell ({i}, {j}) of the matrix is NaN; distances must be ordered")
+    if not np.allclose(array, array.T):
+        i, j = np.argwhere(~np.isclose(array, array.T))[0].tolist()
+        raise InvalidGraphError(
+            f"cell ({i}, {j}) of the precomputed distance matrix is {array[i, j]} but ({j}, {i}) "
+            f"is {array[j, i]}; its values must be symmetric"
+        )
+
+
+def of_points(array: Array, metric: Any, metric_params: Any) -> Points | DenseGraph:
+    """Return points under a metric: computed on demand where clmst has it, else stored, O(n**2)."""
+    if metric_params is not None:
+        check_dict("metric_params", metric_params)
+    name = _SCIPYS_NAME.get(metric, metric) if isinstance(metric, str) else metric
+    if isinstance(name, str) and name in get_args(Metric) and not metric_params:
+        return Points(array, name)  # type: ignore[arg-type]  # it is one of them
+    return DenseGraph(stored_distances(array, name, metric_params), symmetrize=True)
+
+
+def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
+    """Return the matrix of all distances by a metric of SciPy, or by a function of two rows."""
+    rows = checked_rows(array)
+    try:
+        return distance.squareform(distance.pdist(rows, metric, **(metric_params or {})))
+    except (ClmstError, MemoryError):
+        raise
+    except Exception as error:  # a function of the caller's may raise anything
+        raise InvalidArgumentError(
+            f"metric is {shown(metric)} with parameters {shown(metric_params)}; it must be one of "
+            f"SciPy's, or a function of two rows ({shown(error)})"
+        ) from error
+
+
+def checked_rows(array: Array) -> Array:
+    """Return points as rows of float64, or raise unless they are finite real numbers."""
+    if array.dtype.kind not in "biuf" or array.ndim != 2 or not array.shape[1]:
+        raise InvalidGraphError(
+            f"X has shape {array.shape} and dtype {array.dtype}; points are rows of real numbers"
+        )
+    rows = array.astype(np.float64)
+    wrong = np.argwhere(~np.isfinite(rows))
+    if wrong.size:
+        i, j = wrong[0].tolist()
+        raise InvalidGraphError(f"coordinate {j} of point {i} is {rows[i, j]}; all must be finite")
+    return rows

@@ -1,0 +1,52 @@
+"""Dendrograms on every device, beside disjoint sets in Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst import Device, InvalidForestError
+from clmst.algorithms.dendrogram.merge import merge
+from clmst.algorithms.dendrogram.self_test import merge_by_host
+
+
+def tree(n: int, seed: int, kind: str) -> np.ndarray:
+    """Return the edges of a random tree, a path or a star, with vertices in random order."""
+    random = np.random.default_rng(seed)
+    children = np.arange(1, n)
+    parents = {
+        "random": (random.random(n - 1) * children).astype(np.int64),
+        "path": children - 1,
+        "star": np.zeros(n - 1, np.int64),
+        "broom": np.where(children < n // 2, children - 1, n // 2),
+    }[kind]
+    edges: np.ndarray = random.permutation(n)[np.stack([parents, children], axis=1)]
+    return edges
+
+
+@pytest.mark.parametrize("kind", ["random", "path", "star", "broom"])
+@pytest.mark.parametrize("n", [2, 3, 65, 1030])
+def test_merges(device: Device, n: int, kind: str) -> None:
+    """Orders that rise, fall and are random along paths and stars."""
+    random = np.random.default_rng(n)
+    edges = tree(n, n, kind)
+    for order in (np.arange(n - 1), np.arange(n - 1)[::-1], random.permutation(n - 1)):
+        expected = merge_by_host(n, edges, order)
+        found = merge(n, edges, order, device)
+        np.testing.assert_array_equal(found.children, expected.children)
+        np.testing.assert_array_equal(found.sizes, expected.sizes)
+
+
+def test_forest_in_parts(device: Device) -> None:
+    edges, order = np.array([[4, 1], [2, 3], [0, 1]]), np.array([2, 1, 0])
+    found = merge(6, edges, order, device)
+    assert found.children.tolist() == [[0, 1], [2, 3], [4, 6]]
+    assert found.sizes.tolist() == [2, 2, 3]
+    assert merge(3, np.zeros((0, 2), np.int32), order[:0], device).sizes.size == 0
+
+
+def test_a_maximum_forest_has_no_dendrogram() -> None:
+    graph = clmst.generate("grid", rows=3, columns=3)
+    with pytest.raises(InvalidForestError, match="maximum"):
+        clmst.kruskal(graph, maximum=True).linkage()

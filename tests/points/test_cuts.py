@@ -1,0 +1,69 @@
+"""Cuts of forests: the clusters at heights, and so many clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+import clmst
+from clmst import Graph, InvalidArgumentError
+from tests.strategies import graphs
+
+
+def components(forest: clmst.Forest, kept: np.ndarray) -> np.ndarray:
+    u, v = forest.edges[kept].T
+    n = forest.n_vertices
+    matrix = sparse.coo_array((np.ones(u.size), (u, v)), shape=(n, n))
+    labels: np.ndarray = connected_components(matrix, directed=False)[1]
+    return labels
+
+
+@given(graph=graphs())
+@pytest.mark.parametrize("maximum", [False, True])
+def test_cut_at_heights(graph: Graph, maximum: bool) -> None:
+    """A row for each height, whatever their order; each by definition."""
+    forest = clmst.kruskal(graph, maximum=maximum)
+    weights = forest.weights
+    heights = np.concatenate([weights[::3], np.zeros(1, weights.dtype), weights[:2]])
+    rows = forest.cut(height=heights)
+    assert rows.shape == (heights.size, graph.n_vertices)
+    for height, row in zip(heights, rows, strict=True):
+        kept = weights >= height if maximum else weights <= height
+        np.testing.assert_array_equal(row, components(forest, kept))
+        np.testing.assert_array_equal(forest.cut(height=height), row)
+
+
+@given(graph=graphs())
+def test_cut_into_so_many(graph: Graph) -> None:
+    forest = clmst.kruskal(graph)
+    most, least = forest.n_vertices, forest.n_components
+    counts = np.linspace(most, least, 4).astype(int)
+    rows = forest.cut(k=counts)
+    assert [len(set(row.tolist())) for row in rows] == counts.tolist()
+    np.testing.assert_array_equal(rows[-1], forest.labels)
+    np.testing.assert_array_equal(forest.cut(k=int(counts[1])), rows[1])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"height": 1, "k": 2},
+        {"height": "high"},
+        {"height": np.nan},
+        {"height": [[1.0]]},
+        {"k": 1},
+        {"k": 6},
+        {"k": 2.5},
+        {"k": [2, 0]},
+    ],
+)
+def test_cuts_that_are_none(given: dict[str, Any]) -> None:
+    forest = clmst.kruskal(Graph.from_edges([0, 2], [1, 3], [1, 2], n_vertices=5))
+    with pytest.raises(InvalidArgumentError):
+        forest.cut(**given)

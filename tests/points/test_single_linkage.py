@@ -1,0 +1,150 @@
+"""Single linkage, beside SciPy's: heights bit for bit, merges where no two distances are equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import sparse
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import pdist, squareform
+
+import clmst
+from clmst import Device, GraphWarning, InvalidArgumentError, InvalidForestError, InvalidGraphError
+from clmst.cluster import SingleLinkage, single_linkage
+
+
+def points(seed: int) -> np.ndarray:
+    """Return points on a small grid, with duplicates, or such without equal distances."""
+    random = np.random.default_rng(seed)
+    n, axes = int(random.integers(2, 40)), int(random.integers(1, 4))
+    if seed % 2:
+        return random.integers(0, 5, (n, axes)).astype(np.float64)
+    return random.random((n, axes))
+
+
+def partition_at(linkage: np.ndarray, height: float) -> np.ndarray:
+    """Return clusters by SciPy, numbered by least point."""
+    clusters = hierarchy.fcluster(linkage, height, "distance")
+    _, first, inverse = np.unique(clusters, return_index=True, return_inverse=True)
+    ranks: np.ndarray = np.argsort(np.argsort(first))[inverse]
+    return ranks
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_linkage_is_scipys(any_device: Device, seed: int) -> None:
+    """With equal distances the merges may differ, and the clusters at each height may not."""
+    X = points(seed)
+    ours, scipys = single_linkage(X, device=any_device), hierarchy.linkage(X, "single")
+    np.testing.assert_array_equal(ours[:, 2], scipys[:, 2])
+    assert hierarchy.is_valid_linkage(ours)
+    if seed % 2 == 0:
+        np.testing.assert_array_equal(ours, scipys)
+    for height in np.unique(ours[:, 2]).tolist():
+        expected = partition_at(scipys, height)
+        np.testing.assert_array_equal(partition_at(ours, height), expected)
+
+
+def test_distances_and_graphs_give_the_tree_of_points(any_device: Device) -> None:
+    X = np.random.default_rng(0).random((30, 2))
+    expected = single_linkage(X, device=any_device)
+    condensed = pdist(X)
+    matrix: npt.NDArray[np.float64] = squareform(condensed)
+    forest = clmst.minimum_spanning_forest(clmst.Points(X), device=any_device)
+    u, v = np.triu_indices(30, 1)
+    upper = sparse.coo_array((condensed, (u, v)), shape=(30, 30))
+    for given in (clmst.Points(X), forest, upper, X.tolist()):
+        np.testing.assert_array_equal(single_linkage(given, device=any_device), expected)
+    for given in (condensed, matrix, matrix + np.tril(np.spacing(matrix))):
+        ours = single_linkage(given, metric="precomputed", device=any_device)
+        np.testing.assert_array_equal(ours, expected)
+
+
+@pytest.mark.parametrize("metric", ["canberra", "braycurtis", lambda a, b: abs(a - b).sum()])
+def test_other_metrics_are_scipys(any_device: Device, metric: Any) -> None:
+    X = np.random.default_rng(1).random((25, 4))
+    expected = hierarchy.linkage(X, "single", metric)
+    np.testing.assert_array_equal(single_linkage(X, metric=metric, device=any_device), expected)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"X": np.zeros((0, 2))}, "no points"),
+        ({"X": [[0.0, 1.0], [np.nan, 1.0]]}, "point 1 is nan"),
+        ({"X": [[0.0, 1.0], [np.inf, 1.0]], "metric": "canberra"}, "point 1 is inf"),
+        ({"X": [[0, -1], [-1, 0]], "metric": "precomputed"}, r"cell \(0, 1\) has the weight -1"),
+        ({"X": [[0, 1.0], [2.0, 0]], "metric": "precomputed"}, "must be symmetric"),
+        ({"X": [[0, np.nan], [np.nan, 0]], "metric": "precomputed"}, "is NaN"),
+        ({"X": [[0, 1, 2], [1, 0, 3]], "metric": "precomputed"}, "must be square"),
+        ({"X": [1.0, 2.0], "metric": "precomputed"}, "2 condensed distances"),
+        ({"X": sparse.coo_array(([-3.0], ([0], [1])), shape=(2, 2))}, "edge 0 has the weight -3.0"),
+        ({"X": [[0, 1], [1, 1]], "metric": "nobodys"}, "metric is 'nobodys'"),
+        ({"X": [["a", "b"]], "metric": "canberra"}, "real numbers"),
+        ({"X": [[0, 1]], "join_components": 1}, "True or False"),
+    ],
+)
+def test_bad_input_is_one_clear_error(given: dict[str, Any], message: str) -> None:
+    with pytest.raises((InvalidGraphError, InvalidArgumentError), match=message):
+        single_linkage(**given)
+
+
+def test_a_graph_in_parts_is_joined_on_request(any_device: Device) -> None:
+    graph = clmst.Graph.from_edges([0, 2, 4], [1, 3, 5], [3.0, 1.0, 2.0])
+    with pytest.raises(InvalidForestError, match="3 trees"):
+        single_linkage(graph, device=any_device)
+    joined = single_linkage(graph, join_components=True, device=any_device)
+    assert joined[:, 2].tolist() == [1, 2, 3, np.inf, np.inf]
+    assert joined[-1, 3] == 6
+    with pytest.warns(GraphWarning, match="3 components"):
+        fitted = SingleLinkage(n_clusters=2, device=any_device).fit(graph)
+    assert fitted.n_connected_components_ == 3
+    assert fitted.labels_.tolist() == [0, 0, 0, 0, 1, 1]
+
+
+def test_estimator_as_agglomerative_clustering(any_device: Device) -> None:
+    cluster = pytest.importorskip("sklearn.cluster")
+    X = np.random.default_rng(2).random((60, 3))
+    for given in ({"n_clusters": 7}, {"n_clusters": None, "distance_threshold": 0.2}):
+        ours = SingleLinkage(**given, device=any_device).fit(X)
+        peer = cluster.AgglomerativeClustering(
+            linkage="single", compute_distances=True, **given
+        ).fit(X)
+        assert ours.n_clusters_ == peer.n_clusters_
+        assert (ours.n_leaves_, ours.n_features_in_) == (60, 3)
+        np.testing.assert_array_equal(ours.distances_, peer.distances_)
+        pairs = np.unique(np.stack([ours.labels_, peer.labels_]), axis=1)
+        assert pairs.shape[1] == ours.n_clusters_
+        assert not hasattr(ours, "feature_names_in_")
+
+
+def test_points_that_are_all_equal_and_a_single_one(any_device: Device) -> None:
+    assert single_linkage(np.ones((1, 3)), device=any_device).shape == (0, 4)
+    assert SingleLinkage(n_clusters=1).fit([[1.0]]).labels_.tolist() == [0]
+    assert single_linkage(np.ones((5, 2)), device=any_device)[:, 2].tolist() == [0] * 4
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"n_clusters": None},
+        {"distance_threshold": 1.0},
+        {"n_clusters": 0},
+        {"n_clusters": 4},
+        {"n_clusters": None, "distance_threshold": -1},
+        {"n_clusters": None, "distance_threshold": "far"},
+    ],
+)
+def test_estimator_refuses_contradictions(given: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgumentError):
+        SingleLinkage(**given).fit([[0.0], [1.0], [3.0]])
+
+
+def test_parameters_by_name() -> None:
+    estimator = SingleLinkage(3)
+    assert estimator.set_params(n_clusters=4).get_params()["n_clusters"] == 4
+    assert repr(estimator) == "SingleLinkage(n_clusters=4)"
+    with pytest.raises(InvalidArgumentError, match="no parameter 'k'"):
+        estimator.set_params(k=3)
