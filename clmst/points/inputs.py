@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.spatial import distance
 
 from clmst.api import minimum_spanning_forest
-from clmst.core.arguments import as_array, check_dict, shown
+from clmst.core.arguments import as_array, check_dict, has, shown
 from clmst.core.coercion import as_graph
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
@@ -18,12 +18,12 @@ from clmst.core.graph import Graph
 from clmst.core.points import Metric, Points
 from clmst.core.weight_keys import Array
 
-# Other names of SciPy's metrics.
-_SCIPYS_NAME = {
+# Other names of metrics that Points has, and of one that SciPy has.
+_USUAL_NAME = {
+    "cityblock": "manhattan",
     "infinity": "chebyshev",
-    "l1": "cityblock",
+    "l1": "manhattan",
     "l2": "euclidean",
-    "manhattan": "cityblock",
     "p": "minkowski",
 }
 
@@ -57,7 +57,7 @@ def _given(X: Any, metric: Any, metric_params: Any) -> Any:
         return checked_graph(Graph.from_scipy(X))
     if isinstance(X, Graph | DenseGraph):
         return checked_graph(X)
-    is_frame = hasattr(X, "columns") and hasattr(X, "to_numpy")
+    is_frame = has(X, "columns", "to_numpy")
     if not (is_frame or isinstance(X, np.ndarray | list | tuple)):
         return checked_graph(as_graph(X))
     array = as_array("X", X, error=InvalidGraphError)
@@ -118,7 +118,7 @@ def of_points(array: Array, metric: Any, metric_params: Any) -> Points | DenseGr
     """Return points under a metric: computed on demand where clmst has it, else stored, O(n**2)."""
     if metric_params is not None:
         check_dict("metric_params", metric_params)
-    name = _SCIPYS_NAME.get(metric, metric) if isinstance(metric, str) else metric
+    name = _USUAL_NAME.get(metric, metric) if isinstance(metric, str) else metric
     if isinstance(name, str) and name in get_args(Metric) and not metric_params:
         return Points(array, name)  # type: ignore[arg-type]  # it is one of them
     return DenseGraph(stored_distances(array, name, metric_params), symmetrize=True)
