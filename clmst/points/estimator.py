@@ -79,8 +79,8 @@ class ClusterEstimator:
 
 def note_features(estimator: ClusterEstimator, X: Any) -> None:
     """Set `n_features_in_`, and `feature_names_in_` where columns have names."""
-    columns = np.shape(X)[1:] if has(X, "shape") or isinstance(X, list | tuple) else ()
-    estimator.n_features_in_ = int(columns[0]) if len(columns) == 1 else 0
+    shape: tuple[int, ...] = np.shape(X) if has(X, "shape") or isinstance(X, list | tuple) else ()
+    estimator.n_features_in_ = int(shape[-1]) if len(shape) == 2 else 0
     if hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
     names = list(X.columns) if has(X, "columns", "iloc") else []
