@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         MissingDependencyError,
         MissingFileError,
         OutOfDeviceMemoryError,
+        StreamedWarning,
         UnsupportedDeviceError,
     )
     from clmst.core.forest import Forest
@@ -100,6 +101,7 @@ _HOMES = {
         "MissingDependencyError",
         "MissingFileError",
         "OutOfDeviceMemoryError",
+        "StreamedWarning",
         "UnsupportedDeviceError",
     ),
     "clmst.core.forest": ("Forest",),
@@ -161,6 +163,7 @@ __all__ = [
     "PrimOptions",
     "RepeatedSolver",
     "StreamProgress",
+    "StreamedWarning",
     "UnsupportedDeviceError",
     "Verification",
     "__version__",

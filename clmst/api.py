@@ -30,28 +30,16 @@ from clmst.runtime.trust import NoFamilyLeftError
 
 @overload
 def minimum_spanning_forest(
-    graph: Any,
-    *,
-    algorithm: str = ...,
-    device: Any = ...,
-    options: object = ...,
-    keep_on_device: Literal[False] = ...,
-    profile: bool = ...,
-    verify: bool = ...,
+    graph: Any, *, algorithm: str = ..., device: Any = ..., options: object = ...,
+    keep_on_device: Literal[False] = ..., profile: bool = ..., verify: bool = ...,
     symmetrize: bool = ...,
-) -> Forest: ...
+) -> Forest: ...  # fmt: skip
 @overload
 def minimum_spanning_forest(
-    graph: Any,
-    *,
-    algorithm: str = ...,
-    device: Any = ...,
-    options: object = ...,
-    keep_on_device: Literal[True],
-    profile: bool = ...,
-    verify: bool = ...,
+    graph: Any, *, algorithm: str = ..., device: Any = ..., options: object = ...,
+    keep_on_device: Literal[True], profile: bool = ..., verify: bool = ...,
     symmetrize: bool = ...,
-) -> DeviceForest: ...
+) -> DeviceForest: ...  # fmt: skip
 def minimum_spanning_forest(
     graph: Any,
     *,
@@ -113,7 +101,10 @@ def minimum_spanning_forest(
     UnsupportedDeviceError
         There is no usable device; the message says what to install.
     OutOfDeviceMemoryError
-        The device cannot hold what the solve needs.
+        The device cannot hold what the solve needs. Where `algorithm`, `options`, `keep_on_device`
+        and `profile` are as they are by default and the host has the graph, there is no such error:
+        it is solved in parts (:func:`stream_minimum_spanning_forest`), with a
+        :class:`StreamedWarning`.
     InvalidForestError
         `verify` found the forest wrong; names the first edge that shows it.
 
@@ -139,28 +130,16 @@ def minimum_spanning_forest(
 
 @overload
 def maximum_spanning_forest(
-    graph: Any,
-    *,
-    algorithm: str = ...,
-    device: Any = ...,
-    options: object = ...,
-    keep_on_device: Literal[False] = ...,
-    profile: bool = ...,
-    verify: bool = ...,
+    graph: Any, *, algorithm: str = ..., device: Any = ..., options: object = ...,
+    keep_on_device: Literal[False] = ..., profile: bool = ..., verify: bool = ...,
     symmetrize: bool = ...,
-) -> Forest: ...
+) -> Forest: ...  # fmt: skip
 @overload
 def maximum_spanning_forest(
-    graph: Any,
-    *,
-    algorithm: str = ...,
-    device: Any = ...,
-    options: object = ...,
-    keep_on_device: Literal[True],
-    profile: bool = ...,
-    verify: bool = ...,
+    graph: Any, *, algorithm: str = ..., device: Any = ..., options: object = ...,
+    keep_on_device: Literal[True], profile: bool = ..., verify: bool = ...,
     symmetrize: bool = ...,
-) -> DeviceForest: ...
+) -> DeviceForest: ...  # fmt: skip
 def maximum_spanning_forest(
     graph: Any,
     *,
@@ -281,22 +260,36 @@ def core_numbers(
 
 
 def _solve(
-    graph: Any,
-    *,
-    algorithm: str,
-    device: Any,
-    options: object,
-    keep_on_device: bool,
-    profile: bool,
-    verify: bool,
-    symmetrize: bool,
-    maximum: bool,
-) -> Forest | DeviceForest:
-    """Solve on the device that is meant, or on the next one where it passes no self-test."""
+    graph: Any, *, algorithm: str, device: Any, options: object, keep_on_device: bool,
+    profile: bool, verify: bool, symmetrize: bool, maximum: bool,
+) -> Forest | DeviceForest:  # fmt: skip
+    """Solve on the device that is meant; a graph that does not fit it, in parts."""
     algorithm, options = algorithms.named(algorithm, options)  # before anything is uploaded
     check_bools(
         keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize
     )
+    try:
+        return _solve_whole(
+            graph, algorithm=algorithm, device=device, options=options, maximum=maximum,
+            keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize,
+        )  # fmt: skip
+    except OutOfDeviceMemoryError as error:
+        from clmst.scale import fallback
+
+        if algorithm != "auto" or options is not None or keep_on_device or profile:
+            raise
+        listed = fallback.streamable(graph, get_device(device), symmetrize=symmetrize)
+        if listed is None:
+            raise
+        reason = str(error)  # whose frames hold what is on the device, until here
+    return fallback.streamed(listed, device, maximum=maximum, verify=verify, reason=reason)
+
+
+def _solve_whole(
+    graph: Any, *, algorithm: str, device: Any, options: object, keep_on_device: bool,
+    profile: bool, verify: bool, symmetrize: bool, maximum: bool,
+) -> Forest | DeviceForest:  # fmt: skip
+    """Solve on the device that is meant, or on the next one where it passes no self-test."""
     while True:
         try:
             is_plain = options is None and not (keep_on_device or profile or verify)

@@ -57,6 +57,7 @@ def _solving() -> Iterator[tuple[str, Callable[[World], Call]]]:
     either = {"symmetrize": False}
     yield from _clustering()
     yield "to_device", lambda w: (clmst.to_device, {"graph": w.graph, "device": None, **either})
+    yield from _streams()
     yield (
         "core_distances",
         lambda _: (
@@ -273,6 +274,24 @@ def _results() -> Iterator[tuple[str, Callable[[World], Call]]]:
         lambda w: (clmst.to_device(points, w.device).defines, {"maximum": False}),
     )
     yield "Verification", lambda _: (_use_verification, {"problems": ("a",), "n_problems": 1})
+
+
+def _streams() -> Iterator[tuple[str, Any]]:
+    """Yield what streams edges."""
+    chunk = ([0, 1], [1, 2], np.array([3, 4]))
+    yield (
+        "stream_minimum_spanning_forest",
+        lambda w: (
+            clmst.stream_minimum_spanning_forest,
+            {
+                "chunks": [chunk], "n_vertices": 3, "device": None, "memory_limit": 1 << 20,
+                "checkpoint": w.graph_file.with_name("checkpoint"), "on_progress": print,
+                "maximum": False, "n_edges": 2, "columns": ("u", "v", "w"),
+            },
+        ),
+    )  # fmt: skip
+    counts = {"edges": 2, "n_edges": 2, "edges_now": 2, "forest_edges": 2, "reductions": 1}
+    yield "StreamProgress", lambda _: (clmst.StreamProgress, {**counts, "seconds": 1.0})
 
 
 def _csr_arrays(world: World) -> dict[str, Any]:

@@ -79,6 +79,10 @@ class DeviceWarning(RuntimeWarning):
     """A device failed; others do its work."""
 
 
+class StreamedWarning(RuntimeWarning):
+    """A graph does not fit its device and was solved in parts: the same forest, in more time."""
+
+
 class CacheWarning(RuntimeWarning):
     """The cache cannot be written: results are the same, but the next process starts slowly."""
 

@@ -156,7 +156,8 @@ def check_size(n_vertices: int, n_slots: int) -> None:
         )
     if n_slots > MAX_SLOTS:
         raise InvalidGraphError(
-            f"the graph has {n_slots} stored edges; one device takes up to 2**32 - 1 = {MAX_SLOTS}"
+            f"the graph has {n_slots} stored edges; one device takes up to 2**32 - 1 = {MAX_SLOTS},"
+            " and clmst.stream_minimum_spanning_forest any number, in chunks"
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.core.arguments import check_path
 from clmst.core.errors import ClmstError, FileFormatError, InvalidArgumentError, MissingFileError
 from clmst.core.optional import optional_import
 from clmst.core.weight_keys import Array
@@ -29,16 +30,21 @@ def listed(path: str | PathLike[str]) -> list[Path]:
     InvalidArgumentError
         A file has another suffix, or a folder has no file to read.
     """
-    given = Path(path)
-    if given.is_dir():
-        found = sorted(one for one in given.iterdir() if one.suffix in SUFFIXES)
+    given = check_path("the path of a stream", path)
+    try:
+        found = sorted(given.iterdir()) if given.is_dir() else None
+        is_file = given.is_file()
+    except OSError as error:
+        raise InvalidArgumentError(f"{given} cannot be opened: {error.strerror}") from error
+    if found is not None:
+        found = [one for one in found if one.suffix in SUFFIXES]
         if not found:
             raise InvalidArgumentError(
                 f"the folder {given} has no file to stream; there must be some ending in "
                 f"{', '.join(SUFFIXES)}"
             )
         return found
-    if not given.is_file():
+    if not is_file:
         raise MissingFileError(f"there is no file {given}; it must exist")
     if given.suffix not in SUFFIXES:
         raise InvalidArgumentError(

@@ -36,6 +36,12 @@ def bytes_a_vertex_and_edge(device: Device, dtype: np.dtype[Any]) -> tuple[int, 
     return vertex + 4, edge + 4 + dtype.itemsize
 
 
+def bytes_of_reduction(device: Device, n_vertices: int, n_edges: int, dtype: np.dtype[Any]) -> int:
+    """Return what a reduction of so many edges takes on a device, CSR included."""
+    a_vertex, an_edge = bytes_a_vertex_and_edge(device, dtype)
+    return a_vertex * n_vertices + an_edge * n_edges
+
+
 def most_edges(device: Device, limit: int, n_vertices: int, dtype: np.dtype[Any]) -> int:
     """Return the number of edges that a reduction within `limit` bytes may take."""
     a_vertex, an_edge = bytes_a_vertex_and_edge(device, dtype)

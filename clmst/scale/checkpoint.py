@@ -38,8 +38,10 @@ class Position:
 
     def after(self, part: EdgePart) -> Position:
         """Return the position behind a part."""
-        columns = (part.u, part.v, part.weights, part.edge_ids)
-        sums = (zlib.crc32(_bytes(a), c) for a, c in zip(columns, self.checksums, strict=True))
+        sums = (
+            zlib.crc32(_bytes(column), before)
+            for column, before in zip(_columns(part), self.checksums, strict=True)
+        )
         return Position(n_edges=self.n_edges + part.size, checksums=tuple(sums))
 
     def counted(self, part: EdgePart) -> Position:
@@ -92,8 +94,8 @@ class Checkpoint:
             stream.write(checksum.to_bytes(4, "little"))
 
     @classmethod
-    def read(cls, path: Path, *, n_vertices: int, maximum: bool) -> Checkpoint:
-        """Read the checkpoint of a stream of a graph.
+    def read(cls, path: Path, *, n_vertices: int, maximum: bool) -> Checkpoint | None:
+        """Read the checkpoint of a stream of a graph; None if there is no such file.
 
         Raises
         ------
@@ -102,7 +104,14 @@ class Checkpoint:
         InvalidArgumentError
             It belongs to another graph.
         """
-        content = path.read_bytes()
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise InvalidArgumentError(
+                f"the checkpoint {path} cannot be read: {error.strerror}"
+            ) from error
         checkpoint = _parsed(path, content)
         for name, wanted in (("n_vertices", n_vertices), ("maximum", maximum)):
             if getattr(checkpoint, name) != wanted:

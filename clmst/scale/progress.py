@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from clmst.core.arguments import check_integer, check_kind
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamProgress:
@@ -31,6 +33,14 @@ class StreamProgress:
     seconds: float
     forest_edges: int
     reductions: int
+
+    def __post_init__(self) -> None:
+        """Check the kinds of the attributes."""
+        for name in ("edges", "edges_now", "forest_edges", "reductions"):
+            check_integer(name, getattr(self, name), low=0)
+        if self.n_edges is not None:
+            check_integer("n_edges", self.n_edges, low=0)
+        check_kind("seconds", self.seconds, float, rule="it must be a float")
 
     @property
     def edges_per_second(self) -> float:

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from clmst.core.arguments import has, shown
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.io import pieces as files
+from clmst.io.columns import check_columns
 
 _GRAPH_ROWS = 1 << 22  # slots of a graph that are looked at together
 
@@ -47,13 +50,14 @@ class StreamSource:
 
 def open_source(chunks: Any, columns: Any = None) -> StreamSource:
     """Return the source that `chunks` is, as of :func:`clmst.stream_minimum_spanning_forest`."""
+    columns = check_columns(columns)
     if isinstance(chunks, Graph):
         return StreamSource(pieces=_of_graph(chunks), n_edges=chunks.n_slots)
     if isinstance(chunks, str | PathLike):
         paths = files.listed(chunks)
         sizes = [files.n_rows(path, columns) for path in paths]
         return StreamSource(pieces=_of_chunks(paths, columns), n_edges=sum(sizes))
-    if not has(chunks, "__iter__") or isinstance(chunks, bytes):
+    if not has(chunks, "__iter__") or isinstance(chunks, bytes) or has(chunks, "tocsr"):
         raise InvalidArgumentError(
             f"chunks is {shown(chunks)}; it must be an iterable of (u, v, w), a path or a Graph"
         )
@@ -62,8 +66,6 @@ def open_source(chunks: Any, columns: Any = None) -> StreamSource:
 
 def _of_graph(graph: Graph) -> Iterator[StreamPiece]:
     """Yield the edges of a graph; their ids are slots, which order like edge ids."""
-    import numpy as np
-
     for begin in range(0, graph.n_slots, _GRAPH_ROWS):
         rows = slice(begin, begin + _GRAPH_ROWS)
         u, v = graph.rows[rows], graph.indices[rows]
@@ -75,10 +77,10 @@ def _of_graph(graph: Graph) -> Iterator[StreamPiece]:
 
 def _of_chunks(chunks: Iterable[Any], columns: Any) -> Iterator[StreamPiece]:
     """Yield the pieces of chunks; what the caller's iterator raises becomes one clear error."""
-    iterator = iter(chunks)
-    number = 0
+    number, iterator = 0, None
     while True:
         try:
+            iterator = iter(chunks) if iterator is None else iterator
             chunk = next(iterator, None)
         except (ClmstError, MemoryError):
             raise

@@ -8,12 +8,15 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
 
+import numpy as np
+
+from clmst.core.arguments import as_array
 from clmst.core.errors import (
     InvalidArgumentError,
     InvalidGraphError,
     OutOfDeviceMemoryError,
 )
-from clmst.core.weight_keys import as_weights
+from clmst.core.weight_keys import Array, as_weights
 from clmst.runtime.device import Device
 from clmst.scale.capacity import default_limit, most_edges, too_small
 from clmst.scale.checkpoint import Checkpoint, Position
@@ -27,7 +30,16 @@ T = TypeVar("T")
 _ROWS = 1 << 22  # the most that are looked at together
 _PENDING = 256  # parts that wait before they are joined
 _LEAST_SHARE = 16  # a reduction brings at least a sixteenth of the forest
-_SECONDS_BETWEEN = 60.0  # checkpoints
+_SECONDS_BETWEEN = 60.0  # checkpoints, if reductions are rare
+_PACE = 5  # times as long as the last checkpoint took passes before the next one, at least
+
+
+def _array_of(name: str, column: Any) -> Array:
+    """Return a column of a chunk as an array; of a list of weights all elements are looked at."""
+    if name == "w" and isinstance(column, list | tuple):
+        return as_weights(column)
+    array = as_array(name, column, error=InvalidGraphError)
+    return array if array.size else array.astype(np.int64) if name != "w" else array
 
 
 class StreamState:
@@ -63,9 +75,9 @@ class StreamState:
         self._n_pending = 0
         self._capacity = -1  # edges of a reduction; known with the first weights
         self._saved: Checkpoint | None = None
-        if checkpoint is not None and checkpoint.exists():
+        if checkpoint is not None:
             self._saved = Checkpoint.read(checkpoint, n_vertices=n_vertices, maximum=maximum)
-        self._saved_at = monotonic()
+        self._saved_at, self._seconds_to_save = monotonic(), 0.0
 
     @property
     def resumed_at(self) -> int:
@@ -92,9 +104,8 @@ class StreamState:
 
     def feed(self, piece: StreamPiece) -> Iterator[None]:
         """Take a piece, as many rows at a time as there is space for; yield after each time."""
-        n_rows = self._length(piece)
-        if isinstance(piece.weights, list | tuple):  # whose dtype all elements decide
-            piece = replace(piece, weights=self._of_chunk(piece.chunk, as_weights, piece.weights))
+        piece = self._arrays(piece)
+        n_rows = piece.u.size
         if self._capacity < 0 and n_rows and not self._is_resuming:
             self._know(self._checked(piece, 0, 1))
         begin, last_id = 0, -1
@@ -114,21 +125,22 @@ class StreamState:
             begin = end
             yield
 
-    def _length(self, piece: StreamPiece) -> int:
-        """Return the number of rows of a piece, or raise."""
-        columns = {"u": piece.u, "v": piece.v, "w": piece.weights, "edge ids": piece.edge_ids}
-        try:
-            lengths = {name: len(c) for name, c in columns.items() if c is not None}
-        except Exception as error:
+    def _arrays(self, piece: StreamPiece) -> StreamPiece:
+        """Return a piece whose columns are arrays of one length; mapped ones stay on the disk."""
+        given = {"u": piece.u, "v": piece.v, "w": piece.weights, "edge ids": piece.edge_ids}
+        arrays = {
+            name: None if column is None else self._of_chunk(piece.chunk, _array_of, name, column)
+            for name, column in given.items()
+        }
+        shapes = {name: array.shape for name, array in arrays.items() if array is not None}
+        if len(set(shapes.values())) != 1 or len(shapes["u"]) != 1:
+            listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
             raise InvalidGraphError(
-                f"{piece.chunk}: u, v or w has no length; each must be an array"
-            ) from error
-        if len(set(lengths.values())) != 1:
-            listed = ", ".join(f"{name} {n}" for name, n in lengths.items())
-            raise InvalidGraphError(
-                f"{piece.chunk}: the arrays have different lengths ({listed}); they must be equal"
+                f"{piece.chunk}: the shapes are {listed}; the arrays must be one-dimensional and "
+                "of one length"
             )
-        return lengths["u"]
+        u, v, weights, edge_ids = arrays.values()
+        return replace(piece, u=u, v=v, weights=weights, edge_ids=edge_ids)
 
     def _rows_now(self) -> int:
         """Return how many rows may be looked at next."""
@@ -201,7 +213,8 @@ class StreamState:
         is_due = self._path is not None and monotonic() - self._saved_at > _SECONDS_BETWEEN
         if is_due or self._space() < max(1, min(_ROWS, self._capacity // 8)):
             self._reduce()
-            self._write()
+            if monotonic() - self._saved_at >= _PACE * self._seconds_to_save:
+                self._write()
 
     # ---------------------------------------------------------------- reduction
 
@@ -249,6 +262,7 @@ class StreamState:
         """Write the checkpoint: nothing waits, so the forest is of all edges up to here."""
         if self._path is None or self.forest is None:
             return
+        began = monotonic()
         Checkpoint(
             n_vertices=self.n_vertices,
             maximum=self._maximum,
@@ -256,6 +270,7 @@ class StreamState:
             forest=self.forest,
         ).write(self._path)
         self._saved_at = monotonic()
+        self._seconds_to_save = self._saved_at - began
 
     def save(self) -> None:
         """Keep in the checkpoint what has come, after an error of the stream."""

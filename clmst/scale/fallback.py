@@ -1,0 +1,78 @@
+"""What becomes of a graph that does not fit its device: it is streamed, and that is said."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any
+
+from clmst.core.coercion import as_graph
+from clmst.core.errors import StreamedWarning
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.core.verify import verify as verify_on_host
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.discovery import get_device
+from clmst.scale.capacity import bytes_of_reduction
+from clmst.scale.stream import stream_minimum_spanning_forest
+
+# A solve that needs a lesser share of the device's memory did not fail because of the graph.
+_LEAST_SHARE = 1 / 16
+
+
+def streamable(graph: Any, device: Device, *, symmetrize: bool = False) -> Graph | None:
+    """Return a graph whose edges the host can stream; None if that is not what would help.
+
+    Parameters
+    ----------
+    graph, symmetrize
+        As of :func:`clmst.minimum_spanning_forest`.
+    device : Device
+        Whose memory was not enough.
+    """
+    if isinstance(graph, DeviceGraph | DeviceMatrix):
+        return None
+    listed = as_graph(graph, symmetrize=symmetrize)
+    if not isinstance(listed, Graph):
+        return None
+    needed = bytes_of_reduction(device, listed.n_vertices, listed.n_slots, listed.weight_dtype)
+    return listed if needed >= _LEAST_SHARE * device.capabilities.global_memory else None
+
+
+def streamed(
+    graph: Graph, device: Any, *, maximum: bool, verify: bool, reason: str, **given: Any
+) -> Forest:
+    """Return the forest of a graph by a stream of its own edges, with a warning that says why.
+
+    Parameters
+    ----------
+    graph : Graph
+    device : object
+        As of :func:`clmst.get_device`.
+    maximum : bool
+    verify : bool
+        Prove the forest, on the host.
+    reason : str
+        Why the graph is not solved as a whole.
+    **given
+        Of :func:`clmst.stream_minimum_spanning_forest`.
+    """
+    get_device(device).release_memory()
+    warnings.warn(
+        f"the graph is solved in parts, since it does not fit: {reason}", StreamedWarning,
+        stacklevel=4,
+    )  # fmt: skip
+    forest = stream_minimum_spanning_forest(graph, device=device, maximum=maximum, **given)
+    return proved(graph, forest) if verify else forest
+
+
+def proved(graph: Graph, forest: Forest) -> Forest:
+    """Return a forest that the host has proved, with the proof's time in ``stats["proof"]``."""
+    began = time.perf_counter()
+    verify_on_host(graph, forest).raise_if_invalid()
+    ms = 1e3 * (time.perf_counter() - began)
+    proof = {"where": "host", "by": "the host", "ms": ms}
+    object.__setattr__(forest, "stats", {**forest.stats, "proof": proof})
+    return forest

@@ -1,0 +1,207 @@
+"""Checkpoints: a killed stream goes on and ends in the same forest; foreign ones are refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst.core.errors import (
+    ClmstError,
+    FileFormatError,
+    FileWriteError,
+    InvalidArgumentError,
+    InvalidGraphError,
+)
+from clmst.runtime.device import Device
+from clmst.scale.checkpoint import Checkpoint, Position
+from clmst.scale.edge_part import EdgePart
+from tests.scale.edges import forest_of_edges, part_of, random_edges
+from tests.scale.test_stream import EDGES, M, N, cut, limit_for
+
+
+class KilledError(BaseException):
+    """Stands for the end of the process: nothing of clmst handles it."""
+
+
+def stream(device: Device | None, path: Path, chunks: Any = None, **given: Any) -> clmst.Forest:
+    if device is not None:
+        given = {"memory_limit": limit_for(device, N, 250), **given}
+    return clmst.stream_minimum_spanning_forest(
+        cut(EDGES, 90) if chunks is None else chunks, N, device=device, checkpoint=path, **given
+    )
+
+
+def test_killed_at_ten_random_points_and_resumed(any_device: Device, tmp_path: Path) -> None:
+    """Each run goes on from a checkpoint of the one before, and chunks need not be the same."""
+    random, path, resumed = np.random.default_rng(0), tmp_path / "stream.ckpt", []
+    right = forest_of_edges(EDGES, N)
+    for until in np.sort(random.integers(300, M, 10)).tolist():
+
+        def kill(progress: clmst.StreamProgress, until: int = until) -> None:
+            if progress.edges >= until:
+                raise KilledError
+
+        with pytest.raises(KilledError):
+            stream(any_device, path, cut(EDGES, 1 + until % 97), on_progress=kill)
+        resumed.append(Checkpoint.read(path, n_vertices=N, maximum=False))
+    found = stream(any_device, path)
+    assert found == right
+    positions = [one.position.n_edges for one in resumed if one is not None]
+    assert len(positions) == 10
+    assert positions == sorted(positions)
+    assert found.stats["resumed_at"] == positions[-1] > M // 2
+
+
+def test_a_process_that_is_killed(any_device: Device, tmp_path: Path) -> None:
+    """By a signal that nothing can handle."""
+    path = tmp_path / "stream.ckpt"
+    code = f"""
+import os, signal
+from pathlib import Path
+from clmst import get_device
+from tests.scale.test_checkpoint import stream
+def kill(progress):
+    if progress.edges > 2000:
+        os.kill(os.getpid(), signal.SIGKILL)
+stream(get_device(), Path({str(path)!r}), on_progress=kill)
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, check=False, timeout=120)
+    assert done.returncode == -signal.SIGKILL
+    found = stream(any_device, path)
+    assert found == forest_of_edges(EDGES, N)
+    assert found.stats["resumed_at"] > 0
+
+
+def test_a_finished_stream_is_not_solved_again(any_device: Device, tmp_path: Path) -> None:
+    path = tmp_path / "stream.ckpt"
+    first = stream(any_device, path)
+    again = stream(any_device, path)
+    assert again == first
+    assert again.stats["reductions"] == 0
+
+
+def test_a_stream_may_grow(any_device: Device, tmp_path: Path) -> None:
+    path = tmp_path / "stream.ckpt"
+    stream(any_device, path, [tuple(column[:1000] for column in EDGES)])
+    assert stream(any_device, path) == forest_of_edges(EDGES, N)
+
+
+def test_what_came_before_an_error_is_kept(any_device: Device, tmp_path: Path) -> None:
+    """An iterator that raises, and a chunk with an error."""
+
+    def chunks(last: Any) -> Iterator[Any]:
+        yield from list(cut(EDGES, 100))[:20]
+        if last is None:
+            raise OSError("the disk is gone")
+        yield last
+
+    for k, last in enumerate((None, ([0], [N], np.zeros(1, np.int32)), ([0], [1], [0.5]))):
+        path = tmp_path / f"{k}.ckpt"
+        with pytest.raises(InvalidGraphError, match=r"^chunk 20"):
+            stream(any_device, path, chunks(last), memory_limit=None)
+        assert stream(any_device, path).stats["resumed_at"] == 2000
+
+
+def test_a_stream_that_ends_early(any_device: Device, tmp_path: Path) -> None:
+    path = tmp_path / "stream.ckpt"
+    with pytest.raises(InvalidGraphError, match=rf"has 90 edges, not {M}.* has the forest of th"):
+        stream(any_device, path, list(cut(EDGES, 90))[:1], n_edges=M)
+    with pytest.raises(InvalidGraphError, match=r"ends after 10 edges, before the 90 of the check"):
+        stream(any_device, path, list(cut(EDGES, 10))[:1])
+    assert stream(any_device, path, n_edges=M) == forest_of_edges(EDGES, N)
+
+
+def test_a_checkpoint_of_another_stream(any_device: Device, tmp_path: Path) -> None:
+    path = tmp_path / "stream.ckpt"
+    stream(any_device, path)
+    before = path.read_bytes()
+    other = random_edges(N, M, seed=9)
+    with pytest.raises(InvalidArgumentError, match="of another stream: the first 4000 edges"):
+        stream(any_device, path, [other])
+    with pytest.raises(InvalidArgumentError, match="n_vertices = 80, not 81"):
+        clmst.stream_minimum_spanning_forest([EDGES], N + 1, checkpoint=path)
+    with pytest.raises(InvalidArgumentError, match="maximum = False, not True"):
+        clmst.stream_minimum_spanning_forest([EDGES], N, checkpoint=path, maximum=True)
+    with pytest.raises(InvalidArgumentError, match="of another stream"):
+        stream(any_device, path, [(EDGES[0], EDGES[1], EDGES[2].astype(np.int64))])
+    assert path.read_bytes() == before
+
+
+def small(path: Path) -> Checkpoint:
+    part = part_of(random_edges(5, 4), slice(None), 5)
+    one = Checkpoint(n_vertices=5, maximum=False, position=Position(n_edges=4), forest=part)
+    one.write(path)
+    return one
+
+
+def test_damage_is_seen_wherever_it_is(tmp_path: Path) -> None:
+    """Cut at every byte, and with every byte changed."""
+    path = tmp_path / "a.ckpt"
+    small(path)
+    whole = path.read_bytes()
+    for at in range(len(whole)):
+        for damaged in (whole[:at], whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]):
+            path.write_bytes(damaged)
+            with pytest.raises(FileFormatError):
+                Checkpoint.read(path, n_vertices=5, maximum=False)
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.ckpt"
+    one = small(path)
+    found = Checkpoint.read(path, n_vertices=5, maximum=False)
+    assert found is not None
+    assert found.position == one.position
+    for name in EdgePart.__dataclass_fields__:
+        np.testing.assert_array_equal(getattr(found.forest, name), getattr(one.forest, name))
+
+
+def test_another_version(tmp_path: Path) -> None:
+    path = tmp_path / "a.ckpt"
+    small(path)
+    magic, header, rest = path.read_bytes().split(b"\n", 2)
+    header = json.dumps({**json.loads(header), "version": 2}).encode()
+    path.write_bytes(b"\n".join((magic, header, rest)))
+    with pytest.raises(FileFormatError, match="has version 2; this clmst reads version 1"):
+        Checkpoint.read(path, n_vertices=5, maximum=False)
+
+
+def test_checksums_do_not_depend_on_chunks() -> None:
+    whole = part_of(EDGES, slice(None), N)
+    one, many = Position().after(whole), Position()
+    for begin in range(0, M, 7):
+        many = many.after(whole.take(slice(begin, begin + 7)))
+    assert one == many
+    swapped = whole.take(np.arange(M)[::-1])
+    assert Position().after(swapped) != one
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [("", "cannot be read|is a directory"), ("no/such/folder/x", "cannot be written")],
+)
+def test_a_place_that_holds_no_file(tmp_path: Path, path: str, message: str) -> None:
+    with pytest.raises(ClmstError, match=message):
+        clmst.stream_minimum_spanning_forest([EDGES], N, checkpoint=tmp_path / path)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+def test_no_space_for_the_checkpoint(tmp_path: Path) -> None:
+    path = tmp_path / "a.ckpt"
+    path.symlink_to("/dev/full")
+    one = Checkpoint(
+        n_vertices=5, maximum=False, position=Position(), forest=part_of(EDGES, slice(None), N)
+    )
+    with pytest.raises(FileWriteError, match="was not written: No space left"):
+        one.write(path)
