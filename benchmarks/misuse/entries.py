@@ -32,7 +32,7 @@ class Entry(NamedTuple):
 def entries() -> list[Entry]:
     """Return every public entry."""
     groups = (_solving, _graphs, _results, _records, _options, _files, _repeated, _devices)
-    parts = (*groups, _generators, _operators, _scans, _selections, _moves, _drawing)
+    parts = (*groups, _generators, _operators, _scans, _selections, _moves, _maps, _drawing)
     return [Entry(name, make) for part in parts for name, make in part()]
 
 
@@ -594,9 +594,29 @@ def _operators() -> Iterator[tuple[str, Callable[[World], Call]]]:
         "Predicate",
         lambda w: (
             _use_predicate(w),
-            {"dtype": "u4", "expression": "x > 1", "preamble": "", "name": "large"},
+            {
+                "dtype": "u4", "expression": "x > 1", "preamble": "", "name": "large",
+                "scalars": {}, "arrays": {},
+            },
+        ),
+    )  # fmt: skip
+    yield (
+        "Predicate.__call__",
+        lambda w: (
+            _call_predicate(w),
+            {"limit": 3, "table": w.words()},
         ),
     )
+    yield (
+        "Map",
+        lambda w: (
+            lambda **given: p.map(w.words(), p.Map(**given)).to_host(),
+            {
+                "dtype": "u4", "result": "u2", "expression": "x + 1", "preamble": "",
+                "name": "next", "scalars": {}, "arrays": {},
+            },
+        ),
+    )  # fmt: skip
     yield (
         "pair_of",
         lambda _: (p.pair_of, {"first": "u4", "second": "f4", "names": ("key", "index")}),
@@ -612,6 +632,14 @@ def _use_predicate(world: World) -> Callable[..., Any]:
         return p.compact(world.words(), predicate=p.Predicate(**given))[1].to_host()
 
     return use
+
+
+def _call_predicate(world: World) -> Callable[..., Any]:
+    rule = p.Predicate(
+        dtype=np.dtype("u4"), expression="x < limit || table[i] > limit",
+        scalars={"limit": "u4"}, arrays={"table": "u4"},
+    )  # fmt: skip
+    return lambda **given: p.compact(world.words(), predicate=rule(**given))[1].to_host()
 
 
 def _launcher(world: World) -> Any:
@@ -752,6 +780,26 @@ def _moves() -> Iterator[tuple[str, Callable[[World], Call]]]:
             "descending": False, "keys_out": w.empty(), "values_out": w.empty(), **ends(w),
         },
     )  # fmt: skip
+
+
+def _maps() -> Iterator[tuple[str, Callable[[World], Call]]]:
+    next_one = p.Map(dtype=np.dtype("u4"), expression="x + 1")
+
+    def ends(w: World) -> dict[str, Any]:
+        return {"out": w.empty(), "strategy": "parallel", "launch": _launcher(w)}
+
+    yield "map", lambda w: (p.map, {"values": w.words(), "function": next_one, **ends(w)})
+    yield (
+        "histogram",
+        lambda w: (
+            p.histogram,
+            {"values": w.words(), "n_bins": 8, "bin_of": next_one, **ends(w)},
+        ),
+    )
+    yield (
+        "argsort",
+        lambda w: (p.argsort, {"keys": w.words(), "descending": False, **ends(w)}),
+    )
 
 
 def _drawing() -> Iterator[tuple[str, Callable[[World], Call]]]:

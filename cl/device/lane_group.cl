@@ -79,10 +79,11 @@ static inline void partial_prepend(partial_t *run, partial_t previous) {
 static inline T lanes_shuffle(T value, uint lane) {
   union {
     T value;
-    uint words[T_BYTES / 4];
+    uint words[T_WORDS];
   } moved;
+  moved.words[0] = 0;  // of which a short element is a part
   moved.value = value;
-  for (uint w = 0; w < T_BYTES / 4; ++w) moved.words[w] = lanes_shuffle_u32(moved.words[w], lane);
+  for (uint w = 0; w < T_WORDS; ++w) moved.words[w] = lanes_shuffle_u32(moved.words[w], lane);
   return moved.value;
 }
 #endif

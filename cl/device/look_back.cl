@@ -17,7 +17,7 @@
 
 #include "device/tile_state.cl"
 
-// What is added up: its type, of 4, 8 or 16 bytes, its identity and its exact operator.
+// What is added up: its type, its size in whole words (4, 8 or 16 bytes), its identity and its exact operator.
 #ifndef LOOK_T
 #define LOOK_T uint
 #define LOOK_BYTES 4
@@ -57,6 +57,7 @@ static inline uint wi_take_tile(volatile global uint *states) {
 static inline void look_publish(volatile global uint *states, uint tile, uint kind, LOOK_T sum) {
   volatile global uint *state = states + LOOK_WORDS + (size_t)tile * STATE_WORDS;
   look_parts_t parts;
+  parts.words[0] = 0;  // of which a short sum is a part
   parts.sum = sum;
   for (uint w = 0; w < LOOK_BYTES / 4; ++w) {
     state_publish(state + 2 * w, kind, parts.words[w] & 0xffff);
@@ -92,6 +93,7 @@ static inline uint lookers_min(uint value) {
 static inline LOOK_T lookers_combine(LOOK_T value) {
 #if LANES_IMPL != LANES_LOCAL
   look_parts_t own, other;
+  own.words[0] = 0;
   own.sum = value;
   for (uint stride = 1; stride < LANES; stride *= 2) {
     for (uint w = 0; w < LOOK_BYTES / 4; ++w)

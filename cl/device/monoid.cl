@@ -4,12 +4,12 @@
 #ifndef CLMST_DEVICE_MONOID
 #define CLMST_DEVICE_MONOID
 
-// Type of an element: a scalar of 32 or 64 bits, or a vector of 2, 4, 8 or 16 of them.
+// Type of an element: a scalar of 8 to 64 bits, or a vector of 2, 4, 8 or 16 of them.
 #ifndef T
 #define T uint
 #endif
 
-// Size of an element in bytes: 4, 8, 16, 32 or 64.
+// Size of an element in bytes: 1, 2, 4, 8, 16, 32 or 64.
 #ifndef T_BYTES
 #define T_BYTES 4
 #endif
@@ -32,6 +32,9 @@
 // Fails to compile unless T has the size that the host takes it to have.
 typedef char monoid_element_has_the_size_of_its_dtype[sizeof(T) == T_BYTES ? 1 : -1];
 
+// Words that an element fills, or a part of one.
+#define T_WORDS ((T_BYTES + 3) / 4)
+
 static inline T combine(T left, T right) {
   return COMBINE(left, right);
 }
@@ -41,12 +44,13 @@ static inline T combine(T left, T right) {
 static inline T choose(bool condition, T yes, T no) {
   union {
     T element;
-    uint words[T_BYTES / 4];
+    uint words[T_WORDS];
   } chosen, other;
   const uint mask = -(uint)condition;
+  chosen.words[0] = other.words[0] = 0;  // of which a short element is a part
   chosen.element = yes;
   other.element = no;
-  for (uint w = 0; w < T_BYTES / 4; ++w)
+  for (uint w = 0; w < T_WORDS; ++w)
     chosen.words[w] = (chosen.words[w] & mask) | (other.words[w] & ~mask);
   return chosen.element;
 }

@@ -2,7 +2,17 @@
 #ifndef CLMST_DEVICE_RECORD
 #define CLMST_DEVICE_RECORD
 
-// Size of a record in words of 32 bits: 1 to 16.
+// Size of a word of a record in bytes: 4; or 2 or 1, if the record has no multiple of 4 bytes.
+#ifndef RECORD_UNIT
+#define RECORD_UNIT 4
+#endif
+
+// Size of a word of a value in bytes: 1, 2 or 4, likewise.
+#ifndef VALUE_UNIT
+#define VALUE_UNIT 4
+#endif
+
+// Size of a record in words: 1 to 16.
 #ifndef RECORD_WORDS
 #define RECORD_WORDS 1
 #endif
@@ -14,7 +24,14 @@
 
 // Records are arrays of chunks, the widest pieces that their alignment allows. Compilers keep such
 // arrays in registers, unlike structs of three words.
-#if RECORD_WORDS % 4 == 0
+#if RECORD_UNIT < 4
+#define RECORD_CHUNKS RECORD_WORDS
+#if RECORD_UNIT == 2
+typedef ushort record_chunk_t;
+#else
+typedef uchar record_chunk_t;
+#endif
+#elif RECORD_WORDS % 4 == 0
 #define RECORD_CHUNKS (RECORD_WORDS / 4)
 typedef uint4 record_chunk_t;
 #elif RECORD_WORDS % 2 == 0
@@ -25,7 +42,14 @@ typedef uint2 record_chunk_t;
 typedef uint record_chunk_t;
 #endif
 
-#if VALUE_WORDS % 4 == 0
+#if VALUE_UNIT < 4
+#define VALUE_CHUNKS VALUE_WORDS
+#if VALUE_UNIT == 2
+typedef ushort value_chunk_t;
+#else
+typedef uchar value_chunk_t;
+#endif
+#elif VALUE_WORDS % 4 == 0
 #define VALUE_CHUNKS (VALUE_WORDS / 4)
 typedef uint4 value_chunk_t;
 #elif VALUE_WORDS % 2 == 0
@@ -65,7 +89,7 @@ static inline bool record_differs(const record_chunk_t *left, const record_chunk
   record_chunk_t bits = 0;
 #pragma unroll
   for (uint c = 0; c < RECORD_CHUNKS; ++c) bits |= left[c] ^ right[c];
-#if RECORD_WORDS % 2 == 0
+#if RECORD_UNIT == 4 && RECORD_WORDS % 2 == 0
   return any(bits != 0);
 #else
   return bits != 0;

@@ -47,10 +47,10 @@ static inline size_t range_begin(uint n, ulong range) {
 // Ensures  counts[group] = records that the work-group keeps; counts[W] is not written.
 LANES_ATTRIBUTE
 kernel void compact_count_ranges(const global record_chunk_t *records, const global uchar *flags,
-                                 global uint *counts, uint n, ulong range) {
+                                 global uint *counts, uint n, ulong range GIVEN_PARAMETERS) {
   local uint scratch[WG_SIZE];
   const size_t groups = get_num_groups(0), group = get_group_id(0);
-  const selection_t of = {records, flags, 0, 0, 0, 0};
+  const selection_t of = {records, flags, 0, 0, 0, 0, GIVEN};
   const size_t begin = range_begin(n, range), end = min(begin + range, (size_t)n);
   uint all;
   const uint before = wg_exclusive_sum_u32(range_count(&of, begin, end), &all, scratch);
@@ -96,10 +96,10 @@ LANES_ATTRIBUTE
 kernel void compact_write_ranges(const global record_chunk_t *records, const global uchar *flags,
                                  const global value_chunk_t *values, const global uint *counts,
                                  global record_chunk_t *out, global value_chunk_t *values_out,
-                                 uint n, ulong range, uint bound) {
+                                 uint n, ulong range, uint bound GIVEN_PARAMETERS) {
   local uint scratch[WG_SIZE];
   const size_t groups = get_num_groups(0), group = get_group_id(0);
-  const selection_t of = {records, flags, values, out, values_out, bound};
+  const selection_t of = {records, flags, values, out, values_out, bound, GIVEN};
   const size_t begin = range_begin(n, range), end = min(begin + range, (size_t)n);
   const uint at = counts[group] + counts[groups + 1 + group * LANE_GROUPS + lane_group_id()];
 #if WG_SIZE == 1
@@ -120,9 +120,10 @@ LANES_ATTRIBUTE
 kernel void compact_select_one_group(const global record_chunk_t *records,
                                      const global uchar *flags, const global value_chunk_t *values,
                                      global record_chunk_t *out, global value_chunk_t *values_out,
-                                     global uint *count, uint n, ulong range, uint bound) {
+                                     global uint *count, uint n, ulong range,
+                                     uint bound GIVEN_PARAMETERS) {
   local uint scratch[WG_SIZE];
-  const selection_t of = {records, flags, values, out, values_out, bound};
+  const selection_t of = {records, flags, values, out, values_out, bound, GIVEN};
   const size_t begin = range_begin(n, range), end = min(begin + range, (size_t)n);
   uint all;
   const uint before = wg_exclusive_sum_u32(range_count(&of, begin, end), &all, scratch);

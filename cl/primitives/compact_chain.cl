@@ -37,7 +37,7 @@ static inline uint lookers_count(const selection_t *of, uint tile, uint n) {
     record_chunk_t record[RECORD_CHUNKS], previous[RECORD_CHUNKS];
     record_load(of->records, i, record);
     record_load(of->records, i - (i > 0), previous);
-    count += (KEEP == KEEP_HEADS && i == 0) || rule_keeps(record, previous);
+    count += (KEEP == KEEP_HEADS && i == 0) || rule_keeps(of, i, record, previous);
 #endif
   }
   return lookers_combine(count);
@@ -93,9 +93,9 @@ LANES_ATTRIBUTE
 kernel void compact_chain_select(const global record_chunk_t *records, const global uchar *flags,
                                  const global value_chunk_t *values, volatile global uint *states,
                                  global record_chunk_t *out, global value_chunk_t *values_out,
-                                 global uint *count, uint n, uint bound) {
+                                 global uint *count, uint n, uint bound GIVEN_PARAMETERS) {
   local uint scratch[WG_SIZE], taken[1], before_tile;
-  const selection_t of = {records, flags, values, out, values_out, bound};
+  const selection_t of = {records, flags, values, out, values_out, bound, GIVEN};
   if (get_local_id(0) == 0) *taken = wi_take_tile(states);
   wg_barrier_local();
   const uint tile = *taken, group = get_local_id(0) / LANE_GROUP;

@@ -45,9 +45,9 @@ static inline uint batch_look(const selection_t *of, size_t batch, uint filled, 
       const size_t i = batch + offset;
       record_chunk_t previous[RECORD_CHUNKS];
       record_load(of->records, i - (i > 0), previous);
-      bits |= (uint)(i == 0 || rule_keeps(record, previous)) << b;
+      bits |= (uint)(i == 0 || rule_keeps(of, i, record, previous)) << b;
 #else
-      bits |= (uint)rule_keeps(record, 0) << b;
+      bits |= (uint)rule_keeps(of, batch + offset, record, 0) << b;
 #endif
     }
   }

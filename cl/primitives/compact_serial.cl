@@ -15,7 +15,7 @@ static inline bool serial_keeps(const selection_t *of, size_t i) {
   record_chunk_t record[RECORD_CHUNKS], previous[RECORD_CHUNKS];
   record_load(of->records, i, record);
   if (KEEP == KEEP_HEADS) record_load(of->records, i - 1, previous);
-  return rule_keeps(record, previous);
+  return rule_keeps(of, i, record, previous);
 #endif
 }
 

@@ -1,4 +1,4 @@
-// Gather and scatter: records moved by an array of indices.
+// Gather and scatter: records moved by an array of indices; and the indices 0, 1, 2, ... to begin with.
 //
 // On GPUs several work-items move a record, one chunk each, so that neighbouring work-items load
 // and store neighbouring words however large a record is.
@@ -79,4 +79,14 @@ kernel void permute_scatter(const global record_chunk_t *values, const global ui
       if (first + b * WG_SIZE < chunks) out[far[b]] = moved[b];
   }
 #endif
+}
+
+// Number.
+//
+// Out      out[n].
+// Launch   any.
+// Needs    n < 2**32.
+// Ensures  out[i] = i.
+kernel void permute_number(global uint *out, uint n) {
+  GRID_FOR(i, n) out[i] = (uint)i;
 }

@@ -16,15 +16,15 @@
 // Segmented: every partial result has a head flag (lane_group.cl), and a head stops the carry. With
 // a head at 6: totals (11, no), (9, head); the last range gives 16 -> 0 6, whatever came before.
 //
-// Carries: for W work-groups of LANE_GROUPS lane groups, T sums[W + W * LANE_GROUPS], then as many
-// uint heads: first one entry a work-group, then one a lane group.
+// Carries: for W work-groups of LANE_GROUPS lane groups, T sums[W + W * LANE_GROUPS], then, from the
+// next whole word on, as many uint heads: first one entry a work-group, then one a lane group.
 #include "primitives/scan_range.cl"
 
 // Consecutive entries of the spine that a work-item takes at a time: as many as fit registers.
-#define SPINE_ITEMS (64 / T_BYTES)
+#define SPINE_ITEMS (16 / T_WORDS)
 
 static inline global uint *scan_heads(global T *carries, size_t groups) {
-  return (global uint *)(carries + groups * (1 + LANE_GROUPS));
+  return (global uint *)carries + (groups * (1 + LANE_GROUPS) * T_BYTES + 3) / 4;
 }
 
 static inline void scan_load_carry(global T *carries, size_t groups, size_t at, partial_t *run) {

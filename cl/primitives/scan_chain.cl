@@ -10,7 +10,7 @@
 #include "primitives/scan_range.cl"
 
 #define LOOK_T T
-#define LOOK_BYTES T_BYTES
+#define LOOK_BYTES (4 * T_WORDS)
 #define LOOK_IDENTITY IDENTITY
 #define LOOK_COMBINE(a, b) combine(a, b)
 #include "device/look_back.cl"
@@ -83,7 +83,7 @@ static inline T lookers_prefix(const global T *in, const global uchar *flags, ui
 // Scan each tile, with all that comes before it.
 //
 // In       in[n]; flags[n]: SEGMENTS_FLAGS only.
-// In-out   states[LOOK_WORDS + T_BYTES / 2 * number of tiles]: all 0 before.
+// In-out   states[LOOK_WORDS + 2 * T_WORDS * number of tiles]: all 0 before.
 // Out      out[n]: not `in`; total[1]: unless it is null.
 // Launch   one work-group a tile; n > 0.
 // Needs    n < 2**32; COMBINE is exact.

@@ -20,7 +20,15 @@
 
 #include "device/lane_group.cl"
 
-#if T_BYTES < 16
+// Of elements of less than a word a work-item has as many as of words: one word has their heads.
+#if T_BYTES < 4
+#define CHUNK_ITEMS 4
+#if T_BYTES == 2
+typedef uint2 chunk_t;
+#else
+typedef uint chunk_t;
+#endif
+#elif T_BYTES < 16
 #define CHUNK_ITEMS (16 / T_BYTES)
 typedef uint4 chunk_t;
 #else
@@ -35,7 +43,7 @@ typedef ushort flag_chunk_t;
 #else
 typedef uchar flag_chunk_t;
 #endif
-#define CHUNK_BYTES (T_BYTES * CHUNK_ITEMS)
+#define CHUNK_BYTES (4 * T_WORDS * CHUNK_ITEMS)
 #define CHUNKS (BYTES_PER_ITEM > CHUNK_BYTES ? BYTES_PER_ITEM / CHUNK_BYTES : 1)
 #define ITEMS (CHUNKS * CHUNK_ITEMS)
 #define RANGE_TILE ((size_t)ITEMS * LANE_GROUP)

@@ -10,6 +10,8 @@ import numpy as np
 from clmst.primitives.chain import SATED, scan_defines
 from clmst.primitives.chain import SOURCE as CHAIN_SOURCE
 from clmst.primitives.compact import representatives as selections
+from clmst.primitives.histogram import representatives as histograms
+from clmst.primitives.map import representatives as maps
 from clmst.primitives.monoid import Monoid
 from clmst.primitives.permute import representatives as permutations
 from clmst.primitives.scan import PROPAGATE_SOURCE
@@ -17,6 +19,7 @@ from clmst.primitives.segments import SOURCE as SEGMENTS_SOURCE
 from clmst.primitives.split import specialisations_of_split as splits
 from clmst.primitives.sweeps import SOURCE as SCAN_SOURCE
 from clmst.primitives.sweeps import Segments, sweep_defines
+from clmst.primitives.widen import representatives as widenings
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Specialisation, specialise
@@ -34,16 +37,14 @@ _MATRIX_PRODUCT = Monoid(
 def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
     """Yield representatives of all primitives: each kernel, size and kind of element."""
     yield from _scans(capabilities, tuning)
-    for source, defines in (
-        *splits(capabilities, tuning),
-        *selections(capabilities, tuning),
-        *permutations(),
-    ):
+    for source, defines in (*splits(capabilities, tuning), *permutations(), *widenings()):
         yield specialise(source, capabilities, tuning, **defines)
+    for source, prelude, more in (*selections(capabilities, tuning), *maps(), *histograms()):
+        yield specialise(source, capabilities, tuning, prelude, **more)
 
 
 def _scans(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
-    scalars = [np.uint32, np.int32, np.float32, np.uint64, np.int64]
+    scalars = [np.uint32, np.int32, np.float32, np.uint64, np.int64, np.uint8, np.int16]
     if capabilities.doubles:
         scalars.append(np.float64)
     monoids = [

@@ -126,7 +126,7 @@ class ChainedScan:
         program = device.program(SOURCE, self.monoid.prelude, **defines, **self.hunger.defines)
         tile = self.tile
         n_tiles = -(-values.size // tile)
-        states = cleared_states(launch, n_tiles, values.dtype.itemsize // 2)
+        states = cleared_states(launch, n_tiles, max(values.dtype.itemsize // 2, 2))
         launch(
             program, "scan_chain_tiles", n_tiles, values.memory,
             None if self.flags is None else self.flags.memory, states, out.memory,

@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
+import numpy as np
+
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.chain import SATED
 from clmst.primitives.predicate import Predicate
+from clmst.primitives.record import NO_WORDS, RecordWords
 from clmst.primitives.selection import (
     CHAIN_SOURCE,
     SOURCE,
@@ -26,6 +29,13 @@ from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
+from clmst.runtime.program import Prelude
+
+# A representative of all predicates.
+_BELOW = Predicate(
+    dtype=np.dtype("u4"), expression="x < limit || chosen[i] != 0", scalars={"limit": "u4"},
+    arrays={"chosen": "u1"}, name="below a limit",
+)  # fmt: skip
 
 
 @guarded
@@ -47,13 +57,15 @@ def compact(
     Parameters
     ----------
     records : DeviceArray, shape (n,)
-        Of any dtype of a multiple of 4 bytes, 64 at most; with a predicate, of its dtype.
+        Of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes, 64 at most; with a predicate,
+        of its dtype.
     flags : DeviceArray of uint8, shape (n,), optional
         Not 0 for each selected record.
     predicate : Predicate, optional
-        The condition for selected records. Either this or `flags` must be given.
+        The condition for selected records, with its arguments if it has any: ``below(limit=3)``.
+        Either this or `flags` must be given.
     values : DeviceArray, shape (n,), optional
-        A value for each record, of any dtype of a multiple of 4 bytes, 64 at most.
+        A value for each record, of any dtype as of `records`.
     out, values_out : DeviceArray, shape (n,) or more, optional
         Outputs for the selected records and values. They overlap neither each other nor an input.
     at_most : int, optional
@@ -196,8 +208,8 @@ def unique_by_key(
     Parameters
     ----------
     keys : DeviceArray, shape (n,)
-        Of any dtype of a multiple of 4 bytes, 64 at most; compared bit by bit, so that 0.0 and -0.0
-        differ and a NaN equals itself.
+        Of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes, 64 at most; compared bit by bit,
+        so that 0.0 and -0.0 differ and a NaN equals itself.
     values : DeviceArray, shape (n,), optional
         A value for each key.
     out, values_out, at_most, count, strategy, launch
@@ -239,26 +251,30 @@ def _rule(flags: DeviceArray | None, predicate: Predicate | None) -> Keep:
 
 def representatives(
     capabilities: Capabilities, tuning: Policy
-) -> Iterator[tuple[str, dict[str, int]]]:
-    """Yield source and macros of representatives of all selections on a device."""
-    sizes = ((1, 0), (1, 1), (2, 4), (3, 16), (16, 3))
+) -> Iterator[tuple[str, Prelude | None, dict[str, int]]]:
+    """Yield source, prelude and macros of representatives of all selections on a device."""
+    sizes = (
+        *((RecordWords(w), RecordWords(v)) for w, v in ((1, 0), (1, 1), (2, 4), (3, 16), (16, 3))),
+        (RecordWords(1, 1), RecordWords(1, 2)),
+        (RecordWords(3, 2), NO_WORDS),
+    )
     bytes_per_item = tuning.compact_bytes_per_item
-    for keep, write, (record_words, value_words) in product(Keep, Write, sizes):
-        if write == Write.POSITIONS and (keep != Keep.FLAGGED or record_words + value_words > 1):
+    for keep, write, (record, value) in product(Keep, Write, sizes):
+        if write == Write.POSITIONS and (keep != Keep.FLAGGED or (record, value) != sizes[0]):
             continue  # of flags only, and without values
         if write == Write.ALL and keep == Keep.HEADS:
             continue  # not used
-        if keep == Keep.HOLDING and record_words != 1:
-            continue  # the default predicate takes one word
+        if keep == Keep.HOLDING and record != RecordWords(1):
+            continue  # the predicate takes one word
         defines = selection_defines(
             keep,
             write,
-            record_words=record_words,
-            value_words=value_words,
+            record=record,
+            value=value,
             bytes_per_item=bytes_per_item,
         )
-        yield SOURCE, defines
+        yield SOURCE, _BELOW.prelude if keep == Keep.HOLDING else None, defines
         chain = chain_defines(keep, capabilities, tuning)
         is_chained = write != Write.ALL and keep != Keep.HOLDING  # Selection says why
-        if is_chained and chain["WG_SIZE"] > 1 and record_words < 3:
-            yield CHAIN_SOURCE, {**defines, **chain, **SATED.defines}
+        if is_chained and chain["WG_SIZE"] > 1 and record.count < 3:
+            yield CHAIN_SOURCE, None, {**defines, **chain, **SATED.defines}

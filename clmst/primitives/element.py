@@ -11,7 +11,18 @@ from clmst.core.arguments import check_dtype, check_texts, shown
 from clmst.core.errors import InvalidArgumentError, UnsupportedDeviceError
 from clmst.runtime.device import Device
 
-_SCALARS = {"u4": "uint", "i4": "int", "f4": "float", "u8": "ulong", "i8": "long", "f8": "double"}
+_SCALARS = {
+    "u1": "uchar",
+    "i1": "char",
+    "u2": "ushort",
+    "i2": "short",
+    "u4": "uint",
+    "i4": "int",
+    "f4": "float",
+    "u8": "ulong",
+    "i8": "long",
+    "f8": "double",
+}
 _VECTORS = (2, 4, 8, 16)
 MAX_BYTES = 64  # a work-group of 256 keeps one element each in 32 KiB of local memory
 
@@ -41,9 +52,9 @@ def pair_of(
 def element_type(dtype: np.dtype[Any]) -> str:
     """Return the OpenCL C type of an element.
 
-    Scalars are (u)int32, (u)int64, float32 and float64. A structured dtype of 2, 4, 8 or 16 such
-    fields is a vector of them; fields of one width but different kinds make a vector of unsigned
-    words, which an operator reads with ``as_float`` and the like.
+    Scalars are (u)int8, (u)int16, (u)int32, (u)int64, float32 and float64. A structured dtype of 2,
+    4, 8 or 16 such fields is a vector of them; fields of one width but different kinds make a
+    vector of unsigned integers, which an operator reads with ``as_float`` and the like.
 
     Raises
     ------
@@ -64,7 +75,7 @@ def element_type(dtype: np.dtype[Any]) -> str:
         or dtype.itemsize > MAX_BYTES
     ):
         raise InvalidArgumentError(
-            f"elements are {dtype}; they must be (u)int32, (u)int64, float32, float64, or a "
+            f"elements are {dtype}; they must be (u)int8, 16, 32 or 64, float32, float64, or a "
             "structure of 2, 4, 8 or 16 of these of one width, in sequence, without "
             f"padding, of {MAX_BYTES} bytes at most"
         )

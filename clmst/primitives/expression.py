@@ -1,8 +1,8 @@
-"""The grammar of operators: the OpenCL C that a caller may write in a Monoid or a Predicate.
+"""The grammar of operators: the OpenCL C that a caller may write in a Monoid, Predicate or Map.
 
 Such text becomes part of a program, so it is parsed first, token by token. Legal are expressions of
-known names, numbers and operators, and functions made of such expressions. All else is refused:
-pointers, loops, address spaces, directives, comments and strings.
+known names, numbers and operators, elements of known arrays, and functions made of such
+expressions. All else is refused: pointers, loops, address spaces, directives, comments and strings.
 
 ::
 
@@ -10,7 +10,9 @@ pointers, loops, address spaces, directives, comments and strings.
     body        = "{" {type name ["=" expression] ";" | name {member} "=" expression ";"}
                   "return" expression ";" "}"
     expression  = operand {operator operand} ["?" expression ":" expression]
-    operand     = {"+" | "-" | "!" | "~" | "(" type ")"} (number | name | [name] list) {member}
+    operand     = {"+" | "-" | "!" | "~" | "(" type ")"} (number | name | element | [name] list)
+                  {member}
+    element     = name "[" expression "]"
     list        = "(" expression {"," expression} ")"
     member      = "." ("lo" | "hi" | "even" | "odd" | letters of xyzw | "s" digits)
 """
@@ -34,7 +36,7 @@ _TOKEN = re.compile(
         |(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][+-]?[0-9]+)?[fF]?
         |[0-9]+[uUlL]{0,2})(?![\w.]))
     |(?P<name>[A-Za-z_][A-Za-z0-9_]*)
-    |(?P<operator><<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>&|^!~?:().,{};=])""",
+    |(?P<operator><<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>&|^!~?:().,{};=\[\]])""",
     re.VERBOSE | re.ASCII,
 )
 _TWICE = re.compile(r"\+\+|--|->|//|/\*|[-+*/%&|^]=(?!=)|<<=|>>=|\?\?|<:|:>|<%|%>|%:")
@@ -60,6 +62,7 @@ class _Reader:
     tokens: list[_Token]
     names: set[str]
     functions: set[str] = field(default_factory=set)
+    arrays: frozenset[str] = frozenset()
     position: int = 0
     depth: int = 0
 
@@ -132,8 +135,12 @@ class _Reader:
             while self.accept(","):
                 self.expression()
             self.expect(")")
+        elif name in self.arrays:
+            self.expect("[")
+            self.expression()
+            self.expect("]")
         elif name not in self.names and not CONSTANTS.fullmatch(name):
-            known = ", ".join(sorted(self.names))
+            known = ", ".join(sorted({*self.names, *self.arrays}))
             raise self.error(token, f"the names there are {known}")
 
     def members(self) -> None:
@@ -188,14 +195,16 @@ class _Reader:
 
     def own_name(self) -> str:
         token = self.take()
-        taken = (
-            RESERVED.fullmatch(token.text) or is_type(token.text) or BUILT_IN.fullmatch(token.text)
-        )
-        if token.kind != "name" or taken or not _OWN_NAME.fullmatch(token.text):
+        if token.kind != "name" or not _is_own_name(token.text):
             raise self.error(
                 token, "a name of one's own must stand there: lower-case, and none of OpenCL C"
             )
         return token.text
+
+
+def _is_own_name(text: str) -> bool:
+    taken = RESERVED.fullmatch(text) or is_type(text) or BUILT_IN.fullmatch(text)
+    return not taken and _OWN_NAME.fullmatch(text) is not None
 
 
 def _error(what: str, text: str, at: int, token: str, rule: str) -> InvalidArgumentError:
@@ -239,7 +248,12 @@ def check_functions(what: str, text: object) -> tuple[str, frozenset[str]]:
 
 
 def check_expression(
-    what: str, text: object, names: set[str], functions: frozenset[str] = frozenset()
+    what: str,
+    text: object,
+    names: set[str],
+    functions: frozenset[str] = frozenset(),
+    *,
+    arrays: frozenset[str] = frozenset(),
 ) -> str:
     """Return a text; raise unless it is one expression of `names` on one line.
 
@@ -252,6 +266,8 @@ def check_expression(
         The legal variables.
     functions : frozenset of str
         The functions that it may call, in addition to the built-in ones.
+    arrays : frozenset of str
+        The arrays whose elements it may read.
 
     Raises
     ------
@@ -260,11 +276,22 @@ def check_expression(
     """
     text = check_text(what, text)
     tokens = _tokens(what, text, lines=False)
-    reader = _Reader(what, text, tokens, set(names), set(functions))
+    reader = _Reader(what, text, tokens, set(names), set(functions), arrays)
     reader.expression()
     if reader.next.kind != "end":
         raise reader.error(reader.next, "the expression must end or go on by an operator")
     return text
+
+
+def check_name(what: str, text: object) -> str:
+    """Return the name of an argument; raise unless it may be one in OpenCL C."""
+    name = check_text(what, text)
+    if not _is_own_name(name):
+        raise InvalidArgumentError(
+            f"{what} is {shown(name)}; it must be lower-case letters, digits and underscores, and "
+            "no word of OpenCL C"
+        )
+    return name
 
 
 def check_title(what: str, text: object) -> str:

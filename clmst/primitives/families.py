@@ -25,12 +25,15 @@ FAMILY_NAMES = {
     "split": "split",
     "sort": "split",
     "sort_by_key": "split",
+    "argsort": "split",
     "compact": "compact",
     "partition": "compact",
     "positions": "compact",
     "unique_by_key": "compact",
     "gather": "permute",
     "scatter": "permute",
+    "map": "map",
+    "histogram": "map",
 }
 
 
@@ -51,6 +54,7 @@ FAMILIES: dict[str, KernelFamily] = {
         _family("split", "stable splits and sorts"),
         _family("compact", "selections: compact, partition, positions, unique_by_key"),
         _family("permute", "gather and scatter"),
+        _family("map", "maps and histograms"),
     )
 }
 

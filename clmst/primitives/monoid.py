@@ -16,6 +16,10 @@ from clmst.primitives.expression import check_expression, check_functions, check
 from clmst.runtime.program import Prelude
 
 _GREATEST = {
+    "uchar": "UCHAR_MAX",
+    "char": "SCHAR_MAX",
+    "ushort": "USHRT_MAX",
+    "short": "SHRT_MAX",
     "uint": "UINT_MAX",
     "int": "INT_MAX",
     "float": "INFINITY",
@@ -29,6 +33,10 @@ _FLOATING = re.compile(
 )
 
 _LEAST = {
+    "uchar": "0",
+    "char": "SCHAR_MIN",
+    "ushort": "0",
+    "short": "SHRT_MIN",
     "uint": "0",
     "int": "INT_MIN",
     "float": "-INFINITY",
@@ -48,7 +56,7 @@ class Monoid:
     Attributes
     ----------
     dtype : numpy.dtype
-        Of the elements: (u)int32, (u)int64, float32, float64; or a structured dtype of 2, 4, 8 or
+        Of the elements: (u)int8, 16, 32, 64, float32, float64; or a structured dtype of 2, 4, 8 or
         16 such fields of one width, which OpenCL C sees as a vector (``uint2`` with ``.x``,
         ``.y``).
     combine : str

@@ -15,7 +15,7 @@ from clmst.primitives.checks import (
     launcher_for,
     output_for,
 )
-from clmst.primitives.record import record_words
+from clmst.primitives.record import RecordWords, record_words
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
@@ -38,7 +38,7 @@ def gather(
     Parameters
     ----------
     values : DeviceArray, shape (m,)
-        Of any dtype of a multiple of 4 bytes, 64 at most.
+        Of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes, 64 at most.
     indices : DeviceArray of uint32, shape (n,)
         Each below m. The caller must guarantee this: a check would cost a pass and a wait. With a
         larger index the result is undefined, and the device may crash.
@@ -79,7 +79,7 @@ def scatter(
     Parameters
     ----------
     values : DeviceArray, shape (n,)
-        Of any dtype of a multiple of 4 bytes, 64 at most.
+        Of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes, 64 at most.
     indices : DeviceArray of uint32, shape (n,)
         Each below m, and all different. The caller must guarantee this. A larger index overwrites
         other memory or crashes; of several values with one index, any one may be stored.
@@ -107,10 +107,21 @@ def scatter(
     return out
 
 
+def number(launch: Launcher, out: DeviceArray) -> None:
+    """Enqueue the kernel that writes 0, 1, 2, ... to an array of uint32."""
+    program = launch.device.program(SOURCE, **RecordWords(1).defines("RECORD"))
+    launch.for_each(program, "permute_number", out.size, out, out.size)
+
+
 def representatives() -> Iterator[tuple[str, dict[str, int]]]:
     """Yield source and macros of representatives of gather and scatter."""
-    for words in (1, 2, 3, 4, 16):
-        yield SOURCE, {"RECORD_WORDS": words}
+    for words in (
+        *map(RecordWords, (1, 2, 3, 4, 16)),
+        RecordWords(1, 1),
+        RecordWords(3, 1),
+        RecordWords(1, 2),
+    ):
+        yield SOURCE, words.defines("RECORD")
 
 
 def _check(values: DeviceArray, indices: DeviceArray) -> None:
@@ -129,10 +140,10 @@ def _enqueue(
 ) -> None:
     device, words = values.device, record_words("values", values.dtype)
     launch = launcher_for(values, launch)
-    program = device.program(SOURCE, RECORD_WORDS=words)
+    program = device.program(SOURCE, **words.defines("RECORD"))
     n_items, tile = indices.size, program.grid_tile
     if program.work_group_size > 1:  # an item is a chunk
-        n_items *= words // next(chunk for chunk in (4, 2, 1) if words % chunk == 0)
+        n_items *= words.chunks
         tile *= _CHUNKS_PER_ITEM
     launch(
         program, kernel, launch.groups_for(-(-n_items // tile)), values.memory, indices.memory,

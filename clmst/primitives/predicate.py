@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from clmst.core.arguments import check_dtype
-from clmst.primitives.element import element_type
-from clmst.primitives.expression import check_expression, check_functions, check_title
-from clmst.runtime.program import Prelude
+from clmst.primitives.function import Function
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Predicate:
+class Predicate(Function):
     """A property of a record, in OpenCL C.
 
     Attributes
     ----------
     dtype : numpy.dtype
-        Of the records: (u)int32, (u)int64, float32, float64; or a structured dtype of 2, 4, 8 or
+        Of the records: (u)int8, 16, 32, 64, float32, float64; or a structured dtype of 2, 4, 8 or
         16 such fields of one width, which OpenCL C sees as a vector (``uint2`` with ``.x``,
         ``.y``).
     expression : str
-        Expression in the record `x` that is not 0 if the property holds. It must be a pure function
-        of `x`.
+        Expression in the record `x`, its index `i` (a ``uint``) and the arguments by their names;
+        not 0 if the property holds. It must be a pure function of these.
     preamble : str
         Functions that the expression calls, each made of declarations, assignments and a return.
     name : str
         Its name in errors and compilers' messages.
+    scalars, arrays : mapping of str to dtype
+        The names of arguments that come at run time, with their dtypes: numbers, and arrays of
+        which the expression reads ``name[index]``. The caller must guarantee that each index is
+        below the array's length. A call, ``predicate(limit=3)``, gives the arguments. It returns a
+        new predicate; nothing is compiled again.
 
     Raises
     ------
@@ -44,28 +43,17 @@ class Predicate:
     >>> edge = np.dtype([("u", "u4"), ("v", "u4")])
     >>> Predicate(dtype=edge, expression="x.x != x.y", name="no loop").name
     'no loop'
+
+    Numbers below a limit that is known when the primitive is called:
+
+    >>> below = Predicate(dtype="u4", expression="x < limit", scalars={"limit": "u4"})
+    >>> below(limit=3).given
+    {'limit': np.uint32(3)}
     """
 
-    dtype: np.dtype[Any]
-    expression: str
-    preamble: str = ""
     name: str = "predicate"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "dtype", check_dtype("dtype", self.dtype))
-        element_type(self.dtype)
-        preamble, functions = check_functions("preamble", self.preamble)
-        expression = check_expression("expression", self.expression, {"x"}, functions)
-        object.__setattr__(self, "preamble", preamble)
-        object.__setattr__(self, "expression", expression)
-        object.__setattr__(self, "name", check_title("name", self.name))
-
     @property
-    def prelude(self) -> Prelude:
-        """The text that precedes a kernel file: the macros of ``cl/primitives/compact_rule.cl``."""
-        macros = (
-            f"#define T {element_type(self.dtype)}",
-            f"#define PREDICATE ({self.expression})",
-        )
-        # The preamble first: its lines are counted from 1 in the compiler's messages.
-        return Prelude(name=self.name, text="\n".join((self.preamble, *macros)))
+    def value_type(self) -> str:
+        """The OpenCL C type of its value."""
+        return "bool"

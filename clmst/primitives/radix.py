@@ -87,7 +87,7 @@ class Move:
 
     @property
     def words(self) -> int:
-        """Words in an element."""
+        """RecordWords in an element."""
         return self.source.dtype.itemsize // WORD_BYTES
 
     @property

@@ -17,9 +17,8 @@ from clmst.primitives.chain import (
     cleared_states,
 )
 from clmst.primitives.checks import check_apart, check_array, check_length, launcher_for, output_for
-from clmst.primitives.element import check_supported
 from clmst.primitives.predicate import Predicate
-from clmst.primitives.record import WORD_BYTES, record_words
+from clmst.primitives.record import NO_WORDS, WORD_BYTES, RecordWords, record_words, words_of
 from clmst.primitives.shares import Shares, check_strategy, shape_defines
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
@@ -78,14 +77,14 @@ def divide(device: Device, length: int, strategy: str = "parallel") -> Shares:
 
 
 def selection_defines(
-    keep: Keep, write: Write, *, record_words: int, value_words: int, bytes_per_item: int
+    keep: Keep, write: Write, *, record: RecordWords, value: RecordWords, bytes_per_item: int
 ) -> dict[str, int]:
     """Return the macros that specialise ``compact.cl``."""
     return {
         "KEEP": keep,
         "WRITE": write,
-        "RECORD_WORDS": record_words,
-        "VALUE_WORDS": value_words,
+        **record.defines("RECORD"),
+        **value.defines("VALUE"),
         "BYTES_PER_ITEM": bytes_per_item,
     }
 
@@ -163,6 +162,8 @@ class Selection:
         check_apart("count", count, **read, out=out, values_out=values_out)
         if values_out is not None:
             check_apart("values_out", values_out, **read, out=out)
+        if predicate is not None:
+            predicate.check_for(source, out=out, values_out=values_out, count=count)
         return cls(
             keep=keep, write=write, source=source, records=records, flags=flags,
             predicate=predicate, values=values, out=out, values_out=values_out, count=count,
@@ -187,6 +188,7 @@ class Selection:
             return
         program = self._program(SOURCE, shape_defines(strategy))
         groups, extent = shares.groups, (np.uint32(self.source.size), np.uint64(shares.share))
+        given = () if self.predicate is None else self.predicate.kernel_arguments
         read = _memory(self.records), _memory(self.flags)
         values, written = _memory(self.values), (self.out.memory, _memory(self.values_out))
         count, bound = self.count.memory, np.uint32(self.bound)
@@ -201,14 +203,16 @@ class Selection:
                 count,
                 *extent,
                 bound,
+                *given,
             )
             return
         counts = device.allocate(4 * (groups + 1 + groups * shares.lane_groups))
-        launch(program, "compact_count_ranges", groups, *read, counts, *extent)
+        launch(program, "compact_count_ranges", groups, *read, counts, *extent, *given)
         launch(program, "compact_scan_counts", 1, counts, count, np.uint32(groups))
         launch(
-            program, "compact_write_ranges", groups, *read, values, counts, *written, *extent, bound
-        )
+            program, "compact_write_ranges", groups, *read, values, counts, *written, *extent,
+            bound, *given,
+        )  # fmt: skip
 
     def launch_chain(self, launch: Launcher, hunger: Hunger = SATED) -> None:
         """Enqueue the launch of one pass; not for Write.ALL, and only where there are records."""
@@ -221,6 +225,7 @@ class Selection:
             _memory(self.values), cleared_states(launch, n_tiles, 2), self.out.memory,
             _memory(self.values_out), self.count.memory, np.uint32(self.source.size),
             np.uint32(self.bound),
+            *(() if self.predicate is None else self.predicate.kernel_arguments),
         )  # fmt: skip
 
     @property
@@ -236,23 +241,25 @@ class Selection:
         defines = chain_defines(self.keep, capabilities, tuning)
         if self.keep == Keep.FLAGGED:
             return defines["WG_SIZE"] * _ROWS * defines["SECTION_TILES"]
-        fit = max(defines["BYTES_PER_ITEM"] // (WORD_BYTES * sum(self._words)), 1)
+        fit = max(
+            defines["BYTES_PER_ITEM"] // (WORD_BYTES * sum(words.count for words in self._words)), 1
+        )
         return defines["WG_SIZE"] * min(1 << fit.bit_length() - 1, _ROWS)  # BATCH rows
 
     @property
-    def _words(self) -> tuple[int, int]:
-        """Words of an output and of a value."""
-        value_bytes = 0 if self.values is None else self.values.dtype.itemsize
-        return self.out.dtype.itemsize // WORD_BYTES, value_bytes // WORD_BYTES
+    def _words(self) -> tuple[RecordWords, RecordWords]:
+        """RecordWords of an output and of a value."""
+        value = NO_WORDS if self.values is None else words_of(self.values.dtype.itemsize)
+        return words_of(self.out.dtype.itemsize), value
 
     def _program(self, source: str, more: dict[str, int]) -> Program:
         """Return the program of a source, with more macros than those of all selections."""
-        record_words, value_words = self._words
+        record, value = self._words
         common = selection_defines(
             self.keep,
             self.write,
-            record_words=record_words,
-            value_words=value_words,
+            record=record,
+            value=value,
             bytes_per_item=self.source.device.policy.compact_bytes_per_item,
         )
         prelude = None if self.predicate is None else self.predicate.prelude
@@ -302,17 +309,10 @@ def _checked_source(
     if flags is not None:
         check_array("flags", flags, np.uint8, like=records)
         check_length("flags", flags, records.size)
-    if predicate is not None:
-        if not isinstance(predicate, Predicate):
-            raise InvalidArgumentError(
-                f"predicate is a {type(predicate).__name__}; it must be a Predicate"
-            )
-        if predicate.dtype != records.dtype:
-            raise InvalidArgumentError(
-                f"the predicate is of {predicate.dtype}, records are of {records.dtype}; they must "
-                "agree"
-            )
-        check_supported(records.dtype, records.device)
+    if predicate is not None and not isinstance(predicate, Predicate):
+        raise InvalidArgumentError(
+            f"predicate is a {type(predicate).__name__}; it must be a Predicate"
+        )
     return records
 
 

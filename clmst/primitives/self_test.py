@@ -8,10 +8,12 @@ import numpy as np
 
 from clmst.core.weight_keys import Array
 from clmst.primitives.compact import compact, partition, positions, unique_by_key
+from clmst.primitives.histogram import histogram
+from clmst.primitives.map import Map, map
 from clmst.primitives.permute import gather, scatter
 from clmst.primitives.scan import exclusive_scan, inclusive_scan, reduce, segmented_scan
 from clmst.primitives.segments import end_flags, head_flags, segmented_reduce
-from clmst.primitives.sort import sort, sort_by_key
+from clmst.primitives.sort import argsort, sort, sort_by_key
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -60,6 +62,9 @@ def _split(device: Device, n: int) -> Answers:
         values = DeviceArray.from_host(np.arange(n, dtype=np.uint32), device)
         _, moved = sort_by_key(DeviceArray.from_host(host, device), values)
         yield "sort_by_key", moved, order.astype(np.uint32)
+    short = rng.integers(-128, 128, n).astype(np.int8)
+    risen = np.argsort(short, kind="stable").astype(np.uint32)
+    yield "argsort", argsort(DeviceArray.from_host(short, device)), risen
     words = rng.integers(0, 1 << 32, n, dtype=np.uint32)
     by_digit = np.argsort(words >> 3 & 0x7FF, kind="stable")
     moved = split(DeviceArray.from_host(words, device), key_bits=11, start_bit=3)
@@ -94,6 +99,21 @@ def _permute(device: Device, n: int) -> Answers:
         yield "scatter", scatter(values, indices, out), host[np.argsort(order)]
 
 
+def _map(device: Device, n: int) -> Answers:
+    rng = np.random.default_rng(n)
+    host, other = rng.integers(0, 1 << 16, (2, n), dtype=np.uint16)
+    values, others = DeviceArray.from_host(host, device), DeviceArray.from_host(other, device)
+    blend = Map(
+        dtype=host.dtype, result=np.dtype(np.uint32), expression="x * factor + other[i] + i",
+        scalars={"factor": "u4"}, arrays={"other": "u2"},
+    )  # fmt: skip
+    expected = host * np.uint32(7) + other + np.arange(n, dtype=np.uint32)
+    yield "map", map(values, blend(factor=7, other=others)), expected
+    for n_bins in (1000, 5000):
+        counts = np.bincount(host, minlength=n_bins)[:n_bins].astype(np.uint32)
+        yield f"histogram of {n_bins} bins", histogram(values, n_bins), counts
+
+
 def _heads(rng: np.random.Generator, n: int) -> Array:
     """Return flags at the heads of segments, many short ones and one of half the array."""
     heads = (rng.random(n) < 0.2).astype(np.uint8)
@@ -115,6 +135,7 @@ _ANSWERS: Mapping[str, Callable[[Device, int], Answers]] = {
     "split": _split,
     "compact": _compact,
     "permute": _permute,
+    "map": _map,
 }
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from clmst.core.arguments import check_bool, check_integer
 from clmst.core.errors import InvalidArgumentError
-from clmst.primitives.checks import check_array
-from clmst.primitives.radix import KEY_KINDS, Key, KeyKind, check_field, order, plan_moves
+from clmst.primitives.checks import check_apart, check_array, launcher_for, output_for
+from clmst.primitives.permute import number
+from clmst.primitives.radix import KEY_KINDS, Key, KeyKind, check_field, plan_moves
 from clmst.primitives.shares import Strategy, check_strategy
+from clmst.primitives.widen import order
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
@@ -26,7 +30,7 @@ def sort(
     Parameters
     ----------
     keys : DeviceArray, shape (n,)
-        Of (u)int32, (u)int64, float32 or float64.
+        Of (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64.
     descending : bool
         The greatest first.
     out : DeviceArray, shape (n,) or more, optional
@@ -78,9 +82,9 @@ def sort_by_key(
     Parameters
     ----------
     keys : DeviceArray, shape (n,)
-        Of (u)int32, (u)int64, float32 or float64.
+        Of (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64.
     values : DeviceArray, shape (n,)
-        Of any dtype of 4, 8, 12, ... 64 bytes.
+        Of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes, 64 at most.
     key_bits, start_bit : int, optional
         Sort by the `key_bits` bits from `start_bit` up. The bits are those of unsigned keys; for
         other numbers, those of the unsigned integers that order like them. By default all bits from
@@ -121,6 +125,56 @@ def sort_by_key(
     return moved.result, moved_values.result
 
 
+@guarded
+def argsort(
+    keys: DeviceArray,
+    *,
+    descending: bool = False,
+    out: DeviceArray | None = None,
+    strategy: Strategy = "parallel",
+    launch: Launcher | None = None,
+) -> DeviceArray:
+    """Find the order in which numbers are sorted, stably.
+
+    Parameters
+    ----------
+    keys : DeviceArray, shape (n,)
+        Of (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64. They stay as they are.
+    descending : bool
+        The greatest first.
+    out : DeviceArray of uint32, shape (n,) or more, optional
+        Where the result goes; apart from `keys`.
+    strategy : {"parallel", "sequential"}
+        "sequential": by a single work-item, for debugging.
+    launch : Launcher, optional
+        The queue to work in; by default the device's own.
+
+    Returns
+    -------
+    DeviceArray of uint32, shape (n,)
+        The indices of the keys in sorted order: :func:`gather` by them sorts. Not waited for.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A wrong dtype or device, an `out` that is too short, or `out` overlaps `keys`.
+
+    Notes
+    -----
+    As :func:`sort_by_key` of the keys with their indices, in whose order it is.
+    """
+    _whole_key(keys, descending=descending)
+    check_strategy(strategy)
+    indices = output_for("out", out, np.uint32, keys.size, like=keys)[: keys.size]
+    check_apart("out", indices, keys=keys)
+    launch = launcher_for(keys, launch)
+    number(launch, indices)
+    sort_by_key(
+        keys, indices, descending=descending, values_out=indices, strategy=strategy, launch=launch
+    )
+    return indices
+
+
 def bits_of(n: int) -> int:
     """Return the number of bits of numbers below n: their `key_bits`."""
     return max((n - 1).bit_length(), 1)
@@ -132,9 +186,9 @@ def _whole_key(keys: DeviceArray, *, descending: bool) -> Key:
     check_bool("descending", descending)
     kind, size = keys.dtype.kind, keys.dtype.itemsize
     kinds: dict[str, KeyKind] = {kind: kind for kind in KEY_KINDS}
-    if kind not in kinds or size not in (4, 8) or not keys.dtype.isnative:
+    if kind not in kinds or (kind, size) == ("f", 2) or size > 8 or not keys.dtype.isnative:
         raise InvalidArgumentError(
-            f"keys are of {keys.dtype}; they must be of (u)int32, (u)int64, float32 or float64, in "
-            "the machine's byte order"
+            f"keys are of {keys.dtype}; they must be of (u)int8, 16, 32 or 64, float32 or float64, "
+            "in the machine's byte order"
         )
     return Key(start_bit=0, bits=8 * size, kind=kinds[kind], descending=descending)

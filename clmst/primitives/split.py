@@ -15,11 +15,11 @@ from clmst.primitives.radix import (
     Key,
     Shape,
     check_field,
-    order,
     plan_moves,
 )
 from clmst.primitives.record import record_words
 from clmst.primitives.shares import Strategy, check_strategy
+from clmst.primitives.widen import order
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.failures import guarded
@@ -74,7 +74,7 @@ def split(
     Parameters
     ----------
     records : DeviceArray, shape (n,)
-        Of any dtype of 4, 8, 12, ... 64 bytes.
+        Of any dtype of 1 to 16 bytes, or of a multiple of 4 bytes, 64 at most.
     key_bits : int
         Width of the field, an unsigned integer: 1 to 64.
     start_bit : int
@@ -109,7 +109,8 @@ def split(
     Else three launches a digit (one for what a work-group holds), which read records twice. Extra
     memory: records and values once more, unless one pass writes to other arrays, and O(work-groups
     x 2**digit bits), or as many words for each tile and digit. In place, an odd number of passes
-    costs one more copy.
+    costs one more copy. Records and values that are no whole words are copied to whole ones before,
+    and back after.
 
     Source: Patidar, Narayanan 2009; reduce-then-scan after Merrill, Grimshaw 2010, 2011; one sweep
     after Adinets, Merrill 2022; Smith, Levien, Owens 2025.

@@ -152,7 +152,7 @@ class Sweeps:
         """Enqueue upsweep and spine; return the prefix of each share."""
         shares, launch = self.shares, self.launch
         entries = shares.groups * (1 + shares.lane_groups)
-        carries = launch.device.allocate(entries * (self.values.dtype.itemsize + 4))
+        carries = launch.device.allocate(entries * (self.values.dtype.itemsize + 4) + 4)
         launch(
             self.program, "scan_reduce_ranges", shares.groups, self.values.memory, self.flags,
             carries, *self._extent,

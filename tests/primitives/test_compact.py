@@ -250,7 +250,7 @@ def test_launches(plain: Device) -> None:
 
 def with_what_is_wrong(device: Device) -> dict[str, tuple[dict[str, Any], str]]:
     """Return arguments that replace good ones, and what the error says."""
-    byte, word = np.dtype(np.uint8), np.dtype(np.uint32)
+    byte, word, odd = np.dtype(np.uint8), np.dtype(np.uint32), np.dtype("V17")
 
     def new(length: int, dtype: np.dtype[Any]) -> DeviceArray:
         return DeviceArray.empty(length, dtype, device)
@@ -262,8 +262,8 @@ def with_what_is_wrong(device: Device) -> dict[str, tuple[dict[str, Any], str]]:
         "both rules": ({"predicate": above}, "both flags and a predicate"),
         "flags too short": ({"flags": new(99, byte)}, "flags has 99 elements; it must have 100"),
         "flags of words": ({"flags": new(100, word)}, "flags is of uint32; it must be of uint8"),
-        "records of bytes": ({"records": new(100, byte)}, "records has elements of uint8, 1 bytes"),
-        "values of bytes": ({"values": new(100, byte)}, "values has elements of uint8, 1 bytes"),
+        "records of 17 bytes": ({"records": new(100, odd)}, "records has elements of"),
+        "values of 17 bytes": ({"values": new(100, odd)}, "values has elements of"),
         "values too short": ({"values": new(99, word)}, "values has 99 elements"),
         "values_out alone": ({"values_out": new(100, word)}, "values_out but no values"),
         "out too short": ({"out": new(99, word)}, "out has 99 elements; it must have at least 100"),
@@ -290,14 +290,14 @@ def with_what_is_wrong(device: Device) -> dict[str, tuple[dict[str, Any], str]]:
         "predicate of text": ({"flags": None, "predicate": "x > 3"}, "predicate is a str"),
         "predicate of another dtype": (
             {"flags": None, "predicate": Predicate(dtype=np.dtype("f4"), expression="x > 3")},
-            "the predicate is of float32, records are of uint32",
+            "the predicate is of float32, the elements are of uint32",
         ),
     }
 
 
 WRONG = (
-    "neither rule", "both rules", "flags too short", "flags of words", "records of bytes",
-    "values of bytes", "values too short", "values_out alone", "out too short",
+    "neither rule", "both rules", "flags too short", "flags of words", "records of 17 bytes",
+    "values of 17 bytes", "values too short", "values_out alone", "out too short",
     "values_out too short", "out of another dtype", "no room for the count", "count of longs",
     "out over records", "out over flags", "out over values_out", "count in out",
     "negative promise", "no strategy", "host array", "predicate of text",
@@ -349,7 +349,7 @@ def test_predicate_that_does_not_compile(plain: Device) -> None:
 @pytest.mark.parametrize("what", ["expression", "name"])
 def test_predicate_of_several_lines(what: str, text: str) -> None:
     """It would tear the macro, or the line directive, that it goes into."""
-    parts = {"expression": "x > 3", "name": "above"} | {what: text}
+    parts: dict[str, Any] = {"expression": "x > 3", "name": "above"} | {what: text}
     with pytest.raises(InvalidArgumentError, match=f"{what} is "):
         Predicate(dtype=WORD, **parts)
 

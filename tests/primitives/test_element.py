@@ -15,7 +15,18 @@ from clmst.primitives.scan import exclusive_scan
 from clmst.runtime.array import DeviceArray
 from tests.primitives.shapes import each_compiler
 
-SCALARS = {"u4": "uint", "i4": "int", "f4": "float", "u8": "ulong", "i8": "long", "f8": "double"}
+SCALARS = {
+    "u1": "uchar",
+    "i1": "char",
+    "u2": "ushort",
+    "i2": "short",
+    "u4": "uint",
+    "i4": "int",
+    "f4": "float",
+    "u8": "ulong",
+    "i8": "long",
+    "f8": "double",
+}
 
 
 def structure(*codes: str, **options: Any) -> np.dtype[Any]:
@@ -51,7 +62,7 @@ def test_pair_of() -> None:
 
 WRONG = [
     np.dtype(code)
-    for code in ("bool", "u1", "i2", "f2", "c8", "c16", "S4", "U1", "M8[s]", "m8[s]", "V4", "O")
+    for code in ("bool", ">u2", ">i2", "f2", "c8", "c16", "S4", "U1", "M8[s]", "m8[s]", "V4", "O")
 ]
 WRONG += [
     np.dtype(">u4"),
@@ -79,8 +90,8 @@ def test_elements_that_kernels_do_not_have(dtype: np.dtype[Any]) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         element_type(dtype)
     assert str(caught.value) == (
-        f"elements are {dtype}; they must be (u)int32, (u)int64, float32, float64, or a structure "
-        "of 2, 4, 8 or 16 of these of one width, in sequence, without padding, of 64 bytes "
+        f"elements are {dtype}; they must be (u)int8, 16, 32 or 64, float32, float64, or a "
+        "structure of 2, 4, 8 or 16 of these of one width, in sequence, without padding, of 64 bytes "
         "at most"
     )
 

@@ -193,7 +193,7 @@ def test_operators_are_read_before_anything_is_built() -> None:
         Monoid(dtype=np.dtype("u4"), combine="a", identity="a")
     with pytest.raises(InvalidArgumentError, match="preamble is '#include"):
         Monoid(dtype=np.dtype("u4"), combine="a", identity="0", preamble='#include "/etc/passwd"')
-    with pytest.raises(InvalidArgumentError, match=r"expression is .* it has 'a'.* are x$"):
+    with pytest.raises(InvalidArgumentError, match=r"expression is .* it has 'a'.* are i, x$"):
         Predicate(dtype=np.dtype("u4"), expression="a")
     with pytest.raises(InvalidArgumentError, match="preamble is"):
         Predicate(dtype=np.dtype("u4"), expression="x", preamble="kernel void f() {}")

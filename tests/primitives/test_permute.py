@@ -53,8 +53,11 @@ def test_scatter(shape: Device, dtype: np.dtype[Any]) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"values": "u1"}, "values has elements of uint8, 1 bytes each"),
-        ({"values": "V68", "out": "V68"}, "68 bytes each; they must have a multiple of 4 bytes"),
+        ({"values": "V17"}, "17 bytes each; they must have 1 to 16 bytes"),
+        (
+            {"values": "V68", "out": "V68"},
+            "68 bytes each; they must have 1 to 16 bytes, or a multiple of 4",
+        ),
         ({"indices": "i4"}, "indices is of int32; it must be of uint32"),
         ({"out": "f4"}, "out is of float32; it must be of uint32"),
     ],

@@ -1,0 +1,53 @@
+// The function of a primitive: an EXPRESSION of an element, with arguments that come at run time.
+//
+// The caller of a primitive gives these macros. The defaults are the identity on 32-bit integers,
+// without arguments.
+#ifndef CLMST_DEVICE_FUNCTION
+#define CLMST_DEVICE_FUNCTION
+
+// Type of an element: a scalar of 8 to 64 bits, or a vector of 2, 4, 8 or 16 of them.
+#ifndef T
+#define T uint
+#endif
+
+// Type of the function's value.
+#ifndef R
+#define R uint
+#endif
+
+// Expression in the element `x`, a T, its index `i`, and the arguments by their names.
+#ifndef EXPRESSION
+#define EXPRESSION (x)
+#endif
+
+// The arguments: SCALAR(type, name) or ARRAY(type, name) for each. A kernel with a function has
+// GIVEN_PARAMETERS after its own parameters, and makes a given_t of them by GIVEN.
+#ifndef ARGUMENTS
+#define ARGUMENTS(SCALAR, ARRAY)
+#endif
+
+#define GIVEN_SCALAR(type, name) , const type given_##name
+#define GIVEN_ARRAY(type, name) , const global type *given_##name
+#define GIVEN_PARAMETERS ARGUMENTS(GIVEN_SCALAR, GIVEN_ARRAY)
+
+#define GIVEN_VALUE(type, name) , given_##name
+#define GIVEN {0 ARGUMENTS(GIVEN_VALUE, GIVEN_VALUE)}
+
+#define SCALAR_MEMBER(type, name) type name;
+#define ARRAY_MEMBER(type, name) const global type *name;
+
+typedef struct {
+  uint Nothing;  // C has no empty structs
+  ARGUMENTS(SCALAR_MEMBER, ARRAY_MEMBER)
+} given_t;
+
+#define NAMED_SCALAR(type, name) const type name = Given->name;
+#define NAMED_ARRAY(type, name) const global type *name = Given->name;
+
+// The function of element x, whose index is i. Names of arguments are lower-case; so none is `Given`.
+static inline R function_of(T x, uint i, const given_t *Given) {
+  ARGUMENTS(NAMED_SCALAR, NAMED_ARRAY)
+  return EXPRESSION;
+}
+
+#endif

@@ -1,0 +1,15 @@
+// Map: a function of each element by itself.
+#include "device/function.cl"
+#include "device/work_group.cl"
+
+// Apply the function to every element.
+//
+// In       in[n]; the function's arguments.
+// Out      out[n]: may be `in`, if T and R have one size.
+// Launch   any.
+// Needs    n < 2**32.
+// Ensures  out[i] = EXPRESSION of in[i] and i.
+kernel void map_elements(const global T *in, global R *out, uint n GIVEN_PARAMETERS) {
+  const given_t given = GIVEN;
+  GRID_FOR(i, n) out[i] = function_of(in[i], (uint)i, &given);
+}

@@ -1,0 +1,201 @@
+"""Functions of an element, in OpenCL C, with arguments that come when a primitive is called.
+
+The only way in which a caller's expression of one element gets into a kernel: predicates and maps
+are such functions. Host side of ``cl/device/function.cl``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Self, cast
+
+import numpy as np
+
+from clmst.core.arguments import check_dtype, check_mapping, shown, unchecked
+from clmst.core.errors import InvalidArgumentError
+from clmst.primitives.checks import check_apart, check_array
+from clmst.primitives.element import check_supported, element_type
+from clmst.primitives.expression import check_expression, check_functions, check_name, check_title
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.handles import KernelArgument
+from clmst.runtime.program import Prelude
+
+ELEMENT, INDEX = "x", "i"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """A pure function of an element and its index; the base of `Predicate` and `Map`.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        Of the elements.
+    expression : str
+        Expression in the element `x`, its index `i` (a ``uint``), and the names of the arguments.
+    preamble : str
+        Functions that the expression calls, each made of declarations, assignments and a return.
+    name : str
+        Its name in errors and compilers' messages.
+    scalars : mapping of str to dtype
+        The names of arguments that are numbers, and their dtypes.
+    arrays : mapping of str to dtype
+        The names of arguments that are arrays, and the dtypes of their elements. The expression
+        reads ``name[index]``. An index at or beyond the array's length reads other memory or
+        crashes; the caller must guarantee that there is none.
+    given : mapping of str to object
+        The arguments, once the function is called with them; else empty.
+    prelude : Prelude
+        The text that precedes a kernel file: the macros of ``cl/device/function.cl``.
+    """
+
+    dtype: np.dtype[Any]
+    expression: str
+    preamble: str = ""
+    name: str = "function"
+    scalars: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    arrays: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    given: Mapping[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+    prelude: Prelude = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check all texts and dtypes."""
+        set_to = object.__setattr__
+        set_to(self, "dtype", check_dtype("dtype", self.dtype))
+        element_type(self.dtype)
+        preamble, functions = check_functions("preamble", self.preamble)
+        taken = {ELEMENT, INDEX, *functions}
+        scalars = _checked_arguments("scalars", self.scalars, taken)
+        if vectors := [name for name, dtype in scalars.items() if dtype.names]:
+            raise InvalidArgumentError(
+                f"scalars has {shown(vectors[0])} of {scalars[vectors[0]]}; vectors are given in "
+                "arrays"
+            )
+        arrays = _checked_arguments("arrays", self.arrays, taken)
+        names = {ELEMENT, INDEX, *scalars}
+        expression = check_expression(
+            "expression", self.expression, names, functions, arrays=frozenset(arrays)
+        )
+        set_to(self, "preamble", preamble)
+        set_to(self, "expression", expression)
+        set_to(self, "name", check_title("name", self.name))
+        set_to(self, "scalars", scalars)
+        set_to(self, "arrays", arrays)
+        set_to(self, "prelude", self._make_prelude())
+
+    @property
+    def value_type(self) -> str:
+        """The OpenCL C type of its value."""
+        raise NotImplementedError
+
+    @property
+    def _kind(self) -> str:
+        return type(self).__name__.lower()
+
+    def _make_prelude(self) -> Prelude:
+        known = [("SCALAR", self.scalars), ("ARRAY", self.arrays)]
+        arguments = [
+            f"{kind}({element_type(dtype)}, {name})"
+            for kind, named in known
+            for name, dtype in named.items()
+        ]
+        macros = (
+            f"#define T {element_type(self.dtype)}",
+            f"#define EXPRESSION ({self.expression})",
+            f"#define R {self.value_type}",
+            f"#define ARGUMENTS(SCALAR, ARRAY) {' '.join(arguments)}",
+        )
+        # The preamble first: its lines are counted from 1 in the compiler's messages.
+        return Prelude(name=self.name, text="\n".join((self.preamble, *macros)))
+
+    # ----------------------------------------------------------------- arguments
+
+    def __call__(self, **arguments: Any) -> Self:
+        """Return the function with its arguments, one for each name; nothing is compiled anew.
+
+        Raises
+        ------
+        InvalidArgumentError
+            A name is missing or unknown, a number does not fit its dtype, or an array is no
+            :class:`clmst.DeviceArray` of its dtype.
+        """
+        self._check_names(arguments)
+        given = {name: _as_scalar(name, arguments[name], d) for name, d in self.scalars.items()}
+        for name, dtype in self.arrays.items():
+            check_array(name, arguments[name], dtype)
+            given[name] = arguments[name]
+        attributes = {one.name: getattr(self, one.name) for one in fields(self)}
+        return unchecked(type(self), **(attributes | {"given": given}))
+
+    def _check_names(self, arguments: Mapping[str, Any]) -> None:
+        known = [*self.scalars, *self.arrays]
+        if set(arguments) != set(known):
+            raise InvalidArgumentError(
+                f"the {self._kind} is given {_listed(arguments)}; its arguments are "
+                f"{_listed(known)}"
+            )
+
+    def check_for(self, elements: DeviceArray, **written: DeviceArray | None) -> None:
+        """Raise unless it takes these elements, has its arguments, and reads nothing written."""
+        if self.dtype != elements.dtype:
+            raise InvalidArgumentError(
+                f"the {self._kind} is of {self.dtype}, the elements are of {elements.dtype}; they "
+                "must agree"
+            )
+        if not self.given:
+            self._check_names({})
+        for dtype in (self.dtype, *self.scalars.values(), *self.arrays.values()):
+            check_supported(dtype, elements.device)
+        for name in self.arrays:
+            check_array(name, self.given[name], like=elements)
+            for output, array in written.items():
+                if array is not None:
+                    check_apart(output, array, **{name: self.given[name]})
+
+    @property
+    def kernel_arguments(self) -> tuple[KernelArgument, ...]:
+        """The arguments as kernels take them, after their own."""
+        scalars = (self.given[name] for name in self.scalars)
+        return (*scalars, *(self.given[name].memory for name in self.arrays))
+
+
+def _checked_arguments(what: str, named: Any, taken: set[str]) -> dict[str, np.dtype[Any]]:
+    """Return names with dtypes, after checks; adds the names to those that are taken."""
+    check_mapping(what, named)
+    checked = {}
+    for name, dtype in named.items():
+        check_name(f"a name in {what}", name)
+        if name in taken:
+            raise InvalidArgumentError(
+                f"{what} has {shown(name)}, which is something else already; names must differ"
+            )
+        taken.add(name)
+        checked[name] = check_dtype(f"{what}[{name!r}]", dtype)
+        element_type(checked[name])
+    return checked
+
+
+def _as_scalar(name: str, value: Any, dtype: np.dtype[Any]) -> np.generic:
+    """Return a number as one of `dtype`, or raise if it does not fit."""
+    try:
+        array = np.asarray(value)
+        is_number = array.ndim == 0 and array.dtype.kind in "biuf"
+        with np.errstate(all="ignore"):
+            number: Any = array.astype(dtype)[()] if is_number else None
+    except Exception:
+        number = None
+    if number is None or not _fits(array, number):
+        raise InvalidArgumentError(f"{name} is {shown(value)}; it must be a number of {dtype}")
+    return cast("np.generic", number)
+
+
+def _fits(array: Any, number: Any) -> bool:
+    """Whether a number became the same integer, or a float that is finite if it was."""
+    if number.dtype.kind == "f":
+        return bool(np.isfinite(number) or not np.isfinite(array))
+    return bool(np.isfinite(array)) and array.item() == number.item()
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(sorted(names)) or "none"

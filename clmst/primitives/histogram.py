@@ -1,0 +1,121 @@
+"""Histograms: how many elements each bin has; host side of ``cl/primitives/histogram.cl``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from clmst.core.arguments import check_integer, check_kind
+from clmst.core.errors import InvalidArgumentError
+from clmst.primitives.checks import MAX_LENGTH, check_apart, check_array, launcher_for, output_for
+from clmst.primitives.element import element_type
+from clmst.primitives.map import Map
+from clmst.primitives.shares import Strategy, check_strategy, shape_defines
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.failures import guarded
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.program import Prelude
+
+SOURCE = "primitives/histogram.cl"
+
+# LOCAL_BINS of the kernels: 8 KiB of local memory.
+LOCAL_BINS = 2048
+_BIN = np.dtype(np.uint32)
+
+
+@guarded
+def histogram(
+    values: DeviceArray,
+    n_bins: int,
+    *,
+    bin_of: Map | None = None,
+    out: DeviceArray | None = None,
+    strategy: Strategy = "parallel",
+    launch: Launcher | None = None,
+) -> DeviceArray:
+    """Count the elements of each bin.
+
+    Parameters
+    ----------
+    values : DeviceArray, shape (n,)
+    n_bins : int
+        Bins are the numbers 0 to `n_bins` - 1.
+    bin_of : Map, optional
+        The bin of an element; its result is uint32. By default the element itself, which must be an
+        unsigned integer.
+    out : DeviceArray of uint32, shape (n_bins,) or more, optional
+        Where the counts go; apart from all that is read.
+    strategy : {"parallel", "sequential"}
+        "sequential": by a single work-item, for debugging.
+    launch : Launcher, optional
+        The queue to work in; by default the device's own.
+
+    Returns
+    -------
+    DeviceArray of uint32, shape (n_bins,)
+        Elements of each bin. An element whose bin is `n_bins` or more is not counted. Not waited
+        for.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A wrong dtype or device, missing arguments of `bin_of`, an `out` that is too short, or an
+        overlap.
+    KernelBuildError
+        The expression does not compile; with the compiler's log.
+
+    Notes
+    -----
+    Reads n elements; a fill and a launch. Up to 2,048 bins are counted in local memory; more by
+    an atomic addition in global memory for each element.
+    """
+    check_array("values", values)
+    check_strategy(strategy)
+    n_bins = check_integer("n_bins", n_bins, low=0, high=MAX_LENGTH)
+    function = _identity(values) if bin_of is None else check_kind("bin_of", bin_of, Map)
+    if function.result_dtype != _BIN:
+        raise InvalidArgumentError(
+            f"bin_of has a result of {function.result_dtype}; the number of a bin is a {_BIN}"
+        )
+    out = output_for("out", out, _BIN, n_bins, like=values)
+    check_apart("out", out, values=values)
+    function.check_for(values, out=out)
+    launch = launcher_for(values, launch)
+    program = values.device.program(
+        SOURCE, function.prelude, LOCAL_BINS=LOCAL_BINS, **shape_defines(strategy)
+    )
+    if n_bins:
+        launch.fill(out.memory, 0, n_bins)
+    if n_bins and values.size:
+        kernel = "histogram_count_few" if n_bins <= LOCAL_BINS else "histogram_count_many"
+        n_tiles = -(-values.size // program.grid_tile)
+        launch(
+            program, kernel, 1 if strategy == "sequential" else launch.groups_for(n_tiles),
+            values.memory, out.memory, np.uint32(values.size), np.uint32(n_bins),
+            *function.kernel_arguments,
+        )  # fmt: skip
+    return out[:n_bins]
+
+
+def representatives() -> Iterator[tuple[str, Prelude, dict[str, int]]]:
+    """Yield source, prelude and macros of a representative of all histograms."""
+    even = Map(
+        dtype=np.dtype("f4"), result=_BIN, expression="(uint)((x - least) * scale)",
+        scalars={"least": "f4", "scale": "f4"},
+    )  # fmt: skip
+    yield SOURCE, even.prelude, {"LOCAL_BINS": LOCAL_BINS}
+
+
+def _identity(values: DeviceArray) -> Map:
+    """Return the map that takes elements for bins; raise unless they are unsigned integers."""
+    element_type(values.dtype)
+    if values.dtype.kind != "u":
+        raise InvalidArgumentError(
+            f"values are of {values.dtype}; unless bin_of tells their bins, they must be unsigned "
+            "integers"
+        )
+    # A number beyond 32 bits is in no bin.
+    wide = "x <= UINT_MAX ? (uint)x : UINT_MAX"
+    expression = wide if values.dtype.itemsize == 8 else "x"
+    return Map(dtype=values.dtype, result=_BIN, expression=expression, name="bin")

@@ -1,0 +1,147 @@
+"""Maps: a function of each element by itself; host side of ``cl/primitives/map.cl``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clmst.core.arguments import check_dtype, check_kind
+from clmst.core.errors import InvalidArgumentError
+from clmst.primitives.checks import check_array, check_in_place, launcher_for, output_for
+from clmst.primitives.element import check_supported, element_type
+from clmst.primitives.function import Function
+from clmst.primitives.shares import Strategy, check_strategy, shape_defines
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.failures import guarded
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.program import Prelude
+
+SOURCE = "primitives/map.cl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Map(Function):
+    """A function of an element, in OpenCL C, with a value of any element type.
+
+    Attributes
+    ----------
+    dtype, expression, preamble, name, scalars, arrays
+        As of :class:`Predicate`.
+    result : numpy.dtype, optional
+        Of the value; by default `dtype`. The expression's value is converted as in C; a vector must
+        have this type.
+
+    Raises
+    ------
+    InvalidArgumentError
+        As of :class:`Predicate`.
+
+    Examples
+    --------
+    >>> scaled = Map(dtype="f4", expression="factor * x", scalars={"factor": "f4"})
+    >>> str(scaled(factor=0.5).result)
+    'float32'
+    """
+
+    name: str = "map"
+    result: np.dtype[Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the result's dtype, too."""
+        given = self.dtype if self.result is None else self.result
+        result = check_dtype("result", given)
+        element_type(result)
+        object.__setattr__(self, "result", result)
+        Function.__post_init__(self)
+
+    @property
+    def value_type(self) -> str:
+        """The OpenCL C type of its value."""
+        return element_type(self.result_dtype)
+
+    @property
+    def result_dtype(self) -> np.dtype[Any]:
+        """The dtype of its value."""
+        assert self.result is not None, "made in __post_init__"
+        return self.result
+
+
+@guarded
+def map(
+    values: DeviceArray,
+    function: Map,
+    *,
+    out: DeviceArray | None = None,
+    strategy: Strategy = "parallel",
+    launch: Launcher | None = None,
+) -> DeviceArray:
+    """Apply a function to each element.
+
+    Parameters
+    ----------
+    values : DeviceArray, shape (n,)
+    function : Map
+        Of the dtype of `values`. With arguments, it must have them: ``function(limit=3)``.
+    out : DeviceArray, shape (n,) or more, optional
+        Where the results go; of the dtype of the function's result. May be `values` itself, if both
+        dtypes have one size.
+    strategy : {"parallel", "sequential"}
+        "sequential": by a single work-item, for debugging.
+    launch : Launcher, optional
+        The queue to work in; by default the device's own.
+
+    Returns
+    -------
+    DeviceArray, shape (n,)
+        ``out[i] = function(values[i], i)``. Not waited for.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A wrong dtype or device, missing arguments, an `out` that is too short, or `out` overlaps
+        an array that is read.
+    KernelBuildError
+        The expression does not compile; with the compiler's log.
+
+    Notes
+    -----
+    Reads n elements, writes n results; one launch. Several arrays are mapped together as arguments
+    that are read at `i`: ``expression="x + other[i]"``.
+    """
+    check_array("values", values)
+    check_kind("function", function, Map)
+    check_strategy(strategy)
+    result = function.result_dtype
+    check_supported(result, values.device)
+    given = out
+    out = output_for("out", out, result, values.size, like=values)
+    if given is not None:
+        check_in_place("out", out, "values", values)
+        if out.overlaps(values) and result.itemsize != values.dtype.itemsize:
+            raise InvalidArgumentError(
+                f"out is where values are, but {values.dtype} and {result} differ in size; in "
+                "place both must have one size"
+            )
+    function.check_for(values, out=out)
+    launch = launcher_for(values, launch)
+    program = values.device.program(SOURCE, function.prelude, **shape_defines(strategy))
+    if values.size:
+        n_tiles = -(-values.size // program.grid_tile)
+        launch(
+            program, "map_elements", 1 if strategy == "sequential" else launch.groups_for(n_tiles),
+            values.memory, out.memory, np.uint32(values.size), *function.kernel_arguments,
+        )  # fmt: skip
+    return out[: values.size]
+
+
+def representatives() -> Iterator[tuple[str, Prelude, dict[str, int]]]:
+    """Yield source, prelude and macros of representatives of all maps."""
+    yield SOURCE, Map(dtype=np.dtype("u1"), result=np.dtype("u2"), expression="x + i").prelude, {}
+    blend = Map(
+        dtype=np.dtype("f4"), expression="x * share + other[i]", scalars={"share": "f4"},
+        arrays={"other": "f4"},
+    )  # fmt: skip
+    yield SOURCE, blend.prelude, {}

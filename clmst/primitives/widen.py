@@ -1,0 +1,71 @@
+"""Radix passes over records of any size; host side of ``cl/primitives/widen.cl``.
+
+Passes move whole words of 4 bytes. Records and values that are none become such before the first
+pass, and short again after the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from clmst.primitives import radix
+from clmst.primitives.checks import launcher_for
+from clmst.primitives.radix import Key, Move
+from clmst.primitives.record import WORD_BYTES
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "primitives/widen.cl"
+
+
+def order(
+    key: Key, records: Move, values: Move | None, strategy: str, launch: Launcher | None
+) -> None:
+    """Enqueue the launches that bring records and their values into the order of the key."""
+    launch = launcher_for(records.source, launch)
+    inverted = 0
+    if key.kind == "i" and not _is_whole(records.source):
+        inverted = 1 << 8 * records.source.dtype.itemsize - 1  # of the sign: then unsigned
+        key = replace(key, kind="u")
+    wide = _widened(launch, records, inverted)
+    wide_values = None if values is None else _widened(launch, values, 0)
+    radix.order(key, wide, wide_values, strategy, launch)
+    if wide is not records:
+        _shorten(launch, wide.target, records.result, inverted)
+    if values is not None and wide_values is not None and wide_values is not values:
+        _shorten(launch, wide_values.target, values.result, 0)
+
+
+def _is_whole(array: DeviceArray) -> bool:
+    """Return whether the elements of an array are whole words."""
+    return array.dtype.itemsize % WORD_BYTES == 0
+
+
+def _widened(launch: Launcher, move: Move, inverted: int) -> Move:
+    """Return the move of an array in whole words: in place in a copy, unless it has them.
+
+    `inverted` are bits of the first word, which are inverted.
+    """
+    array = move.source
+    if _is_whole(array):
+        return move
+    n_words = -(-array.dtype.itemsize // WORD_BYTES)
+    copy = DeviceArray.empty(array.size, np.dtype((np.void, WORD_BYTES * n_words)), array.device)
+    program = launch.device.program(SOURCE, RECORD_BYTES=array.dtype.itemsize)
+    launch.for_each(program, "widen_records", array.size, array, copy, array.size, inverted)
+    return Move(source=copy, target=copy)
+
+
+def _shorten(launch: Launcher, wide: DeviceArray, out: DeviceArray, inverted: int) -> None:
+    """Write to `out` what :func:`_widened` was given."""
+    program = launch.device.program(SOURCE, RECORD_BYTES=out.dtype.itemsize)
+    launch.for_each(program, "widen_shorten", wide.size, wide, out, wide.size, inverted)
+
+
+def representatives() -> Iterator[tuple[str, dict[str, int]]]:
+    """Yield source and macros of representatives of all sizes."""
+    for size in (1, 2, 3, 6, 15):
+        yield SOURCE, {"RECORD_BYTES": size}
