@@ -91,8 +91,8 @@ def test_elements_that_kernels_do_not_have(dtype: np.dtype[Any]) -> None:
         element_type(dtype)
     assert str(caught.value) == (
         f"elements are {dtype}; they must be (u)int8, 16, 32 or 64, float32, float64, or a "
-        "structure of 2, 4, 8 or 16 of these of one width, in sequence, without padding, of 64 bytes "
-        "at most"
+        "structure of 2, 4, 8 or 16 of these of one width, in sequence, without padding, of "
+        "64 bytes at most"
     )
 
 
