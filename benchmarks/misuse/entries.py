@@ -56,6 +56,7 @@ def _solving() -> Iterator[tuple[str, Callable[[World], Call]]]:
     yield "csgraph", lambda w: (drop_in, {"csgraph": w.matrix, "overwrite": False})
     either = {"symmetrize": False}
     yield from _clustering()
+    yield from _density()
     yield "to_device", lambda w: (clmst.to_device, {"graph": w.graph, "device": None, **either})
     yield from _streams()
     yield (
@@ -92,6 +93,27 @@ def _clustering() -> Iterator[tuple[str, Callable[[World], Call]]]:
     yield (
         "cluster.SingleLinkage, apart",
         lambda _: (partial(fit, clmst.cluster.SingleLinkage), given | apart),
+    )
+
+
+def _density() -> Iterator[tuple[str, Callable[[World], Call]]]:
+    eight = np.repeat(np.eye(2), 4, axis=0)
+
+    def fit(X: Any, **parameters: Any) -> Any:
+        return clmst.cluster.HDBSCAN(**parameters).fit(X)
+
+    given = {
+        "min_cluster_size": 3, "min_samples": 2, "cluster_selection_epsilon": 0.1,
+        "max_cluster_size": 7, "metric": "euclidean", "metric_params": None, "alpha": 1.5,
+        "algorithm": "auto", "leaf_size": 40, "n_jobs": None, "cluster_selection_method": "eom",
+        "allow_single_cluster": True, "store_centers": "both", "copy": True, "device": None,
+    }  # fmt: skip
+    yield "cluster.HDBSCAN", lambda _: (fit, {"X": eight, **given})
+    model = clmst.cluster.HDBSCAN(min_cluster_size=3)
+    cut = {"cut_distance": 0.5, "min_cluster_size": 2}
+    yield (
+        "cluster.HDBSCAN.dbscan_clustering",
+        lambda _: (model.fit(eight).dbscan_clustering, cut),
     )
 
 

@@ -46,7 +46,7 @@ def graph_of(X: Any, metric: Any, metric_params: Any = None) -> Any:
     InvalidArgumentError
         An unknown metric.
     """
-    graph = _given(X, metric, metric_params)
+    graph = _given(X, check_metric(metric), metric_params)
     if graph.n_vertices == 0:
         raise InvalidGraphError("there are no points; a clustering takes one at least")
     return graph
@@ -118,17 +118,38 @@ def of_points(array: Array, metric: Any, metric_params: Any) -> Points | DenseGr
     """Return points under a metric: computed on demand where clmst has it, else stored, O(n**2)."""
     if metric_params is not None:
         check_dict("metric_params", metric_params)
-    name = _USUAL_NAME.get(metric, metric) if isinstance(metric, str) else metric
+    name = usual_name(metric)
     if isinstance(name, str) and name in get_args(Metric) and not metric_params:
         return Points(array, name)  # type: ignore[arg-type]  # it is one of them
     return DenseGraph(stored_distances(array, name, metric_params), symmetrize=True)
 
 
+def check_metric(metric: Any) -> Any:
+    """Return a metric, or raise unless it is a name or a function."""
+    if not isinstance(metric, str) and not callable(metric):
+        raise InvalidArgumentError(
+            f"metric is {shown(metric)}; it must be a name, or a function of two rows"
+        )
+    return metric
+
+
+def usual_name(metric: Any) -> Any:
+    """Return the one name of a metric that has several."""
+    return _USUAL_NAME.get(metric, metric) if isinstance(metric, str) else metric
+
+
+def scipys_name(metric: Any) -> Any:
+    """Return SciPy's name of a metric."""
+    return "cityblock" if usual_name(metric) == "manhattan" else usual_name(metric)
+
+
 def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
     """Return the matrix of all distances by a metric of SciPy, or by a function of two rows."""
     rows = checked_rows(array)
+    metric = scipys_name(metric)
     try:
-        return distance.squareform(distance.pdist(rows, metric, **(metric_params or {})))
+        condensed: Array = distance.pdist(rows, metric, **(metric_params or {}))
+        return distance.squareform(condensed)
     except (ClmstError, MemoryError):
         raise
     except Exception as error:  # a function of the caller's may raise anything

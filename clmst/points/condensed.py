@@ -1,0 +1,175 @@
+"""Condensed trees of HDBSCAN: what of a dendrogram is left if clusters have a least size.
+
+Source: R. J. G. B. Campello, D. Moulavi, A. Zimek, J. Sander, "Hierarchical Density Estimates for
+Data Clustering, Visualization, and Outlier Detection", ACM Transactions on Knowledge Discovery from
+Data, 2015.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.core.weight_keys import Array
+from clmst.points.dendrogram import Dendrogram
+
+# The fields that scikit-learn's condensed tree has.
+ROW = np.dtype(
+    [("parent", np.intp), ("child", np.intp), ("value", np.float64), ("cluster_size", np.intp)]
+)
+
+Floats = npt.NDArray[np.float64]
+Nodes = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CondensedTree:
+    """Clusters of a least size, and when each point and cluster leaves its cluster.
+
+    Cluster 0 has all points. A cluster has a greater number than the one that it comes from. Times
+    are densities, lambda = 1 / height.
+
+    Attributes
+    ----------
+    n_points : int
+    point_cluster : ndarray of int64, shape (n,)
+        The last cluster that each point is in.
+    point_lambda : ndarray of float64, shape (n,)
+        When the point leaves it.
+    parent : ndarray of int64, shape (k,)
+        The cluster that each cluster comes from; -1 of the first.
+    birth : ndarray of float64, shape (k,)
+        When it leaves that one; 0 of the first.
+    size : ndarray of int64, shape (k,)
+        Points at its birth.
+    """
+
+    n_points: int
+    point_cluster: Nodes
+    point_lambda: Floats
+    parent: Nodes
+    birth: Floats
+    size: Nodes
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters, the first included."""
+        return self.parent.size
+
+    @cached_property
+    def rows(self) -> npt.NDArray[np.void]:
+        """The tree as scikit-learn has it: points are numbered first, then clusters."""
+        n = self.n_points
+        rows = np.empty(n + self.n_clusters - 1, ROW)
+        rows["parent"] = n + np.concatenate([self.point_cluster, self.parent[1:]])
+        rows["child"][:n] = np.arange(n)
+        rows["child"][n:] = n + np.arange(1, self.n_clusters)
+        rows["value"] = np.concatenate([self.point_lambda, self.birth[1:]])
+        rows["cluster_size"] = np.concatenate([np.ones(n, np.int64), self.size[1:]])
+        return rows
+
+    @cached_property
+    def levels(self) -> list[Nodes]:
+        """The clusters by their depth. O(k), and a step for each level."""
+        order = np.argsort(self.parent, kind="stable")
+        starts = np.searchsorted(self.parent[order], np.arange(self.n_clusters + 1))
+        levels = [np.zeros(1, np.int64)]
+        while True:
+            begins, ends = starts[levels[-1]], starts[levels[-1] + 1]
+            counts = ends - begins
+            if not counts.any():
+                return levels
+            offsets = np.repeat(begins - (np.cumsum(counts) - counts), counts)
+            levels.append(order[np.arange(int(counts.sum())) + offsets])
+
+    @cached_property
+    def is_leaf(self) -> npt.NDArray[np.bool_]:
+        """Whether no cluster comes from a cluster."""
+        leaf = np.ones(self.n_clusters, bool)
+        leaf[self.parent[1:]] = False
+        return leaf
+
+    @cached_property
+    def death(self) -> Floats:
+        """When the last point, or cluster, leaves each cluster."""
+        death = np.zeros(self.n_clusters)
+        np.maximum.at(death, self.point_cluster, self.point_lambda)
+        np.maximum.at(death, self.parent[1:], self.birth[1:])
+        return death
+
+    @cached_property
+    def stability(self) -> Floats:
+        """How long each cluster keeps its points: the sum of the times that they stay in it."""
+        stays = _since(self.point_lambda, self.birth[self.point_cluster])
+        total = _sums(self.point_cluster, stays, self.n_clusters)
+        children = self.parent[1:]
+        stays = _since(self.birth[1:], self.birth[children]) * self.size[1:]
+        return total + _sums(children, stays, self.n_clusters)
+
+
+def condense(tree: Dendrogram, min_cluster_size: int) -> CondensedTree:
+    """Return the condensed tree of a dendrogram. O(n log n) work, no loop over points.
+
+    A merge of two clusters, each of `min_cluster_size` points or more, is a true split. At any
+    other merge the smaller cluster's points leave, and the other one stays the same cluster.
+    """
+    n, n_nodes = tree.n_points, 2 * tree.n_points - 1
+    if n == 1:
+        none = np.zeros(1, np.int64)
+        return CondensedTree(
+            n_points=1, point_cluster=none, point_lambda=np.full(1, np.inf),
+            parent=none - 1, birth=np.zeros(1), size=none + 1,
+        )  # fmt: skip
+    sizes = np.concatenate([np.ones(n, np.int64), tree.sizes])
+    with np.errstate(divide="ignore"):
+        lambdas = 1 / tree.heights
+    above = np.empty(n_nodes, np.int64)  # the merge of each node; of the last node, none
+    above[tree.children] = np.arange(n, n_nodes)[:, None]
+    above[-1] = n_nodes - 1
+    is_large = sizes >= min_cluster_size
+    is_large[-1] = True
+    splits = np.zeros(n_nodes, bool)
+    splits[n:] = is_large[tree.children].all(axis=1)
+    begins = is_large & splits[above]  # the first node of a cluster
+    begins[-1] = True
+    heads = np.flatnonzero(begins)[::-1]  # a cluster's is greater than those of clusters from it
+    number = np.empty(n_nodes, np.int64)
+    number[heads] = np.arange(heads.size)
+    cluster = number[_tops(above, begins)]
+    last_small = _tops(above, is_large[above])
+    leaves_at = above[last_small[:n]]
+    parent_merge = above[heads]
+    parent, birth = cluster[parent_merge], lambdas[parent_merge - n]
+    parent[0], birth[0] = -1, 0
+    return CondensedTree(
+        n_points=n,
+        point_cluster=cluster[leaves_at],
+        point_lambda=lambdas[leaves_at - n],
+        parent=parent,
+        birth=birth,
+        size=sizes[heads],
+    )
+
+
+def _tops(above: Nodes, is_top: npt.NDArray[np.bool_]) -> Nodes:
+    """Return the first node on the way up from each node that is a top; pointer jumping."""
+    tops = np.where(is_top, np.arange(above.size), above)
+    while True:
+        further = tops[tops]
+        if np.array_equal(further, tops):
+            return tops
+        tops = further
+
+
+def _sums(cluster: Nodes, values: Array, n_clusters: int) -> Floats:
+    """Return the sum of the values of each cluster."""
+    return np.bincount(cluster, weights=values, minlength=n_clusters).astype(np.float64)
+
+
+def _since(later: Array, earlier: Array) -> Array:
+    """Return a time less an earlier one; 0 if both are infinite."""
+    with np.errstate(invalid="ignore"):
+        return np.where(later == earlier, 0.0, later - earlier)

@@ -1,0 +1,211 @@
+"""HDBSCAN with the parameters and attributes of scikit-learn's."""
+
+from __future__ import annotations
+
+from numbers import Real
+from operator import index
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.core.arguments import check_integer, shown
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.weight_keys import Array
+from clmst.points.condensed import condense
+from clmst.points.dendrogram import dendrogram_of
+from clmst.points.density import Distances, distances_of, spanning_forest
+from clmst.points.estimator import ClusterEstimator, note_features
+from clmst.points.hdbscan_parameters import check_parameters
+from clmst.points.medoids import centroids_of, medoids_of
+from clmst.points.selection import NOISE, Selection, label_points
+from clmst.points.single_linkage import warn_of_components
+
+INFINITE, MISSING = -2, -3  # labels of points that have an infinite coordinate, or NaN
+
+
+class HDBSCAN(ClusterEstimator):
+    """Clusters of points by density, of which the number need not be known.
+
+    scikit-learn is not needed; parameters and attributes are those of its HDBSCAN.
+
+    Parameters
+    ----------
+    min_cluster_size : int
+        Fewest points of a cluster, 2 or more.
+    min_samples : int, optional
+        How many points, itself included, must be near a point for it to be dense;
+        `min_cluster_size` by default.
+    cluster_selection_epsilon : float
+        Clusters that are less than this apart stay one.
+    max_cluster_size : int, optional
+        Most points of a cluster, for "eom".
+    metric : str or callable
+        As of :func:`clmst.cluster.single_linkage`. "haversine" takes degrees and has kilometres.
+    metric_params : dict, optional
+        Arguments of the metric.
+    alpha : float
+        Distances are divided by it; core distances of points are not.
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}
+        The result is the same. The last two refuse the metrics that they refuse in scikit-learn.
+    leaf_size, n_jobs, copy
+        Without effect. The input is never changed.
+    cluster_selection_method : {"eom", "leaf"}
+        The most stable clusters, or the smallest ones.
+    allow_single_cluster : bool
+        Whether all points may be one cluster.
+    store_centers : {None, "centroid", "medoid", "both"}
+        What to compute for each cluster: the weighted mean, the most central point.
+    device : None, str, Device or pyopencl.CommandQueue
+        See :func:`clmst.get_device`.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64, shape (n,)
+        The cluster of each point, numbered by least point; -1 for noise, -2 for a point with an
+        infinite coordinate, -3 for one with a missing coordinate (NaN).
+    probabilities_ : ndarray of float64, shape (n,)
+        How strongly each point belongs to its cluster; 0 for noise, NaN for missing coordinates.
+    centroids_, medoids_ : ndarray, shape (n_clusters, d)
+        If `store_centers` asks for them.
+    condensed_tree_ : structured array
+        Fields "parent", "child", "value" (lambda, the reciprocal of the height) and "cluster_size".
+        Of n finite points, points are 0 to n - 1 and clusters from n on.
+    forest_ : Forest
+        The minimum spanning forest of mutual reachability of finite points.
+    n_connected_components_ : int
+        Of a sparse input; where there are several, a warning says so, and they are joined at
+        infinity.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where the columns of X have names.
+
+    Examples
+    --------
+    >>> from clmst.cluster import HDBSCAN
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [9, 9], [8, 9], [9, 8], [8, 8], [5, 2]]
+    >>> HDBSCAN(min_cluster_size=3).fit_predict(X)
+    array([ 0,  0,  0,  0,  1,  1,  1,  1, -1])
+    """
+
+    def __init__(  # noqa: PLR0917 - scikit-learn's, in its order
+        self,
+        min_cluster_size: int = 5,
+        min_samples: int | None = None,
+        cluster_selection_epsilon: float = 0.0,
+        max_cluster_size: int | None = None,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        alpha: float = 1.0,
+        algorithm: str = "auto",
+        leaf_size: int = 40,
+        n_jobs: int | None = None,
+        cluster_selection_method: str = "eom",
+        allow_single_cluster: bool = False,
+        store_centers: str | None = None,
+        copy: bool = True,
+        *,
+        device: Any = None,
+    ) -> None:
+        self.min_cluster_size = min_cluster_size
+        self.min_samples = min_samples
+        self.cluster_selection_epsilon = cluster_selection_epsilon
+        self.max_cluster_size = max_cluster_size
+        self.metric = metric
+        self.metric_params = metric_params
+        self.alpha = alpha
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.n_jobs = n_jobs
+        self.cluster_selection_method = cluster_selection_method
+        self.allow_single_cluster = allow_single_cluster
+        self.store_centers = store_centers
+        self.copy = copy
+        self.device = device
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster; `y` is ignored.
+
+        Parameters
+        ----------
+        X : array of shape (n, d), or of shape (n, n), or a sparse matrix, or a graph
+            Points as rows; a sparse matrix of points is filled. With ``metric="precomputed"``
+            distances: a matrix, or a sparse one of neighbours, which need not name both
+            directions. :class:`clmst.Points` and :class:`clmst.Graph` are taken as they are.
+
+        Raises
+        ------
+        ClmstError
+            As of :func:`clmst.cluster.single_linkage`; or a parameter is out of its range, there
+            are fewer points than `min_samples`, or a point has fewer stored neighbours.
+        """
+        check_parameters(self)
+        given = distances_of(X, self)
+        forest = spanning_forest(given, self)
+        warn_of_components(forest)
+        self.forest_, self.n_connected_components_ = forest, forest.n_components
+        dendrogram = dendrogram_of(forest, join_components=True, device=self.device)
+        tree = condense(dendrogram, index(self.min_cluster_size))
+        selection = Selection(
+            method=self.cluster_selection_method,
+            epsilon=float(self.cluster_selection_epsilon),
+            max_size=None if self.max_cluster_size is None else index(self.max_cluster_size),
+            allow_single=bool(self.allow_single_cluster),
+        )
+        chosen = selection.choose(tree)
+        labels, strengths, _ = label_points(tree, chosen, selection.epsilon)
+        self.condensed_tree_ = tree.rows
+        self._given = given
+        self.labels_ = _spread(given, labels)
+        self.probabilities_ = np.zeros(given.n_rows)
+        self.probabilities_[given.finite] = strengths
+        self.probabilities_[given.missing] = np.nan
+        self._store_centers(given, labels, strengths)
+        note_features(self, X)
+        if given.n_features is not None:
+            self.n_features_in_ = given.n_features
+        return self
+
+    def dbscan_clustering(
+        self, cut_distance: float, min_cluster_size: int = 5
+    ) -> npt.NDArray[np.int64]:
+        """Return the clusters of DBSCAN without border points, by a cut of the spanning forest.
+
+        Parameters
+        ----------
+        cut_distance : float
+            Points up to this mutual reachability apart are joined: DBSCAN's epsilon.
+        min_cluster_size : int
+            Smaller clusters are noise.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+            As `labels_`.
+        """
+        if not isinstance(cut_distance, Real):
+            raise InvalidArgumentError(
+                f"cut_distance is {shown(cut_distance)}; it must be a number"
+            )
+        least = check_integer("min_cluster_size", min_cluster_size, low=1)
+        labels = self.forest_.cut(height=cut_distance)
+        is_large = np.bincount(labels) >= least
+        number = np.where(is_large, np.cumsum(is_large) - 1, NOISE)
+        return _spread(self._given, number[labels])
+
+    def _store_centers(self, given: Distances, labels: Array, strengths: Array) -> None:
+        for name in ("centroids_", "medoids_"):
+            vars(self).pop(name, None)
+        if self.store_centers in ("centroid", "both"):
+            self.centroids_ = centroids_of(given.rows_of_finite(), labels, strengths)
+        if self.store_centers in ("medoid", "both"):
+            rows = given.rows_of_finite()
+            self.medoids_ = medoids_of(rows, labels, strengths, self.metric, self.metric_params)
+
+
+def _spread(given: Distances, labels: Array) -> npt.NDArray[np.int64]:
+    """Return labels of all rows, of those of the finite ones."""
+    every = np.full(given.n_rows, INFINITE, np.int64)
+    every[given.finite] = labels
+    every[given.missing] = MISSING
+    return every

@@ -1,0 +1,232 @@
+"""HDBSCAN: beside scikit-learn's own choice of clusters on the same tree, and of its inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import pdist, squareform
+
+import clmst
+from clmst import Device, GraphWarning, InvalidArgumentError, InvalidGraphError
+from clmst.cluster import HDBSCAN
+
+
+def blobs(seed: int, n: int = 0, axes: int = 2) -> np.ndarray:
+    """Return points round some middles; a third of them on a grid, with equal distances."""
+    random = np.random.default_rng(seed)
+    n = n or int(random.integers(6, 200))
+    middles = random.random((int(random.integers(1, 6)), axes)) * 20
+    chosen = middles[random.integers(0, len(middles), n)]
+    points: np.ndarray = chosen + random.normal(size=(n, axes)) * (0.1 + 2 * random.random())
+    return np.round(points) if seed % 3 == 0 else points
+
+
+def parameters(seed: int) -> dict[str, Any]:
+    random = np.random.default_rng(seed)
+    return {
+        "min_cluster_size": int(random.integers(2, 12)),
+        "min_samples": int(random.integers(1, 5)),
+        "cluster_selection_method": ("eom", "leaf")[seed % 2],
+        "allow_single_cluster": seed % 5 == 0,
+        "max_cluster_size": 50 if seed % 7 == 0 else None,
+    }
+
+
+def assert_same_partition(ours: np.ndarray, peers: np.ndarray) -> None:
+    np.testing.assert_array_equal(ours == -1, peers == -1)
+    pairs = np.unique(np.stack([ours, peers]), axis=1)
+    assert pairs.shape[1] == np.unique(ours).size == np.unique(peers).size
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_choice_is_scikit_learns_on_the_same_tree(any_device: Device, seed: int) -> None:
+    """Its own tree breaks ties otherwise; so its clusters of our tree are compared."""
+    tree = pytest.importorskip("sklearn.cluster._hdbscan._tree")
+    linkage = pytest.importorskip("sklearn.cluster._hdbscan._linkage")
+    given = parameters(seed)
+    model = HDBSCAN(**given, device=any_device).fit(blobs(seed))
+    rows = np.empty(len(blobs(seed)) - 1, linkage.HIERARCHY_dtype)
+    for name, column in zip(rows.dtype.names or (), model.forest_.linkage().T, strict=True):
+        rows[name] = column
+    labels, strengths = tree.tree_to_labels(
+        rows, given["min_cluster_size"], given["cluster_selection_method"],
+        given["allow_single_cluster"], 0.0, given["max_cluster_size"],
+    )  # fmt: skip
+    assert_same_partition(model.labels_, labels)
+    np.testing.assert_allclose(model.probabilities_, strengths, rtol=1e-12)
+    theirs = np.sort(tree._condense_tree(rows, given["min_cluster_size"]), order="child")
+    ours = model.condensed_tree_
+    assert ours.dtype.names == theirs.dtype.names
+    n_points = rows.size + 1
+    for field in ("value", "cluster_size"):
+        np.testing.assert_allclose(ours[field][:n_points], theirs[field][:n_points])
+        np.testing.assert_allclose(
+            np.sort(ours[field][n_points:]), np.sort(theirs[field][n_points:])
+        )
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4, 5])
+def test_labels_are_scikit_learns(any_device: Device, seed: int) -> None:
+    """Without equal distances: every point is dense by itself, so no two weights are equal."""
+    cluster = pytest.importorskip("sklearn.cluster")
+    X = blobs(seed, 150, axes=4)
+    given: dict[str, Any] = {"min_samples": 1, "min_cluster_size": 4, "store_centers": "both"}
+    ours = HDBSCAN(**given, device=any_device).fit(X)
+    theirs = cluster.HDBSCAN(**given, copy=True).fit(X)
+    assert_same_partition(ours.labels_, theirs.labels_)
+    np.testing.assert_allclose(ours.probabilities_, theirs.probabilities_)
+    order = np.unique(ours.labels_[ours.labels_ >= 0], return_index=True)[1]
+    peer = theirs.labels_[ours.labels_ >= 0][order]
+    np.testing.assert_allclose(ours.centroids_, theirs.centroids_[peer])
+    np.testing.assert_allclose(ours.medoids_, theirs.medoids_[peer])
+    first = [int(np.flatnonzero(ours.labels_ == k)[0]) for k in range(ours.labels_.max() + 1)]
+    assert first == sorted(first)
+
+
+def test_epsilon_joins_clusters_that_are_near(any_device: Device) -> None:
+    """Four groups in two pairs: groups of a pair are 1 apart, the pairs 10."""
+    X = np.concatenate([at + np.arange(6)[:, None] / 100 for at in (0.0, 1.0, 11.0, 12.0)])
+    for epsilon, expected in ((0.0, 4), (0.5, 4), (2.0, 2)):
+        model = HDBSCAN(
+            5, min_samples=1, cluster_selection_epsilon=epsilon, device=any_device,
+            cluster_selection_method="leaf",
+        )  # fmt: skip
+        labels = model.fit_predict(X)
+        assert labels.max() + 1 == expected
+        np.testing.assert_array_equal(labels, np.repeat(np.arange(expected), 24 // expected))
+
+
+def test_every_door_gives_the_same_clusters(any_device: Device) -> None:
+    X = blobs(8, 90)
+    expected = HDBSCAN(device=any_device).fit(X)
+    distances = squareform(pdist(X))
+    u, v = np.triu_indices(90, 1)
+    graph = clmst.Graph.from_edges(u, v, distances[u, v])
+    stored: Any = sparse.csr_array(distances)
+    rows: Any = sparse.csr_array(X)
+    doors: list[tuple[Any, dict[str, Any]]] = [
+        (clmst.Points(X), {}),
+        (graph, {}),
+        (rows, {}),
+        (X.tolist(), {"metric": "l2"}),
+    ]
+    doors += [(one, {"metric": "precomputed"}) for one in (distances, stored, graph)]
+    for given, more in doors:
+        model = HDBSCAN(**more, device=any_device).fit(given)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        np.testing.assert_allclose(model.probabilities_, expected.probabilities_)
+
+
+def test_neighbours_of_any_library(any_device: Device) -> None:
+    """A directed graph of nearest neighbours, with and without the points themselves."""
+    neighbors = pytest.importorskip("sklearn.neighbors")
+    X = blobs(10, 120)
+    near = neighbors.kneighbors_graph(X, 60, mode="distance")
+    with_loops = neighbors.kneighbors_graph(X, 60, mode="distance", include_self=True)
+    expected = HDBSCAN(device=any_device).fit(X)
+    for graph in (near, with_loops):
+        model = HDBSCAN(metric="precomputed", device=any_device).fit(graph)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+    few = neighbors.kneighbors_graph(np.concatenate([X, X + 1000]), 6, mode="distance")
+    with pytest.warns(GraphWarning, match="components"):
+        model = HDBSCAN(metric="precomputed", device=any_device).fit(few)
+    assert model.n_connected_components_ > 1
+    assert not set(model.labels_[:120].tolist()) & set(model.labels_[120:].tolist()) - {-1}
+
+
+def test_rows_that_are_not_finite(any_device: Device) -> None:
+    X = blobs(11, 60)
+    gaps = np.insert(X, [3, 20, 40], [[np.nan, 0], [np.inf, 1], [np.inf, np.nan]], axis=0)
+    model, whole = (HDBSCAN(device=any_device).fit(one) for one in (gaps, X))
+    at = np.array([3, 21, 42])
+    assert model.labels_[at].tolist() == [-3, -2, -3]
+    np.testing.assert_array_equal(model.probabilities_[at], [np.nan, 0, np.nan])
+    np.testing.assert_array_equal(np.delete(model.labels_, at), whole.labels_)
+    cut, whole_cut = (one.dbscan_clustering(1.5) for one in (model, whole))
+    assert cut[at].tolist() == [-3, -2, -3]
+    np.testing.assert_array_equal(np.delete(cut, at), whole_cut)
+
+
+@pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "canberra"])
+def test_metrics_are_scikit_learns(any_device: Device, metric: str) -> None:
+    cluster = pytest.importorskip("sklearn.cluster")
+    X = blobs(13, 80, axes=3)
+    given: dict[str, Any] = {"min_samples": 1, "min_cluster_size": 3, "metric": metric}
+    ours = HDBSCAN(**given, device=any_device).fit_predict(X)
+    assert_same_partition(ours, cluster.HDBSCAN(**given, copy=True).fit_predict(X))
+
+
+def test_alpha_divides_distances(any_device: Device) -> None:
+    X = blobs(14, 70)
+    cluster = pytest.importorskip("sklearn.cluster")
+    for more, door in ({}, X), ({"metric": "precomputed"}, squareform(pdist(X))):
+        given: dict[str, Any] = {"alpha": 1.3, "min_samples": 4, **more}
+        ours = HDBSCAN(**given, device=any_device).fit(door)
+        theirs = cluster.HDBSCAN(**given, copy=True).fit(door)
+        heights = np.sort(theirs._single_linkage_tree_["value"])
+        np.testing.assert_allclose(np.sort(ours.forest_.weights), heights)
+
+
+@pytest.mark.parametrize(
+    ("given", "X", "message"),
+    [
+        ({"min_cluster_size": 1}, np.eye(9), "min_cluster_size is 1"),
+        ({"min_samples": 10}, np.eye(9), r"min_samples \(10\) must be at most"),
+        ({"min_samples": 0}, np.eye(9), "min_samples is 0"),
+        ({"alpha": 0}, np.eye(9), "alpha is 0"),
+        ({"cluster_selection_epsilon": -1}, np.eye(9), "cluster_selection_epsilon is -1"),
+        ({"cluster_selection_method": "best"}, np.eye(9), "must be one of 'eom', 'leaf'"),
+        ({"algorithm": "quick"}, np.eye(9), "must be one of 'auto'"),
+        ({"algorithm": "kd_tree", "metric": "cosine"}, np.eye(9), "not a valid metric"),
+        ({"metric": "nobodys"}, np.eye(9), "metric is 'nobodys'"),
+        ({"store_centers": "both", "metric": "precomputed"}, np.eye(9), "centers need points"),
+        ({}, np.zeros((0, 2)), "none is finite"),
+        ({}, np.full((7, 2), np.nan), "none is finite"),
+        ({}, np.zeros(7), "rows of real numbers"),
+        ({"metric": "precomputed"}, np.zeros((7, 2)), "has shape"),
+        ({"metric": "precomputed"}, -np.ones((7, 7)), "not negative"),
+    ],
+)
+def test_bad_input_is_one_clear_error(given: dict[str, Any], X: np.ndarray, message: str) -> None:
+    with pytest.raises((InvalidArgumentError, InvalidGraphError), match=message):
+        HDBSCAN(**given).fit(X)
+
+
+def test_too_few_neighbours_is_an_error() -> None:
+    path = clmst.Graph.from_edges(np.arange(9), np.arange(1, 10), np.ones(9))
+    with pytest.raises(InvalidGraphError, match="point 0 has 1 stored distances"):
+        HDBSCAN(metric="precomputed").fit(path)
+
+
+def test_points_that_are_all_equal_or_few(any_device: Device) -> None:
+    equal = HDBSCAN(allow_single_cluster=True, device=any_device).fit(np.ones((20, 3)))
+    assert set(equal.labels_.tolist()) == {0}
+    assert equal.probabilities_.tolist() == [1] * 20
+    assert HDBSCAN(min_samples=1, device=any_device).fit_predict([[1.0, 2.0]]).tolist() == [-1]
+    assert set(HDBSCAN(min_samples=1).fit_predict(np.eye(3)).tolist()) == {-1}
+
+
+def test_an_estimator_for_pipelines(any_device: Device) -> None:
+    base = pytest.importorskip("sklearn.base")
+    pipeline = pytest.importorskip("sklearn.pipeline")
+    preprocessing = pytest.importorskip("sklearn.preprocessing")
+    X = blobs(16, 80)
+    steps = pipeline.make_pipeline(preprocessing.StandardScaler(), HDBSCAN(min_cluster_size=6))
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    expected = HDBSCAN(min_cluster_size=6, device=any_device).fit_predict(scaled)
+    np.testing.assert_array_equal(steps.fit_predict(X), expected)
+    copied = base.clone(HDBSCAN(min_cluster_size=6))
+    assert copied.get_params()["min_cluster_size"] == 6
+    assert repr(copied) == "HDBSCAN(min_cluster_size=6)"
+
+
+def test_names_of_columns(any_device: Device) -> None:
+    pandas = pytest.importorskip("pandas")
+    X = blobs(17, 40)
+    model = HDBSCAN(device=any_device).fit(pandas.DataFrame(X, columns=["x", "y"]))
+    assert model.feature_names_in_.tolist() == ["x", "y"]
+    np.testing.assert_array_equal(model.labels_, HDBSCAN(device=any_device).fit(X).labels_)
+    assert not hasattr(model.fit(X), "feature_names_in_")
