@@ -254,8 +254,8 @@ def _results() -> Iterator[tuple[str, Callable[[World], Call]]]:
         "Forest.linkage",
         lambda w: (w.forest.linkage, {"join_components": False, "device": None}),
     )
-    yield "Forest.cut", lambda w: (w.forest.cut, {"height": 2})
-    yield "Forest.cut, so many", lambda w: (w.forest.cut, {"k": 2})
+    yield "Forest.cut", lambda w: (w.forest.cut, {"height": 2, "k": None})
+    yield "Forest.cut, so many", lambda w: (w.forest.cut, {"height": None, "k": 2})
     yield "Forest.path", lambda w: (w.forest.path, {"u": 0, "v": 1})
     yield "Forest.verify", lambda w: (w.forest.verify, {"graph": w.graph, "symmetrize": False})
     yield (

@@ -18,7 +18,7 @@ from clmst.points.density import Distances, distances_of, spanning_forest
 from clmst.points.estimator import ClusterEstimator, note_features
 from clmst.points.hdbscan_parameters import check_parameters
 from clmst.points.medoids import centroids_of, medoids_of
-from clmst.points.selection import NOISE, Selection, label_points
+from clmst.points.selection import NOISE, ClusterChoice, label_points
 from clmst.points.single_linkage import warn_of_components
 
 INFINITE, MISSING = -2, -3  # labels of points that have an infinite coordinate, or NaN
@@ -146,7 +146,7 @@ class HDBSCAN(ClusterEstimator):
         self.forest_, self.n_connected_components_ = forest, forest.n_components
         dendrogram = dendrogram_of(forest, join_components=True, device=self.device)
         tree = condense(dendrogram, index(self.min_cluster_size))
-        selection = Selection(
+        selection = ClusterChoice(
             method=self.cluster_selection_method,
             epsilon=float(self.cluster_selection_epsilon),
             max_size=None if self.max_cluster_size is None else index(self.max_cluster_size),

@@ -16,7 +16,7 @@ NOISE = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class ClusterChoice:
     """How clusters are chosen; the parameters of HDBSCAN.
 
     Attributes
