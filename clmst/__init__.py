@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from clmst import cluster, csgraph, primitives
+    from clmst import cluster, csgraph, dask, primitives, ray
     from clmst import drawing as drawing
     from clmst import generators as generators
     from clmst import io as io
@@ -123,7 +123,7 @@ _HOMES = {
     "clmst.segmentation": ("seeded_segmentation",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("cluster", "csgraph", "primitives")  # public by themselves
+_MODULES = ("cluster", "csgraph", "dask", "primitives", "ray")  # public by themselves
 _ALSO = ("drawing", "generators", "io")  # modules of which some names are here, too
 # Names that go with the next version.
 _FORMER_HOME_OF = {"LoneBoruvkaOptions": "clmst.algorithms.filter_boruvka.options"}
@@ -171,6 +171,7 @@ __all__ = [
     "core_distances",
     "core_numbers",
     "csgraph",
+    "dask",
     "devices",
     "generate",
     "get_device",
@@ -178,6 +179,7 @@ __all__ = [
     "maximum_spanning_forest",
     "minimum_spanning_forest",
     "primitives",
+    "ray",
     "read_forest",
     "read_graph",
     "read_points",

@@ -41,6 +41,8 @@ MAY_IMPORT = {
     "scale": ALGORITHMS | {"io"},
     "api": ALGORITHMS | {"intake", "scale"},
     "csgraph": API,
+    "dask": BASE | {"scale"},
+    "ray": BASE | {"scale"},
     "segmentation": API,
     "points": API,
     "cluster": API | {"points"},
@@ -58,7 +60,7 @@ MAY_IMPORT = {
     # The facade re-exports.
     "clmst": API
     | {"csgraph", "segmentation", "points", "cluster", "families", "io", "generators", "drawing"}
-    | {"interop"},
+    | {"interop", "dask", "ray"},
 }
 
 # Who may know a package that is heavy or optional; beside them nobody does.
@@ -68,6 +70,8 @@ MAY_USE = {
     "pandas": {"core", "io"},
     "pyarrow": {"core", "io"},
     "networkx": {"core", "interop", "bench"},
+    "dask": {"dask"},
+    "ray": {"ray"},
     "click": {"cli"},
     "rich": {"cli"},
     "sklearn": {"points", "bench"},

@@ -312,6 +312,17 @@ def _streams() -> Iterator[tuple[str, Any]]:
             },
         ),
     )  # fmt: skip
+    yield (
+        "dask",
+        lambda _: (
+            clmst.dask.minimum_spanning_forest,
+            {
+                "edges": [chunk, chunk], "n_vertices": 3, "source": "u", "target": "v",
+                "weight": "w", "edge_id": None, "device": None, "memory_limit": 1 << 20,
+                "maximum": False, "split_every": 2,
+            },
+        ),
+    )  # fmt: skip
     counts = {"edges": 2, "n_edges": 2, "edges_now": 2, "forest_edges": 2, "reductions": 1}
     yield "StreamProgress", lambda _: (clmst.StreamProgress, {**counts, "seconds": 1.0})
 

@@ -125,6 +125,16 @@ class StreamState:
             begin = end
             yield
 
+    def add(self, part: EdgePart, name: str) -> None:
+        """Take edges that are checked already, as many at a time as there is space for."""
+        if self._capacity < 0 and part.size:
+            self._know(part)
+        begin = 0
+        while begin < part.size:
+            end = begin + min(part.size - begin, self._rows_now())
+            self._take(part.take(slice(begin, end)), name)
+            begin = end
+
     def _arrays(self, piece: StreamPiece) -> StreamPiece:
         """Return a piece whose columns are arrays of one length; mapped ones stay on the disk."""
         given = {"u": piece.u, "v": piece.v, "w": piece.weights, "edge ids": piece.edge_ids}
@@ -189,14 +199,14 @@ class StreamState:
             )
         self._know(self._saved.forest)
         self.forest = self._saved.forest
+        self._check_space(self.forest.size)
         self._renew_filter()
 
     def _know(self, part: EdgePart) -> None:
         """Learn from the first weights how many edges a reduction may have."""
-        dtype = part.weights.dtype
-        self._dtype = dtype
-        self._capacity = most_edges(self._device, self._limit, self.n_vertices, dtype)
-        self._check_space(part.size)
+        self._dtype = part.weights.dtype
+        self._capacity = most_edges(self._device, self._limit, self.n_vertices, self._dtype)
+        self._check_space(0)
 
     def _take(self, part: EdgePart, chunk: str) -> None:
         """Keep what may enter the forest; reduce if there is no space for more."""

@@ -1,0 +1,125 @@
+"""Spanning forests of edges that Dask holds: each worker reduces its partitions on its own device.
+
+The engine is Dask's: its scheduler places the work, and computes again what lost workers had.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clmst.core.arguments import has, shown
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.forest import Forest
+from clmst.core.optional import optional_import
+from clmst.scale import partitions
+from clmst.scale.partitions import PartitionForest, PartitionJob
+
+__all__ = ["minimum_spanning_forest"]
+
+
+def minimum_spanning_forest(
+    edges: Any,
+    n_vertices: int,
+    *,
+    source: str = "u",
+    target: str = "v",
+    weight: str | None = "w",
+    edge_id: str | None = None,
+    device: str | None = None,
+    memory_limit: int | None = None,
+    maximum: bool = False,
+    split_every: int = 4,
+) -> Forest:
+    """Compute the minimum spanning forest of edges in a Dask collection.
+
+    The forest is that of :func:`clmst.minimum_spanning_forest`, whatever the partitions and the
+    workers. It runs where Dask runs: on the cluster of the current ``distributed.Client``, else in
+    threads of this process.
+
+    Parameters
+    ----------
+    edges : dask.dataframe.DataFrame, or list of Delayed
+        A row for each edge. A delayed part is a data frame, an Arrow table, a mapping of arrays,
+        or a tuple of arrays (u, v, w).
+    n_vertices : int
+        Ends are vertex numbers below it.
+    source, target, weight : str
+        The columns; weights are 1 if `weight` is None.
+    edge_id : str, optional
+        A column of distinct ids that rise within each partition. By default ids are positions in
+        all partitions.
+    device : str, optional
+        The name of each worker's device, see :func:`clmst.get_device`.
+    memory_limit : int, optional
+        As of :func:`clmst.stream_minimum_spanning_forest`, on each worker.
+    maximum : bool
+        Compute the maximum spanning forest.
+    split_every : int
+        How many forests are merged at a time.
+
+    Returns
+    -------
+    Forest
+
+    Raises
+    ------
+    InvalidArgumentError
+        An argument is wrong.
+    InvalidGraphError
+        A partition is malformed; the message names partition and row.
+    UnsupportedDeviceError
+        A worker has no device; the message names it.
+    MissingDependencyError
+        Dask is not installed.
+
+    Notes
+    -----
+    p partitions take p reductions and then a tree of about log(p) / log(split_every) levels, whose
+    forests of up to n - 1 edges travel between workers.
+    """
+    dask = optional_import("dask", extra="dask")
+    job = PartitionJob.checked(
+        n_vertices=n_vertices, source=source, target=target, weight=weight, edge_id=edge_id,
+        device=device, memory_limit=memory_limit, maximum=maximum,
+    )  # fmt: skip
+    split_every = partitions.check_split(split_every)
+    reduce, merge = dask.delayed(_reduce, pure=False), dask.delayed(_merge, pure=False)
+    layer = [reduce(part, number, job) for number, part in enumerate(_parts(edges, job))]
+    while len(layer) > 1:
+        groups = [layer[k : k + split_every] for k in range(0, len(layer), split_every)]
+        layer = [merge(group, job) if len(group) > 1 else group[0] for group in groups]
+    return partitions.finish(layer[0].compute() if layer else None, job, "the workers of Dask")
+
+
+def _parts(edges: Any, job: PartitionJob) -> list[Any]:
+    """Return the delayed parts of a collection."""
+    if isinstance(edges, list | tuple):
+        return list(edges)
+    if not has(edges, "to_delayed", "columns"):
+        raise InvalidArgumentError(
+            f"edges is {shown(edges)}; it must be a Dask DataFrame or a list of delayed parts"
+        )
+    missing = [name for name in job.columns if name not in list(edges.columns)]
+    if missing:
+        raise InvalidArgumentError(
+            f"the frame has the columns {', '.join(map(repr, edges.columns))}, not {missing[0]!r}; "
+            "name them by source, target and weight"
+        )
+    parts: list[Any] = edges[list(dict.fromkeys(job.columns))].to_delayed()
+    return parts
+
+
+def _reduce(data: Any, number: int, job: PartitionJob) -> PartitionForest:
+    return partitions.reduce_partition(data, number, job, _worker())
+
+
+def _merge(forests: list[PartitionForest], job: PartitionJob) -> PartitionForest:
+    return partitions.merge(forests, job, _worker())
+
+
+def _worker() -> str:
+    """Return the address of the worker that runs this; nothing in a thread without a cluster."""
+    try:
+        return str(optional_import("distributed", extra="dask").get_worker().address)
+    except (ImportError, ValueError):
+        return ""

@@ -1,0 +1,137 @@
+"""Spanning forests of edges that Ray holds: each task reduces a block on its worker's device.
+
+The engine is Ray's: it places the tasks, and runs again those of lost workers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from clmst.core.arguments import check_dict, has, shown
+from clmst.core.errors import ClmstError, InvalidArgumentError
+from clmst.core.forest import Forest
+from clmst.core.optional import optional_import
+from clmst.scale import partitions
+from clmst.scale.partitions import PartitionForest, PartitionJob
+
+__all__ = ["minimum_spanning_forest"]
+
+
+def minimum_spanning_forest(
+    edges: Any,
+    n_vertices: int,
+    *,
+    source: str = "u",
+    target: str = "v",
+    weight: str | None = "w",
+    edge_id: str | None = None,
+    device: str | None = None,
+    memory_limit: int | None = None,
+    maximum: bool = False,
+    split_every: int = 4,
+    task_options: Mapping[str, Any] | None = None,
+) -> Forest:
+    """Compute the minimum spanning forest of edges in a Ray Dataset or in Ray's object store.
+
+    The forest is that of :func:`clmst.minimum_spanning_forest`, whatever the blocks and the
+    workers.
+
+    Parameters
+    ----------
+    edges : ray.data.Dataset, or list of ObjectRef
+        A row for each edge. An object is a data frame, an Arrow table, a mapping of arrays, or a
+        tuple of arrays (u, v, w). Blocks of a Dataset are taken in its own order.
+    n_vertices : int
+        Ends are vertex numbers below it.
+    source, target, weight : str
+        The columns; weights are 1 if `weight` is None.
+    edge_id : str, optional
+        A column of distinct ids that rise within each block. By default ids are positions in all
+        blocks.
+    device : str, optional
+        The name of each worker's device, see :func:`clmst.get_device`.
+    memory_limit : int, optional
+        As of :func:`clmst.stream_minimum_spanning_forest`, on each worker.
+    maximum : bool
+        Compute the maximum spanning forest.
+    split_every : int
+        How many forests are merged at a time.
+    task_options : mapping, optional
+        For ``options`` of Ray's remote functions, as ``{"num_gpus": 1}``.
+
+    Returns
+    -------
+    Forest
+
+    Raises
+    ------
+    InvalidArgumentError
+        An argument is wrong.
+    InvalidGraphError
+        A block is malformed; the message names block ("partition") and row.
+    UnsupportedDeviceError
+        A worker has no device; the message names it.
+    MissingDependencyError
+        Ray is not installed.
+
+    Notes
+    -----
+    As :func:`clmst.dask.minimum_spanning_forest`.
+    """
+    ray = optional_import("ray", extra="ray")
+    job = PartitionJob.checked(
+        n_vertices=n_vertices, source=source, target=target, weight=weight, edge_id=edge_id,
+        device=device, memory_limit=memory_limit, maximum=maximum,
+    )  # fmt: skip
+    split_every = partitions.check_split(split_every)
+    options = {} if task_options is None else task_options
+    check_dict("task_options", options)
+    reduce, merge = (ray.remote(task).options(**options) for task in (_reduce, _merge))
+    layer = [reduce.remote(part, number, job) for number, part in enumerate(_parts(edges, job))]
+    while len(layer) > 1:
+        groups = [layer[k : k + split_every] for k in range(0, len(layer), split_every)]
+        layer = [merge.remote(job, *group) if len(group) > 1 else group[0] for group in groups]
+    try:
+        last = ray.get(layer[0]) if layer else None
+    except ray.exceptions.RayTaskError as error:  # whose text is a traceback of several lines
+        if isinstance(error.cause, ClmstError):
+            raise error.cause from error
+        raise
+    return partitions.finish(last, job, "the workers of Ray")
+
+
+def _parts(edges: Any, job: PartitionJob) -> list[Any]:
+    """Return references to the blocks."""
+    if isinstance(edges, list | tuple):
+        return list(edges)
+    if not has(edges, "to_arrow_refs", "select_columns", "context"):
+        raise InvalidArgumentError(
+            f"edges is {shown(edges)}; it must be a Ray Dataset or a list of object references"
+        )
+    columns = edges.columns() or []
+    missing = [name for name in job.columns if name not in columns]
+    if missing and columns:
+        raise InvalidArgumentError(
+            f"the dataset has the columns {', '.join(map(repr, columns))}, not {missing[0]!r}; "
+            "name them by source, target and weight"
+        )
+    edges.context.execution_options.preserve_order = True  # else ids would depend on the timing
+    chosen = edges.select_columns(list(dict.fromkeys(job.columns))) if columns else edges
+    references: list[Any] = chosen.to_arrow_refs()
+    return references
+
+
+def _reduce(data: Any, number: int, job: PartitionJob) -> PartitionForest:
+    return partitions.reduce_partition(data, number, job, _worker())
+
+
+def _merge(job: PartitionJob, *forests: PartitionForest) -> PartitionForest:
+    return partitions.merge(forests, job, _worker())
+
+
+def _worker() -> str:
+    """Return the node and the process that run this."""
+    context = optional_import("ray", extra="ray").get_runtime_context()
+    return f"process {os.getpid()} on node {context.get_node_id()}"

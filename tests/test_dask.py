@@ -1,0 +1,113 @@
+"""Dask: threads of this process, clusters of one and four workers, and workers that die."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
+from tests.scale.edges import forest_of_edges, random_edges
+
+dask = pytest.importorskip("dask")
+frames = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+N = 60
+EDGES = random_edges(N, 2000)
+PARTS = list(zip(*(np.array_split(column, 8) for column in EDGES), strict=True))
+
+
+@pytest.fixture(scope="module")
+def frame() -> Any:
+    import pandas
+
+    whole = pandas.DataFrame(dict(zip("uvw", EDGES, strict=True)))
+    return frames.from_pandas(whole, npartitions=7, sort=False)
+
+
+def test_frame_without_a_cluster(frame: Any) -> None:
+    found = clmst.dask.minimum_spanning_forest(frame, N)
+    assert found == forest_of_edges(EDGES, N)
+    assert found.stats["partitions"] == frame.npartitions
+
+
+@pytest.mark.parametrize("split_every", [2, 3, 100])
+def test_delayed_parts_and_any_tree(split_every: int) -> None:
+    parts = [dask.delayed(part) for part in PARTS]
+    found = clmst.dask.minimum_spanning_forest(parts, N, split_every=split_every, maximum=True)
+    assert found == forest_of_edges(EDGES, N, maximum=True)
+
+
+def test_parquet(frame: Any, tmp_path: Path) -> None:
+    """As from any store that fsspec knows."""
+    frame.rename(columns={"u": "from", "v": "to", "w": "cost"}).to_parquet(tmp_path)
+    read = frames.read_parquet(f"file://{tmp_path}")
+    found = clmst.dask.minimum_spanning_forest(
+        read, N, source="from", target="to", weight="cost", memory_limit=1 << 20
+    )
+    assert found == forest_of_edges(EDGES, N)
+
+
+def test_no_parts() -> None:
+    assert clmst.dask.minimum_spanning_forest([], 3).n_components == 3
+
+
+def test_bad_input(frame: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match="columns 'u', 'v', 'w', not 'weight'"):
+        clmst.dask.minimum_spanning_forest(frame, N, weight="weight")
+    with pytest.raises(InvalidArgumentError, match="edges is 5; it must be a Dask DataFrame"):
+        clmst.dask.minimum_spanning_forest(5, N)
+    with pytest.raises(InvalidArgumentError, match="split_every is 1; it must be at least 2"):
+        clmst.dask.minimum_spanning_forest(frame, N, split_every=1)
+    with pytest.raises(InvalidGraphError, match=r"^partition \d: [uv] of row .* below 5"):
+        clmst.dask.minimum_spanning_forest(frame, 5)
+
+
+def test_one_worker(frame: Any) -> None:
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        assert clmst.dask.minimum_spanning_forest(frame, N) == forest_of_edges(EDGES, N)
+        with pytest.raises(UnsupportedDeviceError, match=r"the worker inproc://.* has no device"):
+            clmst.dask.minimum_spanning_forest(frame, N, device="no such device")
+
+
+@pytest.fixture(scope="module")
+def four_workers() -> Iterator[Any]:
+    with (
+        distributed.LocalCluster(
+            n_workers=4, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def killed_once(part: Any, mark: Path) -> Any:
+    """Return a part, but kill the worker that is asked for it first."""
+    if not mark.exists():
+        mark.write_text(str(os.getpid()))
+        os.kill(os.getpid(), signal.SIGKILL)
+    return part
+
+
+@pytest.mark.slow
+def test_four_workers_of_which_one_is_killed(four_workers: Any, tmp_path: Path) -> None:
+    """Dask computes again what the worker had."""
+    assert len(four_workers.scheduler_info()["workers"]) == 4
+    mark = tmp_path / "killed"
+    parts = [dask.delayed(part) for part in PARTS]
+    parts[5] = dask.delayed(killed_once)(parts[5], mark)
+    found = clmst.dask.minimum_spanning_forest(parts, N, split_every=2)
+    assert found == forest_of_edges(EDGES, N)
+    assert int(mark.read_text()) != os.getpid()

@@ -1,0 +1,84 @@
+"""Ray: one and four workers, datasets and references, and a worker that dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
+from tests.scale.edges import forest_of_edges, random_edges
+
+pandas = pytest.importorskip("pandas")
+ray = pytest.importorskip("ray")
+
+N = 60
+EDGES = random_edges(N, 2000)
+PARTS = list(zip(*(np.array_split(column, 8) for column in EDGES), strict=True))
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[None]:
+    """Start Ray for four tasks at a time; they share the cores that there are."""
+    ray.init(
+        num_cpus=4, object_store_memory=100 << 20, include_dashboard=False, log_to_driver=False
+    )
+    yield
+    ray.shutdown()
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_references(cluster: None, workers: int) -> None:
+    references = [ray.put(part) for part in PARTS]
+    found = clmst.ray.minimum_spanning_forest(
+        references, N, split_every=3, task_options={"num_cpus": 4 // workers}
+    )
+    assert found == forest_of_edges(EDGES, N)
+    assert found.stats["partitions"] == 8
+
+
+def killed_once(part: Any, mark: Path) -> Any:
+    """Return a part, but kill the worker that is asked for it first."""
+    if not mark.exists():
+        mark.write_text(str(os.getpid()))
+        os.kill(os.getpid(), signal.SIGKILL)
+    return part
+
+
+def test_a_killed_worker(cluster: None, tmp_path: Path) -> None:
+    """Ray runs its task again."""
+    mark = tmp_path / "killed"
+    references = [ray.put(part) for part in PARTS]
+    references[3] = ray.remote(killed_once).remote(references[3], mark)
+    found = clmst.ray.minimum_spanning_forest(references, N, maximum=True)
+    assert found == forest_of_edges(EDGES, N, maximum=True)
+    assert int(mark.read_text()) != os.getpid()
+
+
+def test_dataset(cluster: None) -> None:
+    """Ids are positions in the dataset's own order."""
+    whole = pandas.DataFrame(dict(zip(("from", "to", "cost"), EDGES, strict=True)))
+    dataset = ray.data.from_pandas([whole[:900], whole[900:]])
+    names: Any = {"source": "from", "target": "to", "weight": "cost"}
+    found = clmst.ray.minimum_spanning_forest(dataset, N, **names)
+    assert found == forest_of_edges(EDGES, N)
+    with pytest.raises(InvalidArgumentError, match="'from', 'to', 'cost', not 'u'"):
+        clmst.ray.minimum_spanning_forest(dataset, N)
+
+
+def test_bad_input(cluster: None) -> None:
+    references = [ray.put(part) for part in PARTS[:2]]
+    with pytest.raises(InvalidGraphError, match=r"^partition [01]: [uv] of row .* below 5"):
+        clmst.ray.minimum_spanning_forest(references, 5)
+    with pytest.raises(UnsupportedDeviceError, match=r"the worker process .* on node .* no device"):
+        clmst.ray.minimum_spanning_forest(references, N, device="no such device")
+    with pytest.raises(InvalidArgumentError, match="edges is 5; it must be a Ray Dataset"):
+        clmst.ray.minimum_spanning_forest(5, N)
+    assert clmst.ray.minimum_spanning_forest([], 3).n_components == 3
