@@ -61,6 +61,7 @@ NOT_IN_CHECK = (
     "tests/cli/test_bench.py",
     "tests/cli/test_tune.py",
     "tests/interop/test_networkx_suite.py",
+    "tests/points/test_scikit_learn_suite.py",
     "tests/repeated/devices",
     "tests/runtime/test_binary_cache.py",
     "tests/test_benchmarks.py",

@@ -84,12 +84,12 @@ def _clustering() -> Iterator[tuple[str, Callable[[World], Call]]]:
         "cluster.single_linkage",
         lambda _: (clmst.cluster.single_linkage, given | {"join_components": False}),
     )
-    many = {"n_clusters": 2, "distance_threshold": None}
+    many = {"n_clusters": 2, "distance_threshold": None, "connectivity": np.ones((4, 4))}
     yield (
         "cluster.SingleLinkage",
         lambda _: (partial(fit, clmst.cluster.SingleLinkage), given | many),
     )
-    apart = {"n_clusters": None, "distance_threshold": 0.5}
+    apart = {"n_clusters": None, "distance_threshold": 0.5, "connectivity": None}
     yield (
         "cluster.SingleLinkage, apart",
         lambda _: (partial(fit, clmst.cluster.SingleLinkage), given | apart),

@@ -28,11 +28,15 @@ _USUAL_NAME = {
 }
 
 
-def forest_of(X: Any, metric: Any, metric_params: Any, device: Any) -> Forest:
+def forest_of(
+    X: Any, metric: Any, metric_params: Any, device: Any, connectivity: Any = None
+) -> Forest:
     """Return the minimum spanning forest of what is to be clustered; a forest as it is."""
-    if isinstance(X, Forest):
+    if isinstance(X, Forest) and connectivity is None:
         return X
     graph = graph_of(X, metric, metric_params)
+    if connectivity is not None:
+        graph = restricted(graph, connectivity(X) if callable(connectivity) else connectivity)
     return minimum_spanning_forest(graph, device=device)
 
 
@@ -64,6 +68,34 @@ def _given(X: Any, metric: Any, metric_params: Any) -> Any:
     if isinstance(metric, str) and metric == "precomputed":
         return precomputed(array)
     return of_points(array, metric, metric_params)
+
+
+def restricted(graph: Any, connectivity: Any) -> Graph:
+    """Return the pairs of a complete graph that a matrix names in either direction.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `graph` has edges of its own, or the matrix has another number of points.
+    """
+    if isinstance(graph, Graph):
+        raise InvalidArgumentError(
+            "connectivity is given, and X is a graph, which has edges of its own; connectivity is "
+            "for points and for complete matrices"
+        )
+    n = graph.n_vertices
+    if not sparse.issparse(connectivity):
+        connectivity = as_array("connectivity", connectivity)
+    if connectivity.shape != (n, n):
+        raise InvalidArgumentError(
+            f"connectivity has shape {connectivity.shape} for {n} points; it must be ({n}, {n})"
+        )
+    given = sparse.coo_array(connectivity)
+    is_pair = (given.row != given.col) & (given.data != 0)
+    low, high = (f(given.row, given.col)[is_pair] for f in (np.minimum, np.maximum))
+    pairs = np.unique(np.stack([low, high]).astype(np.int64), axis=1)
+    u, v = pairs
+    return Graph.from_edges(u, v, graph.weights_of(u, v), n_vertices=n)
 
 
 def checked_graph(graph: Any) -> Any:
@@ -143,12 +175,20 @@ def scipys_name(metric: Any) -> Any:
     return "cityblock" if usual_name(metric) == "manhattan" else usual_name(metric)
 
 
+def scipys_parameters(metric_params: Any) -> dict[str, Any]:
+    """Return the arguments of a metric as SciPy names them: scikit-learn takes a covariance."""
+    given = dict(metric_params or {})
+    if "V" in given and np.ndim(given["V"]) == 2:
+        given["VI"] = np.linalg.inv(given.pop("V"))
+    return given
+
+
 def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
     """Return the matrix of all distances by a metric of SciPy, or by a function of two rows."""
     rows = checked_rows(array)
     metric = scipys_name(metric)
     try:
-        condensed: Array = distance.pdist(rows, metric, **(metric_params or {}))
+        condensed: Array = distance.pdist(rows, metric, **scipys_parameters(metric_params))
         return distance.squareform(condensed)
     except (ClmstError, MemoryError):
         raise

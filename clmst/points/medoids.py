@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
-from clmst.points.inputs import scipys_name, usual_name
+from clmst.points.inputs import scipys_name, scipys_parameters, usual_name
 
 _CELLS_AT_ONCE = 1 << 22
 
@@ -54,5 +54,6 @@ def _distances(some: Array, every: Array, metric: Any, metric_params: Any) -> Ar
         both = Points(np.concatenate([some, every]), name)
         u = np.arange(len(some))[:, None]
         return both.weights_of(u, len(some) + np.arange(len(every)))
-    distances: Array = cdist(some, every, scipys_name(metric), **(metric_params or {}))
+    parameters = scipys_parameters(metric_params)
+    distances: Array = cdist(some, every, scipys_name(metric), **parameters)
     return distances

@@ -84,6 +84,9 @@ class SingleLinkage(ClusterEstimator):
         How many clusters; None if there is a `distance_threshold`.
     metric, metric_params
         As of :func:`single_linkage`.
+    connectivity : sparse matrix, array or callable, optional
+        Which pairs of points may be joined: those whose entries are not 0, in one direction or
+        both, as of a graph of nearest neighbours. Or a function of X that returns such a matrix.
     distance_threshold : float, optional
         Clusters that are so far apart, or farther, are not merged.
     device : None, str, Device or pyopencl.CommandQueue
@@ -121,12 +124,14 @@ class SingleLinkage(ClusterEstimator):
         *,
         metric: Any = "euclidean",
         metric_params: Any = None,
+        connectivity: Any = None,
         distance_threshold: float | None = None,
         device: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
         self.metric_params = metric_params
+        self.connectivity = connectivity
         self.distance_threshold = distance_threshold
         self.device = device
 
@@ -140,7 +145,7 @@ class SingleLinkage(ClusterEstimator):
             other, or there are fewer points than clusters.
         """
         self._check()
-        forest = forest_of(X, self.metric, self.metric_params, self.device)
+        forest = forest_of(X, self.metric, self.metric_params, self.device, self.connectivity)
         warn_of_components(forest)
         linkage = forest.linkage(join_components=True, device=self.device)
         self.forest_, self.n_leaves_ = forest, forest.n_vertices

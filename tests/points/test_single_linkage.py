@@ -126,6 +126,26 @@ def test_points_that_are_all_equal_and_a_single_one(any_device: Device) -> None:
     assert single_linkage(np.ones((5, 2)), device=any_device)[:, 2].tolist() == [0] * 4
 
 
+def test_connectivity_restricts_the_pairs(any_device: Device) -> None:
+    """A ring of points, cut open where it is the least wide; the input names one direction."""
+    angle = np.arange(12) * 0.5
+    X = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    chain = sparse.coo_array((np.ones(11), (np.arange(11), np.arange(1, 12))), shape=(12, 12))
+    whole, along = (
+        SingleLinkage(n_clusters=3, connectivity=one, device=any_device).fit(X)
+        for one in (None, lambda _: chain)
+    )
+    assert whole.distances_[-1] <= along.distances_[-1]
+    assert (np.diff(along.labels_) >= 0).all()
+    loose = sparse.coo_array(([1.0], ([0], [1])), shape=(12, 12))
+    with pytest.warns(GraphWarning, match="11 components"):
+        SingleLinkage(n_clusters=3, connectivity=loose, device=any_device).fit(X)
+    with pytest.raises(InvalidArgumentError, match="it must be"):
+        SingleLinkage(connectivity=np.ones((3, 3))).fit(X)
+    with pytest.raises(InvalidArgumentError, match="edges of its own"):
+        SingleLinkage(connectivity=chain).fit(chain)
+
+
 @pytest.mark.parametrize(
     "given",
     [
