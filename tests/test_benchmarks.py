@@ -14,12 +14,14 @@ import pyopencl as cl
 import pytest
 from click import ClickException
 from click.testing import CliRunner, Result
+from scipy import sparse
 
 import clmst
 from benchmarks import (
     cores,
     dense,
     devices,
+    largest,
     pma,
     repeated,
     rounds,
@@ -40,6 +42,7 @@ from benchmarks.variants import GPU_SHAPE
 from benchmarks.workspace import Workspace
 from clmst import Device, algorithms, generate
 from clmst.algorithms.pma.solve import lanes_for
+from clmst.algorithms.proof.prove import Proof
 from clmst.bench.harness import WrongResultError
 from clmst.repeated.devices.pool import DevicePool
 
@@ -575,3 +578,46 @@ def test_crossover_of_dense_graphs() -> None:
     assert dense.crossover([point(0.1, 8.0), point(0.2, 2.0)], dense.MATRIX) == pytest.approx(0.15)
     assert dense.crossover([point(0.1, 8.0), point(0.2, 9.0)], dense.MATRIX) is None
     assert dense.crossover([point(0.1, 2.0), point(0.2, 1.0)], dense.MATRIX) == 0.1
+
+
+@pytest.mark.parametrize(("bits", "degree"), [(6, 2), (9, 6), (11, 32)])
+def test_largest_graph_is_what_it_says(any_device: Device, bits: int, degree: int) -> None:
+    """Its size is not what one finds out about a graph of 2**32 slots by looking at it."""
+    graph = largest.made_on(any_device, bits, degree).graph
+    assert (graph.n_vertices, graph.n_slots) == (1 << bits, degree * (1 << bits) - 1)
+    dense = sparse.csr_array((graph.weights, graph.indices, graph.indptr)).toarray()
+    assert (dense == dense.T).all()
+    assert np.flatnonzero(graph.rows == graph.indices).tolist() == [0]
+    degrees = np.diff(graph.indptr)
+    assert sorted(set(degrees.tolist())) == [degree - 1, degree]
+    assert len(np.unique(graph.weights)) > 0.49 * graph.n_slots
+
+
+def test_largest_solves_by_two_algorithms(any_device: Device, tmp_path: Path) -> None:
+    file = tmp_path / "largest.json"
+    sizes = ["--bits", "9", "--degree", "6", "--repetitions", "2", "--json", str(file)]
+    command = [*sizes, "--device", any_device.name]
+    graph = largest.made_on(any_device, 9, 6)
+    found = list(largest.measure(graph, ("filter-boruvka", "edge-parallel"), 2))
+    assert [point.n_edges for point in found] == [511, 511]
+    assert all(point.n_bytes > 8 * point.n_slots and point.proof > 0 for point in found)
+    result = CliRunner().invoke(largest.main, command, catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "3,071 slots" in result.output
+    assert [p["algorithm"] for p in json.loads(file.read_text())["points"]] == [
+        "filter-boruvka",
+        "ecl",
+    ]
+
+
+def test_largest_finds_a_wrong_forest(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = largest.made_on(any_device, 6, 4)
+    monkeypatch.setattr(largest, "prove", lambda *_: Proof(ok=False))
+    with pytest.raises(WrongResultError, match="refutes"):
+        largest.solve_by("edge-parallel", graph, 1)
+
+
+@pytest.mark.parametrize(("bits", "degree"), [(27, 34), (6, 3), (6, 32)])
+def test_largest_refuses_what_cannot_be(any_device: Device, bits: int, degree: int) -> None:
+    with pytest.raises(clmst.InvalidArgumentError, match=r"one device takes|must be even"):
+        largest.made_on(any_device, bits, degree)

@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 import clmst
-from clmst import Device, DeviceGraph, Graph, InvalidArgumentError
+from clmst import Device, DeviceGraph, Graph, InvalidArgumentError, InvalidGraphError
+from clmst.core.arguments import unchecked
 from clmst.runtime.device_graph import weight_defines
 from tests.strategies import WEIGHT_DTYPES
 
@@ -23,6 +24,17 @@ def test_bounds_count_edges_once(any_device: Device) -> None:
     loops = Graph.from_scipy(sparse.csr_array(np.ones((3, 3))))
     assert loops.is_symmetric
     assert DeviceGraph.upload(loops, any_device).edge_bound >= loops.n_edges
+
+
+def test_one_slot_too_many_on_a_device(any_device: Device) -> None:
+    """Kernels would count 2**32 slots as none; who has so many learns what takes them."""
+    indptr = clmst.DeviceArray.from_host(np.zeros(2, np.uint32), any_device)
+    slots = unchecked(
+        clmst.DeviceArray, device=any_device, dtype=np.dtype(np.uint32), size=2**32,
+        memory=indptr.memory, base=indptr.memory, offset=0,
+    )  # fmt: skip
+    with pytest.raises(InvalidGraphError, match="stream_minimum_spanning_forest any number"):
+        DeviceGraph.from_arrays(indptr, slots, slots)
 
 
 def test_graph_of_nothing(device: Device) -> None:
