@@ -17,18 +17,22 @@
 #define SECOND 0x85ebca6bu
 #define SECOND_INVERSE 0xa5cb9243u
 
-// A permutation of the words of so many bits: what a step takes in from above it does not change.
+// A permutation of the words of so many bits, in three steps that unscramble takes back.
 static inline uint scramble(uint x, uint bits) {
   const uint mask = (1u << bits) - 1, shift = (bits + 1) / 2;
   x = x * FIRST & mask;
   x ^= x >> shift;
   x = x * SECOND & mask;
+  x ^= x >> shift;
+  x = x * FIRST & mask;
   return x ^ x >> shift;
 }
 
 // The word that scramble maps to x.
 static inline uint unscramble(uint x, uint bits) {
   const uint mask = (1u << bits) - 1, shift = (bits + 1) / 2;
+  x ^= x >> shift;
+  x = x * FIRST_INVERSE & mask;
   x ^= x >> shift;
   x = x * SECOND_INVERSE & mask;
   x ^= x >> shift;
@@ -37,10 +41,10 @@ static inline uint unscramble(uint x, uint bits) {
 
 // The weight of the edge between two vertices, 0 to 2^31 - 1, whichever end asks.
 static inline int edge_weight(uint u, uint v) {
-  uint hash = min(u, v) * FIRST ^ (max(u, v) + SECOND) * SECOND;
-  hash = (hash ^ hash >> 15) * 0x2c1b3c6du;
-  hash = (hash ^ hash >> 12) * 0x297a2d39u;
-  return (int)((hash ^ hash >> 15) >> 1);
+  ulong word = (ulong)min(u, v) << 32 | max(u, v);
+  word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9ul;
+  word = (word ^ word >> 27) * 0x94d049bb133111ebul;
+  return (int)((word ^ word >> 31) & INT_MAX);
 }
 
 // Write the graph as a symmetric CSR with rising rows. One edge makes way for a loop, so that 2^32

@@ -135,6 +135,10 @@ def order_keys(weights: Array, *, descending: bool = False) -> Array:
     return ~keys if descending else keys
 
 
+# The unsigned integer type of each width: looked up several times in every solve.
+_WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoding:
     """The encoding of weights as words on a device.
@@ -157,7 +161,7 @@ class Encoding:
     @property
     def word(self) -> np.dtype[Any]:
         """The unsigned integer type of the words."""
-        return np.dtype(f"u{self.stored.itemsize}")
+        return _WORDS[self.stored.itemsize]
 
     @property
     def kind(self) -> WeightKind:

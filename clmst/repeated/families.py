@@ -6,7 +6,8 @@ The tests themselves are loaded when one is needed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from clmst.algorithms.families import option_text
@@ -65,14 +66,15 @@ def case_of(
 ) -> RoundCase:
     """Return the facts that decide which kernels solve a round's graph."""
     encoding = graph.encoded.encoding
-    return RoundCase(
-        algorithm=algorithm,
-        bits=8 * encoding.word.itemsize,
-        kind=encoding.kind,
-        maximum=maximum,
-        option_text=option_text(options),
-        options=options,
-    )
+    case = _usual_case(algorithm, 8 * encoding.word.itemsize, encoding.kind, maximum)
+    text = option_text(options)
+    return replace(case, option_text=text, options=options) if text else case
+
+
+@cache
+def _usual_case(algorithm: str, bits: int, kind: WeightKind, maximum: bool) -> RoundCase:
+    """Return the case of a graph that is solved by the usual options: made once, found fast."""
+    return RoundCase(algorithm=algorithm, bits=bits, kind=kind, maximum=maximum)
 
 
 def _test(name: str) -> Callable[[Device, Any], str | None]:

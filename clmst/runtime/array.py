@@ -184,6 +184,8 @@ class DeviceArray:
         check_kind("device", device, Device)
         array_module = sys.modules.get("pyopencl.array")  # without it there is no such array
         if isinstance(values, cls):
+            if values.device is device:
+                return values
             if values.device.context != device.context:
                 raise InvalidArgumentError(
                     f"the array is on {values.device!r}, another context than that of {device!r}; "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -227,6 +228,14 @@ def test_not_where_too_much_is_left(any_device: Device, monkeypatch: pytest.Monk
     for _ in range(6):
         weights = 1 + 0.1 * rng.random(solver.n_edges)
         assert not is_warm(check(solver, weights))
+
+
+def test_from_more_edges_where_a_solve_is_one_launch(any_device: Device) -> None:
+    """A near round has two launches and a read-back more, which a short solve does not repay."""
+    by_launches = replace(any_device.policy, resident_groups_per_compute_unit=0)
+    in_one = replace(any_device.policy, resident_groups_per_compute_unit=2)
+    assert warm_start.least_edges(by_launches) == 1 << 16
+    assert 363_303 < warm_start.least_edges(in_one) < 522_227  # road_ny and rmat16
 
 
 def test_not_for_small_graphs(any_device: Device) -> None:

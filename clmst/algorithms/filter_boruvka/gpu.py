@@ -26,24 +26,22 @@ def solve(
     _check_launches(options, graph.device)
     key = ("filter-boruvka", maximum, options)
     plan = graph.plans.get(key)
-    if plan is None:
-        plan = graph.plans[key] = Plan(graph, maximum=maximum, options=options, full_capacity=False)
-        plan.clear_state(launch)
-    plan.look_at(graph.weights)
-    run = _run(plan, launch)
-    while (
-        plan.overflowed or run.is_stubborn
-    ):  # twice at most: then it is full_capacity and its windows fine
+    full_capacity, finer, waits = False, False, True
+    while True:  # three times at most: then it is full_capacity and its windows fine
+        if plan is None:
+            plan = graph.plans[key] = Plan(
+                graph, maximum=maximum, options=options, full_capacity=full_capacity, finer=finer
+            )
+            plan.clear_state(launch)
+            plan.waits_for_others = waits
+        plan.look_at(graph.weights)
+        run = _run(plan, launch)
+        if not (plan.overflowed or run.is_stubborn):
+            return Solution(graph=graph, in_forest=plan.in_forest, stats=run.stats())
         waits, finer = plan.waits_for_others, plan.finer or run.is_stubborn
         full_capacity = plan.full_capacity or plan.overflowed
-        plan = Plan(
-            graph, maximum=maximum, options=options, full_capacity=full_capacity, finer=finer
-        )
-        graph.plans[key] = plan
-        plan.clear_state(launch)
-        plan.waits_for_others = waits
-        run = _run(plan, launch)
-    return Solution(graph=graph, in_forest=plan.in_forest, stats=run.stats())
+        del graph.plans[key], run  # the next plan may need the memory of this one
+        plan = None
 
 
 def _check_launches(options: FilterBoruvkaOptions, device: Device) -> None:

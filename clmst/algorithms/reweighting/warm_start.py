@@ -13,9 +13,14 @@ from clmst.algorithms.shared.solution import Solution
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.policy import Policy
 
 # Graphs of fewer edges are solved in the time that checking their weights takes.
 _LEAST_EDGES = 1 << 16
+# As many times more where a solve of a small graph is one launch, beside which the launches and the
+# read-back of a check are no less work. On an H200 near rounds take 1.19 and 1.06 of the time of
+# others with 0.19 and 0.36 million edges, 0.82 with 0.52 million (docs/performance_log.md).
+_TIMES_MORE_IN_ONE_LAUNCH = 6
 # Octaves: the greatest move between two rounds for which intervals pay; the greatest slack.
 _NEAR, _FAR = 0.45, 0.5
 # What is prepared for, as a multiple of how far weights have gone: at first, and once that did not
@@ -27,6 +32,12 @@ _LASTING = 4
 _MOST_LEFT = 0.35
 # Rounds without a look at how near weights are, at most: twice as many after each that was in vain.
 _LONGEST_PAUSE = 64
+
+
+def least_edges(policy: Policy) -> int:
+    """Return from how many edges on a device of such a policy has warm starts."""
+    in_one_launch = policy.resident_groups_per_compute_unit > 0
+    return max(_LEAST_EDGES * (_TIMES_MORE_IN_ONE_LAUNCH if in_one_launch else 1), VECTOR)
 
 
 class WarmStart:
@@ -115,8 +126,10 @@ class WarmStart:
         solution : Solution
             Of the graph; nothing is learnt of one that was found in both directions of edges.
         """
-        least = max(_LEAST_EDGES, VECTOR)
-        if graph.n_slots < least or solution.in_forest.size != graph.n_slots:
+        if (
+            graph.n_slots < least_edges(graph.device.policy)
+            or solution.in_forest.size != graph.n_slots
+        ):
             return
         if self._pause:
             self._pause -= 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -110,7 +110,7 @@ def forest_of(
         encoding = graph.encoded.encoding
         words = gather_words(graph.weights, encoding.word, slots, k, launch)
         weights = ForestWeights(words=words, encoding=encoding)
-        graph = replace(graph, plans={}, derived={})  # which are not the forest's to keep
+        graph = _without_caches(graph)  # which are not the forest's to keep
     if wait or launch.profile is not None:
         launch.queue.finish()
     return unchecked(
@@ -123,6 +123,15 @@ def forest_of(
         stats=stats_of(solution.stats, launch, algorithm),
         weights=weights,
     )
+
+
+def _without_caches(graph: DeviceGraph) -> DeviceGraph:
+    """Return the same graph with nothing kept for later solves; its memory is known to be right."""
+    return unchecked(
+        DeviceGraph, graph=graph.graph, device=graph.device, indptr=graph.indptr,
+        indices=graph.indices, weights=graph.weights, encoded=graph.encoded, rows=graph.rows,
+        plans={}, derived={},
+    )  # fmt: skip
 
 
 def stats_of(stats: Mapping[str, Any], launch: Launcher, algorithm: str) -> Mapping[str, Any]:

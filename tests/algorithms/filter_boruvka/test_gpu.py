@@ -304,6 +304,26 @@ def test_worklists_that_turn_out_too_small(any_device: Device) -> None:
     assert again.stats["launches"] < first.stats["launches"]
 
 
+def test_memory_of_a_plan_that_overflowed_is_free_for_the_next(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a graph near the limit of a device's memory, both do not fit."""
+    in_use: list[int] = []
+    allocate = Plan._allocate
+
+    def note(self: Plan, graph: DeviceGraph, *, full_capacity: bool) -> None:
+        in_use.append(graph.device._pool.active_bytes)
+        allocate(self, graph, full_capacity=full_capacity)
+
+    resident = clmst.to_device(clique(256).symmetrised(), any_device)
+    options = FilterBoruvkaOptions(targets=())
+    clmst.minimum_spanning_forest(clique(4), device=any_device, options=options)  # kernels tested
+    monkeypatch.setattr(Plan, "_allocate", note)
+    solve(resident, None, options)
+    assert len(in_use) == 2
+    assert in_use[1] <= in_use[0]
+
+
 @pytest.mark.parametrize("capacities", [(0, 0), (64, 1 << 20), (1 << 20, 64)], ids=str)
 @pytest.mark.parametrize("targets", [(), (1.0,)], ids=str)
 def test_every_overflow_is_seen(
