@@ -184,14 +184,12 @@ class DeviceArray:
         check_kind("device", device, Device)
         array_module = sys.modules.get("pyopencl.array")  # without it there is no such array
         if isinstance(values, cls):
-            if values.device is device:
-                return values
-            if values.device.context != device.context:
+            if values.device is not device and values.device.context != device.context:
                 raise InvalidArgumentError(
                     f"the array is on {values.device!r}, another context than that of {device!r}; "
                     "one solve takes place in one context"
                 )
-            if values.device.queue != device.queue:
+            if values.device is not device and values.device.queue != device.queue:
                 values.device.queue.finish()
             return values
         if array_module is None or not isinstance(values, array_module.Array):
