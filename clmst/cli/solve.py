@@ -12,6 +12,7 @@ import click
 from clmst.algorithms.registry import one_of, takes_complete_graphs
 from clmst.cli import completion
 from clmst.cli.graph_files import STREAM, columns_option, format_option, name_of, reading, target
+from clmst.cli.streaming import StreamedFile, StreamRequest, stream_options
 from clmst.cli.summary import Summary
 from clmst.cli.terminal import (
     Stages,
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     default=0,
     help="Solve N times more, graph and forest staying on the device, and tell the median.",
 )
+@stream_options
 @json_option
 @quiet_option
 def solve(
@@ -107,6 +109,7 @@ def solve(
     plot: Path | None,
     profile: bool,
     repeat: int,
+    parts: StreamRequest | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -121,15 +124,26 @@ def solve(
     job = _SolveJob(stages=Stages(quiet=quiet))
     algorithm, options = _named(algorithm)
     _refuse_early(outputs, output_format, plot)
+    whole = {"profile": profile, "repeat": repeat, "algorithm": algorithm, "options": options}
+    if parts is not None:
+        parts.refuse(**whole | {"algorithm": algorithm != "auto"})
+        if parts.takes(file):
+            parts.refuse(verify=verified, plot=plot, metric=metric, format=format_name)
     device = job.open(device_name, without)
-    graph = job.read(file, format_name, columns, metric, algorithm=algorithm)
-    on_device = job.convert(graph, device)
-    ways = {"algorithm": algorithm, "options": options, "maximum": maximum}
-    forest = job.solve(on_device, profile=profile, verified=verified, **ways)
-    again = job.repeat(on_device, repeat, **ways)
+    ways = {"maximum": maximum, "verified": verified}
+    again: tuple[float, ...] = ()
+    graph: AnyGraph | StreamedFile
+    if parts is not None and parts.takes(file):
+        graph, forest = parts.solve_file(file, device, job.stages, maximum=maximum, columns=columns)
+    else:
+        graph = job.read(file, format_name, columns, metric, algorithm=algorithm)
+        if parts is not None:
+            forest = parts.solve_graph(_listed(graph), device, job.stages, **ways)
+        else:
+            forest, again = job.solve_on(device, graph, **whole, **ways)
     for path in outputs:
         job.write(forest, path, output_format)
-    if plot is not None:
+    if plot is not None and not isinstance(graph, StreamedFile):
         job.draw(graph, forest, plot)
     summary = Summary(
         file="stdin" if file == STREAM else str(file),
@@ -161,6 +175,13 @@ def _refuse_early(outputs: tuple[Path, ...], output_format: str | None, plot: Pa
             registry.find(path, output_format)
     if plot is not None:
         optional_import("matplotlib", extra="plot")
+
+
+def _listed(graph: AnyGraph) -> Graph:
+    """Return a graph that lists its edges."""
+    from clmst.core.graph import Graph
+
+    return graph if isinstance(graph, Graph) else graph.to_graph()
 
 
 def _solver(maximum: bool) -> Any:
@@ -201,6 +222,39 @@ class _SolveJob:
                 points = read_points(file, format=format_name, metric=metric)
                 return points if takes_points else points.to_graph()
             return read_graph(file, format=format_name, columns=columns)
+
+    def solve_on(
+        self,
+        device: Device,
+        graph: AnyGraph,
+        *,
+        profile: bool,
+        repeat: int,
+        verified: bool,
+        maximum: bool,
+        **how: Any,
+    ) -> tuple[Forest, tuple[float, ...]]:
+        """Solve on a device as a whole; in parts, with a warning, where it does not fit."""
+        from clmst.core.errors import OutOfDeviceMemoryError
+
+        try:
+            on_device = self.convert(graph, device)
+            ways = {"maximum": maximum, **how}
+            forest = self.solve(on_device, profile=profile, verified=verified, **ways)
+            return forest, self.repeat(on_device, repeat, **ways)
+        except OutOfDeviceMemoryError as error:
+            from clmst.scale import fallback
+
+            is_plain = how["algorithm"] == "auto" and not (profile or repeat)
+            listed = fallback.streamable(graph, device) if is_plain else None
+            if listed is None:
+                raise
+            reason = str(error)
+        with self.stages.stage("solve", f"solving in parts on {device.name}"):
+            forest = fallback.streamed(
+                listed, device, maximum=maximum, verify=verified, reason=reason
+            )
+        return forest, ()
 
     def convert(self, graph: AnyGraph, device: Device) -> OnDevice:
         from clmst import api
@@ -243,9 +297,7 @@ class _SolveJob:
             write_forest(forest, target(path), format=output_format)
 
     def draw(self, graph: AnyGraph, forest: Forest, path: Path) -> None:
-        from clmst.core.graph import Graph
         from clmst.drawing import draw_forest
 
         with self.stages.stage("draw", f"drawing {path}"):
-            listed = graph if isinstance(graph, Graph) else graph.to_graph()
-            draw_forest(listed, forest, path)
+            draw_forest(_listed(graph), forest, path)

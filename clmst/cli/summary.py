@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from clmst.cli.streaming import StreamedFile
     from clmst.core.dense_graph import DenseGraph
     from clmst.core.forest import Forest
     from clmst.core.graph import Graph
@@ -28,7 +29,7 @@ class Summary:
     ----------
     file : str
         As the user named it.
-    graph : Graph, DenseGraph or Points
+    graph : Graph, DenseGraph, Points or StreamedFile
     forest : Forest
     seconds : mapping of str to float
         What each stage took.
@@ -37,7 +38,7 @@ class Summary:
     """
 
     file: str
-    graph: Graph | DenseGraph | Points
+    graph: Graph | DenseGraph | Points | StreamedFile
     forest: Forest
     seconds: Mapping[str, float]
     again: tuple[float, ...] = ()
@@ -92,6 +93,8 @@ class Summary:
             "algorithm": stats["algorithm"],
             "device": stats["device"],
         }
+        if stats["algorithm"] == "stream":
+            rows["parts"] = f"{stats['reductions']:,}"
         if "rounds" in stats:
             rows["rounds"] = f"{stats['rounds']:,}"
         if "proof" in stats:

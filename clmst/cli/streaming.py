@@ -1,0 +1,164 @@
+"""``clmst solve --stream``: a file that is solved in parts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clmst.cli.graph_files import STREAM
+from clmst.cli.terminal import Stages
+
+if TYPE_CHECKING:
+    from clmst.core.forest import Forest
+    from clmst.core.graph import Graph
+    from clmst.runtime.device import Device
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamedFile:
+    """What is known of a graph that was never read as a whole."""
+
+    n_vertices: int
+    n_edges: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamRequest:
+    """What the options of a stream ask for.
+
+    Attributes
+    ----------
+    memory_limit : int or None
+        In bytes.
+    checkpoint : Path or None
+    vertices : int or None
+        The number of vertices, which a file that is read in parts does not tell.
+    """
+
+    memory_limit: int | None
+    checkpoint: Path | None
+    vertices: int | None
+
+    def takes(self, file: Path) -> bool:
+        """Return whether a file is read in parts; others are read whole and solved in parts."""
+        from clmst.io.pieces import SUFFIXES
+
+        return file != STREAM and (file.is_dir() or file.suffix in SUFFIXES)
+
+    def refuse(self, **others: object) -> None:
+        """Raise if an option was given, too, that needs the graph on the device as a whole."""
+        for name, value in others.items():
+            if value:
+                raise click.UsageError(
+                    f"--{name.replace('_', '-')} does not go with a solve in parts (--stream, "
+                    "--memory-limit, --checkpoint); leave one of them out"
+                )
+
+    def solve_file(
+        self, file: Path, device: Device, stages: Stages, *, maximum: bool, columns: Any
+    ) -> tuple[StreamedFile, Forest]:
+        """Solve a file that is read a part at a time."""
+        if self.vertices is None:
+            raise click.UsageError(
+                f"--vertices is missing; {file} is read a part at a time, which does not tell how "
+                "many vertices there are"
+            )
+        forest = self._streamed(
+            file, device, stages, maximum=maximum, columns=columns, n_vertices=self.vertices
+        )
+        n_edges = forest.stats["edges"]
+        return StreamedFile(n_vertices=self.vertices, n_edges=n_edges), forest
+
+    def solve_graph(
+        self, graph: Graph, device: Device, stages: Stages, *, maximum: bool, verified: bool
+    ) -> Forest:
+        """Solve a graph that the host has, in parts."""
+        from clmst.scale.fallback import proved
+
+        if self.vertices not in (None, graph.n_vertices):
+            raise click.UsageError(
+                f"--vertices is {self.vertices} but the graph has {graph.n_vertices}; leave it out"
+            )
+        forest = self._streamed(graph, device, stages, maximum=maximum)
+        if verified:
+            with stages.stage("verify", "proving the forest"):
+                forest = proved(graph, forest)
+        return forest
+
+    def _streamed(self, chunks: Any, device: Device, stages: Stages, **given: Any) -> Forest:
+        from clmst.scale.stream import stream_minimum_spanning_forest
+
+        done: list[float] = [0.0]
+
+        def note(progress: Any) -> None:
+            done[0] = progress.edges / progress.n_edges if progress.n_edges else 1.0
+
+        text = f"solving in parts on {device.name}"
+        with stages.stage("solve", text, fraction=lambda: done[0]):
+            return stream_minimum_spanning_forest(
+                chunks, device=device, memory_limit=self.memory_limit, checkpoint=self.checkpoint,
+                on_progress=note, **given,
+            )  # fmt: skip
+
+
+def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of a stream, as one argument `parts`: a request, or None."""
+
+    @click.option(
+        "--stream",
+        "is_stream",
+        is_flag=True,
+        help="Solve in parts. FILE may be larger than memory if it is Parquet, an .npy of a "
+        "structured array, or a folder of such; --vertices then says how many there are.",
+    )
+    @click.option(
+        "--memory-limit",
+        metavar="SIZE",
+        callback=lambda _context, _option, text: _bytes(text),
+        help="Solve in parts of so much of the device's memory, as 500MB or 2GB.",
+    )
+    @click.option(
+        "--checkpoint",
+        type=click.Path(path_type=Path),
+        help="Solve in parts, keep the state in this file, and go on from it if it is there.",
+    )
+    @click.option(
+        "--vertices",
+        metavar="N",
+        type=click.IntRange(min=0),
+        help="The number of vertices of a file that is read in parts.",
+    )
+    @wraps(command)
+    def packed(
+        *, is_stream: bool, memory_limit: int | None, checkpoint: Path | None, vertices: int | None,
+        **others: Any,
+    ) -> Any:  # fmt: skip
+        parts = None
+        if is_stream or memory_limit is not None or checkpoint is not None:
+            parts = StreamRequest(
+                memory_limit=memory_limit, checkpoint=checkpoint, vertices=vertices
+            )
+        elif vertices is not None:
+            raise click.UsageError("--vertices is for --stream; other files tell it themselves")
+        return command(parts=parts, **others)
+
+    return packed
+
+
+def _bytes(text: str | None) -> int | None:
+    """Return a size in bytes: a number with or without kB, MB, GB or TB."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) *([kmgt]?)b?", text.strip().lower())
+    size = int(float(found[1]) * _UNITS[found[2]]) if found else 0
+    if size < 1:
+        raise click.BadParameter(f"{text!r} is no size; it must be as 500MB or 2GB")
+    return size

@@ -1,0 +1,105 @@
+"""``clmst solve`` in parts: the same forest, and clear refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst.cli.streaming import _bytes
+from clmst.io import read_forest
+from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
+from tests.scale.edges import forest_of_edges, random_edges
+
+N = 40
+EDGES = random_edges(N, 900, dtype="float32")
+
+
+@pytest.fixture
+def pieces(tmp_path: Path) -> Path:
+    array = np.zeros(900, [("source", "u4"), ("target", "u4"), ("weight", "f4")])
+    array["source"], array["target"], array["weight"] = EDGES
+    np.save(tmp_path / "edges.npy", array)
+    return tmp_path / "edges.npy"
+
+
+@pytest.mark.parametrize("maximum", [False, True], ids=["minimum", "maximum"])
+def test_a_file_in_parts(run: Run, pieces: Path, maximum: bool) -> None:
+    out, checkpoint = pieces.with_name("forest.npz"), pieces.with_name("state")
+    arguments: list[Any] = ["--vertices", N, "--output", out, "--checkpoint", checkpoint, "--json"]
+    arguments += ["--maximum"] if maximum else []
+    result = run("solve", pieces, "--stream", "--memory-limit", "20kB", *arguments)
+    assert_fine(result)
+    summary = json.loads(result.stdout)
+    right = forest_of_edges(EDGES, N, maximum=maximum)
+    assert summary["n_edges"] == 900
+    assert summary["n_vertices"] == N
+    assert summary["algorithm"] == "stream"
+    assert summary["total_weight"] == right.total_weight
+    graph = clmst.Graph.from_edges(*EDGES, n_vertices=N)
+    np.testing.assert_array_equal(read_forest(out, graph).edge_ids, right.edge_ids)
+    assert checkpoint.read_bytes().startswith(b"clmst stream checkpoint")
+    assert "parts " in run("solve", pieces.parent, "--stream", "--vertices", N).stdout
+
+
+def test_a_graph_in_parts(run: Run, sample: Path) -> None:
+    whole = json.loads(run("solve", sample, "--json").stdout)
+    result = run("solve", sample, "--stream", "--verify", "--json")
+    assert_fine(result)
+    found = json.loads(result.stdout)
+    for name in ("n_vertices", "n_components", "total_weight", "weight_dtype"):
+        assert found[name] == whole[name]
+    assert found["verified"]
+
+
+def test_what_does_not_fit_is_solved_in_parts(
+    run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from clmst import api
+    from clmst.scale import fallback
+
+    def full(*_: object, **__: object) -> None:
+        raise clmst.OutOfDeviceMemoryError("9 bytes are missing")
+
+    monkeypatch.setattr(api, "to_device", full)
+    assert_fails(run("solve", sample), "9 bytes are missing")
+    monkeypatch.setattr(fallback, "_LEAST_SHARE", 1e-12)
+    result = run("solve", sample, "--json", "--verify")
+    assert result.exit_code == 0
+    assert "clmst: warning: the graph is solved in parts, since it does not fit: 9" in result.stderr
+    assert json.loads(result.stdout)["algorithm"] == "stream"
+    assert_fails(run("solve", sample, "--profile"), "9 bytes are missing")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--stream"], "--vertices is missing"),
+        (["--stream", "--vertices", N, "--profile"], "--profile does not go with a solve in parts"),
+        (["--stream", "--vertices", N, "--verify"], "--verify does not go with"),
+        (["--stream", "--vertices", N, "--algorithm", "ecl"], "--algorithm does not go with"),
+        (["--memory-limit", "0"], "'0' is no size; it must be as 500MB"),
+        (["--vertices", N], "--vertices is for --stream"),
+    ],
+)
+def test_options_that_contradict(
+    run: Run, pieces: Path, arguments: list[Any], message: str
+) -> None:
+    assert_not_understood(run("solve", pieces, *arguments), message)
+
+
+def test_wrong_vertices(run: Run, pieces: Path, sample: Path) -> None:
+    assert_fails(run("solve", pieces, "--stream", "--vertices", 5), "must be from 0 to below 5")
+    assert_not_understood(run("solve", sample, "--stream", "--vertices", 5), "the graph has 6")
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("5", 5), ("7b", 7), ("1.5kB", 1500), ("2 GB", 2 * 10**9), ("1T", 10**12), (None, None)],
+)
+def test_sizes(text: str | None, size: int | None) -> None:
+    assert _bytes(text) == size

@@ -1,0 +1,107 @@
+"""Large files piece by piece: Parquet and mapped arrays, whole and damaged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst.core.errors import (
+    FileFormatError,
+    InvalidArgumentError,
+    InvalidGraphError,
+    MissingFileError,
+)
+from clmst.io import pieces
+from clmst.runtime.device import Device
+from tests.scale.edges import forest_of_edges, random_edges
+
+N = 50
+EDGES = random_edges(N, 3000, dtype="float32")
+
+
+def save_npy(path: Path, at: slice = slice(None)) -> None:
+    u, v, w = (column[at] for column in EDGES)
+    array = np.zeros(u.size, [("target", "u4"), ("weight", "f4"), ("source", "i8")])
+    array["source"], array["target"], array["weight"] = u, v, w
+    np.save(path, array)
+
+
+def save_parquet(path: Path, at: slice = slice(None), **changes: Any) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = dict(zip(("source", "target", "weight"), (c[at] for c in EDGES), strict=True))
+    parquet.write_table(pyarrow.table(columns | changes), path, row_group_size=400)
+
+
+@pytest.mark.parametrize("suffix", ["npy", "parquet"])
+@pytest.mark.parametrize("form", ["file", "folder", "list"])
+def test_files_are_streamed(
+    any_device: Device, tmp_path: Path, form: str, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder's files in the order of their names, ids going on from one to the next."""
+    monkeypatch.setattr(pieces, "_ROWS", 700)
+    save = save_npy if suffix == "npy" else save_parquet
+    if form == "file":
+        save(tmp_path / f"edges.{suffix}")
+        chunks: Any = tmp_path / f"edges.{suffix}"
+    else:
+        for k in (2, 0, 1):
+            save(tmp_path / f"part-{k}.{suffix}", slice(1000 * k, 1000 * (k + 1)))
+        (tmp_path / "_SUCCESS").write_text("")
+        chunks = str(tmp_path) if form == "folder" else sorted(tmp_path.glob("part*"))
+    seen: list[clmst.StreamProgress] = []
+    found = clmst.stream_minimum_spanning_forest(
+        chunks, N, device=any_device, on_progress=seen.append
+    )
+    assert found == forest_of_edges(EDGES, N)
+    assert seen[-1].n_edges == (None if form == "list" else 3000)
+
+
+def test_columns_by_their_names(any_device: Device, tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    save_parquet(path, cost=np.arange(3000), weight=EDGES[2][::-1].copy())
+    found = clmst.stream_minimum_spanning_forest(
+        path, N, device=any_device, columns=("source", "target", "cost")
+    )
+    assert found == forest_of_edges((*EDGES[:2], np.arange(3000)), N)
+
+
+def refuses(path: Path, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        clmst.stream_minimum_spanning_forest(path, N)
+
+
+def test_rows_are_named_by_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "_ROWS", 100)
+    save_parquet(tmp_path / "a.parquet")
+    u = EDGES[0].copy()
+    u[1234] = N
+    save_parquet(tmp_path / "b.parquet", source=u)
+    refuses(tmp_path, InvalidGraphError, r"^chunk 1 \(b.parquet\): u of row 1234 is 50")
+
+
+def test_what_cannot_be_streamed(tmp_path: Path) -> None:
+    refuses(tmp_path / "no.parquet", MissingFileError, "there is no file")
+    refuses(tmp_path, InvalidArgumentError, "has no file to stream")
+    (tmp_path / "a.txt").write_text("1 2 3")
+    refuses(tmp_path / "a.txt", InvalidArgumentError, r"suffix must be one of .npy, .parquet")
+
+
+def test_damaged_files(tmp_path: Path) -> None:
+    npy, pq = tmp_path / "a.npy", tmp_path / "a.parquet"
+    save_npy(npy)
+    save_parquet(pq)
+    for path in (npy, pq):
+        whole = path.read_bytes()
+        for end in (0, 5, len(whole) // 2):
+            path.write_bytes(whole[:end])
+            refuses(path, FileFormatError, "cannot be read")
+    np.save(npy, np.zeros((3, 3)))
+    refuses(npy, FileFormatError, r"dtype float64 and shape \(3, 3\); it must be a structured")
+    save_parquet(pq, source=[None, *EDGES[0][1:].tolist()])
+    refuses(pq, FileFormatError, r"1 values of the column 'source' are missing")
+    save_parquet(pq, source=EDGES[0].astype(float))
+    refuses(pq, InvalidGraphError, r"^chunk 0 .a.parquet.: u is 1-dimensional of dtype float64")
