@@ -79,8 +79,8 @@ def test_hdbscan_521_dedupe_819_gunrock_123_larger_than_memory(
     forest = clmst.stream_minimum_spanning_forest(
         tmp_path, 200, device=any_device, memory_limit=100_000
     )
-    columns = (np.ascontiguousarray(edges[name]) for name in ("source", "target", "weight"))
-    assert forest == clmst.kruskal(clmst.Graph.from_edges(*columns, n_vertices=200))
+    u, v, w = (np.ascontiguousarray(edges[name]) for name in ("source", "target", "weight"))
+    assert forest == clmst.kruskal(clmst.Graph.from_edges(u, v, w, n_vertices=200))
     assert forest.stats["reductions"] > 1
 
 
