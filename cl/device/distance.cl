@@ -68,13 +68,25 @@ typedef uint distance_key_t;
 #define DISTANCE_ADD(sum, a, b) ((sum) + ((a) - (b)) * ((a) - (b)))
 #endif
 
-// The measure that a sum over all dimensions stands for, core distances aside.
+// What a sum over all dimensions amounts to, before any root; it rises with the distance.
 #if METRIC == METRIC_COSINE
-#define DISTANCE_MEASURE(sum) fmax(1.0 - (sum), 0.0)
-#elif METRIC == METRIC_EUCLIDEAN && CORE_DISTANCES
-#define DISTANCE_MEASURE(sum) sqrt(sum)
+#define DISTANCE_PLAIN(sum) fmax(1.0 - (sum), 0.0)
 #else
-#define DISTANCE_MEASURE(sum) (sum)
+#define DISTANCE_PLAIN(sum) (sum)
+#endif
+
+// The distance, where it is not rounded.
+#if METRIC == METRIC_EUCLIDEAN
+#define DISTANCE_OF_PLAIN(plain) sqrt(plain)
+#else
+#define DISTANCE_OF_PLAIN(plain) (plain)
+#endif
+
+// The measure that a sum stands for, core distances aside.
+#if MEASURE_IS_SQUARE
+#define DISTANCE_MEASURE(sum) DISTANCE_PLAIN(sum)
+#else
+#define DISTANCE_MEASURE(sum) DISTANCE_OF_PLAIN(DISTANCE_PLAIN(sum))
 #endif
 
 // A point, and where its coordinates are: `points` has all first coordinates, then all second ones,

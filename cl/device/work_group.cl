@@ -34,6 +34,15 @@
     for (size_t i = i##_tile + get_local_id(0); i < min(i##_tile + GRID_TILE, (size_t)(n)); \
          i += WG_SIZE)
 
+// The same, by rows of WG_SIZE items: `first` is the first item of a row, and get_local_id(0) tells
+// which of it a work-item has, if it is there at all. All work-items of a work-group go on together,
+// so there may be barriers in the loop.
+#define WG_FOR(first, n)                                                                  \
+  for (size_t first##_tile = (size_t)get_group_id(0) * GRID_TILE; first##_tile < (n);     \
+       first##_tile += (size_t)get_num_groups(0) * GRID_TILE)                             \
+    for (size_t first = first##_tile; first < min(first##_tile + GRID_TILE, (size_t)(n)); \
+         first += WG_SIZE)
+
 #define WG_LANE_GROUPS ((WG_SIZE + LANES - 1) / LANES)
 
 // Order local memory among the work-items of a work-group.

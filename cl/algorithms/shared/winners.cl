@@ -1,5 +1,5 @@
-// dense: the reservation of each component, which ends as the component's winner, its lightest
-// edge.
+// The reservation of each component of a complete graph, which ends as the component's winner, its
+// lightest edge.
 //
 // Edges are ordered by words: one or two of the key, then the lesser end and the greater end. These
 // share a word where vertices take 16 bits. The least edge is found word after word: each pass
@@ -14,11 +14,11 @@
 //
 // Plane w of the array has word w of all components, n words. With 64-bit atomics the first two
 // planes are one plane of n ulongs.
-#ifndef CLMST_ALGORITHMS_DENSE_RESERVATION
-#define CLMST_ALGORITHMS_DENSE_RESERVATION
+#ifndef CLMST_ALGORITHMS_SHARED_WINNERS
+#define CLMST_ALGORITHMS_SHARED_WINNERS
 
-#include "algorithms/dense/rows.cl"
 #include "device/atomics.cl"
+#include "device/distance.cl"
 
 #define KEY_WORDS (WEIGHT_BITS == 64 ? 2u : 1u)
 // Words that the first pass takes.
@@ -26,11 +26,11 @@
 
 // An edge that leaves a component.
 typedef struct {
-  dense_key_t key;
+  distance_key_t key;
   uint lesser, greater;
 } claim_t;
 
-static inline void claim_make(claim_t *claim, dense_key_t key, uint u, uint v) {
+static inline void claim_make(claim_t *claim, distance_key_t key, uint u, uint v) {
   claim->key = key;
   claim->lesser = min(u, v);
   claim->greater = max(u, v);
@@ -79,7 +79,7 @@ static inline void reserve_later(volatile global uint *winners, uint n, uint c,
 }
 
 // An upper bound of the winner's key, after the first pass.
-static inline dense_key_t winner_bound(const volatile global uint *winners, uint n, uint c) {
+static inline distance_key_t winner_bound(const volatile global uint *winners, uint n, uint c) {
 #if WEIGHT_BITS == 64
   const uint trailing = ATOMIC64 ? winner_word(winners, n, c, 1) : UINT_MAX;
   return (ulong)winner_word(winners, n, c, 0) << 32 | trailing;

@@ -1,0 +1,240 @@
+// bvh-boruvka: how the hierarchy is built: Hilbert codes, the points in their order, boxes.
+//
+// Source: Skilling, "Programming the Hilbert curve" (2004), for codes in any number of dimensions;
+// Kamel and Faloutsos, "Hilbert R-tree" (1994), for boxes of equally many consecutive points.
+#include "algorithms/bvh_boruvka/tree.cl"
+
+// Bits of a code beside a group's index: in each dimension CODE_BITS / dimensions, at least 1.
+#define MOST_CODED_DIMENSIONS (DIMENSIONS < 32 ? DIMENSIONS : 32)
+
+// A group of more points whose codes are equal gets codes of its own box.
+#define CROWD 64u
+
+// The cell of a coordinate, of 2**bits: in the box from `lower` on of side `side`, halved both so
+// that no difference is infinite.
+static inline uint cell_of(double x, double lower, double side, uint bits) {
+  const double part = side > 0 ? (0.5 * x - 0.5 * lower) / side : 0;
+  return min((uint)(max(part, 0.0) * (double)(1u << bits)), (1u << bits) - 1);
+}
+
+// The index along the Hilbert curve of the cell at `x`, of 2**bits in each dimension; changes x.
+static inline ulong hilbert_code(uint x[MOST_CODED_DIMENSIONS], uint bits) {
+  for (uint bit = bits - 1; bit > 0; --bit) {
+    const uint below = (1u << bit) - 1;
+    for (uint d = 0; d < MOST_CODED_DIMENSIONS; ++d) {
+      const uint is_set = -(x[d] >> bit & 1);  // all ones or none
+      const uint swapped = (x[0] ^ x[d]) & below & ~is_set;
+      x[0] ^= swapped | (below & is_set);
+      x[d] ^= swapped;
+    }
+  }
+  uint flips = 0;
+  for (uint d = 1; d < MOST_CODED_DIMENSIONS; ++d) x[d] ^= x[d - 1];
+  for (uint bit = bits - 1; bit > 0; --bit)
+    flips ^= -(x[MOST_CODED_DIMENSIONS - 1] >> bit & 1) & ((1u << bit) - 1);
+  ulong code = 0;
+  for (uint bit = bits; bit-- > 0;)
+    for (uint d = 0; d < MOST_CODED_DIMENSIONS; ++d) code = code << 1 | ((x[d] ^ flips) >> bit & 1);
+  return code;
+}
+
+// The first index of sorted codes whose code is at least `code`, or n.
+static inline uint first_of(const global ulong *codes, uint n, ulong code) {
+  uint low = 0, high = n;
+  while (low < high) {
+    const uint middle = low + (high - low) / 2;
+    if (codes[middle] < code) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+// Compute the code of every point in the box of all.
+//
+// In       planes[DIMENSIONS * n]: one dimension after the other; box[DIMENSIONS + 1]: the lower ends
+//          of all points' box, and half its longest side.
+// Out      codes[n]; order[n].
+// Launch   any.
+// Needs    1 <= bits <= 31, bits * dimensions <= 64.
+// Ensures  order[i] = i.
+kernel void bvh_boruvka_build_encode(const global double *planes, const global double *box,
+                                     global ulong *codes, global uint *order, uint n, uint bits) {
+  GRID_FOR(i, n) {
+    uint x[MOST_CODED_DIMENSIONS];
+    for (uint d = 0; d < MOST_CODED_DIMENSIONS; ++d)
+      x[d] = cell_of(planes[(size_t)d * n + i], box[d], box[DIMENSIONS], bits);
+    codes[i] = hilbert_code(x, bits);
+    order[i] = (uint)i;
+  }
+}
+
+// Bring the points into their order.
+//
+// In       planes[LEAF_ROWS * n]: one dimension after the other, then the core distances; ids[n].
+// Out      points[n_leaves * LEAF_ROWS * LEAF]: by leaf; slots[n].
+// Launch   any.
+// Needs    ids: a permutation.
+// Ensures  slots[ids[i]] = i; places behind the last point are at infinity.
+kernel void bvh_boruvka_build_gather(const global double *planes, const global uint *ids,
+                                     global double *points, global uint *slots, uint n) {
+  const uint n_places = (n + LEAF - 1) / LEAF * LEAF;
+  GRID_FOR(slot, n_places) {
+    const uint id = slot < n ? ids[slot] : 0;
+    global double *to = points + (slot >> LEAF_SHIFT) * (LEAF_ROWS * LEAF) + slot % LEAF;
+    for (uint row = 0; row < LEAF_ROWS; ++row)
+      to[row * LEAF] = slot < n ? planes[(size_t)row * n + id] : INFINITY;
+    if (slot < n) slots[id] = (uint)slot;
+  }
+}
+
+// Compute the boxes of all leaves.
+//
+// In       points; ids[n].
+// Out      boxes, least: those of level 0.
+// Launch   any.
+// Needs    bvh_boruvka_build_gather.
+// Ensures  every point is in the box of its leaf.
+kernel void bvh_boruvka_build_bound_leaves(const global double *points, const global uint *ids,
+                                           global double *boxes, global uint *least, uint n) {
+  const uint n_leaves = (n + LEAF - 1) / LEAF;
+  GRID_FOR(leaf, n_leaves) {
+    const uint n_points = min(n - (uint)leaf * LEAF, LEAF);
+    const global double *from = points + leaf * (LEAF_ROWS * LEAF);
+    global double *box =
+        boxes + (leaf >> FANOUT_SHIFT) * (BOX_ROWS * FANOUT) + (leaf & FANOUT_MASK);
+    for (uint row = 0; row < LEAF_ROWS; ++row) {
+      double lower = INFINITY, upper = -INFINITY;
+      for (uint lane = 0; lane < n_points; ++lane) {
+        lower = min(lower, from[row * LEAF + lane]);
+        upper = max(upper, from[row * LEAF + lane]);
+      }
+      box[2 * row * FANOUT] = lower;
+      if (row < DIMENSIONS) box[(2 * row + 1) * FANOUT] = upper;
+    }
+    uint least_id = NO_SLOT;
+    for (uint lane = 0; lane < n_points; ++lane)
+      least_id = min(least_id, ids[(uint)leaf * LEAF + lane]);
+    least[leaf] = least_id;
+  }
+}
+
+// Compute the boxes of the nodes of a level of those of the level below.
+//
+// In       bases: by level.
+// In-out   boxes, least: `level` is written, level - 1 is read.
+// Launch   any; level after level, from 1 on.
+// Needs    the level below is complete.
+// Ensures  the box of every child is in that of its node.
+kernel void bvh_boruvka_build_bound_nodes(global double *boxes, global uint *least,
+                                          const global uint *bases, uint n_leaves, uint level) {
+  const uint n_nodes = tree_width(n_leaves, level), n_below = tree_width(n_leaves, level - 1);
+  const uint base = bases[level], below = bases[level - 1];
+  GRID_FOR(node, n_nodes) {
+    const uint first = (uint)node << FANOUT_SHIFT, n_children = min(n_below - first, FANOUT);
+    const global double *from =
+        boxes + ((size_t)(below >> FANOUT_SHIFT) + node) * (BOX_ROWS * FANOUT);
+    global double *box =
+        boxes + ((size_t)(base >> FANOUT_SHIFT) + (node >> FANOUT_SHIFT)) * (BOX_ROWS * FANOUT) +
+        (node & FANOUT_MASK);
+    for (uint row = 0; row < BOX_ROWS; ++row) {
+      const bool is_upper = row % 2 == 1;  // the core distances' row is even
+      double end = is_upper ? -INFINITY : INFINITY;
+      for (uint c = 0; c < n_children; ++c) {
+        const double of_child = from[row * FANOUT + c];
+        end = is_upper ? max(end, of_child) : min(end, of_child);
+      }
+      box[row * FANOUT] = end;
+    }
+    uint least_id = NO_SLOT;
+    for (uint c = 0; c < n_children; ++c) least_id = min(least_id, least[below + first + c]);
+    least[base + node] = least_id;
+  }
+}
+
+// The box of the points in the slots [begin, end) in one dimension, by the largest nodes that lie
+// in between.
+static inline double2 box_of_range(const tree_t *tree, uint begin, uint end, uint d) {
+  double2 ends = (double2)(INFINITY, -INFINITY);
+  for (uint slot = begin; slot < end;) {
+    if (slot % LEAF || end - slot < LEAF) {
+      const double x = tree_at(tree, slot, d);
+      ends = (double2)(min(ends.x, x), max(ends.y, x));
+      slot += 1;
+      continue;
+    }
+    uint level = 0, node = slot >> LEAF_SHIFT, width = LEAF;
+    while (level + 1 < tree->top && !(node & FANOUT_MASK) &&
+           (end - slot) >> FANOUT_SHIFT >= width) {
+      level += 1;
+      node >>= FANOUT_SHIFT;
+      width <<= FANOUT_SHIFT;
+    }
+    const uint group = (tree->bases[level] + node) >> FANOUT_SHIFT;
+    const global double *box =
+        tree->boxes + (size_t)group * (BOX_ROWS * FANOUT) + (node & FANOUT_MASK);
+    ends.x = min(ends.x, box[2 * d * FANOUT]);
+    ends.y = max(ends.y, box[(2 * d + 1) * FANOUT]);
+    slot += width;
+  }
+  return ends;
+}
+
+// Find the crowds: more than CROWD points of one code that are not all equal. They get a box each.
+//
+// In       codes[n]: sorted; points, boxes, bases: the tree in this order.
+// Out      sides[n]: at the first slot of a group, half the longest side of a crowd's box, or 0 of
+//          any other group; lowers[n * DIMENSIONS]: the lower ends, at the first slot of a crowd.
+// In-out   state[0]: the number of crowds, 0 before.
+// Launch   any.
+// Needs    all boxes; top: the level of the root.
+// Ensures  as above.
+kernel void bvh_boruvka_build_find_crowds(const global ulong *codes, const global double *points,
+                                          const global double *boxes, const global uint *bases,
+                                          global double *sides, global double *lowers,
+                                          volatile global uint *state, uint n, uint top) {
+  tree_t tree;
+  tree_open(&tree, points, boxes, 0, 0, bases, n, top);
+  uint n_crowds = 0;
+  GRID_FOR(slot, n) {
+    const ulong code = codes[slot];
+    if (slot > 0 && codes[slot - 1] == code) continue;
+    double longest = 0;
+    if (n - slot > CROWD && codes[slot + CROWD] == code) {
+      const uint end = code == ULONG_MAX ? n : first_of(codes, n, code + 1);
+      for (uint d = 0; d < MOST_CODED_DIMENSIONS; ++d) {
+        const double2 ends = box_of_range(&tree, (uint)slot, end, d);
+        lowers[slot * DIMENSIONS + d] = ends.x;
+        longest = max(longest, 0.5 * ends.y - 0.5 * ends.x);
+      }
+      n_crowds += longest > 0;
+    }
+    sides[slot] = longest;
+  }
+  if (n_crowds > 0) atomic_add(state, n_crowds);
+}
+
+// Compute codes anew: of the points of a crowd, in the crowd's own box.
+//
+// In       codes[n]: sorted; points; sides[n], lowers[n * DIMENSIONS].
+// Out      finer[n]: the first slot of the group << 32 | the code in its box.
+// Launch   any.
+// Needs    bvh_boruvka_build_find_crowds; 1 <= bits, bits * dimensions <= 32.
+// Ensures  points of different groups keep their order.
+kernel void bvh_boruvka_build_refine(const global ulong *codes, const global double *points,
+                                     const global double *sides, const global double *lowers,
+                                     global ulong *finer, uint n, uint bits) {
+  GRID_FOR(slot, n) {
+    const uint first = first_of(codes, n, codes[slot]);
+    const double side = sides[first];
+    ulong code = 0;
+    if (side > 0) {
+      uint x[MOST_CODED_DIMENSIONS];
+      for (uint d = 0; d < MOST_CODED_DIMENSIONS; ++d) {
+        const double at = points[((slot >> LEAF_SHIFT) * LEAF_ROWS + d) * LEAF + slot % LEAF];
+        x[d] = cell_of(at, lowers[(size_t)first * DIMENSIONS + d], side, bits);
+      }
+      code = hilbert_code(x, bits);
+    }
+    finer[slot] = (ulong)first << 32 | code;
+  }
+}

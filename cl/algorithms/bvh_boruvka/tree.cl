@@ -1,0 +1,297 @@
+// bvh-boruvka: the bounding-volume hierarchy, its layout, and the way of a search through it.
+//
+// Points are sorted along a Hilbert curve. A *slot* is a point's place in that order. A leaf is LEAF
+// consecutive slots; a node has FANOUT consecutive nodes of the level below, or leaves. So the tree
+// needs no pointers. With FANOUT 4 and 11 leaves:
+//
+//     level 2                       0
+//     level 1           0           1         2
+//     level 0        0 1 2 3     4 5 6 7    8 9 10         leaves
+//
+// Coordinates lie by leaf:  points[leaf][row][lane], rows DIMENSIONS, then the core distances.
+// Boxes lie by parent:      boxes[group][row][child], rows lower and upper end of each dimension in
+//                           turns, then the least core distance; group bases[level] / FANOUT + p has
+//                           the children of node p, which are on `level`.
+// Other arrays of nodes:    index bases[level] + node; bases are multiples of FANOUT, bases[0] is 0.
+#ifndef CLMST_ALGORITHMS_BVH_BORUVKA_TREE
+#define CLMST_ALGORITHMS_BVH_BORUVKA_TREE
+
+#include "device/distance.cl"
+#include "device/work_group.cl"
+
+#define LEAF 8u
+#define LEAF_SHIFT 3u
+
+// Children of a node: what a vector of doubles holds where a work-item searches alone.
+#define FANOUT_SHIFT (WG_SIZE == 1 ? 3u : 2u)
+#define FANOUT (1u << FANOUT_SHIFT)
+#define FANOUT_MASK (FANOUT - 1)
+
+#define LEAF_ROWS (DIMENSIONS + CORE_DISTANCES)
+#define BOX_ROWS (2 * DIMENSIONS + CORE_DISTANCES)
+
+// No slot, and no point, has this number.
+#define NO_SLOT 0xffffffffu
+// The label of a node with points of several components.
+#define MIXED 0xffffffffu
+
+// Relative and absolute slack of squares: every pair that is not farther than a distance has a
+// square within the bound of that distance.
+#define SQUARE_SLACK 1e-15
+#define SQUARE_SLACK_AT_ZERO 1e-300
+
+// Entry `j` of a slot's list of `k` points; neighbouring work-items read neighbouring entries.
+#define LIST_AT(slot, j, k, n) \
+  (WG_SIZE == 1 ? (size_t)(slot) * (k) + (j) : (size_t)(j) * (n) + (slot))
+
+typedef struct {
+  const global double *points, *boxes;
+  const global uint *ids;    // [n]: the caller's number of the point in a slot
+  const global uint *least;  // by node: the least number of its points
+  const global uint *bases;
+  uint n, n_leaves, top;  // top: the level of the root
+} tree_t;
+
+static inline void tree_open(tree_t *tree, const global double *points, const global double *boxes,
+                             const global uint *ids, const global uint *least,
+                             const global uint *bases, uint n, uint top) {
+  tree->points = points;
+  tree->boxes = boxes;
+  tree->ids = ids;
+  tree->least = least;
+  tree->bases = bases;
+  tree->n = n;
+  tree->n_leaves = (n + LEAF - 1) / LEAF;
+  tree->top = top;
+}
+
+// Nodes of a level.
+static inline uint tree_width(uint n_leaves, uint level) {
+  return ((n_leaves - 1) >> (FANOUT_SHIFT * level)) + 1;
+}
+
+// A row of the coordinates of a slot.
+static inline double tree_at(const tree_t *tree, uint slot, uint row) {
+  return tree->points[((size_t)(slot >> LEAF_SHIFT) * LEAF_ROWS + row) * LEAF + slot % LEAF];
+}
+
+// The greatest plain sum of a pair that is not farther than `distance`.
+static inline double tree_reach(double distance) {
+#if METRIC == METRIC_EUCLIDEAN
+  return distance * distance * (1 + SQUARE_SLACK) + SQUARE_SLACK_AT_ZERO;
+#else
+  return distance;
+#endif
+}
+
+// A search around the point of a slot, for the lightest edge, or for near points.
+typedef struct {
+  double own[DIMENSIONS];
+  double core;               // the point's core distance; 0 where there are none
+  double reach;              // greater plain sums are too far
+  double weight;             // heavier edges are not wanted; that of the best edge so far
+  uint id;                   // the point's number
+  uint lesser, greater, at;  // the best edge so far, and the slot of its other end, or NO_SLOT
+} search_t;
+
+static inline void search_open(search_t *search, const tree_t *tree, uint slot, double weight) {
+#pragma unroll
+  for (uint d = 0; d < DIMENSIONS; ++d) search->own[d] = tree_at(tree, slot, d);
+  search->core = CORE_DISTANCES ? tree_at(tree, slot, DIMENSIONS) : 0;
+  search->weight = weight;
+  search->reach = tree_reach(weight);
+  search->id = tree->ids[slot];
+  search->lesser = search->greater = search->at = NO_SLOT;
+}
+
+// The weight of an edge between the point and the one in `slot`.
+static inline double search_weight(const search_t *search, const tree_t *tree, uint slot,
+                                   double plain) {
+  double weight = DISTANCE_OF_PLAIN(plain);
+#if CORE_DISTANCES
+  weight = fmax(fmax(weight, search->core), tree_at(tree, slot, DIMENSIONS));
+#endif
+  return weight;
+}
+
+// The plain sum of the point and the one in `slot`.
+static inline double search_plain(const search_t *search, const tree_t *tree, uint slot) {
+  double sum = 0;
+#pragma unroll
+  for (uint d = 0; d < DIMENSIONS; ++d)
+    sum = DISTANCE_ADD(sum, search->own[d], tree_at(tree, slot, d));
+  return DISTANCE_PLAIN(sum);
+}
+
+// Update the best edge with the one to `slot`, of weight `weight`.
+static inline void search_take(search_t *search, const tree_t *tree, uint slot, double weight) {
+  const uint other = tree->ids[slot];
+  const uint lesser = min(search->id, other), greater = max(search->id, other);
+  if (weight > search->weight) return;
+  if (weight == search->weight &&
+      (lesser > search->lesser || (lesser == search->lesser && greater >= search->greater)))
+    return;
+  search->weight = weight;
+  search->reach = tree_reach(weight);
+  search->lesser = lesser;
+  search->greater = greater;
+  search->at = slot;
+}
+
+// What a box adds to the bound of its points: `lower` and `upper` are its ends, x the coordinate.
+// Each operation rounds in the same way for the bound as for a point, and rounding keeps order; so no
+// point has a lesser sum than its box.
+#if METRIC == METRIC_COSINE
+#define BOX_ADD(sum, x, lower, upper) ((sum) + max((x) * (lower), (x) * (upper)))
+#else
+#define BOX_ADD(sum, x, lower, upper) \
+  DISTANCE_ADD(sum, max(max((lower) - (x), (x) - (upper)), 0.0), 0.0)
+#endif
+
+// Which of equal edges of weight 0 a node may have: one of lesser ends than the best so far. Many
+// equal points are searched through in vain without this.
+static inline bool search_may_tie(const search_t *search, uint least) {
+  const uint lesser = min(search->id, least), greater = max(search->id, least);
+  return lesser < search->lesser ||
+         (lesser == search->lesser && (least == search->id || greater < search->greater));
+}
+
+#if WG_SIZE == 1
+// One bit a lane: whether it is set.
+static inline uint lanes_of_mask(long8 mask) {
+  const long8 bits = mask & (long8)(1, 2, 4, 8, 16, 32, 64, 128);
+  const long4 four = bits.lo | bits.hi;
+  const long2 two = four.lo | four.hi;
+  return (uint)(two.x | two.y);
+}
+#endif
+
+// Which children of a node are within reach, and not wholly of the component `own`; a bit each.
+// `level`: that of the children. Without `labels`, components do not matter.
+static inline uint tree_near_children(const tree_t *tree, const search_t *search, uint level,
+                                      uint parent, const global uint *labels, uint own) {
+  const uint first = parent << FANOUT_SHIFT, base = tree->bases[level];
+  const uint n_children = min(tree_width(tree->n_leaves, level) - first, FANOUT);
+  const global double *box =
+      tree->boxes + (size_t)((base >> FANOUT_SHIFT) + parent) * (BOX_ROWS * FANOUT);
+  uint near = 0;
+#if WG_SIZE == 1
+  double8 sums = 0;
+#pragma unroll
+  for (uint d = 0; d < DIMENSIONS; ++d) {
+    const double8 lower = vload8(2 * d, box), upper = vload8(2 * d + 1, box);
+    sums = BOX_ADD(sums, search->own[d], lower, upper);
+  }
+  long8 is_near = DISTANCE_PLAIN(sums) <= search->reach;
+#if CORE_DISTANCES
+  is_near &= vload8(2 * DIMENSIONS, box) <= search->weight;
+#endif
+  if (labels) is_near &= convert_long8(vload8(0, labels + base + first) != own);
+  near = lanes_of_mask(is_near);
+#else
+#pragma unroll
+  for (uint c = 0; c < FANOUT; ++c) {
+    double sum = 0;
+#pragma unroll
+    for (uint d = 0; d < DIMENSIONS; ++d)
+      sum = BOX_ADD(sum, search->own[d], box[2 * d * FANOUT + c], box[(2 * d + 1) * FANOUT + c]);
+    bool is_near = DISTANCE_PLAIN(sum) <= search->reach;
+#if CORE_DISTANCES
+    is_near = is_near && box[2 * DIMENSIONS * FANOUT + c] <= search->weight;
+#endif
+    near |= (uint)is_near << c;
+  }
+  if (labels) {
+    const uint4 of_children = vload4(0, labels + base + first);
+    near &= (of_children.x != own) | (of_children.y != own) << 1 | (of_children.z != own) << 2 |
+            (of_children.w != own) << 3;
+  }
+#endif
+  near &= (1u << n_children) - 1;
+  if (search->weight == 0 && search->at != NO_SLOT) {
+    for (uint c = 0; c < n_children; ++c)
+      if (near >> c & 1 && !search_may_tie(search, tree->least[base + first + c]))
+        near &= ~(1u << c);
+  }
+  return near;
+}
+
+// The way of a search: from a leaf upwards, and at each level down into the siblings that are near.
+// So the first leaves are near ones as a rule, and later ones need not be visited.
+typedef struct {
+  ulong masks;   // FANOUT bits a level: children that remain
+  uint leaf;     // where the way began
+  uint ceiling;  // the level whose siblings are gone through
+  uint level, parent;
+} walk_t;
+
+static inline void walk_open(walk_t *walk, uint leaf) {
+  walk->masks = 0;
+  walk->leaf = leaf;
+  walk->ceiling = UINT_MAX;
+  walk->level = UINT_MAX;
+  walk->parent = leaf;
+}
+
+// The next leaf within reach that is not wholly of component `own`; NO_SLOT after the last one.
+static inline uint walk_next(walk_t *walk, const tree_t *tree, const search_t *search,
+                             const global uint *labels, uint own) {
+  for (;;) {
+    uint remaining = 0;
+    if (walk->level != UINT_MAX)
+      remaining = (uint)(walk->masks >> (walk->level << FANOUT_SHIFT)) & ((1u << FANOUT) - 1);
+    if (remaining == 0) {
+      if (walk->level == walk->ceiling) {
+        walk->ceiling += 1;
+        if (walk->ceiling == tree->top) return NO_SLOT;
+        const uint below = walk->leaf >> (FANOUT_SHIFT * walk->ceiling);
+        walk->level = walk->ceiling;
+        walk->parent = below >> FANOUT_SHIFT;
+        remaining = tree_near_children(tree, search, walk->level, walk->parent, labels, own);
+        remaining &= ~(1u << (below & FANOUT_MASK));
+        walk->masks |= (ulong)remaining << (walk->level << FANOUT_SHIFT);
+      } else {
+        walk->level += 1;
+        walk->parent >>= FANOUT_SHIFT;
+      }
+      continue;
+    }
+    const uint bit = remaining & -remaining, child = 31 - clz(bit);
+    walk->masks ^= (ulong)bit << (walk->level << FANOUT_SHIFT);
+    const uint node = walk->parent << FANOUT_SHIFT | child;
+    if (walk->level == 0) return node;
+    walk->level -= 1;
+    walk->parent = node;
+    const ulong near = tree_near_children(tree, search, walk->level, node, labels, own);
+    walk->masks |= near << (walk->level << FANOUT_SHIFT);
+  }
+}
+
+// Plain sums of the point and all of a leaf, and which of them are within reach, a bit each.
+static inline uint search_leaf(const search_t *search, const tree_t *tree, uint leaf,
+                               double plains[LEAF]) {
+  const global double *at = tree->points + (size_t)leaf * (LEAF_ROWS * LEAF);
+  uint near = 0;
+#if WG_SIZE == 1
+  double8 sums = 0;
+#pragma unroll
+  for (uint d = 0; d < DIMENSIONS; ++d) sums = DISTANCE_ADD(sums, search->own[d], vload8(d, at));
+  sums = DISTANCE_PLAIN(sums);
+  vstore8(sums, 0, plains);
+  near = lanes_of_mask(sums <= search->reach);
+#else
+#pragma unroll
+  for (uint lane = 0; lane < LEAF; ++lane) {
+    double sum = 0;
+#pragma unroll
+    for (uint d = 0; d < DIMENSIONS; ++d)
+      sum = DISTANCE_ADD(sum, search->own[d], at[d * LEAF + lane]);
+    plains[lane] = DISTANCE_PLAIN(sum);
+    near |= (uint)(plains[lane] <= search->reach) << lane;
+  }
+#endif
+  const uint n_points = min(tree->n - leaf * LEAF, LEAF);
+  return near & ((1u << n_points) - 1);
+}
+
+#endif

@@ -1,0 +1,1 @@
+"""Borůvka's algorithm over a bounding-volume hierarchy: spanning trees of points."""

@@ -1,0 +1,42 @@
+"""The nearest points of every point; host side of ``cl/algorithms/bvh_boruvka/neighbours.cl``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clmst.algorithms.bvh_boruvka.tree import Tree
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/bvh_boruvka/neighbours.cl"
+
+MOST_NEIGHBOURS = 256
+"""More would not fit the private memory of a work-item."""
+
+
+def capacity_for(k: int) -> int:
+    """Return the capacity of lists for `k` points: few different ones, so few programs."""
+    return max(4, 1 << (k - 1).bit_length())
+
+
+def find(tree: Tree, k: int, launch: Launcher) -> tuple[DeviceArray, DeviceArray]:
+    """Return lists of the `k` nearest points by slot, and by slot the distance of the farthest."""
+    lists = DeviceArray.empty(tree.n * k, np.uint32, tree.device)
+    return lists, _find(tree, k, launch, lists, by_number=False)
+
+
+def distances(tree: Tree, k: int, launch: Launcher) -> DeviceArray:
+    """Return by point the distance of the `k`-th nearest other point."""
+    return _find(tree, k, launch, None, by_number=True)
+
+
+def _find(
+    tree: Tree, k: int, launch: Launcher, lists: DeviceArray | None, *, by_number: bool
+) -> DeviceArray:
+    found = DeviceArray.empty(tree.n, np.float64, tree.device)
+    program = tree.device.program(SOURCE, **tree.defines, NEIGHBOURS=capacity_for(k))
+    launch.for_each(
+        program, "bvh_boruvka_neighbours_find", tree.n, *tree.arguments, lists, found, tree.n,
+        tree.top, k, int(by_number),
+    )  # fmt: skip
+    return found

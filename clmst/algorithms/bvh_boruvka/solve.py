@@ -1,0 +1,226 @@
+"""bvh-boruvka: spanning trees of points; host side of ``cl/algorithms/bvh_boruvka``.
+
+Source: see ``cl/algorithms/bvh_boruvka/bvh_boruvka.cl``; ``docs/architecture.md`` has the steps.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.algorithms.bvh_boruvka import neighbours
+from clmst.algorithms.bvh_boruvka.tree import Tree, tree_of
+from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.shared.progress import check_rounds, no_progress
+from clmst.algorithms.shared.solution import stats_of
+from clmst.primitives.split import split
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.handles import KernelArgument
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/bvh_boruvka/bvh_boruvka.cl"
+
+# Nearest points that every point begins with.
+_NEIGHBOURS = 7
+# Counts of a solve: of searches, hooked components, new roots and pending parents, launch by launch.
+_N_COUNTS = 1024
+# Up to so many points both ends of an edge share a word (winners.cl).
+_SHORT_IDS = 1 << 16
+
+
+def solve(matrix: DeviceMatrix, launch: Launcher) -> DeviceForest:
+    """Solve points, and put the edges into canonical order; waits for it.
+
+    Notes
+    -----
+    O(n log n) work for points that are spread evenly, at most O(n**2) for each of O(log n) rounds.
+    Device memory: the hierarchy, which is kept with the points, and some 100 bytes a point.
+    """
+    n = matrix.n_vertices
+    run = _Run(tree_of(matrix, launch), launch) if n > 1 else None
+    k = n - 1 if run else 0
+    ends = DeviceArray.empty(2 * k, np.uint32, matrix.device)
+    if run:
+        run.solve()
+        run.unpack(ends)
+    launch.queue.finish()
+    stats = run.stats() if run else {"rounds": 0, "components": [n], "searches": []}
+    return DeviceForest(
+        graph=matrix,
+        n_edges=k,
+        slots=None,
+        edges=ends.memory,
+        maximum=False,
+        stats=stats_of(stats, launch, "bvh-boruvka"),
+    )
+
+
+class _Run:
+    """One solve: which launches, in which order."""
+
+    def __init__(self, tree: Tree, launch: Launcher) -> None:
+        self.tree, self.launch, self.n = tree, launch, tree.n
+        self.program = tree.device.program(SOURCE, **tree.defines)
+        self.short_ids = int(self.n <= _SHORT_IDS)
+        self.bits = max(self.n.bit_length(), 1)
+        self.n_words = 2 + (1 if self.short_ids else 2)
+        self.first_words = 2 if tree.device.capabilities.int64_atomics else 1
+        n, new = self.n, self._new
+        self.component, self.parents = new(n), new(n)
+        self.roots, self.next_roots = new(n), new(n)
+        self.candidate, self.keys = new(n), new(n, np.uint64)
+        self.cursor = new(n, np.uint8)
+        self.labels = new(tree.n_nodes)
+        self.winners = new(n * 4)
+        self.edges = new(n, np.uint64)
+        self.list, self.active, self.next_active = new(n), new(n), new(n)
+        self.leaf_lower = new(tree.n_leaves, np.float64)
+        self.n_active = n
+        self.state = new(_N_COUNTS)
+        self.counts = np.zeros(_N_COUNTS, np.uint32)
+        self._next_count = 0
+        self.components, self.searches = [n], list[int]()
+
+    def _new(self, size: int, dtype: npt.DTypeLike = np.uint32) -> DeviceArray:
+        return DeviceArray.empty(size, dtype, self.tree.device)
+
+    def _new_count(self) -> int:
+        """Return the index of a count that no kernel has written to."""
+        self._next_count += 1
+        return self._next_count - 1
+
+    def _for_each(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
+        self.launch.for_each(self.program, f"bvh_boruvka_{kernel}", n_items, *arguments)
+
+    def stats(self) -> dict[str, Any]:
+        """Return statistics of the solve."""
+        return {
+            "rounds": len(self.components) - 1,
+            "components": self.components,
+            "searches": self.searches,
+        }
+
+    def unpack(self, ends: DeviceArray) -> None:
+        """Write the ends of all edges, in canonical order."""
+        ordered = split(self.edges, key_bits=2 * self.bits, launch=self.launch)
+        self._for_each("unpack_edges", self.n - 1, ordered, ends, self.n - 1, self.bits)
+
+    # --------------------------------------------------------------------- rounds
+
+    def solve(self) -> None:
+        """Enqueue everything, and wait for the counts."""
+        n, tree = self.n, self.tree
+        self._for_each(
+            "begin", max(n, tree.n_nodes, _N_COUNTS), self.component, self.roots, self.active,
+            self.candidate, self.edges, self.cursor, self.labels, self.leaf_lower, self.winners,
+            self.state, n, tree.n_nodes, self.short_ids, np.uint64((1 << 2 * self.bits) - 1), _N_COUNTS,
+        )  # fmt: skip
+        with self.launch.phase("nearest points"):
+            k, lists, lower = self._first_knowledge()
+        n_roots = n
+        for number in count():
+            check_rounds("bvh-boruvka", tree.device, number, components=n_roots)
+            with self.launch.phase("lightest edges"):
+                active, searches = self._find_lightest(k, lists, lower, is_first=number == 0)
+            with self.launch.phase("merge"):
+                remaining = self._merge(n_roots)
+            self.searches.append(int(self.counts[searches]))
+            self.components.append(remaining)
+            if remaining == 1:
+                return
+            if not 0 < remaining <= n_roots // 2:
+                rule = "every component is joined to another one in each round"
+                raise no_progress(
+                    "bvh-boruvka", tree.device, rule, round=number, before=n_roots, now=remaining
+                )
+            n_roots, self.n_active = remaining, int(self.counts[active])
+            self.roots, self.next_roots = self.next_roots, self.roots
+            self.active, self.next_active = self.next_active, self.active
+            with self.launch.phase("labels"):
+                self._label()
+
+    def _first_knowledge(self) -> tuple[int, DeviceArray | None, DeviceArray]:
+        """Return the length of lists of near points, the lists, and what they leave out."""
+        if self.tree.defines["CORE_DISTANCES"]:
+            lower = self._new(self.n, np.float64)
+            self._for_each("take_cores", self.n, self.tree.points, lower, self.n)
+            return 0, None, lower
+        k = min(_NEIGHBOURS, self.n - 1)
+        return k, *neighbours.find(self.tree, k, self.launch)
+
+    def _find_lightest(
+        self, k: int, lists: DeviceArray | None, lower: DeviceArray, *, is_first: bool
+    ) -> tuple[int, int]:
+        """Find the lightest edges; return the indices of two counts: active points and searches."""
+        n, tree = self.n, self.tree
+        active, searches = self._new_count(), self._new_count()
+        known = self.candidate, self.keys, self.cursor
+        components = self.component, self.labels
+        self._for_each(
+            "propose", self.n_active, *tree.arguments, lists, *components, self.active,
+            self.next_active, *known, self.winners, self.state, active, self.n_active, n, tree.top,
+            k, self.short_ids,
+        )  # fmt: skip
+        if not (is_first and k):  # every point has a candidate then
+            self._for_each(
+                "bound", tree.n_leaves, *tree.arguments, *components, self.winners, n, tree.top,
+                self.short_ids,
+            )  # fmt: skip
+        self._for_each(
+            "list_searches", tree.n_leaves, *components, self.candidate, self.cursor, lower,
+            self.leaf_lower, self.winners, self.list, self.state, searches, n,
+        )  # fmt: skip
+        self._for_each(
+            "search", n, *tree.arguments, *components, *known, lower, self.winners, self.list,
+            self.next_active, self.state, searches, active, n, tree.top, self.short_ids,
+        )  # fmt: skip
+        for word in range(self.first_words, self.n_words):
+            self._for_each(
+                "reserve_word", n, tree.ids, *components, self.candidate, self.keys, self.winners,
+                self.next_active, self.state, active, n, self.short_ids, word,
+            )  # fmt: skip
+        return active, searches
+
+    def _merge(self, n_roots: int) -> int:
+        """Merge components; return how many there are then, read back."""
+        hooked, roots, pending = self._new_count(), self._new_count(), self._new_count()
+        self._for_each(
+            "hook", n_roots, self.roots, self.winners, self.tree.slots, self.component,
+            self.labels, self.parents, self.edges, self.state, hooked, n_roots, self.n,
+            self.short_ids, self.bits,
+        )  # fmt: skip
+        self._jump(n_roots, roots, pending)
+        self.launch.read(self.state.memory, self.counts)
+        launches = 1
+        while self.counts[pending]:
+            if launches == 33:
+                rule = f"jumps at least double each time, so {launches} times are enough"
+                raise no_progress(
+                    "bvh-boruvka", self.tree.device, rule, pending=int(self.counts[pending])
+                )
+            again, pending = self._new_count(), self._new_count()
+            self._jump(n_roots, again, pending)
+            self.launch.read(self.state.memory, self.counts)
+            launches += 1
+        return int(self.counts[roots])
+
+    def _jump(self, n_roots: int, roots: int, pending: int) -> None:
+        self._for_each(
+            "jump", n_roots, self.roots, self.parents, self.winners, self.next_roots, self.state,
+            roots, pending, n_roots, self.n, self.short_ids,
+        )  # fmt: skip
+
+    def _label(self) -> None:
+        """Bring the components of points and nodes up to date."""
+        tree = self.tree
+        self._for_each(
+            "label_leaves", tree.n_leaves, self.parents, self.component, self.labels, self.n
+        )
+        for level in range(1, tree.top):
+            self._for_each(
+                "label_nodes", tree.width(level), self.labels, tree.bases, tree.n_leaves, level
+            )

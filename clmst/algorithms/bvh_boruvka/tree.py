@@ -1,0 +1,203 @@
+"""The bounding-volume hierarchy of points; host side of ``cl/algorithms/bvh_boruvka/build.cl``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, log2
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.core.points import Points
+from clmst.core.weight_keys import Array
+from clmst.primitives.split import split
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.program import Program
+
+SOURCE = "algorithms/bvh_boruvka/build.cl"
+
+LEAF = 8
+# Bits of a code beside the bits of all points' number: cells are so many times as many as points.
+_SPARE_BITS = 4
+# Passes over crowds, at the most: one for each halving of a double's exponent would be enough.
+_MOST_PASSES = 64
+
+METRICS = ("euclidean", "manhattan", "chebyshev", "cosine")
+"""The metrics whose distance to a box is known to bound those to the points in it."""
+
+MOST_POINTS = 1 << 27
+"""Levels of a hierarchy share a word of 64 bits in a search."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Tree:
+    """A hierarchy of boxes over the points of a :class:`DeviceMatrix`; see ``tree.cl``.
+
+    Attributes
+    ----------
+    device : Device
+    n : int
+        Points.
+    defines : dict
+        Macros of all kernels that search it.
+    ids, slots : DeviceArray of uint32, shape (n,)
+        The point in each slot, and the slot of each point.
+    points, boxes : DeviceArray of float64
+        Coordinates by leaf, boxes by parent.
+    least : DeviceArray of uint32, shape (n_nodes,)
+        The least point of each node.
+    bases : DeviceArray of uint32, shape (top + 1,)
+        Where each level begins in arrays of nodes.
+    top : int
+        The level of the root.
+    n_nodes : int
+    """
+
+    device: Device
+    n: int
+    defines: dict[str, int]
+    ids: DeviceArray
+    slots: DeviceArray
+    points: DeviceArray
+    boxes: DeviceArray
+    least: DeviceArray
+    bases: DeviceArray
+    top: int
+    n_nodes: int
+
+    @property
+    def n_leaves(self) -> int:
+        """Leaves."""
+        return ceil(self.n / LEAF)
+
+    @property
+    def arguments(self) -> tuple[DeviceArray, ...]:
+        """What every kernel that searches takes first."""
+        return self.points, self.boxes, self.ids, self.least, self.bases
+
+    def width(self, level: int) -> int:
+        """Return the number of nodes of a level."""
+        return ceil(self.n_leaves / fanout(self.device) ** level)
+
+
+def fanout(device: Device) -> int:
+    """Return the children of a node: FANOUT of ``tree.cl``."""
+    return 8 if device.policy.work_group_size == 1 else 4
+
+
+def tree_of(matrix: DeviceMatrix, launch: Launcher) -> Tree:
+    """Return the hierarchy of points, that of the call before if there was one."""
+    if "bvh" not in matrix.plans:
+        with launch.phase("build the hierarchy"):
+            matrix.plans["bvh"] = _Builder(matrix, launch).build()
+    tree: Tree = matrix.plans["bvh"]
+    return tree
+
+
+class _Builder:
+    """Builds a hierarchy: codes, order, boxes; again where many points share a code."""
+
+    def __init__(self, matrix: DeviceMatrix, launch: Launcher) -> None:
+        assert isinstance(matrix.graph, Points)
+        self.launch, self.device, self.n = launch, matrix.device, matrix.n_vertices
+        self.points: Points = matrix.graph
+        self.planes = matrix.panels[0].cells
+        self.defines = {**matrix.defines(maximum=False)}
+        self.program: Program = self.device.program(SOURCE, **self.defines)
+        self.dimensions = self.points.planes.shape[0]
+        self.top, self.bases = self._levels()
+        self.n_nodes = int(self.bases[-1]) + fanout(self.device)
+
+    def _levels(self) -> tuple[int, Array]:
+        """Return the level of the root, and where each level begins."""
+        children = fanout(self.device)
+        bases, width = [0], ceil(self.n / LEAF)
+        while width > 1:
+            bases.append(bases[-1] + children * ceil(width / children))
+            width = ceil(width / children)
+        return len(bases) - 1, np.array(bases, np.uint32)
+
+    def _new(self, size: int, dtype: npt.DTypeLike) -> DeviceArray:
+        return DeviceArray.empty(size, dtype, self.device)
+
+    def _for_each(self, kernel: str, n_items: int, *arguments: Any) -> None:
+        self.launch.for_each(self.program, kernel, n_items, *arguments)
+
+    def build(self) -> Tree:
+        """Return the hierarchy; enqueued, and waited for only to see whether there are crowds."""
+        codes, ids = self._encode()
+        tree = self._arrange(ids)
+        state = self._new(1, np.uint32)
+        for _ in range(_MOST_PASSES):
+            sides = self._new(self.n, np.float64)
+            lowers = self._new(self.n * self.dimensions, np.float64)
+            self.launch.fill(state.memory, 0, 1)
+            self._for_each(
+                "bvh_boruvka_build_find_crowds", self.n, codes, tree.points, tree.boxes,
+                tree.bases, sides, lowers, state, self.n, self.top,
+            )  # fmt: skip
+            if self.launch.read_word(state.memory) == 0:
+                break
+            codes, ids = self._refine(codes, tree, sides, lowers)
+            tree = self._arrange(ids)
+        return tree
+
+    def _encode(self) -> tuple[DeviceArray, DeviceArray]:
+        """Return the codes of all points in the box of all, sorted, and the points in this order."""
+        coded = min(self.dimensions, 32)
+        bits = max(1, min(31, 64 // coded, ceil((log2(self.n) + _SPARE_BITS) / coded)))
+        box = self.device.upload(self._box())
+        codes, order = self._new(self.n, np.uint64), self._new(self.n, np.uint32)
+        self._for_each(
+            "bvh_boruvka_build_encode", self.n, self.planes, box, codes, order, self.n, bits
+        )
+        return split(codes, key_bits=bits * coded, values=order, launch=self.launch)
+
+    def _box(self) -> npt.NDArray[np.float64]:
+        """Return the lower ends of all points' box, and half its longest side."""
+        planes = self.points.planes
+        lower, upper = planes.min(axis=1), planes.max(axis=1)
+        return np.append(lower, (0.5 * upper - 0.5 * lower).max())
+
+    def _refine(
+        self, codes: DeviceArray, tree: Tree, sides: DeviceArray, lowers: DeviceArray
+    ) -> tuple[DeviceArray, DeviceArray]:
+        """Return finer codes, sorted, and the points in this order."""
+        bits = max(1, 32 // min(self.dimensions, 32))
+        finer = self._new(self.n, np.uint64)
+        self._for_each(
+            "bvh_boruvka_build_refine", self.n, codes, tree.points, sides, lowers, finer, self.n,
+            min(bits, 31),
+        )  # fmt: skip
+        return split(finer, key_bits=64, values=tree.ids, launch=self.launch)
+
+    def _arrange(self, ids: DeviceArray) -> Tree:
+        """Return the hierarchy of points in a given order."""
+        n, device = self.n, self.device
+        rows = self.dimensions + self.defines["CORE_DISTANCES"]
+        box_rows = self.dimensions + rows
+        n_leaves = ceil(n / LEAF)
+        tree = Tree(
+            device=device, n=n, defines=self.defines, ids=ids, slots=self._new(n, np.uint32),
+            points=self._new(n_leaves * rows * LEAF, np.float64),
+            boxes=self._new(self.n_nodes * box_rows, np.float64),
+            least=self._new(self.n_nodes, np.uint32),
+            bases=DeviceArray.from_host(self.bases, device), top=self.top, n_nodes=self.n_nodes,
+        )  # fmt: skip
+        self._for_each(
+            "bvh_boruvka_build_gather", n_leaves * LEAF, self.planes, ids, tree.points,
+            tree.slots, n,
+        )  # fmt: skip
+        self._for_each(
+            "bvh_boruvka_build_bound_leaves", n_leaves, tree.points, ids, tree.boxes, tree.least, n
+        )
+        for level in range(1, self.top):
+            self._for_each(
+                "bvh_boruvka_build_bound_nodes", tree.width(level), tree.boxes, tree.least,
+                tree.bases, n_leaves, level,
+            )  # fmt: skip
+        return tree
