@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from clmst import algorithms
 from clmst.algorithms import families
+from clmst.algorithms.bvh_boruvka.choice import is_for_tree
 from clmst.algorithms.memory_needs import with_needs
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_of
@@ -301,7 +302,9 @@ def _solve_whole(
             launch = Launcher.of(stored.device, profile=profile)
             with stored.device.lock, Guard(stored.device, caches=stored.caches):
                 if isinstance(stored, DeviceMatrix):
-                    forest = _solve_matrix(stored, launch, options=options, maximum=maximum)
+                    forest = _solve_matrix(
+                        stored, launch, algorithm=algorithm, options=options, maximum=maximum
+                    )
                 else:
                     forest = _solve_graph(
                         stored, launch, algorithm=algorithm, options=options, maximum=maximum,
@@ -318,9 +321,14 @@ def _solve_whole(
 
 
 def _solve_matrix(
-    matrix: DeviceMatrix, launch: Launcher, *, options: object, maximum: bool
+    matrix: DeviceMatrix, launch: Launcher, *, algorithm: str, options: object, maximum: bool
 ) -> DeviceForest:
-    """Solve a complete graph."""
+    """Solve a complete graph: points by a hierarchy where that is quicker."""
+    if algorithm == "auto" and options is None and not maximum and is_for_tree(matrix):
+        from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
+
+        if families.points_refusal(matrix) is None:
+            return bvh_boruvka.solve(matrix, launch)
     from clmst.algorithms.dense import solve as dense
 
     families.require_complete(matrix, maximum=maximum, options=options)

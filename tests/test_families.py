@@ -120,6 +120,12 @@ MUTATIONS = [
         "slots[middle] < slot)",
         "slots[middle] + 1 < slot)",
     ),
+    Mutation(
+        "bvh-boruvka",
+        "algorithms/bvh_boruvka/walk.cl",
+        "max((lower) - (x), (x) - (upper))",
+        "max((lower) - (x), (x) - (lower))",
+    ),
     Mutation("scan", "primitives/scan_element.cl", "flags[i] != 0;", "flags[i] > 1;"),
     Mutation("segments", "primitives/segments.cl", "heads[i + 1] != 0;", "heads[i] != 0;"),
     Mutation("split", "primitives/split_serial.cl", "first); i < end;", "first); i + 1 < end;"),

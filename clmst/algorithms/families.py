@@ -251,6 +251,20 @@ COMPLETE = KernelFamily(
 )
 
 
+def _points_failure(device: Device, case: CompleteCase) -> str | None:
+    from clmst.algorithms import self_test
+
+    return self_test.points_failure(device, case)
+
+
+POINTS = KernelFamily(
+    name="bvh-boruvka",
+    what="spanning trees and core distances of points; where it is refused, dense or the host",
+    test=_points_failure,
+    cases=(CompleteCase(64, "float", "euclidean", 2), CompleteCase(64, "float", "euclidean", 3)),
+)
+
+
 def _proof_failure(device: Device, case: Case) -> str | None:
     from clmst.algorithms.proof import self_test as proof_self_test
 
@@ -299,6 +313,12 @@ def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) ->
     if not trust.given and (options is None or isinstance(options, DenseOptions)):
         case = complete_case_of(matrix, maximum=maximum, options=options)
         trust.require(COMPLETE, case)
+
+
+def points_refusal(matrix: DeviceMatrix) -> str | None:
+    """Return why a device is not trusted with hierarchies of points; None if it is."""
+    trust = matrix.device.trust
+    return None if trust.given else trust.refusal(POINTS, complete_case_of(matrix, maximum=False))
 
 
 def proof_refusal(graph: DeviceGraph | DeviceMatrix, *, maximum: bool) -> str | None:

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from clmst.algorithms.bvh_boruvka import neighbours
+from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
+from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
 from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.algorithms.dense import solve as dense
 from clmst.algorithms.families import Case, CompleteCase, CsrValidationCase, SmallMatrixCase
@@ -158,6 +161,28 @@ def complete_failure(device: Device, case: CompleteCase) -> str | None:
         found = dense.solve_matrix(matrix, launch, maximum=case.maximum, options=case.options)
         if not np.array_equal(found.to_host().edges, expected.edges):
             return f"edges came out wrong for the known complete graph of {n} vertices"
+    return None
+
+
+def points_failure(device: Device, case: CompleteCase) -> str | None:
+    """Return what a device gets wrong by hierarchies of known points, or None."""
+    for n in (9, 600):
+        points = complete_graph(n, case)
+        assert isinstance(points, Points)
+        matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
+        found = bvh_boruvka.solve(matrix, launch)
+        if not np.array_equal(found.to_host().edges, kruskal(points.to_graph()).edges):
+            return f"edges came out wrong for {n} known points"
+        if case.core:
+            continue
+        numbers = np.arange(n)
+        distances = np.sort(points.weights_of(numbers[:, None], numbers), axis=1)
+        for k in (3, 8, 20):
+            if k >= n:
+                break
+            kth = neighbours.distances(hierarchy_of(matrix, launch), k, launch).to_host()
+            if not np.array_equal(kth, distances[:, k]):
+                return f"distances to the {k} nearest of {n} known points came out wrong"
     return None
 
 

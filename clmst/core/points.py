@@ -64,7 +64,7 @@ class Points:
     Raises
     ------
     InvalidGraphError
-        Wrong shape or dtype, a coordinate that is not finite, more than 2**26 - 1 points, a
+        Wrong shape or dtype, a coordinate that is not finite, more than 2**32 - 2 points, a
         rounded distance of 2**31 or more; for "haversine" a latitude beyond 90 or a longitude
         beyond 360 degrees; for "cosine" a row of zeros; a core distance that is negative or NaN.
     InvalidArgumentError
@@ -91,7 +91,7 @@ class Points:
         """Check everything."""
         object.__setattr__(self, "metric", check_choice("metric", self.metric, get_args(Metric)))
         object.__setattr__(self, "coordinates", _checked(self.coordinates, self.metric))
-        pairs.check_count(self.n_vertices)
+        check_size(self.n_vertices, 0)
         if self.core_distances is not None:
             core = _checked_core(self.core_distances, self.n_vertices, self.metric)
             object.__setattr__(self, "core_distances", core)

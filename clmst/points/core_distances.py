@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from clmst.algorithms import families
+from clmst.algorithms.bvh_boruvka import choice
+from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
+from clmst.algorithms.bvh_boruvka.neighbours import MOST_NEIGHBOURS, distances
 from clmst.core.arguments import check_integer
 from clmst.core.points import Points
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.discovery import get_device
+from clmst.runtime.failures import Guard
+from clmst.runtime.launcher import Launcher
 
-_ROWS_AT_ONCE = 1 << 22  # distances of so many pairs
+_PAIRS_AT_ONCE = 1 << 22
 
 
 def core_distances(
@@ -42,6 +51,13 @@ def core_distances(
     InvalidGraphError
         These are no points.
 
+    Notes
+    -----
+    By a hierarchy of boxes on the device: O(n log n) work for points that are spread evenly, with
+    up to some ten dimensions; at most O(n**2). The host compares all pairs where the device has no
+    arithmetic on doubles, for `min_samples` above 257, and for "great-circle", "haversine" and
+    "rounded-euclidean".
+
     Examples
     --------
     >>> import clmst
@@ -52,11 +68,28 @@ def core_distances(
         points = Points(points)
     n = points.n_vertices
     check_integer("min_samples", min_samples, low=1, high=max(n, 1))
-    core = np.empty(n)
-    rows = max(_ROWS_AT_ONCE // max(n, 1), 1)
-    everyone = np.arange(n)
+    found = get_device(device)
+    if min_samples == 1 or n == 0:
+        return np.zeros(n)
+    plain = replace(points, core_distances=None)
+    if choice.takes(plain) and min_samples - 1 <= MOST_NEIGHBOURS and found.capabilities.doubles:
+        matrix = DeviceMatrix.upload(plain, found)
+        if families.points_refusal(matrix) is None:
+            with found.lock, Guard(found):
+                launch = Launcher(found, found.queue)
+                tree = hierarchy_of(matrix, launch)
+                core: npt.NDArray[np.float64] = distances(tree, min_samples - 1, launch).to_host()
+                return core
+    return _by_the_host(plain, min_samples)
+
+
+def _by_the_host(points: Points, min_samples: int) -> npt.NDArray[np.float64]:
+    """Return the same by comparing all pairs."""
+    n = points.n_vertices
+    core, everyone = np.empty(n), np.arange(n)
+    rows = max(_PAIRS_AT_ONCE // n, 1)
     for first in range(0, n, rows):
-        some = np.arange(first, min(first + rows, n))[:, None]
-        distances = points.weights_of(some, everyone)
-        core[some[:, 0]] = np.partition(distances, min_samples - 1, axis=1)[:, min_samples - 1]
+        some = everyone[first : first + rows]
+        lengths = points.weights_of(some[:, None], everyone)
+        core[some] = np.partition(lengths, min_samples - 1, axis=1)[:, min_samples - 1]
     return core

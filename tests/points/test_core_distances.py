@@ -9,7 +9,8 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import clmst
-from clmst import InvalidArgumentError, Points
+from clmst import Device, InvalidArgumentError, Points
+from tests.capabilities import with_capabilities
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 11])
@@ -27,6 +28,16 @@ def test_points_bring_their_metric() -> None:
     expected = np.sort(cdist(coordinates, coordinates, "cityblock"), axis=1)[:, 3]
     points = Points(coordinates, "manhattan")
     np.testing.assert_array_equal(clmst.core_distances(points, 4), expected)
+
+
+def test_the_host_has_the_same_bits(any_device: Device) -> None:
+    """It compares all pairs where a device cannot."""
+    rng = np.random.default_rng(3)
+    coordinates = rng.normal(size=(400, 3)) * 10.0 ** rng.integers(-9, 9, (400, 1))
+    poor = with_capabilities(any_device, doubles=False)
+    for k in (2, 5, 9, 40, 257, 300):
+        found = clmst.core_distances(coordinates, k, device=any_device)
+        np.testing.assert_array_equal(found, clmst.core_distances(coordinates, k, device=poor))
 
 
 def test_no_points() -> None:

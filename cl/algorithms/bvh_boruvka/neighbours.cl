@@ -1,5 +1,5 @@
 // bvh-boruvka: the nearest points of every point.
-#include "algorithms/bvh_boruvka/tree.cl"
+#include "algorithms/bvh_boruvka/walk.cl"
 
 // Most points of a list.
 #ifndef NEIGHBOURS

@@ -138,134 +138,15 @@ static inline void search_take(search_t *search, const tree_t *tree, uint slot, 
   search->at = slot;
 }
 
-// What a box adds to the bound of its points: `lower` and `upper` are its ends, x the coordinate.
-// Each operation rounds in the same way for the bound as for a point, and rounding keeps order; so no
-// point has a lesser sum than its box.
-#if METRIC == METRIC_COSINE
-#define BOX_ADD(sum, x, lower, upper) ((sum) + max((x) * (lower), (x) * (upper)))
-#else
-#define BOX_ADD(sum, x, lower, upper) \
-  DISTANCE_ADD(sum, max(max((lower) - (x), (x) - (upper)), 0.0), 0.0)
-#endif
-
-// Which of equal edges of weight 0 a node may have: one of lesser ends than the best so far. Many
-// equal points are searched through in vain without this.
-static inline bool search_may_tie(const search_t *search, uint least) {
-  const uint lesser = min(search->id, least), greater = max(search->id, least);
-  return lesser < search->lesser ||
-         (lesser == search->lesser && (least == search->id || greater < search->greater));
-}
-
 #if WG_SIZE == 1
 // One bit a lane: whether it is set.
-static inline uint lanes_of_mask(long8 mask) {
+static inline uint bits_of_mask(long8 mask) {
   const long8 bits = mask & (long8)(1, 2, 4, 8, 16, 32, 64, 128);
   const long4 four = bits.lo | bits.hi;
   const long2 two = four.lo | four.hi;
   return (uint)(two.x | two.y);
 }
 #endif
-
-// Which children of a node are within reach, and not wholly of the component `own`; a bit each.
-// `level`: that of the children. Without `labels`, components do not matter.
-static inline uint tree_near_children(const tree_t *tree, const search_t *search, uint level,
-                                      uint parent, const global uint *labels, uint own) {
-  const uint first = parent << FANOUT_SHIFT, base = tree->bases[level];
-  const uint n_children = min(tree_width(tree->n_leaves, level) - first, FANOUT);
-  const global double *box =
-      tree->boxes + (size_t)((base >> FANOUT_SHIFT) + parent) * (BOX_ROWS * FANOUT);
-  uint near = 0;
-#if WG_SIZE == 1
-  double8 sums = 0;
-#pragma unroll
-  for (uint d = 0; d < DIMENSIONS; ++d) {
-    const double8 lower = vload8(2 * d, box), upper = vload8(2 * d + 1, box);
-    sums = BOX_ADD(sums, search->own[d], lower, upper);
-  }
-  long8 is_near = DISTANCE_PLAIN(sums) <= search->reach;
-#if CORE_DISTANCES
-  is_near &= vload8(2 * DIMENSIONS, box) <= search->weight;
-#endif
-  if (labels) is_near &= convert_long8(vload8(0, labels + base + first) != own);
-  near = lanes_of_mask(is_near);
-#else
-#pragma unroll
-  for (uint c = 0; c < FANOUT; ++c) {
-    double sum = 0;
-#pragma unroll
-    for (uint d = 0; d < DIMENSIONS; ++d)
-      sum = BOX_ADD(sum, search->own[d], box[2 * d * FANOUT + c], box[(2 * d + 1) * FANOUT + c]);
-    bool is_near = DISTANCE_PLAIN(sum) <= search->reach;
-#if CORE_DISTANCES
-    is_near = is_near && box[2 * DIMENSIONS * FANOUT + c] <= search->weight;
-#endif
-    near |= (uint)is_near << c;
-  }
-  if (labels) {
-    const uint4 of_children = vload4(0, labels + base + first);
-    near &= (of_children.x != own) | (of_children.y != own) << 1 | (of_children.z != own) << 2 |
-            (of_children.w != own) << 3;
-  }
-#endif
-  near &= (1u << n_children) - 1;
-  if (search->weight == 0 && search->at != NO_SLOT) {
-    for (uint c = 0; c < n_children; ++c)
-      if (near >> c & 1 && !search_may_tie(search, tree->least[base + first + c]))
-        near &= ~(1u << c);
-  }
-  return near;
-}
-
-// The way of a search: from a leaf upwards, and at each level down into the siblings that are near.
-// So the first leaves are near ones as a rule, and later ones need not be visited.
-typedef struct {
-  ulong masks;   // FANOUT bits a level: children that remain
-  uint leaf;     // where the way began
-  uint ceiling;  // the level whose siblings are gone through
-  uint level, parent;
-} walk_t;
-
-static inline void walk_open(walk_t *walk, uint leaf) {
-  walk->masks = 0;
-  walk->leaf = leaf;
-  walk->ceiling = UINT_MAX;
-  walk->level = UINT_MAX;
-  walk->parent = leaf;
-}
-
-// The next leaf within reach that is not wholly of component `own`; NO_SLOT after the last one.
-static inline uint walk_next(walk_t *walk, const tree_t *tree, const search_t *search,
-                             const global uint *labels, uint own) {
-  for (;;) {
-    uint remaining = 0;
-    if (walk->level != UINT_MAX)
-      remaining = (uint)(walk->masks >> (walk->level << FANOUT_SHIFT)) & ((1u << FANOUT) - 1);
-    if (remaining == 0) {
-      if (walk->level == walk->ceiling) {
-        walk->ceiling += 1;
-        if (walk->ceiling == tree->top) return NO_SLOT;
-        const uint below = walk->leaf >> (FANOUT_SHIFT * walk->ceiling);
-        walk->level = walk->ceiling;
-        walk->parent = below >> FANOUT_SHIFT;
-        remaining = tree_near_children(tree, search, walk->level, walk->parent, labels, own);
-        remaining &= ~(1u << (below & FANOUT_MASK));
-        walk->masks |= (ulong)remaining << (walk->level << FANOUT_SHIFT);
-      } else {
-        walk->level += 1;
-        walk->parent >>= FANOUT_SHIFT;
-      }
-      continue;
-    }
-    const uint bit = remaining & -remaining, child = 31 - clz(bit);
-    walk->masks ^= (ulong)bit << (walk->level << FANOUT_SHIFT);
-    const uint node = walk->parent << FANOUT_SHIFT | child;
-    if (walk->level == 0) return node;
-    walk->level -= 1;
-    walk->parent = node;
-    const ulong near = tree_near_children(tree, search, walk->level, node, labels, own);
-    walk->masks |= near << (walk->level << FANOUT_SHIFT);
-  }
-}
 
 // Plain sums of the point and all of a leaf, and which of them are within reach, a bit each.
 static inline uint search_leaf(const search_t *search, const tree_t *tree, uint leaf,
@@ -278,7 +159,7 @@ static inline uint search_leaf(const search_t *search, const tree_t *tree, uint 
   for (uint d = 0; d < DIMENSIONS; ++d) sums = DISTANCE_ADD(sums, search->own[d], vload8(d, at));
   sums = DISTANCE_PLAIN(sums);
   vstore8(sums, 0, plains);
-  near = lanes_of_mask(sums <= search->reach);
+  near = bits_of_mask(sums <= search->reach);
 #else
 #pragma unroll
   for (uint lane = 0; lane < LEAF; ++lane) {

@@ -17,7 +17,7 @@
 // If column 8 joins u's component, block 2 is stale, with bound 2. If the component's reservation
 // is at most 2 by then, no cell of the block can win, and it is not read.
 #include "algorithms/dense/rows.cl"
-#include "algorithms/shared/winners.cl"
+#include "device/winners.cl"
 
 // Blocks that a lane group takes from each tile, one after the other, and blocks of a tile.
 #define GROUP_BLOCKS (WG_SIZE == 1 ? 64u : 1u)

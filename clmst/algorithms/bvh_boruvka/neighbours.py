@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clmst.algorithms.bvh_boruvka.tree import Tree
+from clmst.algorithms.bvh_boruvka.hierarchy import BoxTree
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 
@@ -19,19 +19,19 @@ def capacity_for(k: int) -> int:
     return max(4, 1 << (k - 1).bit_length())
 
 
-def find(tree: Tree, k: int, launch: Launcher) -> tuple[DeviceArray, DeviceArray]:
+def find(tree: BoxTree, k: int, launch: Launcher) -> tuple[DeviceArray, DeviceArray]:
     """Return lists of the `k` nearest points by slot, and by slot the distance of the farthest."""
     lists = DeviceArray.empty(tree.n * k, np.uint32, tree.device)
     return lists, _find(tree, k, launch, lists, by_number=False)
 
 
-def distances(tree: Tree, k: int, launch: Launcher) -> DeviceArray:
+def distances(tree: BoxTree, k: int, launch: Launcher) -> DeviceArray:
     """Return by point the distance of the `k`-th nearest other point."""
     return _find(tree, k, launch, None, by_number=True)
 
 
 def _find(
-    tree: Tree, k: int, launch: Launcher, lists: DeviceArray | None, *, by_number: bool
+    tree: BoxTree, k: int, launch: Launcher, lists: DeviceArray | None, *, by_number: bool
 ) -> DeviceArray:
     found = DeviceArray.empty(tree.n, np.float64, tree.device)
     program = tree.device.program(SOURCE, **tree.defines, NEIGHBOURS=capacity_for(k))

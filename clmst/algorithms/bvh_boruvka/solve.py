@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst.algorithms.bvh_boruvka import neighbours
-from clmst.algorithms.bvh_boruvka.tree import Tree, tree_of
+from clmst.algorithms.bvh_boruvka.hierarchy import BoxTree, hierarchy_of
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.progress import check_rounds, no_progress
 from clmst.algorithms.shared.solution import stats_of
@@ -23,10 +23,11 @@ from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/bvh_boruvka/bvh_boruvka.cl"
+LIGHTEST_SOURCE = "algorithms/bvh_boruvka/lightest.cl"
 
 # Nearest points that every point begins with.
 _NEIGHBOURS = 7
-# Counts of a solve: of searches, hooked components, new roots and pending parents, launch by launch.
+# Counts of a solve: active points, searches, hooked components, roots, pending parents, by launch.
 _N_COUNTS = 1024
 # Up to so many points both ends of an edge share a word (winners.cl).
 _SHORT_IDS = 1 << 16
@@ -41,7 +42,7 @@ def solve(matrix: DeviceMatrix, launch: Launcher) -> DeviceForest:
     Device memory: the hierarchy, which is kept with the points, and some 100 bytes a point.
     """
     n = matrix.n_vertices
-    run = _Run(tree_of(matrix, launch), launch) if n > 1 else None
+    run = _Run(hierarchy_of(matrix, launch), launch) if n > 1 else None
     k = n - 1 if run else 0
     ends = DeviceArray.empty(2 * k, np.uint32, matrix.device)
     if run:
@@ -62,9 +63,10 @@ def solve(matrix: DeviceMatrix, launch: Launcher) -> DeviceForest:
 class _Run:
     """One solve: which launches, in which order."""
 
-    def __init__(self, tree: Tree, launch: Launcher) -> None:
+    def __init__(self, tree: BoxTree, launch: Launcher) -> None:
         self.tree, self.launch, self.n = tree, launch, tree.n
         self.program = tree.device.program(SOURCE, **tree.defines)
+        self.lightest = tree.device.program(LIGHTEST_SOURCE, **tree.defines)
         self.short_ids = int(self.n <= _SHORT_IDS)
         self.bits = max(self.n.bit_length(), 1)
         self.n_words = 2 + (1 if self.short_ids else 2)
@@ -96,6 +98,9 @@ class _Run:
     def _for_each(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
         self.launch.for_each(self.program, f"bvh_boruvka_{kernel}", n_items, *arguments)
 
+    def _find(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
+        self.launch.for_each(self.lightest, f"bvh_boruvka_lightest_{kernel}", n_items, *arguments)
+
     def stats(self) -> dict[str, Any]:
         """Return statistics of the solve."""
         return {
@@ -117,7 +122,8 @@ class _Run:
         self._for_each(
             "begin", max(n, tree.n_nodes, _N_COUNTS), self.component, self.roots, self.active,
             self.candidate, self.edges, self.cursor, self.labels, self.leaf_lower, self.winners,
-            self.state, n, tree.n_nodes, self.short_ids, np.uint64((1 << 2 * self.bits) - 1), _N_COUNTS,
+            self.state, n, tree.n_nodes, self.short_ids, np.uint64((1 << 2 * self.bits) - 1),
+            _N_COUNTS,
         )  # fmt: skip
         with self.launch.phase("nearest points"):
             k, lists, lower = self._first_knowledge()
@@ -160,26 +166,26 @@ class _Run:
         active, searches = self._new_count(), self._new_count()
         known = self.candidate, self.keys, self.cursor
         components = self.component, self.labels
-        self._for_each(
+        self._find(
             "propose", self.n_active, *tree.arguments, lists, *components, self.active,
             self.next_active, *known, self.winners, self.state, active, self.n_active, n, tree.top,
             k, self.short_ids,
         )  # fmt: skip
         if not (is_first and k):  # every point has a candidate then
-            self._for_each(
+            self._find(
                 "bound", tree.n_leaves, *tree.arguments, *components, self.winners, n, tree.top,
                 self.short_ids,
             )  # fmt: skip
-        self._for_each(
-            "list_searches", tree.n_leaves, *components, self.candidate, self.cursor, lower,
+        self._find(
+            "collect", tree.n_leaves, *components, self.candidate, self.cursor, lower,
             self.leaf_lower, self.winners, self.list, self.state, searches, n,
         )  # fmt: skip
-        self._for_each(
+        self._find(
             "search", n, *tree.arguments, *components, *known, lower, self.winners, self.list,
             self.next_active, self.state, searches, active, n, tree.top, self.short_ids,
         )  # fmt: skip
         for word in range(self.first_words, self.n_words):
-            self._for_each(
+            self._find(
                 "reserve_word", n, tree.ids, *components, self.candidate, self.keys, self.winners,
                 self.next_active, self.state, active, n, self.short_ids, word,
             )  # fmt: skip

@@ -23,6 +23,7 @@ from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.progress import check_rounds, no_progress
 from clmst.algorithms.shared.solution import Solution, flag_words, new_flags, stats_of
+from clmst.core import pairs
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
@@ -83,6 +84,7 @@ def solve_matrix(
     """
     options = options_for("dense", DenseOptions, options)
     n = matrix.n_vertices
+    pairs.check_count(n)
     if n == 0:
         stats = {"rounds": 0, "components": [0], "blocks_again": []}
         return DeviceForest(

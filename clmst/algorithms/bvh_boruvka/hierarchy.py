@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clmst.core.errors import InvalidGraphError
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.primitives.split import split
@@ -26,15 +27,12 @@ _SPARE_BITS = 4
 # Passes over crowds, at the most: one for each halving of a double's exponent would be enough.
 _MOST_PASSES = 64
 
-METRICS = ("euclidean", "manhattan", "chebyshev", "cosine")
-"""The metrics whose distance to a box is known to bound those to the points in it."""
-
-MOST_POINTS = 1 << 27
-"""Levels of a hierarchy share a word of 64 bits in a search."""
+# Of a hierarchy with 8 children a node: its levels share a word of 64 bits in a search.
+_MOST_POINTS = 1 << 27
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Tree:
+class BoxTree:
     """A hierarchy of boxes over the points of a :class:`DeviceMatrix`; see ``tree.cl``.
 
     Attributes
@@ -81,7 +79,8 @@ class Tree:
 
     def width(self, level: int) -> int:
         """Return the number of nodes of a level."""
-        return ceil(self.n_leaves / fanout(self.device) ** level)
+        below: int = fanout(self.device) ** level
+        return ceil(self.n_leaves / below)
 
 
 def fanout(device: Device) -> int:
@@ -89,12 +88,18 @@ def fanout(device: Device) -> int:
     return 8 if device.policy.work_group_size == 1 else 4
 
 
-def tree_of(matrix: DeviceMatrix, launch: Launcher) -> Tree:
+def hierarchy_of(matrix: DeviceMatrix, launch: Launcher) -> BoxTree:
     """Return the hierarchy of points, that of the call before if there was one."""
+    n = matrix.n_vertices
+    if n > _MOST_POINTS and fanout(matrix.device) == 8:
+        raise InvalidGraphError(
+            f"there are {n} points; on {matrix.device.description} a hierarchy has up to "
+            f"2**27 = {_MOST_POINTS}"
+        )
     if "bvh" not in matrix.plans:
         with launch.phase("build the hierarchy"):
             matrix.plans["bvh"] = _Builder(matrix, launch).build()
-    tree: Tree = matrix.plans["bvh"]
+    tree: BoxTree = matrix.plans["bvh"]
     return tree
 
 
@@ -127,7 +132,7 @@ class _Builder:
     def _for_each(self, kernel: str, n_items: int, *arguments: Any) -> None:
         self.launch.for_each(self.program, kernel, n_items, *arguments)
 
-    def build(self) -> Tree:
+    def build(self) -> BoxTree:
         """Return the hierarchy; enqueued, and waited for only to see whether there are crowds."""
         codes, ids = self._encode()
         tree = self._arrange(ids)
@@ -147,7 +152,7 @@ class _Builder:
         return tree
 
     def _encode(self) -> tuple[DeviceArray, DeviceArray]:
-        """Return the codes of all points in the box of all, sorted, and the points in this order."""
+        """Return the sorted codes of all points in the box of all, and the points in this order."""
         coded = min(self.dimensions, 32)
         bits = max(1, min(31, 64 // coded, ceil((log2(self.n) + _SPARE_BITS) / coded)))
         box = self.device.upload(self._box())
@@ -164,7 +169,7 @@ class _Builder:
         return np.append(lower, (0.5 * upper - 0.5 * lower).max())
 
     def _refine(
-        self, codes: DeviceArray, tree: Tree, sides: DeviceArray, lowers: DeviceArray
+        self, codes: DeviceArray, tree: BoxTree, sides: DeviceArray, lowers: DeviceArray
     ) -> tuple[DeviceArray, DeviceArray]:
         """Return finer codes, sorted, and the points in this order."""
         bits = max(1, 32 // min(self.dimensions, 32))
@@ -175,13 +180,13 @@ class _Builder:
         )  # fmt: skip
         return split(finer, key_bits=64, values=tree.ids, launch=self.launch)
 
-    def _arrange(self, ids: DeviceArray) -> Tree:
+    def _arrange(self, ids: DeviceArray) -> BoxTree:
         """Return the hierarchy of points in a given order."""
         n, device = self.n, self.device
         rows = self.dimensions + self.defines["CORE_DISTANCES"]
         box_rows = self.dimensions + rows
         n_leaves = ceil(n / LEAF)
-        tree = Tree(
+        tree = BoxTree(
             device=device, n=n, defines=self.defines, ids=ids, slots=self._new(n, np.uint32),
             points=self._new(n_leaves * rows * LEAF, np.float64),
             boxes=self._new(self.n_nodes * box_rows, np.float64),

@@ -14,8 +14,8 @@
 //
 // Plane w of the array has word w of all components, n words. With 64-bit atomics the first two
 // planes are one plane of n ulongs.
-#ifndef CLMST_ALGORITHMS_SHARED_WINNERS
-#define CLMST_ALGORITHMS_SHARED_WINNERS
+#ifndef CLMST_DEVICE_WINNERS
+#define CLMST_DEVICE_WINNERS
 
 #include "device/atomics.cl"
 #include "device/distance.cl"

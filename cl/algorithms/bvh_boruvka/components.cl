@@ -1,0 +1,32 @@
+// bvh-boruvka: the components of points, and lists that work-groups append to.
+#ifndef CLMST_ALGORITHMS_BVH_BORUVKA_COMPONENTS
+#define CLMST_ALGORITHMS_BVH_BORUVKA_COMPONENTS
+
+#include "algorithms/bvh_boruvka/tree.cl"
+
+// Components: of a point whose leaf is MIXED its own entry counts, of any other that of the leaf.
+typedef struct {
+  const global uint *labels, *component;
+} components_t;
+
+static inline uint component_of(const components_t *components, uint slot) {
+  const uint label = components->labels[slot >> LEAF_SHIFT];
+  return label == MIXED ? components->component[slot] : label;
+}
+
+// Append an entry to a list for every work-item that keeps one.
+//
+// In-out   *count: the length of the list.
+// Temp     scratch: WG_SIZE words of local memory, base: one; both free on return.
+// Scope    the whole work-group; ends with a barrier where WG_SIZE > 1.
+static inline void wg_append(global uint *list, volatile global uint *count, uint entry, bool keep,
+                             local uint *scratch, local uint *base) {
+  uint total;
+  const uint before = wg_exclusive_sum_u32(keep, &total, scratch);
+  if (get_local_id(0) == 0 && total > 0) *base = atomic_add(count, total);
+  wg_barrier_local();
+  if (keep) list[*base + before] = entry;
+  wg_barrier_local();
+}
+
+#endif

@@ -1,0 +1,252 @@
+// bvh-boruvka: the lightest edge of every component, in each round (bvh_boruvka.cl).
+#include "algorithms/bvh_boruvka/components.cl"
+#include "algorithms/bvh_boruvka/walk.cl"
+#include "device/winners.cl"
+
+// cursor[p] of a point whose candidate was found by a search, and is the lightest edge that leaves its
+// component. Else cursor[p] is a position in p's list: those before it are in p's component.
+#define CURSOR_SEARCHED 255
+
+// The distance that a key means, at least; infinity if there is no edge yet.
+static inline double distance_of_key(ulong key) {
+  return as_double(min(key, (ulong)weight_key(as_ulong((double)INFINITY))) & ~(ulong)WEIGHT_SIGN);
+}
+
+// Move on in the list of p to the lightest edge that leaves the component `own`; whether there is one.
+static inline bool find_in_list(const tree_t *tree, const components_t *components,
+                                const global uint *lists, uint k, uint p, uint own,
+                                global uchar *cursor, search_t *search) {
+  uint j = cursor[p];
+  for (; j < k; ++j)
+    if (component_of(components, lists[LIST_AT(p, j, k, tree->n)]) != own) break;
+  cursor[p] = (uchar)min(j, k);
+  search_open(search, tree, p, INFINITY);
+  for (; j < k; ++j) {
+    const uint other = lists[LIST_AT(p, j, k, tree->n)];
+    if (component_of(components, other) == own) continue;
+    const double plain = search_plain(search, tree, other);
+    if (plain > search->reach) break;  // lists rise
+    search_take(search, tree, other, search_weight(search, tree, other, plain));
+  }
+  return search->at != NO_SLOT;
+}
+
+// Enter the candidates of active points for their components: the first pass of the reservation.
+//
+// In       points, boxes, ids[n], least, bases: the tree; lists[n * k]; component[n], labels; active[n_active]: points that may have a
+//          candidate.
+// In-out   candidate[n], keys[n], cursor[n]; winners[n * words]; state[count]: the length of the
+//          list, 0 before.
+// Out      next[n_active]: the points that have a candidate.
+// Launch   any.
+// Needs    components are complete; reservations are clear.
+// Ensures  candidates of listed points are in other components; others have none.
+LANES_ATTRIBUTE
+kernel void bvh_boruvka_lightest_propose(const global double *points, const global double *boxes,
+                                         const global uint *ids, const global uint *least,
+                                         const global uint *bases, const global uint *lists,
+                                         const global uint *component, const global uint *labels,
+                                         const global uint *active, global uint *next,
+                                         global uint *candidate, global ulong *keys,
+                                         global uchar *cursor, volatile global uint *winners,
+                                         volatile global uint *state, uint count, uint n_active,
+                                         uint n, uint top, uint k, uint short_ids) {
+  local uint scratch[WG_SIZE];
+  local uint base;
+  tree_t tree;
+  tree_open(&tree, points, boxes, ids, least, bases, n, top);
+  const components_t components = {labels, component};
+  WG_FOR(first, n_active) {
+    const bool is_there = first + get_local_id(0) < n_active;
+    const uint slot = is_there ? active[first + get_local_id(0)] : 0;
+    uint to = NO_SLOT;
+    if (is_there) {
+      const uint own = component_of(&components, slot);
+      to = candidate[slot];
+      if (to != NO_SLOT && component_of(&components, to) == own) to = NO_SLOT;
+      if (to == NO_SLOT) {
+        search_t search;
+        if (cursor[slot] < k &&
+            find_in_list(&tree, &components, lists, k, slot, own, cursor, &search)) {
+          to = search.at;
+          keys[slot] = weight_key(as_ulong(search.weight));
+        }
+        candidate[slot] = to;
+      }
+      if (to != NO_SLOT) {
+        claim_t claim;
+        claim_make(&claim, keys[slot], ids[slot], ids[to]);
+        reserve_first(winners, own, &claim, short_ids);
+      }
+    }
+    wg_append(next, state + count, slot, to != NO_SLOT, scratch, &base);
+  }
+}
+
+// Enter the edges between neighbours along the curve, which are near each other: so the reach of every
+// component's searches is bounded. If such an edge is the best one, a search finds it again.
+//
+// In       points, boxes, ids[n], least, bases: the tree; component[n], labels.
+// In-out   winners[n * words].
+// Launch   any.
+// Needs    as bvh_boruvka_lightest_propose.
+// Ensures  the first words of every reservation are not all ones.
+kernel void bvh_boruvka_lightest_bound(const global double *points, const global double *boxes,
+                                       const global uint *ids, const global uint *least,
+                                       const global uint *bases, const global uint *component,
+                                       const global uint *labels, volatile global uint *winners,
+                                       uint n, uint top, uint short_ids) {
+  tree_t tree;
+  tree_open(&tree, points, boxes, ids, least, bases, n, top);
+  const components_t components = {labels, component};
+  GRID_FOR(leaf, tree.n_leaves) {
+    const uint begin = (uint)leaf * LEAF, end = min(n - 1 - begin, LEAF) + begin;
+    for (uint slot = labels[leaf] == MIXED ? begin : begin + LEAF - 1; slot < end; ++slot) {
+      const uint own = component_of(&components, slot);
+      const uint of_next = component_of(&components, slot + 1);
+      if (of_next == own) continue;
+      search_t search;
+      claim_t claim;
+      search_open(&search, &tree, slot, INFINITY);
+      const double plain = search_plain(&search, &tree, slot + 1);
+      const double weight = search_weight(&search, &tree, slot + 1, plain);
+      claim_make(&claim, weight_key(as_ulong(weight)), ids[slot], ids[slot + 1]);
+      reserve_first(winners, own, &claim, short_ids);
+      reserve_first(winners, of_next, &claim, short_ids);
+    }
+  }
+}
+
+// List the points that have to search.
+//
+// In       component[n], labels; candidate[n], cursor[n], lower[n]; winners[n * words].
+// In-out   leaf_lower[n_leaves]: at most the least entry of lower of a leaf's points; state[count]:
+//          the length of the list, 0 before.
+// Out      list[n]: slots.
+// Launch   any.
+// Needs    bvh_boruvka_lightest_propose.
+// Ensures  a point that is not listed has no edge out of its component that is lighter than its
+//          candidate, and as light as the component's best edge.
+LANES_ATTRIBUTE
+kernel void bvh_boruvka_lightest_collect(const global uint *component, const global uint *labels,
+                                         const global uint *candidate, const global uchar *cursor,
+                                         const global double *lower, global double *leaf_lower,
+                                         const volatile global uint *winners, global uint *list,
+                                         volatile global uint *state, uint count, uint n) {
+  local uint scratch[WG_SIZE];
+  local uint base;
+  const uint n_leaves = (n + LEAF - 1) / LEAF;
+  WG_FOR(first, n_leaves) {
+    const uint leaf = (uint)min(first + get_local_id(0), (size_t)n_leaves - 1);
+    const uint label = labels[leaf], begin = leaf * LEAF;
+    uint due = 0;
+    if (first + get_local_id(0) < n_leaves &&
+        (label == MIXED || leaf_lower[leaf] <= distance_of_key(winner_bound(winners, n, label)))) {
+      double least_lower = INFINITY;
+      for (uint lane = 0; lane < min(n - begin, LEAF); ++lane) {
+        const uint slot = begin + lane, own = label == MIXED ? component[slot] : label;
+        const bool is_known = candidate[slot] != NO_SLOT && cursor[slot] == CURSOR_SEARCHED;
+        least_lower = min(least_lower, lower[slot]);
+        if (!is_known && lower[slot] <= distance_of_key(winner_bound(winners, n, own)))
+          due |= 1u << lane;
+      }
+      leaf_lower[leaf] = least_lower;
+    }
+    uint total;
+    const uint before = wg_exclusive_sum_u32(popcount(due), &total, scratch);
+    if (get_local_id(0) == 0 && total > 0) base = atomic_add(state + count, total);
+    wg_barrier_local();
+    for (uint lane = 0; lane < LEAF; ++lane)
+      if (due >> lane & 1) list[base + before + popcount(due & ((1u << lane) - 1))] = begin + lane;
+    wg_barrier_local();
+  }
+}
+
+// Let the listed points search for their lightest edges, and enter them.
+//
+// In       points, boxes, ids[n], least, bases: the tree; component[n], labels; list[state[count]].
+// In-out   candidate[n], keys[n], cursor[n], lower[n]: of listed points; winners[n * words];
+//          active[n], state[n_active]: points that have a candidate.
+// Launch   any.
+// Needs    bvh_boruvka_lightest_collect.
+// Ensures  the candidate of a listed point is the lightest edge that leaves its component, unless its
+//          component has a lighter one.
+LANES_ATTRIBUTE
+kernel void bvh_boruvka_lightest_search(const global double *points, const global double *boxes,
+                                        const global uint *ids, const global uint *least,
+                                        const global uint *bases, const global uint *component,
+                                        const global uint *labels, global uint *candidate,
+                                        global ulong *keys, global uchar *cursor,
+                                        global double *lower, volatile global uint *winners,
+                                        const global uint *list, global uint *active,
+                                        volatile global uint *state, uint count, uint n_active,
+                                        uint n, uint top, uint short_ids) {
+  local uint scratch[WG_SIZE];
+  local uint base;
+  tree_t tree;
+  tree_open(&tree, points, boxes, ids, least, bases, n, top);
+  const components_t components = {labels, component};
+  const uint n_listed = state[count];
+  WG_FOR(first, n_listed) {
+    const bool is_there = first + get_local_id(0) < n_listed;
+    const uint slot = is_there ? list[first + get_local_id(0)] : 0;
+    const uint own = component_of(&components, slot);
+    const double bound = distance_of_key(winner_bound(winners, n, own));
+    bool is_new = false;
+    if (is_there && lower[slot] <= bound) {  // else others of the component have lowered it
+      search_t search;
+      walk_t walk;
+      search_open(&search, &tree, slot, bound);
+      walk_open(&walk, slot >> LEAF_SHIFT);
+      for (uint leaf = walk.leaf; leaf != NO_SLOT;
+           leaf = walk_next(&walk, &tree, &search, labels, own)) {
+        const uint label = labels[leaf];
+        if (label == own) continue;  // the leaf of the point itself
+        double plains[LEAF];
+        uint remaining = search_leaf(&search, &tree, leaf, plains);
+        for (; remaining; remaining &= remaining - 1) {
+          const uint lane = 31 - clz(remaining & -remaining), other = leaf * LEAF + lane;
+          if ((label == MIXED ? component[other] : label) == own) continue;
+          const double weight = search_weight(&search, &tree, other, plains[lane]);
+          search_take(&search, &tree, other, weight);
+        }
+      }
+      lower[slot] = search.weight;
+      if (search.at != NO_SLOT) {
+        is_new = candidate[slot] == NO_SLOT;
+        candidate[slot] = search.at;
+        cursor[slot] = CURSOR_SEARCHED;
+        keys[slot] = weight_key(as_ulong(search.weight));
+        claim_t claim;
+        claim_make(&claim, keys[slot], ids[slot], ids[search.at]);
+        reserve_first(winners, own, &claim, short_ids);
+      }
+    }
+    wg_append(active, state + n_active, slot, is_new, scratch, &base);
+  }
+}
+
+// A later pass of the reservation, for one word: among the candidates that match all words before.
+//
+// In       ids[n]; component[n], labels; candidate[n], keys[n]; active[state[n_active]].
+// In-out   winners[n * words].
+// Launch   any; once for each later word, in order.
+// Needs    all candidates that may win are entered, and all earlier words are complete.
+// Ensures  word `word` of each reservation is the least one among the candidates that match the words
+//          before.
+kernel void bvh_boruvka_lightest_reserve_word(const global uint *ids, const global uint *component,
+                                              const global uint *labels,
+                                              const global uint *candidate,
+                                              const global ulong *keys,
+                                              volatile global uint *winners,
+                                              const global uint *active, const global uint *state,
+                                              uint n_active, uint n, uint short_ids, uint word) {
+  const components_t components = {labels, component};
+  GRID_FOR(i, state[n_active]) {
+    const uint slot = active[i], own = component_of(&components, slot);
+    if (keys[slot] > winner_bound(winners, n, own)) continue;
+    claim_t claim;
+    claim_make(&claim, keys[slot], ids[slot], ids[candidate[slot]]);
+    reserve_later(winners, n, own, &claim, word, short_ids);
+  }
+}
