@@ -14,8 +14,9 @@ from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
 from clmst.algorithms.csr_validation.check import upload_canonical
+from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.api import minimum_spanning_forest
-from clmst.core import csr, from_scipy
+from clmst.core import canonical, csr, from_scipy
 from clmst.core.arguments import shown
 from clmst.core.dense_graph import check_square
 from clmst.core.errors import InvalidGraphError
@@ -28,9 +29,13 @@ from clmst.runtime.trust import NoFamilyLeftError
 
 __all__ = ["minimum_spanning_tree"]
 
-# Below so many entries SciPy itself is quicker than a call of a device. On two cores, in ms of
-# clmst and SciPy: 2.4 and 1.1 for 9,981 doubles of an upper triangle, 5.3 and 5.1 for 39,986, 8.6
-# and 15.8 for 119,987. A matrix in no order has to be sorted first: 42 and 35 for 239,974 doubles.
+# Below so many entries SciPy itself is quicker than a device that solves in one launch. On two
+# cores, processor time in ms of clmst and SciPy: 0.11 and 0.06 for 1,200 doubles of an upper
+# triangle, 0.18 and 0.10 for 2,400, 0.22 and 0.38 for 5,000, 0.68 and 1.3 for 10,000. With another
+# weight in each direction: 1.3 and 1.0 for 10,000 doubles, 5.2 and 5.5 for 40,000.
+FEWEST_ENTRIES = 1 << 12
+# The same for a solve in steps: 2.4 and 1.1 for 9,981 such doubles, 5.3 and 5.1 for 39,986, 8.6 and
+# 15.8 for 119,987. A matrix in no order has to be sorted first: 42 and 35 for 239,974 doubles.
 FEW_ENTRIES = 1 << 15
 FEW_ENTRIES_IN_ANY_ORDER = 1 << 18
 
@@ -86,6 +91,10 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     """
     matrix = _as_csr(csgraph)
     wanted = _class_of_result(_is_matrix(csgraph))
+    if np.size(matrix.data) >= FEWEST_ENTRIES:
+        forest = small_matrix.solve(matrix, None, maximum=False)
+        if forest is not None:
+            return wanted(_upper_entries(forest), shape=matrix.shape)
     if _is_for_scipy(matrix):
         tree = scipys.minimum_spanning_tree(matrix)
         return tree if type(tree) is wanted else wanted(tree)
@@ -110,9 +119,16 @@ def _is_for_scipy(matrix: Any) -> bool:
     check_weights(data, lambda slot: csr.endpoints_of(indptr, indices, slot))
     if data.dtype != np.float64 and not matrix.has_canonical_format:
         return False  # sums of duplicates may be zero, or rounded
-    if data.size >= FEW_ENTRIES and csr.seems_canonical(indptr, indices, data):
+    if data.size >= _border() and canonical.seems_foldable(indptr, indices):
+        return False
+    if data.size >= FEW_ENTRIES and canonical.seems_canonical(indptr, indices, data):
         return False
     return bool(data.all()) and _doubles_hold(data)
+
+
+def _border() -> int:
+    """Return from how many entries the default device is quicker than SciPy."""
+    return FEWEST_ENTRIES if small_matrix.works_on(get_device()) else FEW_ENTRIES
 
 
 def _doubles_hold(data: Array) -> bool:
@@ -136,10 +152,21 @@ def _solve(matrix: Any) -> Parts:
                 graph = Graph.from_scipy(matrix)
             if graph.edge_ids is None:
                 return _upper_entries(minimum_spanning_forest(graph))
-            forest = minimum_spanning_forest(_in_order_of_entries(graph))
-            return _entries(matrix, np.sort(forest.edge_ids))
+            return _entries(matrix, np.sort(_edge_ids(_in_order_of_entries(graph))))
         except NoFamilyLeftError as error:
             pass_over(None, error)
+
+
+def _edge_ids(graph: Graph) -> Array:
+    """Return the edge ids of the forest of a graph that stores its edges once."""
+    assert graph.edge_ids is not None, "they are not its slots"
+    if graph.n_slots <= small_matrix.MOST_SLOTS:
+        n = graph.n_vertices
+        parts = (graph.weights, graph.indices.view(np.int32), graph.indptr.view(np.int32))
+        forest = small_matrix.solve(sparse.csr_array(parts, shape=(n, n)), None, maximum=False)
+        if forest is not None:
+            return graph.edge_ids[forest.edge_ids]
+    return minimum_spanning_forest(graph).edge_ids
 
 
 def _summed(matrix: Any) -> Any:

@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
 import clmst
+from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.errors import InvalidGraphError
 from clmst.csgraph import minimum_spanning_tree
 from clmst.runtime.device import Device
@@ -26,13 +27,16 @@ TRIANGLE = [[0, 2, 3], [2, 0, 1], [3, 1, 0]]
 pytestmark = pytest.mark.usefixtures("any_device")
 
 
-@pytest.fixture(autouse=True, params=["device", "as it is"])
+@pytest.fixture(autouse=True, params=["device", "at once", "as it is"])
 def who_solves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Run each test twice: all on the device; and small matrices by SciPy, as users do."""
+    """Run each test thrice: all on the device; in one launch if it can; and as users do."""
     who: str = request.param
-    if who == "device":
+    if who != "as it is":
+        monkeypatch.setattr(clmst.csgraph, "FEWEST_ENTRIES", 0)
         monkeypatch.setattr(clmst.csgraph, "FEW_ENTRIES", 0)
         monkeypatch.setattr(clmst.csgraph, "FEW_ENTRIES_IN_ANY_ORDER", 0)
+    if who == "device":
+        monkeypatch.setattr(small_matrix, "works_on", lambda device: False)
     return who
 
 
@@ -426,14 +430,42 @@ def test_next_device_solves_where_one_has_earned_nothing(
     monkeypatch.setattr(clmst.csgraph, "minimum_spanning_forest", fail_once)
     monkeypatch.setattr(clmst.csgraph, "pass_over", lambda *given: passed.append(given))
     monkeypatch.setattr(clmst.csgraph, "FEW_ENTRIES_IN_ANY_ORDER", 0)
+    monkeypatch.setattr(small_matrix, "works_on", lambda device: False)
     assert minimum_spanning_tree(TRIANGLE).nnz == 2
     assert len(passed) == 1
+
+
+@pytest.mark.parametrize("dtype", ["i4", "f8"])
+def test_small_matrices_take_one_launch(
+    monkeypatch: pytest.MonkeyPatch, any_device: Device, who_solves: str, dtype: str
+) -> None:
+    """From some thousand entries on, in each form that the page has figures of."""
+    if who_solves != "as it is" or not small_matrix.works_on(any_device):
+        pytest.skip("all sizes are solved in one way, or the device needs several launches")
+    upper = narrow(sparse.random_array((900, 900), density=0.02, rng=0, format="csr"))
+    upper = narrow(sparse.csr_array(sparse.triu(upper, 1)))
+    assert upper.nnz > clmst.csgraph.FEWEST_ENTRIES
+    symmetric = narrow(sparse.csr_array(upper + upper.T))
+    symmetric.sort_indices()
+    for matrix in (upper, symmetric):
+        for with_two_weights in (False, True):
+            tried = matrix.copy()
+            if with_two_weights:
+                tried.data = np.random.default_rng(1).random(tried.nnz) * 50
+            tried.data = np.ceil(tried.data * 50).astype(dtype) if dtype == "i4" else tried.data
+            expected = scipys.minimum_spanning_tree(tried)
+            with monkeypatch.context() as patch:
+                patch.setattr(clmst.csgraph, "minimum_spanning_forest", None)
+                patch.setattr(clmst.csgraph, "scipys", None)
+                found = minimum_spanning_tree(tried)
+            assert parts(found) == parts(expected)
 
 
 def test_small_matrices_need_no_device(monkeypatch: pytest.MonkeyPatch, who_solves: str) -> None:
     """Up to the sizes that the page names, unless SciPy's answer would be wrong."""
     solved: list[Any] = []
     solve = clmst.minimum_spanning_forest
+    monkeypatch.setattr(small_matrix, "works_on", lambda device: False)
 
     def count(graph: Any) -> Any:
         solved.append(graph)
@@ -442,7 +474,7 @@ def test_small_matrices_need_no_device(monkeypatch: pytest.MonkeyPatch, who_solv
     monkeypatch.setattr(clmst.csgraph, "minimum_spanning_forest", count)
     minimum_spanning_tree(TRIANGLE)
     minimum_spanning_tree(sparse.csr_array(np.array([[0, 2**53], [1, 0]])))
-    assert len(solved) == (2 if who_solves == "device" else 0)
+    assert len(solved) == (0 if who_solves == "as it is" else 2)
     solved.clear()
     path = narrow(sparse.eye_array(2**15 + 1, k=1, format="csr"))
     for on_device in (
@@ -453,4 +485,4 @@ def test_small_matrices_need_no_device(monkeypatch: pytest.MonkeyPatch, who_solv
         minimum_spanning_tree(on_device)
     assert len(solved) == 3
     minimum_spanning_tree(narrow(path.T.tocsr()))  # its entries are below the diagonal
-    assert len(solved) == (4 if who_solves == "device" else 3)
+    assert len(solved) == (3 if who_solves == "as it is" else 4)

@@ -15,7 +15,6 @@ from clmst.core.parallel_edges import heavier
 from clmst.core.sorted_pairs import index_dtype, sort_pairs
 from clmst.core.weight_keys import Array
 
-_GLIMPSES = 4  # slots that are looked at before a matrix is transposed
 _DENSE = 8  # a table ranks numbers that are at most 8 times as many as the endpoints
 
 
@@ -26,17 +25,6 @@ class Pattern:
     indptr: npt.NDArray[np.uint32]
     indices: npt.NDArray[np.uint32]
     positions: Array
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Canonical:
-    """A canonical CSR; `positions` is None where slots are the caller's positions."""
-
-    indptr: npt.NDArray[np.uint32]
-    indices: npt.NDArray[np.uint32]
-    weights: Array
-    is_symmetric: bool
-    positions: Array | None
 
 
 # --------------------------------------------------------------------- checks
@@ -217,62 +205,6 @@ def transpose(indptr: Array, indices: Array, data: Array) -> tuple[Array, Array,
     return matrix.indptr, matrix.indices, matrix.data
 
 
-# ------------------------------------------------------------ canonical orders
-
-
-def canonicalise(indptr: Array, indices: Array, weights: Array) -> Canonical:
-    """Bring a checked CSR into canonical form; return it unchanged if it is canonical.
-
-    A slot (i, j) and a slot (j, i) are one edge with the lesser weight; on a tie the upper one.
-    """
-    if rows_are_sorted(indptr, indices):
-        upper = is_upper(indptr, indices)
-        if upper or (
-            _some_mirror(indptr, indices, weights) and is_symmetric(indptr, indices, weights)
-        ):
-            return Canonical(
-                indptr=indptr,
-                indices=indices,
-                weights=np.ascontiguousarray(weights),
-                is_symmetric=not upper,
-                positions=None,
-            )
-    weights = np.ascontiguousarray(weights)
-    pattern = upper_from_edges(indptr.size - 1, expand_rows(indptr), indices)
-    pattern = merge_parallel(pattern, weights)
-    return Canonical(
-        indptr=pattern.indptr,
-        indices=pattern.indices,
-        weights=weights[pattern.positions],
-        is_symmetric=False,
-        positions=pattern.positions,
-    )
-
-
-def _some_mirror(indptr: Array, indices: Array, weights: Array) -> bool:
-    """Whether a few slots of sorted rows have a mirror slot of the same weight.
-
-    Most matrices that are not symmetric need no transpose to show it.
-    """
-    for slot in range(indices.size // (2 * _GLIMPSES), indices.size, indices.size // _GLIMPSES + 1):
-        row, column = endpoints_of(indptr, indices, slot)
-        first, last = int(indptr[column]), int(indptr[column + 1])
-        mirror = first + int(np.searchsorted(indices[first:last], np.uint32(row)))
-        if mirror == last or indices[mirror] != row:
-            return False
-        parallel = last > mirror + 1 and indices[mirror + 1] == row
-        if not parallel and weights[mirror] != weights[slot] and column != row:
-            return False
-    return True
-
-
-def seems_canonical(indptr: Array, indices: Array, weights: Array) -> bool:
-    """Whether a checked CSR can be used as it is, as far as a few slots show. O(n + n_slots)."""
-    return rows_are_sorted(indptr, indices) and (
-        is_upper(indptr, indices) or _some_mirror(indptr, indices, weights)
-    )
-
-
 def is_symmetric(indptr: Array, indices: Array, weights: Array) -> bool:
     """Whether a CSR with sorted rows equals its transpose, weights included."""
     t_indptr, t_indices, t_weights = transpose(indptr, indices, weights)
@@ -281,6 +213,9 @@ def is_symmetric(indptr: Array, indices: Array, weights: Array) -> bool:
         and np.array_equal(t_indices, indices)
         and np.array_equal(t_weights, weights)
     )
+
+
+# ------------------------------------------------------------ canonical orders
 
 
 def upper_from_edges(n: int, u: Array, v: Array) -> Pattern:

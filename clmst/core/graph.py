@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clmst.core import csr, from_edges, from_networkx, from_scipy
+from clmst.core.canonical import canonicalise
 from clmst.core.graph_checks import (
     check_attributes,
     check_contents,
@@ -182,7 +183,7 @@ class Graph(OtherLibraries):
         weights = as_weights(weights)
         indptr, indices = csr.check(indptr, indices, weights, n=shape[0])
         check_weights(weights, lambda slot: csr.endpoints_of(indptr, indices, slot))
-        parts = csr.canonicalise(indptr, indices, weights)
+        parts = canonicalise(indptr, indices, weights)
         return cls.unchecked(
             indptr=parts.indptr,
             indices=parts.indices,

@@ -63,12 +63,17 @@ def solve(matrix: Any, device: Any, *, maximum: bool) -> Forest | None:
     if type(matrix) not in _CLASSES or not _is_small(matrix):
         return None
     device = get_device(device)
-    if device.policy.work_group_size != 1 or device.capabilities.host_arrays == "copied":
+    if not works_on(device):
         return None
     case = _case_of(matrix.data.dtype, maximum)
     if case is None or device.trust.refusal(SMALL_MATRIX, case) is not None:
         return None
     return solved(matrix, device, case)
+
+
+def works_on(device: Device) -> bool:
+    """Return whether a device can solve small matrices in one launch where they are."""
+    return device.policy.work_group_size == 1 and device.capabilities.host_arrays != "copied"
 
 
 def solved(matrix: Any, device: Device, case: SmallMatrixCase) -> Forest | None:
