@@ -15,7 +15,7 @@ from hypothesis import settings
 from clmst.runtime import binary_cache
 from clmst.runtime.device import Device
 from tests.strategies import draw_examples_for, register_profiles, share_examples
-from tests.variants import UNOPTIMISED, variants
+from tests.variants import EVERY, variants, variants_elsewhere
 
 MOST_KEPT = 2**27  # bytes that the pool of a variant may keep from one test to the next
 LASTING_AFTER = 100  # tests, after each of which objects are taken for lasting ones
@@ -32,7 +32,7 @@ os.environ["CLMST_CACHE"] = _CACHE.name
 _BINARIES.mkdir(parents=True, exist_ok=True)
 binary_cache.folder().symlink_to(_BINARIES)
 
-if UNOPTIMISED:
+if not EVERY:  # devices that no variant is made of; see tests/variants.py
     defaults = Device.__init__.__kwdefaults__
     assert defaults is not None
     defaults["_optimised"] = False
@@ -50,9 +50,12 @@ def shared_data() -> Path:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test that takes `device` on every usable device in every variant."""
+    """Run a test that takes `device` on every usable device in its variants."""
     if "device" in metafunc.fixturenames:
-        params = [pytest.param(v.device, id=v.name) for v in variants()]
+        module = metafunc.module.__name__
+        every = module == "tests.test_contract" or module.startswith("tests.primitives.")
+        tested = variants() if every else variants_elsewhere()
+        params = [pytest.param(v.device, id=v.name) for v in tested]
         share_examples(metafunc.function, len(params))
         metafunc.parametrize("device", params or [pytest.param(None, marks=_no_device())])
 

@@ -16,7 +16,7 @@ import clmst
 from clmst import Graph, InvalidGraphError
 from clmst.cli import main
 from tests.conftest import SHARED_DATA
-from tests.variants import Variant, variants
+from tests.variants import Variant, variants_elsewhere
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ NOT_A_NUMBER = [case for case in SMALL if "expected_weight" not in case]
 SOLVABLE = [case for case in SMALL if "expected_weight" in case]
 
 # Devices as they are, and without 64-bit atomics.
-VARIANTS = [v for v in variants() if "lanes" not in v.name and "shape" not in v.name]
+VARIANTS = [v for v in variants_elsewhere() if "lanes" not in v.name and "shape" not in v.name]
 NATIVE = [v for v in VARIANTS if not v.device.without]
 
 real = pytest.mark.parametrize("case", [*REAL, STIFFNESS, POINTS], ids=lambda case: case.file)

@@ -3,10 +3,17 @@
 Every usable device of the machine takes part; on CPU devices the GPU shape of the kernels
 (work-groups, lanes, staging) runs as well, with sizes small enough to reach every overflow path.
 
-Devices as they are compile with optimisation, and so does PoCL for the shape of a GPU. The other
-variants of CPU devices compile without it, in a third to a seventh of the time: no CPU lacks 64-bit
-atomics, and nobody gets the shape of a GPU on one. The proof by volume (`benchmarks.prove`) runs
-every variant optimised.
+Two rules keep building kernels short, which is most of the time of all tests:
+
+* What a variant forces off is the kernels' own business, and what a driver makes of it the
+  driver's. The contract suite and the tests of primitives run each pair of the two. Other tests
+  run variants that force something off on the first driver alone (`variants_elsewhere`).
+* Devices as they are compile with optimisation where a test asks for variants. All else compiles
+  without it, in a third to a seventh of the time: no CPU lacks 64-bit atomics, nobody gets the
+  shape of a GPU on one, and what optimisation does to a kernel does not depend on the call.
+
+``CLMST_TESTED_DEVICES=every`` does without both rules, and the proof by volume
+(`benchmarks.prove`) runs every variant optimised.
 """
 
 from __future__ import annotations
@@ -20,13 +27,15 @@ from benchmarks.variants import GPU_SHAPE, as_variant
 from clmst.runtime import discovery
 from clmst.runtime.device import Device
 
-# Set to "chosen", only the device that is used when none is asked for takes part, as it is: enough
-# where not kernels but Python packages are what changes. Set to "chosen, unoptimised", compilers do
-# without optimisation for every device that tests make: enough before a commit.
+# Set to "every", all variants of all devices run in all tests, optimised. Set to "chosen", only the
+# device that is used when none is asked for takes part, as it is: enough where not kernels but
+# Python packages are what changes. Set to "chosen, unoptimised", compilers do without optimisation
+# for every device that tests make: enough before a commit.
 DEVICES_VARIABLE = "CLMST_TESTED_DEVICES"
 _TESTED = os.environ.get(DEVICES_VARIABLE, "")
 CHOSEN_ALONE = _TESTED.startswith("chosen")
 UNOPTIMISED = _TESTED.endswith("unoptimised")
+EVERY = _TESTED == "every"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,32 @@ def variants() -> tuple[Variant, ...]:
         for variant in _variants_of(_trusted(listing.device))
     )
     return every[:1] if CHOSEN_ALONE else every
+
+
+@cache
+def variants_elsewhere() -> tuple[Variant, ...]:
+    """Return the variants for all tests but those of the contract and of primitives.
+
+    What is forced off is forced off on the first driver alone.
+    """
+    every = variants()
+    return tuple(
+        one
+        for one in every
+        if EVERY or one.device.platform == every[0].device.platform or not one.device.without
+    )
+
+
+def extremes() -> list[Variant]:
+    """Return the first device as it is, and with all forced off that can be; none without one."""
+    every = [one for one in variants() if one.device.platform == variants()[0].device.platform]
+    return [every[0], every[-1]] if every else []
+
+
+@cache
+def unoptimised(device: Device) -> Device:
+    """Return a device as it is, for programs that compile without optimisation."""
+    return device if EVERY else _trusted(device, optimised=False)
 
 
 def _trusted(device: Device, *, optimised: bool = True) -> Device:
@@ -71,11 +106,10 @@ def _variants_of(device: Device) -> Iterator[Variant]:
         else device.platform.split("(")[0].split()[0].lower()
     )
     yield Variant(name, device)
-    quickly = _trusted(device, optimised=device.capabilities.kind != "cpu")
+    quickly = _trusted(device, optimised=EVERY or device.capabilities.kind != "cpu")
     yield Variant(f"{name}-no-int64-atomics", as_variant(quickly, "no-int64-atomics"))
     if device.capabilities.kind == "cpu":
-        shaped = quickly if "Intel" in device.platform else device
-        yield Variant(f"{name}-gpu-shape", as_variant(shaped, "gpu-shape"))
+        yield Variant(f"{name}-gpu-shape", as_variant(quickly, "gpu-shape"))
     if as_variant(device, "gpu-shape").capabilities.lanes != "local":
         yield Variant(f"{name}-no-lanes", as_variant(quickly, "no-lanes"))
     without_both = as_variant(quickly, "no-lanes-no-int64-atomics")

@@ -77,14 +77,33 @@ def _compile_text(architecture: str, text: str, options: Sequence[str]) -> Outco
         return _compile(architecture, path, options)
 
 
+def front_end_says(architecture: str, text: str, options: Sequence[str]) -> str:
+    """Return the complaints of the front end alone, which is all that warns of a source."""
+    question = ("clang's front end", architecture, text, *options)
+    return kept.kept(question, installed(), lambda: _front_end_says(architecture, text, options))
+
+
+def _front_end_says(architecture: str, text: str, options: Sequence[str]) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "source.cl"
+        path.write_text(text, encoding="utf-8")
+        return run([*_command(architecture, options), "-fsyntax-only", str(path)])[1]
+
+
 def compile_alone(name: str) -> Outcome:
     """Compile ``cl/<name>`` as it is, macros at their defaults."""
     return _compile("gfx90a", source.root() / name, ["-cl-std=CL1.2", f"-I{source.root()}"])
 
 
-def _compile(architecture: str, path: Path, options: Sequence[str]) -> Outcome:
+def _command(architecture: str, options: Sequence[str]) -> list[str]:
     command = [PROGRAM, "-x", "cl", "-target", "amdgcn-amd-amdhsa", f"-mcpu={architecture}"]
-    command += ["-Xclang", "-finclude-default-header", "-nogpulib", "-O3", *_WARNINGS, *options]
+    return [
+        *command, "-Xclang", "-finclude-default-header", "-nogpulib", "-O3", *_WARNINGS, *options,
+    ]  # fmt: skip
+
+
+def _compile(architecture: str, path: Path, options: Sequence[str]) -> Outcome:
+    command = _command(architecture, options)
     for library in (*_LIBRARIES, *_ARCHITECTURE_LIBRARIES[architecture]):
         command += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", f"{_bitcode()}/{library}.bc"]
     with tempfile.TemporaryDirectory() as folder:

@@ -59,23 +59,33 @@ class Target:
 
     @property
     def representatives(self) -> tuple[Specialisation, ...]:
-        """Those that the tests compile: all of them for one target, `COMPLETE`; else fewer.
+        """Those that the tests compile.
 
-        How weights become keys is a few operations on integers. Elsewhere the kind and order that
-        take the most of them (floats, the greatest first) stand for the others of their width; what
-        a compiler's front end says of those it says for the complete target.
+        How weights become keys is a few operations on integers. The kind and order that take the
+        most of them (floats, the greatest first) stand for the others of their width. Where
+        `every_width` is false, the widest weights, which take the most registers, stand for the
+        narrower ones of the same file and macros.
         """
-        if self.id == COMPLETE:
-            return self.specialisations
+        left_out = {"WEIGHT_KIND", "WEIGHT_DESCENDING"}
+        if not self.every_width:
+            left_out.add("WEIGHT_BITS")
+        by_width = sorted(
+            self.specialisations, key=lambda one: dict(one.defines).get("WEIGHT_BITS", 0)
+        )
         by_rest = {
             (
                 one.source,
                 one.prelude,
-                tuple(macro for macro in one.defines if macro[0] not in _KEY_MACROS),
+                tuple(macro for macro in one.defines if macro[0] not in left_out),
             ): one
-            for one in self.specialisations
+            for one in by_width
         }
         return tuple(by_rest.values())
+
+    @property
+    def every_width(self) -> bool:
+        """Whether the tests compile each width of weights: for the first device of a compiler."""
+        return self.id in FIRST
 
 
 def _gpu(
@@ -98,8 +108,9 @@ def _gpu(
     )
 
 
-COMPLETE = "gfx90a-lanes32"
-_KEY_MACROS = ("WEIGHT_KIND", "WEIGHT_DESCENDING")
+# The first device of each compiler; the front end of clang sees all specialisations of the last.
+FIRST = ("skl-lanes16", "skl-lanes16-no-int64-atomics", "gfx90a-lanes32")
+COMPLETE = FIRST[-1]
 
 _INTEL = {"Gen9": "skl", "Gen12 (Tiger Lake)": "tgllp", "DG2 (Arc)": "dg2-g10", "PVC (Max)": "pvc"}
 

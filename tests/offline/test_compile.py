@@ -1,7 +1,7 @@
 """Every kernel builds, for GPUs that the machine at hand lacks, in each specialisation they get.
 
-For one of AMD's GPUs all specialisations of the catalogue; for the others those that stand for all
-(`Target.representatives`). Intel's compilation to SPIR-V is shared between its devices.
+Those that stand for all (`Target.representatives`); the others pass the front end of one compiler.
+Intel's compilation to SPIR-V is shared between its devices.
 ``python -m tests.offline.report`` compiles all of them for all targets.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -56,20 +57,36 @@ def built(request: pytest.FixtureRequest) -> TargetBuild:
 
 
 def test_representatives_stand_for_all() -> None:
-    """Every file, width of weights and set of other macros is there, if not every kind of key."""
+    """Every file and set of other macros is there, if not every kind of key; so is every width."""
 
-    def without_kinds(some: Iterable[Specialisation]) -> set[Hashable]:
-        kinds = ("WEIGHT_KIND", "WEIGHT_DESCENDING")
+    def without(macros: set[str], some: Iterable[Specialisation]) -> set[Hashable]:
         return {
-            (one.source, one.prelude, frozenset(d for d in one.defines if d[0] not in kinds))
+            (one.source, one.prelude, frozenset(d for d in one.defines if d[0] not in macros))
             for one in some
         }
 
+    kinds = {"WEIGHT_KIND", "WEIGHT_DESCENDING"}
     for target in TARGETS:
-        assert set(target.representatives) <= set(target.specialisations)
-        assert without_kinds(target.representatives) == without_kinds(target.specialisations)
-    complete = [t for t in TARGETS if t.representatives == t.specialisations]
-    assert [target.id for target in complete] == [COMPLETE]
+        given, every = target.representatives, target.specialisations
+        assert set(given) <= set(every)
+        macros = kinds if target.every_width else kinds | {"WEIGHT_BITS"}
+        assert without(macros, given) == without(macros, every)
+    assert {target.compiler for target in TARGETS if target.every_width} == set(COMPILERS)
+
+
+@pytest.mark.slow
+def test_front_end_takes_every_specialisation() -> None:
+    """What a compiler's front end says of the other kinds of keys, it says of a source."""
+    require("clang")
+    (target,) = (target for target in TARGETS if target.id == COMPLETE)
+    others = sorted(set(target.specialisations) - set(target.representatives), key=repr)
+    with ThreadPoolExecutor(2) as pool:
+        said = pool.map(
+            lambda one: clang.front_end_says(target.architecture, one.text, one.options), others
+        )
+        assert [(one.label, log) for one, log in zip(others, said, strict=True) if log] == []
+    assert len(others) > 200
+    assert "cl_nobody_knows" in clang.front_end_says(target.architecture, DOUBTFUL, [])
 
 
 @pytest.mark.slow

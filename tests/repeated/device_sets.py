@@ -12,7 +12,7 @@ import pytest
 from benchmarks.variants import GPU_SHAPE
 from clmst import Device, Graph
 from tests.repeated.rounds import copying
-from tests.variants import is_native, variants
+from tests.variants import is_native, unoptimised, variants
 
 Array = Any
 
@@ -34,7 +34,7 @@ def device_sets() -> dict[str, list[Device]]:
 
     Where the machine has one device alone, its second one lacks a capability.
     """
-    native = [one.device for one in variants() if is_native(one.device)]
+    native = [unoptimised(one.device) for one in variants() if is_native(one.device)]
     if not native:
         return {}
     poor = native[0].forcing_off("int64-atomics")
