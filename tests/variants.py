@@ -72,7 +72,7 @@ def variants_elsewhere() -> tuple[Variant, ...]:
     )
 
 
-def extremes() -> list[Variant]:
+def extreme_variants() -> list[Variant]:
     """Return the first device as it is, and with all forced off that can be; none without one."""
     every = [one for one in variants() if one.device.platform == variants()[0].device.platform]
     return [every[0], every[-1]] if every else []

@@ -22,7 +22,7 @@ from clmst.core.weight_keys import Array, encode
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 from tests.strategies import graphs
-from tests.variants import Variant, extremes, variants
+from tests.variants import Variant, extreme_variants, variants
 
 SWITCHES = (
     "atomic_guards",
@@ -40,7 +40,7 @@ SWITCHES = (
 # EXTREMES: the best device as it is, and one that has nothing.
 NATIVE = [v for v in variants() if "-" not in v.name]
 SHAPES = NATIVE + [v for v in variants() if v.name.endswith("gpu-shape")]
-EXTREMES = extremes()
+EXTREMES = extreme_variants()
 
 
 def switched_off(*names: str) -> EclOptions:

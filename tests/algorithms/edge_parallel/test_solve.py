@@ -17,14 +17,14 @@ from clmst.core.errors import InvalidArgumentError, UnsupportedDeviceError
 from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 from tests.strategies import graphs
-from tests.variants import Variant, extremes, variants_elsewhere
+from tests.variants import Variant, extreme_variants, variants_elsewhere
 
 UNION_FINDS = get_args(UnionFind)
 sets = pytest.mark.parametrize("union_find", UNION_FINDS)
 # The usual sets have the contract's tests.
 other_sets = pytest.mark.parametrize("union_find", UNION_FINDS[1:])
 # Every specialisation is a build, so what needs many of them runs in few variants.
-EXTREMES = extremes()
+EXTREMES = extreme_variants()
 SHAPES = [v for v in variants_elsewhere() if "-" not in v.name or v.name.endswith("gpu-shape")]
 WORDS = [(v, np.int32) for v in variants_elsewhere()] + [(v, np.float64) for v in EXTREMES]
 

@@ -37,14 +37,14 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 from tests.forests import assert_same_forest
-from tests.variants import Variant, extremes, variants
+from tests.variants import Variant, extreme_variants, variants
 
 # Every width of weights is a build, so tests that need many of them run in few variants; `device`
 # runs in all of them. NATIVE: devices with their own settings. SHAPES: these, and the shape of a
 # GPU's kernels. EXTREMES: the best device with its own settings, and one without any capability.
 NATIVE = [v for v in variants() if "-" not in v.name]
 SHAPES = NATIVE + [v for v in variants() if v.name.endswith("gpu-shape")]
-EXTREMES = extremes()
+EXTREMES = extreme_variants()
 
 shapes = pytest.mark.parametrize("variant", SHAPES, ids=lambda v: v.name)
 extremes = pytest.mark.parametrize("variant", EXTREMES, ids=lambda v: v.name)
