@@ -76,6 +76,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     head = ["NAME: small", "TYPE: TSP", "DIMENSION: 20", "EDGE_WEIGHT_TYPE: EUC_2D"]
     text = "\n".join([*head, "NODE_COORD_SECTION", *lines, "EOF", ""])
     (tmp_path / "pcb3038.tsp").write_text(text, encoding="utf-8")
+    blobs = np.random.default_rng(2).normal(np.repeat([[0, 0], [9, 0], [0, 9]], 30, axis=0))
+    np.savetxt(tmp_path / "points.csv", blobs, delimiter=",", header="x,y", comments="")
     for name in ("h200.json", "mi300.json"):
         (tmp_path / name).write_text("{}", encoding="utf-8")
     return tmp_path

@@ -18,6 +18,7 @@ from benchmarks.misuse.world import World
 from clmst import drawing, generators, io
 from clmst import primitives as p
 from clmst.algorithms import ALGORITHMS
+from clmst.points import condensed
 
 Call = tuple[Callable[..., Any], dict[str, Any]]
 
@@ -253,6 +254,10 @@ def _results() -> Iterator[tuple[str, Callable[[World], Call]]]:
     yield (
         "Forest.linkage",
         lambda w: (w.forest.linkage, {"join_components": False, "device": None}),
+    )
+    yield (
+        "Forest.dendrogram_to_networkx",
+        lambda w: (w.forest.dendrogram_to_networkx, {"join_components": False, "device": None}),
     )
     yield "Forest.cut", lambda w: (w.forest.cut, {"height": 2, "k": None})
     yield "Forest.cut, so many", lambda w: (w.forest.cut, {"height": None, "k": 2})
@@ -851,4 +856,13 @@ def _drawing() -> Iterator[tuple[str, Callable[[World], Call]]]:
             "window": (0.0, -3.0, 3.0, 0.0),
         },
     )  # fmt: skip
+    line = np.array([[0, 1, 1, 2], [2, 3, 2, 3]], float)
+    three = {"labels": np.array([0, 0, 1]), "path": "clusters.png", "title": "a"}
+    yield "draw_dendrogram", lambda _: (drawing.draw_dendrogram, {"linkage": line, **three})
+    forest = clmst.kruskal(clmst.Graph.from_edges([0, 2], [2, 1], [1, 2]))
+    map_of = {"points": np.eye(3)[:, :2], "forest": forest, **three}
+    yield "draw_clusters", lambda _: (drawing.draw_clusters, map_of)
+    tree = np.array([(2, 0, 1.0, 1), (2, 1, 2.0, 1)], condensed.ROW)
+    shown = {"tree": tree, "path": "tree.png", "selected": [2], "title": "a"}
+    yield "draw_condensed_tree", lambda _: (drawing.draw_condensed_tree, shown)
     yield "layout", lambda w: (drawing.layout, {"graph": w.graph, "symmetrize": False})

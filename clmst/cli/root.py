@@ -12,6 +12,7 @@ import click
 
 from clmst import __version__
 from clmst.cli.bench import bench
+from clmst.cli.cluster import cluster
 from clmst.cli.convert import convert
 from clmst.cli.devices import devices
 from clmst.cli.failure import reported, warnings_in_one_line
@@ -36,7 +37,7 @@ class _Reporting(click.Group):
 @click.group(
     name="clmst",
     cls=_Reporting,
-    commands=[solve, verify, convert, generate, devices, tune, bench],
+    commands=[solve, cluster, verify, convert, generate, devices, tune, bench],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="clmst", message="%(prog)s %(version)s")

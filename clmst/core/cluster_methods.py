@@ -109,3 +109,34 @@ class ClusterMethods:
         from clmst.points.cuts import cut
 
         return cut(cast("Forest", self), height, k)
+
+    def dendrogram_to_networkx(self, *, join_components: bool = False, device: Any = None) -> Any:
+        """Return the dendrogram as a ``networkx.DiGraph``, each merge above its two nodes.
+
+        Vertices are nodes 0 to n - 1, merges n to 2 n - 2, as in :meth:`linkage`. Each node has the
+        attributes "height", 0 of vertices, and "size", and each vertex has its "label" where the
+        forest has `vertex_labels`.
+
+        Parameters
+        ----------
+        join_components, device
+            As of :meth:`linkage`.
+
+        Raises
+        ------
+        ClmstError
+            As :meth:`linkage`; or NetworkX is not installed.
+        """
+        from clmst.core.optional import optional_import
+
+        nx = optional_import("networkx", extra="networkx")
+        forest = cast("Forest", self)
+        tree, labels = nx.DiGraph(), forest.vertex_labels
+        for vertex in range(forest.n_vertices):
+            named = {} if labels is None else {"label": labels[vertex]}
+            tree.add_node(vertex, height=0.0, size=1, **named)
+        rows = self.linkage(join_components=join_components, device=device).tolist()
+        for node, (a, b, height, size) in enumerate(rows, forest.n_vertices):
+            tree.add_node(node, height=height, size=int(size))
+            tree.add_edges_from([(node, int(a)), (node, int(b))])
+        return tree

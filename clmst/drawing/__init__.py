@@ -1,9 +1,19 @@
-"""Pictures of spanning forests. Needs matplotlib: ``pip install 'clmst[plot]'``."""
+"""Pictures of spanning forests and clusters. Needs matplotlib: ``pip install 'clmst[plot]'``."""
 
 from __future__ import annotations
 
 from clmst.drawing.change import draw_change
+from clmst.drawing.clusters import draw_clusters
+from clmst.drawing.condensed_tree import draw_condensed_tree
+from clmst.drawing.dendrogram import draw_dendrogram
 from clmst.drawing.layout import layout
 from clmst.drawing.picture import draw_forest
 
-__all__ = ["draw_change", "draw_forest", "layout"]
+__all__ = [
+    "draw_change",
+    "draw_clusters",
+    "draw_condensed_tree",
+    "draw_dendrogram",
+    "draw_forest",
+    "layout",
+]

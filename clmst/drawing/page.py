@@ -160,6 +160,30 @@ class Page:
         colours = shades(np.full(len(points), 0.55), trees % len(RAMPS))
         self._dots(points, size, facecolors=colours, linewidths=0)
 
+    def draw_noise(self, points: Points) -> None:
+        """Draw a small grey dot for each of these points."""
+        size = float(np.clip(1.4 * self.thin, 0.8, 2.5))
+        self._dots(points, size, facecolors=_OTHER_EDGES, linewidths=0)
+
+    def draw_level(self, height: float, text: str) -> None:
+        """Draw a faint line across the sheet, with what it means at its left end."""
+        (left, _), (right, _) = self.corners
+        edge = _EDGE / self.inches_per_unit
+        line = np.array([[[left + edge, height], [right - edge, height]]])
+        self._strokes(self.axes, line, np.array([0.3]), np.array([_rgb(_OTHER_EDGES)]))
+        self.axes.text(
+            left + 0.9 * edge, height, text, size=6.5, color=_FAINT_INK, ha="right", va="center"
+        )
+
+    def draw_column(self, middle: float, half: Array, heights: Array, hue: int | None) -> None:
+        """Fill a column of varying width round a vertical line; None is stone."""
+        ramps = (_STONE,) if hue is None else RAMPS
+        at = np.array([0 if hue is None else hue % len(RAMPS)])
+        (colour,) = shades(np.array([0.45]), at, ramps)
+        self.axes.fill_betweenx(
+            heights, middle - half, middle + half, facecolor=colour, edgecolor="none", zorder=2
+        )
+
     def draw_names(self, points: Points, names: Sequence[str], trees: Array) -> None:
         """Write a name on a disc, or on a plate if names are long, at each point."""
         rims = shades(np.full(len(points), 0.6), trees % len(RAMPS))

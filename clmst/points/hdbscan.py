@@ -71,6 +71,8 @@ class HDBSCAN(ClusterEstimator):
     condensed_tree_ : structured array
         Fields "parent", "child", "value" (lambda, the reciprocal of the height) and "cluster_size".
         Of n finite points, points are 0 to n - 1 and clusters from n on.
+    selected_clusters_ : ndarray of int64, shape (n_clusters,)
+        The cluster of the condensed tree that each label is.
     forest_ : Forest
         The minimum spanning forest of mutual reachability of finite points.
     n_connected_components_ : int
@@ -153,8 +155,8 @@ class HDBSCAN(ClusterEstimator):
             allow_single=bool(self.allow_single_cluster),
         )
         chosen = selection.choose(tree)
-        labels, strengths, _ = label_points(tree, chosen, selection.epsilon)
-        self.condensed_tree_ = tree.rows
+        labels, strengths, clusters = label_points(tree, chosen, selection.epsilon)
+        self.condensed_tree_, self.selected_clusters_ = tree.rows, tree.n_points + clusters
         self._given = given
         self.labels_ = _spread(given, labels)
         self.probabilities_ = np.zeros(given.n_rows)

@@ -1,0 +1,158 @@
+"""The picture of a dendrogram: which clusters merge, and at which heights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clmst.core.arguments import as_array, shown
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.weight_keys import Array
+from clmst.drawing.page import Page
+from clmst.drawing.picture import checked_path, checked_title, counted
+
+WIDTH, HEIGHT = 9.3, 5.0  # of the drawing, inches
+_MANY = 200_000  # points beyond which a picture has more lines than anyone can see
+
+
+def draw_dendrogram(
+    linkage: Any, path: str | Path, *, labels: Any = None, title: str | None = None
+) -> None:
+    """Draw a dendrogram: a bar for each merge, at its height.
+
+    Merges within one cluster have the cluster's hue, all others are grey. Infinite heights are
+    drawn a little above all others.
+
+    Parameters
+    ----------
+    linkage : array of shape (n - 1, 4)
+        Of :meth:`clmst.Forest.linkage` or SciPy.
+    path : str or Path
+        Where to write; the suffix, .png, .svg or .pdf, chooses the format.
+    labels : array of int, shape (n,), optional
+        The cluster of each point, as of :meth:`clmst.Forest.cut`; below 0 for none.
+    title : str, optional
+
+    Raises
+    ------
+    InvalidArgumentError
+        This is no linkage matrix, or one of more than 200,000 points; the labels do not fit; or
+        the suffix is unknown.
+    MissingDependencyError
+        Matplotlib is not installed.
+    """
+    path, title = checked_path(path), checked_title(title)
+    matrix = checked_linkage(linkage)
+    n = len(matrix) + 1
+    of_point = checked_labels(labels, n)
+    x, heights = _places(matrix)
+    tops = _scaled(heights)
+    of_node = _cluster_of_nodes(matrix, of_point)
+    page = Page.around(np.array([[0.0, 0.0], [WIDTH, HEIGHT]]), n)
+    _draw_scale(page, heights)
+    children = matrix[:, :2].astype(np.int64)
+    node = np.arange(n, 2 * n - 1)
+    left, right = x[children[:, 0]], x[children[:, 1]]
+    bar = np.stack([np.stack([left, tops[node]], 1), np.stack([right, tops[node]], 1)], 1)
+    legs = [
+        np.stack([np.stack([x[c], tops[c]], 1), np.stack([x[c], tops[node]], 1)], 1)
+        for c in children.T
+    ]
+    lines = np.concatenate([bar, *legs])
+    cluster = np.concatenate([of_node[node], of_node[children[:, 0]], of_node[children[:, 1]]])
+    page.draw_kept(lines[cluster < 0], np.ones(int((cluster < 0).sum())))
+    inside = cluster >= 0
+    page.draw_branches(lines[inside], np.ones(int(inside.sum())), cluster[inside])
+    joined = counted(n, "point", "points")
+    n_clusters = np.unique(of_point[of_point >= 0]).size
+    named = "" if labels is None else f" · {counted(n_clusters, 'cluster', 'clusters')}"
+    page.write(title or "Dendrogram, single linkage", f"{joined}{named}")
+    page.save(path)
+
+
+def checked_linkage(linkage: Any) -> Array:
+    """Return a linkage matrix, or raise unless each node is merged once, after it is made."""
+    matrix = as_array("linkage", linkage)
+    if matrix.ndim != 2 or matrix.shape[1] != 4 or matrix.dtype.kind not in "iuf":
+        raise InvalidArgumentError(
+            f"linkage has shape {matrix.shape} and dtype {matrix.dtype}; it must be numbers of "
+            "shape (n - 1, 4)"
+        )
+    if len(matrix) > _MANY:
+        raise InvalidArgumentError(
+            f"linkage is of {len(matrix) + 1} points; a picture shows up to {_MANY}"
+        )
+    n, nodes = len(matrix) + 1, matrix[:, :2]
+    made = np.arange(n, 2 * n - 1)[:, None]
+    is_node = np.isfinite(nodes) & (nodes >= 0) & (nodes < made) & (nodes == np.floor(nodes))
+    if not is_node.all() or np.unique(nodes).size != nodes.size or np.isnan(matrix).any():
+        raise InvalidArgumentError(
+            "linkage merges a node twice, or before it is made, or has a NaN; it must be a linkage "
+            "matrix as of SciPy"
+        )
+    return matrix.astype(np.float64)
+
+
+def checked_labels(labels: Any, n: int) -> Array:
+    """Return the cluster of each point; -1 everywhere if there are no labels."""
+    if labels is None:
+        return np.full(n, -1)
+    array = as_array("labels", labels)
+    if array.shape != (n,) or array.dtype.kind not in "iu":
+        raise InvalidArgumentError(
+            f"labels are {shown(labels)} of shape {array.shape}; there must be one integer for "
+            f"each of {n} points"
+        )
+    return array.astype(np.int64)
+
+
+def _places(matrix: Array) -> tuple[Array, Array]:
+    """Return the abscissa and the height of each node; the points are in the order of the tree."""
+    n = len(matrix) + 1
+    rows = [(int(a), int(b)) for a, b in matrix[:, :2].tolist()]
+    sizes, first, x = [1] * n, [0] * (2 * n - 1), [0.0] * (2 * n - 1)
+    for a, b in rows:
+        sizes.append(sizes[a] + sizes[b])
+    for i in range(n - 2, -1, -1):
+        a, b = rows[i]
+        first[a] = first[n + i]
+        first[b] = first[n + i] + sizes[a]
+    step = WIDTH / max(n - 1, 1)
+    for point in range(n):
+        x[point] = first[point] * step
+    for i, (a, b) in enumerate(rows):
+        x[n + i] = (x[a] + x[b]) / 2
+    return np.array(x), np.concatenate([np.zeros(n), matrix[:, 2]])
+
+
+def _scaled(heights: Array) -> Array:
+    """Return heights in inches; infinite ones above the greatest."""
+    inches = heights / greatest(heights) * _highest(heights)
+    return np.asarray(np.where(np.isfinite(heights), inches, HEIGHT))
+
+
+def _highest(heights: Array) -> float:
+    """Return where the greatest finite height is drawn, in inches."""
+    return HEIGHT if np.isfinite(heights).all() else 0.9 * HEIGHT
+
+
+def greatest(heights: Array) -> float:
+    """Return the greatest finite height, or 1 if all are 0."""
+    return float(heights[np.isfinite(heights)].max(initial=0)) or 1.0
+
+
+def _cluster_of_nodes(matrix: Array, of_point: Array) -> Array:
+    """Return the cluster that all points below a node are in; -1 if there are several."""
+    nodes: list[int] = of_point.tolist()
+    for a, b in matrix[:, :2].astype(np.int64).tolist():
+        nodes.append(nodes[a] if nodes[a] == nodes[b] else -1)
+    return np.array(nodes, np.int64)
+
+
+def _draw_scale(page: Page, heights: Array) -> None:
+    """Write some heights at the left edge, with faint lines."""
+    top = greatest(heights)
+    for part in np.linspace(0, 1, 5).tolist():
+        page.draw_level(part * _highest(heights), f"{part * top:.3g}")

@@ -1,0 +1,71 @@
+"""``clmst cluster``: tables of points to labels and pictures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from clmst.cluster import HDBSCAN, single_linkage
+from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
+
+X = np.random.default_rng(5).normal(np.repeat([[0, 0], [9, 0], [0, 9]], 20, axis=0))
+
+
+@pytest.fixture(params=[".npy", ".csv", "named.csv"])
+def table(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    path = tmp_path / f"points{request.param}"
+    if path.suffix == ".npy":
+        np.save(path, X)
+    else:
+        header = "x,y" if "named" in path.name else ""
+        np.savetxt(path, X, delimiter=",", header=header, comments="", fmt="%.17g")
+    return path
+
+
+def test_labels_are_hdbscans(run: Run, table: Path, tmp_path: Path) -> None:
+    expected = HDBSCAN(8, min_samples=3).fit_predict(X)
+    given = ("cluster", table, "--min-cluster-size", 8, "--min-samples", 3)
+    result = run(*given, "-o", "-")
+    assert_fine(result)
+    assert [int(line) for line in result.stdout.split()] == expected.tolist()
+    result = run(*given, "-o", tmp_path / "labels.npy", "--json")
+    summary = json.loads(result.stdout)
+    assert (summary["points"], summary["clusters"]) == (60, expected.max() + 1)
+    assert summary["sizes"] == np.bincount(expected[expected >= 0]).tolist()
+    np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), expected)
+
+
+def test_single_linkage(run: Run, table: Path) -> None:
+    height = float(single_linkage(X)[-2, 2])
+    for cut in (("-k", 2), ("--height", height)):
+        result = run("cluster", table, *cut, "-o", "-")
+        assert_fine(result)
+        assert len(set(result.stdout.split())) == 2
+
+
+@pytest.mark.parametrize("picture", ["clusters", "dendrogram", "condensed-tree"])
+def test_pictures(run: Run, tmp_path: Path, picture: str) -> None:
+    np.save(tmp_path / "points.npy", X)
+    plot = tmp_path / "out.png"
+    result = run("cluster", tmp_path / "points.npy", "--plot", plot, "--picture", picture, "-q")
+    assert_fine(result)
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_is_wrong_is_said(run: Run, tmp_path: Path) -> None:
+    assert_fails(run("cluster", tmp_path / "none.npy"), "none.npy does not exist")
+    (words := tmp_path / "words.csv").write_text("a,b\nc,d\n")
+    assert_fails(run("cluster", words), "no table of numbers")
+    (damaged := tmp_path / "damaged.npy").write_bytes(b"\x93NUMPY\x01")
+    assert_fails(run("cluster", damaged), "damaged.npy")
+    np.save(tmp_path / "flat.npy", np.arange(4.0))
+    assert_fails(run("cluster", tmp_path / "flat.npy"), "points are rows")
+    np.save(tmp_path / "points.npy", X)
+    both = run("cluster", tmp_path / "points.npy", "-k", 2, "--height", 1)
+    assert_not_understood(both, "two ways")
+    tree = ("--plot", tmp_path / "a.png", "--picture", "condensed-tree", "-k", 2)
+    assert_not_understood(run("cluster", tmp_path / "points.npy", *tree), "HDBSCAN's")
+    assert_fails(run("cluster", tmp_path / "points.npy", "--metric", "no"), "metric is 'no'")
