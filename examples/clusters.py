@@ -1,4 +1,12 @@
-"""Clusters of points whose number nobody knows, and clusters at several heights at once."""
+"""Clusters of points whose number is not known, and clusters at several heights at once.
+
+Prints::
+
+    3 clusters of [106, 105, 101] points, 18 of noise
+    joined up to 0.2: 49 clusters
+    joined up to 0.5: 26 clusters
+    joined up to 1.0: 16 clusters
+"""
 
 from __future__ import annotations
 

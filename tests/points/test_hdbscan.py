@@ -181,7 +181,7 @@ def test_alpha_divides_distances(any_device: Device) -> None:
         ({"cluster_selection_method": "best"}, np.eye(9), "must be one of 'eom', 'leaf'"),
         ({"algorithm": "quick"}, np.eye(9), "must be one of 'auto'"),
         ({"algorithm": "kd_tree", "metric": "cosine"}, np.eye(9), "not a valid metric"),
-        ({"metric": "nobodys"}, np.eye(9), "metric is 'nobodys'"),
+        ({"metric": "unheard-of"}, np.eye(9), "metric is 'unheard-of'"),
         ({"store_centers": "both", "metric": "precomputed"}, np.eye(9), "centers need points"),
         ({}, np.zeros((0, 2)), "none is finite"),
         ({}, np.full((7, 2), np.nan), "none is finite"),

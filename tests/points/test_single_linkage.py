@@ -81,7 +81,7 @@ def test_other_metrics_are_scipys(any_device: Device, metric: Any) -> None:
         ({"X": [[0, 1, 2], [1, 0, 3]], "metric": "precomputed"}, "must be square"),
         ({"X": [1.0, 2.0], "metric": "precomputed"}, "2 condensed distances"),
         ({"X": sparse.coo_array(([-3.0], ([0], [1])), shape=(2, 2))}, "edge 0 has the weight -3.0"),
-        ({"X": [[0, 1], [1, 1]], "metric": "nobodys"}, "metric is 'nobodys'"),
+        ({"X": [[0, 1], [1, 1]], "metric": "unheard-of"}, "metric is 'unheard-of'"),
         ({"X": [["a", "b"]], "metric": "canberra"}, "real numbers"),
         ({"X": [[0, 1]], "join_components": 1}, "True or False"),
     ],
