@@ -167,7 +167,10 @@ def finish(last: PartitionForest | None, job: PartitionJob, engine: str) -> Fore
         "partitions": len(n_rows),
         "reductions": 0 if last is None else last.reductions,
     }
-    return forest_of_part(part, n_vertices=job.n_vertices, maximum=job.maximum, stats=stats)
+    return forest_of_part(
+        part, n_vertices=job.n_vertices, maximum=job.maximum, stats=stats,
+        has_own_ids=job.edge_id is not None,
+    )  # fmt: skip
 
 
 def check_split(split_every: Any) -> int:

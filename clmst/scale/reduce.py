@@ -23,6 +23,7 @@ from clmst.algorithms.shared.solution import forest_of
 from clmst.core import csr
 from clmst.core.arguments import check_bool, check_integer
 from clmst.core.errors import InvalidArgumentError
+from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_size
 from clmst.core.weight_keys import Array
@@ -77,23 +78,31 @@ def reduce(
     if union.size == 0:
         return union
     check_size(n_vertices, union.size)
-    n, u, v = n_vertices, union.u, union.v
+    n, u, v, occurring = n_vertices, union.u, union.v, None
     if n > VERTICES_PER_EDGE * union.size:
-        n, u, v = _renumbered(u, v)
+        occurring, u, v = _renumbered(u, v)
+        n = occurring.size
     slots = csr.upper_from_edges(n, u, v)
     order = _parallel_by_id(slots, union.edge_ids)
     graph = Graph.unchecked(
         indptr=slots.indptr, indices=slots.indices, weights=union.weights[order],
         is_symmetric=False, edge_ids=None, n_input=order.size,
     )  # fmt: skip
-    return union.take(order[_solved(graph, device, maximum=check_bool("maximum", maximum))])
+    forest = _solved(graph, device, maximum=check_bool("maximum", maximum))
+    ends = forest.edges if occurring is None else occurring[forest.edges]
+    return EdgePart(
+        u=ends[:, 0].astype(np.uint32),
+        v=ends[:, 1].astype(np.uint32),
+        weights=forest.weights,
+        edge_ids=union.edge_ids[order[forest.edge_ids]],
+    )
 
 
-def _renumbered(u: Array, v: Array) -> tuple[int, Array, Array]:
+def _renumbered(u: Array, v: Array) -> tuple[Array, Array, Array]:
     """Return new numbers for the vertices that occur, in their order: edges keep theirs."""
     occurring, numbers = np.unique(np.concatenate((u, v)), return_inverse=True)
     numbers = numbers.astype(np.uint32)
-    return occurring.size, numbers[: u.size], numbers[u.size :]
+    return occurring, numbers[: u.size], numbers[u.size :]
 
 
 def _parallel_by_id(slots: csr.Pattern, edge_ids: npt.NDArray[np.int64]) -> Array:
@@ -101,18 +110,23 @@ def _parallel_by_id(slots: csr.Pattern, edge_ids: npt.NDArray[np.int64]) -> Arra
 
     Parallel edges are neighbours, in the order of the input, which parts in any order do not give.
     """
-    order, ids = slots.positions, edge_ids[slots.positions]
+    order = slots.positions
     same = slots.indices[1:] == slots.indices[:-1]
     starts = slots.indptr[1:-1]
     same[starts[(starts > 0) & (starts < order.size)] - 1] = False  # another row begins there
-    if not (same & (ids[1:] < ids[:-1])).any():
+    later = np.flatnonzero(same) + 1  # slots that are parallel to the one before
+    if not (edge_ids[order[later]] < edge_ids[order[later - 1]]).any():
         return order
-    pair = np.concatenate((np.zeros(1, np.int64), np.cumsum(~same)))
-    return order[np.lexsort((ids, pair))]
+    parallel = np.union1d(later - 1, later)
+    pair = np.cumsum(~same[np.maximum(parallel, 1) - 1])
+    positions = order[parallel]
+    order = order.copy()
+    order[parallel] = positions[np.lexsort((edge_ids[positions], pair))]
+    return order
 
 
-def _solved(graph: Graph, device: Any, *, maximum: bool) -> Array:
-    """Return the slots of a graph's forest; pass over devices that fail their self-tests."""
+def _solved(graph: Graph, device: Any, *, maximum: bool) -> Forest:
+    """Return the forest of a graph, whose ids are slots; pass over devices that are not trusted."""
     while True:
         try:
             found = get_device(device)
@@ -124,7 +138,7 @@ def _solved(graph: Graph, device: Any, *, maximum: bool) -> Array:
                 )
                 solution = solve(stored, launch, maximum=maximum, options=None)
                 forest = forest_of(solution, launch, algorithm=name, maximum=maximum, wait=False)
-                return forest.copied(launch).edge_ids
+                return forest.copied(launch)
         except NoFamilyLeftError as error:
             if not pass_over(device, error):
                 raise

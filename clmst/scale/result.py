@@ -21,6 +21,7 @@ def forest_of_part(
     maximum: bool,
     stats: Mapping[str, Any],
     graph: Graph | None = None,
+    has_own_ids: bool = False,
 ) -> Forest:
     """Return the forest of a part that a reduction returned.
 
@@ -32,6 +33,8 @@ def forest_of_part(
         Attributes of the forest.
     graph : Graph, optional
         The graph whose slots the ids of the part are.
+    has_own_ids : bool
+        Whether the caller gave ids, which could be equal.
 
     Raises
     ------
@@ -42,7 +45,7 @@ def forest_of_part(
     if graph is not None:
         ids = ids if graph.edge_ids is None else graph.edge_ids[ids]
         labels = graph.vertex_labels
-    elif ids.size:
+    elif has_own_ids and ids.size:
         ordered = np.sort(ids)
         again = ordered[1:] == ordered[:-1]
         if again.any():

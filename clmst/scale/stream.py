@@ -115,8 +115,9 @@ def stream_minimum_spanning_forest(
     if forest is None:
         forest = EdgePart.empty(np.dtype(np.float64) if graph is None else graph.weight_dtype)
     return forest_of_part(
-        forest, n_vertices=state.n_vertices, maximum=maximum, stats=state.stats(), graph=graph
-    )
+        forest, n_vertices=state.n_vertices, maximum=maximum, stats=state.stats(), graph=graph,
+        has_own_ids=state.has_own_ids,
+    )  # fmt: skip
 
 
 def _checked_n(n_vertices: Any, graph: Graph | None) -> int:
@@ -144,7 +145,7 @@ def _drive(
     on_progress: Callable[[StreamProgress], object] | None,
 ) -> None:
     """Feed the pieces of a source to the state, until it has all."""
-    began, before = perf_counter(), state.resumed_at
+    began, before, state.n_edges = perf_counter(), state.resumed_at, n_edges
     try:
         for piece in source.pieces:
             for _ in state.feed(piece):

@@ -30,7 +30,8 @@ T = TypeVar("T")
 _ROWS = 1 << 22  # the most that are looked at together
 _PENDING = 256  # parts that wait before they are joined
 _LEAST_SHARE = 16  # a reduction brings at least a sixteenth of the forest
-_SECONDS_BETWEEN = 60.0  # checkpoints, if reductions are rare
+_FILTER_FROM = 2  # edges a vertex to come, from which a filter pays
+_SECONDS_BETWEEN = 10.0  # checkpoints, if reductions are rare
 _PACE = 5  # times as long as the last checkpoint took passes before the next one, at least
 
 
@@ -53,6 +54,13 @@ class StreamState:
         Bytes that a reduction may use.
     checkpoint : Path or None
     maximum : bool
+
+    Attributes
+    ----------
+    n_edges : int or None
+        Of the whole stream, if known; tells whether a filter pays.
+    has_own_ids : bool
+        Whether a chunk brought ids.
     """
 
     def __init__(
@@ -71,6 +79,9 @@ class StreamState:
         self.position = Position()
         self.reductions = self._n_filtered = 0
         self._filter: CycleFilter | None = None
+        self._is_forest_new = False  # since the filter was made
+        self.n_edges: int | None = None
+        self.has_own_ids = False
         self._pending: list[EdgePart] = []
         self._n_pending = 0
         self._capacity = -1  # edges of a reduction; known with the first weights
@@ -106,6 +117,7 @@ class StreamState:
         """Take a piece, as many rows at a time as there is space for; yield after each time."""
         piece = self._arrays(piece)
         n_rows = piece.u.size
+        self.has_own_ids = self.has_own_ids or piece.edge_ids is not None
         if self._capacity < 0 and n_rows and not self._is_resuming:
             self._know(self._checked(piece, 0, 1))
         begin, last_id = 0, -1
@@ -200,7 +212,7 @@ class StreamState:
         self._know(self._saved.forest)
         self.forest = self._saved.forest
         self._check_space(self.forest.size)
-        self._renew_filter()
+        self._is_forest_new = True
 
     def _know(self, part: EdgePart) -> None:
         """Learn from the first weights how many edges a reduction may have."""
@@ -212,19 +224,22 @@ class StreamState:
         """Keep what may enter the forest; reduce if there is no space for more."""
         self._of_chunk(chunk, check_same_dtype, self._dtype, part.weights.dtype)
         self.position = self.position.after(part) if self._path else self.position.counted(part)
-        kept = without_loops(part)
-        if self._filter is not None:
-            kept = self._filter.kept(kept)
+        kept = self._filtered(part)
         self._n_filtered += part.size - kept.size
         self._pending.append(kept)
         self._n_pending += kept.size
         if len(self._pending) >= _PENDING:
             self._pending = [joined(self._pending)]
-        is_due = self._path is not None and monotonic() - self._saved_at > _SECONDS_BETWEEN
-        if is_due or self._space() < max(1, min(_ROWS, self._capacity // 8)):
+        if self._is_due() or self._space() < max(1, min(_ROWS, self._capacity // 8)):
+            began = monotonic()
             self._reduce()
-            if monotonic() - self._saved_at >= _PACE * self._seconds_to_save:
-                self._write()
+            if began - self._saved_at >= _PACE * self._seconds_to_save:
+                self._write(began)
+
+    def _is_due(self) -> bool:
+        """Return whether a checkpoint is to be written now, for which all must be reduced."""
+        pause = max(_SECONDS_BETWEEN, _PACE * self._seconds_to_save)
+        return self._path is not None and monotonic() - self._saved_at > pause
 
     # ---------------------------------------------------------------- reduction
 
@@ -235,7 +250,7 @@ class StreamState:
         waiting, self._pending, self._n_pending = joined(self._pending), [], 0
         self._reduce_part(waiting)
         assert self.forest is not None
-        self._renew_filter()
+        self._is_forest_new = True
         self._check_space(self.forest.size)
 
     def _reduce_part(self, part: EdgePart) -> None:
@@ -260,19 +275,28 @@ class StreamState:
         if self._capacity - n_forest < max(1, n_forest // _LEAST_SHARE):
             raise too_small(self._limit, self.n_vertices, n_forest, self._device)
 
-    def _renew_filter(self) -> None:
-        """Build a filter of the present forest if the next part is large enough to pay for it."""
-        self._filter = None
-        if self.forest is not None and self._space() >= 2 * self.n_vertices:
-            self._filter = CycleFilter(self.forest, self.n_vertices, maximum=self._maximum)
+    def _filtered(self, part: EdgePart) -> EdgePart:
+        """Return what may enter the forest, by a filter if what is to come pays for making one."""
+        kept = without_loops(part)
+        if self.forest is None:
+            return kept
+        if self._is_forest_new:
+            self._is_forest_new, self._filter = False, None
+            if min(self._space(), self._n_left()) >= _FILTER_FROM * self.n_vertices:
+                self._filter = CycleFilter(self.forest, self.n_vertices, maximum=self._maximum)
+        return kept if self._filter is None else self._filter.kept(kept)
+
+    def _n_left(self) -> int:
+        """Return how many edges are to come, as far as that is known."""
+        return self._capacity if self.n_edges is None else self.n_edges - self.position.n_edges
 
     # -------------------------------------------------------------- checkpoints
 
-    def _write(self) -> None:
+    def _write(self, began: float | None = None) -> None:
         """Write the checkpoint: nothing waits, so the forest is of all edges up to here."""
         if self._path is None or self.forest is None:
             return
-        began = monotonic()
+        began = monotonic() if began is None else began
         Checkpoint(
             n_vertices=self.n_vertices,
             maximum=self._maximum,

@@ -1,0 +1,226 @@
+"""What a stream costs beside a solve of the whole graph, and what lost processes cost.
+
+    python -m benchmarks.streaming chunks [--graph patents] [--chunks 8] [--repetitions 3]
+    python -m benchmarks.streaming parquet [--rows 100000000] [--vertices 1000000] [--files 16]
+    python -m benchmarks.streaming kills [--rows 8000000] [--vertices 200000] [--times 10]
+
+`chunks` solves edge arrays in random order, as a whole and in chunks, in turns. `parquet` streams
+Parquet files in this process, and through a Dask cluster of two workers of which one is killed.
+`kills` streams with a checkpoint in a process that is killed at random times, until one ends. Every
+forest is compared before any time is printed. Tables are Markdown on standard output.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import click
+import numpy as np
+
+import clmst
+from benchmarks.options import Experiments
+from clmst.scale import capacity
+
+Times = tuple[float, float]  # elapsed seconds, and seconds of all processors
+
+
+def timed(call: Callable[[], Any]) -> tuple[Any, Times]:
+    """Return what a call returns and how long it took."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    result = call()
+    return result, (time.perf_counter() - wall, time.process_time() - cpu)
+
+
+def check(found: clmst.Forest, right: clmst.Forest, name: str) -> None:
+    """Raise unless two forests are the same."""
+    if found != right:
+        raise click.ClickException(f"{name}: another forest; it must be that of the whole graph")
+
+
+def limit_for(n: int, m: int, dtype: Any) -> int:
+    """Return the memory limit at which a reduction takes so many edges."""
+    return capacity.bytes_of_reduction(clmst.get_device(), n, m, np.dtype(dtype))
+
+
+@click.group(cls=Experiments)
+def main() -> None:
+    """Time streams."""
+
+
+@main.command()
+@click.option("--graph", "name", default="patents", show_default=True)
+@click.option("--chunks", "n_chunks", default=8, show_default=True)
+@click.option("--repetitions", default=3, show_default=True)
+def chunks(name: str, n_chunks: int, repetitions: int) -> None:
+    """Solve a surrogate graph as a whole and in chunks."""
+    from clmst.generators import surrogates
+
+    u, v, w, _ = surrogates.find(name).build().edges()
+    order = np.random.default_rng(0).permutation(u.size)
+    u, v, w = u[order], v[order], w[order]
+    n, m = int(max(u.max(), v.max())) + 1, u.size
+    pieces = list(zip(*(np.array_split(c, n_chunks) for c in (u, v, w)), strict=True))
+    graph = clmst.Graph.from_edges(u, v, w, n)
+    limit = limit_for(n, n + m // n_chunks, w.dtype)
+    stream = clmst.stream_minimum_spanning_forest
+    ways: dict[str, Callable[[], clmst.Forest]] = {
+        "whole, from edge arrays": lambda: clmst.minimum_spanning_forest(
+            clmst.Graph.from_edges(u, v, w, n)
+        ),
+        "whole, a Graph that is made": lambda: clmst.minimum_spanning_forest(graph),
+        f"{n_chunks} chunks, no limit": lambda: stream(pieces, n),
+        f"{n_chunks} chunks, {limit / 1e6:.0f} MB": lambda: stream(pieces, n, memory_limit=limit),
+    }
+    found: dict[str, list[Times]] = {way: [] for way in ways}
+    right, reductions = None, {}
+    for turn in range(repetitions + 1):  # the first warms up
+        for way, call in ways.items():
+            forest, times = timed(call)
+            right = right or forest
+            check(forest, right, way)
+            reductions[way] = forest.stats.get("reductions", 1)
+            found[way] += [times] if turn else []
+    print(f"{name}: {n:,} vertices, {m:,} edges, {clmst.get_device().description}\n")
+    print("| way | solves | elapsed s | processor s | to the first |\n|---|---|---|---|---|")
+    base = median(cpu for _, cpu in next(iter(found.values())))
+    for way, times in found.items():
+        wall, cpu = (median(column) for column in zip(*times, strict=True))
+        print(f"| {way} | {reductions[way]} | {wall:.2f} | {cpu:.2f} | {cpu / base:.2f} |")
+
+
+def write_files(folder: Path, rows: int, n: int, files: int) -> None:
+    """Write Parquet files of random edges."""
+    import pyarrow
+    from pyarrow import parquet
+
+    for k in range(files):
+        random, m = np.random.default_rng(k), rows // files
+        columns = {
+            "u": random.integers(0, n, m, dtype=np.uint32),
+            "v": random.integers(0, n, m, dtype=np.uint32),
+            "w": random.random(m, dtype=np.float32),
+        }
+        path = folder / f"part-{k:04}.parquet"
+        parquet.write_table(pyarrow.table(columns), path, compression="none", use_dictionary=False)
+
+
+def warm_up() -> None:
+    """Let a worker open its device."""
+    clmst.stream_minimum_spanning_forest([([0], [1], np.ones(1, np.float32))], 2)
+
+
+def killed_once(part: Any, mark: str) -> Any:
+    """Return a part, but kill the worker that is asked for it first."""
+    try:
+        Path(mark).open("x").close()
+    except FileExistsError:
+        return part
+    os.kill(os.getpid(), signal.SIGKILL)
+    return None
+
+
+@main.command()
+@click.option("--rows", default=100_000_000, show_default=True)
+@click.option("--vertices", "n", default=1_000_000, show_default=True)
+@click.option("--files", default=16, show_default=True)
+def parquet(rows: int, n: int, files: int) -> None:
+    """Stream Parquet files, here and by two workers of which one is killed."""
+    frames: Any = import_module("dask.dataframe")
+    delayed: Any = import_module("dask").delayed
+    distributed: Any = import_module("distributed")
+    with tempfile.TemporaryDirectory(prefix="clmst-streaming-") as at:
+        folder = Path(at) / "edges"
+        folder.mkdir()
+        write_files(folder, rows, n, files)
+        names = ("u", "v", "w")
+        right, (here, cpu) = timed(
+            lambda: clmst.stream_minimum_spanning_forest(folder, n, columns=names)
+        )
+        seconds = {"this process": here}
+        with (
+            distributed.LocalCluster(
+                n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            client.run(warm_up)
+            for kills in (0, 1):
+                parts = frames.read_parquet(folder).to_delayed()
+                if kills:
+                    middle = len(parts) // 2
+                    parts[middle] = delayed(killed_once)(parts[middle], str(Path(at) / "mark"))
+                forest, (wall, _) = timed(partial(clmst.dask.minimum_spanning_forest, parts, n))
+                check(forest, right, f"{kills} workers killed")
+                seconds[f"two workers, {kills} killed"] = wall
+    print(f"{rows:,} rows in {files} files, {n:,} vertices; here {cpu:.1f} processor s\n")
+    print("| by | elapsed s | million edges a second | to this process |\n|---|---|---|---|")
+    for by, wall in seconds.items():
+        print(f"| {by} | {wall:.1f} | {rows / wall / 1e6:.1f} | {wall / here:.2f} |")
+
+
+@main.command()
+@click.option("--rows", default=8_000_000, show_default=True)
+@click.option("--vertices", "n", default=200_000, show_default=True)
+@click.option("--times", default=10, show_default=True)
+def kills(rows: int, n: int, times: int) -> None:
+    """Kill a stream at random times, and let it go on each time."""
+    random = np.random.default_rng(5)
+    with tempfile.TemporaryDirectory(prefix="clmst-streaming-") as at:
+        folder, state = Path(at) / "edges", Path(at) / "state"
+        folder.mkdir()
+        write_files(folder, rows, n, 8)
+        limit = limit_for(n, n + rows // 20, np.float32)
+        command = [sys.executable, "-m", "benchmarks.streaming", "resume", str(folder)]
+        command += ["--vertices", str(n), "--checkpoint", str(state), "--limit", str(limit)]
+        positions = [_killed(command, random) for _ in range(times)]
+        forest = _resume(folder, n, state, limit)
+        right = clmst.stream_minimum_spanning_forest(folder, n, columns=("u", "v", "w"))
+        check(forest, right, "the resumed stream")
+    print(f"killed at {', '.join(f'{p:,}' for p in positions)} of {rows:,} edges")
+    print(f"the last run went on from {forest.stats['resumed_at']:,}; the same forest")
+
+
+def _killed(command: list[str], random: np.random.Generator) -> int:
+    """Start a stream, kill it at a random number of parts, and return how far it had come."""
+    after, seen = int(random.integers(1, 12)), 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            seen, after = int(line), after - 1
+            if after <= 0:
+                break
+        time.sleep(random.random() / 10)
+        process.kill()
+    return seen
+
+
+def _resume(folder: Path, n: int, state: Path, limit: int, on_progress: Any = None) -> clmst.Forest:
+    return clmst.stream_minimum_spanning_forest(
+        folder, n, memory_limit=limit, checkpoint=state, columns=("u", "v", "w"),
+        on_progress=on_progress,
+    )  # fmt: skip
+
+
+@main.command(hidden=True)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--vertices", "n", type=int)
+@click.option("--checkpoint", "state", type=click.Path(path_type=Path))
+@click.option("--limit", type=int)
+def resume(folder: Path, n: int, state: Path, limit: int) -> None:
+    """Stream with a checkpoint, and print how far it has come."""
+    _resume(folder, n, state, limit, lambda p: print(p.edges, flush=True))
+
+
+if __name__ == "__main__":
+    main()
