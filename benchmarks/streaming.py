@@ -70,7 +70,8 @@ def chunks(name: str, n_chunks: int, repetitions: int) -> None:
     order = np.random.default_rng(0).permutation(u.size)
     u, v, w = u[order], v[order], w[order]
     n, m = int(max(u.max(), v.max())) + 1, u.size
-    pieces = list(zip(*(np.array_split(c, n_chunks) for c in (u, v, w)), strict=True))
+    columns: list[Any] = [np.array_split(column, n_chunks) for column in (u, v, w)]
+    pieces = list(zip(*columns, strict=True))
     graph = clmst.Graph.from_edges(u, v, w, n)
     limit = limit_for(n, n + m // n_chunks, w.dtype)
     stream = clmst.stream_minimum_spanning_forest
@@ -94,8 +95,8 @@ def chunks(name: str, n_chunks: int, repetitions: int) -> None:
     print(f"{name}: {n:,} vertices, {m:,} edges, {clmst.get_device().description}\n")
     print("| way | solves | elapsed s | processor s | to the first |\n|---|---|---|---|---|")
     base = median(cpu for _, cpu in next(iter(found.values())))
-    for way, times in found.items():
-        wall, cpu = (median(column) for column in zip(*times, strict=True))
+    for way, turns in found.items():
+        wall, cpu = median(t[0] for t in turns), median(t[1] for t in turns)
         print(f"| {way} | {reductions[way]} | {wall:.2f} | {cpu:.2f} | {cpu / base:.2f} |")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -56,12 +57,22 @@ def open_source(chunks: Any, columns: Any = None) -> StreamSource:
     if isinstance(chunks, str | PathLike):
         paths = files.listed(chunks)
         sizes = [files.n_rows(path, columns) for path in paths]
-        return StreamSource(pieces=_of_chunks(paths, columns), n_edges=sum(sizes))
+        pieces = one_ahead(_of_chunks(paths, columns))
+        return StreamSource(pieces=pieces, n_edges=sum(sizes))
     if not has(chunks, "__iter__") or isinstance(chunks, bytes) or has(chunks, "tocsr"):
         raise InvalidArgumentError(
             f"chunks is {shown(chunks)}; it must be an iterable of (u, v, w), a path or a Graph"
         )
     return StreamSource(pieces=_of_chunks(chunks, columns), n_edges=None)
+
+
+def one_ahead(pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
+    """Yield pieces of files, each of which is read in a thread while the one before is solved."""
+    with ThreadPoolExecutor(1, "clmst-stream") as pool:
+        coming = pool.submit(next, pieces, None)
+        while (piece := coming.result()) is not None:
+            coming = pool.submit(next, pieces, None)
+            yield piece
 
 
 def _of_graph(graph: Graph) -> Iterator[StreamPiece]:
