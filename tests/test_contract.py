@@ -159,7 +159,7 @@ def test_long_chain_is_not_quadratic(
 ) -> None:
     """A path of 2**18 vertices: chasing it naively takes 2**35 steps, and this test times out.
 
-    In other variants than devices as they are, whose code is slow, it has 2**16 vertices: 2**31
+    In other variants than devices as they are, whose code is slow, it has 2**15 vertices: 2**29
     steps, of several nanoseconds each. There the processor time has a limit; a solve takes a tenth
     of it.
     """
@@ -168,12 +168,12 @@ def test_long_chain_is_not_quadratic(
         with pytest.raises(OutOfDeviceMemoryError, match=f"{n} x {n} cells .* needs"):
             solve(chain(n, weights, order), setting, device)
         return
-    n = n if is_native(device) else 1 << 16
+    n = n if is_native(device) else 1 << 15
     graph = chain(n, weights, order)
     solve(chain(1 << 10, weights, order), setting, device)  # builds what it takes
     start = time.process_time()
     forest = solve(graph, setting, device)
-    assert is_native(device) or time.process_time() - start < 5
+    assert is_native(device) or time.process_time() - start < 1.5
     assert forest.n_components == 1
     np.testing.assert_array_equal(np.sort(forest.edge_ids), np.arange(n - 1))
 
