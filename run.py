@@ -46,6 +46,32 @@ SYSTEM_PACKAGES = {
 # tests that follow one another, since these share programs; who has finished takes from others.
 PROCESSES = ("--numprocesses", "auto", "--maxprocesses", "8", "--dist", "worksteal")
 
+# Compilers take and give back much memory. Memory that malloc gives back to the system comes again
+# page by page, by a fault each: a third of the system's time of the tests. Threads of OpenBLAS that
+# have nothing to do spin for a while, in each of many processes.
+SETTINGS = {
+    "MALLOC_TRIM_THRESHOLD_": str(256 << 20),
+    "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
+    "MALLOC_TOP_PAD_": str(32 << 20),
+    "OPENBLAS_NUM_THREADS": "1",
+}
+
+# What no version of a Python package changes, so that the pass with the lowest ones leaves it out,
+# beside tests that are marked.
+NOT_AGAIN = (
+    "tests/algorithms/test_add_an_algorithm.py",
+    "tests/algorithms/test_memory_needs.py",
+    "tests/algorithms/test_registry.py",
+    "tests/faults",
+    "tests/prove",
+    "tests/test_architecture.py",
+    "tests/test_families.py",
+    "tests/test_glossary.py",
+    "tests/test_layouts.py",
+    "tests/test_worst_cases.py",
+    "tests/tune",
+)
+
 # What `check` leaves to `test` beside slow tests: work in many processes, broken off or repeated,
 # other projects' tests, large graphs.
 NOT_IN_CHECK = (
@@ -166,6 +192,7 @@ def check() -> None:
     lint()
     os.environ["CLMST_TESTED_DEVICES"] = "chosen, unoptimised"  # see tests/variants.py
     os.environ["HYPOTHESIS_PROFILE"] = "quick"  # see tests/strategies.py
+    os.environ.update(SETTINGS)
     left_out = [f"--ignore={path}" for path in NOT_IN_CHECK]
     chosen = ("-m", "not external and not slow", "-k", "not ten_runs")
     with types_beside():
@@ -177,6 +204,7 @@ def test() -> None:
     install("dev")
     install_system_packages()
     lint()
+    os.environ.update(SETTINGS)
     with types_beside():
         run(BIN / "python", "-m", "pytest", *PROCESSES)
     # Again, but for what no Python package changes: what compilers and simulators say, kernels of
@@ -185,7 +213,9 @@ def test() -> None:
     python = LOWEST_ENVIRONMENT / "bin" / "python"
     os.environ["CLMST_TESTED_DEVICES"] = "chosen"  # see tests/variants.py
     os.environ["HYPOTHESIS_PROFILE"] = "quick"  # see tests/strategies.py
-    run(python, "-m", "pytest", "-m", "not external and not slow", *PROCESSES)
+    left_out = [f"--ignore={path}" for path in NOT_AGAIN]
+    chosen = ("-m", "not external and not slow", "-k", "not ten_runs")
+    run(python, "-m", "pytest", *chosen, *left_out, *PROCESSES)
 
 
 def main(arguments: list[str]) -> None:
