@@ -31,11 +31,11 @@ __all__ = ["minimum_spanning_tree"]
 
 # Below so many entries SciPy itself is quicker than a device that solves in one launch. On two
 # cores, processor time in ms of clmst and SciPy: 0.11 and 0.06 for 1,200 doubles of an upper
-# triangle, 0.18 and 0.10 for 2,400, 0.22 and 0.38 for 5,000, 0.68 and 1.3 for 10,000. With another
-# weight in each direction: 1.3 and 1.0 for 10,000 doubles, 5.2 and 5.5 for 40,000.
+# triangle, 0.18 and 0.10 for 2,400, 0.22 and 0.38 for 5,000, 0.68 and 1.3 for 10,000.
 FEWEST_ENTRIES = 1 << 12
 # The same for a solve in steps: 2.4 and 1.1 for 9,981 such doubles, 5.3 and 5.1 for 39,986, 8.6 and
-# 15.8 for 119,987. A matrix in no order has to be sorted first: 42 and 35 for 239,974 doubles.
+# 15.8 for 119,987; and if both directions have another weight: 1.3 and 1.0 for 9,972, 4.2 and 4.4
+# for 39,964. Any other matrix has to be sorted first: 42 and 35 for 239,974 doubles.
 FEW_ENTRIES = 1 << 15
 FEW_ENTRIES_IN_ANY_ORDER = 1 << 18
 
@@ -119,16 +119,9 @@ def _is_for_scipy(matrix: Any) -> bool:
     check_weights(data, lambda slot: csr.endpoints_of(indptr, indices, slot))
     if data.dtype != np.float64 and not matrix.has_canonical_format:
         return False  # sums of duplicates may be zero, or rounded
-    if data.size >= _border() and canonical.seems_foldable(indptr, indices):
-        return False
-    if data.size >= FEW_ENTRIES and canonical.seems_canonical(indptr, indices, data):
+    if data.size >= FEW_ENTRIES and canonical.seems_quick(indptr, indices):
         return False
     return bool(data.all()) and _doubles_hold(data)
-
-
-def _border() -> int:
-    """Return from how many entries the default device is quicker than SciPy."""
-    return FEWEST_ENTRIES if small_matrix.works_on(get_device()) else FEW_ENTRIES
 
 
 def _doubles_hold(data: Array) -> bool:

@@ -105,13 +105,11 @@ def _has_mirrors(indptr: Array, indices: Array, weights: Array | None = None) ->
     return True
 
 
-def seems_canonical(indptr: Array, indices: Array, weights: Array) -> bool:
-    """Whether a checked CSR can be used as it is, as far as a few slots show. O(n + n_slots)."""
+def seems_quick(indptr: Array, indices: Array) -> bool:
+    """Whether a checked CSR seems to need no sort, as far as a few slots show. O(n + n_slots).
+
+    Its rows are sorted, and nothing is below the diagonal, or each slot has a mirror slot.
+    """
     return csr.rows_are_sorted(indptr, indices) and (
-        csr.is_upper(indptr, indices) or _has_mirrors(indptr, indices, weights)
+        csr.is_upper(indptr, indices) or _has_mirrors(indptr, indices)
     )
-
-
-def seems_foldable(indptr: Array, indices: Array) -> bool:
-    """Whether :func:`fold` can take a checked CSR, as far as a few slots show. O(n_slots)."""
-    return csr.rows_are_sorted(indptr, indices) and _has_mirrors(indptr, indices)

@@ -63,14 +63,13 @@ def test_what_cannot_be_folded() -> None:
 
 
 def test_a_few_slots_show_what_a_matrix_is() -> None:
+    """Whether it must be sorted: only a matrix of which some pairs have one direction."""
     matrix = pattern(50, 200, 0)
-    matrix.data = np.arange(matrix.nnz, dtype=float)
-    indptr, indices, data = parts_of(matrix)
-    assert canonical.seems_foldable(indptr, indices)
-    assert not canonical.seems_canonical(indptr, indices, data)
-    upper = parts_of(sparse.csr_array(sparse.triu(matrix, 1)))
-    assert not canonical.seems_foldable(*upper[:2])
-    assert canonical.seems_canonical(*upper)
+    assert canonical.seems_quick(*parts_of(matrix)[:2])
+    assert canonical.seems_quick(*parts_of(sparse.csr_array(sparse.triu(matrix, 1)))[:2])
+    assert not canonical.seems_quick(*parts_of(sparse.csr_array(sparse.tril(matrix, -1)))[:2])
+    unsorted = np.array([0, 2, 3, 4], np.uint32), np.array([2, 1, 0, 0], np.uint32)
+    assert not canonical.seems_quick(*unsorted)
 
 
 def test_an_empty_matrix() -> None:
