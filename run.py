@@ -5,6 +5,10 @@
                             and a picture
     python3 run.py check    in minutes: lint, types, and the tests on the default device as it is,
                             but for slow ones and other compilers, with few random examples
+    python3 run.py fresh [PYTHON ...]
+                            the wheel in an environment that has nothing else, outside this clone,
+                            for each interpreter; then all examples and commands of the README and
+                            the pages
     python3 run.py test     every check: lint, types, tests; then the tests again with the lowest
                             version of every package that pyproject.toml allows
 
@@ -21,6 +25,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import venv
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -218,6 +223,24 @@ def test() -> None:
     run(python, "-m", "pytest", *chosen, *left_out, *PROCESSES)
 
 
+def fresh(interpreters: list[str]) -> None:
+    """Install the wheel as a newcomer does, and run what the pages show."""
+    pages = [str(ROOT / "README.md"), *map(str, sorted((ROOT / "docs").glob("*.md")))]
+    pages = [page for page in pages if not page.endswith("add_an_algorithm.md")]  # of a clone
+    os.environ.pop("PYTHONPATH", None)
+    for interpreter in interpreters:
+        with tempfile.TemporaryDirectory() as folder:
+            environment = Path(folder) / "environment"
+            run(interpreter, "-m", "venv", environment)
+            python = environment / "bin" / "python"
+            run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, ROOT)
+            (wheel,) = Path(folder).glob("clmst-*.whl")
+            extras = "cpu,plot,frames,networkx"
+            run(python, "-m", "pip", "install", "--quiet", f"clmst[{extras}] @ {wheel.as_uri()}")
+            script = shutil.copy(ROOT / "tests" / "pages.py", folder)
+            run(python, "-I", script, *pages)
+
+
 def main(arguments: list[str]) -> None:
     """Do what the command line says."""
     if sys.version_info < (3, 11):  # noqa: UP036 - this file runs before pip could refuse
@@ -226,6 +249,8 @@ def main(arguments: list[str]) -> None:
         test()
     elif arguments == ["check"]:
         check()
+    elif arguments[:1] == ["fresh"]:
+        fresh(arguments[1:] or [sys.executable])
     elif len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
         print(__doc__)
     else:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import gzip
-import io
 import json
 import os
 import re
@@ -16,7 +13,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import click
-import numpy as np
 import pytest
 from click.testing import CliRunner
 from PIL import Image
@@ -24,6 +20,7 @@ from PIL import Image
 import clmst
 from benchmarks import command_page, gallery
 from clmst.cli import root
+from tests.pages import BLOCK, blocks, commands, run_examples, takes_minutes, write_files
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -32,8 +29,6 @@ PAGE_NAMES = [page.name for page in PAGES]
 # The blocks of one page are files; tests/algorithms/test_add_an_algorithm.py writes and runs them.
 EXAMPLES = [page for page in PAGES if page.name != "add_an_algorithm.md"]
 
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PRINTED = re.compile(r"^ *print\(.*\) +# (.*)$", re.MULTILINE)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 
@@ -41,16 +36,7 @@ HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 # kernel, which the test of its page builds.
 LANGUAGES = {"python", "sh", "json", "text", "c"}
 
-# Commands that are parsed with all their options, but not run: they take minutes.
-TAKES_MINUTES = (["bench"], ["tune"], ["devices", "--test"])
-
 pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="installed without the pages")
-
-
-def blocks(page: Path, language: str) -> list[str]:
-    """Return the blocks of a page in one language."""
-    found = BLOCK.findall(page.read_text(encoding="utf-8"))
-    return [block for named, block in found if named == language]
 
 
 def anchors(page: Path) -> set[str]:
@@ -64,22 +50,7 @@ def anchors(page: Path) -> set[str]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder to run examples in, with small files of the names that the pages use."""
     monkeypatch.chdir(tmp_path)
-    roads = clmst.generate("road", n=300, seed=1)
-    clmst.write_graph(roads, tmp_path / "roads.gr")
-    packed = gzip.compress((tmp_path / "roads.gr").read_bytes())
-    for name in ("roads.gr.gz", "USA-road-d.NY.gr.gz"):
-        (tmp_path / name).write_bytes(packed)
-    for name in ("graph.mtx", "GRAPH.egr"):
-        clmst.write_graph(roads, tmp_path / name)
-    places = np.random.default_rng(1).integers(0, 1000, (20, 2)).tolist()
-    lines = [f"{number} {x} {y}" for number, (x, y) in enumerate(places, 1)]
-    head = ["NAME: small", "TYPE: TSP", "DIMENSION: 20", "EDGE_WEIGHT_TYPE: EUC_2D"]
-    text = "\n".join([*head, "NODE_COORD_SECTION", *lines, "EOF", ""])
-    (tmp_path / "pcb3038.tsp").write_text(text, encoding="utf-8")
-    blobs = np.random.default_rng(2).normal(np.repeat([[0, 0], [9, 0], [0, 9]], 30, axis=0))
-    np.savetxt(tmp_path / "points.csv", blobs, delimiter=",", header="x,y", comments="")
-    for name in ("h200.json", "mi300.json"):
-        (tmp_path / name).write_text("{}", encoding="utf-8")
+    write_files(tmp_path)
     return tmp_path
 
 
@@ -95,14 +66,7 @@ def test_examples_print_what_they_say(page: Path, folder: Path) -> None:
         pytest.skip(message)
     if page.name == "networkx.md" and [*map(int, version("networkx").split(".")[:2])] < [3, 4]:
         pytest.skip("the page is of NetworkX 3.4 and later")
-    names: dict[str, object] = {}
-    for block in blocks(page, "python"):
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(compile(block, page.name, "exec"), names)
-        said = [re.sub(r": .*$", "", words) for words in PRINTED.findall(block)]
-        if said:
-            assert printed.getvalue().splitlines() == said
+    run_examples(page)
 
 
 def a_cpu_is_usable() -> bool:
@@ -118,15 +82,9 @@ def test_commands_run(page: Path, folder: Path) -> None:
             run_or_parse(arguments)
 
 
-def commands(page: Path) -> list[str]:
-    """Return the lines of all shell blocks of a page, continued ones joined."""
-    text = "".join(blocks(page, "sh")).replace("\\\n", " ")
-    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-
-
 def run_or_parse(arguments: list[str]) -> None:
     """Run a command on whatever device there is, or parse it where that would take minutes."""
-    if any(arguments[: len(slow)] == slow for slow in TAKES_MINUTES):
+    if takes_minutes(arguments):
         command = root.main.commands[arguments[0]]
         above = click.Context(root.main, info_name="clmst", **root.main.context_settings)
         command.make_context(arguments[0], arguments[1:], parent=above).close()
