@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     metavar="NAME",
     multiple=True,
     help="What to time on: a file, or a family as in grid:rows=500,columns=800. May be repeated; "
-    "four generated graphs that suit the device when left out.",
+    "generated graphs that suit the device when left out.",
 )
 @click.option(
     "--algorithm",
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     shell_complete=completion.algorithms,
     default="auto",
     show_default=True,
-    help=f"What to tune for. One of {one_of()}.",
+    help=f"What to tune for. One of {one_of()}; 'auto': on each graph what it chooses there.",
 )
 @click.option(
     "--parameters",
@@ -143,18 +143,18 @@ def tune(
             console().print(costs.table())
         return
     name, _ = algorithms.choose(algorithm, device)
-    job = replace(job, algorithm=name)
     wanted = [part.strip() for part in parameters.split(",") if part.strip()]
-    varied = search.chosen_parameters(wanted, name, device.policy)
+    varied = search.chosen_parameters(wanted, [name], device.policy)
     if lists:
         console().print(parameters_table(varied, device.policy))
         return
     sources = given or graphs.standard(device.capabilities)
     benchmark = job.prepare(device, sources, repetitions)
+    varied = search.chosen_parameters(wanted, benchmark.algorithms, device.policy)
     outcome = job.search(benchmark, device, varied, margin=margin / 100, budget=budget)
     report = Report(
         device=device,
-        algorithm=name,
+        algorithm=", ".join(benchmark.algorithms),
         graphs=tuple(source.name for source in sources),
         repetitions=repetitions,
         outcome=outcome,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -88,12 +89,12 @@ def stage(weights: Any, edges: Graph, needs: Needs, *, keeps: bool) -> StagedWei
     devices = [device for device, _ in needs]
     array = device_array(weights, devices)
     if array is not None:
-        _check_count(array.dtype, (array.size,), edges.n_input)
-        encoding = Encoding(dtype=array.dtype, stored=array.dtype)
-        nothing = np.empty(0, encoding.word)
+        encoding, nothing = _of_device(array.dtype)
+        _check_count((array.size,), edges.n_input)
         return StagedWeights(encoding=encoding, words=nothing, is_checked=False, array=array)
     values = as_weights(weights)
-    _check_count(values.dtype, values.shape, edges.n_input)
+    _check_dtype(values.dtype)
+    _check_count(values.shape, edges.n_input)
     # What narrows 64-bit weights takes no NaN.
     is_checked = values.size < DEVICE_CHECKS_FROM or values.dtype.itemsize == 8
     if is_checked and (nan := first_nan(values)) is not None:
@@ -146,13 +147,25 @@ def nan_error(edge: int, edges: Graph) -> InvalidGraphError:
     )
 
 
-def _check_count(dtype: np.dtype[Any], shape: tuple[int, ...], n_edges: int) -> None:
-    """Raise unless there is one weight for each edge, of a supported dtype."""
+@cache
+def _of_device(dtype: np.dtype[Any]) -> tuple[Encoding, Array]:
+    """Return the encoding of weights of a dtype on a device, and no words: of all rounds alike."""
+    _check_dtype(dtype)
+    encoding = Encoding(dtype=dtype, stored=dtype)
+    return encoding, np.empty(0, encoding.word)
+
+
+def _check_dtype(dtype: np.dtype[Any]) -> None:
+    """Raise unless the dtype is supported."""
     check_dtype(dtype)
     if not dtype.isnative:
         raise InvalidGraphError(
             f"weights on the device have dtype {dtype}; they must be in native byte order"
         )
+
+
+def _check_count(shape: tuple[int, ...], n_edges: int) -> None:
+    """Raise unless there is one weight for each edge."""
     if shape != (n_edges,):
         raise InvalidArgumentError(
             f"weights have shape {shape} for {n_edges} edges; there must be one for each row of "

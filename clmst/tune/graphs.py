@@ -17,6 +17,8 @@ from clmst.runtime.capabilities import Capabilities
 # other devices get more, as many as leave three quarters of their memory free.
 _VERTICES = 1 << 16
 _MOST_TIMES_MORE = 32
+# Vertices of a graph that "auto" solves by "prim" on CPUs (prim_vertices of a policy).
+_SMALL = 2048
 # Edges a vertex of the densest one, and bytes an edge that a solve takes, the graph included.
 _DENSITY = 16
 _BYTES_PER_EDGE = 64
@@ -42,15 +44,17 @@ def standard(capabilities: Capabilities) -> list[GraphSource]:
     """Return generated graphs of a size that suits a device.
 
     They differ in what shapes a solve: rows of four slots, of sixteen, of very uneven length, and
-    chains of short ones.
+    chains of short ones. On CPUs there is a small one, too, for which "auto" has another algorithm.
     """
     n = _VERTICES * _times_more(capabilities)
     side = round((4 * n) ** 0.5)
+    small = [_generated("random", n=_SMALL, average_degree=8.0)]
     return [
         _generated("grid", rows=side, columns=side),
         _generated("random", n=2 * n, average_degree=16.0),
         _generated("rmat", scale=n.bit_length() - 1, edge_factor=_DENSITY),
         _generated("road", n=4 * n),
+        *(small if capabilities.kind == "cpu" else []),
     ]
 
 

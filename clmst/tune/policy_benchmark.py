@@ -57,6 +57,7 @@ class PolicyBenchmark:
     device : Device
     graphs : mapping of str to Graph
     algorithm : str
+        "auto": of each graph, the one that "auto" chooses for it.
     repetitions : int
         Timed solves of each candidate on each graph.
 
@@ -64,6 +65,8 @@ class PolicyBenchmark:
     ----------
     harness : Harness
         Every forest is checked; who goes first alternates.
+    algorithms : tuple of str
+        What solves the graphs, in their order, each once; known once they are established.
     """
 
     def __init__(
@@ -75,6 +78,7 @@ class PolicyBenchmark:
         repetitions: int = 7,
     ) -> None:
         self.algorithm = algorithm
+        self.algorithms: tuple[str, ...] = ()
         self.harness = Harness(repetitions=repetitions, verification="every", order="alternate")
         self._device = device
         self._graphs = dict(graphs)
@@ -97,8 +101,10 @@ class PolicyBenchmark:
         InvalidForestError
             A forest is wrong, so there is nothing to compare others with.
         """
+        solved_by: dict[str, None] = {}
         for name in self._graphs:
             forest = self._solve(name, policy)
+            solved_by[forest.stats["algorithm"]] = None
             # An algorithm that wants both directions of edges makes them of a graph that has one.
             # That is no work to be timed, so it is done once.
             resident = forest.graph
@@ -107,6 +113,7 @@ class PolicyBenchmark:
             self._resident[name] = replace(resident, device=self._base, plans={}, derived={})
             forest.to_host().verify(self._graphs[name]).raise_if_invalid()
             self._slots[name] = _slots_of(forest)
+        self.algorithms = tuple(solved_by)
         self._shaped.clear()
 
     def compare(self, candidate: Policy, incumbent: Policy) -> Comparison:

@@ -122,16 +122,20 @@ class _TimeIsUp(Exception):  # noqa: N818 - it ends a search, and is no error
 
 
 def chosen_parameters(
-    names: Sequence[str], algorithm: str, policy: Policy
+    names: Sequence[str], algorithms: Sequence[str], policy: Policy
 ) -> tuple[TuningParameter, ...]:
     """Return the parameters of these names, or all that matter to an algorithm if none is given.
+
+    What matters to one of several algorithms is one of them.
 
     Raises
     ------
     InvalidArgumentError
         Nothing has a name, or what has it makes no difference to the algorithm.
     """
-    matter = {n: p for n, p in PARAMETERS.items() if p.matters(algorithm, policy)}
+    matter = {
+        n: p for n, p in PARAMETERS.items() if any(p.matters(one, policy) for one in algorithms)
+    }
     for name in names:
         if name not in PARAMETERS:
             raise InvalidArgumentError(
@@ -139,8 +143,8 @@ def chosen_parameters(
             )
         if name not in matter:
             raise InvalidArgumentError(
-                f"{name} makes no difference to {algorithm} on this device as it is tuned; what "
-                f"does is {', '.join(matter)}"
+                f"{name} makes no difference to {' and '.join(algorithms)} on this device as it is "
+                f"tuned; what does is {', '.join(matter)}"
             )
     return tuple(p for n, p in matter.items() if not names or n in names)
 

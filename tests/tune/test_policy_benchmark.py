@@ -11,7 +11,7 @@ import pytest
 import clmst
 from benchmarks.variants import GPU_SHAPE
 from clmst import Device, InvalidForestError, KernelBuildError, OutOfDeviceMemoryError, api
-from clmst.algorithms import ALGORITHMS
+from clmst.algorithms import ALGORITHMS, choose
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.bench.harness import WrongResultError
 from clmst.runtime.policy import Policy
@@ -46,6 +46,16 @@ def test_compares(any_device: Device, algorithm: str) -> None:
     found = benchmark.compare(other(any_device.policy), any_device.policy)
     assert set(found.by_graph) == set(GRAPHS)
     assert found.ratio == pytest.approx(np.prod(list(found.by_graph.values())) ** 0.5)
+
+
+def test_auto_solves_each_graph_as_it_would(any_device: Device) -> None:
+    """What nobody gets by default is not what is tuned for those who choose nothing."""
+    benchmark = benchmark_on(any_device, "auto")
+    resident = [clmst.to_device(graph, any_device) for graph in GRAPHS.values()]
+    chosen = [choose("auto", any_device, graph)[0] for graph in resident]
+    assert benchmark.algorithms == tuple(dict.fromkeys(chosen))
+    found = benchmark.compare(any_device.policy, any_device.policy)
+    assert set(found.by_graph) == set(GRAPHS)
 
 
 def test_every_shape_has_its_own_kernels(any_device: Device) -> None:

@@ -182,12 +182,15 @@ def test_candidates_are_the_neighbours_first() -> None:
 
 
 def test_chosen_parameters() -> None:
-    every = chosen_parameters((), "ecl", START)
+    every = chosen_parameters((), ["ecl"], START)
     assert [p.name for p in every if p.name in NAMES] == list(NAMES)
     assert "radix_bits" not in [p.name for p in every]
-    (only,) = chosen_parameters(["hub_row"], "ecl", START)
+    other = chosen_parameters((), ["boruvka"], START)
+    both = chosen_parameters((), ["ecl", "boruvka"], START)
+    assert {p.name for p in both} == {p.name for p in (*every, *other)}
+    (only,) = chosen_parameters(["hub_row"], ["ecl"], START)
     assert only.name == "hub_row"
     with pytest.raises(InvalidArgumentError, match="no parameter is called 'warp'"):
-        chosen_parameters(["warp"], "ecl", START)
+        chosen_parameters(["warp"], ["ecl"], START)
     with pytest.raises(InvalidArgumentError, match="radix_bits makes no difference to ecl"):
-        chosen_parameters(["radix_bits"], "ecl", START)
+        chosen_parameters(["radix_bits"], ["ecl"], START)

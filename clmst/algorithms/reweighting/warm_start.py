@@ -18,9 +18,10 @@ from clmst.runtime.policy import Policy
 # Graphs of fewer edges are solved in the time that checking their weights takes.
 _LEAST_EDGES = 1 << 16
 # As many times more where a solve of a small graph is one launch, beside which the launches and the
-# read-back of a check are no less work. On an H200 near rounds take 1.19 and 1.06 of the time of
-# others with 0.19 and 0.36 million edges, 0.82 with 0.52 million (docs/performance_log.md).
-_TIMES_MORE_IN_ONE_LAUNCH = 6
+# read-back of a check are no less work. On an H200 near rounds take 1.06 to 1.19 and 1.02 to 1.06
+# of the time of others with 0.19 and 0.36 million edges, 0.82 to 1.05 with 0.52 million, 0.88 to
+# 0.97 with 1.07 million (docs/performance_log.md).
+_TIMES_MORE_IN_ONE_LAUNCH = 8
 # Octaves: the greatest move between two rounds for which intervals pay; the greatest slack.
 _NEAR, _FAR = 0.45, 0.5
 # What is prepared for, as a multiple of how far weights have gone: at first, and once that did not
