@@ -18,6 +18,7 @@ from scipy import sparse
 
 import clmst
 from benchmarks import (
+    beside_stated,
     cores,
     dense,
     devices,
@@ -44,6 +45,7 @@ from clmst import Device, algorithms, generate
 from clmst.algorithms.pma.solve import lanes_for
 from clmst.algorithms.proof.prove import Proof
 from clmst.bench.harness import WrongResultError
+from clmst.generators import surrogates
 from clmst.repeated.devices.pool import DevicePool
 
 SIZE = 5000
@@ -578,6 +580,22 @@ def test_crossover_of_dense_graphs() -> None:
     assert dense.crossover([point(0.1, 8.0), point(0.2, 2.0)], dense.MATRIX) == pytest.approx(0.15)
     assert dense.crossover([point(0.1, 8.0), point(0.2, 9.0)], dense.MATRIX) is None
     assert dense.crossover([point(0.1, 2.0), point(0.2, 1.0)], dense.MATRIX) == 0.1
+
+
+def test_beside_stated_times(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ratio is that of the stated time to the median of the solves, not of the forests."""
+    graph = surrogates.find("random-2e10-d8").build()
+    point = beside_stated.measure("grid20", graph, any_device, "float32", 3)
+    assert (point.n_slots, len(point.solve), len(point.forest)) == (graph.n_slots, 3, 3)
+    point = replace(point, solve=[2.0, 4.0, 9.0], forest=[1.0])
+    assert point.ratio == beside_stated.STATED["grid20"] / 4.0
+    monkeypatch.setattr(beside_stated, "measure", lambda *_: point)
+    monkeypatch.setattr(beside_stated, "load", lambda _: graph)
+    result = CliRunner().invoke(beside_stated.main, ["grid20=f", "--device", any_device.name])
+    assert "geometric mean" in result.output
+    unknown = CliRunner().invoke(beside_stated.main, ["lj"])
+    assert unknown.exit_code != 0
+    assert "no time is stated for 'lj'" in unknown.output
 
 
 @pytest.mark.parametrize(("bits", "degree"), [(6, 2), (9, 6), (11, 32)])
