@@ -18,6 +18,7 @@ import numpy as np
 from clmst.core import csr
 from clmst.core.errors import FileFormatError, InvalidArgumentError
 from clmst.core.graph import Graph
+from clmst.core.graph_checks import check_shape, check_size
 from clmst.core.weight_keys import Array
 from clmst.io.blocks import Block, blocks
 from clmst.io.declared_sizes import DeclaredSizes
@@ -138,7 +139,9 @@ class _VertexLines:
                 f"the header declares {declared.n_edges} edges but the file lists {columns.size} "
                 "neighbours; there must be two for each edge (is the file cut short?)"
             )
+        self._columns.clear()
         weights = join(self._weights) if columns.size and self._header.weighted else None
+        self._weights.clear()
         return indptr, columns, np.ones(columns.size, np.uint8) if weights is None else weights
 
 
@@ -164,17 +167,26 @@ def read(source: SourceFile) -> Graph:
         rows.add(block, lines)
     if rows is None:
         raise FileFormatError("there is no header; the first line must be 'n m [fmt [ncon]]'")
-    return Graph.from_csr(*_symmetric(*rows.csr()))
+    return _symmetric(list(rows.csr()))
 
 
-def _symmetric(indptr: Array, indices: Array, weights: Array) -> tuple[Array, Array, Array]:
-    """Sort the rows of a CSR; raise unless it is the adjacency of a simple undirected graph."""
-    n = indptr.size - 1
-    mirrored = csr.transpose(csr.as_uint32(indptr), csr.as_uint32(indices), weights)
+def _symmetric(parts: list[Array]) -> Graph:
+    """Return the graph of a CSR; raise unless it is the adjacency of a simple undirected graph.
+
+    The arrays are taken out of the list, so that their memory is free as soon as it can be.
+    """
+    n, n_slots = parts[0].size - 1, parts[1].size
+    check_shape((n, n))
+    check_size(n, n_slots)
+    if not n_slots:
+        return Graph.from_csr(*parts)
+    mirrored = csr.transpose(csr.as_uint32(parts[0]), csr.as_uint32(parts[1]), parts[2])
+    parts.clear()
     straight = csr.transpose(csr.as_uint32(mirrored[0]), csr.as_uint32(mirrored[1]), mirrored[2])
-    keys = _check_simple(straight[0], straight[1])
-    mirrored_keys = _slot_keys(mirrored[0], mirrored[1])
-    if not np.array_equal(keys, mirrored_keys):
+    _check_simple(straight[0], straight[1])
+    if not all(np.array_equal(straight[k], mirrored[k]) for k in (0, 1)):
+        keys = _slot_keys(straight[0], straight[1])
+        mirrored_keys = _slot_keys(mirrored[0], mirrored[1])
         u, v = divmod(int(np.setdiff1d(keys, mirrored_keys, assume_unique=True)[0]), n)
         raise FileFormatError(
             f"vertex {u + 1} lists {v + 1} but {v + 1} does not list {u + 1}; "
@@ -182,24 +194,34 @@ def _symmetric(indptr: Array, indices: Array, weights: Array) -> tuple[Array, Ar
         )
     if (unequal := np.flatnonzero(straight[2] != mirrored[2])).size:
         at = int(unequal[0])
-        u, v = divmod(int(keys[at]), n)
+        u, v = csr.endpoints_of(straight[0], straight[1], at)
         raise FileFormatError(
             f"the edge of {u + 1} and {v + 1} weighs {straight[2][at]} in the line of {u + 1} and "
             f"{mirrored[2][at]} in that of {v + 1}; they must be equal"
         )
-    return straight
+    del mirrored
+    return Graph.unchecked(
+        indptr=csr.as_uint32(straight[0]),
+        indices=csr.as_uint32(straight[1]),
+        weights=straight[2],
+        is_symmetric=True,
+        edge_ids=None,
+        n_input=n_slots,
+    )
 
 
-def _check_simple(indptr: Array, indices: Array) -> Array:
-    """Return the slot keys of sorted rows; raise on a self-loop or a neighbour listed twice."""
-    keys = _slot_keys(indptr, indices)
-    if (twice := np.flatnonzero(keys[1:] == keys[:-1])).size:
-        u, v = divmod(int(keys[twice[0]]), indptr.size - 1)
+def _check_simple(indptr: Array, indices: Array) -> None:
+    """Raise on a self-loop, or a neighbour listed twice, in sorted rows."""
+    twice = indices[1:] == indices[:-1]
+    starts = indptr[1:-1].astype(np.int64)
+    twice[starts[(starts > 0) & (starts < indices.size)] - 1] = False  # the rows differ
+    if twice.any():
+        u, v = csr.endpoints_of(indptr, indices, int(twice.argmax()))
         raise FileFormatError(f"vertex {u + 1} lists {v + 1} twice; each neighbour is listed once")
+    del twice
     if (loops := np.flatnonzero(csr.expand_rows(indptr) == indices)).size:
         u = int(indices[loops[0]]) + 1
         raise FileFormatError(f"vertex {u} lists itself; METIS graphs have no self-loops")
-    return keys
 
 
 def _slot_keys(indptr: Array, indices: Array) -> Array:

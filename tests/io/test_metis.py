@@ -9,7 +9,8 @@ import pytest
 
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
-from clmst.io import blocks, write_graph
+from clmst.generators import generate
+from clmst.io import blocks, read_graph, write_graph
 from tests.io.files import FORMAT_OF, parse, refuses, weight_by_edge, written
 
 PLAIN = "% a comment\n4 2\n3 2\n1\n% between\n1\n\n"
@@ -105,3 +106,24 @@ def test_a_line_for_every_vertex_is_written() -> None:
     graph = Graph.from_edges([3, 0, 0], [0, 0, 1], [5, 6, 2**63 - 1], n_vertices=5)
     expected = f"5 2 001\n2 {2**63 - 1} 4 5\n1 {2**63 - 1}\n\n1 5\n\n"
     assert written(graph, FORMAT_OF["metis"]).decode() == expected
+
+
+def test_the_graph_is_as_its_csr_says(tmp_path: Path) -> None:
+    """It is made without the checks of `from_csr`, whose result it must be; its rows are sorted."""
+    graph = generate("random", n=400, average_degree=6, seed=1)
+    write_graph(graph, tmp_path / "a.graph")
+    lines = (tmp_path / "a.graph").read_text().splitlines()
+    turned = [" ".join(_turned(line.split())) for line in lines[1:]]
+    (tmp_path / "b.graph").write_text("\n".join([lines[0], *turned, ""]))
+    found = read_graph(tmp_path / "b.graph")
+    again = Graph.from_csr(found.indptr, found.indices, found.weights)
+    for name in ("indptr", "indices", "weights"):
+        assert np.array_equal(getattr(found, name), getattr(again, name)), name
+        assert getattr(found, name).dtype == getattr(again, name).dtype
+    assert (found.is_symmetric, found.edge_ids, found.n_input) == (True, None, again.n_input)
+    assert found.n_edges == graph.n_edges
+
+
+def _turned(words: list[str]) -> list[str]:
+    """Return neighbours with their weights, the last one first."""
+    return [word for k in range(len(words) - 2, -1, -2) for word in words[k : k + 2]]
