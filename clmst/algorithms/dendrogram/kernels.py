@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clmst.algorithms.dendrogram.merge import SERIAL_SOURCE
+from clmst.algorithms.dendrogram.parallel import CHAINS_SOURCE, CONTRACT_SOURCE
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Specialisation, specialise
@@ -12,4 +13,6 @@ from clmst.runtime.program import Specialisation, specialise
 
 def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
     """Yield every specialisation for a device."""
-    yield specialise(SERIAL_SOURCE, capabilities, tuning)
+    serial = tuning.work_group_size == 1
+    for source in (SERIAL_SOURCE,) if serial else (SERIAL_SOURCE, CONTRACT_SOURCE, CHAINS_SOURCE):
+        yield specialise(source, capabilities, tuning)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from clmst.algorithms.dendrogram.parallel import ParallelMerge
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -46,19 +47,27 @@ def merge(n: int, edges: Array, order: Array, device: Device) -> Merges:
 
     Notes
     -----
-    One work-item goes through the edges. Device memory: 16 bytes a vertex and 12 an edge.
+    Where work-groups have one work-item, as on CPUs, one goes through the edges: nearly O(n) work,
+    12 bytes of device memory a vertex and 16 an edge. Elsewhere many do, level by level, in
+    O(n log n) work and some 80 bytes a vertex (:mod:`clmst.algorithms.dendrogram.parallel`).
     """
     k = len(order)
     children, sizes = np.zeros((k, 2), np.uint32), np.zeros(k, np.uint32)
     if k:
-        ends = np.ascontiguousarray(edges, np.uint32).reshape(-1)
-        given = [DeviceArray.from_host(array, device) for array in (ends, order.astype(np.uint32))]
-        parent, below, counts = (
-            DeviceArray.empty(size, np.uint32, device) for size in (n + k, 2 * k, k)
-        )
         launch = Launcher(device, device.queue)
+        ends = np.ascontiguousarray(edges, np.uint32).reshape(-1)
+        given = DeviceArray.from_host(ends, device)
+        risen = DeviceArray.from_host(order.astype(np.uint32), device)
         program = device.program(SERIAL_SOURCE)
-        launch.enqueue(program, "dendrogram_serial_merge", 1, *given, parent, below, counts, n, k)
+        if program.work_group_size == 1:
+            parent, below, counts = (
+                DeviceArray.empty(size, np.uint32, device) for size in (n + k, 2 * k, k)
+            )
+            launch.enqueue(
+                program, "dendrogram_serial_merge", 1, given, risen, parent, below, counts, n, k
+            )
+        else:
+            below, counts = ParallelMerge(n, given, risen, launch).run()
         launch.read(below.memory, children)
         launch.read(counts.memory, sizes)
     return Merges(children=children, sizes=sizes)

@@ -19,7 +19,7 @@ def tree(n: int, seed: int, kind: str) -> np.ndarray:
         "random": (random.random(n - 1) * children).astype(np.int64),
         "path": children - 1,
         "star": np.zeros(n - 1, np.int64),
-        "broom": np.where(children < n // 2, children - 1, n // 2),
+        "broom": np.where(children <= n // 2, children - 1, n // 2),
     }[kind]
     edges: np.ndarray = random.permutation(n)[np.stack([parents, children], axis=1)]
     return edges

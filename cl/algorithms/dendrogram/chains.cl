@@ -1,0 +1,100 @@
+// dendrogram, chains: merges of one chain lie one above the other, in the order of their ranks. So
+// edges sorted by chain give every merge the one above it, and sums along chains give sizes.
+#include "device/work_group.cl"
+
+// No edge.
+#define DENDROGRAM_NO_EDGE 0xFFFFFFFFu
+
+// Put a node below a merge, whose two children are the least and the greatest of those put there.
+static inline void wi_dendrogram_put(volatile global uint *children, uint merge, uint node) {
+  if (merge == DENDROGRAM_NO_EDGE) return;
+  atomic_min(&children[2 * (size_t)merge], node);
+  atomic_max(&children[2 * (size_t)merge + 1], node);
+}
+
+// Gather the ends of edges in the order of merges.
+//
+// In       edges[2 m]: both ends of each edge; order[m].
+// Out      u[m], v[m]; rank[m]: 0 to m - 1. children[2 m]: the greatest number, 0, and so on.
+// Launch   any.
+// Needs    nothing.
+// Ensures  u[i], v[i] are the ends of edge order[i].
+kernel void dendrogram_chains_begin(const global uint *edges, const global uint *order,
+                                    global uint *u, global uint *v, global uint *rank,
+                                    global uint *children, uint m) {
+  GRID_FOR(i, m) {
+    const size_t edge = 2 * (size_t)order[i];
+    u[i] = edges[edge];
+    v[i] = edges[edge + 1];
+    rank[i] = (uint)i;
+    children[2 * i] = DENDROGRAM_NO_EDGE;
+    children[2 * i + 1] = 0;
+  }
+}
+
+// Put each vertex below its lightest edge.
+//
+// In       lightest[n]: DENDROGRAM_NO_EDGE of isolated vertices.
+// In-out   children[2 m].
+// Launch   any. Minima and maxima do not depend on the order.
+// Needs    dendrogram_chains_begin.
+// Ensures  vertices are below their merges.
+kernel void dendrogram_chains_vertices(const global uint *lightest, volatile global uint *children,
+                                       uint n) {
+  GRID_FOR(x, n) wi_dendrogram_put(children, lightest[x], (uint)x);
+}
+
+// Put each merge below the next one of its chain, the last one below the merge above the chain.
+//
+// In       chain[m]: rising; sorted[m]: the edge at each position; above[m]: by edge.
+// In-out   children[2 m].
+// Out      position[m]: of each edge; begins[m]: 1 where a chain begins, else 0.
+// Launch   any.
+// Needs    edges of a chain in the order of their ranks.
+// Ensures  every node but those at the top is below a merge.
+kernel void dendrogram_chains_merges(const global uint *chain, const global uint *sorted,
+                                     const global uint *above, volatile global uint *children,
+                                     global uint *position, global uchar *begins, uint m, uint n) {
+  GRID_FOR(i, m) {
+    const uint edge = sorted[i];
+    const bool is_last = i + 1 == m || chain[i + 1] != chain[i];
+    wi_dendrogram_put(children, is_last ? above[edge] : sorted[i + 1], n + edge);
+    position[edge] = (uint)i;
+    begins[i] = i == 0 || chain[i - 1] != chain[i];
+  }
+}
+
+// Count the vertices that are right below each merge.
+//
+// In       children[2 m]; position[m].
+// Out      own[m]: by position.
+// Launch   any.
+// Needs    dendrogram_chains_vertices, dendrogram_chains_merges.
+// Ensures  own is 0, 1 or 2.
+kernel void dendrogram_chains_count(const global uint *children, const global uint *position,
+                                    global uint *own, uint m, uint n) {
+  GRID_FOR(e, m) own[position[e]] = (children[2 * e] < n) + (children[2 * e + 1] < n);
+}
+
+// Take the sizes of the merges in the chains of one level; add those of whole chains to what is
+// right below the merges above them, which are in chains of later levels.
+//
+// In       chain[m], sorted[m], above[m]; sums[m]: along each chain, of what is right below.
+// In-out   own[m].
+// Out      sizes[m]: by edge.
+// Launch   any. Sums do not depend on the order.
+// Needs    own is complete for chains below end, from first.
+// Ensures  sizes of the chains first .. end - 1.
+kernel void dendrogram_chains_sizes(const global uint *chain, const global uint *sorted,
+                                    const global uint *above, const global uint *position,
+                                    const global uint *sums, volatile global uint *own,
+                                    global uint *sizes, uint m, uint first, uint end) {
+  GRID_FOR(i, m) {
+    if (chain[i] < first || chain[i] >= end) continue;
+    const uint edge = sorted[i];
+    sizes[edge] = sums[i];
+    const bool is_last = i + 1 == m || chain[i + 1] != chain[i];
+    if (is_last && above[edge] != DENDROGRAM_NO_EDGE)
+      atomic_add(&own[position[above[edge]]], sums[i]);
+  }
+}

@@ -1,0 +1,134 @@
+"""Dendrograms by many work-items; host side of ``contract.cl`` and ``chains.cl``.
+
+Source: P. Sao, A. Prokopenko, D. Lebrun-Grandié, "PANDORA: A Parallel Dendrogram Construction
+Algorithm for Single Linkage Clustering on GPU", ICPP '24; ``contract.cl`` says what differs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from clmst.primitives.scan import exclusive_scan, segmented_scan
+from clmst.primitives.sort import bits_of, sort_by_key
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.launcher import Launcher
+
+CONTRACT_SOURCE = "algorithms/dendrogram/contract.cl"
+CHAINS_SOURCE = "algorithms/dendrogram/chains.cl"
+
+_NONE = 0xFFFFFFFF
+_HOPS = 4  # by which a launch of dendrogram_contract_jump divides depths, at least
+
+
+@dataclass(slots=True, kw_only=True)
+class _Level:
+    """A tree of clusters: `n` vertices, and the edges between them in the order of ranks."""
+
+    n: int
+    n_edges: int
+    u: DeviceArray
+    v: DeviceArray
+    rank: DeviceArray
+
+
+class ParallelMerge:
+    """The arrays that all steps use; edges are named by their ranks in the order of merges."""
+
+    def __init__(self, n: int, edges: DeviceArray, order: DeviceArray, launch: Launcher) -> None:
+        self.n, self.m, self.launch, self.device = n, order.size, launch, order.device
+        self.contract_program = self.device.program(CONTRACT_SOURCE)
+        self.chains_program = self.device.program(CHAINS_SOURCE)
+        self.children, self.sizes = self._new(2 * self.m), self._new(self.m)
+        self.chain, self.above, self.inside = (self._filled(self.m) for _ in range(3))
+        self.firsts: list[int] = []  # the number of the first chain of each level, and one more
+        self.level = _Level(
+            n=n, n_edges=self.m, u=self._new(self.m), v=self._new(self.m), rank=self._new(self.m)
+        )
+        level = self.level
+        self._chains("begin", self.m, edges, order, level.u, level.v, level.rank, self.children,
+                     self.m)  # fmt: skip
+
+    def _new(self, size: int) -> DeviceArray:
+        return DeviceArray.empty(max(size, 1), np.uint32, self.device)
+
+    def _filled(self, size: int) -> DeviceArray:
+        array = self._new(size)
+        self.launch.fill(array.memory, _NONE, size)
+        return array
+
+    def _contract(self, step: str, count: int, *arguments: DeviceArray | int) -> None:
+        self.launch.for_each(
+            self.contract_program, f"dendrogram_contract_{step}", count, *arguments
+        )
+
+    def _chains(self, step: str, count: int, *arguments: DeviceArray | int) -> None:
+        self.launch.for_each(self.chains_program, f"dendrogram_chains_{step}", count, *arguments)
+
+    def run(self) -> tuple[DeviceArray, DeviceArray]:
+        """Return children and sizes of all merges."""
+        first = 0
+        while True:
+            level = self.level
+            lightest = self._filled(level.n)
+            ends = (level.u, level.v, level.rank)
+            self._contract("lightest", level.n_edges, *ends, lightest, level.n_edges)
+            if first == 0:
+                self._chains("vertices", self.n, lightest, self.children, self.n)
+            self._contract("place", self.m, self.inside, lightest, self.chain, self.above,
+                           self.m, first)  # fmt: skip
+            self.firsts.append(first)
+            first += level.n
+            if level.n_edges == 0:
+                break
+            self.level = self._contracted(level, lightest)
+        self.firsts.append(first)
+        self._link()
+        return self.children, self.sizes
+
+    def _contracted(self, level: _Level, lightest: DeviceArray) -> _Level:
+        """Return the next level; edges that are contracted get the vertices that they are in."""
+        n, k, m = level.n, level.n_edges, self.m
+        ends = (level.u, level.v, level.rank)
+        parent, flags, stays = self._new(n), self._new(n), self._new(k)
+        self._contract("reset", n, parent, n)
+        self._contract("hook", k, *ends, lightest, parent, k)
+        reached = 1
+        while reached < n:
+            self._contract("jump", n, parent, n)
+            reached *= _HOPS
+        self._contract("roots", n, parent, flags, n)
+        self._contract("alpha", k, *ends, lightest, stays, k)
+        number, n_next = self._numbered(flags)
+        place, k_next = self._numbered(stays)
+        self._contract("follow", m, parent, number, self.chain, self.inside, m)
+        later = _Level(
+            n=n_next, n_edges=k_next,
+            u=self._new(k_next), v=self._new(k_next), rank=self._new(k_next),
+        )  # fmt: skip
+        self._contract("edges", k, *ends, lightest, parent, number, place, self.inside,
+                       later.u, later.v, later.rank, k)  # fmt: skip
+        return later
+
+    def _numbered(self, flags: DeviceArray) -> tuple[DeviceArray, int]:
+        """Return the number of each flag among those set, and how many are."""
+        total = self._new(1)
+        numbers = exclusive_scan(flags, total=total, launch=self.launch)
+        return numbers, self.launch.read_word(total.memory)
+
+    def _link(self) -> None:
+        """Put merges below merges, and sum up sizes, level by level."""
+        m, n, launch = self.m, self.n, self.launch
+        ranks = self.inside  # which is not needed any more
+        launch.write(ranks.memory, np.arange(m, dtype=np.uint32))
+        bits = bits_of(self.firsts[-1])
+        chain, ordered = sort_by_key(self.chain, ranks, key_bits=bits, launch=launch)
+        position, own = self._new(m), self._new(m)
+        begins = DeviceArray.empty(m, np.uint8, self.device)
+        self._chains("merges", m, chain, ordered, self.above, self.children, position, begins, m, n)
+        self._chains("count", m, self.children, position, own, m, n)
+        for first, end in zip(self.firsts[:-1], self.firsts[1:], strict=True):
+            sums = segmented_scan(own, begins, launch=launch)
+            self._chains("sizes", m, chain, ordered, self.above, position, sums, own, self.sizes,
+                         m, first, end)  # fmt: skip
