@@ -23,7 +23,7 @@ _HOPS = 4  # by which a launch of dendrogram_contract_jump divides depths, at le
 
 
 @dataclass(slots=True, kw_only=True)
-class _Level:
+class _ClusterTree:
     """A tree of clusters: `n` vertices, and the edges between them in the order of ranks."""
 
     n: int
@@ -43,7 +43,7 @@ class ParallelMerge:
         self.children, self.sizes = self._new(2 * self.m), self._new(self.m)
         self.chain, self.above, self.inside = (self._filled(self.m) for _ in range(3))
         self.firsts: list[int] = []  # the number of the first chain of each level, and one more
-        self.level = _Level(
+        self.level = _ClusterTree(
             n=n, n_edges=self.m, u=self._new(self.m), v=self._new(self.m), rank=self._new(self.m)
         )
         level = self.level
@@ -87,7 +87,7 @@ class ParallelMerge:
         self._link()
         return self.children, self.sizes
 
-    def _contracted(self, level: _Level, lightest: DeviceArray) -> _Level:
+    def _contracted(self, level: _ClusterTree, lightest: DeviceArray) -> _ClusterTree:
         """Return the next level; edges that are contracted get the vertices that they are in."""
         n, k, m = level.n, level.n_edges, self.m
         ends = (level.u, level.v, level.rank)
@@ -103,7 +103,7 @@ class ParallelMerge:
         number, n_next = self._numbered(flags)
         place, k_next = self._numbered(stays)
         self._contract("follow", m, parent, number, self.chain, self.inside, m)
-        later = _Level(
+        later = _ClusterTree(
             n=n_next, n_edges=k_next,
             u=self._new(k_next), v=self._new(k_next), rank=self._new(k_next),
         )  # fmt: skip
