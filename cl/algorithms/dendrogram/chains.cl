@@ -79,7 +79,8 @@ kernel void dendrogram_chains_count(const global uint *children, const global ui
 // Take the sizes of the merges in the chains of one level; add those of whole chains to what is
 // right below the merges above them, which are in chains of later levels.
 //
-// In       chain[m], sorted[m], above[m]; sums[m]: along each chain, of what is right below.
+// In       chain[m], sorted[m], above[m], position[m]; sums[m]: along each chain, of what is right
+//          below.
 // In-out   own[m].
 // Out      sizes[m]: by edge.
 // Launch   any. Sums do not depend on the order.
