@@ -62,13 +62,16 @@ def variants() -> tuple[Variant, ...]:
 def variants_elsewhere() -> tuple[Variant, ...]:
     """Return the variants for all tests but those of the contract and of primitives.
 
-    What is forced off is forced off on the first driver alone.
+    What is forced off is forced off on the first driver alone, and lanes not alone: they are
+    forced off together with 64-bit atomics, and on these alone in the shape of a CPU.
     """
     every = variants()
     return tuple(
         one
         for one in every
-        if EVERY or one.device.platform == every[0].device.platform or not one.device.without
+        if EVERY
+        or not one.device.without
+        or (one.device.platform == every[0].device.platform and one.device.without != ("lanes",))
     )
 
 

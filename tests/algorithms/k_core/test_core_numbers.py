@@ -22,10 +22,10 @@ from clmst.runtime.profile import Profile
 from tests.cores import peel
 from tests.strategies import edge_arrays, graphs
 from tests.test_shared_data import REAL, Case
-from tests.variants import Variant, is_native, variants_elsewhere
+from tests.variants import Variant, is_native, variants
 
 # No kernel looks at 64-bit atomics.
-VARIANTS = [v for v in variants_elsewhere() if "int64" not in v.name]
+VARIANTS = [v for v in variants() if "int64" not in v.name]
 
 
 def by_networkx(graph: Graph) -> np.ndarray:
