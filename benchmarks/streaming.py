@@ -2,12 +2,14 @@
 
     python -m benchmarks.streaming chunks [--graph patents] [--chunks 8] [--repetitions 3]
     python -m benchmarks.streaming parquet [--rows 100000000] [--vertices 1000000] [--files 16]
+    python -m benchmarks.streaming limits [--rows 40000000] [--vertices 1000000]
     python -m benchmarks.streaming kills [--rows 8000000] [--vertices 200000] [--times 10]
 
 `chunks` solves edge arrays in random order, as a whole and in chunks, in turns. `parquet` streams
 Parquet files in this process, and through a Dask cluster of two workers of which one is killed.
-`kills` streams with a checkpoint in a process that is killed at random times, until one ends. Every
-forest is compared before any time is printed. Tables are Markdown on standard output.
+`limits` times several numbers of edges a reduction. `kills` streams with a checkpoint in a process
+that is killed at random points, until one ends. Every forest is compared before any time is
+printed. Tables are Markdown on standard output.
 """
 
 from __future__ import annotations
@@ -171,6 +173,33 @@ def parquet(rows: int, n: int, files: int) -> None:
 
 
 @main.command()
+@click.option("--rows", default=40_000_000, show_default=True)
+@click.option("--vertices", "n", default=1_000_000, show_default=True)
+def limits(rows: int, n: int) -> None:
+    """Stream Parquet files with several limits: how many edges a reduction should take."""
+    print("| edges of a reduction, a vertex | reductions | filtered | elapsed s | processor s |")
+    print("|---|---|---|---|---|")
+    warm_up()
+    with tempfile.TemporaryDirectory(prefix="clmst-streaming-") as folder:
+        write_files(Path(folder), rows, n, 4)
+        right = None
+        for factor in (2, 3, 4, 6):
+            limit = limit_for(n, factor * n, np.float32)
+            forest, (wall, cpu) = timed(partial(_limited, Path(folder), n, limit))
+            right = right or forest
+            check(forest, right, f"{factor} edges a vertex")
+            done = forest.stats
+            print(f"| {factor} | {done['reductions']} | {done['edges_filtered']:,} ", end="")
+            print(f"| {wall:.1f} | {cpu:.1f} |")
+
+
+def _limited(folder: Path, n: int, limit: int) -> clmst.Forest:
+    return clmst.stream_minimum_spanning_forest(
+        folder, n, memory_limit=limit, columns=("u", "v", "w")
+    )
+
+
+@main.command()
 @click.option("--rows", default=8_000_000, show_default=True)
 @click.option("--vertices", "n", default=200_000, show_default=True)
 @click.option("--times", default=10, show_default=True)
@@ -181,10 +210,11 @@ def kills(rows: int, n: int, times: int) -> None:
         folder, state = Path(at) / "edges", Path(at) / "state"
         folder.mkdir()
         write_files(folder, rows, n, 8)
-        limit = limit_for(n, n + rows // 20, np.float32)
+        limit = limit_for(n, n + rows // 40, np.float32)
         command = [sys.executable, "-m", "benchmarks.streaming", "resume", str(folder)]
         command += ["--vertices", str(n), "--checkpoint", str(state), "--limit", str(limit)]
-        positions = [_killed(command, random) for _ in range(times)]
+        targets = random.integers(rows // 10, rows, times).tolist()
+        positions = [_killed(command, target) for target in targets]
         forest = _resume(folder, n, state, limit)
         right = clmst.stream_minimum_spanning_forest(folder, n, columns=("u", "v", "w"))
         check(forest, right, "the resumed stream")
@@ -192,16 +222,15 @@ def kills(rows: int, n: int, times: int) -> None:
     print(f"the last run went on from {forest.stats['resumed_at']:,}; the same forest")
 
 
-def _killed(command: list[str], random: np.random.Generator) -> int:
-    """Start a stream, kill it at a random number of parts, and return how far it had come."""
-    after, seen = int(random.integers(1, 12)), 0
+def _killed(command: list[str], target: int) -> int:
+    """Start a stream, kill it when it has so many edges, and return how many it had."""
+    seen = 0
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            seen, after = int(line), after - 1
-            if after <= 0:
+            seen = int(line)
+            if seen >= target:
                 break
-        time.sleep(random.random() / 10)
         process.kill()
     return seen
 
@@ -220,7 +249,12 @@ def _resume(folder: Path, n: int, state: Path, limit: int, on_progress: Any = No
 @click.option("--limit", type=int)
 def resume(folder: Path, n: int, state: Path, limit: int) -> None:
     """Stream with a checkpoint, and print how far it has come."""
-    _resume(folder, n, state, limit, lambda p: print(p.edges, flush=True))
+
+    def show(progress: clmst.StreamProgress) -> None:
+        if progress.edges_now:  # not those that the checkpoint has
+            print(progress.edges, flush=True)
+
+    _resume(folder, n, state, limit, show)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.optional import optional_import
 from clmst.scale import partitions
+from clmst.scale.cycle_filter import CycleFilter
 from clmst.scale.partitions import PartitionForest, PartitionJob
 
 __all__ = ["minimum_spanning_forest"]
@@ -74,8 +75,9 @@ def minimum_spanning_forest(
 
     Notes
     -----
-    p partitions take p reductions and then a tree of about log(p) / log(split_every) levels, whose
-    forests of up to n - 1 edges travel between workers.
+    The first partition is reduced before the others, which are filtered by its forest. Then come
+    about log(p) / log(split_every) levels of merges of p partitions, and forests of up to n - 1
+    edges travel between workers.
     """
     dask = optional_import("dask", extra="dask")
     job = PartitionJob.checked(
@@ -84,7 +86,10 @@ def minimum_spanning_forest(
     )  # fmt: skip
     split_every = partitions.check_split(split_every)
     reduce, merge = dask.delayed(_reduce, pure=False), dask.delayed(_merge, pure=False)
-    layer = [reduce(part, number, job) for number, part in enumerate(_parts(edges, job))]
+    parts = _parts(edges, job)
+    layer = [reduce(part, 0, job, None) for part in parts[:1]]
+    known = [dask.delayed(partitions.filter_of, pure=False)(first, job) for first in layer]
+    layer += [reduce(part, number, job, *known) for number, part in enumerate(parts) if number]
     while len(layer) > 1:
         groups = [layer[k : k + split_every] for k in range(0, len(layer), split_every)]
         layer = [merge(group, job) if len(group) > 1 else group[0] for group in groups]
@@ -109,8 +114,10 @@ def _parts(edges: Any, job: PartitionJob) -> list[Any]:
     return parts
 
 
-def _reduce(data: Any, number: int, job: PartitionJob) -> PartitionForest:
-    return partitions.reduce_partition(data, number, job, _worker())
+def _reduce(
+    data: Any, number: int, job: PartitionJob, known: CycleFilter | None
+) -> PartitionForest:
+    return partitions.reduce_partition(data, number, job, _worker(), known)
 
 
 def _merge(forests: list[PartitionForest], job: PartitionJob) -> PartitionForest:

@@ -14,6 +14,7 @@ from clmst.core.errors import ClmstError, InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.optional import optional_import
 from clmst.scale import partitions
+from clmst.scale.cycle_filter import CycleFilter
 from clmst.scale.partitions import PartitionForest, PartitionJob
 
 __all__ = ["minimum_spanning_forest"]
@@ -88,8 +89,12 @@ def minimum_spanning_forest(
     split_every = partitions.check_split(split_every)
     options = {} if task_options is None else task_options
     check_dict("task_options", options)
-    reduce, merge = (ray.remote(task).options(**options) for task in (_reduce, _merge))
-    layer = [reduce.remote(part, number, job) for number, part in enumerate(_parts(edges, job))]
+    tasks = (_reduce, _merge, partitions.filter_of)
+    reduce, merge, filter_of = (ray.remote(task).options(**options) for task in tasks)
+    parts = _parts(edges, job)
+    layer = [reduce.remote(part, 0, job, None) for part in parts[:1]]
+    known = [filter_of.remote(first, job) for first in layer]
+    layer += [reduce.remote(part, k, job, *known) for k, part in enumerate(parts) if k]
     while len(layer) > 1:
         groups = [layer[k : k + split_every] for k in range(0, len(layer), split_every)]
         layer = [merge.remote(job, *group) if len(group) > 1 else group[0] for group in groups]
@@ -123,8 +128,10 @@ def _parts(edges: Any, job: PartitionJob) -> list[Any]:
     return references
 
 
-def _reduce(data: Any, number: int, job: PartitionJob) -> PartitionForest:
-    return partitions.reduce_partition(data, number, job, _worker())
+def _reduce(
+    data: Any, number: int, job: PartitionJob, known: CycleFilter | None
+) -> PartitionForest:
+    return partitions.reduce_partition(data, number, job, _worker(), known)
 
 
 def _merge(job: PartitionJob, *forests: PartitionForest) -> PartitionForest:

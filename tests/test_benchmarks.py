@@ -29,6 +29,7 @@ from benchmarks import (
     rush_hour,
     small_graphs,
     strategies,
+    streaming,
 )
 from benchmarks.case import Case, CopyLimit, Method, Outcome, Work, run_case
 from benchmarks.cases import ENTRIES, Entry
@@ -639,3 +640,27 @@ def test_largest_finds_a_wrong_forest(any_device: Device, monkeypatch: pytest.Mo
 def test_largest_refuses_what_cannot_be(any_device: Device, bits: int, degree: int) -> None:
     with pytest.raises(clmst.InvalidArgumentError, match=r"one device takes|must be even"):
         largest.made_on(any_device, bits, degree)
+
+
+def test_streams_in_chunks() -> None:
+    """Every way of a stream has a row, after its forest has been compared."""
+    result = CliRunner().invoke(
+        streaming.main, ["chunks", "--graph", "random-2e10-d8", "--repetitions", "1"]
+    )
+    assert result.exit_code == 0, result.output
+    rows = [line for line in result.output.splitlines() if line.startswith("| ")]
+    assert [row.split(" | ")[0] for row in rows[1:3]] == [
+        "| whole, from edge arrays", "| whole, a Graph that is made",
+    ]  # fmt: skip
+    assert len(rows) == 5
+
+
+def test_a_wrong_stream_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = clmst.kruskal(clmst.generate("grid", rows=2, columns=2))
+    monkeypatch.setattr(clmst, "stream_minimum_spanning_forest", lambda *_, **__: wrong)
+    result = CliRunner().invoke(
+        streaming.main, ["chunks", "--graph", "random-2e10-d8", "--repetitions", "1"]
+    )
+    assert result.exit_code == 1
+    assert "another forest; it must be that of the whole graph" in result.output
+    assert "|" not in result.output

@@ -16,6 +16,11 @@ VERTICES_PER_EDGE = 8
 """A part is renumbered if the graph has more vertices than so many for each of its edges: then
 arrays of all vertices would cost more than the search for those that occur."""
 
+# Edges a vertex that a reduction takes at most, whatever the memory: to filter further ones by the
+# forest of these costs less. `python -m benchmarks.streaming limits` times it.
+_EDGES_PER_VERTEX = 6
+_ENOUGH = 1 << 20  # edges that are reduced together in any case
+
 _ALGORITHM = "filter-boruvka"  # what "auto" takes for large graphs
 _HOST_BYTES_PER_EDGE = 64  # the union of the parts, and two counting sorts of it
 _SHARE = 0.75  # of a device's own memory
@@ -51,7 +56,7 @@ def most_edges(device: Device, limit: int, n_vertices: int, dtype: np.dtype[Any]
     host = physical_memory()
     if host is not None:
         most = min(most, int(_SHARE_OF_HOST * host) // _HOST_BYTES_PER_EDGE)
-    return max(0, min(most, MAX_SLOTS))
+    return max(0, min(most, MAX_SLOTS, max(_ENOUGH, _EDGES_PER_VERTEX * n_vertices)))
 
 
 def too_small(limit: int, n_vertices: int, n_forest: int, device: Device) -> OutOfDeviceMemoryError:

@@ -40,7 +40,7 @@ class CycleFilter:
         keys = order_keys(forest.weights, descending=maximum)
         order = np.argsort(keys, kind="stable")
         hierarchy = Hierarchy(n_vertices, forest.u[order], forest.v[order])
-        self._trees = hierarchy.trees()
+        self._trees = hierarchy.trees().astype(np.uint32)
         ranked = np.concatenate((np.zeros(1, keys.dtype), keys[order]))
         self._reaches: Array = ranked[hierarchy.reaches + 1]  # at a top: below all keys
 

@@ -1,6 +1,7 @@
 """What a worker of somebody else's cluster does: reduce a partition, or several forests.
 
-An engine calls `reduce_partition` for each partition, `merge` for groups of results as a tree, and
+An engine calls `reduce_partition` for the first partition, `filter_of` for its forest,
+`reduce_partition` with that filter for all others, `merge` for groups of results as a tree, and
 `finish` for the last one. All are pure, so it may call them again for results that it has lost.
 """
 
@@ -25,10 +26,11 @@ from clmst.core.errors import (
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
 from clmst.runtime.discovery import get_device
+from clmst.scale.cycle_filter import CycleFilter
 from clmst.scale.edge_part import EdgePart, check_n_vertices, check_same_dtype
 from clmst.scale.result import forest_of_part
 from clmst.scale.source import StreamPiece
-from clmst.scale.stream_state import StreamState
+from clmst.scale.stream_state import FILTER_FROM, StreamState
 
 _ROW_BITS = 32  # of an id: the partition above, the row below
 _MOST_PARTITIONS = 2**31 - 1
@@ -103,7 +105,7 @@ class PartitionForest:
 
 
 def reduce_partition(
-    data: Any, number: int, job: PartitionJob, worker: str = ""
+    data: Any, number: int, job: PartitionJob, worker: str = "", known: CycleFilter | None = None
 ) -> PartitionForest:
     """Return the forest of one partition, on the device of this worker.
 
@@ -116,6 +118,8 @@ def reduce_partition(
     job : PartitionJob
     worker : str
         The name of this worker in messages.
+    known : CycleFilter, optional
+        Of the forest of another partition.
     """
     name = f"partition {number}"
     u, v, weights, ids = _columns_of(data, job, name)
@@ -127,6 +131,7 @@ def reduce_partition(
         begin = number << _ROW_BITS
         ids = np.arange(begin, begin + len(u))
     state = _state(job, worker)
+    state.known, state.n_edges = known, len(u)
     piece = StreamPiece(chunk=name, first_row=0, u=u, v=v, weights=weights, edge_ids=ids)
     for _ in state.feed(piece):
         pass
@@ -134,6 +139,13 @@ def reduce_partition(
     dtype = np.dtype(np.uint8) if weights is None else np.asarray(weights[:0]).dtype
     part = EdgePart.empty(dtype) if state.forest is None else state.forest
     return PartitionForest(part=part, n_rows={number: len(u)}, reductions=state.reductions)
+
+
+def filter_of(first: PartitionForest, job: PartitionJob) -> CycleFilter | None:
+    """Return a filter for all other partitions, by the forest of one; None if that is too small."""
+    if sum(first.n_rows.values()) < FILTER_FROM * job.n_vertices:
+        return None
+    return CycleFilter(first.part, job.n_vertices, maximum=job.maximum)
 
 
 def merge(

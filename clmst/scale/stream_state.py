@@ -30,7 +30,7 @@ T = TypeVar("T")
 _ROWS = 1 << 22  # the most that are looked at together
 _PENDING = 256  # parts that wait before they are joined
 _LEAST_SHARE = 16  # a reduction brings at least a sixteenth of the forest
-_FILTER_FROM = 2  # edges a vertex to come, from which a filter pays
+FILTER_FROM = 2  # edges a vertex to come, from which a filter pays
 _SECONDS_BETWEEN = 10.0  # checkpoints, if reductions are rare
 _PACE = 5  # times as long as the last checkpoint took passes before the next one, at least
 
@@ -61,6 +61,8 @@ class StreamState:
         Of the whole stream, if known; tells whether a filter pays.
     has_own_ids : bool
         Whether a chunk brought ids.
+    known : CycleFilter or None
+        Of another forest of the same graph, whose edges are accounted for elsewhere.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class StreamState:
         self._is_forest_new = False  # since the filter was made
         self.n_edges: int | None = None
         self.has_own_ids = False
+        self.known: CycleFilter | None = None
         self._pending: list[EdgePart] = []
         self._n_pending = 0
         self._capacity = -1  # edges of a reduction; known with the first weights
@@ -278,11 +281,13 @@ class StreamState:
     def _filtered(self, part: EdgePart) -> EdgePart:
         """Return what may enter the forest, by a filter if what is to come pays for making one."""
         kept = without_loops(part)
+        if self.known is not None:
+            kept = self.known.kept(kept)
         if self.forest is None:
             return kept
         if self._is_forest_new:
             self._is_forest_new, self._filter = False, None
-            if min(self._space(), self._n_left()) >= _FILTER_FROM * self.n_vertices:
+            if min(self._space(), self._n_left()) >= FILTER_FROM * self.n_vertices:
                 self._filter = CycleFilter(self.forest, self.n_vertices, maximum=self._maximum)
         return kept if self._filter is None else self._filter.kept(kept)
 

@@ -10,7 +10,14 @@ import pytest
 
 import clmst
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
-from clmst.scale.partitions import PartitionForest, PartitionJob, finish, merge, reduce_partition
+from clmst.scale.partitions import (
+    PartitionForest,
+    PartitionJob,
+    filter_of,
+    finish,
+    merge,
+    reduce_partition,
+)
 from tests.scale.edges import forest_of_edges, random_edges
 
 N = 40
@@ -81,6 +88,22 @@ def test_a_result_that_is_computed_again_is_the_same() -> None:
     np.testing.assert_array_equal(one.part.edge_ids, again.part.edge_ids)
     both: list[PartitionForest] = [one, again]  # even one that is not lost after all
     np.testing.assert_array_equal(merge(both, JOB).part.edge_ids, one.part.edge_ids)
+
+
+@pytest.mark.parametrize("maximum", [False, True], ids=["minimum", "maximum"])
+def test_a_filter_by_the_first_partition(maximum: bool) -> None:
+    """It drops most edges, and none of the forest."""
+    job = replace(JOB, maximum=maximum)
+    parts = partitions(4)
+    first = reduce_partition(parts[0], 0, job)
+    known = filter_of(first, job)
+    assert known is not None
+    others = [reduce_partition(part, k, job, "", known) for k, part in enumerate(parts) if k]
+    bare = [reduce_partition(part, k, job) for k, part in enumerate(parts) if k]
+    assert sum(one.part.size for one in others) < sum(one.part.size for one in bare)
+    right = forest_of_edges(EDGES, N, maximum=maximum)
+    assert finish(merge([first, *others], job), job, "here") == right
+    assert filter_of(reduce_partition(([0], [1], [1]), 0, job), job) is None
 
 
 @pytest.mark.parametrize(
