@@ -17,8 +17,15 @@ from scipy.ndimage import gaussian_filter
 
 import clmst
 from benchmarks.options import device_option
+from clmst.cluster import HDBSCAN
 from clmst.core.weight_keys import Array
-from clmst.drawing import draw_change, draw_forest
+from clmst.drawing import (
+    draw_change,
+    draw_clusters,
+    draw_condensed_tree,
+    draw_dendrogram,
+    draw_forest,
+)
 
 PIXELS = 1000  # width of a picture in a page
 
@@ -92,10 +99,41 @@ def segments(path: Path, device: clmst.Device) -> None:
     Image.fromarray(np.hstack([panel, gap, planted, gap, colours[labels]])).save(path)
 
 
+def groups_and_noise() -> Array:
+    """Return four groups of different density, and noise."""
+    random = np.random.default_rng(1)
+    groups = (((0, 0), 0.4, 150), ((4, 1), 0.7, 200), ((1, 5), 0.3, 80), ((6, 6), 1.2, 200))
+    parts = [random.normal(middle, spread, (n, 2)) for middle, spread, n in groups]
+    return np.concatenate([*parts, random.uniform(-3, 9, (60, 2))])
+
+
+def density(path: Path, device: clmst.Device) -> None:
+    """Draw the clusters that HDBSCAN finds, over its spanning tree."""
+    points = groups_and_noise()
+    model = HDBSCAN(12, device=device).fit(points)
+    draw_clusters(points, model.labels_, path, forest=model.forest_, title="HDBSCAN: clusters")
+
+
+def dendrogram(path: Path, device: clmst.Device) -> None:
+    """Draw the dendrogram of the same tree, in the hues of the clusters."""
+    model = HDBSCAN(12, device=device).fit(groups_and_noise())
+    linkage = model.forest_.linkage(device=device)
+    draw_dendrogram(linkage, path, labels=model.labels_, title="HDBSCAN: the dendrogram")
+
+
+def condensed_tree(path: Path, device: clmst.Device) -> None:
+    """Draw the condensed tree, from which the clusters are chosen."""
+    model = HDBSCAN(12, device=device).fit(groups_and_noise())
+    draw_condensed_tree(model.condensed_tree_, path, selected=model.selected_clusters_)
+
+
 PICTURES: dict[str, Callable[[Path, clmst.Device], None]] = {
     "maze": maze,
     "clusters": clusters,
     "change": change,
+    "density": density,
+    "dendrogram": dendrogram,
+    "condensed_tree": condensed_tree,
     "segments": segments,
 }
 
