@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clmst.core.arguments import check_bool, check_integer, check_text, has, shown
+from clmst.core.arguments import as_array, check_bool, check_integer, check_text, has, shown
 from clmst.core.errors import (
     ClmstError,
     InvalidArgumentError,
@@ -123,22 +123,23 @@ def reduce_partition(
     """
     name = f"partition {number}"
     u, v, weights, ids = _columns_of(data, job, name)
-    if len(u) >> _ROW_BITS or number > _MOST_PARTITIONS:
+    u = as_array(f"u of {name}", u, error=InvalidGraphError)
+    if u.size >> _ROW_BITS or number > _MOST_PARTITIONS:
         raise InvalidGraphError(
-            f"{name} has {len(u)} rows; there may be 2**32 - 1 in each of 2**31 partitions"
+            f"{name} has {u.size} rows; there may be 2**32 - 1 in each of 2**31 partitions"
         )
     if ids is None:
         begin = number << _ROW_BITS
-        ids = np.arange(begin, begin + len(u))
+        ids = np.arange(begin, begin + u.size)
     state = _state(job, worker)
-    state.known, state.n_edges = known, len(u)
+    state.known, state.n_edges = known, u.size
     piece = StreamPiece(chunk=name, first_row=0, u=u, v=v, weights=weights, edge_ids=ids)
     for _ in state.feed(piece):
         pass
     state.finish()
     dtype = np.dtype(np.uint8) if weights is None else np.asarray(weights[:0]).dtype
     part = EdgePart.empty(dtype) if state.forest is None else state.forest
-    return PartitionForest(part=part, n_rows={number: len(u)}, reductions=state.reductions)
+    return PartitionForest(part=part, n_rows={number: u.size}, reductions=state.reductions)
 
 
 def filter_of(first: PartitionForest, job: PartitionJob) -> CycleFilter | None:
