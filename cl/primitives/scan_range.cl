@@ -23,11 +23,7 @@
 // Of elements of less than a word a work-item has as many as of words: one word has their heads.
 #if T_BYTES < 4
 #define CHUNK_ITEMS 4
-#if T_BYTES == 2
-typedef uint2 chunk_t;
-#else
-typedef uint chunk_t;
-#endif
+typedef T chunk_t;
 #elif T_BYTES < 16
 #define CHUNK_ITEMS (16 / T_BYTES)
 typedef uint4 chunk_t;
@@ -72,14 +68,31 @@ static inline void range_unpack(tile_t *own, uint i) {
 #endif
 }
 
+// Load a whole chunk: by one vector load, but for short elements. Of those, compilers would put a
+// vector of words into memory to take it apart.
+static inline void chunk_load(const global T *in, T *items) {
+#if T_BYTES < 4
+  for (uint k = 0; k < CHUNK_ITEMS; ++k) items[k] = in[k];
+#else
+  *(chunk_t *)items = *(const global chunk_t *)in;
+#endif
+}
+
+static inline void chunk_store(global T *out, const T *items) {
+#if T_BYTES < 4
+  for (uint k = 0; k < CHUNK_ITEMS; ++k) out[k] = items[k];
+#else
+  *(global chunk_t *)out = *(const chunk_t *)items;
+#endif
+}
+
 // Load the tile at `tile`; elements from `end` on are IDENTITY.
 static inline void range_load(const global T *in, const global uchar *flags, size_t tile,
                               size_t end, tile_t *own) {
   own->heads = 0;
   if (tile + RANGE_TILE <= end) {
     for (uint j = 0; j < CHUNKS; ++j)
-      *(chunk_t *)(own->items + j * CHUNK_ITEMS) =
-          *(const global chunk_t *)(in + range_chunk(tile, j));
+      chunk_load(in + range_chunk(tile, j), own->items + j * CHUNK_ITEMS);
   } else {
     for (uint j = 0; j < CHUNKS; ++j)
       for (uint k = 0; k < CHUNK_ITEMS; ++k) {
@@ -105,8 +118,7 @@ static inline void range_load(const global T *in, const global uchar *flags, siz
 static inline void range_store(global T *out, size_t tile, size_t end, const tile_t *own) {
   if (tile + RANGE_TILE <= end) {
     for (uint j = 0; j < CHUNKS; ++j)
-      *(global chunk_t *)(out + range_chunk(tile, j)) =
-          *(const chunk_t *)(own->items + j * CHUNK_ITEMS);
+      chunk_store(out + range_chunk(tile, j), own->items + j * CHUNK_ITEMS);
   } else {
     for (uint j = 0; j < CHUNKS; ++j)
       for (uint k = 0; k < CHUNK_ITEMS; ++k) {
