@@ -49,6 +49,37 @@ static inline uint first_of(const global ulong *codes, uint n, ulong code) {
   return low;
 }
 
+// Find the least and the greatest coordinate in each dimension, of the points of each work-group.
+//
+// In       planes[DIMENSIONS * n]: one dimension after the other.
+// Out      ends[2 * DIMENSIONS * work-groups]: by row, the lower and upper ends of each dimension in
+//          turns.
+// Launch   any.
+// Needs    nothing.
+// Ensures  infinite ends, the lower one greater, of a work-group without points.
+kernel void bvh_boruvka_build_find_ends(const global double *planes, global double *ends, uint n) {
+  local double scratch[WG_SIZE];
+  for (uint row = 0; row < 2 * DIMENSIONS; ++row) {
+    const bool is_upper = row % 2 == 1;
+    double end = is_upper ? -INFINITY : INFINITY;
+    GRID_FOR(i, n) {
+      const double x = planes[(size_t)(row / 2) * n + i];
+      end = is_upper ? max(end, x) : min(end, x);
+    }
+    scratch[get_local_id(0)] = end;
+    for (uint stride = WG_SIZE / 2; stride > 0; stride /= 2) {
+      wg_barrier_local();
+      if (get_local_id(0) < stride) {
+        const double other = scratch[get_local_id(0) + stride];
+        end = is_upper ? max(end, other) : min(end, other);
+        scratch[get_local_id(0)] = end;
+      }
+    }
+    if (get_local_id(0) == 0) ends[(size_t)row * get_num_groups(0) + get_group_id(0)] = end;
+    wg_barrier_local();
+  }
+}
+
 // Compute the code of every point in the box of all.
 //
 // In       planes[DIMENSIONS * n]: one dimension after the other; box[DIMENSIONS + 1]: the lower ends

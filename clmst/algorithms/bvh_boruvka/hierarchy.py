@@ -109,11 +109,10 @@ class _Builder:
     def __init__(self, matrix: DeviceMatrix, launch: Launcher) -> None:
         assert isinstance(matrix.graph, Points)
         self.launch, self.device, self.n = launch, matrix.device, matrix.n_vertices
-        self.points: Points = matrix.graph
         self.planes = matrix.panels[0].cells
         self.defines = {**matrix.defines(maximum=False)}
         self.program: Program = self.device.program(SOURCE, **self.defines)
-        self.dimensions = self.points.planes.shape[0]
+        self.dimensions: int = matrix.graph.planes.shape[0]
         self.top, self.bases = self._levels()
         self.n_nodes = int(self.bases[-1]) + fanout(self.device)
 
@@ -164,8 +163,15 @@ class _Builder:
 
     def _box(self) -> npt.NDArray[np.float64]:
         """Return the lower ends of all points' box, and half its longest side."""
-        planes = self.points.planes
-        lower, upper = planes.min(axis=1), planes.max(axis=1)
+        groups = self.launch.groups_for(ceil(self.n / self.program.grid_tile))
+        rows = 2 * self.dimensions
+        ends = np.empty((self.dimensions, 2, groups))
+        found = self._new(rows * groups, np.float64)
+        self.launch.enqueue(
+            self.program, "bvh_boruvka_build_find_ends", groups, self.planes, found, self.n
+        )
+        self.launch.read(found.memory, ends)
+        lower, upper = ends[:, 0].min(axis=1), ends[:, 1].max(axis=1)
         return np.append(lower, (0.5 * upper - 0.5 * lower).max())
 
     def _refine(
