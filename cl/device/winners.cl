@@ -2,9 +2,9 @@
 // lightest edge.
 //
 // Edges are ordered by words: one or two of the key, then the lesser end and the greater end. These
-// share a word where vertices take 16 bits. The least edge is found word after word: each pass
-// looks at the edges that match all words before it. With 64-bit atomics the first pass takes two
-// words at once. For 32-bit weights and up to 65536 vertices those are all.
+// share a word where vertices take 16 bits. The least edge is found pass after pass: each looks at the
+// edges that match all words before it. A pass takes two words with 64-bit atomics, else one. For
+// 32-bit weights and up to 65536 vertices one pass of two words is all.
 //
 //     weights   vertices    words
 //     32 bits   <= 65536    key      | lesser << 16 | greater
@@ -12,8 +12,8 @@
 //     64 bits   <= 65536    leading  | trailing | lesser << 16 | greater
 //     64 bits   more        leading  | trailing | lesser | greater
 //
-// Plane w of the array has word w of all components, n words. With 64-bit atomics the first two
-// planes are one plane of n ulongs.
+// Plane w of the array has word w of all components, n words. With 64-bit atomics two planes are one
+// of n ulongs, and what stands behind the last word is of no account.
 #ifndef CLMST_DEVICE_WINNERS
 #define CLMST_DEVICE_WINNERS
 
@@ -21,8 +21,8 @@
 #include "device/distance.cl"
 
 #define KEY_WORDS (WEIGHT_BITS == 64 ? 2u : 1u)
-// Words that the first pass takes.
-#define FIRST_WORDS (ATOMIC64 ? 2u : 1u)
+// Words that a pass takes.
+#define PASS_WORDS (ATOMIC64 ? 2u : 1u)
 
 // An edge that leaves a component.
 typedef struct {
@@ -48,34 +48,41 @@ static inline uint claim_word(const claim_t *claim, uint word, uint short_ids) {
 // A word of component c's reservation: all ones before any edge is entered.
 static inline uint winner_word(const volatile global uint *winners, uint n, uint c, uint word) {
 #if ATOMIC64
-  const ulong first = ((const volatile global ulong *)winners)[c];
-  if (word < 2) return (uint)(word == 0 ? first >> 32 : first);
-#endif
-  return winners[(size_t)word * n + c];
-}
-
-// The first pass. The guard's read races with the atomics of others. That is benign: words only
-// fall, so a stale value costs at most a needless atomic.
-static inline void reserve_first(volatile global uint *winners, uint c, const claim_t *claim,
-                                 uint short_ids) {
-#if ATOMIC64
-  volatile global ulong *first = (volatile global ulong *)winners + c;
-  const ulong word = (ulong)claim_word(claim, 0, short_ids) << 32 | claim_word(claim, 1, short_ids);
-  if (*first > word) atomic_min_u64(first, word);
+  const ulong pair = ((const volatile global ulong *)winners)[(size_t)(word / 2) * n + c];
+  return (uint)(word % 2 == 0 ? pair >> 32 : pair);
 #else
-  const uint word = claim_word(claim, 0, short_ids);
-  if (winners[c] > word) atomic_min_u32(winners + c, word);
+  return winners[(size_t)word * n + c];
 #endif
 }
 
-// A later pass, for one word: enter the edge if it matches all words before, which are complete.
+// Lower the words of a pass, from `word` on. The guard's read races with the atomics of others. That
+// is benign: words only fall, so a stale value costs at most a needless atomic.
+static inline void reserve_words(volatile global uint *winners, uint n, uint c,
+                                 const claim_t *claim, uint word, uint short_ids) {
+#if ATOMIC64
+  volatile global ulong *at = (volatile global ulong *)winners + (size_t)(word / 2) * n + c;
+  const ulong own =
+      (ulong)claim_word(claim, word, short_ids) << 32 | claim_word(claim, word + 1, short_ids);
+  if (*at > own) atomic_min_u64(at, own);
+#else
+  volatile global uint *at = winners + (size_t)word * n + c;
+  const uint own = claim_word(claim, word, short_ids);
+  if (*at > own) atomic_min_u32(at, own);
+#endif
+}
+
+// The first pass.
+static inline void reserve_first(volatile global uint *winners, uint n, uint c,
+                                 const claim_t *claim, uint short_ids) {
+  reserve_words(winners, n, c, claim, 0, short_ids);
+}
+
+// A later pass, from `word` on: enter the edge if it matches all words before, which are complete.
 static inline void reserve_later(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint word, uint short_ids) {
   for (uint before = 0; before < word; ++before)
     if (winner_word(winners, n, c, before) != claim_word(claim, before, short_ids)) return;
-  const uint own = claim_word(claim, word, short_ids);
-  volatile global uint *at = winners + (size_t)word * n + c;
-  if (*at > own) atomic_min_u32(at, own);
+  reserve_words(winners, n, c, claim, word, short_ids);
 }
 
 // An upper bound of the winner's key, after the first pass.
@@ -99,12 +106,13 @@ static inline bool winner_edge(const volatile global uint *winners, uint n, uint
 }
 
 static inline void winner_clear(volatile global uint *winners, uint n, uint c, uint short_ids) {
-#if ATOMIC64
-  ((volatile global ulong *)winners)[c] = ULONG_MAX;
-#endif
   const uint n_words = KEY_WORDS + (short_ids ? 1 : 2);
-  for (uint word = ATOMIC64 ? 2 : 0; word < n_words; ++word)
-    winners[(size_t)word * n + c] = UINT_MAX;
+#if ATOMIC64
+  for (uint word = 0; word < n_words; word += 2)
+    ((volatile global ulong *)winners)[(size_t)(word / 2) * n + c] = ULONG_MAX;
+#else
+  for (uint word = 0; word < n_words; ++word) winners[(size_t)word * n + c] = UINT_MAX;
+#endif
 }
 
 #endif

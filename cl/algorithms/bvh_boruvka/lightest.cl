@@ -76,7 +76,7 @@ kernel void bvh_boruvka_lightest_propose(const global double *points, const glob
       if (to != NO_SLOT) {
         claim_t claim;
         claim_make(&claim, keys[slot], ids[slot], ids[to]);
-        reserve_first(winners, own, &claim, short_ids);
+        reserve_first(winners, n, own, &claim, short_ids);
       }
     }
     wg_append(next, state + count, slot, to != NO_SLOT, scratch, &base);
@@ -111,8 +111,8 @@ kernel void bvh_boruvka_lightest_bound(const global double *points, const global
       const double plain = search_plain(&search, &tree, slot + 1);
       const double weight = search_weight(&search, &tree, slot + 1, plain);
       claim_make(&claim, weight_key(as_ulong(weight)), ids[slot], ids[slot + 1]);
-      reserve_first(winners, own, &claim, short_ids);
-      reserve_first(winners, of_next, &claim, short_ids);
+      reserve_first(winners, n, own, &claim, short_ids);
+      reserve_first(winners, n, of_next, &claim, short_ids);
     }
   }
 }
@@ -219,7 +219,7 @@ kernel void bvh_boruvka_lightest_search(const global double *points, const globa
         keys[slot] = weight_key(as_ulong(search.weight));
         claim_t claim;
         claim_make(&claim, keys[slot], ids[slot], ids[search.at]);
-        reserve_first(winners, own, &claim, short_ids);
+        reserve_first(winners, n, own, &claim, short_ids);
       }
     }
     wg_append(active, state + n_active, slot, is_new, scratch, &base);

@@ -1,9 +1,157 @@
 // bvh-boruvka: the nearest points of every point.
-#include "algorithms/bvh_boruvka/walk.cl"
 
 // Most points of a list.
 #ifndef NEIGHBOURS
 #define NEIGHBOURS 8
+#endif
+
+// A work-item alone finds short lists of all points of a leaf at once: a lane each.
+#define BY_LEAF (WG_SIZE == 1 && NEIGHBOURS <= 8)
+#define SEARCH_BOX BY_LEAF
+
+#include "algorithms/bvh_boruvka/walk.cl"
+
+// The nearest points so far, the nearest first. A list of k points has the last k entries; what
+// stands before them is nearer than all points.
+typedef struct {
+  double near[NEIGHBOURS];  // plain sums
+  uint at[NEIGHBOURS];      // slots; NO_SLOT where there is none yet
+} list_t;
+
+static inline void list_clear(list_t *list, uint k) {
+#pragma unroll
+  for (uint j = 0; j < NEIGHBOURS; ++j) {
+    list->near[j] = j < NEIGHBOURS - k ? -1 : INFINITY;
+    list->at[j] = NO_SLOT;
+  }
+}
+
+// Whether entry `j` stands behind a point of this plain sum.
+static inline bool list_is_behind(const list_t *list, uint j, double plain) {
+  return list->near[j] > plain || (list->near[j] == plain && list->at[j] == NO_SLOT);
+}
+
+// Insert a point, if it is nearer than the last one.
+static inline void list_insert(list_t *list, uint slot, double plain) {
+#if NEIGHBOURS <= 8
+#pragma unroll
+  for (uint j = 0; j < NEIGHBOURS; ++j) {  // indices are known, so the list stays in registers
+    const bool is_behind = list_is_behind(list, j, plain);
+    const double near = list->near[j];
+    const uint at = list->at[j];
+    list->near[j] = is_behind ? plain : near;
+    list->at[j] = is_behind ? slot : at;
+    plain = is_behind ? near : plain;
+    slot = is_behind ? at : slot;
+  }
+#else
+  uint j = NEIGHBOURS - 1;
+  if (!list_is_behind(list, j, plain)) return;
+  for (; j > 0 && list_is_behind(list, j - 1, plain); --j) {
+    list->near[j] = list->near[j - 1];
+    list->at[j] = list->at[j - 1];
+  }
+  list->near[j] = plain;
+  list->at[j] = slot;
+#endif
+}
+
+// Find the nearest points of the point in a slot.
+static inline void list_fill(list_t *list, const tree_t *tree, uint slot, uint k) {
+  search_t search;
+  walk_t walk;
+  list_clear(list, k);
+  search_open(&search, tree, slot, INFINITY);
+  walk_open(&walk, slot >> LEAF_SHIFT);
+  for (uint leaf = walk.leaf; leaf != NO_SLOT; leaf = walk_next(&walk, tree, &search, 0, 0)) {
+    double plains[LEAF];
+    uint remaining = search_leaf(&search, tree, leaf, plains);
+    if (leaf == walk.leaf) remaining &= ~(1u << slot % LEAF);
+    for (; remaining; remaining &= remaining - 1) {
+      const uint lane = 31 - clz(remaining & -remaining);
+      list_insert(list, leaf * LEAF + lane, plains[lane]);
+    }
+    search.reach = list->near[NEIGHBOURS - 1];
+  }
+}
+
+#if BY_LEAF
+
+// The lists of all points of a leaf, a lane each.
+typedef struct {
+  double8 near[NEIGHBOURS];
+  long8 at[NEIGHBOURS];
+} lists_t;
+
+static inline double greatest_of(double8 values) {
+  const double4 four = max(values.lo, values.hi);
+  const double2 two = max(four.lo, four.hi);
+  return max(two.x, two.y);
+}
+
+// Insert the points of a leaf into the lists of those of another one, or of the same.
+static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, const double8 *own,
+                                   uint leaf, uint own_leaf) {
+  const global double *at = tree->points + (size_t)leaf * (LEAF_ROWS * LEAF);
+  const long8 lanes = (long8)(0, 1, 2, 3, 4, 5, 6, 7);
+  for (uint i = 0; i < min(tree->n - leaf * LEAF, LEAF); ++i) {
+    double8 plains = 0;
+#pragma unroll
+    for (uint d = 0; d < DIMENSIONS; ++d) plains = DISTANCE_ADD(plains, own[d], at[d * LEAF + i]);
+    plains = DISTANCE_PLAIN(plains);
+    if (leaf == own_leaf) plains = select(plains, (double8)INFINITY, lanes == (long)i);
+    if (!any(plains < lists->near[NEIGHBOURS - 1])) continue;
+    long8 slots = (long)(leaf * LEAF + i);
+#pragma unroll
+    for (uint j = 0; j < NEIGHBOURS; ++j) {
+      const double8 near = lists->near[j];
+      const long8 slots_before = lists->at[j], is_behind = near > plains;
+      lists->near[j] = select(near, plains, is_behind);
+      lists->at[j] = select(slots_before, slots, is_behind);
+      plains = select(plains, near, is_behind);
+      slots = select(slots, slots_before, is_behind);
+    }
+  }
+}
+
+// Find the nearest points of all points of a leaf that has LEAF points.
+static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uint k) {
+  const global double *at = tree->points + (size_t)leaf * (LEAF_ROWS * LEAF);
+  double8 own[DIMENSIONS];
+  search_t search;
+  walk_t walk;
+#pragma unroll
+  for (uint d = 0; d < DIMENSIONS; ++d) {
+    own[d] = vload8(d, at);
+    search.own[d] = -greatest_of(-own[d]);
+    search.upper[d] = greatest_of(own[d]);
+  }
+  search.weight = INFINITY;
+  search.at = NO_SLOT;
+#pragma unroll
+  for (uint j = 0; j < NEIGHBOURS; ++j) {
+    lists->near[j] = j < NEIGHBOURS - k ? -1.0 : INFINITY;
+    lists->at[j] = (long)NO_SLOT;
+  }
+  walk_open(&walk, leaf);
+  for (uint next = leaf; next != NO_SLOT; next = walk_next(&walk, tree, &search, 0, 0)) {
+    lists_take_leaf(lists, tree, own, next, leaf);
+    search.reach = greatest_of(lists->near[NEIGHBOURS - 1]);
+  }
+}
+
+// The list of a lane.
+static inline void lists_get(const lists_t *lists, uint lane, list_t *list) {
+  for (uint j = 0; j < NEIGHBOURS; ++j) {
+    double near[8];
+    long at[8];
+    vstore8(lists->near[j], 0, near);
+    vstore8(lists->at[j], 0, at);
+    list->near[j] = near[lane];
+    list->at[j] = (uint)at[lane];
+  }
+}
+
 #endif
 
 // Find the `k` nearest points of every point, and the distance of the farthest of them.
@@ -21,37 +169,23 @@ kernel void bvh_boruvka_neighbours_find(const global double *points, const globa
                                         uint by_number) {
   tree_t tree;
   tree_open(&tree, points, boxes, ids, least, bases, n, top);
+#if BY_LEAF
+  lists_t of_leaf;
+#endif
   GRID_FOR(slot, n) {
-    // The list proper ends at NEIGHBOURS; what stands before it is nearer than all points.
-    double near[NEIGHBOURS];
-    uint at[NEIGHBOURS];
-    for (uint j = 0; j < NEIGHBOURS; ++j) near[j] = j < NEIGHBOURS - k ? -1 : INFINITY;
-    for (uint j = 0; j < NEIGHBOURS; ++j) at[j] = NO_SLOT;
-    search_t search;
-    search_open(&search, &tree, (uint)slot, INFINITY);
-    walk_t walk;
-    walk_open(&walk, (uint)slot >> LEAF_SHIFT);
-    for (uint leaf = walk.leaf; leaf != NO_SLOT; leaf = walk_next(&walk, &tree, &search, 0, 0)) {
-      double plains[LEAF];
-      uint remaining = search_leaf(&search, &tree, leaf, plains);
-      if (leaf == walk.leaf) remaining &= ~(1u << slot % LEAF);
-      while (remaining) {
-        const uint bit = remaining & -remaining, lane = 31 - clz(bit);
-        remaining ^= bit;
-        const double plain = plains[lane];
-        if (at[NEIGHBOURS - 1] != NO_SLOT && plain >= near[NEIGHBOURS - 1]) continue;
-        uint j = NEIGHBOURS - 1;
-        for (; j > 0 && (near[j - 1] > plain || (near[j - 1] == plain && at[j - 1] == NO_SLOT));
-             --j) {
-          near[j] = near[j - 1];
-          at[j] = at[j - 1];
-        }
-        near[j] = plain;
-        at[j] = leaf * LEAF + lane;
-        search.reach = near[NEIGHBOURS - 1];
-      }
-    }
-    for (uint j = 0; lists && j < k; ++j) lists[LIST_AT(slot, j, k, n)] = at[NEIGHBOURS - k + j];
-    distances[by_number ? ids[slot] : slot] = DISTANCE_OF_PLAIN(near[NEIGHBOURS - 1]);
+    list_t list;
+#if BY_LEAF
+    const uint leaf = (uint)slot >> LEAF_SHIFT;
+    const bool is_whole = n - leaf * LEAF >= LEAF;
+    if (is_whole && slot % LEAF == 0) lists_fill(&of_leaf, &tree, leaf, k);
+    if (is_whole) lists_get(&of_leaf, slot % LEAF, &list);
+    // Points that are infinitely far are not found in this way.
+    if (!is_whole || list.at[NEIGHBOURS - 1] == NO_SLOT) list_fill(&list, &tree, (uint)slot, k);
+#else
+    list_fill(&list, &tree, (uint)slot, k);
+#endif
+    for (uint j = 0; lists && j < k; ++j)
+      lists[LIST_AT(slot, j, k, n)] = list.at[NEIGHBOURS - k + j];
+    distances[by_number ? ids[slot] : slot] = DISTANCE_OF_PLAIN(list.near[NEIGHBOURS - 1]);
   }
 }

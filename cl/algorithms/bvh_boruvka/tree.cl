@@ -84,9 +84,18 @@ static inline double tree_reach(double distance) {
 #endif
 }
 
-// A search around the point of a slot, for the lightest edge, or for near points.
+// 1: searches are around boxes, not around points.
+#ifndef SEARCH_BOX
+#define SEARCH_BOX 0
+#endif
+
+// A search around the point of a slot, for the lightest edge, or for near points. Around a box, `own`
+// is its lower corner.
 typedef struct {
   double own[DIMENSIONS];
+#if SEARCH_BOX
+  double upper[DIMENSIONS];
+#endif
   double core;               // the point's core distance; 0 where there are none
   double reach;              // greater plain sums are too far
   double weight;             // heavier edges are not wanted; that of the best edge so far
@@ -97,6 +106,10 @@ typedef struct {
 static inline void search_open(search_t *search, const tree_t *tree, uint slot, double weight) {
 #pragma unroll
   for (uint d = 0; d < DIMENSIONS; ++d) search->own[d] = tree_at(tree, slot, d);
+#if SEARCH_BOX
+#pragma unroll
+  for (uint d = 0; d < DIMENSIONS; ++d) search->upper[d] = search->own[d];
+#endif
   search->core = CORE_DISTANCES ? tree_at(tree, slot, DIMENSIONS) : 0;
   search->weight = weight;
   search->reach = tree_reach(weight);

@@ -4,14 +4,21 @@
 
 #include "algorithms/bvh_boruvka/tree.cl"
 
-// What a box adds to the bound of its points: `lower` and `upper` are its ends, x the coordinate.
-// Each operation rounds in the same way for the bound as for a point, and rounding keeps order; so no
-// point has a lesser sum than its box.
+// What a box adds to the bound of its points: `lower` and `upper` are its ends, x and x_upper those of
+// what is searched around. Each operation rounds in the same way for the bound as for a point, and
+// rounding keeps order; so no point has a lesser sum than its box.
 #if METRIC == METRIC_COSINE
-#define BOX_ADD(sum, x, lower, upper) ((sum) + max((x) * (lower), (x) * (upper)))
+#define BOX_ADD(sum, x, x_upper, lower, upper) \
+  ((sum) + max(max((x) * (lower), (x) * (upper)), max((x_upper) * (lower), (x_upper) * (upper))))
 #else
-#define BOX_ADD(sum, x, lower, upper) \
-  DISTANCE_ADD(sum, max(max((lower) - (x), (x) - (upper)), 0.0), 0.0)
+#define BOX_ADD(sum, x, x_upper, lower, upper) \
+  DISTANCE_ADD(sum, max(max((lower) - (x_upper), (x) - (upper)), 0.0), 0.0)
+#endif
+
+#if SEARCH_BOX
+#define SEARCH_UPPER(search, d) (search)->upper[d]
+#else
+#define SEARCH_UPPER(search, d) (search)->own[d]
 #endif
 
 // Which of equal edges of weight 0 a node may have: one of lesser ends than the best so far. Many
@@ -36,7 +43,7 @@ static inline uint tree_near_children(const tree_t *tree, const search_t *search
 #pragma unroll
   for (uint d = 0; d < DIMENSIONS; ++d) {
     const double8 lower = vload8(2 * d, box), upper = vload8(2 * d + 1, box);
-    sums = BOX_ADD(sums, search->own[d], lower, upper);
+    sums = BOX_ADD(sums, search->own[d], SEARCH_UPPER(search, d), lower, upper);
   }
   long8 is_near = DISTANCE_PLAIN(sums) <= search->reach;
 #if CORE_DISTANCES
@@ -50,7 +57,8 @@ static inline uint tree_near_children(const tree_t *tree, const search_t *search
     double sum = 0;
 #pragma unroll
     for (uint d = 0; d < DIMENSIONS; ++d)
-      sum = BOX_ADD(sum, search->own[d], box[2 * d * FANOUT + c], box[(2 * d + 1) * FANOUT + c]);
+      sum = BOX_ADD(sum, search->own[d], SEARCH_UPPER(search, d), box[2 * d * FANOUT + c],
+                    box[(2 * d + 1) * FANOUT + c]);
     bool is_near = DISTANCE_PLAIN(sum) <= search->reach;
 #if CORE_DISTANCES
     is_near = is_near && box[2 * DIMENSIONS * FANOUT + c] <= search->weight;

@@ -35,7 +35,7 @@ static inline void reserve_candidate(volatile global uint *winners, uint own, ui
                                      const candidate_t *best, uint short_ids) {
   claim_t claim;
   claim_make(&claim, best->key, vertex, best->to);
-  reserve_first(winners, own, &claim, short_ids);
+  reserve_first(winners, n, own, &claim, short_ids);
 }
 
 // Make every vertex a component without a reservation; the forest is empty.

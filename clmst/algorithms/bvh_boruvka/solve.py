@@ -70,7 +70,7 @@ class _Run:
         self.short_ids = int(self.n <= _SHORT_IDS)
         self.bits = max(self.n.bit_length(), 1)
         self.n_words = 2 + (1 if self.short_ids else 2)
-        self.first_words = 2 if tree.device.capabilities.int64_atomics else 1
+        self.pass_words = 2 if tree.device.capabilities.int64_atomics else 1
         n, new = self.n, self._new
         self.component, self.parents = new(n), new(n)
         self.roots, self.next_roots = new(n), new(n)
@@ -184,7 +184,7 @@ class _Run:
             "search", n, *tree.arguments, *components, *known, lower, self.winners, self.list,
             self.next_active, self.state, searches, active, n, tree.top, self.short_ids,
         )  # fmt: skip
-        for word in range(self.first_words, self.n_words):
+        for word in range(self.pass_words, self.n_words, self.pass_words):
             self._find(
                 "reserve_word", n, tree.ids, *components, self.candidate, self.keys, self.winners,
                 self.next_active, self.state, active, n, self.short_ids, word,

@@ -50,7 +50,7 @@ class DensePlan:
     keys, columns : DeviceArray, shape (n * n_blocks,)
         The entry of each block.
     component, parents : DeviceArray of uint32, shape (n,)
-    winners : DeviceArray of uint32, shape (n * words,)
+    winners : DeviceArray of uint32, shape (n * 4,)
     edges : DeviceArray of uint64, shape (n,)
         The forest, an edge at the vertex whose component was hooked by it.
     blocks : DeviceArray of uint32, shape (n * n_blocks,)
@@ -98,7 +98,7 @@ class DensePlan:
             columns=new(n * n_blocks),
             component=new(n),
             parents=new(n),
-            winners=new(n * (4 if wide else 3)),
+            winners=new(n * 4),
             edges=new(n, np.uint64),
             blocks=new(n * n_blocks),
             counts=new(N_COUNTS),
@@ -115,8 +115,8 @@ class DensePlan:
         return (2 if self.wide else 1) + (1 if self.short_ids else 2)
 
     @property
-    def first_words(self) -> int:
-        """Words that the first pass over edges settles."""
+    def pass_words(self) -> int:
+        """Words that a pass over edges settles."""
         return 2 if self.device.capabilities.int64_atomics else 1
 
     @property

@@ -234,7 +234,7 @@ class _DenseRun:
             self.for_each("dense_bound_rows", *entries, plan.winners, *sizes, short_ids)
         if again:
             listed = self._read_again(component)
-        for word in range(plan.first_words, plan.reservation_words):
+        for word in range(plan.pass_words, plan.reservation_words, plan.pass_words):
             self.for_each("dense_reserve_word", *entries, plan.winners, *sizes, short_ids, word)
         return listed
 
