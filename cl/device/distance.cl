@@ -44,10 +44,6 @@ typedef ulong distance_key_t;
 typedef uint distance_key_t;
 #endif
 
-#if METRIC
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#pragma OPENCL FP_CONTRACT OFF
-
 // Up to so many coordinates of a point stay in registers.
 #define OWN_DIMENSIONS 8
 
@@ -88,6 +84,10 @@ typedef uint distance_key_t;
 #else
 #define DISTANCE_MEASURE(sum) DISTANCE_OF_PLAIN(DISTANCE_PLAIN(sum))
 #endif
+
+#if METRIC
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL FP_CONTRACT OFF
 
 // A point, and where its coordinates are: `points` has all first coordinates, then all second ones,
 // and so on, then all core distances if there are any.

@@ -31,7 +31,7 @@ static inline size_t entry_at(uint vertex, uint block, uint n, uint n_blocks) {
 }
 
 // Enter a cell of a vertex's row for its component: the first pass of the reservation.
-static inline void reserve_candidate(volatile global uint *winners, uint own, uint vertex,
+static inline void reserve_candidate(volatile global uint *winners, uint n, uint own, uint vertex,
                                      const candidate_t *best, uint short_ids) {
   claim_t claim;
   claim_make(&claim, best->key, vertex, best->to);
@@ -114,7 +114,7 @@ kernel void dense_bound_rows(const global dense_key_t *keys, const global uint *
         best.to = column;
       }
     }
-    if (best.to != NO_VERTEX) reserve_candidate(winners, own, (uint)u, &best, short_ids);
+    if (best.to != NO_VERTEX) reserve_candidate(winners, n, own, (uint)u, &best, short_ids);
   }
 }
 
@@ -195,7 +195,7 @@ kernel void dense_rescan_blocks(const global cell_t *cells, global dense_key_t *
         const size_t at = entry_at(vertex, block, n, n_blocks);
         keys[at] = best.key;
         columns[at] = best.to;
-        if (best.to != NO_VERTEX) reserve_candidate(winners, own, vertex, &best, short_ids);
+        if (best.to != NO_VERTEX) reserve_candidate(winners, n, own, vertex, &best, short_ids);
       }
     }
   }
