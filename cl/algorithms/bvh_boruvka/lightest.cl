@@ -206,8 +206,10 @@ kernel void bvh_boruvka_lightest_search(const global double *points, const globa
         uint remaining = search_leaf(&search, &tree, leaf, plains);
         for (; remaining; remaining &= remaining - 1) {
           const uint lane = 31 - clz(remaining & -remaining), other = leaf * LEAF + lane;
+          const double plain = SEARCHED_PLAIN(&search, &tree, leaf, lane, plains);
+          if (plain > search.reach) continue;
           if ((label == MIXED ? component[other] : label) == own) continue;
-          const double weight = search_weight(&search, &tree, other, plains[lane]);
+          const double weight = search_weight(&search, &tree, other, plain);
           search_take(&search, &tree, other, weight);
         }
       }

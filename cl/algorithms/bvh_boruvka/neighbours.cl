@@ -69,7 +69,7 @@ static inline void list_fill(list_t *list, const tree_t *tree, uint slot, uint k
     if (leaf == walk.leaf) remaining &= ~(1u << slot % LEAF);
     for (; remaining; remaining &= remaining - 1) {
       const uint lane = 31 - clz(remaining & -remaining);
-      list_insert(list, leaf * LEAF + lane, plains[lane]);
+      list_insert(list, leaf * LEAF + lane, SEARCHED_PLAIN(&search, tree, leaf, lane, plains));
     }
     search.reach = list->near[NEIGHBOURS - 1];
   }

@@ -21,6 +21,7 @@
 
 #define LEAF 8u
 #define LEAF_SHIFT 3u
+#define LEAF_MASK 0xffu
 
 // Children of a node: what a vector of doubles holds where a work-item searches alone.
 #define FANOUT_SHIFT (WG_SIZE == 1 ? 3u : 2u)
@@ -161,31 +162,31 @@ static inline uint bits_of_mask(long8 mask) {
 }
 #endif
 
-// Plain sums of the point and all of a leaf, and which of them are within reach, a bit each.
+// Which points of a leaf are to be looked at, a bit each. A work-item alone computes the plain sums of
+// all by vectors, and leaves out those that are out of reach. Others compute each sum when they look
+// at it, so that nothing of theirs is kept in arrays.
 static inline uint search_leaf(const search_t *search, const tree_t *tree, uint leaf,
                                double plains[LEAF]) {
-  const global double *at = tree->points + (size_t)leaf * (LEAF_ROWS * LEAF);
-  uint near = 0;
+  uint near = LEAF_MASK;
 #if WG_SIZE == 1
+  const global double *at = tree->points + (size_t)leaf * (LEAF_ROWS * LEAF);
   double8 sums = 0;
 #pragma unroll
   for (uint d = 0; d < DIMENSIONS; ++d) sums = DISTANCE_ADD(sums, search->own[d], vload8(d, at));
   sums = DISTANCE_PLAIN(sums);
   vstore8(sums, 0, plains);
   near = bits_of_mask(sums <= search->reach);
-#else
-#pragma unroll
-  for (uint lane = 0; lane < LEAF; ++lane) {
-    double sum = 0;
-#pragma unroll
-    for (uint d = 0; d < DIMENSIONS; ++d)
-      sum = DISTANCE_ADD(sum, search->own[d], at[d * LEAF + lane]);
-    plains[lane] = DISTANCE_PLAIN(sum);
-    near |= (uint)(plains[lane] <= search->reach) << lane;
-  }
 #endif
   const uint n_points = min(tree->n - leaf * LEAF, LEAF);
   return near & ((1u << n_points) - 1);
 }
+
+// The plain sum of the point and one that search_leaf has named.
+#if WG_SIZE == 1
+#define SEARCHED_PLAIN(search, tree, leaf, lane, plains) (plains)[lane]
+#else
+#define SEARCHED_PLAIN(search, tree, leaf, lane, plains) \
+  search_plain(search, tree, (leaf) * LEAF + (lane))
+#endif
 
 #endif
