@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import statistics
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,6 +20,7 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist
 
 import clmst
+from clmst.bench.harness import wall_and_processor_seconds
 from clmst.cluster import HDBSCAN
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import condense
@@ -102,9 +102,8 @@ def timed(calls: dict[str, Call], rounds: int) -> Iterator[tuple[str, float, flo
         del name
     for _ in range(rounds):
         for name, call in calls.items():
-            wall, processor = time.perf_counter(), time.process_time()
-            call()
-            taken[name].append((time.process_time() - processor, time.perf_counter() - wall))
+            _, wall, processor = wall_and_processor_seconds(call)
+            taken[name].append((processor, wall))
     for name, times in taken.items():
         own, wall = (statistics.median(column) for column in zip(*times, strict=True))
         yield name, own, wall

@@ -19,7 +19,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -32,6 +31,7 @@ import numpy as np
 
 import clmst
 from benchmarks.options import Experiments
+from clmst.bench.harness import wall_and_processor_seconds
 from clmst.scale import capacity
 
 Times = tuple[float, float]  # elapsed seconds, and seconds of all processors
@@ -39,9 +39,8 @@ Times = tuple[float, float]  # elapsed seconds, and seconds of all processors
 
 def timed(call: Callable[[], Any]) -> tuple[Any, Times]:
     """Return what a call returns and how long it took."""
-    cpu, wall = time.process_time(), time.perf_counter()
-    result = call()
-    return result, (time.perf_counter() - wall, time.process_time() - cpu)
+    result, wall, cpu = wall_and_processor_seconds(call)
+    return result, (wall, cpu)
 
 
 def check(found: clmst.Forest, right: clmst.Forest, name: str) -> None:

@@ -32,6 +32,9 @@ from clmst import (
     PrimBoruvkaOptions,
     PrimOptions,
 )
+from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
+from clmst.algorithms.dendrogram.merge import merge
+from clmst.algorithms.dendrogram.self_test import merge_by_host
 from clmst.algorithms.dense import plan as dense_plan
 from clmst.algorithms.dense.options import Reread
 from clmst.algorithms.edge_parallel.options import UnionFind
@@ -330,6 +333,28 @@ def chain_wrongs(device: Device) -> Iterator[str]:
             yield f"chains of {n} vertices, {m} edges"
 
 
+def point_wrongs(device: Device, shape: str) -> Iterator[str]:
+    """Yield which trees of points, and which dendrograms, come out wrong."""
+    rng = np.random.default_rng(9)
+    spread = rng.integers(0, 30, (90, 2)) / 7.0  # some are equal
+    far = np.concatenate([1e6 + rng.random((80, 2)), np.zeros((1, 2))])  # a crowd in one cell
+    cases = {"points": Points(spread), "a crowd": Points(far)}
+    for k in (5, 12):  # lists in registers, and others
+        cores = clmst.core_distances(Points(spread[:40]), k, device=device)
+        cases[f"mutual reachability by {k}"] = Points(spread[:40], core_distances=cores)
+    for name, points in cases.items():
+        matrix = DeviceMatrix.upload(points, device)
+        forest = bvh_boruvka.solve(matrix, Launcher(device, device.queue)).to_host()
+        if not np.array_equal(forest.edge_ids, clmst.kruskal(points.to_graph()).edge_ids):
+            yield f"{name} by a hierarchy"
+        if shape != "gpu" and name == "points":
+            order = np.argsort(forest.weights, kind="stable")
+            found = merge(points.n_vertices, forest.edges, order, device)
+            right = merge_by_host(points.n_vertices, forest.edges, order)
+            if not np.array_equal(found.children, right.children):
+                yield "dendrogram of points"
+
+
 def proof_wrongs(device: Device, shape: str) -> Iterator[str]:
     """Yield what is wrong with proofs: right claims refused, or wrong ones taken for right."""
     rng = np.random.default_rng(2)
@@ -452,6 +477,7 @@ def main(shape: str, *without: str) -> None:
     prim_trees.STEPS_A_LAUNCH = 1000
     wrong = list(give_up(device)) if shape == "gpu-shape" else []
     wrong += dense_wrongs(device, shape)
+    wrong += point_wrongs(device, shape)
     if "int64-atomics" not in without:  # which no kernel of these looks at, but for what `runs` has
         wrong += core_wrongs(device, shape)
     if shape != "gpu":  # whose work-groups differ from those of "gpu-shape" in their size alone

@@ -42,13 +42,14 @@ CPU_FOLLOWING = {"filter_boruvka_cpu_follow"}
 MARKING = {"forest_mark"}
 SETTLING = {"filter_find_components", "link_of"}
 CLAIMING = {"worker_claim", "wi_is_free", "wi_leads_out"}
-HOLDING = {"atomic_min_u32", "atomic_min_u64", "reserve_first", "reserve_later"}
+HOLDING = {"atomic_min_u32", "atomic_min_u64", "reserve_words", "winner_word"}
 JUMPING = {"dense_jump_pointers"}
 PEELING = {"degree_is_above", "degree_lower"}
 STRAYING = {"sensitivity_raise_farthest"}
 ALIKE = {"sensitivity_flag_violation"}, {"flag_component"}
 OFFERING = {"atomic_min_u32", "atomic_min_u64", "least_is_lowered"}
 PARENTING = {"proof_tree_jump"}
+POINTING = {"dendrogram_contract_jump"}, {"bvh_boruvka_jump"}
 BY_DESIGN = (
     RESERVING,
     CLEARING,
@@ -66,6 +67,7 @@ BY_DESIGN = (
     STRAYING,
     OFFERING,
     PARENTING,
+    *POINTING,
     *ALIKE,
 )
 

@@ -246,6 +246,13 @@ def seconds_of(call: Callable[[], object]) -> float:
     return Harness(repetitions=1).clocked(times)[0]
 
 
+def wall_and_processor_seconds(call: Callable[[], T]) -> tuple[T, float, float]:
+    """Return what a single call returns, and its seconds by both clocks, with no warm-up."""
+    processor, wall = process_time(), perf_counter()
+    result = call()
+    return result, perf_counter() - wall, process_time() - processor
+
+
 def median_seconds(call: Callable[[], object], repetitions: int, *, warm_ups: int = 1) -> float:
     """Return the median seconds of a call, after some calls (one at least) that are not timed."""
     harness = Harness(repetitions=repetitions, warm_ups=warm_ups - 1)

@@ -163,8 +163,12 @@ class Function:
 def _checked_arguments(what: str, named: Any, taken: set[str]) -> dict[str, np.dtype[Any]]:
     """Return names with dtypes, after checks; adds the names to those that are taken."""
     check_mapping(what, named)
+    try:
+        items = list(named.items())
+    except Exception as error:
+        raise InvalidArgumentError(f"{what} is {shown(named)}, which cannot be read") from error
     checked = {}
-    for name, dtype in named.items():
+    for name, dtype in items:
         check_name(f"a name in {what}", name)
         if name in taken:
             raise InvalidArgumentError(

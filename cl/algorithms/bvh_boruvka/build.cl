@@ -124,12 +124,12 @@ kernel void bvh_boruvka_build_gather(const global double *planes, const global u
 // Out      boxes, least: those of level 0.
 // Launch   any.
 // Needs    bvh_boruvka_build_gather.
-// Ensures  every point is in the box of its leaf.
+// Ensures  every point is in the box of its leaf. Places without a leaf have empty boxes.
 kernel void bvh_boruvka_build_bound_leaves(const global double *points, const global uint *ids,
                                            global double *boxes, global uint *least, uint n) {
   const uint n_leaves = (n + LEAF - 1) / LEAF;
-  GRID_FOR(leaf, n_leaves) {
-    const uint n_points = min(n - (uint)leaf * LEAF, LEAF);
+  GRID_FOR(leaf, tree_places(n_leaves)) {
+    const uint n_points = leaf < n_leaves ? min(n - (uint)leaf * LEAF, LEAF) : 0;
     const global double *from = points + leaf * (LEAF_ROWS * LEAF);
     global double *box =
         boxes + (leaf >> FANOUT_SHIFT) * (BOX_ROWS * FANOUT) + (leaf & FANOUT_MASK);
@@ -155,13 +155,14 @@ kernel void bvh_boruvka_build_bound_leaves(const global double *points, const gl
 // In-out   boxes, least: `level` is written, level - 1 is read.
 // Launch   any; level after level, from 1 on.
 // Needs    the level below is complete.
-// Ensures  the box of every child is in that of its node.
+// Ensures  the box of every child is in that of its node. Places without a node have empty boxes.
 kernel void bvh_boruvka_build_bound_nodes(global double *boxes, global uint *least,
                                           const global uint *bases, uint n_leaves, uint level) {
   const uint n_nodes = tree_width(n_leaves, level), n_below = tree_width(n_leaves, level - 1);
   const uint base = bases[level], below = bases[level - 1];
-  GRID_FOR(node, n_nodes) {
-    const uint first = (uint)node << FANOUT_SHIFT, n_children = min(n_below - first, FANOUT);
+  GRID_FOR(node, tree_places(n_nodes)) {
+    const uint first = (uint)node << FANOUT_SHIFT;
+    const uint n_children = node < n_nodes ? min(n_below - first, FANOUT) : 0;
     const global double *from =
         boxes + ((size_t)(below >> FANOUT_SHIFT) + node) * (BOX_ROWS * FANOUT);
     global double *box =

@@ -184,8 +184,12 @@ kernel void bvh_boruvka_neighbours_find(const global double *points, const globa
 #else
     list_fill(&list, &tree, (uint)slot, k);
 #endif
-    for (uint j = 0; lists && j < k; ++j)
-      lists[LIST_AT(slot, j, k, n)] = list.at[NEIGHBOURS - k + j];
+    if (lists) {
+      const uint begin = NEIGHBOURS - k;
+#pragma unroll
+      for (uint j = 0; j < NEIGHBOURS; ++j)
+        if (j >= begin) lists[LIST_AT(slot, j - begin, k, n)] = list.at[j];
+    }
     distances[by_number ? ids[slot] : slot] = DISTANCE_OF_PLAIN(list.near[NEIGHBOURS - 1]);
   }
 }

@@ -71,6 +71,11 @@ static inline uint tree_width(uint n_leaves, uint level) {
   return ((n_leaves - 1) >> (FANOUT_SHIFT * level)) + 1;
 }
 
+// Places of a level of so many nodes: whole groups of children.
+static inline uint tree_places(uint n_nodes) {
+  return (n_nodes + FANOUT_MASK) & ~FANOUT_MASK;
+}
+
 // A row of the coordinates of a slot.
 static inline double tree_at(const tree_t *tree, uint slot, uint row) {
   return tree->points[((size_t)(slot >> LEAF_SHIFT) * LEAF_ROWS + row) * LEAF + slot % LEAF];

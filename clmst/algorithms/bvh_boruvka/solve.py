@@ -28,7 +28,8 @@ LIGHTEST_SOURCE = "algorithms/bvh_boruvka/lightest.cl"
 # Nearest points that every point begins with.
 _NEIGHBOURS = 7
 # Counts of a solve: active points, searches, hooked components, roots, pending parents, by launch.
-_N_COUNTS = 1024
+# 32 rounds with 33 launches of jumps each, which is the most, need 71 a round.
+_N_COUNTS = 2304
 # Up to so many points both ends of an edge share a word (winners.cl).
 _SHORT_IDS = 1 << 16
 

@@ -14,5 +14,5 @@ from clmst.runtime.program import Specialisation, specialise
 def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
     """Yield every specialisation for a device."""
     serial = tuning.work_group_size == 1
-    for source in (SERIAL_SOURCE,) if serial else (SERIAL_SOURCE, CONTRACT_SOURCE, CHAINS_SOURCE):
+    for source in (SERIAL_SOURCE,) if serial else (CONTRACT_SOURCE, CHAINS_SOURCE):
         yield specialise(source, capabilities, tuning)

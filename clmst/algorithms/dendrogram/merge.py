@@ -58,8 +58,8 @@ def merge(n: int, edges: Array, order: Array, device: Device) -> Merges:
         ends = np.ascontiguousarray(edges, np.uint32).reshape(-1)
         given = DeviceArray.from_host(ends, device)
         risen = DeviceArray.from_host(order.astype(np.uint32), device)
-        program = device.program(SERIAL_SOURCE)
-        if program.work_group_size == 1:
+        if device.policy.work_group_size == 1:
+            program = device.program(SERIAL_SOURCE)
             parent, below, counts = (
                 DeviceArray.empty(size, np.uint32, device) for size in (n + k, 2 * k, k)
             )
