@@ -365,7 +365,7 @@ COOPERATING = re.compile(r"^static inline \w+ ((?:wg|lanes|lane_group|grid)_\w+)
 # Folders below algorithms/ that hold several families of kernels, each with a name of its own.
 GROUPS = {"reweighting", "shared"}
 # Macros that files of cl/ define for those that they include.
-INTERNAL = {"SHORT_ROW", "SEGMENTED", "LOOK_T"}
+INTERNAL = {"SHORT_ROW", "SEGMENTED", "LOOK_T", "SEARCH_BOX"}
 # Macros that no policy or option sets: one value is right for all devices.
 FIXED = {
     "RESIDENT_PATIENCE",

@@ -1,0 +1,232 @@
+"""Minimum spanning trees of points: on a device, beside native programs, and what "auto" goes by.
+
+    python -m benchmarks.points trees 1e6,2 1e6,3 37e6,3,clusters [--device NAME]
+    python -m benchmarks.points peers 1e6,2 1e6,3
+    python -m benchmarks.points choice 500,2 1000,2 2000,16
+
+A set of points is ``NUMBER,DIMENSIONS[,KIND]``; its kind is "uniform", in a cube, or "clusters":
+200 of them, of standard deviations from 1e-5 to 1e-2 of the cube's side, and a tenth of uniform
+points. Seeds are fixed.
+
+``trees`` times `bvh-boruvka` on points that are on the device: the hierarchy is built anew each
+time, and the time ends when the tree's endpoints are there. Beside it stands the part of its steps,
+what device memory it takes a point, and a hash of the endpoints, which must be the same everywhere.
+``peers`` times what a user calls, from arrays to arrays, beside quitefastmst where it is installed.
+``choice`` times `bvh-boruvka` beside `dense`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib import import_module
+from statistics import median
+from typing import Any
+
+import click
+import numpy as np
+
+import clmst
+from benchmarks.options import Experiments, device_option, repetitions_option
+from clmst import Device, Points
+from clmst.algorithms.bvh_boruvka import choice
+from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
+from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.bench.harness import CLOCKS, Contestant, Harness, Times
+from clmst.core.weight_keys import Array
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.launcher import Launcher
+
+_CLUSTERS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """A random set of points."""
+
+    n: int
+    dimensions: int
+    kind: str
+
+    @classmethod
+    def parse(cls, text: str) -> Sample:
+        """Return the sample of ``NUMBER,DIMENSIONS[,KIND]``."""
+        number, dimensions, *kinds = text.split(",")
+        kind = kinds[0] if kinds else "uniform"
+        if len(kinds) > 1 or kind not in ("uniform", "clusters"):
+            raise ValueError(text)
+        return cls(n=int(float(number)), dimensions=int(dimensions), kind=kind)
+
+    def draw(self) -> Array:
+        """Return the coordinates, shape (n, dimensions)."""
+        rng = np.random.default_rng(0)
+        coordinates: Array = rng.random((self.n, self.dimensions))
+        if self.kind == "clusters":
+            middles = rng.random((_CLUSTERS, self.dimensions))
+            deviations = 10.0 ** rng.uniform(-5, -2, _CLUSTERS)
+            number = rng.integers(0, _CLUSTERS, self.n - self.n // 10)
+            spread = rng.normal(size=(number.size, self.dimensions)) * deviations[number, None]
+            coordinates[self.n // 10 :] = middles[number] + spread
+        return coordinates
+
+    def __str__(self) -> str:
+        return f"{self.n:,} | {self.dimensions} | {self.kind}"
+
+
+def parsed(_context: click.Context, _parameter: click.Parameter, texts: Any) -> tuple[Sample, ...]:
+    """Return the samples that texts mean."""
+    try:
+        return tuple(Sample.parse(text) for text in texts)
+    except ValueError as error:
+        raise click.BadParameter(
+            f"{' '.join(texts)!r} has what is no set of points; each must be "
+            "NUMBER,DIMENSIONS[,KIND]"
+        ) from error
+
+
+class Resident:
+    """Points on a device, and what solves them there."""
+
+    def __init__(self, sample: Sample, device: Device) -> None:
+        self.device, self.n = device, sample.n
+        self.matrix = DeviceMatrix.upload(Points(sample.draw()), device)
+
+    def solve(self, launch: Launcher | None = None) -> DeviceForest:
+        """Build the hierarchy and solve."""
+        self.matrix.plans.clear()
+        return bvh_boruvka.solve(self.matrix, launch or Launcher(self.device, self.device.queue))
+
+    def phases(self) -> dict[str, float]:
+        """Return the milliseconds of each step's kernels, from one more solve."""
+        found = self.solve(Launcher.of(self.device, profile=True))
+        of_steps: dict[str, float] = {}
+        for name, entry in found.stats["profile"].items():
+            step = name.removeprefix("bvh_boruvka_").split("_")[0]
+            of_steps[step] = of_steps.get(step, 0) + entry.milliseconds
+        return of_steps
+
+
+def endpoints_of(forest: DeviceForest) -> Array:
+    """Return the endpoints of a tree, read back."""
+    return forest.to_host().edges
+
+
+@click.group(cls=Experiments)
+def main() -> None:
+    """Time spanning trees of points."""
+
+
+samples_argument = click.argument("samples", nargs=-1, required=True, callback=parsed)
+
+
+@main.command()
+@samples_argument
+@device_option
+@repetitions_option
+@click.option("--verify", is_flag=True, help="Prove each tree minimum, over all pairs of points.")
+def trees(samples: tuple[Sample, ...], device: str | None, repetitions: int, verify: bool) -> None:
+    """Time trees of points that are on a device."""
+    found = clmst.get_device(device)
+    click.echo(f"{found.description}, clmst {clmst.__version__}\n")
+    click.echo(
+        "| points | dimensions | kind | ms | spread | rounds | searches a point "
+        "| bytes a point | hash |"
+    )
+    click.echo("|---|---|---|---|---|---|---|---|---|")
+    for sample in samples:
+        resident = Resident(sample, found)
+        harness = Harness(repetitions=repetitions, warm_ups=1)
+        (times,) = harness.run([Contestant(name="tree", call=resident.solve)])
+        found.release_memory()
+        forest = resident.solve()
+        memory = found._pool.managed_bytes / sample.n
+        stats, host = forest.stats, forest.to_host()
+        if verify:
+            assert isinstance(resident.matrix.graph, Points)
+            host.verify(resident.matrix.graph).raise_if_invalid()
+        digest = sha256(host.edges.astype(np.uint32).tobytes()).hexdigest()[:16]
+        low, high = min(times.milliseconds), max(times.milliseconds)
+        searches = sum(stats["searches"]) / sample.n
+        click.echo(
+            f"| {sample} | {1e3 * times.median:.2f} | {low:.2f}-{high:.2f} | {stats['rounds']} "
+            f"| {searches:.3f} | {memory:.0f} | {digest} |"
+        )
+        steps = sorted(resident.phases().items(), key=lambda step: -step[1])
+        least = 0.01 * 1e3 * times.median
+        shown = ", ".join(f"{name} {ms:.2f}" for name, ms in steps if ms > least)
+        click.echo(f"  kernels, ms: {shown}", err=True)
+        found.release_memory()
+
+
+def calls_of(sample: Sample) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield what users call for a tree, from coordinates to edges."""
+    coordinates = sample.draw()
+    yield "clmst", lambda: clmst.minimum_spanning_forest(Points(coordinates)).weights
+    try:
+        quitefastmst = import_module("quitefastmst")
+    except ImportError:
+        return
+    yield "quitefastmst", lambda: np.sort(quitefastmst.mst_euclid(coordinates, 0)[0])
+
+
+@main.command()
+@samples_argument
+@repetitions_option
+@click.option("--clock", type=click.Choice(list(CLOCKS)), default="wall", show_default=True)
+def peers(samples: tuple[Sample, ...], repetitions: int, clock: str) -> None:
+    """Time trees from arrays to arrays, beside quitefastmst."""
+    for sample in samples:
+        totals: dict[str, float] = {}
+
+        def difference(weights: Array, totals: dict[str, float] = totals) -> str:
+            total = totals.setdefault("first", float(np.sum(weights)))
+            same = np.isclose(float(np.sum(weights)), total, rtol=1e-12)
+            return "" if same else f"the tree weighs {np.sum(weights)}; it must weigh {total}"
+
+        every = [
+            Contestant(name=name, call=call, difference=difference)
+            for name, call in calls_of(sample)
+        ]
+        harness = Harness(repetitions=repetitions, warm_ups=1, clock=CLOCKS[clock])
+        _show(sample, harness.run(every))
+
+
+@main.command(name="choice")
+@samples_argument
+@device_option
+@repetitions_option
+def choose(samples: tuple[Sample, ...], device: str | None, repetitions: int) -> None:
+    """Time `bvh-boruvka` beside `dense`, on the device, the hierarchy built anew."""
+    found = clmst.get_device(device)
+    click.echo(f"{found.description}\n")
+    for sample in samples:
+        resident = Resident(sample, found)
+        right = endpoints_of(resident.solve())
+
+        def dense(matrix: DeviceMatrix = resident.matrix) -> DeviceForest:
+            return clmst.minimum_spanning_forest(matrix, algorithm="dense", keep_on_device=True)
+
+        def difference(forest: DeviceForest, right: Array = right) -> str:
+            return "" if np.array_equal(endpoints_of(forest), right) else "another tree"
+
+        every = [
+            Contestant(name="bvh-boruvka", call=resident.solve, difference=difference),
+            Contestant(name="dense", call=dense, difference=difference),
+        ]
+        _show(sample, Harness(repetitions=repetitions, warm_ups=1).run(every))
+        taken = "bvh-boruvka" if choice.is_for_tree(resident.matrix) else "dense"
+        click.echo(f"  auto takes {taken}", err=True)
+
+
+def _show(sample: Sample, every: list[Times[Any]]) -> None:
+    """Print the medians of contestants, and the ratio of each to the first."""
+    first = every[0].median
+    cells = " | ".join(
+        f"{one.name} {1e3 * median(one.seconds):.2f} ms ({one.median / first:.2f})" for one in every
+    )
+    click.echo(f"| {sample} | {cells} |")
+
+
+if __name__ == "__main__":
+    main()
