@@ -21,7 +21,6 @@
 
 #define LEAF 8u
 #define LEAF_SHIFT 3u
-#define LEAF_MASK 0xffu
 
 // Children of a node: what a vector of doubles holds where a work-item searches alone.
 #define FANOUT_SHIFT (WG_SIZE == 1 ? 3u : 2u)
@@ -167,20 +166,30 @@ static inline uint bits_of_mask(long8 mask) {
 }
 #endif
 
-// Which points of a leaf are to be looked at, a bit each. A work-item alone computes the plain sums of
-// all by vectors, and leaves out those that are out of reach. Others compute each sum when they look
-// at it, so that nothing of theirs is kept in arrays.
+// Which points of a leaf are within reach, a bit each. A work-item alone keeps their plain sums. Others
+// compute the few sums again that they need, so that nothing of theirs is kept in arrays.
 static inline uint search_leaf(const search_t *search, const tree_t *tree, uint leaf,
                                double plains[LEAF]) {
-  uint near = LEAF_MASK;
-#if WG_SIZE == 1
   const global double *at = tree->points + (size_t)leaf * (LEAF_ROWS * LEAF);
+  uint near = 0;
+#if WG_SIZE == 1
   double8 sums = 0;
 #pragma unroll
   for (uint d = 0; d < DIMENSIONS; ++d) sums = DISTANCE_ADD(sums, search->own[d], vload8(d, at));
   sums = DISTANCE_PLAIN(sums);
   vstore8(sums, 0, plains);
   near = bits_of_mask(sums <= search->reach);
+#else
+#if DIMENSIONS <= 4  // else the sums of all lanes at once take too many registers
+#pragma unroll
+#endif
+  for (uint lane = 0; lane < LEAF; ++lane) {
+    double sum = 0;
+#pragma unroll
+    for (uint d = 0; d < DIMENSIONS; ++d)
+      sum = DISTANCE_ADD(sum, search->own[d], at[d * LEAF + lane]);
+    near |= (uint)(DISTANCE_PLAIN(sum) <= search->reach) << lane;
+  }
 #endif
   const uint n_points = min(tree->n - leaf * LEAF, LEAF);
   return near & ((1u << n_points) - 1);
