@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Real
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.points.estimator import ClusterEstimator, note_features
 from clmst.points.inputs import forest_of
+from clmst.points.neighbour_forest import neighbour_forest
 
 
 def single_linkage(
@@ -24,6 +25,8 @@ def single_linkage(
     *,
     metric: Any = "euclidean",
     metric_params: Any = None,
+    neighbours: Any = None,
+    join: Literal["connected", "exact"] = "connected",
     join_components: bool = False,
     device: Any = None,
 ) -> npt.NDArray[np.float64]:
@@ -41,6 +44,11 @@ def single_linkage(
         O(n**2) memory. Or "precomputed".
     metric_params : dict, optional
         Arguments of a metric of SciPy's.
+    neighbours : sparse matrix, graph, array or pair of arrays, optional
+        A graph of near points from another library; see :func:`neighbour_forest`.
+    join : {"connected", "exact"}
+        With `neighbours`: join the components of their graph by the shortest edges between their
+        points, or solve all pairs.
     join_components : bool
         Join the components of a graph that is not connected, at an infinite height.
     device : None, str, Device or pyopencl.CommandQueue
@@ -69,7 +77,12 @@ def single_linkage(
            [2., 3., 4., 3.]])
     """
     check_bool("join_components", join_components)
-    forest = forest_of(X, metric, metric_params, device)
+    if neighbours is None:
+        forest = forest_of(X, metric, metric_params, device)
+    else:
+        forest = neighbour_forest(
+            X, neighbours, join=join, metric=metric, metric_params=metric_params, device=device
+        )
     return forest.linkage(join_components=join_components, device=device)
 
 
