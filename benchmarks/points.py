@@ -1,6 +1,7 @@
 """Minimum spanning trees of points: on a device, beside native programs, and what "auto" goes by.
 
     python -m benchmarks.points trees 1e6,2 1e6,3 37e6,3,clusters [--device NAME]
+    python -m benchmarks.points dendrograms 1e6,2 37e6,3
     python -m benchmarks.points peers 1e6,2 1e6,3
     python -m benchmarks.points choice 500,2 1000,2 2000,16
 
@@ -11,6 +12,10 @@ points. Seeds are fixed.
 ``trees`` times `bvh-boruvka` on points that are on the device: the hierarchy is built anew each
 time, and the time ends when the tree's endpoints are there. Beside it stands the part of its steps,
 what device memory it takes a point, and a hash of the endpoints, which must be the same everywhere.
+``dendrograms`` times, beside such a tree, sorting its edges by weight and merging along them, all
+on the device. Up to 1,000,000 points its merges are compared with those of disjoint sets in Python;
+of more, every node must be a child once, and sizes must add up. A hash of them must be the same
+everywhere.
 ``peers`` times what a user calls, from arrays to arrays, beside quitefastmst where it is installed.
 ``choice`` times `bvh-boruvka` beside `dense`.
 """
@@ -32,13 +37,18 @@ from benchmarks.options import Experiments, device_option, repetitions_option
 from clmst import Device, Points
 from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
+from clmst.algorithms.dendrogram.merge import merge_on_device
+from clmst.algorithms.dendrogram.self_test import merge_by_host
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.bench.harness import CLOCKS, Contestant, Harness, Times
+from clmst.bench.harness import CLOCKS, Contestant, Harness, Times, WrongResultError
 from clmst.core.weight_keys import Array
+from clmst.primitives.sort import argsort
+from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
 
 _CLUSTERS = 200
+_CHECKED_BY_HOST = 1_000_000  # points
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +167,53 @@ def trees(samples: tuple[Sample, ...], device: str | None, repetitions: int, ver
         shown = ", ".join(f"{name} {ms:.2f}" for name, ms in steps if ms > least)
         click.echo(f"  kernels, ms: {shown}", err=True)
         found.release_memory()
+
+
+@main.command()
+@samples_argument
+@device_option
+@repetitions_option
+def dendrograms(samples: tuple[Sample, ...], device: str | None, repetitions: int) -> None:
+    """Time dendrograms beside their trees, on a device."""
+    found = clmst.get_device(device)
+    click.echo(f"{found.description}\n")
+    for sample in samples:
+        resident = Resident(sample, found)
+        forest = resident.solve()
+        host = forest.to_host()
+        weights, ends = DeviceArray.from_host(host.weights, found), forest.edges_array()
+
+        def merged(
+            n: int = sample.n, weights: DeviceArray = weights, ends: DeviceArray = ends
+        ) -> tuple[DeviceArray, DeviceArray]:
+            launch = Launcher(found, found.queue)
+            return merge_on_device(n, ends, argsort(weights, launch=launch), launch)
+
+        every: list[Contestant[Any]] = [
+            Contestant(name="tree", call=resident.solve, wait=found.queue.finish),
+            Contestant(name="dendrogram", call=merged, wait=found.queue.finish),
+        ]
+        children, sizes = (array.to_host() for array in merged())
+        _check_merges(host, children.reshape(-1, 2), sizes)
+        _show(sample, Harness(repetitions=repetitions, warm_ups=1).run(every))
+        digest = sha256(children.tobytes() + sizes.tobytes()).hexdigest()[:16]
+        click.echo(f"  hash of children and sizes: {digest}")
+        found.release_memory()
+
+
+def _check_merges(forest: clmst.Forest, children: Array, sizes: Array) -> None:
+    """Raise unless merges are those of disjoint sets in Python, or of many points could be."""
+    n = forest.n_vertices
+    if n <= _CHECKED_BY_HOST:
+        right = merge_by_host(n, forest.edges, np.argsort(forest.weights, kind="stable"))
+        good = np.array_equal(children, right.children) and np.array_equal(sizes, right.sizes)
+    else:
+        every = np.concatenate([np.ones(n, np.uint32), sizes])
+        good = np.array_equal(np.sort(children, axis=None), np.arange(2 * n - 2))
+        good &= bool((children.max(axis=1) < np.arange(n, 2 * n - 1)).all())
+        good &= np.array_equal(every[children].sum(axis=1), sizes)
+    if not good:
+        raise WrongResultError("these merges are wrong")
 
 
 def calls_of(sample: Sample) -> Iterator[tuple[str, Callable[[], Any]]]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst.algorithms import families
-from clmst.algorithms.dendrogram.merge import Merges, merge
+from clmst.algorithms.dendrogram.merge import Merges, merge, rising_order
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.weight_keys import Array
 from clmst.runtime.discovery import get_device, pass_over
@@ -78,21 +78,22 @@ def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dend
         )
     if n > _MOST_VERTICES:
         raise InvalidArgumentError(f"there are {n} vertices; a dendrogram takes up to 2**31")
-    order = rising(forest)
-    heights = forest.weights[order].astype(np.float64)
-    if forest.n_components > 1:
+    heights = forest.weights.astype(np.float64)
+    n_joined = forest.n_components - 1
+    if n > 0 and n_joined > 0:
         if not join_components:
             raise InvalidForestError(
                 f"the forest has {forest.n_components} trees; a dendrogram joins all vertices, so "
                 "there must be one (join_components=True joins them at infinity)"
             )
         roots = np.sort(np.unique(forest.labels, return_index=True)[1])
-        added = np.stack([np.full(roots.size - 1, roots[0]), roots[1:]], axis=1)
-        order = np.concatenate([order, np.arange(len(edges), len(edges) + len(added))])
-        edges = np.concatenate([edges, added.astype(edges.dtype)])
-        heights = np.concatenate([heights, np.full(len(added), np.inf)])
-    merges = _merge(n, edges, order, device)
-    return Dendrogram(n_points=n, children=merges.children, heights=heights, sizes=merges.sizes)
+        joined = np.stack([np.full(n_joined, roots[0]), roots[1:]], axis=1)
+        edges = np.concatenate([edges, joined.astype(edges.dtype)])
+        heights = np.concatenate([heights, np.full(n_joined, np.inf)])
+    order, merges = _merge(forest, edges, device)
+    return Dendrogram(
+        n_points=n, children=merges.children, heights=heights[order], sizes=merges.sizes
+    )
 
 
 def rising(forest: Forest) -> Array:
@@ -104,14 +105,19 @@ def rising(forest: Forest) -> Array:
     return np.argsort(weights, kind="stable")
 
 
-def _merge(n: int, edges: Array, order: Array, device: Any) -> Merges:
-    """Merge on the device that is meant, or on the next one where it passes no self-test."""
+def _merge(forest: Forest, edges: Array, device: Any) -> tuple[Array, Merges]:
+    """Sort and merge on the device that is meant, or on the next one if it fails its self-test.
+
+    Edges behind those of the forest come last.
+    """
     while True:
         found = get_device(device)
         try:
             families.require_dendrogram(found)
             with found.lock, Guard(found):
-                return merge(n, edges, order, found)
+                joined = np.arange(forest.weights.size, len(edges))
+                order = np.concatenate([rising_order(forest.weights, found), joined])
+                return order, merge(forest.n_vertices, edges, order, found)
         except NoFamilyLeftError as error:
             if not pass_over(device, error):
                 raise

@@ -18,6 +18,8 @@
 
 // No edge, no vertex, no chain.
 #define DENDROGRAM_NONE 0xFFFFFFFFu
+// Parents that a launch follows, at most.
+#define DENDROGRAM_HOPS 32
 
 // Find the lightest edge at each vertex.
 //
@@ -86,14 +88,18 @@ kernel void dendrogram_contract_hook(const global uint *u, const global uint *v,
 // Point each vertex to one that is farther up.
 //
 // In-out   parent[n].
-// Launch   any; as often as the depth needs: a launch divides it by four at least. A racy read
-//          gives an ancestor all the same, as parents are only replaced by ancestors.
+// Launch   any; as often as the depth needs: a launch divides it by DENDROGRAM_HOPS at least. A racy
+//          read gives an ancestor all the same, as parents are only replaced by ancestors.
 // Needs    parents make trees.
 // Ensures  after enough launches parent[x] is a root.
 kernel void dendrogram_contract_jump(volatile global uint *parent, uint n) {
   GRID_FOR(x, n) {
     uint top = parent[x];
-    for (uint hop = 0; hop < 3; ++hop) top = parent[top];
+    for (uint hop = 1; hop < DENDROGRAM_HOPS; ++hop) {
+      const uint over = parent[top];
+      if (over == top) break;
+      top = over;
+    }
     parent[x] = top;
   }
 }

@@ -9,11 +9,15 @@ import numpy.typing as npt
 
 from clmst.algorithms.dendrogram.parallel import ParallelMerge
 from clmst.core.weight_keys import Array
+from clmst.primitives.sort import argsort
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
 
 SERIAL_SOURCE = "algorithms/dendrogram/serial.cl"
+
+# From so many edges on a device with work-groups of several work-items sorts them.
+_SORTED_BY_DEVICE_FROM = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,17 +61,69 @@ def merge(n: int, edges: Array, order: Array, device: Device) -> Merges:
         launch = Launcher(device, device.queue)
         ends = np.ascontiguousarray(edges, np.uint32).reshape(-1)
         given = DeviceArray.from_host(ends, device)
-        risen = DeviceArray.from_host(order.astype(np.uint32), device)
-        if device.policy.work_group_size == 1:
-            program = device.program(SERIAL_SOURCE)
-            parent, below, counts = (
-                DeviceArray.empty(size, np.uint32, device) for size in (n + k, 2 * k, k)
-            )
-            launch.enqueue(
-                program, "dendrogram_serial_merge", 1, given, risen, parent, below, counts, n, k
-            )
-        else:
-            below, counts = ParallelMerge(n, given, risen, launch).run()
+        below, counts = merge_on_device(
+            n, given, DeviceArray.from_host(order.astype(np.uint32), device), launch
+        )
         launch.read(below.memory, children)
         launch.read(counts.memory, sizes)
     return Merges(children=children, sizes=sizes)
+
+
+def merge_on_device(
+    n: int, ends: DeviceArray, order: DeviceArray, launch: Launcher
+) -> tuple[DeviceArray, DeviceArray]:
+    """Do as :func:`merge`, on arrays of the device; not waited for at the end.
+
+    Parameters
+    ----------
+    n : int
+        Vertices.
+    ends : DeviceArray of uint32, shape (2 * k,)
+        Both ends of each edge.
+    order : DeviceArray of uint32, shape (k,)
+    launch : Launcher
+
+    Returns
+    -------
+    children : DeviceArray of uint32, shape (2 * k,)
+    sizes : DeviceArray of uint32, shape (k,)
+    """
+    device, k = order.device, order.size
+    if device.policy.work_group_size > 1:
+        return ParallelMerge(n, ends, order, launch).run()
+    parent, children, sizes = (
+        DeviceArray.empty(size, np.uint32, device) for size in (n + k, 2 * k, k)
+    )
+    program = device.program(SERIAL_SOURCE)
+    launch.enqueue(
+        program, "dendrogram_serial_merge", 1, ends, order, parent, children, sizes, n, k
+    )
+    return children, sizes
+
+
+def rising_order(
+    weights: Array, device: Device, *, by_device_from: int = _SORTED_BY_DEVICE_FROM
+) -> Array:
+    """Return the order of edges by weight, equal ones by position; by the device if it is quicker.
+
+    Parameters
+    ----------
+    weights : array of numbers, shape (k,)
+        No NaN.
+    device : Device
+    by_device_from : int
+        Fewer edges are sorted by the host in any case.
+
+    Notes
+    -----
+    O(k log k) work by the host; on devices with work-groups of several work-items a radix sort, of
+    O(k) work and some 30 bytes of device memory an edge.
+    """
+    if device.policy.work_group_size == 1 or weights.size < by_device_from:
+        return np.argsort(weights, kind="stable")
+    keys = weights.astype(np.float32) if weights.dtype == np.float16 else weights
+    keys = keys.view(np.uint8) if keys.dtype == np.bool_ else keys + keys.dtype.type(0)  # no -0.0
+    launch = Launcher(device, device.queue)
+    order = np.empty(keys.size, np.uint32)
+    launch.read(argsort(DeviceArray.from_host(keys, device), launch=launch).memory, order)
+    return order

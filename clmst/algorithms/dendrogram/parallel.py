@@ -19,7 +19,7 @@ CONTRACT_SOURCE = "algorithms/dendrogram/contract.cl"
 CHAINS_SOURCE = "algorithms/dendrogram/chains.cl"
 
 _NONE = 0xFFFFFFFF
-_HOPS = 4  # by which a launch of dendrogram_contract_jump divides depths, at least
+_HOPS = 32  # DENDROGRAM_HOPS: by which a launch of dendrogram_contract_jump divides depths
 
 
 @dataclass(slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clmst.algorithms.dendrogram.merge import Merges, merge
+from clmst.algorithms.dendrogram.merge import Merges, merge, rising_order
 from clmst.core.known_graphs import known_graph
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
@@ -15,6 +15,8 @@ def dendrogram_failure(device: Device, case: object) -> str | None:
     for size in ("tiny", "small"):
         forest = known_graph(size).forest(maximum=False)
         order = np.argsort(forest.weights, kind="stable")
+        if not np.array_equal(rising_order(forest.weights, device, by_device_from=1), order):
+            return f"edges of the known graph {size!r} were sorted wrongly"
         for name, given in (("forest", order), ("forest in another order", order[::-1])):
             expected = merge_by_host(forest.n_vertices, forest.edges, given)
             found = merge(forest.n_vertices, forest.edges, given, device)

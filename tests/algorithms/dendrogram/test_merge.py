@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import clmst
+from benchmarks.variants import GPU_SHAPE
 from clmst import Device, InvalidForestError
-from clmst.algorithms.dendrogram.merge import merge
+from clmst.algorithms.dendrogram.merge import merge, rising_order
 from clmst.algorithms.dendrogram.self_test import merge_by_host
 
 
@@ -36,6 +37,20 @@ def test_merges(device: Device, n: int, kind: str) -> None:
         found = merge(n, edges, order, device)
         np.testing.assert_array_equal(found.children, expected.children)
         np.testing.assert_array_equal(found.sizes, expected.sizes)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]
+)
+def test_rising_order(any_device: Device, dtype: str) -> None:
+    """Equal weights by position; -0.0 and 0.0 are equal; infinities are at the ends."""
+    random = np.random.default_rng(5)
+    weights = random.integers(-9, 9, 900).astype(dtype)
+    if weights.dtype.kind == "f":
+        weights[::7] = -0.0
+        weights[1::70], weights[2::70] = np.inf, -np.inf
+    found = rising_order(weights, any_device.with_policy(GPU_SHAPE), by_device_from=1)
+    np.testing.assert_array_equal(found, np.argsort(weights, kind="stable"))
 
 
 def test_forest_in_parts(device: Device) -> None:
