@@ -123,8 +123,8 @@ MUTATIONS = [
     Mutation(
         "bvh-boruvka",
         "algorithms/bvh_boruvka/walk.cl",
-        "max((lower) - (x), (x) - (upper))",
-        "max((lower) - (x), (x) - (lower))",
+        "max((lower) - (x_upper), (x) - (upper))",
+        "max((lower) - (x_upper), (x) - (lower))",
     ),
     Mutation("scan", "primitives/scan_element.cl", "flags[i] != 0;", "flags[i] > 1;"),
     Mutation("segments", "primitives/segments.cl", "heads[i + 1] != 0;", "heads[i] != 0;"),

@@ -7,9 +7,13 @@ from clmst.runtime.device_matrix import DeviceMatrix
 
 # The metrics whose distance to a box is known to bound those to the points in it.
 METRICS = ("euclidean", "manhattan", "chebyshev", "cosine")
-# From so many points on, and up to so many dimensions, it is quicker than dense
-# (docs/experiments.md, "Points").
-_LEAST_POINTS = 1000
+# From so many points on it is quicker than dense (docs/experiments.md, "Points"): where work-items
+# search alone, as on CPUs, and elsewhere, where a dense solve is quick and a search of many
+# dimensions is not. There the number doubles with every 2.5 dimensions beyond the third.
+_LEAST_POINTS_ALONE = 1000
+_LEAST_POINTS = 20_000
+_DOUBLED_EVERY = 2.5
+_FEW_DIMENSIONS = 3
 _MOST_DIMENSIONS = 16
 
 
@@ -21,9 +25,12 @@ def takes(points: Points) -> bool:
 def is_for_tree(matrix: DeviceMatrix) -> bool:
     """Return whether "auto" solves a complete graph by a hierarchy; else by dense."""
     points = matrix.graph
-    return (
-        isinstance(points, Points)
-        and takes(points)
-        and points.n_vertices >= _LEAST_POINTS
-        and points.planes.shape[0] <= _MOST_DIMENSIONS
-    )
+    if not (isinstance(points, Points) and takes(points)):
+        return False
+    dimensions: int = points.planes.shape[0]
+    if dimensions > _MOST_DIMENSIONS:
+        return False
+    if matrix.device.policy.work_group_size == 1:
+        return points.n_vertices >= _LEAST_POINTS_ALONE
+    doublings = max(dimensions - _FEW_DIMENSIONS, 0) / _DOUBLED_EVERY
+    return points.n_vertices >= _LEAST_POINTS * 2**doublings
