@@ -122,7 +122,9 @@ def main(sets: int, first: int, device: str | None) -> None:
     kinds = compare(range(first, first + sets), found)
     seconds = time.process_time() - begin
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    click.echo(f"{found.description}: {sets} sets are right ({counts}); {seconds:.0f} s of processor")
+    click.echo(
+        f"{found.description}: {sets} sets are right ({counts}); {seconds:.0f} s of processor"
+    )
 
 
 if __name__ == "__main__":
