@@ -302,7 +302,7 @@ def _solve_whole(
             launch = Launcher.of(stored.device, profile=profile)
             with stored.device.lock, Guard(stored.device, caches=stored.caches):
                 if isinstance(stored, DeviceMatrix):
-                    forest = _solve_matrix(
+                    forest = solve_complete(
                         stored, launch, algorithm=algorithm, options=options, maximum=maximum
                     )
                 else:
@@ -320,7 +320,7 @@ def _solve_whole(
                 raise
 
 
-def _solve_matrix(
+def solve_complete(
     matrix: DeviceMatrix, launch: Launcher, *, algorithm: str, options: object, maximum: bool
 ) -> DeviceForest:
     """Solve a complete graph: points by a hierarchy where that is quicker."""

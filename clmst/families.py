@@ -25,6 +25,7 @@ FAMILIES: tuple[KernelFamily, ...] = (
     of_rounds.ROUNDS,
     of_rounds.SERIES,
     of_rounds.WARM_START,
+    of_rounds.MOVED,
     of_rounds.UNION,
     *of_primitives.FAMILIES.values(),
 )

@@ -36,7 +36,7 @@ def on_device(
     if isinstance(graph, DeviceGraph):
         check_memory(graph.device, graph.weights)
     else:
-        _check_takes_complete(algorithm, graph)
+        check_takes_complete(algorithm, graph)
         check_memory(graph.device, graph.panels[0].cells)
     return graph
 
@@ -71,12 +71,12 @@ def put(
     if isinstance(own, Graph):
         with Guard(device):
             return DeviceGraph.upload(own, device, wait=wait)
-    _check_takes_complete(algorithm, graph)
+    check_takes_complete(algorithm, graph)
     with Guard(device):
         return DeviceMatrix.upload(own, device)
 
 
-def _check_takes_complete(algorithm: str, graph: Any) -> None:
+def check_takes_complete(algorithm: str, graph: Any) -> None:
     """Raise unless an algorithm takes complete graphs, which list no edges."""
     if not takes_complete_graphs(algorithm):
         raise InvalidArgumentError(

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
+from clmst.algorithms import families as of_algorithms
 from clmst.algorithms.families import option_text
 from clmst.core.weight_keys import WeightKind
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.trust import KernelFamily
 
 
@@ -109,6 +111,12 @@ WARM_START = KernelFamily(
     test=_test("warm_start_failure"),
     cases=_USUAL,
 )
+MOVED = KernelFamily(
+    name="moved-points",
+    what="trees of points that have moved a little; else each begins anew",
+    test=_test("moved_failure"),
+    cases=of_algorithms.POINTS.cases,
+)
 UNION = KernelFamily(
     name="union",
     what="forests of several devices put together",
@@ -133,6 +141,13 @@ def has_series(graph: DeviceGraph, *, maximum: bool) -> bool:
 def has_warm_starts(graph: DeviceGraph, *, maximum: bool) -> bool:
     """Return whether warm starts may be used; else each round solves from scratch."""
     return _may_use(WARM_START, graph, maximum=maximum)
+
+
+def has_moved_points(matrix: DeviceMatrix) -> bool:
+    """Return whether solves may use what earlier ones found of the same points elsewhere."""
+    trust = matrix.device.trust
+    case = of_algorithms.complete_case_of(matrix, maximum=False)
+    return trust.given or trust.refusal(MOVED, case) is None
 
 
 def _may_use(family: KernelFamily, graph: DeviceGraph, *, maximum: bool) -> bool:

@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.bvh_boruvka.moved import MovingPoints
+from clmst.algorithms.families import CompleteCase
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
 from clmst.algorithms.reweighting.series import SeriesContraction
-from clmst.algorithms.self_test import difference
+from clmst.algorithms.self_test import complete_graph, difference
 from clmst.core import topology
 from clmst.core.known_graphs import KnownGraph, dtype_of, known_graph, weights_of
 from clmst.core.kruskal import kruskal
+from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.repeated.devices.multi_device import MultiDevice
 from clmst.repeated.devices.strategies import Choice
@@ -21,6 +24,8 @@ from clmst.repeated.families import RoundCase, UnionCase
 from clmst.repeated.session import Session
 from clmst.repeated.single_device import SingleDevice
 from clmst.runtime.device import Device
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.launcher import Launcher
 
 _CHANGED = 300  # edges of an update
 _SEED = 9
@@ -117,6 +122,21 @@ def warm_start_failure(device: Device, case: RoundCase) -> str | None:
         if reason is not None:
             return reason
     session.close()
+    return None
+
+
+def moved_failure(device: Device, case: CompleteCase) -> str | None:
+    """Solve known points, and again where some have moved further than others."""
+    known = complete_graph(600, case)
+    assert isinstance(known, Points)
+    rng, moving = np.random.default_rng(_SEED), MovingPoints(most_unsure=1.0)
+    launch = Launcher(device, device.queue)
+    for share in (0.0, 1e-3, 0.1):
+        steps = rng.normal(size=known.coordinates.shape) * rng.random((600, 1))
+        points = Points(known.coordinates + share * steps, known.metric)
+        found = moving.solve(DeviceMatrix.upload(points, device), launch).to_host()
+        if not np.array_equal(found.edges, kruskal(points.to_graph()).edges):
+            return f"edges came out wrong for known points that moved by {share}"
     return None
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
-from clmst.core.graph import Graph
 from clmst.core.weight_keys import Encoding
 from clmst.repeated.changes import Changes
 from clmst.repeated.staged import StagedWeights, closed_error
@@ -41,23 +40,20 @@ class Executor(Protocol):
     def new_queues(self) -> list[Queue]:
         """Return queues of the devices, for uploads during a solve."""
 
-    def stage(self, weights: Any, queues: list[Queue] | None = None) -> StagedWeights:
-        """Check weights by edge; upload them if there are queues, and wait.
+    def stage(self, weights: Any, queues: list[Queue] | None = None) -> Any:
+        """Check weights by edge, or coordinates; upload them if there are queues, and wait.
 
         The caller may change a host array when this returns, if there are queues; else after
         `solve`.
         """
 
-    def solve(self, staged: StagedWeights, *, began: float, profile: bool) -> DeviceForest:
-        """Solve with weights, which become the present ones; uploads those not uploaded yet."""
-
-    def update(self, changes: Changes, *, began: float, profile: bool) -> DeviceForest:
-        """Solve with some of the present weights changed."""
+    def solve(self, staged: Any, *, began: float, profile: bool) -> DeviceForest:
+        """Solve with what `stage` returned, which becomes present; uploads it if it is not."""
 
     def prove(self, forest: DeviceForest) -> DeviceForest:
         """Return the last forest, proved, or raise."""
 
-    def release(self, staged: StagedWeights) -> None:
+    def release(self, staged: Any) -> None:
         """Free the memory of weights that are no longer needed."""
 
     def forget(self) -> None:
@@ -88,8 +84,10 @@ class Session:
     Parameters
     ----------
     edges : Graph
-        As of :func:`clmst.core.topology.edges_once`.
+        As of :func:`clmst.core.topology.edges_once`; Points of a session of points.
     executor : Executor
+        That of a graph has ``update(changes, began=..., profile=...)``, too: it solves with some of
+        the present weights changed.
     maximum : bool
 
     Attributes
@@ -98,7 +96,7 @@ class Session:
         The time of the preparation, for ``stats["times"]``.
     """
 
-    def __init__(self, edges: Graph, executor: Executor, *, maximum: bool) -> None:
+    def __init__(self, edges: Any, executor: Executor, *, maximum: bool) -> None:
         self.edges, self.maximum, self.device = edges, maximum, executor.device
         self.prepare_ms = 0.0
         self._executor: Any = executor
@@ -269,7 +267,8 @@ class Session:
     def _stage(
         self, executor: Executor, weights: Any, queues: list[Queue] | None = None
     ) -> StagedWeights:
-        return executor.stage(weights, queues)
+        staged: StagedWeights = executor.stage(weights, queues)
+        return staged
 
     def _prefetch(self, weights: Any, queues: list[Any]) -> StagedWeights:
         """Stage weights while another thread solves.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from clmst import algorithms
-from clmst.algorithms.proof.checked import checked
 from clmst.algorithms.reweighting.repeated import ReweightedGraph
 from clmst.algorithms.reweighting.series import SeriesContraction
 from clmst.algorithms.reweighting.warm_start import WarmStart
@@ -21,6 +19,7 @@ from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, Encoding
 from clmst.repeated import families
 from clmst.repeated.changes import Changes, unknown_error
+from clmst.repeated.one_device import OneDevice
 from clmst.repeated.staged import Needs, StagedWeights, closed_error, nan_error, stage
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -29,7 +28,7 @@ from clmst.runtime.handles import Queue
 from clmst.runtime.launcher import Launcher
 
 
-class SingleDevice:
+class SingleDevice(OneDevice):
     """An executor: one device that solves the whole graph.
 
     Parameters
@@ -61,15 +60,15 @@ class SingleDevice:
         warm_start: bool,
         guard: Callable[..., AbstractContextManager[None]] = Guard,
     ) -> None:
-        self.edges, self.device, self.maximum = edges, device, maximum
-        self._algorithm, self._options, self._guard = algorithm, options, guard
+        super().__init__(device, guard)
+        self.edges, self.maximum = edges, maximum
+        self._algorithm, self._options = algorithm, options
         self._warm = WarmStart(maximum=maximum) if warm_start else None
         self.series = SeriesContraction(maximum=maximum)
         with device.lock, guard(device):
             self._rounds: ReweightedGraph | None = ReweightedGraph(edges, device)
             device.queue.finish()
         self._times_renewed = device.times_renewed
-        self._launch = Launcher(device, device.queue)  # of the last round
 
     @property
     def rounds(self) -> ReweightedGraph:
@@ -180,16 +179,6 @@ class SingleDevice:
                 raise nan_error(changes.edge_at(faults.nan), self.edges)
         return self._timed(forest, launch, began, uploaded)
 
-    def prove(self, forest: DeviceForest) -> DeviceForest:
-        """Return the last forest, proved, or raise."""
-        began = time.perf_counter()
-        with self.device.lock, self._guard(self.device):
-            proved = checked(forest, self._launch)
-        if (times := proved.stats.get("times")) is None:
-            return proved
-        solve = times["solve"] + 1e3 * (time.perf_counter() - began)
-        return proved.with_stats({**proved.stats, "times": {**times, "solve": solve}})
-
     def _solve(
         self, rounds: ReweightedGraph, graph: Callable[[], DeviceGraph], launch: Launcher
     ) -> DeviceForest:
@@ -228,25 +217,3 @@ class SingleDevice:
         if self._warm is not None:
             self._warm.learn(graph, solution, launch)
         return forest_of(solution, launch, algorithm=name, **of_round)
-
-    # ---------------------------------------------------------------------------- timing
-
-    def _launcher(self, *, profile: bool) -> Launcher:
-        self._launch = Launcher.of(self.device, profile=profile)
-        return self._launch
-
-    def _now(self, launch: Launcher) -> float:
-        """Return the time; waits for all commands first if times are requested."""
-        if launch.profile is not None:
-            launch.queue.finish()
-        return time.perf_counter()
-
-    def _timed(
-        self, forest: DeviceForest, launch: Launcher, began: float, uploaded: float
-    ) -> DeviceForest:
-        """Return a forest with the times of its steps, if requested."""
-        if launch.profile is None:
-            return forest
-        solve = 1e3 * (time.perf_counter() - uploaded)
-        times = {"upload": 1e3 * (uploaded - began), "solve": solve}
-        return forest.with_stats({**forest.stats, "times": times})

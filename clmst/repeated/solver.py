@@ -11,6 +11,7 @@ from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.arguments import check_bools
 from clmst.core.forest import Forest
 from clmst.repeated.devices.pool import DevicePool
+from clmst.repeated.points import points_of, session_of
 from clmst.repeated.prepared import Prepared
 from clmst.repeated.session import Session
 from clmst.repeated.single_device import SingleDevice
@@ -27,8 +28,9 @@ class RepeatedSolver(Prepared):
     ----------
     graph : Graph, DeviceGraph, scipy.sparse array or matrix, networkx.Graph, or any other one
         As of :func:`clmst.minimum_spanning_forest`. Its weights are not used. :attr:`edges` has the
-        edge of each weight. Edges of a complete graph are listed: weight k is entry k of SciPy's
-        condensed form, as ``scipy.spatial.distance.pdist`` gives it.
+        edge of each weight. Edges of a matrix without gaps are listed: weight k is entry k of
+        SciPy's condensed form, as ``scipy.spatial.distance.pdist`` gives it. Of :class:`Points` no
+        edge is listed: a solve takes other coordinates of as many points, by the same metric.
     devices : None, str, Device, pyopencl.CommandQueue, or sequence of such
         One device or several; see :func:`clmst.get_device`. A :class:`DeviceGraph` brings its own,
         which must be among several.
@@ -102,20 +104,25 @@ class RepeatedSolver(Prepared):
         algorithm, options = algorithms.named(algorithm, options)  # before anything is uploaded
         check_options(options)
         check_bools(maximum=maximum, warm_start=warm_start)
-        found = devices_of(graph, devices, strategy)
-        self._graph = edges_of(graph, found[0], symmetrize=symmetrize)
+        found, points = devices_of(graph, devices, strategy), points_of(graph)
         of_solves: dict[str, Any] = {
             "algorithm": algorithm,
             "options": options,
             "warm_start": warm_start,
         }
-        if len(found) > 1:
-            self._session = DevicePool(
-                self._graph, found, strategy=strategy, maximum=maximum, **of_solves
-            )
+        if points is not None:
+            check_bools(symmetrize=symmetrize)
+            self._graph = points
+            self._session = session_of(points, found, maximum=maximum, **of_solves)
         else:
-            executor = SingleDevice(self._graph, found[0], maximum=maximum, **of_solves)
-            self._session = Session(self._graph, executor, maximum=maximum)
+            edges = self._graph = edges_of(graph, found[0], symmetrize=symmetrize)
+            if len(found) > 1:
+                self._session = DevicePool(
+                    edges, found, strategy=strategy, maximum=maximum, **of_solves
+                )
+            else:
+                executor = SingleDevice(edges, found[0], maximum=maximum, **of_solves)
+                self._session = Session(edges, executor, maximum=maximum)
         self._session.prepare_ms = 1e3 * (time.perf_counter() - began)
 
     # ----------------------------------------------------------------------- solving
@@ -154,6 +161,9 @@ class RepeatedSolver(Prepared):
             One weight for each edge, in the order of :attr:`edges`, of any supported dtype; it may
             differ from the last round's. An array on the device's context is not copied. Do not
             change it during the solve, nor before an :meth:`update` of it.
+
+            A solver of points takes coordinates on the host, shape (n, d), or :class:`Points`; if
+            the points have core distances, only the latter.
         keep_on_device : bool
             Return a :class:`DeviceForest`.
         profile : bool
@@ -170,9 +180,11 @@ class RepeatedSolver(Prepared):
         Raises
         ------
         InvalidArgumentError
-            Not one weight for each edge; an array of another context; the solver is closed.
+            Not one weight for each edge; not as many points in as many dimensions; an array of
+            another context; the solver is closed.
         InvalidGraphError
-            A dtype that is not supported; a weight that is NaN (the message names the first one).
+            A dtype that is not supported; a weight or a coordinate that is NaN (the message names
+            the first one).
         OutOfDeviceMemoryError
             The device cannot hold what the algorithm needs.
 
@@ -234,9 +246,9 @@ class RepeatedSolver(Prepared):
         Raises
         ------
         InvalidArgumentError
-            There are no present weights; an edge id out of range (the message names the first one);
-            not one weight for each edge; a weight that the present dtype does not hold; the solver
-            is closed. No weight changes then.
+            There are no present weights; the solver was made of points; an edge id out of range
+            (the message names the first one); not one weight for each edge; a weight that the
+            present dtype does not hold; the solver is closed. No weight changes then.
         InvalidGraphError
             A weight is NaN. No weight changes then.
         OutOfDeviceMemoryError

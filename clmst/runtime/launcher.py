@@ -160,6 +160,16 @@ class Launcher:
         with self.device.lock:
             return cl.enqueue_copy(self.queue, buffer, array, is_blocking=True)
 
+    def copy(self, source: Memory, target: Memory, n_bytes: int) -> None:
+        """Enqueue a copy of the first bytes of a buffer to another one."""
+        import pyopencl as cl
+
+        if n_bytes:
+            with self.device.lock:
+                enqueue: Any = cl.enqueue_copy  # whose stub knows no host arrays in place
+                event: Event = enqueue(self.queue, target, source, byte_count=n_bytes)
+                self._note("(copy)", event)
+
     def host_less_device(self) -> float:
         """Return the host's clock minus the device's, in seconds, of a profiling queue; waits.
 

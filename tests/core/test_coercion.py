@@ -106,9 +106,10 @@ def test_what_is_on_a_device_is_taken(any_device: Device) -> None:
 
 
 def test_weights_of_a_complete_graph_are_in_condensed_order(any_device: Device) -> None:
-    """What pdist gives is one round of a solver of points."""
+    """What pdist gives is one round of a solver of a matrix, or of all pairs of points."""
     places = np.random.default_rng(1).random((12, 2))
-    with clmst.RepeatedSolver(clmst.Points(places), devices=any_device) as solver:
+    pairs = clmst.Points(places).to_graph()
+    with clmst.RepeatedSolver(pairs, devices=any_device) as solver:
         assert solver.n_edges == 66
         found = solver.solve(pdist(places, "cityblock"))
         whole = squareform(pdist(places, "cityblock"))

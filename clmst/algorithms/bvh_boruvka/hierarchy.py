@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, log2
 from typing import Any
 
@@ -16,6 +16,7 @@ from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 
@@ -199,16 +200,32 @@ class _Builder:
             least=self._new(self.n_nodes, np.uint32),
             bases=DeviceArray.from_host(self.bases, device), top=self.top, n_nodes=self.n_nodes,
         )  # fmt: skip
-        self._for_each(
-            "bvh_boruvka_build_gather", n_leaves * LEAF, self.planes, ids, tree.points,
-            tree.slots, n,
-        )  # fmt: skip
-        self._for_each(
-            "bvh_boruvka_build_bound_leaves", n_leaves, tree.points, ids, tree.boxes, tree.least, n
-        )
-        for level in range(1, self.top):
-            self._for_each(
-                "bvh_boruvka_build_bound_nodes", tree.width(level), tree.boxes, tree.least,
-                tree.bases, n_leaves, level,
-            )  # fmt: skip
+        _fill(tree, self.planes, self.launch)
         return tree
+
+
+def moved_tree(
+    tree: BoxTree, matrix: DeviceMatrix, points: DeviceArray, launch: Launcher
+) -> BoxTree:
+    """Return a hierarchy of the same order for points elsewhere: `points` and boxes are filled."""
+    moved = replace(tree, points=points)
+    _fill(moved, matrix.panels[0].cells, launch)
+    return moved
+
+
+def _fill(tree: BoxTree, planes: Memory, launch: Launcher) -> None:
+    """Bring coordinates into a hierarchy's order, and compute its boxes."""
+    program, n_leaves = tree.device.program(SOURCE, **tree.defines), tree.n_leaves
+    launch.for_each(
+        program, "bvh_boruvka_build_gather", n_leaves * LEAF, planes, tree.ids, tree.points,
+        tree.slots, tree.n,
+    )  # fmt: skip
+    launch.for_each(
+        program, "bvh_boruvka_build_bound_leaves", n_leaves, tree.points, tree.ids, tree.boxes,
+        tree.least, tree.n,
+    )  # fmt: skip
+    for level in range(1, tree.top):
+        launch.for_each(
+            program, "bvh_boruvka_build_bound_nodes", tree.width(level), tree.boxes, tree.least,
+            tree.bases, n_leaves, level,
+        )  # fmt: skip

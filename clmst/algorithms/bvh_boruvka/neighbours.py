@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from clmst.algorithms.bvh_boruvka.hierarchy import BoxTree
@@ -12,6 +14,35 @@ SOURCE = "algorithms/bvh_boruvka/neighbours.cl"
 
 MOST_NEIGHBOURS = 256
 """More would not fit the private memory of a work-item."""
+
+# Nearest points that every point begins with.
+_LISTED = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NearPoints:
+    """What every point knows before the first round.
+
+    Attributes
+    ----------
+    k : int
+        The length of lists.
+    lists : DeviceArray of uint32, shape (n * k,), or None
+        Slots of near points, the nearest first.
+    lower : DeviceArray of float64, shape (n,)
+        No edge that a point's list leaves out is lighter.
+    """
+
+    k: int
+    lists: DeviceArray | None
+    lower: DeviceArray
+
+
+def nearest(tree: BoxTree, launch: Launcher) -> NearPoints:
+    """Return the lists that a solve begins with, of two points or more."""
+    k = min(_LISTED, tree.n - 1)
+    lists, lower = find(tree, k, launch)
+    return NearPoints(k=k, lists=lists, lower=lower)
 
 
 def capacity_for(k: int) -> int:

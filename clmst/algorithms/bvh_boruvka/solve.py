@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from clmst.algorithms.bvh_boruvka import neighbours
 from clmst.algorithms.bvh_boruvka.hierarchy import BoxTree, hierarchy_of
+from clmst.algorithms.bvh_boruvka.neighbours import NearPoints
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.progress import check_rounds, no_progress
 from clmst.algorithms.shared.solution import stats_of
@@ -25,8 +26,6 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/bvh_boruvka/bvh_boruvka.cl"
 LIGHTEST_SOURCE = "algorithms/bvh_boruvka/lightest.cl"
 
-# Nearest points that every point begins with.
-_NEIGHBOURS = 7
 # Counts of a solve: active points, searches, hooked components, roots, pending parents, by launch.
 # 32 rounds with 33 launches of jumps each, which is the most, need 71 a round.
 _N_COUNTS = 2304
@@ -43,17 +42,41 @@ def solve(matrix: DeviceMatrix, launch: Launcher) -> DeviceForest:
     Device memory: the hierarchy, which is kept with the points, and some 100 bytes a point.
     """
     n = matrix.n_vertices
-    run = _Run(hierarchy_of(matrix, launch), launch) if n > 1 else None
-    k = n - 1 if run else 0
-    ends = DeviceArray.empty(2 * k, np.uint32, matrix.device)
-    if run:
-        run.solve()
-        run.unpack(ends)
+    if n > 1:
+        return solve_tree(matrix, hierarchy_of(matrix, launch), launch)
+    ends = DeviceArray.empty(0, np.uint32, matrix.device)
+    return _forest(matrix, ends, {"rounds": 0, "components": [n], "searches": []}, launch)
+
+
+def solve_tree(
+    matrix: DeviceMatrix, tree: BoxTree, launch: Launcher, near: NearPoints | None = None
+) -> DeviceForest:
+    """Solve two points or more by their hierarchy; as :func:`solve`.
+
+    Parameters
+    ----------
+    matrix : DeviceMatrix
+    tree : BoxTree
+        Of these points.
+    launch : Launcher
+    near : NearPoints, optional
+        What is known of them already. Its bounds are overwritten.
+    """
+    run = _Run(tree, launch)
+    ends = DeviceArray.empty(2 * (tree.n - 1), np.uint32, matrix.device)
+    run.solve(near)
+    run.unpack(ends)
+    return _forest(matrix, ends, run.stats(), launch)
+
+
+def _forest(
+    matrix: DeviceMatrix, ends: DeviceArray, stats: dict[str, Any], launch: Launcher
+) -> DeviceForest:
+    """Return the forest of edges that are enqueued; waits for them."""
     launch.queue.finish()
-    stats = run.stats() if run else {"rounds": 0, "components": [n], "searches": []}
     return DeviceForest(
         graph=matrix,
-        n_edges=k,
+        n_edges=ends.size // 2,
         slots=None,
         edges=ends.memory,
         maximum=False,
@@ -117,7 +140,7 @@ class _Run:
 
     # --------------------------------------------------------------------- rounds
 
-    def solve(self) -> None:
+    def solve(self, near: NearPoints | None) -> None:
         """Enqueue everything, and wait for the counts."""
         n, tree = self.n, self.tree
         self._for_each(
@@ -126,13 +149,14 @@ class _Run:
             self.state, n, tree.n_nodes, self.short_ids, np.uint64((1 << 2 * self.bits) - 1),
             _N_COUNTS,
         )  # fmt: skip
-        with self.launch.phase("nearest points"):
-            k, lists, lower = self._first_knowledge()
+        if near is None:
+            with self.launch.phase("nearest points"):
+                near = self._first_knowledge()
         n_roots = n
         for number in count():
             check_rounds("bvh-boruvka", tree.device, number, components=n_roots)
             with self.launch.phase("lightest edges"):
-                active, searches = self._find_lightest(k, lists, lower, is_first=number == 0)
+                active, searches = self._find_lightest(near, is_first=number == 0)
             with self.launch.phase("merge"):
                 remaining = self._merge(n_roots)
             self.searches.append(int(self.counts[searches]))
@@ -150,39 +174,36 @@ class _Run:
             with self.launch.phase("labels"):
                 self._label()
 
-    def _first_knowledge(self) -> tuple[int, DeviceArray | None, DeviceArray]:
-        """Return the length of lists of near points, the lists, and what they leave out."""
+    def _first_knowledge(self) -> NearPoints:
+        """Return lists of near points, and what they leave out."""
         if self.tree.defines["CORE_DISTANCES"]:
             lower = self._new(self.n, np.float64)
             self._for_each("take_cores", self.n, self.tree.points, lower, self.n)
-            return 0, None, lower
-        k = min(_NEIGHBOURS, self.n - 1)
-        return k, *neighbours.find(self.tree, k, self.launch)
+            return NearPoints(k=0, lists=None, lower=lower)
+        return neighbours.nearest(self.tree, self.launch)
 
-    def _find_lightest(
-        self, k: int, lists: DeviceArray | None, lower: DeviceArray, *, is_first: bool
-    ) -> tuple[int, int]:
+    def _find_lightest(self, near: NearPoints, *, is_first: bool) -> tuple[int, int]:
         """Find the lightest edges; return the indices of two counts: active points and searches."""
         n, tree = self.n, self.tree
         active, searches = self._new_count(), self._new_count()
         known = self.candidate, self.keys, self.cursor
         components = self.component, self.labels
         self._find(
-            "propose", self.n_active, *tree.arguments, lists, *components, self.active,
+            "propose", self.n_active, *tree.arguments, near.lists, *components, self.active,
             self.next_active, *known, self.winners, self.state, active, self.n_active, n, tree.top,
-            k, self.short_ids,
+            near.k, self.short_ids,
         )  # fmt: skip
-        if not (is_first and k):  # every point has a candidate then
+        if not (is_first and near.k):  # every point has a candidate then
             self._find(
                 "bound", tree.n_leaves, *tree.arguments, *components, self.winners, n, tree.top,
                 self.short_ids,
             )  # fmt: skip
         self._find(
-            "collect", tree.n_leaves, *components, self.candidate, self.cursor, lower,
+            "collect", tree.n_leaves, *components, self.candidate, self.cursor, near.lower,
             self.leaf_lower, self.winners, self.list, self.state, searches, n,
         )  # fmt: skip
         self._find(
-            "search", n, *tree.arguments, *components, *known, lower, self.winners, self.list,
+            "search", n, *tree.arguments, *components, *known, near.lower, self.winners, self.list,
             self.next_active, self.state, searches, active, n, tree.top, self.short_ids,
         )  # fmt: skip
         for word in range(self.pass_words, self.n_words, self.pass_words):

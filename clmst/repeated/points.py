@@ -1,0 +1,209 @@
+"""Rounds of points that move: the session of such a solver, and its executor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clmst import api
+from clmst.algorithms import families as of_algorithms
+from clmst.algorithms.bvh_boruvka.choice import is_for_tree
+from clmst.algorithms.bvh_boruvka.moved import MovingPoints
+from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.points import Points
+from clmst.intake import check_takes_complete
+from clmst.repeated import families
+from clmst.repeated.changes import Changes
+from clmst.repeated.one_device import OneDevice
+from clmst.repeated.session import Session
+from clmst.runtime.device import Device
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.failures import has_finished
+from clmst.runtime.handles import Queue
+
+
+def points_of(graph: Any) -> Points | None:
+    """Return the points that a solver is made of; None if it is made of anything else."""
+    if isinstance(graph, DeviceMatrix):
+        graph = graph.graph
+    return graph if isinstance(graph, Points) else None
+
+
+def session_of(
+    points: Points,
+    devices: Sequence[Device],
+    *,
+    algorithm: str,
+    options: object,
+    maximum: bool,
+    warm_start: bool,
+) -> Session:
+    """Return the session of a solver of points, or raise."""
+    check_takes_complete(algorithm, points)
+    if len(devices) > 1:
+        raise InvalidArgumentError(
+            f"{len(devices)} devices are given for points; points are solved on one device"
+        )
+    executor = PointsExecutor(
+        points, devices[0], algorithm=algorithm, options=options, maximum=maximum,
+        warm_start=warm_start,
+    )  # fmt: skip
+    return PointsSession(points, executor, maximum=maximum)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagedPoints:
+    """Checked coordinates of a round, on the host.
+
+    Attributes
+    ----------
+    points : Points
+    owner : PointsExecutor
+    """
+
+    points: Points
+    owner: Any
+
+    @property
+    def is_on_device(self) -> bool:
+        """Whether they are in a caller's buffer."""
+        return False
+
+
+class PointsSession(Session):
+    """A session whose rounds are given by coordinates."""
+
+    def _changes(self, edge_ids: Any, weights: Any) -> Changes:
+        self.opened()
+        raise InvalidArgumentError(
+            "the solver is made of points, whose edges have no weights to change; solve() takes "
+            "the coordinates of all points"
+        )
+
+
+class PointsExecutor(OneDevice):
+    """An executor: one device that solves points at other coordinates each time.
+
+    Parameters
+    ----------
+    points : Points
+        Their number, dimensions and metric are those of all rounds.
+    device : Device
+    algorithm, options, maximum
+        As of :func:`clmst.minimum_spanning_forest`.
+    warm_start : bool
+        Whether solves may use what earlier ones found.
+    """
+
+    encoding = None  # no round has weights
+
+    def __init__(
+        self,
+        points: Points,
+        device: Device,
+        *,
+        algorithm: str,
+        options: object,
+        maximum: bool,
+        warm_start: bool,
+    ) -> None:
+        super().__init__(device)
+        self._like, self._maximum = points, maximum
+        self._algorithm, self._options = algorithm, options
+        self._moving = MovingPoints() if warm_start else None
+        self._times_renewed = device.times_renewed
+
+    def close(self) -> None:
+        """Free all memory."""
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop what earlier rounds found."""
+        if self._moving is not None:
+            self._moving.forget()
+
+    # ----------------------------------------------------------------------- coordinates
+
+    def new_queues(self) -> list[Queue]:
+        """Return no queues: coordinates are uploaded when they are solved."""
+        return []
+
+    def stage(self, given: Any, queues: list[Queue] | None = None) -> StagedPoints:
+        """Check coordinates, or points; copies what the caller may change during the solve."""
+        like = self._like
+        if isinstance(given, Points):
+            points = given
+        elif like.core_distances is not None:
+            raise InvalidArgumentError(
+                "coordinates are given for points with core distances; give clmst.Points, with "
+                "the core distances of these coordinates"
+            )
+        else:
+            points = Points(given if queues is None else np.array(given), like.metric)
+        _check_alike(points, like)
+        return StagedPoints(points=points, owner=self)
+
+    def release(self, staged: StagedPoints) -> None:
+        """Do nothing: the garbage collector frees coordinates."""
+
+    # ---------------------------------------------------------------------------- rounds
+
+    def solve(self, staged: StagedPoints, *, began: float, profile: bool) -> DeviceForest:
+        """Solve points at these coordinates."""
+        with self.device.lock, self._guard(self.device):
+            if self.device.times_renewed != self._times_renewed:  # all its memory is lost
+                self.forget()
+                self._times_renewed = self.device.times_renewed
+            launch = self._launcher(profile=profile)
+            matrix = DeviceMatrix.upload(staged.points, self.device)
+            uploaded = self._now(launch)
+            try:
+                if self._moving is not None and self._is_carried(matrix):
+                    forest = self._moving.solve(matrix, launch)
+                else:
+                    forest = api.solve_complete(
+                        matrix, launch, algorithm=self._algorithm, options=self._options,
+                        maximum=self._maximum,
+                    )  # fmt: skip
+            except BaseException:
+                has_finished(launch.queue)  # before its memory has a new owner
+                self.forget()
+                raise
+        return self._timed(forest, launch, began, uploaded)
+
+    def _is_carried(self, matrix: DeviceMatrix) -> bool:
+        """Return whether what one round finds is of use for the next one."""
+        is_plain = self._algorithm == "auto" and self._options is None and not self._maximum
+        return (
+            is_plain
+            and self._like.core_distances is None
+            and is_for_tree(matrix)
+            and of_algorithms.points_refusal(matrix) is None
+            and families.has_moved_points(matrix)
+        )
+
+
+def _check_alike(points: Points, like: Points) -> None:
+    """Raise unless points are as many, in as many dimensions, as those of the solver."""
+    if points.coordinates.shape != like.coordinates.shape:
+        raise InvalidArgumentError(
+            f"coordinates have shape {points.coordinates.shape}, and the solver was made of points "
+            f"of shape {like.coordinates.shape}; both must be equal (of points.to_graph() a solver "
+            "takes a weight for each pair)"
+        )
+    has_core, had_core = (one.core_distances is not None for one in (points, like))
+    if points.metric != like.metric or has_core != had_core:
+        raise InvalidArgumentError(
+            f"points are given by {_kind(points)}, and the solver was made of points by "
+            f"{_kind(like)}; both must be equal"
+        )
+
+
+def _kind(points: Points) -> str:
+    """Return in words what decides how distances of points are computed."""
+    with_core = "" if points.core_distances is None else " with core distances"
+    return f"{points.metric!r}{with_core}"
