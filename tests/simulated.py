@@ -33,6 +33,7 @@ from clmst import (
     PrimOptions,
 )
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
+from clmst.algorithms.bvh_boruvka.moved import MovingPoints
 from clmst.algorithms.dendrogram.merge import merge
 from clmst.algorithms.dendrogram.self_test import merge_by_host
 from clmst.algorithms.dense import plan as dense_plan
@@ -342,6 +343,13 @@ def point_wrongs(device: Device, shape: str) -> Iterator[str]:
     for k in (5, 12):  # lists in registers, and others
         cores = clmst.core_distances(Points(spread[:40]), k, device=device)
         cases[f"mutual reachability by {k}"] = Points(spread[:40], core_distances=cores)
+    moving = MovingPoints(most_unsure=1.0)
+    for share in (0.0, 0.05):  # lists are kept from the second one on
+        points = Points(spread + share * rng.random(spread.shape))
+        matrix = DeviceMatrix.upload(points, device)
+        forest = moving.solve(matrix, Launcher(device, device.queue)).to_host()
+        if not np.array_equal(forest.edge_ids, clmst.kruskal(points.to_graph()).edge_ids):
+            yield f"points that have moved by {share}"
     for name, points in cases.items():
         matrix = DeviceMatrix.upload(points, device)
         forest = bvh_boruvka.solve(matrix, Launcher(device, device.queue)).to_host()

@@ -126,6 +126,12 @@ MUTATIONS = [
         "max((lower) - (x_upper), (x) - (upper))",
         "max((lower) - (x_upper), (x) - (lower))",
     ),
+    Mutation(
+        "moved-points",
+        "algorithms/bvh_boruvka/moved.cl",
+        "moves[slot] + farthest)",
+        "0)",
+    ),
     Mutation("scan", "primitives/scan_element.cl", "flags[i] != 0;", "flags[i] > 1;"),
     Mutation("segments", "primitives/segments.cl", "heads[i + 1] != 0;", "heads[i] != 0;"),
     Mutation("split", "primitives/split_serial.cl", "first); i < end;", "first); i + 1 < end;"),

@@ -140,8 +140,6 @@ def test_bounds_that_are_not_lowered_are_seen(
     coordinates = rng.random((500, 2))
     rounds.solve(coordinates)
     monkeypatch.setattr(moved, "_farthest", lambda _found: 0.0)
-    with pytest.raises(AssertionError):
-        for _ in range(5):
-            there = coordinates.copy()
-            there[::2] = rng.random((250, 2))
-            rounds.solve(there)
+    coordinates[::2] = rng.random((250, 2))
+    with pytest.raises((AssertionError, clmst.DeviceError)):  # another tree, or a cycle
+        rounds.solve(coordinates)

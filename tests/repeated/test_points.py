@@ -1,0 +1,157 @@
+"""Solvers of points: forests are those of the points anew, and what has no meaning is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst import Device, Points, RepeatedSolver
+from tests.forests import assert_same_forest
+
+N = 1500  # "auto" takes a hierarchy of so many
+
+Array = Any
+
+
+def anew(points: Points, device: Device) -> clmst.Forest:
+    return clmst.minimum_spanning_forest(points, device=device)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_rounds_are_solves_anew(any_device: Device, metric: Any) -> None:
+    """Edges, ids and weights, bit for bit; from coordinates, and from points."""
+    rng = np.random.default_rng(0)
+    coordinates = rng.random((N, 3)) + 0.1
+    with RepeatedSolver(Points(coordinates, metric), devices=any_device) as solver:
+        for step, how in ((0.0, "anew"), (1e-6, "moved"), (1.0, "anew"), (1.0, "moved")):
+            points = Points(coordinates + step, metric)
+            forest = solver.solve(points.coordinates if step else points)
+            assert_same_forest(forest, anew(points, any_device))
+            assert forest.stats["algorithm"] == "bvh-boruvka"
+            assert forest.stats["moved"]["how"] == how
+
+
+@pytest.mark.parametrize(
+    ("points", "options"),
+    [
+        (Points(np.random.default_rng(1).random((N, 2)) * 99, "rounded-euclidean"), {}),
+        (Points(np.random.default_rng(2).random((50, 2))), {}),
+        (Points(np.random.default_rng(3).random((50, 2))), {"maximum": True}),
+        (Points(np.random.default_rng(4).random((N, 2))), {"warm_start": False}),
+        (Points(np.random.default_rng(5).random((50, 2))), {"algorithm": "dense"}),
+    ],
+    ids=["rounded", "few", "maximum", "no warm start", "dense"],
+)
+def test_other_points_are_solved_anew(any_device: Device, points: Points, options: Any) -> None:
+    solve = clmst.maximum_spanning_forest if "maximum" in options else clmst.minimum_spanning_forest
+    with RepeatedSolver(points, devices=any_device, **options) as solver:
+        for _ in range(2):
+            forest = solver.solve(points.coordinates)
+            assert_same_forest(forest, solve(points, device=any_device))
+            assert "moved" not in forest.stats
+
+
+def test_points_with_core_distances(any_device: Device) -> None:
+    rng = np.random.default_rng(6)
+    rounds = [Points(rng.random((60, 2)), core_distances=rng.random(60)) for _ in range(2)]
+    with RepeatedSolver(rounds[0], devices=any_device) as solver:
+        for points in rounds:
+            assert_same_forest(solver.solve(points), anew(points, any_device))
+        with pytest.raises(clmst.InvalidArgumentError, match="with the core distances of these"):
+            solver.solve(rounds[1].coordinates)
+
+
+def test_many_rounds_from_one_array(any_device: Device) -> None:
+    """The iterable fills it again while the present round is solved."""
+    rng = np.random.default_rng(7)
+    coordinates = rng.random((N, 2))
+    steps = 1e-4 * rng.normal(size=(4, N, 2))
+
+    def rounds() -> Any:
+        buffer = coordinates.copy()
+        for step in steps:
+            buffer[:] = coordinates + step
+            yield buffer
+
+    with RepeatedSolver(Points(coordinates), devices=any_device) as solver:
+        found = list(solver.solve_many(rounds()))
+    for forest, step in zip(found, steps, strict=True):
+        assert_same_forest(forest, anew(Points(coordinates + step), any_device))
+
+
+def test_a_forest_on_the_device_stays_right(any_device: Device) -> None:
+    """Later rounds overwrite what a solver keeps, and nothing of the forest's own graph."""
+    coordinates = np.random.default_rng(8).random((N, 2))
+    with RepeatedSolver(Points(coordinates), devices=any_device) as solver:
+        kept = solver.solve(coordinates, keep_on_device=True)
+        solver.solve(coordinates[::-1] * 0.5)
+        solver.solve(coordinates[::-1] * 0.5 + 1e-9)
+        right = anew(Points(coordinates), any_device)
+        assert_same_forest(kept.to_host(), right)
+        assert_same_forest(clmst.minimum_spanning_forest(kept.graph), right)
+
+
+def test_points_on_a_device_and_proofs(any_device: Device) -> None:
+    coordinates = np.random.default_rng(9).random((N, 2))
+    with RepeatedSolver(clmst.to_device(Points(coordinates), any_device)) as solver:
+        solver.solve(coordinates)
+        forest = solver.solve(coordinates + 1e-7, verify=True, profile=True)
+        assert forest.stats["moved"]["how"] == "moved"
+        assert forest.stats["proof"]["where"] in ("device", "host")
+        assert set(forest.stats["times"]) == {"prepare", "upload", "solve"}
+        assert (solver.n_vertices, solver.n_edges) == (N, N * (N - 1) // 2)
+
+
+def test_a_failed_round_begins_anew(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    coordinates = np.random.default_rng(10).random((N, 2))
+    with RepeatedSolver(Points(coordinates), devices=any_device) as solver:
+        solver.solve(coordinates)
+        with monkeypatch.context() as broken:
+            broken.setattr("clmst.algorithms.bvh_boruvka.moved._farthest", lambda _found: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                solver.solve(coordinates)
+        forest = solver.solve(coordinates)
+        assert forest.stats["moved"] == {"how": "anew"}
+        assert_same_forest(forest, anew(Points(coordinates), any_device))
+
+
+WRONG = {
+    "other number": (np.zeros((4, 2)), r"have shape \(4, 2\), and the solver was made of points"),
+    "weights": (np.zeros(10), r"have shape \(10,\); it must be \(n, d\)"),
+    "not finite": ([[0, 0]] * 4 + [[np.nan, 0]], "coordinate 0 of point 4 is nan"),
+    "other metric": (Points(np.zeros((5, 2)), "manhattan"), "points are given by 'manhattan'"),
+    "core distances": (Points(np.eye(5, 2), core_distances=np.ones(5)), "with core distances"),
+    "words": ("abc", "real numbers"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_coordinates_are_refused(any_device: Device, name: str) -> None:
+    """And the solver can be used again."""
+    given, message = WRONG[name]
+    with RepeatedSolver(Points(np.eye(5, 2)), devices=any_device) as solver:
+        with pytest.raises(clmst.ClmstError, match=message):
+            solver.solve(given)
+        assert solver.solve(np.eye(5, 2)).n_edges == 4
+
+
+def test_what_points_do_not_have_is_refused(any_device: Device) -> None:
+    points = Points(np.eye(5, 2))
+    solver = RepeatedSolver(points, devices=any_device)
+    for call in (
+        lambda: solver.update([0], [1.0]),
+        lambda: solver.edges,
+        lambda: solver.weights_of(np.zeros((5, 5))),
+    ):
+        with pytest.raises(clmst.InvalidArgumentError, match="the solver is made of points"):
+            call()
+    solver.close()
+    with pytest.raises(clmst.InvalidArgumentError, match="the solver is closed"):
+        solver.solve(points)
+    with pytest.raises(clmst.InvalidArgumentError, match="only 'dense' takes"):
+        RepeatedSolver(points, devices=any_device, algorithm="boruvka")
+    with pytest.raises(clmst.InvalidArgumentError, match="2 devices are given for points"):
+        RepeatedSolver(points, devices=[any_device, any_device.forcing_off("int64-atomics")])
