@@ -506,6 +506,10 @@ def _repeated() -> Iterator[tuple[str, Callable[[World], Call]]]:
         lambda w: (_solver(w).solve, {"weights": weights, **switches}),
     )
     yield (
+        "RepeatedSolver.solve of points",
+        lambda w: (_solver_of_points(w).solve, {"weights": np.eye(5, 2), **switches}),
+    )
+    yield (
         "RepeatedSolver.update",
         lambda w: (_solver(w).update, {"edge_ids": [0, 1], "weights": [5, 6], **switches}),
     )
@@ -528,6 +532,10 @@ def _repeated() -> Iterator[tuple[str, Callable[[World], Call]]]:
     yield "RepeatedSolver.weights_of", lambda w: (_solver_of_matrix(w).weights_of, {
         "matrix": w.matrix, "symmetrize": False
     })  # fmt: skip
+
+
+def _solver_of_points(world: World) -> clmst.RepeatedSolver:
+    return clmst.RepeatedSolver(clmst.Points(np.eye(5, 2)), devices=world.device)
 
 
 def _solver(world: World) -> clmst.RepeatedSolver:
