@@ -81,15 +81,15 @@ class MovingPoints:
             if figures["unsure"] <= self._most_unsure:
                 forest = bvh_boruvka.solve_tree(matrix, tree, launch, near)
                 self._origins, self._failures = known, 0
-                return _told(forest, how="moved", **figures)
+                return _with_figures(forest, how="moved", **figures)
             self._failures += 1
             self._pause = min((1 << self._failures) // 4, _LONGEST_PAUSE)
             del known, tree, near  # whose memory the next origins take
         elif self._pause:
             self._pause -= 1
         if self._pause or matrix.n_vertices < 2:
-            return _told(bvh_boruvka.solve(matrix, launch), how="anew", **figures)
-        return _told(self._begin(matrix, launch), how="anew", **figures)
+            return _with_figures(bvh_boruvka.solve(matrix, launch), how="anew", **figures)
+        return _with_figures(self._begin(matrix, launch), how="anew", **figures)
 
     def _begin(self, matrix: DeviceMatrix, launch: Launcher) -> DeviceForest:
         """Solve anew, and keep hierarchy and lists."""
@@ -107,7 +107,7 @@ class MovingPoints:
         return forest
 
 
-def _told(forest: DeviceForest, **figures: Any) -> DeviceForest:
+def _with_figures(forest: DeviceForest, **figures: Any) -> DeviceForest:
     return forest.with_stats({**forest.stats, "moved": figures})
 
 
