@@ -171,8 +171,16 @@ def points_failure(device: Device, case: CompleteCase) -> str | None:
         assert isinstance(points, Points)
         matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
         found = bvh_boruvka.solve(matrix, launch)
-        if not np.array_equal(found.to_host().edges, kruskal(points.to_graph()).edges):
+        tree = kruskal(points.to_graph())
+        if not np.array_equal(found.to_host().edges, tree.edges):
             return f"edges came out wrong for {n} known points"
+        half = Forest(
+            n_vertices=n, edges=tree.edges[::2], weights=tree.weights[::2],
+            edge_ids=tree.edge_ids[::2],
+        )  # fmt: skip
+        joining = bvh_boruvka.joining_edges(matrix, half.labels, launch)
+        if not np.array_equal(joining, tree.edges[1::2]):
+            return f"edges between components came out wrong for {n} known points"
         if case.core:
             continue
         numbers = np.arange(n)

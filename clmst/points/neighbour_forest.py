@@ -7,6 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from clmst.algorithms import families
+from clmst.algorithms.bvh_boruvka import choice
+from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.api import minimum_spanning_forest
 from clmst.core import pairs
 from clmst.core.arguments import check_choice
@@ -19,6 +22,10 @@ from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.points.inputs import graph_of
 from clmst.points.neighbour_graphs import neighbour_graph
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.discovery import get_device
+from clmst.runtime.failures import Guard
+from clmst.runtime.launcher import Launcher
 
 
 def neighbour_forest(
@@ -127,10 +134,25 @@ def _connected(graph: Graph, points: Points | DenseGraph, device: Any) -> Forest
 def joining_edges(points: Points | DenseGraph, labels: Array, device: Any) -> Array:
     """Return the shortest edges that join components, shape (components - 1, 2).
 
-    They are a minimum spanning tree of the components. It is part of that of all points: what is
-    the heaviest edge of a cycle stays so where vertices are merged.
+    They are a minimum spanning tree of the components. A hierarchy of boxes finds them, where there
+    is one for the metric.
     """
-    tree = minimum_spanning_forest(points, device=device)
+    if isinstance(points, Points) and choice.takes(points):
+        found = get_device(device)
+        if found.capabilities.doubles:
+            matrix = DeviceMatrix.upload(points, found)
+            if families.points_refusal(matrix) is None:
+                with found.lock, Guard(found):
+                    launch = Launcher(found, found.queue)
+                    return bvh_boruvka.joining_edges(matrix, labels, launch)
+    return joining_edges_of_tree(minimum_spanning_forest(points, device=device), labels)
+
+
+def joining_edges_of_tree(tree: Forest, labels: Array) -> Array:
+    """Return the same of a spanning tree of all points, of which they are a part.
+
+    What is the heaviest edge of a cycle stays so where vertices are merged.
+    """
     edges = tree.checked_edges()
     rank = np.empty(tree.n_edges, np.int64)  # as weights: so ties keep the order of points
     rank[np.argsort(tree.weights, kind="stable")] = np.arange(tree.n_edges)

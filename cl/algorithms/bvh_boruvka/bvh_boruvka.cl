@@ -57,6 +57,18 @@ kernel void bvh_boruvka_take_cores(const global double *points, global double *l
     lower[p] = points[((p >> LEAF_SHIFT) * LEAF_ROWS + LEAF_ROWS - 1) * LEAF + p % LEAF];
 }
 
+// Hook every point to one of its component, of components that are given.
+//
+// In       given[n]: by the caller's number, the point that stands for the component; ids[n], slots[n].
+// Out      parents[n].
+// Launch   any.
+// Needs    given[given[i]] = given[i].
+// Ensures  parents[p] is the slot of the point that stands for p's component.
+kernel void bvh_boruvka_hook_given(const global uint *given, const global uint *ids,
+                                   const global uint *slots, global uint *parents, uint n) {
+  GRID_FOR(p, n) parents[p] = slots[given[ids[p]]];
+}
+
 // Hook every component over its winner, and put that edge into the forest, as dense does.
 //
 // In       roots[n_roots]; winners[n * words]; slots[n]; component[n], labels.

@@ -17,6 +17,7 @@ from clmst.algorithms.bvh_boruvka.neighbours import NearPoints
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.progress import check_rounds, no_progress
 from clmst.algorithms.shared.solution import stats_of
+from clmst.core.weight_keys import Array
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -84,6 +85,33 @@ def _forest(
     )
 
 
+def joining_edges(matrix: DeviceMatrix, labels: Array, launch: Launcher) -> Array:
+    """Return the shortest edges that join components of two points or more; waits for them.
+
+    They are the minimum spanning tree of the components, the distance of two being that of their
+    nearest points.
+
+    Parameters
+    ----------
+    matrix : DeviceMatrix
+    labels : ndarray of int, shape (n,)
+        The component of each point, numbered from 0 on.
+    launch : Launcher
+
+    Returns
+    -------
+    ndarray of uint32, shape (components - 1, 2)
+        In canonical order.
+    """
+    run = _Run(hierarchy_of(matrix, launch), launch)
+    k = run.join(labels)
+    if k == 0:
+        return np.zeros((0, 2), np.uint32)
+    ends = DeviceArray.empty(2 * k, np.uint32, matrix.device)
+    run.unpack(ends)
+    return ends.to_host().reshape(k, 2)
+
+
 class _Run:
     """One solve: which launches, in which order."""
 
@@ -136,12 +164,38 @@ class _Run:
     def unpack(self, ends: DeviceArray) -> None:
         """Write the ends of all edges, in canonical order."""
         ordered = split(self.edges, key_bits=2 * self.bits, launch=self.launch)
-        self._for_each("unpack_edges", self.n - 1, ordered, ends, self.n - 1, self.bits)
+        k = ends.size // 2
+        self._for_each("unpack_edges", k, ordered, ends, k, self.bits)
 
     # --------------------------------------------------------------------- rounds
 
     def solve(self, near: NearPoints | None) -> None:
         """Enqueue everything, and wait for the counts."""
+        self._begin()
+        if near is None:
+            with self.launch.phase("nearest points"):
+                near = self._first_knowledge()
+        self._rounds(self.n, near)
+
+    def join(self, labels: Array) -> int:
+        """Begin with components; return how many edges join them. Else as :meth:`solve`."""
+        self._begin()
+        n_components = int(labels.max()) + 1
+        stands = np.empty(n_components, np.uint32)
+        stands[labels] = np.arange(self.n)
+        given = self.tree.device.upload(stands[labels])
+        self._for_each(
+            "hook_given", self.n, given, self.tree.ids, self.tree.slots, self.parents, self.n
+        )
+        self._find_roots(self.n)
+        self.roots, self.next_roots = self.next_roots, self.roots
+        self._label()
+        if n_components > 1:
+            self._rounds(n_components, self._no_lists())
+        return n_components - 1
+
+    def _begin(self) -> None:
+        """Make every point a component."""
         n, tree = self.n, self.tree
         self._for_each(
             "begin", max(n, tree.n_nodes, _N_COUNTS), self.component, self.roots, self.active,
@@ -149,10 +203,10 @@ class _Run:
             self.state, n, tree.n_nodes, self.short_ids, np.uint64((1 << 2 * self.bits) - 1),
             _N_COUNTS,
         )  # fmt: skip
-        if near is None:
-            with self.launch.phase("nearest points"):
-                near = self._first_knowledge()
-        n_roots = n
+
+    def _rounds(self, n_roots: int, near: NearPoints) -> None:
+        """Merge components until there is one; `near`: what is known of the points."""
+        tree = self.tree
         for number in count():
             check_rounds("bvh-boruvka", tree.device, number, components=n_roots)
             with self.launch.phase("lightest edges"):
@@ -177,10 +231,17 @@ class _Run:
     def _first_knowledge(self) -> NearPoints:
         """Return lists of near points, and what they leave out."""
         if self.tree.defines["CORE_DISTANCES"]:
-            lower = self._new(self.n, np.float64)
-            self._for_each("take_cores", self.n, self.tree.points, lower, self.n)
-            return NearPoints(k=0, lists=None, lower=lower)
+            return self._no_lists()
         return neighbours.nearest(self.tree, self.launch)
+
+    def _no_lists(self) -> NearPoints:
+        """Return what is known of points without a search."""
+        lower = self._new(self.n, np.float64)
+        if self.tree.defines["CORE_DISTANCES"]:
+            self._for_each("take_cores", self.n, self.tree.points, lower, self.n)
+        else:
+            self.launch.fill(lower.memory, 0, self.n, np.uint64)
+        return NearPoints(k=0, lists=None, lower=lower)
 
     def _find_lightest(self, near: NearPoints, *, is_first: bool) -> tuple[int, int]:
         """Find the lightest edges; return the indices of two counts: active points and searches."""
@@ -215,12 +276,17 @@ class _Run:
 
     def _merge(self, n_roots: int) -> int:
         """Merge components; return how many there are then, read back."""
-        hooked, roots, pending = self._new_count(), self._new_count(), self._new_count()
+        hooked = self._new_count()
         self._for_each(
             "hook", n_roots, self.roots, self.winners, self.tree.slots, self.component,
             self.labels, self.parents, self.edges, self.state, hooked, n_roots, self.n,
             self.short_ids, self.bits,
         )  # fmt: skip
+        return self._find_roots(n_roots)
+
+    def _find_roots(self, n_roots: int) -> int:
+        """Follow parent pointers of old roots; return how many new ones there are, read back."""
+        roots, pending = self._new_count(), self._new_count()
         self._jump(n_roots, roots, pending)
         self.launch.read(self.state.memory, self.counts)
         launches = 1

@@ -110,3 +110,19 @@ def test_rounds_and_searches_are_told(any_device: Device) -> None:
     assert stats["components"][0] == 2000
     assert stats["components"][-1] == 1
     assert stats["rounds"] == len(stats["searches"]) == len(stats["components"]) - 1
+
+
+def test_components_are_joined(device: Device) -> None:
+    """What part of a tree is missing is found, on every variant; with many components and one."""
+    points = Points(np.random.default_rng(10).integers(0, 20, (700, 2)))
+    tree = clmst.kruskal(points.to_graph())
+    matrix = DeviceMatrix.upload(points, device)
+    for kept in (slice(0, 0), slice(0, None, 2), slice(1, None), slice(0, None)):
+        given = Forest(
+            n_vertices=700, edges=tree.edges[kept], weights=tree.weights[kept],
+            edge_ids=tree.edge_ids[kept],
+        )  # fmt: skip
+        launch = Launcher(device, device.queue)
+        joining = bvh_boruvka.joining_edges(matrix, given.labels, launch)
+        missing = np.delete(tree.edges, kept, axis=0)
+        np.testing.assert_array_equal(joining, missing)
