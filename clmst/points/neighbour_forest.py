@@ -161,5 +161,5 @@ def joining_edges_of_tree(tree: Forest, labels: Array) -> Array:
     contracted = Graph.from_edges(
         u[between], v[between], rank[between], n_vertices=int(labels.max()) + 1
     )
-    taken: Array = edges[between[kruskal(contracted).edge_ids]]
+    taken: Array = edges[np.sort(between[kruskal(contracted).edge_ids])]
     return taken
