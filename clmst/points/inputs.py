@@ -28,16 +28,11 @@ _USUAL_NAME = {
 }
 
 
-def forest_of(
-    X: Any, metric: Any, metric_params: Any, device: Any, connectivity: Any = None
-) -> Forest:
+def forest_of(X: Any, metric: Any, metric_params: Any, device: Any) -> Forest:
     """Return the minimum spanning forest of what is to be clustered; a forest as it is."""
-    if isinstance(X, Forest) and connectivity is None:
+    if isinstance(X, Forest):
         return X
-    graph = graph_of(X, metric, metric_params)
-    if connectivity is not None:
-        graph = restricted(graph, connectivity(X) if callable(connectivity) else connectivity)
-    return minimum_spanning_forest(graph, device=device)
+    return minimum_spanning_forest(graph_of(X, metric, metric_params), device=device)
 
 
 def graph_of(X: Any, metric: Any, metric_params: Any = None) -> Any:

@@ -20,7 +20,7 @@ from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
-from clmst.points.inputs import graph_of
+from clmst.points.inputs import graph_of, restricted
 from clmst.points.neighbour_graphs import neighbour_graph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device
@@ -107,6 +107,21 @@ def neighbour_forest(
         exact = minimum_spanning_forest(points, device=device)
         return replace(exact, stats={**exact.stats, "join": join})
     return _connected(graph, points, device)
+
+
+def forest_by_connectivity(
+    X: Any, connectivity: Any, metric: Any, metric_params: Any, device: Any
+) -> Forest:
+    """Return the forest of the pairs that a matrix names, made connected; for scikit-learn's way.
+
+    Raises
+    ------
+    ClmstError
+        As of :func:`graph_of` and :func:`restricted`.
+    """
+    points = graph_of(X, metric, metric_params)
+    named = connectivity(X) if callable(connectivity) else connectivity
+    return _connected(restricted(points, named), points, device)
 
 
 def _connected(graph: Graph, points: Points | DenseGraph, device: Any) -> Forest:

@@ -17,7 +17,7 @@ from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.points.estimator import ClusterEstimator, note_features
 from clmst.points.inputs import forest_of
-from clmst.points.neighbour_forest import neighbour_forest
+from clmst.points.neighbour_forest import forest_by_connectivity, neighbour_forest
 
 
 def single_linkage(
@@ -100,6 +100,8 @@ class SingleLinkage(ClusterEstimator):
     connectivity : sparse matrix, array or callable, optional
         Which pairs of points may be joined: those whose entries are not 0, in one direction or
         both, as of a graph of nearest neighbours. Or a function of X that returns such a matrix.
+        If they do not connect all points, the shortest edges between components are added, as
+        scikit-learn does.
     distance_threshold : float, optional
         Clusters that are so far apart, or farther, are not merged.
     device : None, str, Device or pyopencl.CommandQueue
@@ -113,7 +115,8 @@ class SingleLinkage(ClusterEstimator):
     n_leaves_ : int
         Points.
     n_connected_components_ : int
-        Of the graph; where there are several, a warning says so, and they are joined at infinity.
+        Of the graph; where there are several, a warning says so. They are joined at infinity, and
+        those of `connectivity` by the shortest edges between their points.
     children_ : ndarray of int64, shape (n - 1, 2)
         The two nodes of each merge.
     distances_ : ndarray of float64, shape (n - 1,)
@@ -158,11 +161,9 @@ class SingleLinkage(ClusterEstimator):
             other, or there are fewer points than clusters.
         """
         self._check()
-        forest = forest_of(X, self.metric, self.metric_params, self.device, self.connectivity)
-        warn_of_components(forest)
+        forest = self._forest(X)
         linkage = forest.linkage(join_components=True, device=self.device)
         self.forest_, self.n_leaves_ = forest, forest.n_vertices
-        self.n_connected_components_ = forest.n_components
         self.children_ = linkage[:, :2].astype(np.int64)
         self.distances_ = linkage[:, 2].copy()
         n_clusters = self.n_clusters
@@ -178,6 +179,25 @@ class SingleLinkage(ClusterEstimator):
         self.labels_ = labels_of(forest, n_clusters)
         note_features(self, X.coordinates if isinstance(X, Points) else X)
         return self
+
+    def _forest(self, X: Any) -> Forest:
+        """Return the forest to be cut; count the components of the graph, and warn of several."""
+        metric = self.metric, self.metric_params
+        if self.connectivity is None:
+            forest = forest_of(X, *metric, self.device)
+            self.n_connected_components_ = forest.n_components
+            warn_of_components(forest)
+            return forest
+        forest = forest_by_connectivity(X, self.connectivity, *metric, self.device)
+        self.n_connected_components_ = forest.stats["graph_components"]
+        if self.n_connected_components_ > 1:
+            warnings.warn(
+                f"the graph of connectivity has {self.n_connected_components_} components, which "
+                "are joined by the shortest edges between their points",
+                GraphWarning,
+                stacklevel=callers_level(),
+            )
+        return forest
 
     def _check(self) -> None:
         """Raise unless there is either a number of clusters or a threshold."""

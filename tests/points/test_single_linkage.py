@@ -146,6 +146,26 @@ def test_connectivity_restricts_the_pairs(any_device: Device) -> None:
         SingleLinkage(connectivity=chain).fit(chain)
 
 
+def test_connectivity_in_components_is_completed_as_scikit_learn_does(any_device: Device) -> None:
+    """The shortest edges between components are added: the same heights and clusters."""
+    cluster = pytest.importorskip("sklearn.cluster")
+    neighbors = pytest.importorskip("sklearn.neighbors")
+    rng = np.random.default_rng(8)
+    X = np.concatenate([rng.random((20, 2)) + at for at in ((0, 0), (3, 0), (1, 4), (9, 9))])
+    matrix = neighbors.kneighbors_graph(X, 4)
+    given = {"n_clusters": 3, "connectivity": matrix}
+    with pytest.warns(GraphWarning, match="4 components, which are joined by the shortest edges"):
+        ours = SingleLinkage(**given, device=any_device).fit(X)
+    with pytest.warns(UserWarning, match="4 > 1"):
+        peer = cluster.AgglomerativeClustering(
+            linkage="single", compute_distances=True, **given
+        ).fit(X)
+    assert ours.n_connected_components_ == peer.n_connected_components_ == 4
+    np.testing.assert_allclose(ours.distances_, peer.distances_, rtol=1e-12)
+    pairs = np.unique(np.stack([ours.labels_, peer.labels_]), axis=1)
+    assert pairs.shape[1] == 3
+
+
 @pytest.mark.parametrize(
     "given",
     [
