@@ -12,6 +12,7 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias, get_args
 
 import numpy as np
@@ -52,6 +53,7 @@ from clmst.core import partition
 from clmst.core.weight_keys import Array
 from clmst.repeated import staged
 from clmst.repeated.devices.multi_device import MultiDevice
+from clmst.repeated.points import solver_of_candidates
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
@@ -343,13 +345,18 @@ def point_wrongs(device: Device, shape: str) -> Iterator[str]:
     for k in (5, 12):  # lists in registers, and others
         cores = clmst.core_distances(Points(spread[:40]), k, device=device)
         cases[f"mutual reachability by {k}"] = Points(spread[:40], core_distances=cores)
-    moving = MovingPoints(most_unsure=1.0)
-    for share in (0.0, 0.05):  # lists are kept from the second one on
-        points = Points(spread + share * rng.random(spread.shape))
-        matrix = DeviceMatrix.upload(points, device)
-        forest = moving.solve(matrix, Launcher(device, device.queue)).to_host()
-        if not np.array_equal(forest.edge_ids, clmst.kruskal(points.to_graph()).edge_ids):
-            yield f"points that have moved by {share}"
+    few = spread[:30]
+    prepare = partial(solver_of_candidates, n=len(few), device=device)
+    for how, prepared, shares in (("lists", None, (0, 1)), ("candidates", prepare, (0, 1, 1))):
+        moving = MovingPoints(most_unsure=1.0, prepare=prepared)
+        for share in shares:
+            points = Points(few + 0.01 * share * rng.random(few.shape))
+            matrix = DeviceMatrix.upload(points, device)
+            forest = moving.solve(matrix, Launcher(device, device.queue)).to_host()
+            if not np.array_equal(forest.edge_ids, clmst.kruskal(points.to_graph()).edge_ids):
+                yield f"points that have moved, by {how}"
+        if forest.stats["moved"]["how"] != how:
+            yield f"no points by {how}"
     for name, points in cases.items():
         matrix = DeviceMatrix.upload(points, device)
         forest = bvh_boruvka.solve(matrix, Launcher(device, device.queue)).to_host()

@@ -132,6 +132,12 @@ MUTATIONS = [
         "moves[slot] + farthest)",
         "0)",
     ),
+    Mutation(
+        "moved-points",
+        "algorithms/bvh_boruvka/candidates.cl",
+        "planes + (ends[i] & mask)",
+        "planes",
+    ),
     Mutation("scan", "primitives/scan_element.cl", "flags[i] != 0;", "flags[i] > 1;"),
     Mutation("segments", "primitives/segments.cl", "heads[i + 1] != 0;", "heads[i] != 0;"),
     Mutation("split", "primitives/split_serial.cl", "first); i < end;", "first); i + 1 < end;"),

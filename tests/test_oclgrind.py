@@ -50,6 +50,7 @@ ALIKE = {"sensitivity_flag_violation"}, {"flag_component"}
 OFFERING = {"atomic_min_u32", "atomic_min_u64", "least_is_lowered"}
 PARENTING = {"proof_tree_jump"}
 POINTING = {"dendrogram_contract_jump"}, {"bvh_boruvka_jump"}
+COUNTING = {"pairs_append", "pairs_overflow"}
 BY_DESIGN = (
     RESERVING,
     CLEARING,
@@ -67,6 +68,7 @@ BY_DESIGN = (
     STRAYING,
     OFFERING,
     PARENTING,
+    COUNTING,
     *POINTING,
     *ALIKE,
 )

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from clmst import api
 from clmst.algorithms import families as of_algorithms
+from clmst.algorithms.bvh_boruvka.candidates import CandidatePairs
 from clmst.algorithms.bvh_boruvka.choice import is_for_tree
-from clmst.algorithms.bvh_boruvka.moved import MovingPoints
+from clmst.algorithms.bvh_boruvka.moved import MovingPoints, PairSolver
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.errors import InvalidArgumentError
+from clmst.core.graph import Graph
 from clmst.core.points import Points
 from clmst.intake import check_takes_complete
 from clmst.repeated import families
 from clmst.repeated.changes import Changes
 from clmst.repeated.one_device import OneDevice
 from clmst.repeated.session import Session
+from clmst.repeated.single_device import SingleDevice
+from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.failures import has_finished
@@ -114,7 +119,13 @@ class PointsExecutor(OneDevice):
         super().__init__(device)
         self._like, self._maximum = points, maximum
         self._algorithm, self._options = algorithm, options
-        self._moving = MovingPoints() if warm_start else None
+        self._moving = (
+            None
+            if not warm_start
+            else MovingPoints(
+                prepare=partial(solver_of_candidates, n=points.n_vertices, device=device)
+            )
+        )
         self._times_renewed = device.times_renewed
 
     def close(self) -> None:
@@ -185,6 +196,32 @@ class PointsExecutor(OneDevice):
             and of_algorithms.points_refusal(matrix) is None
             and families.has_moved_points(matrix)
         )
+
+
+def solver_of_candidates(candidates: CandidatePairs, n: int, device: Device) -> PairSolver:
+    """Return what solves the graph of candidates among n points, under weights on the device."""
+    executor = SingleDevice(
+        _graph_of(candidates, n), device, algorithm="auto", options=None, maximum=False,
+        warm_start=True,
+    )  # fmt: skip
+
+    def solve(weights: DeviceArray, profile: bool) -> DeviceForest:
+        return executor.solve(executor.stage(weights), began=0.0, profile=profile)
+
+    return solve
+
+
+def _graph_of(candidates: CandidatePairs, n: int) -> Graph:
+    """Return the graph of candidates: edges once, without weights."""
+    m = candidates.lesser.size
+    indptr = np.zeros(n + 1, np.uint32)
+    np.cumsum(np.bincount(candidates.lesser, minlength=n), out=indptr[1:])
+    graph = Graph.unchecked(
+        indptr=indptr, indices=candidates.greater, weights=np.broadcast_to(np.uint8(0), m),
+        is_symmetric=False, edge_ids=None, n_input=m,
+    )  # fmt: skip
+    vars(graph)["rows"] = candidates.lesser
+    return graph
 
 
 def _check_alike(points: Points, like: Points) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from clmst.core.weight_keys import Array
 from clmst.repeated.devices.multi_device import MultiDevice
 from clmst.repeated.devices.strategies import Choice
 from clmst.repeated.families import RoundCase, UnionCase
+from clmst.repeated.points import solver_of_candidates
 from clmst.repeated.session import Session
 from clmst.repeated.single_device import SingleDevice
 from clmst.runtime.device import Device
@@ -126,17 +128,21 @@ def warm_start_failure(device: Device, case: RoundCase) -> str | None:
 
 
 def moved_failure(device: Device, case: CompleteCase) -> str | None:
-    """Solve known points, and again where some have moved further than others."""
-    known = complete_graph(600, case)
+    """Solve known points where some have moved further than others: by lists, and by candidates."""
+    n = 600
+    known = complete_graph(n, case)
     assert isinstance(known, Points)
-    rng, moving = np.random.default_rng(_SEED), MovingPoints(most_unsure=1.0)
-    launch = Launcher(device, device.queue)
-    for share in (0.0, 1e-3, 0.1):
-        steps = rng.normal(size=known.coordinates.shape) * rng.random((600, 1))
-        points = Points(known.coordinates + share * steps, known.metric)
-        found = moving.solve(DeviceMatrix.upload(points, device), launch).to_host()
-        if not np.array_equal(found.edges, kruskal(points.to_graph()).edges):
-            return f"edges came out wrong for known points that moved by {share}"
+    rng, launch = np.random.default_rng(_SEED), Launcher(device, device.queue)
+    by_lists = MovingPoints(most_unsure=1.0)
+    prepare = partial(solver_of_candidates, n=n, device=device)
+    by_candidates = MovingPoints(most_unsure=1.0, prepare=prepare)
+    for moving, shares in ((by_lists, (0.0, 1e-3, 0.1)), (by_candidates, (0.0, 1e-3, 1e-3))):
+        for share in shares:
+            steps = rng.random((n, 1)) * rng.random(known.coordinates.shape)
+            points = Points(known.coordinates + share * steps, known.metric)
+            found = moving.solve(DeviceMatrix.upload(points, device), launch).to_host()
+            if not np.array_equal(found.edges, kruskal(points.to_graph()).edges):
+                return f"edges came out wrong for known points that moved by {share}"
     return None
 
 

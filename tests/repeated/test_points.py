@@ -26,11 +26,12 @@ def test_rounds_are_solves_anew(any_device: Device, metric: Any) -> None:
     rng = np.random.default_rng(0)
     coordinates = rng.random((N, 3)) + 0.1
     with RepeatedSolver(Points(coordinates, metric), devices=any_device) as solver:
-        for step, how in ((0.0, "anew"), (1e-6, "moved"), (1.0, "anew"), (1.0, "moved")):
+        later = "lists" if metric == "cosine" else "candidates"
+        learning = "lists" if metric == "cosine" else "anew"
+        for step, how in ((0.0, "anew"), (1e-6, learning), (2e-6, later), (1.0, "anew")):
             points = Points(coordinates + step, metric)
             forest = solver.solve(points.coordinates if step else points)
             assert_same_forest(forest, anew(points, any_device))
-            assert forest.stats["algorithm"] == "bvh-boruvka"
             assert forest.stats["moved"]["how"] == how
 
 
@@ -97,9 +98,10 @@ def test_a_forest_on_the_device_stays_right(any_device: Device) -> None:
 def test_points_on_a_device_and_proofs(any_device: Device) -> None:
     coordinates = np.random.default_rng(9).random((N, 2))
     with RepeatedSolver(clmst.to_device(Points(coordinates), any_device)) as solver:
-        solver.solve(coordinates)
-        forest = solver.solve(coordinates + 1e-7, verify=True, profile=True)
-        assert forest.stats["moved"]["how"] == "moved"
+        for step in (0, 1, 2):
+            forest = solver.solve(coordinates + 1e-7 * step, verify=True, profile=True)
+        assert forest.stats["moved"]["how"] == "candidates"
+        assert "bvh_boruvka_candidates_weigh" in forest.stats["profile"]
         assert forest.stats["proof"]["where"] in ("device", "host")
         assert set(forest.stats["times"]) == {"prepare", "upload", "solve"}
         assert (solver.n_vertices, solver.n_edges) == (N, N * (N - 1) // 2)
@@ -110,7 +112,7 @@ def test_a_failed_round_begins_anew(any_device: Device, monkeypatch: pytest.Monk
     with RepeatedSolver(Points(coordinates), devices=any_device) as solver:
         solver.solve(coordinates)
         with monkeypatch.context() as broken:
-            broken.setattr("clmst.algorithms.bvh_boruvka.moved._farthest", lambda _found: 1 / 0)
+            broken.setattr("clmst.algorithms.bvh_boruvka.moved._farthest", lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 solver.solve(coordinates)
         forest = solver.solve(coordinates)

@@ -1,4 +1,4 @@
-// bvh-boruvka: the components of points, and lists that work-groups append to.
+// bvh-boruvka: the components of points, their best edges, and lists that work-groups append to.
 #ifndef CLMST_ALGORITHMS_BVH_BORUVKA_COMPONENTS
 #define CLMST_ALGORITHMS_BVH_BORUVKA_COMPONENTS
 
@@ -12,6 +12,11 @@ typedef struct {
 static inline uint component_of(const components_t *components, uint slot) {
   const uint label = components->labels[slot >> LEAF_SHIFT];
   return label == MIXED ? components->component[slot] : label;
+}
+
+// The distance that a key means, at least; infinity if there is no edge yet.
+static inline double distance_of_key(ulong key) {
+  return as_double(min(key, (ulong)weight_key(as_ulong((double)INFINITY))) & ~(ulong)WEIGHT_SIGN);
 }
 
 // Append an entry to a list for every work-item that keeps one.

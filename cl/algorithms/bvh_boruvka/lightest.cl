@@ -7,11 +7,6 @@
 // component. Else cursor[p] is a position in p's list: those before it are in p's component.
 #define CURSOR_SEARCHED 255
 
-// The distance that a key means, at least; infinity if there is no edge yet.
-static inline double distance_of_key(ulong key) {
-  return as_double(min(key, (ulong)weight_key(as_ulong((double)INFINITY))) & ~(ulong)WEIGHT_SIGN);
-}
-
 // Move on in the list of p to the lightest edge that leaves the component `own`; whether there is one.
 static inline bool find_in_list(const tree_t *tree, const components_t *components,
                                 const global uint *lists, uint k, uint p, uint own,

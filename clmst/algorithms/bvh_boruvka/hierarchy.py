@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil, log2
 from typing import Any
 
@@ -16,7 +16,6 @@ from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
-from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 
@@ -110,7 +109,7 @@ class _Builder:
     def __init__(self, matrix: DeviceMatrix, launch: Launcher) -> None:
         assert isinstance(matrix.graph, Points)
         self.launch, self.device, self.n = launch, matrix.device, matrix.n_vertices
-        self.planes = matrix.panels[0].cells
+        self.matrix, self.planes = matrix, matrix.panels[0].cells
         self.defines = {**matrix.defines(maximum=False)}
         self.program: Program = self.device.program(SOURCE, **self.defines)
         self.dimensions: int = matrix.graph.planes.shape[0]
@@ -200,26 +199,22 @@ class _Builder:
             least=self._new(self.n_nodes, np.uint32),
             bases=DeviceArray.from_host(self.bases, device), top=self.top, n_nodes=self.n_nodes,
         )  # fmt: skip
-        _fill(tree, self.planes, self.launch)
+        gather(tree, self.matrix, self.launch)
+        bound(tree, self.launch)
         return tree
 
 
-def moved_tree(
-    tree: BoxTree, matrix: DeviceMatrix, points: DeviceArray, launch: Launcher
-) -> BoxTree:
-    """Return a hierarchy of the same order for points elsewhere: `points` and boxes are filled."""
-    moved = replace(tree, points=points)
-    _fill(moved, matrix.panels[0].cells, launch)
-    return moved
-
-
-def _fill(tree: BoxTree, planes: Memory, launch: Launcher) -> None:
-    """Bring coordinates into a hierarchy's order, and compute its boxes."""
-    program, n_leaves = tree.device.program(SOURCE, **tree.defines), tree.n_leaves
+def gather(tree: BoxTree, matrix: DeviceMatrix, launch: Launcher) -> None:
+    """Bring the coordinates of points into the order of a hierarchy."""
     launch.for_each(
-        program, "bvh_boruvka_build_gather", n_leaves * LEAF, planes, tree.ids, tree.points,
-        tree.slots, tree.n,
+        tree.device.program(SOURCE, **tree.defines), "bvh_boruvka_build_gather",
+        tree.n_leaves * LEAF, matrix.panels[0].cells, tree.ids, tree.points, tree.slots, tree.n,
     )  # fmt: skip
+
+
+def bound(tree: BoxTree, launch: Launcher) -> None:
+    """Compute the boxes of a hierarchy whose coordinates are there."""
+    program, n_leaves = tree.device.program(SOURCE, **tree.defines), tree.n_leaves
     launch.for_each(
         program, "bvh_boruvka_build_bound_leaves", n_leaves, tree.points, tree.ids, tree.boxes,
         tree.least, tree.n,

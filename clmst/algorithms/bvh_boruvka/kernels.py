@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clmst.algorithms.bvh_boruvka import choice, hierarchy, moved, neighbours, solve
+from clmst.algorithms.bvh_boruvka import candidates, choice, hierarchy, moved, neighbours, solve
 from clmst.algorithms.shared.matrices import point_defines
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device_matrix import METRICS
@@ -22,6 +22,7 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
             yield specialise(source, capabilities, tuning, **defines)
         if not defines["CORE_DISTANCES"]:
             yield specialise(moved.SOURCE, capabilities, tuning, **defines)
+            yield specialise(candidates.SOURCE, capabilities, tuning, **defines)
         for capacity in (8, 32):
             yield specialise(
                 neighbours.SOURCE, capabilities, tuning, **defines, NEIGHBOURS=capacity

@@ -5,6 +5,7 @@ Source: see ``cl/algorithms/bvh_boruvka/bvh_boruvka.cl``; ``docs/architecture.md
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
@@ -50,7 +51,11 @@ def solve(matrix: DeviceMatrix, launch: Launcher) -> DeviceForest:
 
 
 def solve_tree(
-    matrix: DeviceMatrix, tree: BoxTree, launch: Launcher, near: NearPoints | None = None
+    matrix: DeviceMatrix,
+    tree: BoxTree,
+    launch: Launcher,
+    near: NearPoints | None = None,
+    look: Callable[[DeviceArray, DeviceArray, DeviceArray], None] | None = None,
 ) -> DeviceForest:
     """Solve two points or more by their hierarchy; as :func:`solve`.
 
@@ -62,10 +67,13 @@ def solve_tree(
     launch : Launcher
     near : NearPoints, optional
         What is known of them already. Its bounds are overwritten.
+    look : callable, optional
+        Is called in each round when the lightest edges of all components are known, with the
+        components of points, the labels of nodes, and the reservations.
     """
     run = _Run(tree, launch)
     ends = DeviceArray.empty(2 * (tree.n - 1), np.uint32, matrix.device)
-    run.solve(near)
+    run.solve(near, look)
     run.unpack(ends)
     return _forest(matrix, ends, run.stats(), launch)
 
@@ -169,7 +177,11 @@ class _Run:
 
     # --------------------------------------------------------------------- rounds
 
-    def solve(self, near: NearPoints | None) -> None:
+    def solve(
+        self,
+        near: NearPoints | None,
+        look: Callable[[DeviceArray, DeviceArray, DeviceArray], None] | None,
+    ) -> None:
         """Enqueue everything, and wait for the counts."""
         self._begin()
         if near is None:
@@ -211,6 +223,9 @@ class _Run:
             check_rounds("bvh-boruvka", tree.device, number, components=n_roots)
             with self.launch.phase("lightest edges"):
                 active, searches = self._find_lightest(near, is_first=number == 0)
+            if look is not None:
+                with self.launch.phase("candidates"):
+                    look(self.component, self.labels, self.winners)
             with self.launch.phase("merge"):
                 remaining = self._merge(n_roots)
             self.searches.append(int(self.counts[searches]))

@@ -10,7 +10,7 @@ import pytest
 import clmst
 from clmst import Device, Forest, Points
 from clmst.algorithms.bvh_boruvka import moved
-from clmst.algorithms.bvh_boruvka.moved import MovingPoints
+from clmst.algorithms.bvh_boruvka.moved import MovingPoints, Prepare
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
 from tests.algorithms.bvh_boruvka.test_solve import clusters
@@ -22,9 +22,12 @@ Array = Any
 class Rounds:
     """Solves of points that move, each compared with all pairs."""
 
-    def __init__(self, device: Device, metric: Any = "euclidean", most_unsure: float = 1.0) -> None:
+    def __init__(
+        self, device: Device, metric: Any = "euclidean", most_unsure: float = 1.0,
+        prepare: Prepare | None = None,
+    ) -> None:  # fmt: skip
         self.device, self.metric = device, metric
-        self.moving = MovingPoints(most_unsure)
+        self.moving = MovingPoints(most_unsure, prepare)
 
     def solve(self, coordinates: Array) -> Forest:
         """Solve, and return the forest if it is right."""
@@ -49,7 +52,7 @@ def test_movements_of_any_size(device: Device, share: float) -> None:
     for _ in range(2):
         step = share * 500**-0.5 * rng.normal(size=(500, 2))
         forest = rounds.solve(coordinates + step)
-        assert how(forest) == "moved"
+        assert how(forest) == "lists"
         lengths = np.linalg.norm(step, axis=1)
         assert forest.stats["moved"]["movement"] == pytest.approx(lengths.max())
 
@@ -85,7 +88,7 @@ def test_one_point_moves_far(any_device: Device) -> None:
     for point in range(0, 300, 60):
         there = coordinates.copy()
         there[point] = coordinates[(point + 150) % 300] + 1e-6
-        assert how(rounds.solve(there)) == "moved"
+        assert how(rounds.solve(there)) == "lists"
 
 
 def test_many_steps_drift_from_the_origins(any_device: Device) -> None:
@@ -95,7 +98,7 @@ def test_many_steps_drift_from_the_origins(any_device: Device) -> None:
     for _ in range(12):
         found = how(rounds.solve(coordinates))
         coordinates += 0.01 * rng.normal(size=(300, 2))
-    assert found == "moved"
+    assert found == "lists"
 
 
 def test_equal_points_and_equal_distances(any_device: Device) -> None:
@@ -129,7 +132,7 @@ def test_lists_are_found_again_where_that_is_quicker(any_device: Device) -> None
     coordinates = rng.random((300, 2))
     found = [how(rounds.solve(coordinates + 1e-6 * k)) for k in range(8)]
     assert found[0] == "anew"
-    assert found[-1] == "moved"
+    assert found[-1] == "lists"
 
 
 def test_bounds_that_are_not_lowered_are_seen(
@@ -139,7 +142,7 @@ def test_bounds_that_are_not_lowered_are_seen(
     rng, rounds = np.random.default_rng(1), Rounds(any_device)
     coordinates = rng.random((500, 2))
     rounds.solve(coordinates)
-    monkeypatch.setattr(moved, "_farthest", lambda _found: 0.0)
+    monkeypatch.setattr(moved, "_farthest", lambda _found, _launch: 0.0)
     coordinates[::2] = rng.random((250, 2))
     with pytest.raises((AssertionError, clmst.DeviceError)):  # another tree, or a cycle
         rounds.solve(coordinates)
