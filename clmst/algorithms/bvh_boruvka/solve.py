@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,9 @@ _N_COUNTS = 2304
 # Up to so many points both ends of an edge share a word (winners.cl).
 _SHORT_IDS = 1 << 16
 
+Look: TypeAlias = Callable[[DeviceArray, DeviceArray, DeviceArray], None]
+"""Takes the components of points, the labels of nodes, and the reservations of components."""
+
 
 def solve(matrix: DeviceMatrix, launch: Launcher) -> DeviceForest:
     """Solve points, and put the edges into canonical order; waits for it.
@@ -51,12 +54,9 @@ def solve(matrix: DeviceMatrix, launch: Launcher) -> DeviceForest:
 
 
 def solve_tree(
-    matrix: DeviceMatrix,
-    tree: BoxTree,
-    launch: Launcher,
-    near: NearPoints | None = None,
-    look: Callable[[DeviceArray, DeviceArray, DeviceArray], None] | None = None,
-) -> DeviceForest:
+    matrix: DeviceMatrix, tree: BoxTree, launch: Launcher, near: NearPoints | None = None,
+    look: Look | None = None,
+) -> DeviceForest:  # fmt: skip
     """Solve two points or more by their hierarchy; as :func:`solve`.
 
     Parameters
@@ -68,12 +68,11 @@ def solve_tree(
     near : NearPoints, optional
         What is known of them already. Its bounds are overwritten.
     look : callable, optional
-        Is called in each round when the lightest edges of all components are known, with the
-        components of points, the labels of nodes, and the reservations.
+        Is called in each round when the lightest edges of all components are known.
     """
-    run = _Run(tree, launch)
+    run = _Run(tree, launch, look)
     ends = DeviceArray.empty(2 * (tree.n - 1), np.uint32, matrix.device)
-    run.solve(near, look)
+    run.solve(near)
     run.unpack(ends)
     return _forest(matrix, ends, run.stats(), launch)
 
@@ -123,8 +122,8 @@ def joining_edges(matrix: DeviceMatrix, labels: Array, launch: Launcher) -> Arra
 class _Run:
     """One solve: which launches, in which order."""
 
-    def __init__(self, tree: BoxTree, launch: Launcher) -> None:
-        self.tree, self.launch, self.n = tree, launch, tree.n
+    def __init__(self, tree: BoxTree, launch: Launcher, look: Look | None = None) -> None:
+        self.tree, self.launch, self.n, self.look = tree, launch, tree.n, look
         self.program = tree.device.program(SOURCE, **tree.defines)
         self.lightest = tree.device.program(LIGHTEST_SOURCE, **tree.defines)
         self.short_ids = int(self.n <= _SHORT_IDS)
@@ -177,11 +176,7 @@ class _Run:
 
     # --------------------------------------------------------------------- rounds
 
-    def solve(
-        self,
-        near: NearPoints | None,
-        look: Callable[[DeviceArray, DeviceArray, DeviceArray], None] | None,
-    ) -> None:
+    def solve(self, near: NearPoints | None) -> None:
         """Enqueue everything, and wait for the counts."""
         self._begin()
         if near is None:
@@ -223,9 +218,9 @@ class _Run:
             check_rounds("bvh-boruvka", tree.device, number, components=n_roots)
             with self.launch.phase("lightest edges"):
                 active, searches = self._find_lightest(near, is_first=number == 0)
-            if look is not None:
+            if self.look is not None:
                 with self.launch.phase("candidates"):
-                    look(self.component, self.labels, self.winners)
+                    self.look(self.component, self.labels, self.winners)
             with self.launch.phase("merge"):
                 remaining = self._merge(n_roots)
             self.searches.append(int(self.counts[searches]))
