@@ -314,7 +314,7 @@ class Jitter:
 @repetitions_option
 @click.option("--clock", type=click.Choice(list(CLOCKS)), default="wall", show_default=True)
 @click.option(
-    "--share", "shares", type=float, multiple=True, default=(0, 0.001, 0.01, 0.03, 0.1, 1),
+    "--share", "shares", type=float, multiple=True, default=(0, 0.001, 0.003, 0.01, 0.03, 0.1, 1),
     show_default=True, help="Standard deviation of a coordinate, in mean spacings.",
 )  # fmt: skip
 def moved(
@@ -324,23 +324,33 @@ def moved(
     """Time a solver of points that move, beside a solve anew, from arrays to arrays."""
     found = clmst.get_device(device)
     click.echo(f"{found.description}, clmst {clmst.__version__}\n")
-    click.echo("| points | dimensions | kind | movement | anew, ms | solver, ms | ratio | how |")
-    click.echo("|---|---|---|---|---|---|---|---|")
+    click.echo(
+        "| points | dimensions | kind | movement | anew, ms | solver, ms | ratio | how "
+        "| candidates a point |"
+    )
+    click.echo("|---|---|---|---|---|---|---|---|---|")
     for sample in samples:
         for share in shares:
             jitter = Jitter(sample, share, found)
             every = [
                 Contestant(name="anew", call=jitter.anew, before=jitter.step),
-                Contestant(name="moved", call=jitter.moved, difference=jitter.difference),
+                Contestant(
+                    name="moved",
+                    call=jitter.moved,
+                    difference=jitter.difference,
+                    before=jitter.step,
+                ),
             ]
             harness = Harness(
-                repetitions=repetitions, warm_ups=2, verification="ends", clock=CLOCKS[clock]
+                repetitions=repetitions, warm_ups=8, verification="ends", clock=CLOCKS[clock]
             )
             anew, solver = harness.run(every)
+            stats = jitter.forest.stats
             ratio = median(b / a for a, b in zip(anew.seconds, solver.seconds, strict=True))
             click.echo(
                 f"| {sample} | {share:g} | {1e3 * anew.median:.1f} | {1e3 * solver.median:.1f} "
-                f"| {ratio:.2f} | {jitter.forest.stats['moved']['how']} |"
+                f"| {ratio:.2f} | {stats['moved']['how']} "
+                f"| {stats.get('candidates', 0) / sample.n:.1f} |"
             )
 
 

@@ -202,7 +202,7 @@ def solver_of_candidates(candidates: CandidatePairs, n: int, device: Device) -> 
     """Return what solves the graph of candidates among n points, under weights on the device."""
     executor = SingleDevice(
         _graph_of(candidates, n), device, algorithm="auto", options=None, maximum=False,
-        warm_start=True,
+        warm_start=False,
     )  # fmt: skip
 
     def solve(weights: DeviceArray, profile: bool) -> DeviceForest:
