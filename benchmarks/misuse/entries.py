@@ -81,10 +81,12 @@ def _clustering() -> Iterator[tuple[str, Callable[[World], Call]]]:
     def fit(kind: Any, X: Any, **parameters: Any) -> Any:
         return kind(**parameters).fit(X)
 
+    lists = {"neighbours": np.array([[1], [0], [3], [2]]), "join": "connected"}
     yield (
         "cluster.single_linkage",
-        lambda _: (clmst.cluster.single_linkage, given | {"join_components": False}),
+        lambda _: (clmst.cluster.single_linkage, given | lists | {"join_components": False}),
     )
+    yield "cluster.neighbour_forest", lambda _: (clmst.cluster.neighbour_forest, given | lists)
     many = {"n_clusters": 2, "distance_threshold": None, "connectivity": np.ones((4, 4))}
     yield (
         "cluster.SingleLinkage",
