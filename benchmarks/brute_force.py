@@ -12,7 +12,6 @@ SciPy's merges too where no two heights are equal.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -27,7 +26,7 @@ from benchmarks.options import device_option
 from clmst import Device, Points
 from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
-from clmst.bench.harness import WrongResultError
+from clmst.bench.harness import WrongResultError, wall_and_processor_seconds
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
@@ -118,9 +117,9 @@ def compare(numbers: Iterable[int], device: Device) -> Counter[str]:
 def main(sets: int, first: int, device: str | None) -> None:
     """Compare trees of random sets of points with all pairs."""
     found = clmst.get_device(device)
-    begin = time.process_time()
-    kinds = compare(range(first, first + sets), found)
-    seconds = time.process_time() - begin
+    kinds, _, seconds = wall_and_processor_seconds(
+        lambda: compare(range(first, first + sets), found)
+    )
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     click.echo(
         f"{found.description}: {sets} sets are right ({counts}); {seconds:.0f} s of processor"

@@ -12,7 +12,6 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ import numpy as np
 
 import clmst
 from benchmarks.options import Experiment
+from clmst.bench.harness import wall_and_processor_seconds
 from clmst.cluster import HDBSCAN, single_linkage
 
 CALLS: dict[str, Callable[[Any], Any]] = {
@@ -37,9 +37,8 @@ def row_of(what: str, n: int, dimensions: int) -> str:
     CALLS[what](rng.random((2000, dimensions)))
     X = rng.random((n, dimensions))
     resident_pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    before, begin = resident_pages * resource.getpagesize(), time.process_time()
-    result = CALLS[what](X)
-    seconds = time.process_time() - begin
+    before = resident_pages * resource.getpagesize()
+    result, _, seconds = wall_and_processor_seconds(lambda: CALLS[what](X))
     most = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     del result
     return (

@@ -19,6 +19,7 @@ from clmst.core.errors import InvalidGraphError
 from clmst.csgraph import minimum_spanning_tree
 from clmst.runtime.device import Device
 from clmst.runtime.trust import NoFamilyLeftError
+from tests.matrices import matrix_of_density
 
 FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 DTYPES = ("bool", "int8", "uint16", "int32", "int64", "uint64", "float32", "float64")
@@ -442,7 +443,7 @@ def test_small_matrices_take_one_launch(
     """From some thousand entries on, in each form that the page has figures of."""
     if who_solves != "as it is" or not small_matrix.works_on(any_device):
         pytest.skip("all sizes are solved in one way, or the device needs several launches")
-    upper = narrow(sparse.random_array((900, 900), density=0.06, rng=0, format="csr"))
+    upper = narrow(matrix_of_density(900, density=0.06))
     upper = narrow(sparse.csr_array(sparse.triu(upper, 1)))
     symmetric = narrow(sparse.csr_array(upper + upper.T))
     assert clmst.csgraph.FEW_ENTRIES < symmetric.nnz < small_matrix.MOST_SLOTS

@@ -28,6 +28,7 @@ from clmst.points.condensed import condense
 from clmst.points.dendrogram import dendrogram_of
 from clmst.points.selection import ClusterChoice, label_points
 from clmst.runtime.device import Device
+from tests.matrices import matrix_of_density
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3])
@@ -201,7 +202,7 @@ def test_cuml_6117_not_slower_than_a_cpu_when_small(any_device: Device) -> None:
     """SciPy's function beside ours, by processor time: a matrix of 5,000 edges, many times."""
     if not small_matrix.works_on(any_device):
         pytest.skip("the device does not work in the host's memory by single work-items")
-    random = sparse.random_array((1250, 1250), density=0.0064, rng=0, format="csr")
+    random = matrix_of_density(1250, density=0.0064)
     upper = sparse.csr_array(sparse.triu(random, 1))
     matrix = sparse.csr_array(upper + upper.T)
     matrix.indptr, matrix.indices = matrix.indptr.astype("i4"), matrix.indices.astype("i4")

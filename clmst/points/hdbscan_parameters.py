@@ -18,7 +18,7 @@ _KD_TREE = {
 }  # fmt: skip
 _BALL_TREE = _KD_TREE | {
     "braycurtis", "canberra", "dice", "hamming", "haversine", "jaccard", "mahalanobis",
-    "rogerstanimoto", "russellrao", "seuclidean", "sokalsneath",
+    "rogerstanimoto", "russellrao", "seuclidean", "sokalmichener", "sokalsneath",
 }  # fmt: skip
 
 

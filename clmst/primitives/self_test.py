@@ -107,7 +107,7 @@ def _map(device: Device, n: int) -> Answers:
         dtype=host.dtype, result=np.dtype(np.uint32), expression="x * factor + other[i] + i",
         scalars={"factor": "u4"}, arrays={"other": "u2"},
     )  # fmt: skip
-    expected = host * np.uint32(7) + other + np.arange(n, dtype=np.uint32)
+    expected = host.astype(np.uint32) * 7 + other + np.arange(n, dtype=np.uint32)
     yield "map", map(values, blend(factor=7, other=others)), expected
     for n_bins in (1000, 5000):
         counts = np.bincount(host, minlength=n_bins)[:n_bins].astype(np.uint32)
