@@ -69,15 +69,13 @@ class PartitionJob:
         given["n_vertices"] = check_integer("n_vertices", given["n_vertices"], low=0)
         check_n_vertices(given["n_vertices"])
         for name in ("source", "target"):
-            check_text(name, given[name])
-        for name in ("weight", "edge_id"):
+            given[name] = check_text(name, given[name])
+        for name in ("weight", "edge_id", "device"):
             if given[name] is not None:
-                check_text(name, given[name])
-        if given["device"] is not None:
-            check_text("device", given["device"])
+                given[name] = check_text(name, given[name])
         if given["memory_limit"] is not None:
-            check_integer("memory_limit", given["memory_limit"], low=1)
-        check_bool("maximum", given["maximum"])
+            given["memory_limit"] = check_integer("memory_limit", given["memory_limit"], low=1)
+        given["maximum"] = check_bool("maximum", given["maximum"])
         return cls(**given)
 
     @property
