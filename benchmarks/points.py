@@ -3,7 +3,6 @@
     python -m benchmarks.points trees 1e6,2 1e6,3 37e6,3,clusters [--device NAME]
     python -m benchmarks.points dendrograms 1e6,2 37e6,3
     python -m benchmarks.points peers 1e6,2 1e6,3
-    python -m benchmarks.points moved 2e5,2 2e5,3
     python -m benchmarks.points choice 500,2 1000,2 2000,16
 
 A set of points is ``NUMBER,DIMENSIONS[,KIND]``; its kind is "uniform", in a cube, or "clusters":
@@ -19,7 +18,6 @@ of more, every node must be a child once, and sizes must add up. A hash of them 
 everywhere.
 ``peers`` times what a user calls, from arrays to arrays, beside quitefastmst where it is installed.
 ``choice`` times `bvh-boruvka` beside `dense`.
-``moved`` times a `RepeatedSolver` of points that move around fixed places, beside solves anew.
 """
 
 from __future__ import annotations
@@ -276,82 +274,6 @@ def choose(samples: tuple[Sample, ...], device: str | None, repetitions: int) ->
         _show(sample, Harness(repetitions=repetitions, warm_ups=1).run(every))
         taken = "bvh-boruvka" if choice.is_for_tree(resident.matrix) else "dense"
         click.echo(f"  auto takes {taken}", err=True)
-
-
-class Jitter:
-    """Points around fixed places, and what solves them: a solver, and each time anew."""
-
-    def __init__(self, sample: Sample, share: float, device: Device) -> None:
-        self.places, self.device = sample.draw(), device
-        self._rng = np.random.default_rng(1)
-        self._deviation = share * sample.n ** (-1 / sample.dimensions)
-        self._solver = clmst.RepeatedSolver(Points(self.places), devices=device)
-        self._solver.solve(self.places)
-        self.step()
-
-    def step(self) -> None:
-        """Move all points; they do not drift."""
-        step = self._rng.normal(size=self.places.shape)
-        self.coordinates = self.places + self._deviation * step
-
-    def anew(self) -> clmst.Forest:
-        return clmst.minimum_spanning_forest(Points(self.coordinates), device=self.device)
-
-    def moved(self) -> clmst.Forest:
-        self.forest = self._solver.solve(self.coordinates)
-        return self.forest
-
-    def difference(self, forest: clmst.Forest) -> str:
-        """Return what is wrong with a forest of the present coordinates."""
-        right = self.anew()
-        same = np.array_equal(forest.edge_ids, right.edge_ids)
-        return "" if same and np.array_equal(forest.weights, right.weights) else "another tree"
-
-
-@main.command()
-@samples_argument
-@device_option
-@repetitions_option
-@click.option("--clock", type=click.Choice(list(CLOCKS)), default="wall", show_default=True)
-@click.option(
-    "--share", "shares", type=float, multiple=True, default=(0, 0.001, 0.003, 0.01, 0.03, 0.1, 1),
-    show_default=True, help="Standard deviation of a coordinate, in mean spacings.",
-)  # fmt: skip
-def moved(
-    samples: tuple[Sample, ...], device: str | None, repetitions: int, clock: str,
-    shares: tuple[float, ...],
-) -> None:  # fmt: skip
-    """Time a solver of points that move, beside a solve anew, from arrays to arrays."""
-    found = clmst.get_device(device)
-    click.echo(f"{found.description}, clmst {clmst.__version__}\n")
-    click.echo(
-        "| points | dimensions | kind | movement | anew, ms | solver, ms | ratio | how "
-        "| candidates a point |"
-    )
-    click.echo("|---|---|---|---|---|---|---|---|---|")
-    for sample in samples:
-        for share in shares:
-            jitter = Jitter(sample, share, found)
-            every = [
-                Contestant(name="anew", call=jitter.anew, before=jitter.step),
-                Contestant(
-                    name="moved",
-                    call=jitter.moved,
-                    difference=jitter.difference,
-                    before=jitter.step,
-                ),
-            ]
-            harness = Harness(
-                repetitions=repetitions, warm_ups=8, verification="ends", clock=CLOCKS[clock]
-            )
-            anew, solver = harness.run(every)
-            stats = jitter.forest.stats
-            ratio = median(b / a for a, b in zip(anew.seconds, solver.seconds, strict=True))
-            click.echo(
-                f"| {sample} | {share:g} | {1e3 * anew.median:.1f} | {1e3 * solver.median:.1f} "
-                f"| {ratio:.2f} | {stats['moved']['how']} "
-                f"| {stats.get('candidates', 0) / sample.n:.1f} |"
-            )
 
 
 def _show(sample: Sample, every: list[Times[Any]]) -> None:
