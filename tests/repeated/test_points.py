@@ -9,11 +9,18 @@ import pytest
 
 import clmst
 from clmst import Device, Points, RepeatedSolver
+from clmst.algorithms.bvh_boruvka import choice
 from tests.forests import assert_same_forest
 
 N = 1500  # "auto" takes a hierarchy of so many
 
 Array = Any
+
+
+@pytest.fixture(autouse=True)
+def every_device_takes_a_hierarchy_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """GPUs do so of 20,000 points and more."""
+    monkeypatch.setattr(choice, "_LEAST_POINTS", choice._LEAST_POINTS_ALONE)
 
 
 def anew(points: Points, device: Device) -> clmst.Forest:
