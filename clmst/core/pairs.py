@@ -60,8 +60,12 @@ def position(n: int, u: Array, v: Array) -> npt.NDArray[np.int64]:
 
     It is also the index of its distance in SciPy's condensed form (``scipy.spatial.distance``).
     """
-    u, v = u.astype(np.int64), v.astype(np.int64)
-    positions: npt.NDArray[np.int64] = u * n - u * (u + 1) // 2 + v - u - 1
+    rows = u.astype(np.int64)
+    positions: npt.NDArray[np.int64] = 2 * n - 3 - rows
+    positions *= rows
+    positions >>= 1  # of an even number: of the cells left of (u, u + 1)
+    positions += v.astype(np.int64)
+    positions -= 1
     return positions
 
 

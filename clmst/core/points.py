@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import iadd
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -164,18 +165,10 @@ class Points:
 
     def _plain_distances(self, u: Array, v: Array) -> Array:
         """Return distances as cl/device/distance.cl computes them, core distances aside."""
-        sums = np.zeros(np.broadcast(u, v).shape)
-        for plane in self.planes:
-            if self.metric == "cosine":
-                sums = sums + plane[u] * plane[v]
-                continue
-            difference = plane[u] - plane[v]
-            if self.metric == "manhattan":
-                sums = sums + np.abs(difference)
-            elif self.metric == "chebyshev":
-                sums = np.maximum(sums, np.abs(difference))
-            else:
-                sums = sums + difference * difference
+        # Indices as each gather would make them anew; terms and sums in place: new memory is slow.
+        u, v = np.broadcast_arrays(u.astype(np.intp), v.astype(np.intp))
+        terms = (self._term(plane[u], plane[v]) for plane in self.planes)
+        sums: Array = reduce(np.maximum if self.metric == "chebyshev" else iadd, terms)
         if self.metric == "cosine":
             return np.maximum(1.0 - sums, 0.0)
         if self.metric in ("manhattan", "chebyshev"):
@@ -187,6 +180,17 @@ class Points:
             return distances
         rounded = (distances + 0.5).astype(np.int64)
         return sphere.kilometres(rounded) if self.metric == "haversine" else rounded
+
+    def _term(self, a: Any, b: Array) -> Any:
+        """Return what one dimension adds to the sums of distances; `a` is overwritten."""
+        if self.metric == "cosine":
+            a *= b
+            return a
+        a -= b
+        if self.metric in ("manhattan", "chebyshev"):
+            return np.abs(a)
+        a *= a
+        return a
 
     def to_graph(self) -> Graph:
         """Return the graph with every pair stored, for algorithms that take edges. O(n**2) memory.
@@ -229,9 +233,8 @@ def _checked(coordinates: Any, metric: Metric) -> npt.NDArray[np.float64]:
     if metric in _ON_A_SPHERE and array.shape[1] != 2:
         raise InvalidGraphError(f"coordinates have shape {array.shape}; {metric} takes (n, 2)")
     doubles = np.ascontiguousarray(array, np.float64)
-    wrong = np.argwhere(~np.isfinite(doubles))
-    if wrong.size:
-        point, axis = wrong[0].tolist()
+    if not np.isfinite(doubles).all():
+        point, axis = np.argwhere(~np.isfinite(doubles))[0].tolist()
         raise InvalidGraphError(
             f"coordinate {axis} of point {point} is {doubles[point, axis]}; all must be finite"
         )

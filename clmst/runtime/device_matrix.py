@@ -131,7 +131,8 @@ class DeviceMatrix:
         if isinstance(graph, Points):
             _, bits, kind = METRICS[graph.compared_as]
             _check_doubles(device)
-            doubles = np.concatenate([part.ravel() for part in _parts(graph)])
+            planes, others = (part.ravel() for part in _parts(graph))
+            doubles = np.concatenate((planes, others)) if others.size else planes
             panels: tuple[Panel, ...] = (Panel(first=0, n_rows=n, cells=device.upload(doubles)),)
         else:
             encoded = encode(graph.weights.ravel())
