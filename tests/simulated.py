@@ -357,6 +357,17 @@ def point_wrongs(device: Device, shape: str) -> Iterator[str]:
                 yield f"points that have moved, by {how}"
         if forest.stats["moved"]["how"] != how:
             yield f"no points by {how}"
+    joined = Points(spread[:40])
+    matrix = DeviceMatrix.upload(joined, device)
+    for size in (6,) if shape == "gpu" else (40, 6, 1):  # points of a component, anywhere
+        labels = rng.permutation(np.arange(40) // size)
+        u, v, w, _ = joined.to_graph().edges()
+        inside = labels[u] == labels[v]
+        kruskals = clmst.kruskal(Graph.from_edges(u, v, np.where(inside, -1, w))).edges
+        right = kruskals[labels[kruskals[:, 0]] != labels[kruskals[:, 1]]]
+        found = bvh_boruvka.joining_edges(matrix, labels, Launcher(device, device.queue))
+        if not np.array_equal(found, right):
+            yield f"edges that join components of {size} points"
     for name, points in cases.items():
         matrix = DeviceMatrix.upload(points, device)
         forest = bvh_boruvka.solve(matrix, Launcher(device, device.queue)).to_host()
