@@ -364,9 +364,9 @@ def point_wrongs(device: Device, shape: str) -> Iterator[str]:
         u, v, w, _ = joined.to_graph().edges()
         inside = labels[u] == labels[v]
         kruskals = clmst.kruskal(Graph.from_edges(u, v, np.where(inside, -1, w))).edges
-        right = kruskals[labels[kruskals[:, 0]] != labels[kruskals[:, 1]]]
-        found = bvh_boruvka.joining_edges(matrix, labels, Launcher(device, device.queue))
-        if not np.array_equal(found, right):
+        expected = kruskals[labels[kruskals[:, 0]] != labels[kruskals[:, 1]]]
+        joining = bvh_boruvka.joining_edges(matrix, labels, Launcher(device, device.queue))
+        if not np.array_equal(joining, expected):
             yield f"edges that join components of {size} points"
     for name, points in cases.items():
         matrix = DeviceMatrix.upload(points, device)

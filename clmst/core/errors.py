@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class ClmstError(Exception):
     """Root of every error that clmst raises on purpose."""
@@ -49,6 +51,10 @@ class KernelBuildError(ClmstError, RuntimeError):
         self.label = label
         self.device = device
         self.log = log
+
+    def __reduce__(self) -> Any:
+        """Pickle what it is made of, rather than the message alone."""
+        return type(self), (self.label, self.device, self.log), vars(self)
 
 
 class DeviceError(ClmstError, RuntimeError):

@@ -45,6 +45,11 @@ class NoFamilyLeftError(UnsupportedDeviceError):
         super().__init__(f"{device.description} cannot be used: {reason}")
         self.device, self.reason = device, reason
 
+    def __reduce__(self) -> Any:
+        """Pickle as the error that it is to users: a device does not leave its process."""
+        attributes = {name: value for name, value in vars(self).items() if name != "device"}
+        return UnsupportedDeviceError, self.args, attributes
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelFamily:
