@@ -7,12 +7,13 @@ Sets of points are given as for `benchmarks.points`.
 
 ``solver`` times a `RepeatedSolver` beside solves anew, from arrays to arrays.
 ``lists`` times solves that keep order and lists however far points have moved, beside solves anew,
-both on the device: at which share of unsure points lists cease to pay (``moved.MOST_UNSURE``).
+both on the device: at which share of unsure points lists cease to pay (``moved.most_unsure_on``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from statistics import median
 from typing import Any
 
@@ -58,14 +59,26 @@ class MovedPoints(Jitter):
         self.device = device
         self._solver = clmst.RepeatedSolver(Points(self.places), devices=device)
         self._solver.solve(self.places)
+        self._stats: list[Mapping[str, Any]] = []
         self.step()
 
     def anew(self) -> clmst.Forest:
         return clmst.minimum_spanning_forest(Points(self.coordinates), device=self.device)
 
     def moved(self) -> clmst.Forest:
-        self.forest = self._solver.solve(self.coordinates)
-        return self.forest
+        forest = self._solver.solve(self.coordinates)
+        self._stats.append(forest.stats)
+        return forest
+
+    def ways(self, rounds: int) -> str:
+        """Return how the last rounds were solved, and how often."""
+        counts = Counter(stats["moved"]["how"] for stats in self._stats[-rounds:])
+        return ", ".join(f"{how} {count}" for how, count in counts.most_common())
+
+    def candidates(self, rounds: int) -> float:
+        """Return the most candidates a point that the last rounds had."""
+        most: int = max(stats.get("candidates", 0) for stats in self._stats[-rounds:])
+        return most / len(self.places)
 
     def difference(self, forest: clmst.Forest) -> str:
         """Return what is wrong with a forest of the present coordinates."""
@@ -157,12 +170,11 @@ def solver(
                 repetitions=repetitions, warm_ups=8, verification="ends", clock=CLOCKS[clock]
             )
             anew, moved = harness.run(every)
-            stats = jitter.forest.stats
             ratio = median(b / a for a, b in zip(anew.seconds, moved.seconds, strict=True))
             click.echo(
                 f"| {sample} | {share:g} | {1e3 * anew.median:.1f} | {1e3 * moved.median:.1f} "
-                f"| {ratio:.2f} | {stats['moved']['how']} "
-                f"| {stats.get('candidates', 0) / sample.n:.1f} |"
+                f"| {ratio:.2f} | {jitter.ways(repetitions)} "
+                f"| {jitter.candidates(repetitions):.1f} |"
             )
 
 
