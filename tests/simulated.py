@@ -371,8 +371,11 @@ def point_wrongs(device: Device, shape: str) -> Iterator[str]:
     for name, points in cases.items():
         matrix = DeviceMatrix.upload(points, device)
         forest = bvh_boruvka.solve(matrix, Launcher(device, device.queue)).to_host()
-        if not np.array_equal(forest.edge_ids, clmst.kruskal(points.to_graph()).edge_ids):
+        tree = clmst.kruskal(points.to_graph())
+        if not np.array_equal(forest.edge_ids, tree.edge_ids):
             yield f"{name} by a hierarchy"
+        if not np.array_equal(forest.weights, tree.weights):
+            yield f"lengths of {name}"
         if shape != "gpu" and name == "points":
             order = np.argsort(forest.weights, kind="stable")
             found = merge(points.n_vertices, forest.edges, order, device)

@@ -172,8 +172,11 @@ def points_failure(device: Device, case: CompleteCase) -> str | None:
         matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
         found = bvh_boruvka.solve(matrix, launch)
         tree = kruskal(points.to_graph())
-        if not np.array_equal(found.to_host().edges, tree.edges):
+        host = found.to_host()
+        if not np.array_equal(host.edges, tree.edges):
             return f"edges came out wrong for {n} known points"
+        if host.weights.tobytes() != tree.weights.tobytes():
+            return f"weights came out wrong for {n} known points"
         half = Forest(
             n_vertices=n, edges=tree.edges[::2], weights=tree.weights[::2],
             edge_ids=tree.edge_ids[::2],

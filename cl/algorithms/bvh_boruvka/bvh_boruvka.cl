@@ -200,3 +200,20 @@ kernel void bvh_boruvka_unpack_edges(const global ulong *edges, global uint2 *en
   const ulong mask = (1ul << bits) - 1;
   GRID_FOR(i, k) ends[i] = (uint2)((uint)(edges[i] >> bits), (uint)(edges[i] & mask));
 }
+
+// Compute the weights of edges.
+//
+// In       planes[DIMENSIONS * n], and core distances: as they were uploaded; ends[k].
+// Out      weights[k].
+// Launch   any.
+// Needs    ends are points.
+// Ensures  as Points.weights_of, bit for bit.
+kernel void bvh_boruvka_weigh_edges(const global double *planes, const global uint2 *ends,
+                                    global double *weights, uint n, uint k) {
+  GRID_FOR(i, k) {
+    point_t point;
+    point_open(&point, planes, n, ends[i].x);
+    const double measure = distance_measure(&point, ends[i].y);
+    weights[i] = MEASURE_IS_SQUARE ? sqrt(measure) : measure;
+  }
+}

@@ -183,7 +183,7 @@ def _solve_candidates(known: _Origins, matrix: DeviceMatrix, launch: Launcher) -
         stats["profile"] = {**launch.profile.summary(), **found.stats["profile"]}
     return DeviceForest(
         graph=matrix, n_edges=found.n_edges, slots=None, edges=found.edges, maximum=False,
-        stats=stats,
+        stats=stats, weights=found.weights,
     )  # fmt: skip
 
 

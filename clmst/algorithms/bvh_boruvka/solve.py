@@ -15,10 +15,10 @@ import numpy.typing as npt
 from clmst.algorithms.bvh_boruvka import neighbours
 from clmst.algorithms.bvh_boruvka.hierarchy import BoxTree, hierarchy_of
 from clmst.algorithms.bvh_boruvka.neighbours import NearPoints
-from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
 from clmst.algorithms.shared.progress import check_rounds, no_progress
 from clmst.algorithms.shared.solution import stats_of
-from clmst.core.weight_keys import Array
+from clmst.core.weight_keys import Array, Encoding
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -33,6 +33,7 @@ LIGHTEST_SOURCE = "algorithms/bvh_boruvka/lightest.cl"
 _N_COUNTS = 2304
 # Up to so many points both ends of an edge share a word (winners.cl).
 _SHORT_IDS = 1 << 16
+_DOUBLE = np.dtype(np.float64)
 
 Look: TypeAlias = Callable[[DeviceArray, DeviceArray, DeviceArray], None]
 """Takes the components of points, the labels of nodes, and the reservations of components."""
@@ -74,12 +75,13 @@ def solve_tree(
     ends = DeviceArray.empty(2 * (tree.n - 1), np.uint32, matrix.device)
     run.solve(near)
     run.unpack(ends)
-    return _forest(matrix, ends, run.stats(), launch)
+    return _forest(matrix, ends, run.stats(), launch, run.weigh(matrix, ends))
 
 
 def _forest(
-    matrix: DeviceMatrix, ends: DeviceArray, stats: dict[str, Any], launch: Launcher
-) -> DeviceForest:
+    matrix: DeviceMatrix, ends: DeviceArray, stats: dict[str, Any], launch: Launcher,
+    weights: ForestWeights | None = None,
+) -> DeviceForest:  # fmt: skip
     """Return the forest of edges that are enqueued; waits for them."""
     launch.queue.finish()
     return DeviceForest(
@@ -89,6 +91,7 @@ def _forest(
         edges=ends.memory,
         maximum=False,
         stats=stats_of(stats, launch, "bvh-boruvka"),
+        weights=weights,
     )
 
 
@@ -173,6 +176,13 @@ class _Run:
         ordered = split(self.edges, key_bits=2 * self.bits, launch=self.launch)
         k = ends.size // 2
         self._for_each("unpack_edges", k, ordered, ends, k, self.bits)
+
+    def weigh(self, matrix: DeviceMatrix, ends: DeviceArray) -> ForestWeights:
+        """Return the weights of edges; the host would compute them more slowly."""
+        k = ends.size // 2
+        weights = self._new(k, np.float64)
+        self._for_each("weigh_edges", k, matrix.panels[0].cells, ends, weights, self.n, k)
+        return ForestWeights(words=weights, encoding=Encoding(dtype=_DOUBLE, stored=_DOUBLE))
 
     # --------------------------------------------------------------------- rounds
 

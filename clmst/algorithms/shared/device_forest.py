@@ -72,7 +72,8 @@ class DeviceForest:
     stats : mapping
         As of :class:`clmst.Forest`.
     weights : ForestWeights, optional
-        The weights of its edges, where the graph gets others in the next solve.
+        The weights of its edges, where the graph gets others in the next solve, or is points
+        whose distances the device has computed.
     """
 
     graph: DeviceGraph | DeviceMatrix
@@ -164,7 +165,7 @@ class DeviceForest:
         """Copy the forest to the host. O(k).
 
         With `look_up` weights come from the host's graph, rather than by a kernel that is not
-        checked; not those of a forest with `weights` of its own.
+        checked; not those of a graph's forest with `weights` of its own.
         """
         device = self.graph.device
         with Guard(device):
@@ -174,7 +175,7 @@ class DeviceForest:
     def copied(self, launch: Launcher, *, look_up: bool = False) -> Forest:
         """Copy the forest to the host as :meth:`to_host` does, by a queue of its device."""
         if self.slots is None:
-            return self._of_matrix(launch)
+            return self._of_matrix(launch, look_up=look_up)
         return self._of_graph(launch, look_up=look_up)
 
     def _of_graph(self, launch: Launcher, *, look_up: bool) -> Forest:
@@ -277,24 +278,32 @@ class DeviceForest:
             vertex_labels=graph.vertex_labels,
         )
 
-    def _of_matrix(self, launch: Launcher) -> Forest:
-        """Copy the endpoints; the rest follows from them."""
+    def _of_matrix(self, launch: Launcher, *, look_up: bool) -> Forest:
+        """Copy the endpoints, and the weights if the device has them; the rest follows."""
         matrix: Any = self.graph
         graph: DenseGraph | Points = matrix.graph
         edges = np.empty((self.n_edges, 2), np.uint32)
         if self.n_edges:
             launch.read(self.edges, edges)
         u, v = edges.T
+        own = None if look_up else self.weights
+        weights = graph.weights_of(u, v) if own is None else self._own_weights(own, launch)
         return unchecked(
             Forest,
             n_vertices=graph.n_vertices,
             _edges=_signed(edges, graph.n_vertices),
-            weights=graph.weights_of(u, v),
+            weights=weights,
             edge_ids=pairs.position(graph.n_vertices, u, v),
             maximum=self.maximum,
             stats=self.stats,
             vertex_labels=None,
         )
+
+    def _own_weights(self, own: ForestWeights, launch: Launcher) -> Array:
+        words = np.empty(self.n_edges, own.words.dtype)
+        if self.n_edges:
+            launch.read(own.words.memory, words)
+        return own.encoding.decode(words)
 
 
 def gather_words(
