@@ -13,6 +13,7 @@ from clmst.algorithms.bvh_boruvka.moved import MovingPoints
 from clmst.algorithms.families import CompleteCase
 from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
 from clmst.algorithms.reweighting.series import SeriesContraction
+from clmst.algorithms.reweighting.warm_start import WarmStart
 from clmst.algorithms.self_test import complete_graph, difference
 from clmst.core import topology
 from clmst.core.known_graphs import KnownGraph, dtype_of, known_graph, weights_of
@@ -70,7 +71,10 @@ def _weights(known: KnownGraph, case: RoundCase) -> Array:
 def _session(
     known: KnownGraph, device: Device, case: RoundCase, *, warm_start: bool, always: bool = False
 ) -> Session:
-    """Return a session of one device; `always`: use series contraction, even if it is slow."""
+    """Return a session of one device, whose warm starts take any graph.
+
+    `always`: use series contraction, even if it is slow.
+    """
     edges = topology.edges_once(known.ranks)
     executor = SingleDevice(
         edges,
@@ -78,8 +82,10 @@ def _session(
         algorithm=case.algorithm or "auto",
         options=case.options,
         maximum=case.maximum,
-        warm_start=warm_start,
+        warm_start=False,
     )
+    if warm_start:
+        executor.warm = WarmStart(maximum=case.maximum, always=True)
     if always:
         executor.series = SeriesContraction(maximum=case.maximum, always=True)
     return Session(edges, executor, maximum=case.maximum)

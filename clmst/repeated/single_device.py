@@ -63,7 +63,7 @@ class SingleDevice(OneDevice):
         super().__init__(device, guard)
         self.edges, self.maximum = edges, maximum
         self._algorithm, self._options = algorithm, options
-        self._warm = WarmStart(maximum=maximum) if warm_start else None
+        self.warm = WarmStart(maximum=maximum) if warm_start else None
         self.series = SeriesContraction(maximum=maximum)
         with device.lock, guard(device):
             self._rounds: ReweightedGraph | None = ReweightedGraph(edges, device)
@@ -84,7 +84,7 @@ class SingleDevice(OneDevice):
 
     def close(self) -> None:
         """Free all memory."""
-        self._rounds = self._warm = None
+        self._rounds = self.warm = None
         self.series = SeriesContraction(maximum=self.maximum)
 
     # --------------------------------------------------------------------------- weights
@@ -189,19 +189,19 @@ class SingleDevice(OneDevice):
             has_finished(launch.queue)  # before its memory has a new owner
             rounds.drop_plans()
             self.series.forget()
-            if self._warm is not None:
-                self._warm.forget()
+            if self.warm is not None:
+                self.warm.forget()
             raise
 
     def _forest(self, graph: DeviceGraph, launch: Launcher) -> DeviceForest:
         """Solve as a warm start, or from scratch."""
         of_round = {"maximum": self.maximum, "own_weights": True}
-        run = None if self._warm is None else self._warm.begin(graph, launch)
+        run = None if self.warm is None else self.warm.begin(graph, launch)
         if run is not None and not families.has_warm_starts(graph, maximum=self.maximum):
-            run = self._warm = None
-        if run is not None and self._warm is not None:
+            run = self.warm = None
+        if run is not None and self.warm is not None:
             forest = forest_of(run.solution, launch, algorithm="filter-boruvka", **of_round)
-            if (stats := self._warm.end(run, launch)) is not None:
+            if (stats := self.warm.end(run, launch)) is not None:
                 return forest.with_stats({**forest.stats, **stats})
         name, solve = algorithms.choose(
             self._algorithm, self.device, graph, options=self._options, maximum=self.maximum
@@ -214,6 +214,6 @@ class SingleDevice(OneDevice):
                 solution = None
         if solution is None:
             solution = solve(graph, launch, maximum=self.maximum, options=self._options)
-        if self._warm is not None:
-            self._warm.learn(graph, solution, launch)
+        if self.warm is not None:
+            self.warm.learn(graph, solution, launch)
         return forest_of(solution, launch, algorithm=name, **of_round)

@@ -54,6 +54,8 @@ class WarmStart:
     Parameters
     ----------
     maximum : bool
+    always : bool
+        Whether graphs have warm starts that are too small for them to pay.
 
     Notes
     -----
@@ -61,8 +63,8 @@ class WarmStart:
     then 28 a candidate, and an eighth an edge.
     """
 
-    def __init__(self, *, maximum: bool) -> None:
-        self.maximum = maximum
+    def __init__(self, *, maximum: bool, always: bool = False) -> None:
+        self.maximum, self._always = maximum, always
         self._reference: ReferenceWeights | None = None
         self._plan: Plan | None = None
         self._slack = 0
@@ -127,10 +129,8 @@ class WarmStart:
         solution : Solution
             Of the graph; nothing is learnt of one that was found in both directions of edges.
         """
-        if (
-            graph.n_slots < least_edges(graph.device.policy)
-            or solution.in_forest.size != graph.n_slots
-        ):
+        least = VECTOR if self._always else least_edges(graph.device.policy)
+        if graph.n_slots < least or solution.in_forest.size != graph.n_slots:
             return
         if self._pause:
             self._pause -= 1
