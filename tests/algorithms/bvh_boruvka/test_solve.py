@@ -9,6 +9,7 @@ import pytest
 
 import clmst
 from clmst import Device, Forest, Points
+from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -95,7 +96,8 @@ def test_crowds_get_boxes_of_their_own(any_device: Device) -> None:
     assert np.median(sides) < 3e-10  # in any order it would be 8e-10
 
 
-def test_auto_takes_the_hierarchy(any_device: Device) -> None:
+def test_auto_takes_the_hierarchy(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "_LEAST_POINTS", 2000)  # of GPUs
     rng = np.random.default_rng(9)
     few, many = Points(rng.random((100, 2))), Points(rng.random((3000, 2)))
     solved = [clmst.minimum_spanning_forest(p, device=any_device) for p in (few, many)]
