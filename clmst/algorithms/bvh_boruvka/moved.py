@@ -21,14 +21,18 @@ from clmst.algorithms.bvh_boruvka.neighbours import NearPoints
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.points import Points
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/bvh_boruvka/moved.cl"
 
 # The greatest share of points with an uncertain nearest point for which the lists are kept. More
-# search in later rounds: at this share about as long as lists take to find.
-MOST_UNSURE = 0.004
+# search in later rounds: at this share about as long as lists take to find. On an H200 solves of a
+# million points by lists take 0.86 and 1.00 of the time of others at 0.003 and 0.022 in the plane,
+# 0.78 and 0.94 at 0.011 and 0.039 in 3D (`benchmarks.moving_points lists`). CPUs search less
+# quickly: the second number, where work-items search alone.
+_MOST_UNSURE, _MOST_UNSURE_ALONE = 0.02, 0.004
 # The most solves in a row that try nothing, since no try before them has succeeded.
 _LONGEST_PAUSE = 15
 # Candidates are found for movements so many times as far as the present one; by the second factor
@@ -70,6 +74,11 @@ class _Origins:
     farthest: float = 0.0
 
 
+def most_unsure_on(device: Device) -> float:
+    """Return the share of unsure points up to which a device is quicker by lists that are kept."""
+    return _MOST_UNSURE_ALONE if device.policy.work_group_size == 1 else _MOST_UNSURE
+
+
 class MovingPoints:
     """Spanning trees of the same number of points again and again, without core distances.
 
@@ -77,13 +86,14 @@ class MovingPoints:
 
     Parameters
     ----------
-    most_unsure : float
-        Lists are kept if the nearest point is uncertain for at most this share of points.
+    most_unsure : float, optional
+        Lists are kept if the nearest point is uncertain for at most this share of points. Default:
+        :func:`most_unsure_on`.
     prepare : callable, optional
         Makes what solves the graph of candidates. Without it none are looked for.
     """
 
-    def __init__(self, most_unsure: float = MOST_UNSURE, prepare: Prepare | None = None) -> None:
+    def __init__(self, most_unsure: float | None = None, prepare: Prepare | None = None) -> None:
         self._most_unsure, self._prepare = most_unsure, prepare
         self.forget()
 
@@ -121,7 +131,8 @@ class MovingPoints:
         """Solve by lists if these are of use, and there is no time for candidates; else anew."""
         tree, near, unsure = _carried(known, matrix, launch, movement)
         figures = {"movement": movement, "unsure": unsure}
-        if unsure > self._most_unsure:
+        most = self._most_unsure
+        if unsure > (most_unsure_on(matrix.device) if most is None else most):
             self._failures += 1
             self._pause = min((1 << self._failures) // 4, _LONGEST_PAUSE)
             if self._pause:
