@@ -357,17 +357,7 @@ def point_wrongs(device: Device, shape: str) -> Iterator[str]:
                 yield f"points that have moved, by {how}"
         if forest.stats["moved"]["how"] != how:
             yield f"no points by {how}"
-    joined = Points(spread[:40])
-    matrix = DeviceMatrix.upload(joined, device)
-    for size in (6,) if shape == "gpu" else (40, 6, 1):  # points of a component, anywhere
-        labels = rng.permutation(np.arange(40) // size)
-        u, v, w, _ = joined.to_graph().edges()
-        inside = labels[u] == labels[v]
-        kruskals = clmst.kruskal(Graph.from_edges(u, v, np.where(inside, -1, w))).edges
-        expected = kruskals[labels[kruskals[:, 0]] != labels[kruskals[:, 1]]]
-        joining = bvh_boruvka.joining_edges(matrix, labels, Launcher(device, device.queue))
-        if not np.array_equal(joining, expected):
-            yield f"edges that join components of {size} points"
+    yield from join_wrongs(device, Points(spread[:40]), (6,) if shape == "gpu" else (40, 6, 1))
     for name, points in cases.items():
         matrix = DeviceMatrix.upload(points, device)
         forest = bvh_boruvka.solve(matrix, Launcher(device, device.queue)).to_host()
@@ -382,6 +372,21 @@ def point_wrongs(device: Device, shape: str) -> Iterator[str]:
             right = merge_by_host(points.n_vertices, forest.edges, order)
             if not np.array_equal(found.children, right.children):
                 yield "dendrogram of points"
+
+
+def join_wrongs(device: Device, points: Points, sizes: tuple[int, ...]) -> Iterator[str]:
+    """Yield which components of so many points, which are anywhere, are joined wrongly."""
+    matrix = DeviceMatrix.upload(points, device)
+    rng = np.random.default_rng(10)
+    u, v, w, _ = points.to_graph().edges()
+    for size in sizes:
+        labels = rng.permutation(np.arange(points.n_vertices) // size)
+        inside = labels[u] == labels[v]
+        tree = clmst.kruskal(Graph.from_edges(u, v, np.where(inside, -1, w))).edges
+        expected = tree[labels[tree[:, 0]] != labels[tree[:, 1]]]
+        joining = bvh_boruvka.joining_edges(matrix, labels, Launcher(device, device.queue))
+        if not np.array_equal(joining, expected):
+            yield f"edges that join components of {size} points"
 
 
 def proof_wrongs(device: Device, shape: str) -> Iterator[str]:
