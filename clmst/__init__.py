@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from clmst.algorithms.dense.options import DenseOptions
     from clmst.algorithms.ecl.options import EclOptions
     from clmst.algorithms.edge_parallel.options import EdgeParallelOptions
+    from clmst.algorithms.edge_stream.generated import GeneratedEdges
     from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
     from clmst.algorithms.filter_boruvka.options import LoneBoruvkaOptions as LoneBoruvkaOptions
     from clmst.algorithms.pma.options import PmaOptions
@@ -73,6 +74,7 @@ _HOMES = {
     "clmst.algorithms.dense.options": ("DenseOptions",),
     "clmst.algorithms.ecl.options": ("EclOptions",),
     "clmst.algorithms.edge_parallel.options": ("EdgeParallelOptions",),
+    "clmst.algorithms.edge_stream.generated": ("GeneratedEdges",),
     "clmst.algorithms.filter_boruvka.options": ("FilterBoruvkaOptions",),
     "clmst.algorithms.pma.options": ("PmaOptions",),
     "clmst.algorithms.prim_boruvka.options": ("PrimBoruvkaOptions",),
@@ -148,6 +150,7 @@ __all__ = [
     "FileWriteError",
     "FilterBoruvkaOptions",
     "Forest",
+    "GeneratedEdges",
     "Graph",
     "GraphWarning",
     "InvalidArgumentError",

@@ -22,6 +22,7 @@ FAMILIES: tuple[KernelFamily, ...] = (
     of_algorithms.SMALL_MATRIX,
     of_algorithms.PROOF,
     of_algorithms.COMPLETE_PROOF,
+    of_algorithms.EDGE_STREAM,
     of_rounds.ROUNDS,
     of_rounds.SERIES,
     of_rounds.WARM_START,

@@ -92,6 +92,7 @@ EXCEPTIONS = {
 
 # Which folder of an algorithm may import which other one, beside shared/, which all may.
 MAY_KNOW = {
+    ("edge_stream", "proof"),  # the tree of a forest gives limits for other edges
     ("prim_boruvka", "boruvka"),  # its first rounds
     ("prim_boruvka", "prim"),  # its trees
     ("reweighting", "filter_boruvka"),  # solves the candidates that are left

@@ -1,7 +1,7 @@
 """Functions of an element, in OpenCL C, with arguments that come when a primitive is called.
 
-The only way in which a caller's expression of one element gets into a kernel: predicates and maps
-are such functions. Host side of ``cl/device/function.cl``.
+The only way in which a caller's expression gets into a kernel, beside operators: predicates, maps
+and generated edges are such functions. Host side of ``cl/device/function.cl``.
 """
 
 from __future__ import annotations
@@ -25,19 +25,11 @@ ELEMENT, INDEX = "x", "i"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Function:
-    """A pure function of an element and its index; the base of `Predicate` and `Map`.
+class Parametric:
+    """What has arguments that come when it is used; the base of all that callers write.
 
     Attributes
     ----------
-    dtype : numpy.dtype
-        Of the elements.
-    expression : str
-        Expression in the element `x`, its index `i` (a ``uint``), and the names of the arguments.
-    preamble : str
-        Functions that the expression calls, each made of declarations, assignments and a return.
-    name : str
-        Its name in errors and compilers' messages.
     scalars : mapping of str to dtype
         The names of arguments that are numbers, and their dtypes.
     arrays : mapping of str to dtype
@@ -45,74 +37,41 @@ class Function:
         reads ``name[index]``. An index at or beyond the array's length reads other memory or
         crashes; the caller must guarantee that there is none.
     given : mapping of str to object
-        The arguments, once the function is called with them; else empty.
-    prelude : Prelude
-        The text that precedes a kernel file: the macros of ``cl/device/function.cl``.
+        The arguments, once they are given; else empty.
     """
 
-    dtype: np.dtype[Any]
-    expression: str
-    preamble: str = ""
-    name: str = "function"
     scalars: Mapping[str, Any] = field(default_factory=dict, hash=False)
     arrays: Mapping[str, Any] = field(default_factory=dict, hash=False)
     given: Mapping[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
-    prelude: Prelude = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        """Check all texts and dtypes."""
-        set_to = object.__setattr__
-        set_to(self, "dtype", check_dtype("dtype", self.dtype))
-        element_type(self.dtype)
-        preamble, functions = check_functions("preamble", self.preamble)
-        taken = {ELEMENT, INDEX, *functions}
+    @property
+    def _kind(self) -> str:
+        return type(self).__name__.lower()
+
+    def _check_arguments(self, taken: set[str]) -> None:
+        """Check the names and dtypes of the arguments; the names are taken then."""
         scalars = _checked_arguments("scalars", self.scalars, taken)
         if vectors := [name for name, dtype in scalars.items() if dtype.names]:
             raise InvalidArgumentError(
                 f"scalars has {shown(vectors[0])} of {scalars[vectors[0]]}; vectors are given in "
                 "arrays"
             )
-        arrays = _checked_arguments("arrays", self.arrays, taken)
-        names = {ELEMENT, INDEX, *scalars}
-        expression = check_expression(
-            "expression", self.expression, names, functions, arrays=frozenset(arrays)
-        )
-        set_to(self, "preamble", preamble)
-        set_to(self, "expression", expression)
-        set_to(self, "name", check_title("name", self.name))
-        set_to(self, "scalars", scalars)
-        set_to(self, "arrays", arrays)
-        set_to(self, "prelude", self._make_prelude())
+        object.__setattr__(self, "scalars", scalars)
+        object.__setattr__(self, "arrays", _checked_arguments("arrays", self.arrays, taken))
 
     @property
-    def value_type(self) -> str:
-        """The OpenCL C type of its value."""
-        raise NotImplementedError
-
-    @property
-    def _kind(self) -> str:
-        return type(self).__name__.lower()
-
-    def _make_prelude(self) -> Prelude:
+    def _arguments_macro(self) -> str:
+        """The macro ARGUMENTS of ``cl/device/function.cl``."""
         known = [("SCALAR", self.scalars), ("ARRAY", self.arrays)]
         arguments = [
             f"{kind}({element_type(dtype)}, {name})"
             for kind, named in known
             for name, dtype in named.items()
         ]
-        macros = (
-            f"#define T {element_type(self.dtype)}",
-            f"#define EXPRESSION ({self.expression})",
-            f"#define R {self.value_type}",
-            f"#define ARGUMENTS(SCALAR, ARRAY) {' '.join(arguments)}",
-        )
-        # The preamble first: its lines are counted from 1 in the compiler's messages.
-        return Prelude(name=self.name, text="\n".join((self.preamble, *macros)))
-
-    # ----------------------------------------------------------------- arguments
+        return f"#define ARGUMENTS(SCALAR, ARRAY) {' '.join(arguments)}"
 
     def __call__(self, **arguments: Any) -> Self:
-        """Return the function with its arguments, one for each name; nothing is compiled anew.
+        """Return the same with its arguments, one for each name; nothing is compiled anew.
 
         Raises
         ------
@@ -136,6 +95,73 @@ class Function:
                 f"{_listed(known)}"
             )
 
+    def check_given(self) -> None:
+        """Raise unless it has its arguments."""
+        if not self.given:
+            self._check_names({})
+
+    @property
+    def kernel_arguments(self) -> tuple[KernelArgument, ...]:
+        """The arguments as kernels take them, after their own."""
+        scalars = (self.given[name] for name in self.scalars)
+        return (*scalars, *(self.given[name].memory for name in self.arrays))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function(Parametric):
+    """A pure function of an element and its index; the base of `Predicate` and `Map`.
+
+    Attributes
+    ----------
+    scalars, arrays, given
+        As of :class:`Parametric`.
+    dtype : numpy.dtype
+        Of the elements.
+    expression : str
+        Expression in the element `x`, its index `i` (a ``uint``), and the names of the arguments.
+    preamble : str
+        Functions that the expression calls, each made of declarations, assignments and a return.
+    name : str
+        Its name in errors and compilers' messages.
+    prelude : Prelude
+        The text that precedes a kernel file: the macros of ``cl/device/function.cl``.
+    """
+
+    dtype: np.dtype[Any]
+    expression: str
+    preamble: str = ""
+    name: str = "function"
+    prelude: Prelude = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check all texts and dtypes."""
+        set_to = object.__setattr__
+        set_to(self, "dtype", check_dtype("dtype", self.dtype))
+        element_type(self.dtype)
+        preamble, functions = check_functions("preamble", self.preamble)
+        self._check_arguments({ELEMENT, INDEX, *functions})
+        names, arrays = {ELEMENT, INDEX, *self.scalars}, frozenset(self.arrays)
+        expression = check_expression("expression", self.expression, names, functions, arrays=arrays)
+        set_to(self, "preamble", preamble)
+        set_to(self, "expression", expression)
+        set_to(self, "name", check_title("name", self.name))
+        set_to(self, "prelude", self._make_prelude())
+
+    @property
+    def value_type(self) -> str:
+        """The OpenCL C type of its value."""
+        raise NotImplementedError
+
+    def _make_prelude(self) -> Prelude:
+        macros = (
+            f"#define T {element_type(self.dtype)}",
+            f"#define EXPRESSION ({self.expression})",
+            f"#define R {self.value_type}",
+            self._arguments_macro,
+        )
+        # The preamble first: its lines are counted from 1 in the compiler's messages.
+        return Prelude(name=self.name, text="\n".join((self.preamble, *macros)))
+
     def check_for(self, elements: DeviceArray, **written: DeviceArray | None) -> None:
         """Raise unless it takes these elements, has its arguments, and reads nothing written."""
         if self.dtype != elements.dtype:
@@ -143,8 +169,7 @@ class Function:
                 f"the {self._kind} is of {self.dtype}, the elements are of {elements.dtype}; they "
                 "must agree"
             )
-        if not self.given:
-            self._check_names({})
+        self.check_given()
         for dtype in (self.dtype, *self.scalars.values(), *self.arrays.values()):
             check_supported(dtype, elements.device)
         for name in self.arrays:
@@ -152,12 +177,6 @@ class Function:
             for output, array in written.items():
                 if array is not None:
                     check_apart(output, array, **{name: self.given[name]})
-
-    @property
-    def kernel_arguments(self) -> tuple[KernelArgument, ...]:
-        """The arguments as kernels take them, after their own."""
-        scalars = (self.given[name] for name in self.scalars)
-        return (*scalars, *(self.given[name].memory for name in self.arrays))
 
 
 def _checked_arguments(what: str, named: Any, taken: set[str]) -> dict[str, np.dtype[Any]]:

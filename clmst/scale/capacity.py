@@ -23,6 +23,8 @@ _ENOUGH = 1 << 20  # edges that are reduced together in any case
 
 _ALGORITHM = "filter-boruvka"  # what "auto" takes for large graphs
 _HOST_BYTES_PER_EDGE = 64  # the union of the parts, and two counting sorts of it
+# On the device alone: ends and id of an edge in the buffer, its number, limit and tree of a vertex.
+_END_BYTES, _NUMBER_BYTES, _LIMIT_BYTES = 16, 4, 12
 _SHARE = 0.75  # of a device's own memory
 _SHARE_OF_HOST = 0.25  # of a memory that arrays of the caller and of the system are in, too
 
@@ -56,6 +58,17 @@ def most_edges(device: Device, limit: int, n_vertices: int, dtype: np.dtype[Any]
     host = physical_memory()
     if host is not None:
         most = min(most, int(_SHARE_OF_HOST * host) // _HOST_BYTES_PER_EDGE)
+    return max(0, min(most, MAX_SLOTS, max(_ENOUGH, _EDGES_PER_VERTEX * n_vertices)))
+
+
+def most_edges_on_device(
+    device: Device, limit: int, n_vertices: int, dtype: np.dtype[Any]
+) -> int:
+    """Return the edges of a reduction of which the host keeps nothing, within `limit` bytes."""
+    a_vertex, an_edge = bytes_a_vertex_and_edge(device, dtype)
+    a_vertex += _LIMIT_BYTES + _END_BYTES + dtype.itemsize
+    an_edge += _END_BYTES + dtype.itemsize + _NUMBER_BYTES
+    most = (limit - a_vertex * n_vertices) // an_edge
     return max(0, min(most, MAX_SLOTS, max(_ENOUGH, _EDGES_PER_VERTEX * n_vertices)))
 
 

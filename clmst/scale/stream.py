@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.core.arguments import check_bool, check_integer, check_path, shown
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.forest import Forest
@@ -15,6 +16,7 @@ from clmst.core.graph import Graph
 from clmst.runtime.discovery import get_device
 from clmst.scale.edge_part import EdgePart, check_n_vertices
 from clmst.scale.progress import StreamProgress
+from clmst.scale.resident import generated_forest
 from clmst.scale.result import forest_of_part
 from clmst.scale.source import StreamSource, open_source
 from clmst.scale.stream_state import StreamState
@@ -40,15 +42,15 @@ def stream_minimum_spanning_forest(
 
     Parameters
     ----------
-    chunks : iterable, path or Graph
+    chunks : iterable, path, Graph or GeneratedEdges
         An iterable of chunks ``(u, v, w)``, arrays of vertex numbers and weights; without ``w``
         every weight is 1. Memory-mapped arrays are read a part at a time. Edge ids are positions in
         the whole stream. A chunk ``(u, v, w, edge ids)`` brings its own, distinct in the stream and
         rising within the chunk: then chunks may come in any order. Or a path, or an iterable of
         paths: of a Parquet file, of an ``.npy`` file with a structured array, or of a folder of
-        such.
+        such. Or a :class:`GeneratedEdges`, which the device makes: the whole stream stays there.
     n_vertices : int, optional
-        Up to 2**32 - 2. A :class:`Graph` has its own.
+        Up to 2**32 - 2. A :class:`Graph` and generated edges have their own.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`.
     memory_limit : int, optional
@@ -100,12 +102,22 @@ def stream_minimum_spanning_forest(
     maximum = check_bool("maximum", maximum)
     if on_progress is not None and not callable(on_progress):
         raise InvalidArgumentError(f"on_progress is {shown(on_progress)}; it must be callable")
+    if isinstance(chunks, GeneratedEdges):
+        _refuse_what_edges_have(n_vertices=n_vertices, n_edges=n_edges, columns=columns)
+        return generated_forest(
+            chunks,
+            device=get_device(device),
+            memory_limit=_checked_limit(memory_limit),
+            checkpoint=None if checkpoint is None else check_path("checkpoint", checkpoint),
+            on_progress=on_progress,
+            maximum=maximum,
+        )
     graph = chunks if isinstance(chunks, Graph) else None
     source = open_source(chunks, columns)
     state = StreamState(
         n_vertices=_checked_n(n_vertices, graph),
         device=get_device(device),
-        limit=None if memory_limit is None else check_integer("memory_limit", memory_limit, low=1),
+        limit=_checked_limit(memory_limit),
         checkpoint=None if checkpoint is None else check_path("checkpoint", checkpoint),
         maximum=maximum,
     )
@@ -118,6 +130,19 @@ def stream_minimum_spanning_forest(
         forest, n_vertices=state.n_vertices, maximum=maximum, stats=state.stats(), graph=graph,
         has_own_ids=state.has_own_ids,
     )  # fmt: skip
+
+
+def _checked_limit(memory_limit: Any) -> int | None:
+    return None if memory_limit is None else check_integer("memory_limit", memory_limit, low=1)
+
+
+def _refuse_what_edges_have(**given: Any) -> None:
+    """Raise if a call gives what generated edges tell by themselves."""
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidArgumentError(
+                f"{name} is {shown(value)}, but generated edges have their own; leave it out"
+            )
 
 
 def _checked_n(n_vertices: Any, graph: Graph | None) -> int:

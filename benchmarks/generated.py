@@ -1,0 +1,103 @@
+"""Forests of graphs that a device generates, of which only the forest is ever stored.
+
+    python -m benchmarks.generated 64e9 --vertices 28 [--small 4e6] [--repetitions 3]
+        [--device NAME] [--memory-limit BYTES]
+
+Ends and weights of edge number i are bits of hashes of i: a random graph of 2**VERTICES vertices.
+First a small graph by the same expressions is compared with Kruskal's algorithm on the host, edge
+for edge. Then the large one is solved again and again, and once more with its edges in reverse
+order. That forest must have the same ends and weights. A table in Markdown goes to standard output.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+
+import click
+import numpy as np
+
+import clmst
+from benchmarks.options import Experiment, device_option
+from clmst.bench.harness import WrongResultError, wall_and_processor_seconds
+from clmst.core.forest import Forest
+from clmst.runtime.device import Device
+
+_HASH = """
+ulong hashed(ulong x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
+"""
+
+
+def random_graph(n_edges: int, bits: int, *, is_reversed: bool = False) -> clmst.GeneratedEdges:
+    """Return a random graph of 2**bits vertices; its edges in order or in reverse order."""
+    number = f"({n_edges - 1} - id)" if is_reversed else "id"
+    ends, mask = f"hashed(2 * {number} + seed)", (1 << bits) - 1
+    edges = clmst.GeneratedEdges(
+        n_vertices=1 << bits, n_edges=n_edges, preamble=_HASH,
+        u=f"{ends} >> {64 - bits}", v=f"{ends} & {mask}",
+        weight=f"hashed(2 * {number} + 1 + seed) >> 32",
+        weight_dtype="uint32", scalars={"seed": "uint64"},
+    )  # fmt: skip
+    return edges(seed=20261124)
+
+
+def check_small(n_edges: int, bits: int, device: Device) -> None:
+    """Raise unless a stream of many reductions finds the forest that the host finds."""
+    edges = random_graph(n_edges, bits)
+    right = clmst.kruskal(clmst.Graph.from_edges(*edges.edges(device=device), 1 << bits))
+    for limit in (None, 600 << bits):
+        found = clmst.stream_minimum_spanning_forest(edges, device=device, memory_limit=limit)
+        if found != right:
+            raise WrongResultError(f"another forest of the small graph, memory limit {limit}")
+
+
+def check_reversed(found: Forest, turned: Forest) -> None:
+    """Raise unless two forests have the same edges but for their ids."""
+    same = np.array_equal(found.edges, turned.edges)
+    if not (same and np.array_equal(found.weights, turned.weights)):
+        raise WrongResultError("another forest of the edges in reverse order")
+
+
+@click.command(cls=Experiment)
+@click.argument("n_edges", type=float)
+@click.option("--vertices", "bits", default=28, show_default=True, help="Their binary logarithm.")
+@click.option("--small", default=4e6, show_default=True, help="Edges of the graph that is checked.")
+@click.option("--repetitions", default=3, show_default=True)
+@click.option("--memory-limit", type=float, default=None)
+@device_option
+def main(
+    n_edges: float, bits: int, small: float, repetitions: int, memory_limit: float | None,
+    device: str | None,
+) -> None:  # fmt: skip
+    """Time a graph of so many generated edges."""
+    found_device = clmst.get_device(device)
+    limit = None if memory_limit is None else int(memory_limit)
+    check_small(int(small), max(int(small / 32).bit_length(), 2), found_device)
+
+    def solve(*, is_reversed: bool = False) -> Forest:
+        edges = random_graph(int(n_edges), bits, is_reversed=is_reversed)
+        return clmst.stream_minimum_spanning_forest(
+            edges, device=found_device, memory_limit=limit
+        )
+
+    found, first, _ = wall_and_processor_seconds(solve)
+    memory = found_device._pool.managed_bytes
+    times = [wall_and_processor_seconds(solve)[1] for _ in range(repetitions)]
+    check_reversed(found, solve(is_reversed=True))
+    seconds = median(times)
+    print(f"{found_device.description}: 2**{bits} vertices, {int(n_edges):,} edges\n")
+    print("| first s | median s | edges a second | reductions | filtered | device bytes |")
+    print("|---|---|---|---|---|---|")
+    stats = found.stats
+    print(
+        f"| {first:.2f} | {seconds:.2f} | {n_edges / seconds:.3g} | {stats['reductions']} | "
+        f"{stats['edges_filtered'] / n_edges:.2%} | {memory:.3g} |"
+    )
+    print(f"\nforest: {found.n_edges:,} edges, weight {found.total_weight:,}")
+
+
+if __name__ == "__main__":
+    main()

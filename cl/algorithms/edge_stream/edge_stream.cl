@@ -1,0 +1,155 @@
+// edge_stream: edges that come in chunks, and the forest of those so far.
+//
+// An edge that is heavier than all others of a cycle is in no forest (the cycle property). Of a
+// forest every vertex has a limit: the greatest key on its way to the top of its tree
+// (proof/tree.cl). The path between two vertices of one tree lies on their two ways, so nothing on
+// it is heavier than the greater limit of both:
+//
+//              top            limit[u] = max(a, c), limit[v] = max(b, c)
+//             /    .
+//          c .      d .       An edge (u, v) whose key is above both closes a cycle on which it is
+//           x          y      the heaviest. One below may be so, too: it stays, and the next
+//          a . b              reduction decides.
+//           u   v
+#include "device/weight_key.cl"
+#include "device/work_group.cl"
+
+#if WEIGHT_BITS == 64
+typedef ulong limit_t;
+#else
+typedef uint limit_t;
+#endif
+
+#define NO_FAULT 0xFFFFFFFFu
+
+// Note the limit of each vertex and its tree, from the tree of a forest's contraction.
+//
+// In       reaches[n], tops[n]: of the vertices, as proof_tree_descend stores them; keys[k]: of
+//          64-bit weights, the keys of forest edges by rank.
+// Out      limits[n]; trees[n]: if has_trees.
+// Launch   any.
+// Needs    proof_tree_descend of level 0.
+// Ensures  limits[v] = the greatest key on the way from v to the top: 0 at the top of a tree with
+//          edges, the greatest of all for a vertex without edges. trees[v] = the top.
+kernel void edge_stream_limit(const global ulong *reaches, const global uint *tops,
+                              const global weight_t *keys, global limit_t *limits,
+                              global uint *trees, uint n, uint has_trees) {
+  GRID_FOR(v, n) {
+    const ulong reach = reaches[v];
+#if WEIGHT_BITS == 64
+    limits[v] = reach == 0 || reach == ULONG_MAX ? reach : keys[(reach >> 32) - 1];
+#else
+    limits[v] = (limit_t)(reach >> 32);
+#endif
+    if (has_trees) trees[v] = tops[v];
+  }
+}
+
+// Mark the edges of a chunk that may enter the forest.
+//
+// In       u[m], v[m], weights[m]; limits[n], trees[n]: if has_limits and has_trees.
+// Out      stays[m]: 1 or 0.
+// In-out   fault[1]: lowered to the first edge with an end that is no vertex, or a NaN.
+// Launch   any.
+// Needs    fault[0] = NO_FAULT; edge_stream_limit, if has_limits.
+// Ensures  stays[i] = 0 for self-loops, faults, and edges that close a cycle on which they are the
+//          heaviest by the limits.
+kernel void edge_stream_mark(const global uint *u, const global uint *v,
+                             const global weight_t *weights, const global limit_t *limits,
+                             const global uint *trees, global uchar *stays,
+                             volatile global uint *fault, uint n, uint m, uint has_limits,
+                             uint has_trees) {
+  uint first = NO_FAULT;
+  GRID_FOR(i, m) {
+    const uint a = u[i], b = v[i];
+    const weight_t weight = weights[i];
+    const bool is_faulty = a >= n || b >= n || weight_is_nan(weight);
+    if (is_faulty) first = min(first, (uint)i);
+    bool stay = !is_faulty & (a != b);
+    if (stay && has_limits && (limit_t)weight_key(weight) > max(limits[a], limits[b]))
+      stay = has_trees && trees[a] != trees[b];
+    stays[i] = stay;
+  }
+  if (first != NO_FAULT) atomic_min(fault, first);
+}
+
+// Append the marked edges of a chunk to those that wait for a reduction.
+//
+// In       positions[count]: of the marked edges; u, v, weights: of the chunk.
+// Out      waiting_u, waiting_v, waiting_weights, waiting_ids: from `at` on, count of each.
+// Launch   any.
+// Needs    edge_stream_mark, and its marks compacted; room for at + count edges.
+// Ensures  edges wait in the order of the chunk; the id of the edge at position p is first_id + p.
+kernel void edge_stream_append(const global uint *positions, const global uint *u,
+                               const global uint *v, const global weight_t *weights,
+                               global uint *waiting_u, global uint *waiting_v,
+                               global weight_t *waiting_weights, global ulong *waiting_ids,
+                               uint at, uint count, ulong first_id) {
+  GRID_FOR(i, count) {
+    const uint position = positions[i];
+    const size_t to = (size_t)at + i;
+    waiting_u[to] = u[position];
+    waiting_v[to] = v[position];
+    waiting_weights[to] = weights[position];
+    waiting_ids[to] = first_id + position;
+  }
+}
+
+// Make keys by which edges sort into canonical order, and number them.
+//
+// In       u[m], v[m].
+// Out      keys[m], numbers[m].
+// Launch   any.
+// Needs    vertices are below 2**bits, and bits is at most 32.
+// Ensures  keys[i] = the lesser end, then the greater one in the last `bits` bits; numbers[i] = i.
+kernel void edge_stream_key(const global uint *u, const global uint *v, global ulong *keys,
+                            global uint *numbers, uint m, uint bits) {
+  GRID_FOR(i, m) {
+    keys[i] = (ulong)min(u[i], v[i]) << bits | max(u[i], v[i]);
+    numbers[i] = (uint)i;
+  }
+}
+
+// Make the columns, weights and ends of rows of a compressed sparse matrix of sorted edges.
+//
+// In       keys[m]: sorted; numbers[m]: of the edges in that order; weights[m]: before sorting.
+// Out      indices[m], sorted_weights[m].
+// In-out   ends[n + 1]: 0 before.
+// Launch   any.
+// Needs    edge_stream_key, and a stable sort.
+// Ensures  slot i has edge numbers[i]; ends[row + 1] = the end of the row, of rows with edges. So
+//          the running maximum of `ends` is the index pointer.
+kernel void edge_stream_list(const global ulong *keys, const global uint *numbers,
+                             const global weight_t *weights, global uint *indices,
+                             global weight_t *sorted_weights, global uint *ends, uint m,
+                             uint bits) {
+  GRID_FOR(i, m) {
+    const ulong key = keys[i];
+    const uint row = (uint)(key >> bits);
+    indices[i] = (uint)(key & (((ulong)1 << bits) - 1));
+    sorted_weights[i] = weights[numbers[i]];
+    if (i + 1 == m || (uint)(keys[i + 1] >> bits) != row) ends[row + 1] = (uint)i + 1;
+  }
+}
+
+// Take the edges of a forest from those that were sorted.
+//
+// In       slots[k], edges[k]: the forest's; numbers[m]: of the edges by slot; weights[m], ids[m]:
+//          before sorting.
+// Out      forest_u[k], forest_v[k], forest_weights[k], forest_ids[k].
+// Launch   any.
+// Needs    slots are below m.
+// Ensures  the forest's edges in canonical order.
+kernel void edge_stream_take(const global uint *slots, const global uint2 *edges,
+                             const global uint *numbers, const global weight_t *weights,
+                             const global ulong *ids, global uint *forest_u, global uint *forest_v,
+                             global weight_t *forest_weights, global ulong *forest_ids, uint k) {
+  GRID_FOR(i, k) {
+    const uint number = numbers[slots[i]];
+    const uint2 ends = edges[i];
+    forest_u[i] = ends.x;
+    forest_v[i] = ends.y;
+    forest_weights[i] = weights[number];
+    forest_ids[i] = ids[number];
+  }
+}

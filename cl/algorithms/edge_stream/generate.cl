@@ -1,0 +1,59 @@
+// edge_stream: edges that a caller's expressions give, each from its id alone.
+#include "device/function.cl"
+#include "device/weight_key.cl"
+#include "device/work_group.cl"
+
+// Expressions in the `id` of an edge, a ulong, and the arguments of function.cl: the two ends, and
+// the weight, whose bits are the word. The defaults are a path of equal weights.
+#ifndef EDGE_U
+#define EDGE_U (id)
+#define EDGE_V (id + 1)
+#define EDGE_WEIGHT (1)
+#define EDGE_WEIGHT_TYPE WEIGHT_WORD
+#endif
+
+#if WEIGHT_BITS == 8
+#define WORD_OF(weight) as_uchar(weight)
+#elif WEIGHT_BITS == 16
+#define WORD_OF(weight) as_ushort(weight)
+#elif WEIGHT_BITS == 32
+#define WORD_OF(weight) as_uint(weight)
+#else
+#define WORD_OF(weight) as_ulong(weight)
+#endif
+
+#define NO_VERTEX 0xFFFFFFFFu
+
+static inline ulong edge_u(ulong id, const given_t *Given) {
+  ARGUMENTS(NAMED_SCALAR, NAMED_ARRAY)
+  return (ulong)(EDGE_U);
+}
+
+static inline ulong edge_v(ulong id, const given_t *Given) {
+  ARGUMENTS(NAMED_SCALAR, NAMED_ARRAY)
+  return (ulong)(EDGE_V);
+}
+
+static inline weight_t edge_weight(ulong id, const given_t *Given) {
+  ARGUMENTS(NAMED_SCALAR, NAMED_ARRAY)
+  const EDGE_WEIGHT_TYPE weight = (EDGE_WEIGHT_TYPE)(EDGE_WEIGHT);
+  return WORD_OF(weight);
+}
+
+// Generate consecutive edges.
+//
+// In       the arguments of the expressions.
+// Out      u[m], v[m], weights[m].
+// Launch   any.
+// Needs    nothing.
+// Ensures  edge i is that of id first + i; an end that is no number of 32 bits is NO_VERTEX.
+kernel void edge_stream_generate_edges(global uint *u, global uint *v, global weight_t *weights, uint m,
+                                 ulong first GIVEN_PARAMETERS) {
+  const given_t given = GIVEN;
+  GRID_FOR(i, m) {
+    const ulong id = first + i;
+    u[i] = (uint)min(edge_u(id, &given), (ulong)NO_VERTEX);
+    v[i] = (uint)min(edge_v(id, &given), (ulong)NO_VERTEX);
+    weights[i] = edge_weight(id, &given);
+  }
+}

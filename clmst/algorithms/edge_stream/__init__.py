@@ -1,0 +1,1 @@
+"""Edges of a stream on a device: what generates, filters and reduces them."""

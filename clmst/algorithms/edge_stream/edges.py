@@ -1,0 +1,278 @@
+"""Edges of a stream on a device; host side of ``cl/algorithms/edge_stream/edge_stream.cl``.
+
+The forest of all edges so far comes first in the buffer, and the edges that wait for the next
+reduction follow. Both have rising ids, and those of the forest are the lesser ones: a stable sort
+by ends leaves parallel edges in the order of their ids.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.proof.claim import Claim
+from clmst.algorithms.proof.tree import TreeBuilder
+from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.shared.solution import new_flags
+from clmst.core.errors import DeviceError
+from clmst.core.weight_keys import WeightKind, weight_kind_or_none
+from clmst.primitives.monoid import Monoid
+from clmst.primitives.scan import inclusive_scan
+from clmst.primitives.selection import positions_of
+from clmst.primitives.sort import bits_of, sort_by_key
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.deferred_graph import DeferredGraph, WordsOnDevice
+from clmst.runtime.device_graph import DeviceGraph, weight_defines
+from clmst.runtime.launcher import Launcher
+
+SOURCE = "algorithms/edge_stream/edge_stream.cl"
+
+NO_FAULT = 0xFFFFFFFF  # of edge_stream.cl
+
+_WORD, _LONG = np.dtype(np.uint32), np.dtype(np.uint64)
+_GREATEST = Monoid.maximum(np.uint32)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class EdgeChunk:
+    """Consecutive edges of a stream.
+
+    Attributes
+    ----------
+    u, v : DeviceArray of uint32, shape (m,)
+    weights : DeviceArray of the weights' dtype, shape (m,)
+    first_id : int
+        The id of the first one; the others follow.
+    """
+
+    u: DeviceArray
+    v: DeviceArray
+    weights: DeviceArray
+    first_id: int
+
+    @property
+    def size(self) -> int:
+        """Number of edges."""
+        return self.u.size
+
+
+class FaultyEdgeError(Exception):
+    """An edge of a chunk is none.
+
+    Attributes
+    ----------
+    at : int
+        Its position in the chunk.
+    """
+
+    def __init__(self, at: int) -> None:
+        super().__init__(at)
+        self.at = at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SortedEdges:
+    """The edges of a buffer as a graph.
+
+    Attributes
+    ----------
+    graph : DeviceGraph
+        Its slots are the edges in canonical order, parallel ones by their ids.
+    numbers : DeviceArray of uint32, shape (m,)
+        Which edge of the buffer is in each slot.
+    """
+
+    graph: DeviceGraph
+    numbers: DeviceArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Limits:
+    """What a forest says of all other edges.
+
+    Attributes
+    ----------
+    limits : DeviceArray of uint32, or of uint64 for weights of 64 bits, shape (n,)
+    trees : DeviceArray of uint32, shape (n,)
+        Of one element where all vertices with edges are in one tree.
+    has_trees : bool
+        Whether there are several trees with edges.
+    """
+
+    limits: DeviceArray
+    trees: DeviceArray
+    has_trees: bool
+
+
+class EdgeBuffer:
+    """The forest of the edges so far, and the edges that wait, on a device.
+
+    Parameters
+    ----------
+    n_vertices : int
+    dtype : numpy.dtype
+        Of the weights.
+    capacity : int
+        Edges of the forest and waiting ones, at most 2**32 - 1.
+    launch : Launcher
+    maximum : bool
+
+    Attributes
+    ----------
+    u, v, weights, ids : DeviceArray, shape (capacity,)
+    size : int
+        Edges in the buffer.
+    n_forest : int
+        Edges of the forest among them.
+    limits : Limits or None
+        Of the forest, once there is one.
+    """
+
+    def __init__(
+        self, *, n_vertices: int, dtype: np.dtype[Any], capacity: int, launch: Launcher,
+        maximum: bool,
+    ) -> None:  # fmt: skip
+        device = launch.device
+        self.n_vertices, self.capacity, self.launch = n_vertices, capacity, launch
+        self.maximum, self.size, self.n_forest = maximum, 0, 0
+        self.u, self.v, self.weights, self.ids = _columns(capacity, dtype, launch)
+        self.limits: Limits | None = None
+        self._fault = DeviceArray.unchecked(1, _WORD, device)
+        self._program = device.program(SOURCE, **defines(dtype, maximum=maximum))
+
+    @property
+    def space(self) -> int:
+        """How many edges the buffer can still take."""
+        return self.capacity - self.size
+
+    # ------------------------------------------------------------------- chunks
+
+    def mark(self, chunk: EdgeChunk) -> tuple[DeviceArray, int]:
+        """Return the positions of the edges of a chunk that may enter the forest; waits.
+
+        Raises
+        ------
+        FaultyEdgeError
+            An end is no vertex, or a weight is NaN.
+        """
+        launch, m, known = self.launch, chunk.size, self.limits
+        stays = new_flags(m, launch.device)
+        launch.fill(self._fault.memory, NO_FAULT, 1)
+        launch.for_each(
+            self._program, "edge_stream_mark", m, chunk.u, chunk.v, chunk.weights,
+            known.limits if known else chunk.u, known.trees if known else chunk.u, stays,
+            self._fault, self.n_vertices, m, int(known is not None),
+            int(known is not None and known.has_trees),
+        )  # fmt: skip
+        positions, count = positions_of(stays, at_most=m, launch=launch)
+        fault = launch.read_word(self._fault.memory)
+        if fault != NO_FAULT:
+            raise FaultyEdgeError(fault)
+        return positions, launch.read_word(count.memory)
+
+    def append(self, chunk: EdgeChunk, positions: DeviceArray, count: int) -> None:
+        """Enqueue that some edges of a chunk wait; there must be space for them."""
+        self.launch.for_each(
+            self._program, "edge_stream_append", count, positions, chunk.u, chunk.v, chunk.weights,
+            self.u, self.v, self.weights, self.ids, self.size, count, np.uint64(chunk.first_id),
+        )  # fmt: skip
+        self.size += count
+
+    # ---------------------------------------------------------------- reduction
+
+    def sorted(self) -> SortedEdges:
+        """Return the edges as a graph; not waited for. O(size) space beside it, while it is made.
+
+        Radix sort of ``2 log2(n)`` bits.
+        """
+        launch, n, m, device = self.launch, self.n_vertices, self.size, self.launch.device
+        bits = bits_of(n)
+        keys = DeviceArray.unchecked(m, _LONG, device)
+        numbers = DeviceArray.unchecked(m, _WORD, device)
+        launch.for_each(
+            self._program, "edge_stream_key", m, self.u, self.v, keys, numbers, m, bits
+        )
+        sort_by_key(
+            keys, numbers, key_bits=2 * bits, keys_out=keys, values_out=numbers, launch=launch
+        )
+        indices = DeviceArray.unchecked(m, _WORD, device)
+        weights = DeviceArray.unchecked(m, self.weights.dtype, device)
+        indptr = DeviceArray.unchecked(n + 1, _WORD, device)
+        launch.fill(indptr.memory, 0, n + 1)
+        launch.for_each(
+            self._program, "edge_stream_list", m, keys, numbers, self.weights, indices, weights,
+            indptr, m, bits,
+        )  # fmt: skip
+        inclusive_scan(indptr, monoid=_GREATEST, out=indptr, launch=launch)
+        graph = DeviceGraph(
+            graph=DeferredGraph.of(indptr, indices, weights, is_symmetric=False),
+            device=device,
+            indptr=indptr.memory,
+            indices=indices.memory,
+            weights=weights.memory,
+            encoded=WordsOnDevice(weights),
+        )
+        return SortedEdges(graph=graph, numbers=numbers)
+
+    def take(self, forest: DeviceForest, numbers: DeviceArray) -> None:
+        """Enqueue that the buffer has the forest of its edges, and nothing else.
+
+        Parameters
+        ----------
+        forest : DeviceForest
+            Of the graph of :meth:`sorted`.
+        numbers : DeviceArray
+            Of :class:`SortedEdges`.
+        """
+        launch, k = self.launch, forest.n_edges
+        taken = _columns(k, self.weights.dtype, launch)
+        launch.for_each(
+            self._program, "edge_stream_take", k, forest.slots, forest.edges, numbers,
+            self.weights, self.ids, *taken, k,
+        )  # fmt: skip
+        for column, own in zip(taken, (self.u, self.v, self.weights, self.ids), strict=True):
+            launch.copy(column.memory, own.memory, column.nbytes)
+        self.size = self.n_forest = k
+
+    def limit_by(self, forest: DeviceForest) -> None:
+        """Compute the limits of all vertices from a forest of the buffer's edges; waits.
+
+        Raises
+        ------
+        DeviceError
+            The forest is none, which shows that the device computes wrongly.
+        """
+        launch, n = self.launch, self.n_vertices
+        self.limits = None
+        if forest.n_edges == 0:
+            return
+        claim = Claim(forest)
+        tree = TreeBuilder(n, forest.n_edges, launch).build(claim.list_edges)
+        if tree is None:
+            raise DeviceError(
+                f"{launch.device.description} made a forest of {forest.n_edges} edges that is "
+                "none; its results cannot be relied on"
+            )
+        wide = self.weights.dtype.itemsize == 8
+        limits = DeviceArray.unchecked(n, _LONG if wide else _WORD, launch.device)
+        trees = DeviceArray.unchecked(n if tree.has_trees else 1, _WORD, launch.device)
+        launch.for_each(
+            self._program, "edge_stream_limit", n, tree.reaches, tree.tops,
+            claim.keys or tree.state, limits, trees, n, int(tree.has_trees),
+        )  # fmt: skip
+        self.limits = Limits(limits=limits, trees=trees, has_trees=tree.has_trees)
+
+
+def defines(dtype: np.dtype[Any], *, maximum: bool) -> dict[str, int]:
+    """Return the macros of SOURCE for weights of a dtype."""
+    kind: WeightKind | None = weight_kind_or_none(dtype)
+    assert kind is not None, "dtypes are checked when a stream is made"
+    return weight_defines(8 * dtype.itemsize, kind, maximum=maximum)
+
+
+def _columns(size: int, dtype: np.dtype[Any], launch: Launcher) -> tuple[DeviceArray, ...]:
+    """Return arrays for u, v, weights and ids of so many edges, contents undefined."""
+    dtypes = (_WORD, _WORD, dtype, _LONG)
+    return tuple(DeviceArray.unchecked(size, one, launch.device) for one in dtypes)

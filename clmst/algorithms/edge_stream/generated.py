@@ -1,0 +1,269 @@
+"""Edges that a device generates; host side of ``cl/algorithms/edge_stream/generate.cl``."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.edge_stream.edges import EdgeChunk
+from clmst.core import weight_keys
+from clmst.core.arguments import check_dtype, check_integer, shown
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.graph_checks import MAX_VERTICES
+from clmst.primitives.element import check_supported, element_type
+from clmst.primitives.expression import check_expression, check_functions, check_title
+from clmst.primitives.function import Parametric
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+from clmst.runtime.discovery import get_device
+from clmst.runtime.failures import Guard
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.program import Prelude
+
+SOURCE = "algorithms/edge_stream/generate.cl"
+
+ID = "id"
+_MOST_EDGES = 1 << 63  # ids are int64
+_MOST_AT_ONCE = (1 << 32) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratedEdges(Parametric):
+    """A graph whose edges a device generates, each from its id alone, by expressions in OpenCL C.
+
+    No edge is stored before it is known that it may be in the forest: a graph may have many more
+    edges than any memory holds. :func:`clmst.stream_minimum_spanning_forest` takes such a graph.
+
+    Attributes
+    ----------
+    n_vertices : int
+        Up to 2**32 - 2.
+    n_edges : int
+        Below 2**63. The ids of the edges are 0 to n_edges - 1.
+    u, v : str
+        Expressions for the ends of an edge: integers from 0 to below `n_vertices`, in any order.
+        They have the edge's `id` (a ``ulong``) and the names of the arguments. Equal ends make a
+        self-loop, which is in no forest.
+    weight : str
+        Expression for its weight; converted to `weight_dtype` as in C. Must not be NaN.
+    weight_dtype : numpy.dtype
+        (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64.
+    preamble : str
+        Functions that the expressions call, each made of declarations, assignments and a return.
+    name : str
+        Its name in errors and compilers' messages.
+    scalars : mapping of str to dtype
+        The names of arguments that are numbers, and their dtypes.
+    arrays : mapping of str to dtype
+        The names of arguments that are arrays on the device, and the dtypes of their elements. The
+        expressions read ``name[index]``. An index at or beyond the array's length reads other
+        memory or crashes; the caller must guarantee that there is none.
+    given : mapping of str to object
+        The arguments, once the object is called with them; else empty.
+    prelude : Prelude
+        The text that precedes the kernel file.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A text breaks the grammar of :mod:`clmst.primitives.expression`, kernels have no such
+        weights, or a number is out of range.
+
+    Notes
+    -----
+    The same expressions must give the same edge each time: an edge is generated again where the
+    host asks for it. Integers are exact everywhere. Of floating-point weights, use operations that
+    IEEE 754 rounds in one way (sums, products, conversions): division and functions such as ``sin``
+    may differ between devices, and so would their forests.
+
+    Examples
+    --------
+    A random graph, by the finaliser of SplitMix64:
+
+    >>> import clmst
+    >>> edges = clmst.GeneratedEdges(
+    ...     n_vertices=1000,
+    ...     n_edges=100_000,
+    ...     preamble=\"\"\"
+    ... ulong mixed(ulong x) {
+    ...   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+    ...   x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+    ...   return x ^ (x >> 31);
+    ... }
+    ... \"\"\",
+    ...     u="mixed(3 * id + seed) % 1000",
+    ...     v="mixed(3 * id + seed + 1) % 1000",
+    ...     weight="mixed(3 * id + seed + 2) >> 40",
+    ...     weight_dtype="uint32",
+    ...     scalars={"seed": "uint64"},
+    ... )
+    >>> forest = clmst.stream_minimum_spanning_forest(edges(seed=7))
+    >>> forest.n_edges, forest.stats["edges"]
+    (999, 100000)
+    """
+
+    n_vertices: int
+    n_edges: int
+    u: str
+    v: str
+    weight: str
+    weight_dtype: np.dtype[Any]
+    preamble: str = ""
+    name: str = "generated edges"
+    prelude: Prelude = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check all texts, numbers and dtypes."""
+        set_to = object.__setattr__
+        n = check_integer("n_vertices", self.n_vertices, low=0, high=MAX_VERTICES)
+        set_to(self, "n_vertices", n)
+        m = check_integer("n_edges", self.n_edges, low=0, high=_MOST_EDGES - 1)
+        set_to(self, "n_edges", m)
+        dtype = check_dtype("weight_dtype", self.weight_dtype)
+        if dtype.names or weight_keys.weight_kind_or_none(dtype) is None:
+            raise InvalidArgumentError(
+                f"weight_dtype is {dtype}; weights are numbers, not vectors of them"
+            )
+        element_type(dtype)
+        set_to(self, "weight_dtype", dtype)
+        preamble, functions = check_functions("preamble", self.preamble)
+        set_to(self, "preamble", preamble)
+        self._check_arguments({ID, *functions})
+        names, arrays = {ID, *self.scalars}, frozenset(self.arrays)
+        for what in ("u", "v", "weight"):
+            text = check_expression(what, getattr(self, what), names, functions, arrays=arrays)
+            set_to(self, what, text)
+        set_to(self, "name", check_title("name", self.name))
+        set_to(self, "prelude", self._make_prelude())
+
+    def _make_prelude(self) -> Prelude:
+        macros = (
+            f"#define EDGE_U ({self.u})",
+            f"#define EDGE_V ({self.v})",
+            f"#define EDGE_WEIGHT ({self.weight})",
+            f"#define EDGE_WEIGHT_TYPE {element_type(self.weight_dtype)}",
+            self._arguments_macro,
+        )
+        # The preamble first: its lines are counted from 1 in the compiler's messages.
+        return Prelude(name=self.name, text="\n".join((self.preamble, *macros)))
+
+    @property
+    def defines(self) -> dict[str, int]:
+        """The macros of SOURCE."""
+        return {"WEIGHT_BITS": 8 * self.weight_dtype.itemsize}
+
+    @property
+    def checksums(self) -> tuple[int, int, int, int]:
+        """CRC-32 of the texts, of the numbers and of the arrays, and the number of edges."""
+        texts = zlib.crc32(self.prelude.text.encode())
+        scalars = zlib.crc32(b"".join(self.given[name].tobytes() for name in self.scalars))
+        arrays = 0
+        for name in self.arrays:
+            arrays = zlib.crc32(self.given[name].to_host().view(np.uint8).data, arrays)
+        return texts, scalars, arrays, self.n_edges
+
+    def check_for(self, device: Device) -> None:
+        """Raise unless a device can generate the edges, and all arguments are given."""
+        self.check_given()
+        for dtype in (self.weight_dtype, *self.scalars.values(), *self.arrays.values()):
+            check_supported(dtype, device)
+        for name in self.arrays:
+            if self.given[name].device.context != device.context:
+                raise InvalidArgumentError(
+                    f"{name} is on {self.given[name].device.description}; it must be on "
+                    f"{device.description}, which generates the edges"
+                )
+
+    def generate(self, chunk: EdgeChunk, launch: Launcher) -> None:
+        """Enqueue that the arrays of a chunk get the edges from its first id on."""
+        program = launch.device.program(SOURCE, self.prelude, **self.defines)
+        m = chunk.size
+        launch.for_each(
+            program, "edge_stream_generate_edges", m, chunk.u, chunk.v, chunk.weights, m,
+            np.uint64(chunk.first_id), *self.kernel_arguments,
+        )  # fmt: skip
+
+    def edges(
+        self, first: int = 0, count: int | None = None, *, device: Any = None
+    ) -> tuple[weight_keys.Array, weight_keys.Array, weight_keys.Array]:
+        """Return some edges as arrays of the host.
+
+        Parameters
+        ----------
+        first : int
+            The id of the first one.
+        count : int, optional
+            How many, at most 2**32 - 1; by default all that follow.
+        device : None, str, Device or pyopencl.CommandQueue
+            See :func:`clmst.get_device`.
+
+        Returns
+        -------
+        u, v : ndarray of uint32, shape (count,)
+        weights : ndarray of `weight_dtype`, shape (count,)
+
+        Raises
+        ------
+        InvalidArgumentError
+            There are no such edges, or arguments are missing.
+        KernelBuildError
+            An expression does not compile; with the compiler's log.
+
+        Notes
+        -----
+        Ends that are no vertices come as they are, or as 2**32 - 1 where they have more than 32
+        bits. O(count).
+        """
+        first = check_integer("first", first, low=0, high=self.n_edges)
+        rest = self.n_edges - first
+        most = min(rest, _MOST_AT_ONCE)
+        count = check_integer("count", rest if count is None else count, low=0, high=most)
+        found = get_device(device)
+        self.check_for(found)
+        with found.lock, Guard(found):
+            launch = Launcher(found, found.queue)
+            chunk = self.new_chunk(first, count, found)
+            self.generate(chunk, launch)
+            u, v, weights = (array.to_host() for array in (chunk.u, chunk.v, chunk.weights))
+        return u, v, weights
+
+    def new_chunk(self, first: int, count: int, device: Device) -> EdgeChunk:
+        """Return a chunk whose arrays are not filled yet."""
+        word = np.dtype(np.uint32)
+        return EdgeChunk(
+            u=DeviceArray.unchecked(count, word, device),
+            v=DeviceArray.unchecked(count, word, device),
+            weights=DeviceArray.unchecked(count, self.weight_dtype, device),
+            first_id=first,
+        )
+
+    def fault_at(self, chunk: EdgeChunk, at: int, launch: Launcher) -> InvalidGraphError:
+        """Return the error of an edge that is none: an end is no vertex, or the weight is NaN."""
+        for name, array in (("u", chunk.u), ("v", chunk.v)):
+            word = np.empty(1, np.uint32)
+            launch.read(array.memory, word, offset=4 * at)
+            end = int(word[0])
+            if end >= self.n_vertices:
+                shown_end = "no number of 32 bits" if end == _MOST_AT_ONCE else str(end)
+                return InvalidGraphError(
+                    f"{name} of the generated edge {chunk.first_id + at} is {shown_end}; it must "
+                    f"be from 0 to below {self.n_vertices}"
+                )
+        return InvalidGraphError(
+            f"the weight of the generated edge {chunk.first_id + at} is NaN; weights must be "
+            "ordered, and infinities are the only special values allowed"
+        )
+
+
+def representatives() -> Iterator[tuple[Prelude, dict[str, int]]]:
+    """Yield prelude and macros of representatives of all generated edges."""
+    for dtype, weight in (("u4", "id * factor"), ("f4", "(float)id"), ("i8", "-(long)id")):
+        edges = GeneratedEdges(
+            n_vertices=10, n_edges=10, u="id", v="(id + step[id]) % 10", weight=weight,
+            weight_dtype=np.dtype(dtype), scalars={"factor": "u4"}, arrays={"step": "u4"},
+        )  # fmt: skip
+        yield edges.prelude, edges.defines

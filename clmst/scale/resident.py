@@ -1,0 +1,179 @@
+"""A forest of generated edges: all of the stream is on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic, perf_counter
+
+import numpy as np
+
+from clmst import algorithms
+from clmst.algorithms import families
+from clmst.algorithms.edge_stream.generated import GeneratedEdges
+from clmst.algorithms.edge_stream.stream import EdgeStream
+from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.shared.solution import forest_of
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.forest import Forest
+from clmst.core.weight_keys import weight_kind_or_none
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.failures import Guard
+from clmst.runtime.launcher import Launcher
+from clmst.scale.capacity import default_limit, most_edges_on_device, too_small
+from clmst.scale.checkpoint import Checkpoint, Position
+from clmst.scale.edge_part import EdgePart
+from clmst.scale.progress import StreamProgress
+from clmst.scale.result import forest_of_part
+
+# Edges that are generated together: on CPUs few enough for the caches.
+_CHUNK = {"cpu": 1 << 18, "gpu": 1 << 26, "accelerator": 1 << 24}
+_LEAST_SHARE = 16  # a reduction brings at least a sixteenth of the forest
+_SECONDS_BETWEEN = 10.0  # checkpoints
+
+
+def generated_forest(
+    edges: GeneratedEdges,
+    *,
+    device: Device,
+    memory_limit: int | None,
+    checkpoint: Path | None,
+    on_progress: Callable[[StreamProgress], object] | None,
+    maximum: bool,
+) -> Forest:
+    """Return the forest of generated edges, as :func:`clmst.stream_minimum_spanning_forest`."""
+    edges.check_for(device)
+    kind = weight_kind_or_none(edges.weight_dtype)
+    assert kind is not None, "checked when the edges were made"
+    families.require_edge_stream(
+        device, 8 * edges.weight_dtype.itemsize, kind, maximum=maximum
+    )
+    run = _Run(edges, device, memory_limit, checkpoint, maximum=maximum)
+    with device.lock, Guard(device):
+        part = run.forest(on_progress)
+    return forest_of_part(
+        part, n_vertices=edges.n_vertices, maximum=maximum, stats=run.stats()
+    )
+
+
+class _Run:
+    """One call: what it may use, and how far it has come."""
+
+    def __init__(
+        self,
+        edges: GeneratedEdges,
+        device: Device,
+        limit: int | None,
+        checkpoint: Path | None,
+        *,
+        maximum: bool,
+    ) -> None:
+        self._edges, self._device, self._path = edges, device, checkpoint
+        self._maximum, self._launch = maximum, Launcher(device, device.queue)
+        self._limit = default_limit(device) if limit is None else limit
+        self._saved: Checkpoint | None = None
+        if checkpoint is not None:
+            self._saved = Checkpoint.read(
+                checkpoint, n_vertices=edges.n_vertices, maximum=maximum
+            )
+            self._check_saved()
+        self._resumed_at = self._saved.position.n_edges if self._saved else 0
+        self._saved_at = monotonic()
+        self._stream: EdgeStream | None = None
+
+    def _check_saved(self) -> None:
+        if self._saved and self._saved.position.checksums != self._edges.checksums:
+            raise InvalidArgumentError(
+                f"the checkpoint {self._path} is of another stream: these generated edges have "
+                "other expressions, arguments or another number of edges; delete it, or give the "
+                "same edges"
+            )
+
+    def stats(self) -> dict[str, object]:
+        """Return what the forest tells of the stream."""
+        stream = self._stream
+        return {
+            "algorithm": "stream",
+            "device": self._device.description,
+            "edges": self._edges.n_edges,
+            "resumed_at": self._resumed_at,
+            "reductions": stream.reductions if stream else 0,
+            "edges_filtered": stream.n_filtered if stream else 0,
+            "memory_limit": self._limit,
+        }
+
+    def forest(self, on_progress: Callable[[StreamProgress], object] | None) -> EdgePart:
+        """Return the edges of the forest."""
+        if self._edges.n_vertices == 0 or self._edges.n_edges == 0:
+            self._check_not_of_no_vertices()
+            return EdgePart.empty(self._edges.weight_dtype)
+        stream = self._stream = self._opened()
+        began = perf_counter()
+        while stream.n_left:
+            stream.step()
+            if self._path is not None and monotonic() - self._saved_at > _SECONDS_BETWEEN:
+                stream.reduce()
+                self._write(stream)
+            if on_progress is not None:
+                on_progress(
+                    StreamProgress(
+                        edges=stream.position,
+                        n_edges=self._edges.n_edges,
+                        edges_now=stream.position - self._resumed_at,
+                        seconds=perf_counter() - began,
+                        forest_edges=stream.n_forest,
+                        reductions=stream.reductions,
+                    )
+                )
+        stream.reduce()
+        if self._path is not None:
+            self._write(stream)
+        return self._part(stream)
+
+    def _check_not_of_no_vertices(self) -> None:
+        if self._edges.n_edges:
+            raise InvalidArgumentError(
+                f"there are {self._edges.n_edges} edges but no vertices; an edge needs its ends"
+            )
+
+    def _opened(self) -> EdgeStream:
+        """Return the stream, at its beginning or where the checkpoint was written."""
+        edges, device = self._edges, self._device
+        n, m = edges.n_vertices, edges.n_edges
+        most = most_edges_on_device(device, self._limit, n, edges.weight_dtype)
+        chunk = max(1, min(_CHUNK[device.capabilities.kind], most // 8, m))
+        bound = min(n - 1, m)
+        if most - bound < max(1, bound // _LEAST_SHARE, chunk):
+            raise too_small(self._limit, n, bound, device)
+        stream = EdgeStream(
+            edges, self._launch, capacity=min(most, bound + m), chunk=chunk,
+            maximum=self._maximum, solve=self._solve,
+        )  # fmt: skip
+        if self._saved is not None:
+            forest = self._saved.forest
+            columns = (forest.u, forest.v, forest.weights, forest.edge_ids)
+            stream.go_on_from(self._saved.position.n_edges, columns)
+            self._saved = None
+        return stream
+
+    def _solve(self, graph: DeviceGraph) -> DeviceForest:
+        launch, maximum = self._launch, self._maximum
+        name, solve = algorithms.choose("auto", self._device, graph, options=None, maximum=maximum)
+        solution = solve(graph, launch, maximum=maximum, options=None)
+        return forest_of(solution, launch, algorithm=name, maximum=maximum, wait=False)
+
+    def _part(self, stream: EdgeStream) -> EdgePart:
+        u, v, weights, edge_ids = stream.columns()
+        return EdgePart(u=u, v=v, weights=weights, edge_ids=edge_ids)
+
+    def _write(self, stream: EdgeStream) -> None:
+        """Write the checkpoint: nothing waits, so the forest is of all edges up to here."""
+        assert self._path is not None
+        Checkpoint(
+            n_vertices=self._edges.n_vertices,
+            maximum=self._maximum,
+            position=Position(n_edges=stream.position, checksums=self._edges.checksums),
+            forest=self._part(stream),
+        ).write(self._path)
+        self._saved_at = monotonic()
