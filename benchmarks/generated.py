@@ -39,7 +39,7 @@ def random_graph(n_edges: int, bits: int, *, is_reversed: bool = False) -> clmst
         n_vertices=1 << bits, n_edges=n_edges, preamble=_HASH,
         u=f"{ends} >> {64 - bits}", v=f"{ends} & {mask}",
         weight=f"hashed(2 * {number} + 1 + seed) >> 32",
-        weight_dtype="uint32", scalars={"seed": "uint64"},
+        weight_dtype=np.dtype("uint32"), scalars={"seed": "uint64"},
     )  # fmt: skip
     return edges(seed=20261124)
 
@@ -68,10 +68,14 @@ def check_reversed(found: Forest, turned: Forest) -> None:
 @click.option("--repetitions", default=3, show_default=True)
 @click.option("--memory-limit", type=float, default=None)
 @device_option
-def main(
-    n_edges: float, bits: int, small: float, repetitions: int, memory_limit: float | None,
+def main(  # noqa: PLR0917 - click gives them by name
+    n_edges: float,
+    bits: int,
+    small: float,
+    repetitions: int,
+    memory_limit: float | None,
     device: str | None,
-) -> None:  # fmt: skip
+) -> None:
     """Time a graph of so many generated edges."""
     found_device = clmst.get_device(device)
     limit = None if memory_limit is None else int(memory_limit)
@@ -79,9 +83,7 @@ def main(
 
     def solve(*, is_reversed: bool = False) -> Forest:
         edges = random_graph(int(n_edges), bits, is_reversed=is_reversed)
-        return clmst.stream_minimum_spanning_forest(
-            edges, device=found_device, memory_limit=limit
-        )
+        return clmst.stream_minimum_spanning_forest(edges, device=found_device, memory_limit=limit)
 
     found, first, _ = wall_and_processor_seconds(solve)
     memory = found_device._pool.managed_bytes

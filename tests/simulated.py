@@ -57,6 +57,7 @@ from clmst.repeated.points import solver_of_candidates
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
+from clmst.scale.capacity import bytes_a_vertex_and_edge
 from tests.conftest import SHARED_DATA
 from tests.cores import peel
 from tests.oclgrind import POLICIES, allocate_exactly, only_device
@@ -389,6 +390,23 @@ def join_wrongs(device: Device, points: Points, sizes: tuple[int, ...]) -> Itera
             yield f"edges that join components of {size} points"
 
 
+def stream_wrongs(device: Device) -> Iterator[str]:
+    """Yield which streams of generated edges come out wrong."""
+    n, m = 60, 900
+    for dtype, maximum in (("uint32", False), ("float64", True)):
+        edges = clmst.GeneratedEdges(
+            n_vertices=n, n_edges=m, u="id * 7 % 60", v="id * id % 53", weight="id * 31 % 97",
+            weight_dtype=np.dtype(dtype),
+        )  # fmt: skip
+        right = clmst.kruskal(Graph.from_edges(*edges.edges(device=device), n), maximum=maximum)
+        limit = 300 * bytes_a_vertex_and_edge(device, edges.weight_dtype)[1]
+        found = clmst.stream_minimum_spanning_forest(
+            edges, device=device, memory_limit=limit, maximum=maximum
+        )
+        if found != right or found.stats["reductions"] < 2:
+            yield f"stream of {dtype}"
+
+
 def proof_wrongs(device: Device, shape: str) -> Iterator[str]:
     """Yield what is wrong with proofs: right claims refused, or wrong ones taken for right."""
     rng = np.random.default_rng(2)
@@ -512,6 +530,7 @@ def main(shape: str, *without: str) -> None:
     wrong = list(give_up(device)) if shape == "gpu-shape" else []
     wrong += dense_wrongs(device, shape)
     wrong += point_wrongs(device, shape)
+    wrong += stream_wrongs(device)
     if "int64-atomics" not in without:  # which no kernel of these looks at, but for what `runs` has
         wrong += core_wrongs(device, shape)
     if shape != "gpu":  # whose work-groups differ from those of "gpu-shape" in their size alone

@@ -97,6 +97,12 @@ MUTATIONS = [
         "proof-complete", "algorithms/proof/matrix.cl", "return key < other;", "return false;"
     ),
     Mutation(
+        "edge-stream",
+        "algorithms/edge_stream/edge_stream.cl",
+        "> max(limits[a], limits[b])",
+        "> min(limits[a], limits[b])",
+    ),
+    Mutation(
         "repeated",
         "algorithms/reweighting/repeated.cl",
         "claims[edge] != base",

@@ -330,6 +330,25 @@ def _streams() -> Iterator[tuple[str, Any]]:
             },
         ),
     )  # fmt: skip
+    ring: dict[str, Any] = {
+        "n_vertices": 5, "n_edges": 5, "u": "id", "v": "(id + hop) % 5", "weight": "id",
+        "weight_dtype": "u4",
+    }  # fmt: skip
+    yield (
+        "GeneratedEdges",
+        lambda w: (
+            lambda **given: clmst.stream_minimum_spanning_forest(
+                clmst.GeneratedEdges(**given)(hop=1), device=w.device
+            ),
+            {**ring, "preamble": "", "name": "ring", "scalars": {"hop": "u4"}, "arrays": {}},
+        ),
+    )
+    edges = clmst.GeneratedEdges(**ring, scalars={"hop": "u4"})
+    yield "GeneratedEdges.__call__", lambda _: (edges.__call__, {"hop": 1})
+    yield (
+        "GeneratedEdges.edges",
+        lambda w: (edges(hop=1).edges, {"first": 1, "count": 2, "device": w.device}),
+    )
     counts = {"edges": 2, "n_edges": 2, "edges_now": 2, "forest_edges": 2, "reductions": 1}
     yield "StreamProgress", lambda _: (clmst.StreamProgress, {**counts, "seconds": 1.0})
 

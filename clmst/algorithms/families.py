@@ -291,28 +291,6 @@ COMPLETE_PROOF = KernelFamily(
 )
 
 
-def _edge_stream_failure(device: Device, case: Case) -> str | None:
-    from clmst.algorithms.edge_stream import self_test as stream_self_test
-
-    return stream_self_test.edge_stream_failure(device, case)
-
-
-EDGE_STREAM = KernelFamily(
-    name="edge-stream",
-    what="streams of edges that the device generates",
-    test=_edge_stream_failure,
-    cases=USUAL[:1] + USUAL[2:3],
-)
-
-
-def require_edge_stream(
-    device: Device, bits: int, kind: WeightKind, *, maximum: bool
-) -> None:
-    """Raise :class:`UnsupportedDeviceError` unless a device passes that of streams."""
-    if not device.trust.given:
-        device.trust.require(EDGE_STREAM, Case(bits, kind, maximum))
-
-
 def require(algorithm: str, graph: DeviceGraph, *, maximum: bool, options: object) -> None:
     """Raise :class:`UnsupportedDeviceError` unless a graph's device passes the self-test."""
     trust = graph.device.trust

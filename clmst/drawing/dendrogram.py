@@ -96,7 +96,10 @@ def checked_linkage(linkage: Any) -> Array:
 
 
 def checked_labels(labels: Any, n: int) -> Array:
-    """Return the cluster of each point; -1 everywhere if there are no labels."""
+    """Return the cluster of each point; -1 everywhere if there are no labels.
+
+    Labels may be any integers. Negative ones mean no cluster; great ones are numbered anew.
+    """
     if labels is None:
         return np.full(n, -1)
     array = as_array("labels", labels)
@@ -105,7 +108,10 @@ def checked_labels(labels: Any, n: int) -> Array:
             f"labels are {shown(labels)} of shape {array.shape}; there must be one integer for "
             f"each of {n} points"
         )
-    return array.astype(np.int64)
+    if int(array.max(initial=-1)) < n:
+        return array.astype(np.int64)
+    occurring, numbers = np.unique(array, return_inverse=True)
+    return np.asarray(numbers - int((occurring < 0).sum()), np.int64)
 
 
 def _places(matrix: Array) -> tuple[Array, Array]:

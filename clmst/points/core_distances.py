@@ -67,7 +67,7 @@ def core_distances(
     if not isinstance(points, Points):
         points = Points(points)
     n = points.n_vertices
-    check_integer("min_samples", min_samples, low=1, high=max(n, 1))
+    min_samples = check_integer("min_samples", min_samples, low=1, high=max(n, 1))
     found = get_device(device)
     if min_samples == 1 or n == 0:
         return np.zeros(n)

@@ -141,7 +141,9 @@ class Function(Parametric):
         preamble, functions = check_functions("preamble", self.preamble)
         self._check_arguments({ELEMENT, INDEX, *functions})
         names, arrays = {ELEMENT, INDEX, *self.scalars}, frozenset(self.arrays)
-        expression = check_expression("expression", self.expression, names, functions, arrays=arrays)
+        expression = check_expression(
+            "expression", self.expression, names, functions, arrays=arrays
+        )
         set_to(self, "preamble", preamble)
         set_to(self, "expression", expression)
         set_to(self, "name", check_title("name", self.name))

@@ -299,6 +299,12 @@ class Device:
         self._advised.clear()
         self.staging.free()
 
+    def hold_at_most(self, n_bytes: int) -> None:
+        """Free the pool's unused buffers if the pool has more than so many bytes."""
+        if self._pool.managed_bytes > n_bytes:
+            self._pool.free_held()
+            self._advised.clear()
+
     # ----------------------------------------------------------------- kernels
 
     def program(

@@ -61,9 +61,7 @@ def most_edges(device: Device, limit: int, n_vertices: int, dtype: np.dtype[Any]
     return max(0, min(most, MAX_SLOTS, max(_ENOUGH, _EDGES_PER_VERTEX * n_vertices)))
 
 
-def most_edges_on_device(
-    device: Device, limit: int, n_vertices: int, dtype: np.dtype[Any]
-) -> int:
+def most_edges_on_device(device: Device, limit: int, n_vertices: int, dtype: np.dtype[Any]) -> int:
     """Return the edges of a reduction of which the host keeps nothing, within `limit` bytes."""
     a_vertex, an_edge = bytes_a_vertex_and_edge(device, dtype)
     a_vertex += _LIMIT_BYTES + _END_BYTES + dtype.itemsize

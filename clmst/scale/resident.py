@@ -6,17 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, perf_counter
 
-import numpy as np
-
 from clmst import algorithms
-from clmst.algorithms import families
+from clmst.algorithms.edge_stream import family
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.algorithms.edge_stream.stream import EdgeStream
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_of
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
-from clmst.core.weight_keys import weight_kind_or_none
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard
@@ -44,20 +41,14 @@ def generated_forest(
 ) -> Forest:
     """Return the forest of generated edges, as :func:`clmst.stream_minimum_spanning_forest`."""
     edges.check_for(device)
-    kind = weight_kind_or_none(edges.weight_dtype)
-    assert kind is not None, "checked when the edges were made"
-    families.require_edge_stream(
-        device, 8 * edges.weight_dtype.itemsize, kind, maximum=maximum
-    )
-    run = _Run(edges, device, memory_limit, checkpoint, maximum=maximum)
+    family.require(device, edges.weight_dtype, maximum=maximum)
+    run = _GeneratedRun(edges, device, memory_limit, checkpoint, maximum=maximum)
     with device.lock, Guard(device):
         part = run.forest(on_progress)
-    return forest_of_part(
-        part, n_vertices=edges.n_vertices, maximum=maximum, stats=run.stats()
-    )
+    return forest_of_part(part, n_vertices=edges.n_vertices, maximum=maximum, stats=run.stats())
 
 
-class _Run:
+class _GeneratedRun:
     """One call: what it may use, and how far it has come."""
 
     def __init__(
@@ -74,9 +65,7 @@ class _Run:
         self._limit = default_limit(device) if limit is None else limit
         self._saved: Checkpoint | None = None
         if checkpoint is not None:
-            self._saved = Checkpoint.read(
-                checkpoint, n_vertices=edges.n_vertices, maximum=maximum
-            )
+            self._saved = Checkpoint.read(checkpoint, n_vertices=edges.n_vertices, maximum=maximum)
             self._check_saved()
         self._resumed_at = self._saved.position.n_edges if self._saved else 0
         self._saved_at = monotonic()
@@ -159,9 +148,14 @@ class _Run:
 
     def _solve(self, graph: DeviceGraph) -> DeviceForest:
         launch, maximum = self._launch, self._maximum
+        self._device.hold_at_most(self._limit)  # what the sort has left
         name, solve = algorithms.choose("auto", self._device, graph, options=None, maximum=maximum)
         solution = solve(graph, launch, maximum=maximum, options=None)
-        return forest_of(solution, launch, algorithm=name, maximum=maximum, wait=False)
+        forest = forest_of(solution, launch, algorithm=name, maximum=maximum, wait=False)
+        graph.plans.clear()
+        del solution
+        self._device.hold_at_most(self._limit)  # what the solve has left
+        return forest
 
     def _part(self, stream: EdgeStream) -> EdgePart:
         u, v, weights, edge_ids = stream.columns()

@@ -47,6 +47,8 @@ def test_dendrogram_has_its_clusters_in_hues(tmp_path: Path) -> None:
     forest = clmst.minimum_spanning_forest(clmst.Points(X))
     draw_dendrogram(linkage, path, labels=forest.cut(k=3))
     assert n_like(image.imread(path), ORANGE) > 100
+    draw_dendrogram(linkage, path, labels=forest.cut(k=3) << 40)  # numbered anew
+    assert n_like(image.imread(path), ORANGE) > 100
     draw_dendrogram(linkage, path)
     assert n_like(image.imread(path), ORANGE) == 0
     graph = clmst.Graph.from_edges([0, 2], [1, 3], [1.0, 2.0])

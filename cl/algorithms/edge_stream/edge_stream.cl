@@ -78,13 +78,13 @@ kernel void edge_stream_mark(const global uint *u, const global uint *v,
 // In       positions[count]: of the marked edges; u, v, weights: of the chunk.
 // Out      waiting_u, waiting_v, waiting_weights, waiting_ids: from `at` on, count of each.
 // Launch   any.
-// Needs    edge_stream_mark, and its marks compacted; room for at + count edges.
+// Needs    edge_stream_mark, and its marks compacted; space for at + count edges.
 // Ensures  edges wait in the order of the chunk; the id of the edge at position p is first_id + p.
 kernel void edge_stream_append(const global uint *positions, const global uint *u,
                                const global uint *v, const global weight_t *weights,
                                global uint *waiting_u, global uint *waiting_v,
-                               global weight_t *waiting_weights, global ulong *waiting_ids,
-                               uint at, uint count, ulong first_id) {
+                               global weight_t *waiting_weights, global ulong *waiting_ids, uint at,
+                               uint count, ulong first_id) {
   GRID_FOR(i, count) {
     const uint position = positions[i];
     const size_t to = (size_t)at + i;

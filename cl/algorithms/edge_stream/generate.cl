@@ -3,12 +3,26 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Expressions in the `id` of an edge, a ulong, and the arguments of function.cl: the two ends, and
-// the weight, whose bits are the word. The defaults are a path of equal weights.
+// The caller gives these macros: expressions in the `id` of an edge, a ulong, and in the arguments of
+// function.cl by their names. The defaults are a path.
+
+// One end of an edge, an integer.
 #ifndef EDGE_U
 #define EDGE_U (id)
+#endif
+
+// The other end.
+#ifndef EDGE_V
 #define EDGE_V (id + 1)
+#endif
+
+// Its weight, which is converted to the type of weights.
+#ifndef EDGE_WEIGHT
 #define EDGE_WEIGHT (1)
+#endif
+
+// The type of weights, of WEIGHT_BITS bits; their bits are the words.
+#ifndef EDGE_WEIGHT_TYPE
 #define EDGE_WEIGHT_TYPE WEIGHT_WORD
 #endif
 
@@ -47,8 +61,8 @@ static inline weight_t edge_weight(ulong id, const given_t *Given) {
 // Launch   any.
 // Needs    nothing.
 // Ensures  edge i is that of id first + i; an end that is no number of 32 bits is NO_VERTEX.
-kernel void edge_stream_generate_edges(global uint *u, global uint *v, global weight_t *weights, uint m,
-                                 ulong first GIVEN_PARAMETERS) {
+kernel void edge_stream_generate_edges(global uint *u, global uint *v, global weight_t *weights,
+                                       uint m, ulong first GIVEN_PARAMETERS) {
   const given_t given = GIVEN;
   GRID_FOR(i, m) {
     const ulong id = first + i;

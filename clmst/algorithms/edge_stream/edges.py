@@ -191,9 +191,7 @@ class EdgeBuffer:
         bits = bits_of(n)
         keys = DeviceArray.unchecked(m, _LONG, device)
         numbers = DeviceArray.unchecked(m, _WORD, device)
-        launch.for_each(
-            self._program, "edge_stream_key", m, self.u, self.v, keys, numbers, m, bits
-        )
+        launch.for_each(self._program, "edge_stream_key", m, self.u, self.v, keys, numbers, m, bits)
         sort_by_key(
             keys, numbers, key_bits=2 * bits, keys_out=keys, values_out=numbers, launch=launch
         )

@@ -11,7 +11,7 @@ import numpy as np
 
 from clmst.algorithms.edge_stream.edges import EdgeChunk
 from clmst.core import weight_keys
-from clmst.core.arguments import check_dtype, check_integer, shown
+from clmst.core.arguments import check_dtype, check_integer
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph_checks import MAX_VERTICES
 from clmst.primitives.element import check_supported, element_type
@@ -263,7 +263,7 @@ def representatives() -> Iterator[tuple[Prelude, dict[str, int]]]:
     """Yield prelude and macros of representatives of all generated edges."""
     for dtype, weight in (("u4", "id * factor"), ("f4", "(float)id"), ("i8", "-(long)id")):
         edges = GeneratedEdges(
-            n_vertices=10, n_edges=10, u="id", v="(id + step[id]) % 10", weight=weight,
-            weight_dtype=np.dtype(dtype), scalars={"factor": "u4"}, arrays={"step": "u4"},
+            n_vertices=10, n_edges=10, u="id", v="(id + hop[id]) % 10", weight=weight,
+            weight_dtype=np.dtype(dtype), scalars={"factor": "u4"}, arrays={"hop": "u4"},
         )  # fmt: skip
         yield edges.prelude, edges.defines

@@ -1,0 +1,32 @@
+"""The family of kernels of edge streams, and its self-test's cases (``runtime/trust.py``)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clmst.algorithms.families import USUAL, Case
+from clmst.core.weight_keys import weight_kind_or_none
+from clmst.runtime.device import Device
+from clmst.runtime.trust import KernelFamily
+
+
+def _failure(device: Device, case: Case) -> str | None:
+    from clmst.algorithms.edge_stream import self_test
+
+    return self_test.edge_stream_failure(device, case)
+
+
+EDGE_STREAM = KernelFamily(
+    name="edge-stream",
+    what="streams of edges that the device generates",
+    test=_failure,
+    cases=(USUAL[0], USUAL[2]),
+)
+
+
+def require(device: Device, dtype: np.dtype[np.generic], *, maximum: bool) -> None:
+    """Raise :class:`UnsupportedDeviceError` unless a device passes the self-test of streams."""
+    kind = weight_kind_or_none(dtype)
+    assert kind is not None, "dtypes are checked when edges are made"
+    if not device.trust.given:
+        device.trust.require(EDGE_STREAM, Case(8 * dtype.itemsize, kind, maximum))

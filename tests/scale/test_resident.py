@@ -1,0 +1,124 @@
+"""Forests of generated edges by the public call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError, OutOfDeviceMemoryError
+from clmst.runtime.device import Device
+from clmst.scale import resident
+
+N, M = 300, 40_000
+stream = clmst.stream_minimum_spanning_forest
+
+
+def random_graph(seed: int = 1, dtype: str = "uint32", **changed: Any) -> clmst.GeneratedEdges:
+    edges = clmst.GeneratedEdges(
+        **{
+            "n_vertices": N, "n_edges": M, "u": "h(id * 3u + seed) % 300",
+            "v": "h(id * 7u + seed + 1) % 290", "weight": "h(id + seed) % 100",
+            "weight_dtype": dtype, "scalars": {"seed": "u4"},
+            "preamble": "uint h(uint x) { return ((x ^ x >> 9) * 2654435761u) >> 5; }",
+            **changed,
+        }
+    )  # fmt: skip
+    return edges(seed=seed)
+
+
+def right_forest(edges: clmst.GeneratedEdges, maximum: bool = False) -> clmst.Forest:
+    return clmst.kruskal(clmst.Graph.from_edges(*edges.edges(), N), maximum=maximum)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float32"])
+@pytest.mark.parametrize("maximum", [False, True])
+@pytest.mark.parametrize("limit", [None, 260_000])
+def test_forest_is_the_oracles(
+    any_device: Device, dtype: str, maximum: bool, limit: int | None
+) -> None:
+    edges = random_graph(dtype=dtype)
+    found = stream(edges, device=any_device, maximum=maximum, memory_limit=limit)
+    right = right_forest(edges, maximum)
+    assert found == right
+    np.testing.assert_array_equal(found.edge_ids, right.edge_ids)
+    assert found.stats["edges"] == M
+    assert (found.stats["reductions"] > 1) == (limit is not None)
+    if limit is not None:
+        assert found.stats["edges_filtered"] > M // 2
+
+
+def test_graphs_without_edges(any_device: Device) -> None:
+    for n, m in ((0, 0), (1, 0), (5, 0), (1, 20)):
+        found = stream(random_graph(n_vertices=n, n_edges=m, u="0", v="0"), device=any_device)
+        assert (found.n_vertices, found.n_edges) == (n, 0)
+    with pytest.raises(InvalidArgumentError, match="3 edges but no vertices"):
+        stream(random_graph(n_vertices=0, n_edges=3), device=any_device)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"u": "id == 31234 ? 300 : 5"}, "u of the generated edge 31234 is 300; it must"),
+        ({"v": "id == 39999 ? -1 : 5"}, "v of the generated edge 39999 is no number of 32 bits"),
+        (
+            {"weight": "id == 7 ? NAN : 1.0f", "weight_dtype": "float32"},
+            "the weight of the generated edge 7 is NaN",
+        ),
+    ],
+)
+def test_faulty_edges_are_named(any_device: Device, changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidGraphError, match=message):
+        stream(random_graph(**changed), device=any_device, memory_limit=260_000)
+
+
+def test_what_edges_have_is_refused() -> None:
+    for given in ({"n_vertices": 300}, {"n_edges": M}, {"columns": ("u", "v")}):
+        with pytest.raises(InvalidArgumentError, match="generated edges have their own"):
+            stream(random_graph(), **given)
+
+
+def test_too_small_a_limit(any_device: Device) -> None:
+    with pytest.raises(OutOfDeviceMemoryError, match="20000 bytes"):
+        stream(random_graph(), device=any_device, memory_limit=20_000)
+
+
+def test_progress(any_device: Device) -> None:
+    seen: list[clmst.StreamProgress] = []
+    stream(random_graph(), device=any_device, memory_limit=260_000, on_progress=seen.append)
+    assert seen[-1].edges == seen[-1].n_edges == M
+    assert [one.edges for one in seen] == sorted({one.edges for one in seen})
+    assert seen[-1].reductions > 0
+    assert seen[-1].forest_edges > 0
+
+
+def test_a_run_goes_on_from_its_checkpoint(
+    any_device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interruption at any point: the same forest, and nothing is done twice."""
+    monkeypatch.setattr(resident, "_SECONDS_BETWEEN", 0.0)
+    edges, file = random_graph(), tmp_path / "edges.checkpoint"
+    right = right_forest(edges)
+
+    def stop_after(edges_seen: int) -> Any:
+        def on_progress(progress: clmst.StreamProgress) -> None:
+            if progress.edges >= edges_seen:
+                raise KeyboardInterrupt
+
+        return on_progress
+
+    given: dict[str, Any] = {"device": any_device, "memory_limit": 260_000, "checkpoint": file}
+    for end in (100, 9000, 30_000):
+        with pytest.raises(KeyboardInterrupt):
+            stream(edges, on_progress=stop_after(end), **given)
+    found = stream(edges, **given)
+    assert found == right
+    assert found.stats["resumed_at"] >= 29_000
+    again = stream(edges, **given)
+    assert again == right
+    assert again.stats["resumed_at"] == M
+    with pytest.raises(InvalidArgumentError, match="is of another stream"):
+        stream(random_graph(seed=2), **given)
