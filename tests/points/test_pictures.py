@@ -47,7 +47,7 @@ def test_dendrogram_has_its_clusters_in_hues(tmp_path: Path) -> None:
     forest = clmst.minimum_spanning_forest(clmst.Points(X))
     draw_dendrogram(linkage, path, labels=forest.cut(k=3))
     assert n_like(image.imread(path), ORANGE) > 100
-    draw_dendrogram(linkage, path, labels=forest.cut(k=3) << 40)  # numbered anew
+    draw_dendrogram(linkage, path, labels=forest.cut(k=3).astype(np.int64) << 40)  # numbered anew
     assert n_like(image.imread(path), ORANGE) > 100
     draw_dendrogram(linkage, path)
     assert n_like(image.imread(path), ORANGE) == 0
