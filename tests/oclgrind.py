@@ -124,11 +124,26 @@ def fill_by_copying(
     launch.write(buffer, np.full(count, value, dtype))
 
 
+_COPY = """
+kernel void copy(const global uchar *source, global uchar *target) {
+  target[get_global_id(0)] = source[get_global_id(0)];
+}
+"""
+
+
+def copy_by_kernel(launch: Launcher, source: Any, target: Any, n_bytes: int) -> None:
+    """Do as `Launcher.copy`, after which Oclgrind knows nothing of the rest of the target."""
+    if n_bytes:
+        program: Any = cl.Program(launch.device.context, _COPY).build()
+        program.copy(launch.queue, (n_bytes,), None, source, target)
+
+
 def only_device() -> Device:
     """Return Oclgrind's device, the only one there is, having worked round what it mistakes."""
     # Their types are those of functions that `guarded` wraps.
     Device.allocate = allocate_exactly  # type: ignore[method-assign, assignment]
     Launcher.fill = fill_by_copying  # type: ignore[method-assign, assignment]
+    Launcher.copy = copy_by_kernel  # type: ignore[method-assign]
     (simulator,) = discovery.enumerate_devices()
     assert simulator.platform == "Oclgrind"
     return simulator

@@ -530,7 +530,6 @@ def main(shape: str, *without: str) -> None:
     wrong = list(give_up(device)) if shape == "gpu-shape" else []
     wrong += dense_wrongs(device, shape)
     wrong += point_wrongs(device, shape)
-    wrong += stream_wrongs(device)
     if "int64-atomics" not in without:  # which no kernel of these looks at, but for what `runs` has
         wrong += core_wrongs(device, shape)
     if shape != "gpu":  # whose work-groups differ from those of "gpu-shape" in their size alone
@@ -540,6 +539,7 @@ def main(shape: str, *without: str) -> None:
         wrong += warm_wrongs(device)
         wrong += chain_wrongs(device)
         wrong += proof_wrongs(device, shape)
+        wrong += stream_wrongs(device)
     for name, graph, options, maximum in runs(shape, *without):
         solve = clmst.maximum_spanning_forest if maximum else clmst.minimum_spanning_forest
         algorithm = ALGORITHM_OF[type(options)]
