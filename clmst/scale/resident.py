@@ -27,6 +27,7 @@ from clmst.scale.result import forest_of_part
 # Edges that are generated together: on CPUs few enough for the caches.
 _CHUNK = {"cpu": 1 << 18, "gpu": 1 << 26, "accelerator": 1 << 24}
 _CHUNK_SHARE = 32  # a chunk takes at most so small a share of the memory
+_CHUNKS = 8  # a reduction has space for so many at least
 _CHUNK_BYTES = 13  # ends, mark and position of an edge of a chunk
 _LEAST_SHARE = 16  # a reduction brings at least a sixteenth of the forest
 _SECONDS_BETWEEN = 10.0  # checkpoints
@@ -137,6 +138,7 @@ class _GeneratedRun:
         chunk = max(1, min(chunk, m))
         left = self._limit - chunk * an_edge
         most = most_edges_on_device(device, left, n, edges.weight_dtype)
+        chunk = max(1, min(chunk, most // _CHUNKS))
         bound = min(n - 1, m)
         if most - bound < max(1, bound // _LEAST_SHARE, chunk):
             raise too_small(self._limit, n, bound, device)

@@ -51,6 +51,17 @@ def test_forest_is_the_oracles(
         assert found.stats["edges_filtered"] > M // 2
 
 
+def test_many_edges_of_few_vertices(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chunk is never more than a reduction takes, which depends on the vertices."""
+    monkeypatch.setattr(resident, "_CHUNK", dict.fromkeys(resident._CHUNK, 1 << 26))
+    edges = random_graph(n_edges=2_000_000)
+    found = stream(edges, device=any_device)
+    assert found.n_edges == N - 1
+    assert found.stats["reductions"] > 1
+    monkeypatch.undo()
+    assert stream(edges, device=any_device) == found
+
+
 def test_graphs_without_edges(any_device: Device) -> None:
     for n, m in ((0, 0), (1, 0), (5, 0), (1, 20)):
         found = stream(random_graph(n_vertices=n, n_edges=m, u="0", v="0"), device=any_device)
