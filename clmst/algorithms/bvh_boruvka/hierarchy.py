@@ -24,6 +24,10 @@ SOURCE = "algorithms/bvh_boruvka/build.cl"
 LEAF = 8
 # Bits of a code beside the bits of all points' number: cells are so many times as many as points.
 _SPARE_BITS = 4
+# Where so large a share of a sample of points is in a cell with others, codes have at most so many
+# bits in each dimension from the start.
+_SAMPLES, _CROWDED_SHARE, _FINEST_BITS = 4096, 0.05, 24
+_LEAST_SIDE = np.finfo(np.float64).tiny
 # Passes over crowds, at the most: one for each halving of a double's exponent would be enough.
 _MOST_PASSES = 64
 
@@ -153,13 +157,25 @@ class _Builder:
     def _encode(self) -> tuple[DeviceArray, DeviceArray]:
         """Return the sorted codes of all points in the box of all, and the points in this order."""
         coded = min(self.dimensions, 32)
+        ends = self._box()
         bits = max(1, min(31, 64 // coded, ceil((log2(self.n) + _SPARE_BITS) / coded)))
-        box = self.device.upload(self._box())
+        finest = min(_FINEST_BITS, 64 // coded)
+        if bits < finest and self._is_crowded(ends, bits):
+            bits = finest
+        box = self.device.upload(ends)
         codes, order = self._new(self.n, np.uint64), self._new(self.n, np.uint32)
         self._for_each(
             "bvh_boruvka_build_encode", self.n, self.planes, box, codes, order, self.n, bits
         )
         return split(codes, key_bits=bits * coded, values=order, launch=self.launch)
+
+    def _is_crowded(self, ends: Array, bits: int) -> bool:
+        """Whether many points of a sample share a cell: then finer codes save a second sort."""
+        planes: Array = self.matrix.graph.planes[: min(self.dimensions, 32)]
+        sample = planes[:, :: -(-self.n // _SAMPLES)]
+        cells = (sample - ends[: len(planes), None]) * (0.5 / max(ends[-1], _LEAST_SIDE))
+        numbers = np.unique((cells * (1 << bits)).astype(np.int64), axis=1)
+        return numbers.shape[1] < (1 - _CROWDED_SHARE) * sample.shape[1]
 
     def _box(self) -> npt.NDArray[np.float64]:
         """Return the lower ends of all points' box, and half its longest side."""

@@ -9,7 +9,7 @@ import pytest
 
 import clmst
 from clmst import Device, Forest, Points
-from clmst.algorithms.bvh_boruvka import choice
+from clmst.algorithms.bvh_boruvka import choice, hierarchy
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -94,6 +94,18 @@ def test_crowds_get_boxes_of_their_own(any_device: Device) -> None:
     tree = hierarchy_of(matrix, Launcher(any_device, any_device.queue))
     sides = np.ptp(tree.points.to_host().reshape(-1, 2, 8)[:50], axis=2)
     assert np.median(sides) < 3e-10  # in any order it would be 8e-10
+
+
+def test_clusters_get_fine_codes_at_once(any_device: Device) -> None:
+    """A sample shows that they share cells; spread points do not, and get short codes."""
+    rng = np.random.default_rng(9)
+    spread = rng.random((6000, 2))
+    clusters = np.concatenate([rng.random((600, 2)), 0.5 + 1e-4 * rng.random((5400, 2))])
+    for coordinates, is_crowded in ((spread, False), (clusters, True), (clusters * 1e-300, True)):
+        matrix = DeviceMatrix.upload(Points(coordinates), any_device)
+        builder = hierarchy._Builder(matrix, Launcher(any_device, any_device.queue))
+        assert builder._is_crowded(builder._box(), 9) == is_crowded
+    assert_right(Points(clusters[::8]), any_device)
 
 
 def test_auto_takes_the_hierarchy(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
