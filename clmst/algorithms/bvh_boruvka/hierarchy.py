@@ -116,7 +116,8 @@ class _Builder:
         self.matrix, self.planes = matrix, matrix.panels[0].cells
         self.defines = {**matrix.defines(maximum=False)}
         self.program: Program = self.device.program(SOURCE, **self.defines)
-        self.dimensions: int = matrix.graph.planes.shape[0]
+        self._points = matrix.graph
+        self.dimensions: int = self._points.planes.shape[0]
         self.top, self.bases = self._levels()
         self.n_nodes = int(self.bases[-1]) + fanout(self.device)
 
@@ -171,11 +172,11 @@ class _Builder:
 
     def _is_crowded(self, ends: Array, bits: int) -> bool:
         """Whether many points of a sample share a cell: then finer codes save a second sort."""
-        planes: Array = self.matrix.graph.planes[: min(self.dimensions, 32)]
+        planes: Array = self._points.planes[: min(self.dimensions, 32)]
         sample = planes[:, :: -(-self.n // _SAMPLES)]
         cells = (sample - ends[: len(planes), None]) * (0.5 / max(ends[-1], _LEAST_SIDE))
         numbers = np.unique((cells * (1 << bits)).astype(np.int64), axis=1)
-        return numbers.shape[1] < (1 - _CROWDED_SHARE) * sample.shape[1]
+        return bool(numbers.shape[1] < (1 - _CROWDED_SHARE) * sample.shape[1])
 
     def _box(self) -> npt.NDArray[np.float64]:
         """Return the lower ends of all points' box, and half its longest side."""
