@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ import click
 
 import clmst
 from benchmarks import peers, plots, report
-from benchmarks.case import CopyLimit, Outcome, run_case
+from benchmarks.case import Case, CopyLimit, Outcome, run_case
 from benchmarks.cases import ENTRIES, Entry
 from benchmarks.figures import LARGEST_MIB, Point, can_use_pyopencl, measure
 from benchmarks.options import device_option, json_option, repetitions_option
@@ -136,6 +136,7 @@ markdown_option = click.option("--markdown", is_flag=True, help="Print the table
 @click.option("--only", callback=_chosen, metavar="CASE,...", help="Cases, or families of them.")
 @click.option("--elements", type=_Elements(), help="For all cases, e.g. 2**20.")
 @repetitions_option
+@click.option("--no-numpy", is_flag=True, help="Do not time NumPy; results are compared with it.")
 @click.option("--peer", "others", type=_Peer(), multiple=True, help="An outside peer.")
 @click.option(
     "--peer-limit", type=click.FloatRange(0), default=120.0, show_default=True, help="Seconds."
@@ -151,6 +152,7 @@ def main(
     only: Sequence[Entry],
     elements: int | None,
     repetitions: int,
+    no_numpy: bool,
     others: tuple[peers.Peer, ...],
     peer_limit: float,
     json_file: Path | None,
@@ -168,7 +170,7 @@ def main(
     for entry in only:
         click.echo(f"{entry.name} ...", err=True)
         size = elements or entry.elements(space)
-        outcomes += _run(space, entry, size, limit, repetitions)
+        outcomes += _run(space, entry, size, limit, repetitions, with_numpy=not no_numpy)
         for other in others:
             answer = other.compete(entry.name, size, repetitions, time_limit=peer_limit)
             outcomes += [answer] if answer else []
@@ -241,11 +243,18 @@ def _copy_bytes(space: Workspace, elements: int | None) -> int:
 
 
 def _run(
-    space: Workspace, entry: Entry, size: int, limit: CopyLimit, repetitions: int
+    space: Workspace,
+    entry: Entry,
+    size: int,
+    limit: CopyLimit,
+    repetitions: int,
+    *,
+    with_numpy: bool,
 ) -> list[Outcome]:
     """Build a case and run it; a case that cannot be built is an outcome, too."""
     try:
-        return run_case(space, entry.build(space, size), limit, repetitions)
+        case = entry.build(space, size)
+        return run_case(space, case if with_numpy else _without_numpy(case), limit, repetitions)
     except Exception as error:
         remark = first_line(error)
         failed = Outcome(
@@ -255,6 +264,12 @@ def _run(
         return [failed]
     finally:
         space.release()
+
+
+def _without_numpy(case: Case) -> Case:
+    """Return the case without the methods of NumPy."""
+    kept = [method for method in case.methods if not method.name.startswith("NumPy")]
+    return replace(case, methods=kept)
 
 
 def _show(space: Workspace, outcomes: Sequence[Outcome], *, markdown: bool) -> None:

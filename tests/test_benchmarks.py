@@ -138,6 +138,15 @@ def test_command_writes_what_it_measured(tmp_path: Path) -> None:
     assert (tmp_path / "primitives.png").stat().st_size > 1000
 
 
+def test_numpy_is_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "primitives.json"
+    sizes = ("--elements", "2**12", "--repetitions", "1", "--json", str(file))
+    assert run("--only", "reduce", "--no-numpy", *sizes).exit_code == 0
+    contestants = by_contestant(json.loads(file.read_text())["results"])
+    assert "clmst" in contestants
+    assert "NumPy" not in contestants
+
+
 def test_peers_do_not_stop_a_run(tmp_path: Path) -> None:
     """A wrong, late, broken, unknown or talkative peer is reported; a right one is timed."""
     scripts = {
