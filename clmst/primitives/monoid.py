@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -159,14 +160,7 @@ class Monoid:
                 f"elements are {dtype}; the {name} is of fields of one dtype (for others, give a "
                 "Monoid that says what becomes of each)"
             )
-        return cls(
-            dtype=dtype,
-            combine=combine,
-            identity=identity,
-            commutative=True,
-            exact=exact,
-            name=f"{element_type(dtype) if dtype.names else dtype} {name}",
-        )
+        return _commutative(dtype, name=name, combine=combine, identity=identity, exact=exact)
 
     @classmethod
     def sum(cls, dtype: npt.DTypeLike) -> Monoid:
@@ -242,6 +236,27 @@ class Monoid:
             exact=True,
             name=f"{key} minimum by key",
         )
+
+
+# A call that names no operator gets the sum anew each time; the grammar reads it only once.
+@lru_cache(maxsize=128)
+def _commutative(
+    dtype: np.dtype[Any],
+    *,
+    name: str,
+    combine: str,
+    identity: str,
+    exact: bool | None,
+) -> Monoid:
+    """Return a ready-made monoid."""
+    return Monoid(
+        dtype=dtype,
+        combine=combine,
+        identity=identity,
+        commutative=True,
+        exact=exact,
+        name=f"{element_type(dtype) if dtype.names else dtype} {name}",
+    )
 
 
 def _scalar(dtype: npt.DTypeLike) -> str:

@@ -234,3 +234,9 @@ def test_no_sum_of_what_kernels_see_as_other_than_it_is(
         f"elements are {dtype}; the {name} is of fields of one dtype (for others, give a Monoid "
         "that says what becomes of each)"
     )
+
+
+def test_ready_made_ones_are_made_once() -> None:
+    """So that a call that names no operator has none to read."""
+    assert Monoid.sum(np.uint32) is Monoid.sum("u4")
+    assert Monoid.sum(np.uint32) != Monoid.sum(np.int32)
