@@ -174,8 +174,8 @@ class _Builder:
         """Whether many points of a sample share a cell: then finer codes save a second sort."""
         planes: Array = self._points.planes[: min(self.dimensions, 32)]
         sample = planes[:, :: -(-self.n // _SAMPLES)]
-        cells = (sample - ends[: len(planes), None]) * (0.5 / max(ends[-1], _LEAST_SIDE))
-        numbers = np.unique((cells * (1 << bits)).astype(np.int64), axis=1)
+        places = (0.5 * sample - 0.5 * ends[: len(planes), None]) / max(ends[-1], _LEAST_SIDE)
+        numbers = np.unique((places * (1 << bits)).astype(np.int64), axis=1)
         return bool(numbers.shape[1] < (1 - _CROWDED_SHARE) * sample.shape[1])
 
     def _box(self) -> npt.NDArray[np.float64]:

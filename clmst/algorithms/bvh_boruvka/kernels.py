@@ -18,7 +18,7 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
     for defines in point_defines(capabilities):
         if defines["METRIC"] not in metrics or defines["WEIGHT_DESCENDING"]:
             continue
-        for source in (hierarchy.SOURCE, solve.SOURCE, solve.LIGHTEST_SOURCE):
+        for source in (hierarchy.SOURCE, solve.SOURCE, solve.LIGHTEST_SOURCE, solve.CLEAR_SOURCE):
             yield specialise(source, capabilities, tuning, **defines)
         if not defines["CORE_DISTANCES"]:
             yield specialise(moved.SOURCE, capabilities, tuning, **defines)

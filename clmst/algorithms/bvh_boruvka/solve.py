@@ -27,6 +27,7 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/bvh_boruvka/bvh_boruvka.cl"
 LIGHTEST_SOURCE = "algorithms/bvh_boruvka/lightest.cl"
+CLEAR_SOURCE = "algorithms/bvh_boruvka/clear.cl"
 
 # Counts of a solve: active points, searches, hooked components, roots, pending parents, by launch.
 # 32 rounds with 33 launches of jumps each, which is the most, need 71 a round.
@@ -129,6 +130,7 @@ class _Run:
         self.tree, self.launch, self.n, self.look = tree, launch, tree.n, look
         self.program = tree.device.program(SOURCE, **tree.defines)
         self.lightest = tree.device.program(LIGHTEST_SOURCE, **tree.defines)
+        self.clear = tree.device.program(CLEAR_SOURCE, **tree.defines)
         self.short_ids = int(self.n <= _SHORT_IDS)
         self.bits = max(self.n.bit_length(), 1)
         self.n_words = 2 + (1 if self.short_ids else 2)
@@ -278,6 +280,10 @@ class _Run:
             self._find(
                 "bound", tree.n_leaves, *tree.arguments, *components, self.winners, n, tree.top,
                 self.short_ids,
+            )  # fmt: skip
+            self.launch.for_each(
+                self.clear, "bvh_boruvka_clear_leaves", tree.n_leaves, *tree.arguments,
+                *components, near.lower, self.leaf_lower, self.winners, n, tree.top,
             )  # fmt: skip
         self._find(
             "collect", tree.n_leaves, *components, self.candidate, self.cursor, near.lower,
