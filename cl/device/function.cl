@@ -41,8 +41,13 @@ typedef struct {
   ARGUMENTS(SCALAR_MEMBER, ARRAY_MEMBER)
 } given_t;
 
-#define NAMED_SCALAR(type, name) const type name = Given->name;
-#define NAMED_ARRAY(type, name) const global type *name = Given->name;
+// An expression need not use all of them.
+#define NAMED_SCALAR(type, name) \
+  const type name = Given->name; \
+  (void)name;
+#define NAMED_ARRAY(type, name)          \
+  const global type *name = Given->name; \
+  (void)name;
 
 // The function of element x, whose index is i. Names of arguments are lower-case; so none is `Given`.
 static inline R function_of(T x, uint i, const given_t *Given) {

@@ -8,6 +8,15 @@ from typing import Any
 class ClmstError(Exception):
     """Root of every error that clmst raises on purpose."""
 
+    def __reduce__(self) -> Any:
+        """Pickle the class and its arguments.
+
+        This is what exceptions do by themselves. It is written out for those which are also one of
+        Python's own of another layout, as :class:`MissingFileError` is: tblib 3.2, by which Dask
+        sends errors home, makes those by the ``__new__`` of one base, which Python refuses.
+        """
+        return type(self), self.args, vars(self)
+
 
 class InvalidArgumentError(ClmstError, ValueError):
     """An argument names something that does not exist or contradicts another."""

@@ -16,6 +16,9 @@
 #ifndef CLMST_ALGORITHMS_BVH_BORUVKA_TREE
 #define CLMST_ALGORITHMS_BVH_BORUVKA_TREE
 
+#ifndef METRIC
+#define METRIC 1  // METRIC_EUCLIDEAN: a hierarchy is always of points
+#endif
 #include "device/distance.cl"
 #include "device/work_group.cl"
 
