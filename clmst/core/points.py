@@ -235,8 +235,9 @@ def _checked(coordinates: Any, metric: Metric) -> npt.NDArray[np.float64]:
     doubles = np.ascontiguousarray(array, np.float64)
     if not np.isfinite(doubles).all():
         point, axis = np.argwhere(~np.isfinite(doubles))[0].tolist()
+        value = "NaN" if np.isnan(doubles[point, axis]) else doubles[point, axis]
         raise InvalidGraphError(
-            f"coordinate {axis} of point {point} is {doubles[point, axis]}; all must be finite"
+            f"coordinate {axis} of point {point} is {value}; all must be finite"
         )
     return doubles
 

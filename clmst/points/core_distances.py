@@ -7,13 +7,18 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from clmst.algorithms import families
 from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
 from clmst.algorithms.bvh_boruvka.neighbours import MOST_NEIGHBOURS, distances
 from clmst.core.arguments import check_integer
+from clmst.core.dense_graph import DenseGraph
+from clmst.core.graph import Graph
 from clmst.core.points import Points
+from clmst.points.distance_matrices import checked_graph, of_sparse
+from clmst.points.stored_core_distances import core_of_edges, core_of_matrix
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard
@@ -22,9 +27,7 @@ from clmst.runtime.launcher import Launcher
 _PAIRS_AT_ONCE = 1 << 22
 
 
-def core_distances(
-    points: Points | Any, min_samples: int, *, device: Any = None
-) -> npt.NDArray[np.float64]:
+def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.NDArray[np.float64]:
     """Return the distance of each point to its `min_samples`-th nearest point.
 
     The point itself is its first, as scikit-learn's HDBSCAN counts. These are the core distances of
@@ -32,8 +35,9 @@ def core_distances(
 
     Parameters
     ----------
-    points : Points or array of real numbers, shape (n, d)
-        An array is taken as points of the metric "euclidean".
+    points : Points, DenseGraph, Graph, sparse matrix or array of real numbers, shape (n, d)
+        An array is taken as points of the metric "euclidean". A graph or a sparse matrix has
+        distances for its weights; of a sparse one every point needs `min_samples` - 1 neighbours.
     min_samples : int
         From 1 to n.
     device : None, str, Device or pyopencl.CommandQueue
@@ -49,7 +53,7 @@ def core_distances(
     InvalidArgumentError
         `min_samples` is less than 1 or greater than the number of points.
     InvalidGraphError
-        These are no points.
+        These are no points, a distance is negative, or a point of a graph has too few neighbours.
 
     Notes
     -----
@@ -64,11 +68,17 @@ def core_distances(
     >>> clmst.core_distances([[0, 0], [0, 3], [4, 3]], 2)
     array([3., 3., 4.])
     """
-    if not isinstance(points, Points):
+    if sparse.issparse(points):
+        points = of_sparse(points)
+    elif not isinstance(points, Points | DenseGraph | Graph):
         points = Points(points)
     n = points.n_vertices
     min_samples = check_integer("min_samples", min_samples, low=1, high=max(n, 1))
     found = get_device(device)
+    if isinstance(points, DenseGraph):
+        return core_of_matrix(checked_graph(points).weights, min_samples)
+    if isinstance(points, Graph):
+        return core_of_edges(checked_graph(points).symmetrised(), min_samples)
     if min_samples == 1 or n == 0:
         return np.zeros(n)
     plain = replace(points, core_distances=None)

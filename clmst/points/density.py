@@ -12,14 +12,14 @@ from scipy import sparse
 
 from clmst.api import minimum_spanning_forest
 from clmst.core import from_scipy
-from clmst.core.arguments import as_array, has
+from clmst.core.arguments import has
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
-from clmst.points.inputs import graph_of
+from clmst.points.inputs import as_rows, graph_of
 from clmst.points.reachability import reachability_graph
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def distances_of(X: Any, model: HDBSCAN) -> Distances:
         X = _filled(X)
     elif not (isinstance(X, np.ndarray | list | tuple) or has(X, "columns", "iloc")):
         return _complete(graph_of(X, "precomputed"), rows=None)
-    return _of_rows(as_array("X", X, error=InvalidGraphError), model)
+    return _of_rows(as_rows(X), model)
 
 
 def _filled(matrix: Any) -> Array:

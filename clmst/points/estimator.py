@@ -16,6 +16,7 @@ from clmst.core.weight_keys import Array
 class ClusterEstimator:
     """Parameters by name, and `fit_predict`; a subclass has `__init__`, `fit` and `labels_`."""
 
+    _takes_sparse_points = _takes_gaps = False  # gaps: coordinates that are not finite
     labels_: Array
     n_features_in_: int
     feature_names_in_: Array
@@ -68,12 +69,19 @@ class ClusterEstimator:
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn asks of an estimator in a pipeline."""
         utils = optional_import("sklearn.utils", extra="cluster")
+        metric = self.get_params()["metric"]
+        is_precomputed = isinstance(metric, str) and metric == "precomputed"
         return utils.Tags(
             estimator_type="clusterer",
             target_tags=utils.TargetTags(required=False),
             transformer_tags=None,
             classifier_tags=None,
             regressor_tags=None,
+            input_tags=utils.InputTags(
+                sparse=self._takes_sparse_points,
+                allow_nan=self._takes_gaps and not is_precomputed,
+                pairwise=is_precomputed,
+            ),
         )
 
 

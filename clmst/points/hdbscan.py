@@ -90,6 +90,8 @@ class HDBSCAN(ClusterEstimator):
     array([ 0,  0,  0,  0,  1,  1,  1,  1, -1])
     """
 
+    _takes_sparse_points = _takes_gaps = True
+
     def __init__(  # noqa: PLR0917 - scikit-learn's, in its order
         self,
         min_cluster_size: int = 5,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, get_args
 
 import numpy as np
@@ -17,6 +18,7 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.points import Metric, Points
 from clmst.core.weight_keys import Array
+from clmst.points.distance_matrices import checked_graph, of_sparse, precomputed
 
 # Other names of metrics that Points has, and of one that SciPy has.
 _USUAL_NAME = {
@@ -26,6 +28,8 @@ _USUAL_NAME = {
     "l2": "euclidean",
     "p": "minkowski",
 }
+# Minkowski's distances that Points has, by their power.
+_OF_POWER = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
 
 
 def forest_of(X: Any, metric: Any, metric_params: Any, device: Any) -> Forest:
@@ -53,13 +57,13 @@ def graph_of(X: Any, metric: Any, metric_params: Any = None) -> Any:
 
 def _given(X: Any, metric: Any, metric_params: Any) -> Any:
     if sparse.issparse(X):
-        return checked_graph(Graph.from_scipy(X))
+        return of_sparse(X)
     if isinstance(X, Graph | DenseGraph):
         return checked_graph(X)
     is_frame = has(X, "columns", "to_numpy")
     if not (is_frame or isinstance(X, np.ndarray | list | tuple)):
         return checked_graph(as_graph(X))
-    array = as_array("X", X, error=InvalidGraphError)
+    array = as_rows(X)
     if isinstance(metric, str) and metric == "precomputed":
         return precomputed(array)
     return of_points(array, metric, metric_params)
@@ -93,52 +97,20 @@ def restricted(graph: Any, connectivity: Any) -> Graph:
     return Graph.from_edges(u, v, graph.weights_of(u, v), n_vertices=n)
 
 
-def checked_graph(graph: Any) -> Any:
-    """Return a graph, or raise if one of its weights is no distance."""
-    weights = None if isinstance(graph, Points) else graph.weights
-    if weights is not None and weights.size and weights.dtype.kind != "u" and weights.min() < 0:
-        at = np.unravel_index(int(weights.argmin()), weights.shape)
-        place = f"cell ({at[0]}, {at[1]})" if len(at) == 2 else f"edge {at[0]}"
-        raise InvalidGraphError(f"{place} has the weight {weights[at]}; distances are not negative")
-    return graph
+def as_rows(X: Any) -> Array:
+    """Return what a caller gives as an array; numbers that are stored as objects are converted.
 
-
-def precomputed(array: Array) -> DenseGraph:
-    """Return a matrix of distances, square or condensed, as a graph.
-
-    Cells (i, j) and (j, i) may differ as rounding makes them differ: the lesser counts.
+    A data frame is such an array if its columns have several types.
     """
-    if array.ndim == 1 and array.size:
-        try:
-            array = distance.squareform(array)
-        except ValueError as error:
-            raise InvalidGraphError(
-                f"there are {array.size} condensed distances; n points have n * (n - 1) / 2"
-            ) from error
-    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+    array = as_array("X", X, error=InvalidGraphError)
+    if array.dtype != object:
+        return array
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
         raise InvalidGraphError(
-            f"the precomputed distance matrix has shape {array.shape}; it must be square, or "
-            "condensed as SciPy's pdist makes it"
-        )
-    if array.dtype.kind == "f":
-        check_nearly_symmetric(array)
-    graph = DenseGraph(array, symmetrize=array.dtype.kind == "f")
-    checked_graph(graph)
-    return graph
-
-
-def check_nearly_symmetric(array: Array) -> None:
-    """Raise if a matrix has a NaN, or differs from its transpose by more than rounding."""
-    wrong = np.argwhere(np.isnan(array))
-    if wrong.size:
-        i, j = wrong[0].tolist()
-        raise InvalidGraphError(f"cell ({i}, {j}) of the matrix is NaN; distances must be ordered")
-    if not np.allclose(array, array.T):
-        i, j = np.argwhere(~np.isclose(array, array.T))[0].tolist()
-        raise InvalidGraphError(
-            f"cell ({i}, {j}) of the precomputed distance matrix is {array[i, j]} but ({j}, {i}) "
-            f"is {array[j, i]}; its values must be symmetric"
-        )
+            f"X has dtype object, and not all of it are numbers ({error}); X must be real numbers"
+        ) from error
 
 
 def of_points(array: Array, metric: Any, metric_params: Any) -> Points | DenseGraph:
@@ -146,9 +118,24 @@ def of_points(array: Array, metric: Any, metric_params: Any) -> Points | DenseGr
     if metric_params is not None:
         check_dict("metric_params", metric_params)
     name = usual_name(metric)
+    if isinstance(name, str) and name == "minkowski":
+        name, metric_params = _by_power(metric_params)
     if isinstance(name, str) and name in get_args(Metric) and not metric_params:
         return Points(array, name)  # type: ignore[arg-type]  # it is one of them
     return DenseGraph(stored_distances(array, name, metric_params), symmetrize=True)
+
+
+def _by_power(metric_params: Any) -> tuple[str, dict[str, Any]]:
+    """Return the name of Minkowski's distance of a power, and what parameters are left."""
+    given = dict(metric_params or {})
+    power: Any = given.pop("p", 2)
+    if not isinstance(power, Real) or isinstance(power, bool) or not float(power) > 0:
+        raise InvalidArgumentError(
+            f"p of Minkowski's distance is {shown(power)}; it must be a number above 0"
+        )
+    if given or float(power) not in _OF_POWER:
+        return "minkowski", {**given, "p": power}
+    return _OF_POWER[float(power)], {}
 
 
 def check_metric(metric: Any) -> Any:
@@ -204,5 +191,6 @@ def checked_rows(array: Array) -> Array:
     wrong = np.argwhere(~np.isfinite(rows))
     if wrong.size:
         i, j = wrong[0].tolist()
-        raise InvalidGraphError(f"coordinate {j} of point {i} is {rows[i, j]}; all must be finite")
+        value = "NaN" if np.isnan(rows[i, j]) else rows[i, j]
+        raise InvalidGraphError(f"coordinate {j} of point {i} is {value}; all must be finite")
     return rows

@@ -14,7 +14,7 @@ from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
-from clmst.points.inputs import checked_graph
+from clmst.points.distance_matrices import checked_graph
 
 _FORMS = (
     "a sparse matrix of distances, a graph, an array of neighbours of shape (n, k), or a pair of "

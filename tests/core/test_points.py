@@ -140,7 +140,7 @@ def test_arcs_rise_strictly_with_chords() -> None:
 @pytest.mark.parametrize(
     ("coordinates", "metric", "message"),
     [
-        ([[1.0, 2.0], [3.0, math.nan]], "euclidean", "coordinate 1 of point 1 is nan"),
+        ([[1.0, 2.0], [3.0, math.nan]], "euclidean", "coordinate 1 of point 1 is NaN"),
         ([[1.0, -math.inf]], "euclidean", "coordinate 1 of point 0 is -inf"),
         ([1.0, 2.0], "euclidean", r"have shape \(2,\); it must be \(n, d\), d > 0"),
         (np.zeros((3, 0)), "euclidean", r"have shape \(3, 0\)"),

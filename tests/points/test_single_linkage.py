@@ -69,20 +69,50 @@ def test_other_metrics_are_scipys(any_device: Device, metric: Any) -> None:
     np.testing.assert_array_equal(single_linkage(X, metric=metric, device=any_device), expected)
 
 
+@pytest.mark.parametrize(("power", "metric"), [(1, "manhattan"), (2, None), (np.inf, "chebyshev")])
+def test_powers_that_are_computed_on_demand(power: float, metric: Any) -> None:
+    """No matrix of all distances: 100,000 points would need 80 GB."""
+    X = np.random.default_rng(9).random((100_000, 2))
+    found = single_linkage(X, metric="minkowski", metric_params={"p": power})
+    np.testing.assert_array_equal(found, single_linkage(X, metric=metric or "minkowski"))
+    some = X[:50]
+    given: dict[str, Any] = {"metric": "minkowski", "metric_params": {"p": 3}}
+    np.testing.assert_array_equal(
+        single_linkage(some, **given), hierarchy.linkage(pdist(some, "minkowski", p=3), "single")
+    )
+
+
+def test_directions_that_differ_by_rounding_and_columns_of_objects(any_device: Device) -> None:
+    X = np.random.default_rng(6).random((12, 2))
+    matrix = squareform(pdist(X))
+    nearly = sparse.csr_array(matrix + np.tril(np.spacing(matrix)))
+    expected = single_linkage(X, device=any_device)
+    for given in (nearly, X.astype(object)):
+        np.testing.assert_array_equal(single_linkage(given, device=any_device), expected)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         ({"X": np.zeros((0, 2))}, "no points"),
-        ({"X": [[0.0, 1.0], [np.nan, 1.0]]}, "point 1 is nan"),
+        ({"X": [[0.0, 1.0], [np.nan, 1.0]]}, "point 1 is NaN"),
         ({"X": [[0.0, 1.0], [np.inf, 1.0]], "metric": "canberra"}, "point 1 is inf"),
         ({"X": [[0, -1], [-1, 0]], "metric": "precomputed"}, r"cell \(0, 1\) has the weight -1"),
         ({"X": [[0, 1.0], [2.0, 0]], "metric": "precomputed"}, "must be symmetric"),
         ({"X": [[0, np.nan], [np.nan, 0]], "metric": "precomputed"}, "is NaN"),
         ({"X": [[0, 1, 2], [1, 0, 3]], "metric": "precomputed"}, "must be square"),
         ({"X": [1.0, 2.0], "metric": "precomputed"}, "2 condensed distances"),
-        ({"X": sparse.coo_array(([-3.0], ([0], [1])), shape=(2, 2))}, "edge 0 has the weight -3.0"),
+        (
+            {"X": sparse.coo_array(([-3.0], ([0], [1])), shape=(2, 2))},
+            r"edge \(0, 1\) has the weight -3.0",
+        ),
         ({"X": [[0, 1], [1, 1]], "metric": "unheard-of"}, "metric is 'unheard-of'"),
         ({"X": [["a", "b"]], "metric": "canberra"}, "real numbers"),
+        ({"X": np.array([[0.0, "b"]], object)}, "not all of it are numbers"),
+        ({"X": [[0.0, 1.0]], "metric": "p", "metric_params": {"p": 0}}, "p of .* is 0; it must"),
+        ({"X": sparse.csr_array([[0, 1.0], [2.0, 0]])}, r"cell \(1, 0\) .* is 2.0 but \(0, 1\)"),
+        ({"X": sparse.csr_array([[0, 1], [2, 0]])}, r"cell \(1, 0\) .* is 2 but"),
+        ({"X": sparse.csr_array([[0, 1, 2.0]])}, r"shape \(1, 3\); a sparse matrix has distances"),
         ({"X": [[0, 1]], "join_components": 1}, "True or False"),
     ],
 )

@@ -130,7 +130,7 @@ def test_a_failed_round_begins_anew(any_device: Device, monkeypatch: pytest.Monk
 WRONG = {
     "other number": (np.zeros((4, 2)), r"have shape \(4, 2\), and the solver was made of points"),
     "weights": (np.zeros(10), r"have shape \(10,\); it must be \(n, d\)"),
-    "not finite": ([[0, 0]] * 4 + [[np.nan, 0]], "coordinate 0 of point 4 is nan"),
+    "not finite": ([[0, 0]] * 4 + [[np.nan, 0]], "coordinate 0 of point 4 is NaN"),
     "other metric": (Points(np.zeros((5, 2)), "manhattan"), "points are given by 'manhattan'"),
     "core distances": (Points(np.eye(5, 2), core_distances=np.ones(5)), "with core distances"),
     "words": ("abc", "real numbers"),
