@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from clmst.algorithms.prim_boruvka.options import PrimBoruvkaOptions
     from clmst.algorithms.shared.device_forest import DeviceForest
     from clmst.api import (
-        core_numbers,
         maximum_spanning_forest,
         minimum_spanning_forest,
         to_device,
@@ -54,13 +53,16 @@ if TYPE_CHECKING:
     from clmst.core.verify import Verification, verify
     from clmst.generators import generate
     from clmst.io import read_forest, read_graph, read_points, write_forest, write_graph
+    from clmst.peeling import core_numbers
     from clmst.points.core_distances import core_distances
     from clmst.repeated.solver import RepeatedSolver
     from clmst.runtime.array import DeviceArray
     from clmst.runtime.device import Device
     from clmst.runtime.device_graph import DeviceGraph
     from clmst.runtime.device_matrix import DeviceMatrix
+    from clmst.runtime.device_parts import DeviceParts
     from clmst.runtime.discovery import devices, get_device
+    from clmst.scale.parts import to_devices
     from clmst.scale.progress import StreamProgress
     from clmst.scale.stream import stream_minimum_spanning_forest
     from clmst.segmentation import seeded_segmentation
@@ -81,7 +83,6 @@ _HOMES = {
     "clmst.algorithms.prim.options": ("PrimOptions",),
     "clmst.algorithms.shared.device_forest": ("DeviceForest",),
     "clmst.api": (
-        "core_numbers",
         "maximum_spanning_forest",
         "minimum_spanning_forest",
         "to_device",
@@ -113,13 +114,16 @@ _HOMES = {
     "clmst.core.verify": ("Verification", "verify"),
     "clmst.generators": ("generate",),
     "clmst.io": ("read_forest", "read_graph", "read_points", "write_forest", "write_graph"),
+    "clmst.peeling": ("core_numbers",),
     "clmst.points.core_distances": ("core_distances",),
     "clmst.repeated.solver": ("RepeatedSolver",),
     "clmst.runtime.array": ("DeviceArray",),
     "clmst.runtime.device": ("Device",),
     "clmst.runtime.device_graph": ("DeviceGraph",),
     "clmst.runtime.device_matrix": ("DeviceMatrix",),
+    "clmst.runtime.device_parts": ("DeviceParts",),
     "clmst.runtime.discovery": ("devices", "get_device"),
+    "clmst.scale.parts": ("to_devices",),
     "clmst.scale.progress": ("StreamProgress",),
     "clmst.scale.stream": ("stream_minimum_spanning_forest",),
     "clmst.segmentation": ("seeded_segmentation",),
@@ -143,6 +147,7 @@ __all__ = [
     "DeviceGraph",
     "DeviceLostError",
     "DeviceMatrix",
+    "DeviceParts",
     "DeviceWarning",
     "EclOptions",
     "EdgeParallelOptions",
@@ -189,6 +194,7 @@ __all__ = [
     "seeded_segmentation",
     "stream_minimum_spanning_forest",
     "to_device",
+    "to_devices",
     "verify",
     "write_forest",
     "write_graph",

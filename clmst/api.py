@@ -1,11 +1,8 @@
-"""The public face: a graph in, its minimum or maximum spanning forest out, or its core numbers."""
+"""The public face: a graph in, its minimum or maximum spanning forest out."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, overload
-
-import numpy as np
-import numpy.typing as npt
 
 from clmst import algorithms
 from clmst.algorithms import families
@@ -14,8 +11,7 @@ from clmst.algorithms.memory_needs import with_needs
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_of
 from clmst.algorithms.small_matrix import solve as small_matrix
-from clmst.core.arguments import check_bools, has
-from clmst.core.coercion import as_graph
+from clmst.core.arguments import check_bools
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.forest import Forest
@@ -23,6 +19,7 @@ from clmst.core.points import Points
 from clmst.intake import on_device, put
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.device_parts import DeviceParts
 from clmst.runtime.discovery import get_device, pass_over
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
@@ -31,14 +28,14 @@ from clmst.runtime.trust import NoFamilyLeftError
 
 @overload
 def minimum_spanning_forest(
-    graph: Any, *, algorithm: str = ..., device: Any = ..., options: object = ...,
-    keep_on_device: Literal[False] = ..., profile: bool = ..., verify: bool = ...,
-    symmetrize: bool = ...,
+    graph: Any, *, algorithm: str = ..., device: Any = ..., devices: Any = ...,
+    options: object = ..., keep_on_device: Literal[False] = ..., profile: bool = ...,
+    verify: bool = ..., symmetrize: bool = ...,
 ) -> Forest: ...  # fmt: skip
 @overload
 def minimum_spanning_forest(
-    graph: Any, *, algorithm: str = ..., device: Any = ..., options: object = ...,
-    keep_on_device: Literal[True], profile: bool = ..., verify: bool = ...,
+    graph: Any, *, algorithm: str = ..., device: Any = ..., devices: Any = ...,
+    options: object = ..., keep_on_device: Literal[True], profile: bool = ..., verify: bool = ...,
     symmetrize: bool = ...,
 ) -> DeviceForest: ...  # fmt: skip
 def minimum_spanning_forest(
@@ -46,6 +43,7 @@ def minimum_spanning_forest(
     *,
     algorithm: str = "auto",
     device: Any = None,
+    devices: Any = None,
     options: object = None,
     keep_on_device: bool = False,
     profile: bool = False,
@@ -60,7 +58,7 @@ def minimum_spanning_forest(
 
     Parameters
     ----------
-    graph : Graph, DeviceGraph, scipy.sparse array or matrix, or another library's graph
+    graph : Graph, DeviceGraph, DeviceParts, scipy.sparse matrix, or another library's graph
         Such are those of NetworkX, rustworkx and igraph, whose edges have their "weight", or 1;
         and data frames of edges with columns "source", "target" and "weight".
         Or a complete graph: a :class:`DenseGraph`, :class:`Points`, :class:`DeviceMatrix`, or a
@@ -74,6 +72,10 @@ def minimum_spanning_forest(
         for the size of the graph and the device.
     device : None, str, Device or pyopencl.CommandQueue
         See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
+    devices : "auto", or sequence of devices
+        Instead of `device`: several, each of which solves a part of the edges. :class:`DeviceParts`
+        bring their own. "auto" takes as many as are quickest, by a model of their costs
+        (docs/scaling.md): most often one.
     options : object, optional
         The algorithm's own, as :class:`clmst.EclOptions` of "ecl".
     keep_on_device : bool
@@ -120,6 +122,7 @@ def minimum_spanning_forest(
         graph,
         algorithm=algorithm,
         device=device,
+        devices=devices,
         options=options,
         keep_on_device=keep_on_device,
         profile=profile,
@@ -131,14 +134,14 @@ def minimum_spanning_forest(
 
 @overload
 def maximum_spanning_forest(
-    graph: Any, *, algorithm: str = ..., device: Any = ..., options: object = ...,
-    keep_on_device: Literal[False] = ..., profile: bool = ..., verify: bool = ...,
-    symmetrize: bool = ...,
+    graph: Any, *, algorithm: str = ..., device: Any = ..., devices: Any = ...,
+    options: object = ..., keep_on_device: Literal[False] = ..., profile: bool = ...,
+    verify: bool = ..., symmetrize: bool = ...,
 ) -> Forest: ...  # fmt: skip
 @overload
 def maximum_spanning_forest(
-    graph: Any, *, algorithm: str = ..., device: Any = ..., options: object = ...,
-    keep_on_device: Literal[True], profile: bool = ..., verify: bool = ...,
+    graph: Any, *, algorithm: str = ..., device: Any = ..., devices: Any = ...,
+    options: object = ..., keep_on_device: Literal[True], profile: bool = ..., verify: bool = ...,
     symmetrize: bool = ...,
 ) -> DeviceForest: ...  # fmt: skip
 def maximum_spanning_forest(
@@ -146,6 +149,7 @@ def maximum_spanning_forest(
     *,
     algorithm: str = "auto",
     device: Any = None,
+    devices: Any = None,
     options: object = None,
     keep_on_device: bool = False,
     profile: bool = False,
@@ -161,6 +165,7 @@ def maximum_spanning_forest(
         graph,
         algorithm=algorithm,
         device=device,
+        devices=devices,
         options=options,
         keep_on_device=keep_on_device,
         profile=profile,
@@ -195,80 +200,25 @@ def to_device(
     return put(graph, get_device(device), symmetrize=symmetrize, wait=True)
 
 
-def core_numbers(
-    graph: Any, *, device: Any = None, symmetrize: bool = False
-) -> npt.NDArray[np.uint32]:
-    """Compute the core number of every vertex of an undirected graph; weights mean nothing.
-
-    The k-core is the largest subgraph in which every vertex has k edges or more; the core number
-    of a vertex is the greatest k whose core it is in.
-
-    Parameters
-    ----------
-    graph : Graph, DeviceGraph, scipy.sparse array or matrix, or any other one
-        As of :func:`minimum_spanning_forest`. Self-loops do not count. Every stored parallel edge
-        does: edges of a NetworkX multigraph, entries of edge arrays that name the same pair. A
-        SciPy matrix that stores both ``A[i, j]`` and ``A[j, i]`` has one edge there.
-    device : None, str, Device or pyopencl.CommandQueue
-        See :func:`clmst.get_device`; a :class:`DeviceGraph` brings its own.
-    symmetrize : bool
-        As of :func:`minimum_spanning_forest`.
-
-    Returns
-    -------
-    ndarray of uint32, shape (n,)
-        Of a simple graph what ``networkx.core_number`` has, in the order of vertex numbers; n - 1
-        everywhere for a complete graph.
-
-    Raises
-    ------
-    InvalidGraphError
-        The graph is malformed, or stores more than 2**31 - 1 edges in one direction only.
-    InvalidArgumentError
-        Nothing has the name given as `device`.
-    UnsupportedDeviceError
-        There is no usable device.
-    OutOfDeviceMemoryError
-        The device cannot hold what peeling needs.
-
-    Notes
-    -----
-    Peeling level by level, O(n_slots + n * levels) work at most: PKC (Kabir, Madduri 2017) with
-    differences that ``cl/algorithms/k_core/k_core.cl`` states.
-
-    Examples
-    --------
-    >>> import clmst, scipy.sparse
-    >>> A = scipy.sparse.csr_array([[0, 1, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]])
-    >>> clmst.core_numbers(A)
-    array([2, 2, 2, 1], dtype=uint32)
-    """
-    if not isinstance(graph, DeviceGraph | DeviceMatrix) and not has(graph, "tocsr"):
-        graph = as_graph(graph, symmetrize=symmetrize)
-    if isinstance(graph, DenseGraph | Points | DeviceMatrix):  # nothing to peel, nor to upload
-        if device is not None:
-            get_device(device)
-        return np.full(graph.n_vertices, max(graph.n_vertices - 1, 0), np.uint32)
-    stored = on_device(graph, device)
-    assert isinstance(stored, DeviceGraph)
-    device = stored.device
-    families.require_core_numbers(device)
-    from clmst.algorithms.k_core import core_numbers as k_core
-
-    with device.lock, Guard(device, caches=stored.caches):
-        cores = k_core.core_numbers(stored, Launcher(device, device.queue))
-        return cores.numbers.to_host()
-
-
 def _solve(
-    graph: Any, *, algorithm: str, device: Any, options: object, keep_on_device: bool,
-    profile: bool, verify: bool, symmetrize: bool, maximum: bool,
+    graph: Any, *, algorithm: str, device: Any, devices: Any, options: object,
+    keep_on_device: bool, profile: bool, verify: bool, symmetrize: bool, maximum: bool,
 ) -> Forest | DeviceForest:  # fmt: skip
     """Solve on the device that is meant; a graph that does not fit it, in parts."""
     algorithm, options = algorithms.named(algorithm, options)  # before anything is uploaded
     check_bools(
         keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize
     )
+    if devices is not None or isinstance(graph, DeviceParts):
+        from clmst.scale.placement import forest_by_several
+
+        found = forest_by_several(
+            graph, devices, device=device, algorithm=algorithm, options=options, maximum=maximum,
+            keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize,
+        )  # fmt: skip
+        if isinstance(found, Forest):
+            return found
+        device = found
     try:
         return _solve_whole(
             graph, algorithm=algorithm, device=device, options=options, maximum=maximum,

@@ -31,7 +31,7 @@ BASE = {"core"}
 RUNTIME = BASE | {"runtime"}
 PRIMITIVES = RUNTIME | {"primitives"}
 ALGORITHMS = PRIMITIVES | {"algorithms"}
-API = ALGORITHMS | {"intake", "scale", "api", "repeated"}
+API = ALGORITHMS | {"intake", "scale", "api", "peeling", "repeated"}
 MAY_IMPORT = {
     "core": set[str](),
     "runtime": BASE,
@@ -40,13 +40,14 @@ MAY_IMPORT = {
     "intake": ALGORITHMS,
     "scale": ALGORITHMS | {"io"},
     "api": ALGORITHMS | {"intake", "scale"},
+    "peeling": ALGORITHMS | {"intake"},
     "csgraph": API,
     "dask": BASE | {"scale"},
     "ray": BASE | {"scale"},
     "segmentation": API,
     "points": API,
     "cluster": API | {"points"},
-    "repeated": ALGORITHMS | {"intake", "api"},
+    "repeated": ALGORITHMS | {"intake", "api", "peeling"},
     "io": BASE,
     "generators": BASE | {"io"},  # surrogate graphs are kept as files: building one takes long
     "drawing": BASE,

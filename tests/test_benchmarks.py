@@ -27,6 +27,7 @@ from benchmarks import (
     repeated,
     rounds,
     rush_hour,
+    several_gpus,
     small_graphs,
     strategies,
     streaming,
@@ -48,6 +49,7 @@ from clmst.algorithms.proof.prove import Proof
 from clmst.bench.harness import WrongResultError
 from clmst.generators import surrogates
 from clmst.repeated.devices.pool import DevicePool
+from tests.repeated.device_sets import device_sets
 
 SIZE = 5000
 
@@ -673,3 +675,19 @@ def test_a_wrong_stream_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.exit_code == 1
     assert "another forest; it must be that of the whole graph" in result.output
     assert "|" not in result.output
+
+
+def test_several_gpus_make_their_parts(tmp_path: Path) -> None:
+    """Rows rise strictly, parts are balanced, and both scopes are in the table."""
+    devices = device_sets()["two"]
+    recipe = several_gpus.Recipe.of(16, 3000)
+    whole = recipe.made_on(devices[0], 0, recipe.n_vertices).graph
+    assert (whole.n_slots, recipe.n_vertices) == (recipe.n_edges, 512)
+    assert np.bincount(np.concatenate([whole.rows, whole.indices])).mean() == pytest.approx(16, 0.1)
+    parts = recipe.parts_on(devices)
+    low, high = (part.graph.indices for part in parts.parts)
+    np.testing.assert_array_equal(np.concatenate([low, high]), whole.indices)
+    assert abs(low.size - high.size) < 40
+    points = list(several_gpus.measure(devices, [16], 3000, 2000, 2))
+    assert [point.scope for point in points] == ["resident", "from the host"]
+    assert several_gpus.table_of(points).as_markdown().count("| 16 |") == 2

@@ -122,10 +122,11 @@ MUTATIONS = [
     ),
     Mutation(
         "union",
-        "algorithms/reweighting/union.cl",
+        "device/rows.cl",
         "slots[middle] < slot)",
         "slots[middle] + 1 < slot)",
     ),
+    Mutation("parts", "algorithms/parts/parts.cl", "before + low;", "low;"),
     Mutation(
         "bvh-boruvka",
         "algorithms/bvh_boruvka/walk.cl",

@@ -38,8 +38,10 @@ def entries() -> list[Entry]:
 
 
 def _solving() -> Iterator[tuple[str, Callable[[World], Call]]]:
-    common = {"algorithm": "auto", "device": None, "options": None, "keep_on_device": False}
-    common |= {"profile": False, "verify": False, "symmetrize": False}
+    common: dict[str, Any] = {
+        "algorithm": "auto", "device": None, "devices": None, "options": None,
+        "keep_on_device": False, "profile": False, "verify": False, "symmetrize": False,
+    }  # fmt: skip
     for solve in (clmst.minimum_spanning_forest, clmst.maximum_spanning_forest):
         yield (
             solve.__name__,
@@ -59,6 +61,7 @@ def _solving() -> Iterator[tuple[str, Callable[[World], Call]]]:
     yield from _clustering()
     yield from _density()
     yield "to_device", lambda w: (clmst.to_device, {"graph": w.graph, "device": None, **either})
+    yield from _parts(either)
     yield from _streams()
     yield (
         "core_distances",
@@ -73,6 +76,36 @@ def _solving() -> Iterator[tuple[str, Callable[[World], Call]]]:
     )
     yield "kruskal", lambda w: (clmst.kruskal, {"graph": w.graph, "maximum": False, **either})
     yield "verify", lambda w: (clmst.verify, {"graph": w.graph, "forest": w.forest, **either})
+
+
+def _parts(either: dict[str, Any]) -> Iterator[tuple[str, Callable[[World], Call]]]:
+    def pair(w: World) -> list[clmst.Device]:
+        other = w.other_device
+        is_same = other.cl_device == w.device.cl_device
+        return [w.device, other.forcing_off("lanes") if is_same else other]
+
+    def made(w: World) -> clmst.DeviceParts:
+        return clmst.to_devices(w.graph, pair(w))
+
+    def use(**attributes: Any) -> Any:
+        return clmst.minimum_spanning_forest(clmst.DeviceParts(**attributes))
+
+    yield (
+        "to_devices",
+        lambda w: (clmst.to_devices, {"graph": w.graph, "devices": [w.device], **either}),
+    )
+
+    def solve(graph: Any, devices: Any, verify: Any) -> Any:
+        return clmst.minimum_spanning_forest(graph, devices=devices, verify=verify)
+
+    either_way = {"verify": False}
+    yield "several devices", lambda w: (solve, {"graph": w.graph, "devices": pair(w), **either_way})
+    yield "parts", lambda w: (solve, {"graph": made(w), "devices": None, **either_way})
+    yield (
+        "DeviceParts.of_graphs",
+        lambda w: (clmst.DeviceParts.of_graphs, {"parts": made(w).parts}),
+    )
+    yield "DeviceParts", lambda w: (use, _fields_of(made(w)))
 
 
 def _clustering() -> Iterator[tuple[str, Callable[[World], Call]]]:

@@ -33,6 +33,25 @@ static inline uint wi_find_column(const global uint *indices, uint low, uint hig
   return low;
 }
 
+// The first index of [low, high) whose slot is not less than `slot`, or `high`.
+//
+// Scope    one work-item. The work is the logarithm of the distance from `low`.
+// Needs    slots rise.
+static inline uint wi_gallop(const global uint *slots, uint low, uint high, uint slot) {
+  uint stride = 1;
+  while (stride < high - low && slots[low + stride] < slot) {
+    low += stride;
+    stride *= 2;
+  }
+  high = min(high - low, stride) + low;
+  while (low < high) {
+    const uint middle = low + (high - low) / 2;
+    if (slots[middle] < slot) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 // A segment of slots: consecutive slots of one work-item, which searches for the row of the first
 // only. SLOT_RUN: the usual length; SLOT_RUNS: the number of segments of a given length.
 #define SLOT_RUN 32

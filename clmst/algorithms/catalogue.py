@@ -9,6 +9,7 @@ from clmst.algorithms.csr_validation import kernels as of_csr_validation
 from clmst.algorithms.dendrogram import kernels as of_dendrogram
 from clmst.algorithms.edge_stream import kernels as of_edge_stream
 from clmst.algorithms.k_core import kernels as of_k_core
+from clmst.algorithms.parts import kernels as of_parts
 from clmst.algorithms.proof import kernels as of_proof
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.reweighting import kernels as of_reweighting
@@ -31,7 +32,7 @@ def _all(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]
         yield specialise(source, capabilities, tuning)
     folders = (
         of_several, of_bvh_boruvka, of_csr_validation, of_dendrogram, of_edge_stream, of_k_core,
-        of_proof, of_reweighting, of_small_matrix,
+        of_parts, of_proof, of_reweighting, of_small_matrix,
     )  # fmt: skip
     for folder in folders:
         yield from folder.specialisations(capabilities, tuning)

@@ -12,7 +12,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from clmst import api
+from clmst import peeling
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.networkx_edges import list_slots, stores_its_edges
@@ -238,5 +238,5 @@ def core_number(G: Any, *, device: Any = None) -> dict[Any, int]:
             "G.remove_edges_from(nx.selfloop_edges(G)) makes it"
         )
     graph = Graph.from_edges(u, v, n_vertices=len(labels))
-    numbers = api.core_numbers(graph, device=_device(device))
+    numbers = peeling.core_numbers(graph, device=_device(device))
     return dict(zip(labels, numbers.tolist(), strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import Any
 
 from clmst.algorithms.csr_validation.check import upload_canonical
@@ -17,6 +17,7 @@ from clmst.intake import check_same_device
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.device_parts import check_distinct
 from clmst.runtime.discovery import get_device
 
 STRATEGIES = ("auto", "alone", "split", "cores")
@@ -51,7 +52,7 @@ def devices_of(graph: Any, devices: Any, strategy: str) -> list[Device]:
         found = [graph.device]
     else:
         found = [get_device(one) for one in named]
-    _check_distinct(found)
+    check_distinct(found)
     if resident and not any(one is graph.device for one in found):
         raise InvalidArgumentError(
             f"the graph is on {graph.device.description}, which is none of the devices; "
@@ -86,17 +87,6 @@ def rounds_of(weights: Any, progress: Any) -> tuple[Iterator[Any], Callable[[int
             progress(done, total)
 
     return each, on_progress
-
-
-def _check_distinct(devices: Sequence[Device]) -> None:
-    """Raise if a device is listed twice with the same settings."""
-    settings = [(one.cl_device, one.without, one.capabilities, one.policy) for one in devices]
-    for k, one in enumerate(settings):
-        if one in settings[:k]:
-            raise InvalidArgumentError(
-                f"{devices[k].description} is among the devices twice; each may be named once "
-                '("nvidia:0" and "nvidia:1" name the first two of a platform)'
-            )
 
 
 def edges_of(graph: Any, device: Device, *, symmetrize: bool) -> Graph:

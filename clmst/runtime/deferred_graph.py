@@ -78,13 +78,13 @@ def _restored(attributes: dict[str, Any]) -> Graph:
 
 
 class WordsOnDevice(KeyedWeights):
-    """The weights of such a graph, whose words are the weights themselves."""
+    """The weights of such a graph: by default its words are the weights themselves."""
 
     __slots__ = ("_array", "encoding")
 
-    def __init__(self, array: DeviceArray) -> None:
+    def __init__(self, array: DeviceArray, encoding: Encoding | None = None) -> None:
         self._array = array
-        self.encoding = Encoding(dtype=array.dtype, stored=array.dtype)
+        self.encoding = encoding or Encoding(dtype=array.dtype, stored=array.dtype)
 
     def words(self, at: Array | None = None) -> Array:
         """Return the words of some slots, or of all; copies all."""

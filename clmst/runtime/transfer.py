@@ -12,7 +12,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -171,6 +171,21 @@ class Staging:
                 )
             )
             one.done(0, one.array.nbytes)
+
+    @contextmanager
+    def lent(self) -> Iterator[Array | None]:
+        """Lend the pinned memory: blocks of bytes, or None where there is none.
+
+        No copy from or to them may be under way when they are given back.
+        """
+        with self._lock:
+            if not self.pinned or not self._open():
+                yield None
+                return
+            assert self._blocks is not None
+            for events in self._events:
+                _wait_for(*events)
+            yield self._blocks.reshape(-1, self.shape.block_bytes)
 
     def free(self) -> None:
         """Free memory and threads; the next large transfer makes them again."""

@@ -17,9 +17,9 @@ import pytest
 
 import clmst
 from clmst import KernelBuildError, api
-from clmst.repeated.devices.costs import Costs
 from clmst.runtime import discovery, tuning
 from clmst.runtime.device import Device
+from clmst.runtime.device_costs import Costs
 from clmst.runtime.policy import Policy
 from clmst.tune.policy_benchmark import Comparison, PolicyBenchmark
 from tests.caches import use_own_cache

@@ -1,23 +1,7 @@
 // The union of the forests of a graph's parts: a graph of their edges, in canonical order.
+#include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
-
-// The first index of [low, high) whose slot is not less than `slot`, or `high`. Slots rise. The
-// work is the logarithm of the distance from `low`.
-static inline uint wi_gallop(const global uint *slots, uint low, uint high, uint slot) {
-  uint stride = 1;
-  while (stride < high - low && slots[low + stride] < slot) {
-    low += stride;
-    stride *= 2;
-  }
-  high = min(high - low, stride) + low;
-  while (low < high) {
-    const uint middle = low + (high - low) / 2;
-    if (slots[middle] < slot) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
 
 // List the edges of a part's forest by their slots in the whole graph.
 //

@@ -97,6 +97,37 @@ def forest_of(
         k = launch.read_word(total.memory)
         if own_weights:
             graph.plans[_FOREST_EDGES] = k
+    return forest_of_slots(
+        graph, slots, k, launch, algorithm=algorithm, maximum=maximum, stats=solution.stats,
+        own_weights=own_weights, wait=wait,
+    )  # fmt: skip
+
+
+def forest_of_slots(
+    graph: DeviceGraph,
+    slots: DeviceArray,
+    k: int,
+    launch: Launcher,
+    *,
+    algorithm: str,
+    maximum: bool,
+    stats: Mapping[str, Any],
+    own_weights: bool,
+    wait: bool,
+) -> DeviceForest:
+    """Return the forest whose edges are in the first k of some slots of a graph. O(k log n).
+
+    Parameters
+    ----------
+    graph : DeviceGraph
+    slots : DeviceArray of uint32
+        Rising; their number may be greater.
+    k : int
+    stats : mapping
+        Of the solution.
+    launch, algorithm, maximum, own_weights, wait
+        As of :func:`forest_of`.
+    """
     edges: Memory | Callable[[], Memory] = partial(_look_up_edges, graph, slots.memory, k)
     if graph.rows is None:
         edges = graph.device.allocate(8 * k)
@@ -120,7 +151,7 @@ def forest_of(
         slots=slots.memory,
         _edges=edges,
         maximum=maximum,
-        stats=stats_of(solution.stats, launch, algorithm),
+        stats=stats_of(stats, launch, algorithm),
         weights=weights,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.failures import has_finished
 from clmst.runtime.handles import Queue
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.together import all_of
 
 
 class MultiDevice:
@@ -227,21 +228,7 @@ class MultiDevice:
             with failures_of(self.workers[index].device):
                 return work(index)
 
-        futures = [pool.submit(guarded, index) for index in range(1, len(self.workers))]
-        first, errors = None, list[BaseException]()
-        try:
-            first = guarded(0)
-        except BaseException as wrong:
-            errors.append(wrong)
-        while any(not future.done() for future in futures):
-            try:
-                wait(futures)
-            except BaseException as wrong:  # Ctrl-C; no thread may still work when this returns
-                errors.append(wrong)
-        errors += [error for future in futures if (error := future.exception()) is not None]
-        if errors:
-            raise min(errors, key=_rank)
-        return [first, *(future.result() for future in futures)]
+        return all_of(pool, len(self.workers), guarded, _rank)
 
 
 def _rank(error: BaseException) -> int:

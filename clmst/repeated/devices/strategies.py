@@ -12,15 +12,15 @@ from itertools import permutations
 
 import numpy as np
 
-from clmst import algorithms, api
+from clmst import algorithms, peeling
 from clmst.core import partition
 from clmst.core.graph import Graph
 from clmst.core.partition import Clusters
 from clmst.core.weight_keys import Array
 from clmst.repeated.devices import costs as model
-from clmst.repeated.devices.costs import Costs
 from clmst.repeated.devices.plan import Assignment, DevicePlan, Task
 from clmst.runtime.device import Device
+from clmst.runtime.device_costs import Costs
 
 # The predicted time on several devices must be below this fraction of the time on one.
 _WORTH_IT = 0.9
@@ -189,7 +189,7 @@ class Choice:
             tried = [pair for pair in tried if self._lower_bound(pair, degrees) < below]
         if not tried or not 0 < self._m <= _MOST_PEELED:
             return None
-        cores = api.core_numbers(self.edges, device=self.quickest)
+        cores = peeling.core_numbers(self.edges, device=self.quickest)
         every = partition.clusters(self.edges, cores, _thresholds(cores))
         cuts = [cut for found in every for cut in self._cuts(found, tried)]
         best = min(cuts, key=lambda cut: cut.ms, default=None)

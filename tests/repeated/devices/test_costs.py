@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clmst import Device, Graph, api
+from clmst import Device, Graph, peeling
 from clmst.core import topology
 from clmst.repeated.devices import costs as model
-from clmst.repeated.devices.costs import Costs
 from clmst.repeated.devices.strategies import Choice
 from clmst.runtime import policy
+from clmst.runtime.device_costs import Costs
 from tests.repeated.device_sets import clustered_graph, every_device_set
 from tests.runtime.test_policy import CAPABILITIES
 
@@ -123,13 +123,13 @@ def test_what_auto_chooses(devices: list[Device], monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(model, "_MEETING_MS", 0.0)
     many = Graph.from_edges(*np.random.default_rng(0).integers(0, 50, (2, 20000)))
     found: list[int] = []
-    inner = api.core_numbers
+    inner = peeling.core_numbers
 
     def counted(*given: Any, **named: Any) -> Any:
         found.append(1)
         return inner(*given, **named)
 
-    monkeypatch.setattr(api, "core_numbers", counted)
+    monkeypatch.setattr(peeling, "core_numbers", counted)
     plan = plan_of(devices, many, "auto", [free, free])
     assert plan.strategy == "split"
     assert [len(one.tasks) for one in plan.assignments] == [1, 1]

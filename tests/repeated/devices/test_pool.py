@@ -20,8 +20,8 @@ from clmst import (
     UnsupportedDeviceError,
 )
 from clmst.core import partition
-from clmst.repeated.devices import multi_device
 from clmst.repeated.devices.multi_device import MultiDevice
+from clmst.runtime import together
 from clmst.runtime.launcher import Launcher
 from tests.repeated.device_sets import clustered_graph, every_device_set
 from tests.repeated.rounds import check
@@ -293,7 +293,7 @@ def test_what_breaks_a_round_off_is_no_failure(
             raise KeyboardInterrupt
         return wait(futures)
 
-    monkeypatch.setattr(multi_device, "wait", interrupted)
+    monkeypatch.setattr(together, "wait", interrupted)
     calls: list[Callable[[], object]] = [
         lambda: solver.solve(weights[1]),
         lambda: solver.update([3], [0]),

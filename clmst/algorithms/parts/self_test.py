@@ -1,0 +1,84 @@
+"""What a device must show before it is trusted with parts of a graph."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clmst.algorithms.parts.family import PartsCase
+from clmst.algorithms.parts.union import PartForest, begin_rows, united
+from clmst.core.graph import Graph
+from clmst.core.known_graphs import dtype_of, known_graph, weights_of
+from clmst.core.weight_keys import Array
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.deferred_graph import DeferredGraph, WordsOnDevice
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.handles import Memory
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.relay import both_locked
+
+_SEED = 12
+_SHARE = 0.3  # of the slots, which stand for a forest's
+
+
+def parts_failure(device: Device, case: PartsCase) -> str | None:
+    """Cut a known graph in two, and unite some edges of both parts: no bit may differ."""
+    known = known_graph("small").ranks
+    weights = weights_of(known.weights, dtype_of(case.bits, "unsigned"))
+    n, middle = known.n_vertices, known.n_vertices // 3
+    chosen = np.random.default_rng(_SEED).random(known.n_slots) < _SHARE
+    twins = [device.twin() for _ in range(2)]
+    forests = [
+        _some_edges(known.replace_unchecked(weights=weights), chosen, twin, *rows)
+        for twin, rows in zip(twins, ((0, middle), (middle, n)), strict=True)
+    ]
+    for forest, (begin, end) in zip(forests, ((0, middle), (middle, n)), strict=True):
+        right = np.clip(known.indptr, known.indptr[begin], known.indptr[end])
+        if not _is_equal(forest.graph, forest.graph.indptr, right - known.indptr[begin]):
+            return "rows of a part of a known graph begin in the wrong places"
+    with both_locked(*twins):
+        union, _ = united(*forests)
+    slots = np.flatnonzero(chosen)
+    starts = np.searchsorted(slots, known.indptr).astype(np.uint32)
+    expected = (starts, known.indices[slots], weights[slots])
+    buffers = (union.indptr, union.indices, union.weights)
+    if not all(_is_equal(union, *one) for one in zip(buffers, expected, strict=True)):
+        return "the union of two parts of a known graph came out wrong"
+    return None
+
+
+def _is_equal(graph: DeviceGraph, memory: Memory, right: Array) -> bool:
+    found = np.empty_like(right)
+    Launcher(graph.device, graph.device.queue).read(memory, found)
+    return np.array_equal(found, right)
+
+
+def _some_edges(
+    graph: Graph, chosen: Array, device: Device, first_row: int, end_row: int
+) -> PartForest:
+    """Return some slots of some rows, as if they were a forest."""
+    first, end = (int(graph.indptr[row]) for row in (first_row, end_row))
+    launch = Launcher(device, device.queue)
+    starts = graph.indptr.copy()
+    starts[:first_row] = starts[end_row + 1 :] = 7  # what is not given is not read
+    indptr = DeviceArray.from_host(starts, device)
+    begin_rows(
+        indptr, launch, first_row=first_row, end_row=end_row, first_slot=first,
+        n_slots=end - first,
+    )  # fmt: skip
+    indices, weights = (
+        DeviceArray.from_host(array[first:end], device) for array in (graph.indices, graph.weights)
+    )
+    part = DeviceGraph(
+        graph=DeferredGraph.of(indptr, indices, weights, is_symmetric=False),
+        device=device,
+        indptr=indptr.memory,
+        indices=indices.memory,
+        weights=weights.memory,
+        encoded=WordsOnDevice(weights),
+    )
+    slots = np.flatnonzero(chosen[first:end]).astype(np.uint32)
+    return PartForest(
+        graph=part, first_row=first_row, end_row=end_row,
+        slots=DeviceArray.from_host(slots, device), n_edges=slots.size,
+    )  # fmt: skip

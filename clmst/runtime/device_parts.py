@@ -1,0 +1,201 @@
+"""A graph in parts, each of which is on a device of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clmst.core.arguments import check_kind, shown, unchecked
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.launcher import Launcher
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DeviceParts:
+    """A graph in parts on several devices, for any number of solves.
+
+    :func:`clmst.to_devices` makes the parts of a graph of the host; :meth:`of_graphs` takes parts
+    that are on their devices already.
+
+    Attributes
+    ----------
+    parts : tuple of DeviceGraph
+        Some consecutive rows each, on all vertices, every edge stored once: the slots of the parts
+        one after the other are those of the graph. No two are on one device.
+    first_rows : tuple of int
+        The row that each part begins with; the first is 0.
+    graph : Graph or None
+        The caller's graph, if it is on the host.
+    slots : ndarray of int or None
+        Which slot of `graph` each slot of the parts is; None if it is the same.
+    """
+
+    parts: tuple[DeviceGraph, ...]
+    first_rows: tuple[int, ...]
+    graph: Graph | None = None
+    slots: Array | None = None
+
+    def __post_init__(self) -> None:
+        """Check kinds; which rows the parts have is trusted."""
+        _check_alike(_listed(self.parts))
+        check_distinct([one.device for one in self.parts])
+        rows: Any = self.first_rows
+        is_rising = isinstance(rows, tuple) and all(type(row) is int for row in rows)
+        if not is_rising or len(rows) != len(self.parts) or list(rows) != sorted(rows) or rows[0]:
+            raise InvalidArgumentError(
+                f"first_rows are {shown(rows)}; they must be a tuple of rising integers from 0 on, "
+                "one for each part"
+            )
+        if self.graph is not None:
+            check_kind("graph", self.graph, Graph)
+        if self.slots is not None:
+            check_kind("slots", self.slots, np.ndarray, rule="they must be an array")
+            if self.slots.dtype.kind not in "iu" or self.slots.shape != (self.n_slots,):
+                raise InvalidArgumentError(
+                    f"slots have shape {self.slots.shape} and dtype {self.slots.dtype}; there must "
+                    f"be an integer for each of the {self.n_slots} slots of the parts"
+                )
+        edge_ids = None if self.graph is None else self.graph.edge_ids
+        own = self.n_slots if self.slots is None else int(self.slots.max(initial=-1)) + 1
+        if edge_ids is not None and own > edge_ids.size:
+            raise InvalidArgumentError(
+                f"the graph has edge ids for {edge_ids.size} slots, and the parts have slot "
+                f"{own - 1} of it; the graph must be that of the parts"
+            )
+
+    @classmethod
+    def of_graphs(cls, parts: Sequence[DeviceGraph]) -> DeviceParts:
+        """Take parts that are on their devices already.
+
+        Parameters
+        ----------
+        parts : sequence of DeviceGraph
+            Each on a device of its own, with the same vertices and with weights of one dtype. Each
+            stores its edges once (``graph.is_symmetric`` is False), in rows behind those of the
+            part before.
+
+        Returns
+        -------
+        DeviceParts
+            An edge's id is its slot, counted through all parts; so ids may have more than 32 bits.
+
+        Raises
+        ------
+        InvalidArgumentError
+            There are no parts, or two are on one device.
+        InvalidGraphError
+            The parts are not those of one graph.
+        """
+        listed = _listed(parts)
+        check_distinct([one.device for one in listed])
+        _check_alike(listed)
+        first_rows, end = list[int](), 0
+        for number, one in enumerate(listed):
+            begin, own_end = _row_range(one) or (end, end)
+            if begin < end:
+                raise InvalidGraphError(
+                    f"part {number} begins in row {begin}, and the parts before have rows up to "
+                    f"{end - 1}; each part's rows must be behind those of the part before"
+                )
+            first_rows.append(begin if number else 0)
+            end = own_end
+        return unchecked(
+            cls, parts=tuple(listed), first_rows=tuple(first_rows), graph=None, slots=None
+        )
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """The devices, in the order of the parts."""
+        return tuple(one.device for one in self.parts)
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return self.parts[0].n_vertices
+
+    @property
+    def n_slots(self) -> int:
+        """Number of slots of all parts."""
+        return sum(one.n_slots for one in self.parts)
+
+    def __repr__(self) -> str:
+        on = ", ".join(device.description for device in self.devices)
+        return f"DeviceParts(n_vertices={self.n_vertices}, n_slots={self.n_slots}, on {on})"
+
+
+def check_distinct(devices: Sequence[Device]) -> None:
+    """Raise if a device is listed twice with the same settings."""
+    settings = [(one.cl_device, one.without, one.capabilities, one.policy) for one in devices]
+    for k, one in enumerate(settings):
+        if one in settings[:k]:
+            raise InvalidArgumentError(
+                f"{devices[k].description} is among the devices twice; each may be named once "
+                '("nvidia:0" and "nvidia:1" name the first two of a platform)'
+            )
+
+
+def _listed(parts: Any) -> list[DeviceGraph]:
+    try:
+        listed = list(parts)
+    except Exception as error:
+        raise InvalidArgumentError(
+            f"parts are {shown(parts)}; they must be a sequence of DeviceGraph"
+        ) from error
+    if not listed:
+        raise InvalidArgumentError("there are no parts; there must be one at least")
+    for number, one in enumerate(listed):
+        check_kind(f"part {number}", one, DeviceGraph)
+    return listed
+
+
+def _check_alike(parts: Sequence[DeviceGraph]) -> None:
+    """Raise unless parts have the same vertices, weights of one form, and each edge once."""
+    first = parts[0]
+    for number, one in enumerate(parts):
+        if one.graph.is_symmetric:
+            raise InvalidGraphError(
+                f"part {number} stores edges in both directions; parts store each edge once"
+            )
+        if one.n_vertices != first.n_vertices:
+            raise InvalidGraphError(
+                f"part {number} has {one.n_vertices} vertices and part 0 has {first.n_vertices}; "
+                "all must have those of the graph"
+            )
+        if one.encoded.encoding != first.encoded.encoding:
+            raise InvalidGraphError(
+                f"the weights of part {number} are {one.encoded.encoding}, and those of part 0 "
+                f"{first.encoded.encoding}; all must be stored alike"
+            )
+
+
+def _row_range(part: DeviceGraph) -> tuple[int, int] | None:
+    """Return the first row of a part that has a slot, and the end of the last; None if none has.
+
+    Reads O(log n) words of the device, unless the host knows where rows begin.
+    """
+    if part.n_slots == 0:
+        return None
+    starts: Array | None = vars(part.graph).get("indptr")
+    if starts is not None:
+        first, last = np.searchsorted(starts, (0, part.n_slots - 1), side="right").tolist()
+        return first - 1, last
+    with part.device.lock:
+        launch = Launcher(part.device, part.device.queue)
+        return _last_row(part, launch, 0), _last_row(part, launch, part.n_slots - 1) + 1
+
+
+def _last_row(part: DeviceGraph, launch: Launcher, slot: int) -> int:
+    """Return the last row that begins at a slot or before: that of the slot."""
+    low, high, word = 0, part.n_vertices, np.empty(1, np.uint32)
+    while high - low > 1:
+        middle = (low + high) // 2
+        launch.read(part.indptr, word, offset=4 * middle)
+        low, high = (middle, high) if int(word[0]) <= slot else (low, middle)
+    return low

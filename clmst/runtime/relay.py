@@ -1,0 +1,177 @@
+"""Copies from the memory of one device to that of another.
+
+Within one OpenCL context the driver copies by itself, by the way that it has. Between contexts the
+bytes go through pinned memory of the host, block by block: while one block goes to the target,
+others come from the source.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clmst.core.weight_keys import Array
+from clmst.runtime.device import Device
+from clmst.runtime.handles import Event, Memory
+
+_BLOCKS, _BLOCK_BYTES = 4, 4 << 20  # of ordinary memory, where neither device takes pinned memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceCopy:
+    """A copy from the beginning of a buffer into another device's buffer.
+
+    Attributes
+    ----------
+    source, target : device buffer
+    n_bytes : int
+    offset : int
+        The first byte in the target.
+    """
+
+    source: Memory
+    target: Memory
+    n_bytes: int
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceMove:
+    """What copies between two devices took.
+
+    Attributes
+    ----------
+    source, target : str
+        The devices' descriptions.
+    n_bytes : int
+    way : {"driver", "host"}
+        Whether the driver copied by itself, or through the host's memory.
+    began, ms : float
+        By ``time.perf_counter``; how long it took.
+    """
+
+    source: str
+    target: str
+    n_bytes: int
+    way: str
+    began: float
+    ms: float
+
+
+@contextmanager
+def both_locked(one: Device, other: Device) -> Iterator[None]:
+    """Hold the locks of two devices, always taken in the same order."""
+    first, second = sorted((one, other), key=id)
+    with first.lock, second.lock:
+        yield
+
+
+def move(copies: Sequence[DeviceCopy], source: Device, target: Device) -> DeviceMove:
+    """Copy buffers after all that is enqueued on both devices; waits.
+
+    The caller has the locks of both devices (:func:`both_locked`).
+    """
+    began = time.perf_counter()
+    is_shared = source.context == target.context
+    if is_shared:
+        source.queue.finish()
+        _by_the_driver(copies, target)
+    else:
+        _through_the_host(copies, source, target)
+    target.queue.finish()
+    return DeviceMove(
+        source=source.description,
+        target=target.description,
+        n_bytes=sum(one.n_bytes for one in copies),
+        way="driver" if is_shared else "host",
+        began=began,
+        ms=1e3 * (time.perf_counter() - began),
+    )
+
+
+def _by_the_driver(copies: Sequence[DeviceCopy], target: Device) -> None:
+    import pyopencl as cl
+
+    enqueue: Any = cl.enqueue_copy  # whose stub knows no host arrays in place
+    for one in copies:
+        if one.n_bytes:
+            enqueue(
+                target.queue, one.target, one.source, byte_count=one.n_bytes, dst_offset=one.offset
+            )
+
+
+@dataclass(slots=True)
+class _OnTheWay:
+    """A block that the source is writing, or the target is reading."""
+
+    event: Event
+    copy: DeviceCopy
+    begin: int
+    block: Array
+
+
+def _through_the_host(copies: Sequence[DeviceCopy], source: Device, target: Device) -> None:
+    """Let blocks come from the source while others go to the target."""
+    import pyopencl as cl
+
+    with _blocks(source, target) as blocks:
+        coming, going, free = deque[_OnTheWay](), deque[_OnTheWay](), deque(blocks)
+        try:
+            for one, begin, end in _cut(copies, blocks.shape[1]):
+                if not free:
+                    going[0].event.wait()
+                    free.append(_whole(going.popleft().block, blocks))
+                block = free.popleft()[: end - begin]
+                event = cl.enqueue_copy(
+                    source.queue, block, one.source, src_offset=begin, is_blocking=False
+                )
+                source.queue.flush()
+                coming.append(_OnTheWay(event, one, begin, block))
+                if len(coming) >= len(blocks) // 2:
+                    _pass_on(coming, going, target)
+            while coming:
+                _pass_on(coming, going, target)
+        finally:  # only then are the blocks free
+            for left in (*coming, *going):
+                left.event.wait()
+
+
+def _pass_on(coming: deque[_OnTheWay], going: deque[_OnTheWay], target: Device) -> None:
+    """Enqueue that the oldest block goes to the target, once the source has written it."""
+    import pyopencl as cl
+
+    block = coming[0]
+    block.event.wait()
+    block.event = cl.enqueue_copy(
+        target.queue, block.copy.target, block.block, dst_offset=block.copy.offset + block.begin,
+        is_blocking=False,
+    )  # fmt: skip
+    target.queue.flush()
+    going.append(coming.popleft())
+
+
+def _whole(part: Array, blocks: Array) -> Array:
+    """Return the block that an array is the beginning of."""
+    number = (part.ctypes.data - blocks.ctypes.data) // blocks.strides[0]
+    whole: Array = blocks[number]
+    return whole
+
+
+def _cut(copies: Sequence[DeviceCopy], size: int) -> Iterator[tuple[DeviceCopy, int, int]]:
+    for one in copies:
+        for begin in range(0, one.n_bytes, size):
+            yield one, begin, min(begin + size, one.n_bytes)
+
+
+@contextmanager
+def _blocks(source: Device, target: Device) -> Iterator[Array]:
+    """Lend memory of the host: pinned if one of the devices has such."""
+    owner = source if source.staging.pinned else target
+    with owner.staging.lent() as pinned:
+        yield np.empty((_BLOCKS, _BLOCK_BYTES), np.uint8) if pinned is None else pinned

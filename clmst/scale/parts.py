@@ -1,0 +1,189 @@
+"""Parts of a graph of the host, each put on a device of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.parts import family
+from clmst.algorithms.parts.union import begin_rows
+from clmst.core.arguments import check_bool, shown, unchecked
+from clmst.core.coercion import as_graph
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array, EncodedWeights, encode
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.deferred_graph import DeferredGraph
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.device_parts import DeviceParts, check_distinct
+from clmst.runtime.discovery import get_device
+from clmst.runtime.failures import Guard
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.together import together
+from clmst.runtime.transfer import Transfer
+
+
+def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) -> DeviceParts:
+    """Put a graph on several devices, each of which gets a part of its edges.
+
+    Parameters
+    ----------
+    graph : Graph, or any other one that lies on the host and lists its edges
+        As of :func:`clmst.minimum_spanning_forest`.
+    devices : sequence of str, Device or pyopencl.CommandQueue
+        Different ones; see :func:`clmst.get_device`.
+    symmetrize : bool
+        As of :func:`clmst.minimum_spanning_forest`.
+
+    Returns
+    -------
+    DeviceParts
+        For :func:`clmst.minimum_spanning_forest`. Rows are divided so that each device takes about
+        the same time for its slots; a device for which there is no row gets no part.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There are no devices, one is named twice or unknown, or the graph is a complete one, or on
+        a device already.
+    InvalidGraphError
+        The graph is malformed.
+    UnsupportedDeviceError, OutOfDeviceMemoryError
+
+    Notes
+    -----
+    O(n) for each part. If the graph stores both directions of its edges, the host takes one of them
+    first, in O(n + n_slots).
+
+    Examples
+    --------
+    >>> import clmst, scipy.sparse
+    >>> A = scipy.sparse.csr_array([[0, 2, 3], [0, 0, 4], [0, 0, 0]])
+    >>> parts = clmst.to_devices(A, [clmst.get_device()])
+    >>> clmst.minimum_spanning_forest(parts).edge_ids
+    array([0, 1], dtype=int32)
+    """
+    found = named_devices(devices)
+    check_bool("symmetrize", symmetrize)
+    return parts_of(listed_graph(graph, symmetrize=symmetrize), found)
+
+
+def named_devices(devices: Any) -> list[Device]:
+    """Return the devices that a caller names, one at least and each once."""
+    try:
+        names = [devices] if isinstance(devices, str | Device) else list(devices)
+    except Exception as error:
+        raise InvalidArgumentError(
+            f"devices are {shown(devices)}; they must be a sequence of devices"
+        ) from error
+    if not names:
+        raise InvalidArgumentError("devices is empty; name one at least, or leave it out")
+    found = [get_device(one) for one in names]
+    check_distinct(found)
+    return found
+
+
+def listed_graph(graph: Any, *, symmetrize: bool) -> Graph:
+    """Return a graph of the host that lists its edges; raise if there is none."""
+    if isinstance(graph, DeviceGraph | DeviceMatrix | DeviceParts):
+        on = ", ".join(dict.fromkeys(one.description for one in devices_of(graph)))
+        raise InvalidArgumentError(
+            f"the graph is on {on} already; only a graph of the host can be divided among devices "
+            "(DeviceParts.of_graphs takes parts that are on theirs)"
+        )
+    listed = as_graph(graph, symmetrize=symmetrize)
+    if not isinstance(listed, Graph):
+        raise InvalidArgumentError(
+            f"a {type(graph).__name__} is a complete graph, which one device solves; to_graph() of "
+            "a DenseGraph or of Points lists its edges"
+        )
+    return listed
+
+
+def devices_of(graph: DeviceGraph | DeviceMatrix | DeviceParts) -> Sequence[Device]:
+    """Return the devices that a graph is on."""
+    return graph.devices if isinstance(graph, DeviceParts) else (graph.device,)
+
+
+def parts_of(graph: Graph, devices: Sequence[Device]) -> DeviceParts:
+    """Return a graph in parts, which are put on all devices at once."""
+    upper, slots = _upper(graph)
+    encoded = encode(upper.weights)
+    for device in devices:
+        family.require(device, encoded.encoding.word)
+    bounds = _row_bounds(upper.indptr, [1 / device.policy.edge_ns for device in devices])
+    has_slots = np.diff(upper.indptr[bounds].astype(np.int64)) > 0
+    chosen = [device for device, has in zip(devices, has_slots, strict=True) if has]
+    first_rows = [row for row, has in zip(bounds[:-1], has_slots, strict=True) if has]
+    chosen, first_rows = chosen or [devices[0]], [0, *first_rows[1:]]
+    ranges = list(pairwise([*first_rows, upper.n_vertices]))
+    parts = together(chosen, lambda number: _part(upper, encoded, chosen[number], *ranges[number]))
+    return unchecked(
+        DeviceParts, parts=tuple(parts), first_rows=tuple(first_rows), graph=graph, slots=slots
+    )
+
+
+def _upper(graph: Graph) -> tuple[Graph, Array | None]:
+    """Return a graph with each edge once, and which slots these are; None if it is so already."""
+    if not graph.is_symmetric:
+        return graph, None
+    slots = graph.edge_slots
+    starts = np.searchsorted(slots, graph.indptr).astype(np.uint32)
+    upper = graph.replace_unchecked(
+        indptr=starts, indices=graph.indices[slots], weights=graph.weights[slots],
+        is_symmetric=False, edge_ids=None, n_input=slots.size,
+    )  # fmt: skip
+    return upper, slots
+
+
+def _row_bounds(indptr: Array, speeds: Sequence[float]) -> list[int]:
+    """Return bounds of ranges of rows whose slots are in proportion to speeds."""
+    ends = np.cumsum(speeds) / sum(speeds) * int(indptr[-1])
+    inner = np.searchsorted(indptr, ends[:-1].astype(np.uint32), side="left").tolist()
+    return [0, *inner, indptr.size - 1]
+
+
+def _part(
+    graph: Graph, encoded: EncodedWeights, device: Device, first_row: int, end_row: int
+) -> DeviceGraph:
+    """Put some rows of a graph on a device; waits."""
+    first, end = (int(graph.indptr[row]) for row in (first_row, end_row))
+    indices, words = graph.indices[first:end], encoded.bits[first:end]
+    own = EncodedWeights(bits=words, encoding=encoded.encoding)
+    with device.lock, Guard(device):
+        if device.capabilities.host_arrays != "copied":
+            starts = np.clip(graph.indptr, first, end) - np.uint32(first)
+            part = Graph.unchecked(
+                indptr=starts, indices=indices, weights=graph.weights[first:end],
+                is_symmetric=False, edge_ids=None, n_input=end - first,
+            )  # fmt: skip
+            return DeviceGraph.of_keys(part, own, device, wait=True)
+        indptr = DeviceArray.unchecked(graph.indptr.size, np.dtype(np.uint32), device)
+        columns = DeviceArray.unchecked(end - first, np.dtype(np.uint32), device)
+        weights = DeviceArray.unchecked(end - first, encoded.encoding.stored, device)
+        arrays = (graph.indptr[first_row : end_row + 1], indices, words)
+        offsets = (4 * first_row, 0, 0)
+        device.staging.send(
+            device.queue,
+            [
+                Transfer(buffer=to.memory, array=array, offset=offset)
+                for to, array, offset in zip((indptr, columns, weights), arrays, offsets,
+                                             strict=True)
+                if array.size
+            ],
+        )  # fmt: skip
+        begin_rows(
+            indptr, Launcher(device, device.queue), first_row=first_row, end_row=end_row,
+            first_slot=first, n_slots=end - first,
+        )  # fmt: skip
+        device.queue.finish()
+        return DeviceGraph(
+            graph=DeferredGraph.of(indptr, columns, weights, is_symmetric=False),
+            device=device, indptr=indptr.memory, indices=columns.memory, weights=weights.memory,
+            encoded=own,
+        )  # fmt: skip

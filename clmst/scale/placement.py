@@ -1,0 +1,150 @@
+"""Which devices one solve takes: what `devices` means on the public calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clmst import algorithms
+from clmst.algorithms.ecl.options import EclOptions
+from clmst.core.arguments import has, shown
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.forest import Forest
+from clmst.core.graph import Graph
+from clmst.runtime.device import Device
+from clmst.runtime.device_costs import Costs
+from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.device_parts import DeviceParts
+from clmst.runtime.discovery import devices as listings
+from clmst.runtime.discovery import get_device
+from clmst.scale import several_costs
+from clmst.scale.fallback import proved
+from clmst.scale.parts import devices_of, listed_graph, named_devices, parts_of
+from clmst.scale.several import SolveOfParts
+
+_WORD_BYTES = 4  # of a weight, as far as is known before the weights are looked at
+
+
+def forest_by_several(
+    graph: Any, devices: Any, *, device: Any, algorithm: str, options: object,
+    keep_on_device: bool, profile: bool, verify: bool, symmetrize: bool, maximum: bool,
+) -> Forest | Device | None:  # fmt: skip
+    """Return the forest by several devices, or the one device that is to solve.
+
+    Parameters
+    ----------
+    devices : "auto", sequence of devices, or None
+        None where the graph is in parts.
+    **
+        As of :func:`clmst.minimum_spanning_forest`.
+
+    Returns
+    -------
+    Forest, Device or None
+        None: the device that the graph is on, or else the one for all.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Both `device` and `devices` are given; the graph is on other devices; or a device is to do
+        what only one can.
+    """
+    if devices is not None and device is not None:
+        raise InvalidArgumentError(
+            f"device is {shown(device)} and devices are {shown(devices)}; give one of the two"
+        )
+    resident = isinstance(graph, DeviceGraph | DeviceMatrix | DeviceParts)
+    is_auto = isinstance(devices, str) and devices == "auto"
+    found = [] if is_auto or devices is None else named_devices(devices)
+    if resident:
+        if found or isinstance(graph, DeviceParts):
+            _check_where(graph, found, device)
+        if not isinstance(graph, DeviceParts):
+            return None
+    if is_auto and not resident:
+        found = _quickest(graph, only_one=keep_on_device or profile)
+    if not resident and len(found) == 1:
+        return found[0]
+    _refuse(algorithm, options, keep_on_device=keep_on_device, profile=profile)
+    parts = graph
+    if not resident:
+        parts = parts_of(listed_graph(graph, symmetrize=symmetrize), found)
+    if verify and parts.graph is None:
+        raise InvalidArgumentError(
+            "verify is True, and the parts were made of graphs of devices; to be proved, a forest "
+            "needs the whole graph on the host"
+        )
+    solve = SolveOfParts(parts, algorithm=algorithm, options=options, maximum=maximum)
+    forest = solve.to_host(solve.run())
+    return proved(parts.graph, forest) if verify else forest
+
+
+def _check_where(
+    graph: DeviceGraph | DeviceMatrix | DeviceParts, found: list[Device], device: Any
+) -> None:
+    """Raise if a graph that is on devices is wanted on others."""
+    own = devices_of(graph)
+    wanted = [get_device(device)] if device is not None else found
+    if wanted and {id(one) for one in wanted} != {id(one) for one in own}:
+        raise InvalidArgumentError(
+            f"the graph is on {_in_words(own)} already, not on {_in_words(wanted)}; leave the "
+            "devices out, or give a graph of the host"
+        )
+
+
+def _in_words(devices: Any) -> str:
+    return " and ".join(one.description for one in devices)
+
+
+def _refuse(algorithm: str, options: object, *, keep_on_device: bool, profile: bool) -> None:
+    """Raise if several devices are to do what one alone can do."""
+    if keep_on_device:
+        raise InvalidArgumentError(
+            "keep_on_device is True, and there are several devices; the forest of several is made "
+            "on the host, since no device has its edge ids"
+        )
+    if profile:
+        raise InvalidArgumentError(
+            "profile is True, and there are several devices; kernels are timed on one device "
+            "(stats has the times of several devices' solves and moves)"
+        )
+    named, _ = algorithms.named(algorithm, options)
+    if isinstance(options, EclOptions) and not options.single_direction:
+        raise InvalidArgumentError(
+            "EclOptions(single_direction=False) is for both directions of edges; parts on several "
+            f"devices store each edge once ({named})"
+        )
+
+
+def _quickest(graph: Any, *, only_one: bool) -> list[Device]:
+    """Return the devices by which a graph of the host is solved first, as the model has it."""
+    first = get_device()
+    others = [] if only_one else _others(first)
+    if not others:
+        return [first]
+    n, m = _sizes(graph)
+    every = [Costs.of(one) for one in (first, *others)]
+    count = several_costs.best_count(every, n, m, _WORD_BYTES)
+    return [first, *others][:count]
+
+
+def _others(first: Device) -> list[Device]:
+    """Return usable devices like the first one, but for that; CPUs compete for the same cores."""
+    if first.capabilities.kind == "cpu":
+        return []
+    return [
+        get_device(one.device)
+        for one in listings()
+        if one.usable
+        and one.device.cl_device != first.cl_device
+        and (one.device.name, one.device.platform) == (first.name, first.platform)
+    ]
+
+
+def _sizes(graph: Any) -> tuple[int, int]:
+    """Return the vertices and the edges of a graph, about; (0, 0) if that takes a conversion."""
+    if isinstance(graph, Graph):
+        return graph.n_vertices, graph.n_slots // (2 if graph.is_symmetric else 1)
+    if has(graph, "tocsr"):
+        return int(graph.shape[0]), int(graph.nnz) // 2
+    return 0, 0

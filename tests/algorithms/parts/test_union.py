@@ -1,0 +1,63 @@
+"""Unions of parts' forests: rows, columns and words, and what moves between devices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst.algorithms.parts import self_test
+from clmst.algorithms.parts.family import PartsCase
+from clmst.algorithms.parts.union import PartForest, begin_rows, united
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.relay import both_locked
+from tests.repeated.device_sets import every_device_set
+
+# Rows 0 to 6; edges in rows 0, 1, 1, 3, 4, 4, 4 and 5.
+INDPTR = np.array([0, 1, 3, 3, 4, 7, 8, 8], np.uint32)
+COLUMNS = np.array([2, 3, 6, 5, 5, 6, 6, 6], np.uint32)
+WEIGHTS = np.array([7, 6, 5, 4, 3, 2, 1, 0], np.int32)
+
+
+def part_on(device: Device, first: int, end: int, chosen: list[int]) -> PartForest:
+    """Return slots of some rows, as if they were a forest."""
+    starts = np.clip(INDPTR, INDPTR[first], INDPTR[end])
+    slots = slice(int(starts[0]), int(starts[-1]))
+    arrays = (starts - starts[0], COLUMNS[slots], WEIGHTS[slots])
+    graph = clmst.DeviceGraph.from_arrays(*(DeviceArray.from_host(a, device) for a in arrays))
+    own = DeviceArray.from_host(np.array([*chosen, 99], np.uint32), device)
+    return PartForest(graph=graph, first_row=first, end_row=end, slots=own, n_edges=len(chosen))
+
+
+@every_device_set("two", "copying", "gpu shape")
+@pytest.mark.parametrize(("end", "expected"), [(7, [0, 2, 3, 5, 7]), (5, [0, 2, 3, 5])])
+def test_union_of_two(devices: list[Device], end: int, expected: list[int]) -> None:
+    """The rows of a pair in a tree of several begin and end anywhere."""
+    slots = [one - 3 for one in expected if one >= 3]
+    first, second = part_on(devices[0], 0, 3, [0, 2]), part_on(devices[1], 3, end, slots)
+    with both_locked(*devices):
+        graph, moved = united(first, second)
+    rows = np.searchsorted(INDPTR, expected, side="right") - 1
+    starts = np.searchsorted(rows, np.arange(8))
+    np.testing.assert_array_equal(graph.graph.indptr, starts)
+    np.testing.assert_array_equal(graph.graph.indices, COLUMNS[expected])
+    np.testing.assert_array_equal(graph.graph.weights, WEIGHTS[expected])
+    assert moved.n_bytes == 8 * len(slots) + 4 * (end - 3 + 1)
+    assert moved.way == "host"
+
+
+def test_rows_of_a_part(any_device: Device) -> None:
+    """Of the graph's indptr only the part's own range has been sent."""
+    sent = INDPTR.copy()
+    sent[:3] = sent[6:] = 77
+    indptr = DeviceArray.from_host(sent, any_device)
+    launch = Launcher(any_device, any_device.queue)
+    begin_rows(indptr, launch, first_row=3, end_row=5, first_slot=3, n_slots=4)
+    assert indptr.to_host().tolist() == [0, 0, 0, 0, 1, 4, 4, 4]
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_self_test_passes(any_device: Device, bits: int) -> None:
+    assert self_test.parts_failure(any_device, PartsCase(bits)) is None
