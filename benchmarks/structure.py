@@ -87,7 +87,7 @@ def lines(root: Path) -> dict[str, Any]:
     return {
         "files": len(files),
         **dict(sum(files.values(), Counter())),
-        "longest": {name: files[name]["total"] for name in longest},
+        "longest": {name: dict(files[name]) for name in longest},
     }
 
 
@@ -234,7 +234,11 @@ def table(found: dict[str, Any]) -> str:
         f"product: {count['files']} files, {count['total']:,} lines: {count['code']:,} of code, "
         f"{count['docstrings']:,} of docstrings, {count['comments']:,} of comments, "
         f"{count['blank']:,} blank",
-        "longest: " + ", ".join(f"{name} {total}" for name, total in count["longest"].items()),
+        "longest files, in lines, of code, of docstrings:",
+        *(
+            f"  {name} {one['total']}, {one['code']}, {one.get('docstrings', 0)}"
+            for name, one in count["longest"].items()
+        ),
         f"kernel files without a module of their name or folder: "
         f"{len(named['kernel_files_without_module'])} of {named['kernel_files']}",
         f"modules without a test of their name or folder: "

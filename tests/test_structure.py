@@ -44,7 +44,10 @@ def test_lines(root: Path) -> None:
     assert low == {"total": 7, "blank": 1, "docstrings": 3, "comments": 1, "code": 2}
     kernel = structure.lines_of(root / "cl/pack/low.cl")
     assert kernel == {"total": 4, "blank": 0, "comments": 3, "code": 1}
-    assert structure.lines(root)["files"] == 7
+    found = structure.lines(root)
+    assert found["files"] == 7
+    name, longest = next(iter(found["longest"].items()))
+    assert (name, longest) == ("clmst/pack/low.py", dict(low))
 
 
 def test_namesakes(root: Path) -> None:
