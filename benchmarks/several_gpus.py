@@ -207,6 +207,17 @@ class Resident:
         return point_of("resident", self.recipe, one, several, self._solve.stats())
 
 
+def profile_of(recipe: Recipe, device: clmst.Device) -> str:
+    """Return the kernels of one solve that take longest, with launches and milliseconds."""
+    graph = recipe.made_on(device, 0, recipe.n_vertices)
+    for _ in range(2):
+        forest = clmst.minimum_spanning_forest(graph, keep_on_device=True, profile=True)
+    kernels: Any = forest.stats["profile"]
+    longest = list(kernels.items())[:12]
+    cells = [f"{name} {of.launches} x, {digits(of.milliseconds)} ms" for name, of in longest]
+    return f"degree {recipe.degree}, {forest.stats['worklist_sizes']}: " + "; ".join(cells)
+
+
 def from_host(recipe: Recipe, devices: Sequence[clmst.Device], repetitions: int) -> Point:
     """Return the times of a graph in the host's memory."""
     on_device = recipe.made_on(devices[0], 0, recipe.n_vertices).graph
@@ -285,18 +296,22 @@ def opened(names: Sequence[str], *, one_context: bool) -> list[clmst.Device]:
 @click.option("--degree", "degrees", type=int, multiple=True, default=(64, 256, 1024))
 @click.option("--edges", "n_edges", type=float, default=1e9, show_default=True)
 @click.option("--host-edges", type=float, default=2.5e8, show_default=True, help="0: none.")
+@click.option("--profile", is_flag=True, help="Tell the kernels of one solve by the first device.")
 @click.option("--one-context", is_flag=True, help="Let the driver move forests.")
 @click.option("--repetitions", type=click.IntRange(min=1), default=5, show_default=True)
 @json_option
 def main(  # noqa: PLR0917 - click gives all of them by name
     names: tuple[str, ...], degrees: tuple[int, ...], n_edges: float, host_edges: float,
-    one_context: bool, repetitions: int, json_file: Path | None,
+    profile: bool, one_context: bool, repetitions: int, json_file: Path | None,
 ) -> None:  # fmt: skip
     """Compare one device with several, resident and from the host."""
     devices: list[clmst.Device] = []
     seconds = seconds_of(lambda: devices.extend(opened(names, one_context=one_context)))
     on = ", ".join(device.description for device in devices)
     click.echo(f"{on}; {'one context' if one_context else 'a context each'}, {seconds:.1f} s")
+    if profile:
+        for degree in degrees:
+            click.echo(profile_of(Recipe.of(degree, int(n_edges)), devices[0]))
     points = recorded(
         devices[0],
         measure(devices, degrees, int(n_edges), int(host_edges), repetitions),

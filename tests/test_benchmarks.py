@@ -23,6 +23,7 @@ from benchmarks import (
     dense,
     devices,
     largest,
+    moves,
     pma,
     repeated,
     rounds,
@@ -691,3 +692,14 @@ def test_several_gpus_make_their_parts(tmp_path: Path) -> None:
     points = list(several_gpus.measure(devices, [16], 3000, 2000, 2))
     assert [point.scope for point in points] == ["resident", "from the host"]
     assert several_gpus.table_of(points).as_markdown().count("| 16 |") == 2
+
+
+def test_moves_by_every_way(tmp_path: Path) -> None:
+    """Two device objects of one name share no context, except where that is the way."""
+    file, name = tmp_path / "moves.json", device_sets()["two"][0].platform.split("(")[0]
+    command = ["--bytes", "200000", "--repetitions", "2", "--json", str(file)]
+    result = CliRunner().invoke(moves.main, ["--device", name, "--device", name, *command])
+    assert result.exit_code == 0, result.output
+    found = [point["way"] for point in json.loads(file.read_text())["points"]]
+    assert found[:4] == ["blocks of 1 MiB", "blocks of 4 MiB", "array", "blocks of 16 MiB"]
+    assert "one context" in found

@@ -1,0 +1,159 @@
+"""Ways from the memory of one device to that of another: ``python -m benchmarks.moves``.
+
+    python -m benchmarks.moves --device nvidia:0 --device nvidia:1 [--bytes 4e8]
+
+Each way is verified byte for byte before it is timed; ways take turns. "blocks" is what clmst does
+between contexts (``runtime/relay.py``), here with blocks of several sizes; "array" copies all of it
+to an ordinary array, and then from there. "one context" lets the driver copy between devices;
+"migrated" asks it first to bring the buffer to the other device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+import clmst
+from benchmarks.options import Experiment, json_option, repetitions_option
+from benchmarks.several_gpus import opened
+from clmst.bench.harness import Contestant, Harness, WrongResultError
+from clmst.bench.record import recorded
+from clmst.bench.tables import Table, digits
+from clmst.runtime.relay import DeviceCopy, both_locked, move
+from clmst.runtime.transfer import Staging, StagingShape
+
+_BLOCKS = (1 << 20, 4 << 20, 16 << 20)  # bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """The times of one way, in milliseconds."""
+
+    way: str
+    n_bytes: int
+    milliseconds: list[float]
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the row of a table."""
+        low, high = min(self.milliseconds), max(self.milliseconds)
+        middle = float(np.median(self.milliseconds))
+        return self.way, digits(middle), f"{digits(low)}-{digits(high)}", f"{self.rate:.1f}"
+
+    @property
+    def rate(self) -> float:
+        """GB/s."""
+        return self.n_bytes / float(np.median(self.milliseconds)) / 1e6
+
+
+class Pair:
+    """Two devices with a buffer each."""
+
+    def __init__(self, devices: Sequence[clmst.Device], values: np.ndarray[Any, Any]) -> None:
+        self.source, self.target = devices
+        self.values = values
+        self.sent = clmst.DeviceArray.from_host(values, self.source)
+        self.found = clmst.DeviceArray.from_host(np.zeros_like(values), self.target)
+
+    def by_relay(self) -> None:
+        """Move as clmst does."""
+        copies = [
+            DeviceCopy(
+                source=self.sent.memory, target=self.found.memory, n_bytes=self.values.nbytes
+            )
+        ]
+        with both_locked(self.source, self.target):
+            move(copies, self.source, self.target)
+
+    def by_array(self) -> None:
+        """Copy to an array of the host, and from there."""
+        self.found.write(self.sent.to_host())
+
+    def by_migration(self) -> None:
+        """Bring the buffer itself to the other device, copy it there, and let it go back."""
+        import pyopencl as cl
+
+        memory: Any = self.sent.memory
+        whole: Any = cl.Buffer.from_int_ptr(memory.int_ptr)  # what the pool lent it from
+        for queue in (self.target.queue, self.source.queue):
+            cl.enqueue_migrate_mem_objects(queue, [whole])
+            if queue == self.target.queue:
+                copy: Any = cl.enqueue_copy
+                copy(queue, self.found.memory, self.sent.memory, byte_count=self.values.nbytes)
+            queue.finish()
+
+    def difference(self, _: object) -> str:
+        """Return what is wrong, and clear the target."""
+        same = np.array_equal(self.found.to_host(), self.values)
+        self.found.write(np.zeros_like(self.values))
+        return "" if same else "other bytes arrived"
+
+
+def ways(names: Sequence[str], values: np.ndarray[Any, Any]) -> list[Contestant[Any]]:
+    """Return all ways."""
+    found: list[Contestant[Any]] = []
+
+    def add(name: str, pair: Pair, call: Callable[[], None]) -> None:
+        found.append(Contestant(name=name, call=call, difference=pair.difference))
+
+    for n_bytes in _BLOCKS:
+        devices = [one.twin() for one in opened(names, one_context=False)]
+        shape = StagingShape(block_bytes=n_bytes)
+        for device in devices:
+            pinned = device.capabilities.host_arrays == "copied"
+            device.staging = Staging(device.queue, pinned=pinned, shape=shape)
+        pair = Pair(devices, values)
+        add(f"blocks of {n_bytes >> 20} MiB", pair, pair.by_relay)
+        if n_bytes == StagingShape().block_bytes:
+            add("array", pair, pair.by_array)
+    devices = [clmst.get_device(name) for name in names]
+    if devices[0].cl_device.platform != devices[1].cl_device.platform:
+        return found  # which no context can have both of
+    pair = Pair(opened(names, one_context=True), values)
+    add("one context", pair, pair.by_relay)
+    add("one context, migrated", pair, pair.by_migration)
+    return found
+
+
+@click.command(cls=Experiment)
+@click.option("--device", "names", multiple=True, required=True, help="Two.")
+@click.option("--bytes", "n_bytes", type=float, default=4e8, show_default=True)
+@repetitions_option
+@json_option
+def main(names: tuple[str, ...], n_bytes: float, repetitions: int, json_file: Path | None) -> None:
+    """Time all ways from the first device to the second."""
+    if len(names) != 2:
+        raise click.UsageError(f"{len(names)} devices are named; a move has two")
+    values = np.random.default_rng(0).integers(0, 1 << 32, int(n_bytes) // 4, np.uint32)
+    contestants, failed = [], []
+    for one in ways(names, values):
+        try:
+            one.call()
+        except Exception as error:  # a driver may not have a way at all
+            failed.append(f"{one.name}: {type(error).__name__}: {error}".splitlines()[0])
+            continue
+        contestants.append(one)
+    if not contestants:
+        raise WrongResultError("no way works: " + "; ".join(failed))
+    times = Harness(repetitions=repetitions, warm_ups=1).run(contestants)
+    points = recorded(
+        clmst.get_device(names[0]),
+        [
+            Point(way=one.name, n_bytes=values.nbytes, milliseconds=one.milliseconds)
+            for one in times
+        ],
+        json_file,
+        failed=failed,
+    )
+    headings = ("way", "ms", "spread", "GB/s")
+    title = f"{values.nbytes:,} bytes from {names[0]} to {names[1]}"
+    rows = [one.cells() for one in points]
+    click.echo(Table(title=title, headings=headings, rows=rows, notes=tuple(failed)).as_markdown())
+
+
+if __name__ == "__main__":
+    main()
