@@ -43,7 +43,7 @@ def seeded_segmentation(graph: Any, seeds: Any, *, device: Any = None) -> Array:
     Raises
     ------
     InvalidArgumentError
-        `seeds` has another size, is not of integers, or has one below 0.
+        `seeds` has another size, is not of integers, or has one below 0; or `graph` is an image.
     ClmstError
         As of :func:`clmst.minimum_spanning_forest`.
 
@@ -58,6 +58,7 @@ def seeded_segmentation(graph: Any, seeds: Any, *, device: Any = None) -> Array:
     and the drop of water principle", IEEE Transactions on Pattern Analysis and Machine
     Intelligence, 2009.
     """
+    _check_no_image(graph, seeds)
     forest = graph if isinstance(graph, Forest) else minimum_spanning_forest(graph, device=device)
     labels = _checked_seeds(seeds, forest.n_vertices)
     n, edges, planted = forest.n_vertices, forest.edges, np.flatnonzero(labels)
@@ -73,6 +74,16 @@ def seeded_segmentation(graph: Any, seeds: Any, *, device: Any = None) -> Array:
     label_of = np.zeros(n_trees, labels.dtype)
     label_of[tree[planted]] = labels[planted]
     return label_of[tree].reshape(np.shape(seeds))
+
+
+def _check_no_image(graph: Any, seeds: Any) -> None:
+    """Raise if an image is in the place of its graph: a seed for each cell, not for each row."""
+    shape = np.shape(seeds) if isinstance(graph, np.ndarray | list) else ()
+    if len(shape) > 1 and np.shape(graph)[: len(shape)] == shape and max(shape) > 1:
+        raise InvalidArgumentError(
+            f"graph is an array of the shape of the seeds, {shape}, so it is an image; "
+            "Graph.from_image(image) makes a graph of it"
+        )
 
 
 def _ranks(forest: Forest) -> Array:

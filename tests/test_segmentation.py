@@ -97,3 +97,10 @@ def test_bad_seeds(any_device: Device, seeds: Any, words: str) -> None:
     graph = clmst.Graph.from_image(np.zeros((2, 3)))
     with pytest.raises(clmst.InvalidArgumentError, match=words):
         clmst.seeded_segmentation(graph, seeds, device=any_device)
+
+
+def test_an_image_in_the_place_of_its_graph_is_named() -> None:
+    image = np.arange(12, dtype=np.uint8).reshape(3, 4)
+    for given in (image, image.tolist(), np.stack([image] * 3, axis=-1)):
+        with pytest.raises(clmst.InvalidArgumentError, match=r"Graph\.from_image"):
+            clmst.seeded_segmentation(given, np.ones((3, 4), np.int32))

@@ -66,6 +66,9 @@ class DenseGraph:
         check_symmetric(weights)
         object.__setattr__(self, "weights", weights)
 
+    def __repr__(self) -> str:
+        return f"DenseGraph(n_vertices={self.n_vertices}, weights={self.weights.dtype})"
+
     @property
     def n_vertices(self) -> int:
         """Number of vertices."""

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from clmst.core.arguments import as_array, check_integer, shown
-from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.callers import callers_level
+from clmst.core.errors import GraphWarning, InvalidArgumentError, InvalidGraphError
 from clmst.core.weight_keys import Array
 
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
 
 _MAX_AXES = 4  # the neighbours of a pixel are up to 3**axes - 1
+_COLOURS = (3, 4)  # channels of RGB and RGBA
 
 
 def graph_of_image(image: Any, connectivity: int, channel_axis: int | None, mask: Any) -> Graph:
@@ -33,6 +36,8 @@ def graph_of_image(image: Any, connectivity: int, channel_axis: int | None, mask
         )
     connectivity = check_integer("connectivity", connectivity, low=1, high=len(shape))
     pixels = np.arange(np.prod(shape), dtype=np.int64).reshape(shape)
+    if channel_axis is None:
+        _warn_of_colours(values)
     inside = _checked_mask(mask, shape)
     u, v, weights = [], [], []
     for offset in _offsets(len(shape), connectivity):
@@ -59,6 +64,17 @@ def _checked_values(image: Any) -> Array:
             f"the image is {values[pixel]} at {pixel}; every value must be finite"
         )
     return values.view(np.uint8) if values.dtype == np.bool_ else values
+
+
+def _warn_of_colours(values: Array) -> None:
+    """Warn of what looks like an image in colours, and is taken for a thin volume."""
+    if values.ndim == 3 and values.dtype == np.uint8 and values.shape[-1] in _COLOURS:
+        warnings.warn(
+            f"the image has shape {values.shape}, and each value is a pixel of a volume; where the "
+            "last axis has the colours of a pixel, give channel_axis=-1",
+            GraphWarning,
+            stacklevel=callers_level(),
+        )
 
 
 def _checked_mask(mask: Any, shape: tuple[int, ...]) -> Array | None:

@@ -98,7 +98,8 @@ class OtherLibraries:
             How many coordinates of two neighbours may differ, by one each: for two axes 1 is four
             neighbours, 2 is eight.
         channel_axis : int, optional
-            The axis of colours or other channels. None: there is one channel.
+            The axis of colours or other channels. None: there is one channel; an array of uint8
+            whose last axis has 3 or 4 values gets a `GraphWarning`.
         mask : array of bool, shape of the pixels, optional
             False: a pixel without edges.
 

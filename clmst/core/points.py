@@ -103,6 +103,11 @@ class Points:
         if self.metric == "cosine":
             _ = self.planes  # which raises for points without a direction
 
+    def __repr__(self) -> str:
+        core = "" if self.core_distances is None else ", with core distances"
+        rows, columns = self.coordinates.shape
+        return f"Points({rows} x {columns}, metric={self.metric!r}{core})"
+
     @property
     def n_vertices(self) -> int:
         """Number of points."""

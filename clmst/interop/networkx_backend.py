@@ -7,12 +7,14 @@ NetworkX finds this module by the entry point ``networkx.backends``, and asks `c
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isnan
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
 from clmst import peeling
+from clmst.core.arguments import shown
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.networkx_edges import list_slots, stores_its_edges
@@ -48,6 +50,10 @@ _FEWEST_EDGES = 2000
 # NetworkX has no types, so its class is Any for mypy.
 class SelfLoopError(InvalidGraphError, nx.NetworkXNotImplemented):  # type: ignore[misc]
     """NetworkX has no core numbers of graphs with self-loops; its error, and one of clmst."""
+
+
+class WeightTypeError(InvalidGraphError, TypeError):
+    """A weight is no number: NetworkX's TypeError, and an error of clmst."""
 
 
 # ------------------------------------------------------------------- what may run
@@ -210,6 +216,8 @@ def _positions(
     graph: ConvertedGraph, weighted: WeightedEdges, ignore_nan: bool, device: Any, maximum: bool
 ) -> Any:
     """Return the forest's edges, or raise for the first NaN unless those are to be ignored."""
+    if weighted.array is None:
+        _check_numbers(graph, weighted)
     if weighted.nans.size and not ignore_nan:
         edge = next(graph.tuples(weighted.nans[:1], keys=True, data=True))
         raise InvalidGraphError(
@@ -217,6 +225,20 @@ def _positions(
             "leaves such edges out"
         )
     return weighted.forest(maximum=maximum, device=_device(device))
+
+
+def _check_numbers(graph: ConvertedGraph, weighted: WeightedEdges) -> None:
+    """Raise for the first weight that is no number."""
+    for position, value in enumerate(weighted.values):
+        try:
+            isnan(value)
+        except OverflowError:  # an integer beyond all floats
+            continue
+        except TypeError:
+            edge = next(graph.tuples(np.array([position]), keys=True, data=True))
+            raise WeightTypeError(
+                f"the weight of edge {edge} is {shown(value)}; weights must be numbers"
+            ) from None
 
 
 # ------------------------------------------------------------------- core numbers

@@ -49,7 +49,7 @@ class WeightedEdges:
     def nans(self) -> Array:
         """The positions of edges whose weight is NaN; TypeError if one is no number."""
         if self.array is None:
-            return np.flatnonzero(np.fromiter(map(isnan, self.values), np.bool_, len(self.values)))
+            return np.flatnonzero(np.fromiter(map(_is_nan, self.values), np.bool_))
         if first_nan(self.array) is None:
             return np.zeros(0, np.int64)
         return np.flatnonzero(np.isnan(self.array))
@@ -107,6 +107,13 @@ class WeightedEdges:
         ranks = np.empty(order.size, np.uint32)
         ranks[order] = np.arange(order.size, dtype=np.uint32)
         return ranks
+
+
+def _is_nan(value: Any) -> bool:
+    try:
+        return isnan(value)
+    except OverflowError:  # an integer beyond all floats
+        return False
 
 
 _minimum = api.minimum_spanning_forest

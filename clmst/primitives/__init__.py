@@ -46,6 +46,11 @@ __all__ = [
     "unique_by_key",
 ]
 
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+
+
 if not TYPE_CHECKING:  # it would lose their types
     for _name in FAMILY_NAMES:
         globals()[_name] = gated(globals()[_name])

@@ -69,6 +69,12 @@ class DeviceGraph:
         check_dict("plans", self.plans)
         check_dict("derived", self.derived)
 
+    def __repr__(self) -> str:
+        return (
+            f"DeviceGraph(n_vertices={self.n_vertices}, n_slots={self.n_slots}, "
+            f"weights={self.encoded.encoding.dtype}, on {self.device.description})"
+        )
+
     @classmethod
     def upload(cls, graph: Graph, device: Device, *, wait: bool = True) -> DeviceGraph:
         """Put `graph` on `device`; without a copy where the device shares the host's memory.

@@ -115,6 +115,9 @@ class DeviceMatrix:
             )
         check_dict("plans", self.plans)
 
+    def __repr__(self) -> str:
+        return f"DeviceMatrix({self.graph!r}, on {self.device.description})"
+
     @classmethod
     def upload(cls, graph: CompleteGraph, device: Device) -> DeviceMatrix:
         """Put `graph` on `device`; without a copy where the device shares the host's memory.

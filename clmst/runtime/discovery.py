@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from clmst.core.errors import (
@@ -57,7 +57,7 @@ class Listing:
     usable: bool
     reason: str | None
     chosen: bool
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[Verdict, ...] = field(default=(), repr=False)
 
 
 def enumerate_devices() -> list[Device]:

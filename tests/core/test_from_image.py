@@ -99,3 +99,9 @@ def test_one_pixel_is_a_graph_without_edges() -> None:
 def test_bad_input(arguments: dict[str, Any], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         clmst.Graph.from_image(**arguments)
+
+
+def test_what_looks_like_colours_is_warned_of() -> None:
+    colours = random.integers(0, 256, (5, 6, 3)).astype(np.uint8)
+    with pytest.warns(clmst.GraphWarning, match="channel_axis=-1"):
+        clmst.Graph.from_image(colours)

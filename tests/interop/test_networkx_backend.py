@@ -250,6 +250,25 @@ def test_networkx_2164_nan_is_refused_or_ignored() -> None:
                 next(edges)
 
 
+@pytest.mark.parametrize("value", ["heavy", None, 1j])
+def test_a_weight_that_is_no_number_is_named(value: Any) -> None:
+    G = nx.Graph()
+    G.add_edge("a", "b", weight=1)
+    G.add_edge("b", "c", weight=value)
+    for error in (TypeError, InvalidGraphError):
+        with pytest.raises(error, match=r"weight of edge \('b', 'c', .*must be numbers"):
+            backend.minimum_spanning_tree(G)
+
+
+def test_integers_beyond_all_floats_are_weights() -> None:
+    """NetworkX itself raises an OverflowError."""
+    G = nx.cycle_graph(4)
+    for (_, _, data), weight in zip(G.edges(data=True), (10**400, 2, 1.5, 3), strict=True):
+        data["weight"] = weight
+    tree = backend.minimum_spanning_tree(G)
+    assert sorted(tree.edges) == [(0, 3), (1, 2), (2, 3)]
+
+
 @pytest.mark.usefixtures("registered")
 def test_nx_cugraph_64_a_spanning_tree_by_one_word() -> None:
     """NetworkX's own call with backend="clmst" gives NetworkX's own tree."""
