@@ -204,12 +204,13 @@ def sweep(
     Console().print(table)
     write_record(on, measured, json_file)
     if plot is not None:
-        draw(measured, plot)
+        draw(measured, plot, on.name)
 
 
-def draw(measured: list[Point], file: Path) -> None:
+def draw(measured: list[Point], file: Path, device: str) -> None:
     """Draw time against edges: finding minima, all other steps, and NumPy's finding."""
-    with panels(file, 2, (9, 3.6), share_y=True) as axes:
+    title = f"boruvka: finding minimum edges beside all other steps, {device}"
+    with panels(file, 2, (9, 3.8), title=title, share_y=True) as axes:
         for axis, kind in zip(axes, ("dense", "sparse"), strict=True):
             chosen = [point for point in measured if point.kind == kind]
             edges = [point.n_edges for point in chosen]

@@ -201,9 +201,10 @@ def table_of(points: list[Point], slower: str = EDGES, faster: str = MATRIX) -> 
     return table
 
 
-def draw(points: list[Point], file: Path) -> None:
+def draw(points: list[Point], file: Path, device: str) -> None:
     """Draw times over densities, as the paper's Figure 8."""
-    with panels(file, 1, (7, 4.2)) as (panel,):
+    title = f"Random graphs of {points[0].n_vertices:,} vertices as matrices, {device}"
+    with panels(file, 1, (7, 4.2), title=title) as (panel,):
         for number, name in enumerate(points[0].milliseconds):
             panel.plot(
                 [point.probability for point in points],
@@ -211,7 +212,7 @@ def draw(points: list[Point], file: Path) -> None:
                 label=name,
                 **style(number),
             )
-        panel.set_xlabel(f"edge probability, n = {points[0].n_vertices:,}")
+        panel.set_xlabel("probability that a pair is an edge")
         panel.set_ylabel("milliseconds")
         panel.set_ylim(bottom=0)
         panel.grid(**GRID)
@@ -263,7 +264,7 @@ def density(
         console.print(f"{name} is faster than {EDGES} {said}")
     write_record(on, points, json_file, crossover=found)
     if plot is not None:
-        draw(points, plot)
+        draw(points, plot, on.name)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from scipy.ndimage import gaussian_filter
 
 import clmst
 from benchmarks.options import device_option
+from clmst.bench.canvas import panels
 from clmst.cluster import HDBSCAN
 from clmst.core.weight_keys import Array
 from clmst.drawing import (
@@ -93,10 +94,14 @@ def segments(path: Path, device: clmst.Device) -> None:
     colours = np.random.default_rng(2).integers(60, 256, (labels.max() + 1, 3)).astype(np.uint8)
     colours[1] = 30
     grey = (255 * np.clip(image, 0, 1)).astype(np.uint8)
-    panel = np.stack([grey] * 3, axis=-1)
-    planted = np.where(seeds[..., None] > 0, np.array([230, 80, 40], np.uint8), panel)
-    gap = np.full((image.shape[0], 8, 3), 255, np.uint8)
-    Image.fromarray(np.hstack([panel, gap, planted, gap, colours[labels]])).save(path)
+    plain = np.stack([grey] * 3, axis=-1)
+    planted = np.where(seeds[..., None] > 0, np.array([230, 80, 40], np.uint8), plain)
+    shown = {"an image": plain, "its seeds": planted, "a segment for each seed": colours[labels]}
+    with panels(path, 3, (10, 2.95), title="Segments by seeds") as axes:
+        for axis, (name, picture) in zip(axes, shown.items(), strict=True):
+            axis.imshow(picture)
+            axis.set_axis_off()
+            axis.set_title(name, fontsize=10)
 
 
 def groups_and_noise() -> Array:

@@ -28,16 +28,17 @@ _CONTESTANTS: dict[str, dict[str, Any]] = {
 _OTHERS = (("#009E73", "v"), ("#CC79A7", "P"), ("#E69F00", "X"))
 
 
-def draw_scans(points: Sequence[Point], folder: Path) -> None:
+def draw_scans(points: Sequence[Point], folder: Path, device: str) -> None:
     """Draw times and speedups of scans over sizes: ``scan_times.png``, ``scan_speedups.png``."""
+    title = f"Exclusive scans of 32-bit integers, {device}"
     numpy = {point.mib: point.total for point in points if point.name == NUMPY}
-    with figure_of(folder / "scan_times.png", 2, (9, 4.6), share_y=True) as panels:
+    with figure_of(folder / "scan_times.png", 2, (9, 4.6), title=title, share_y=True) as panels:
         for panel, what in zip(panels, ("kernel", "total"), strict=True):
             _lines(panel, points, what, lambda _, milliseconds: milliseconds)
             panel.set_ylabel(f"{what} time, ms")
         legend_below(panels[0])
     others = [point for point in points if point.name != NUMPY]
-    with figure_of(folder / "scan_speedups.png", 2, (9, 4.6), share_y=True) as panels:
+    with figure_of(folder / "scan_speedups.png", 2, (9, 4.6), title=title, share_y=True) as panels:
         for panel, what in zip(panels, ("kernel", "total"), strict=True):
             _lines(panel, others, what, lambda mib, milliseconds: numpy[mib] / milliseconds)
             panel.axhline(1, label=NUMPY, color=_STYLES[NUMPY]["color"], linewidth=1)
@@ -45,7 +46,7 @@ def draw_scans(points: Sequence[Point], folder: Path) -> None:
         legend_below(panels[0])
 
 
-def draw_comparisons(outcomes: Sequence[Outcome], folder: Path) -> None:
+def draw_comparisons(outcomes: Sequence[Outcome], folder: Path, device: str) -> None:
     """Draw every contestant's throughput, a row a case: ``primitives.png``.
 
     Cases in which clmst is alone are left out.
@@ -54,7 +55,8 @@ def draw_comparisons(outcomes: Sequence[Outcome], folder: Path) -> None:
     others = {outcome.case for outcome in right if not outcome.ours}
     right = [outcome for outcome in right if outcome.case in others]
     cases = list(dict.fromkeys(outcome.case for outcome in right))
-    with figure_of(folder / "primitives.png", 1, (9, 1 + 0.3 * len(cases))) as (panel,):
+    size, title = (9, 1 + 0.3 * len(cases)), f"Primitives beside other libraries, {device}"
+    with figure_of(folder / "primitives.png", 1, size, title=title) as (panel,):
         for name, style in _contestant_styles(right).items():
             own = [outcome for outcome in right if _drawn_as(outcome.contestant) == name]
             panel.plot(

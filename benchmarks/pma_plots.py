@@ -34,7 +34,8 @@ def draw_table(points: Sequence[Point], path: Path, device: str, unit: str) -> N
     """Draw every contestant's time as a multiple of Borůvka's, a row a graph."""
     graphs = names_of(points, "graph")
     base = {p.graph: p.median for p in points if p.contestant == "boruvka"}
-    with panels(path, 1, (9, 1.6 + 0.3 * len(graphs))) as (panel,):
+    size, title = (9, 1.6 + 0.3 * len(graphs)), f"How many times as fast as boruvka, {device}"
+    with panels(path, 1, size, title=title) as (panel,):
         solvers = [name for name in names_of(points, "contestant") if name != FIRST_LEVEL]
         for number, name in enumerate(solvers):
             own = [point for point in points if point.contestant == name]
@@ -48,7 +49,7 @@ def draw_table(points: Sequence[Point], path: Path, device: str, unit: str) -> N
             )
         panel.set_xscale("log")
         plain_ticks(panel.xaxis, (1, 2, 3, 5))
-        panel.set_xlabel(f"speedup over boruvka, {unit}; {device}")
+        panel.set_xlabel(f"time of boruvka / time, both in {unit}")
         panel.set_yticks(range(len(graphs)), graphs)
         panel.invert_yaxis()
         panel.grid(**GRID)
@@ -58,18 +59,19 @@ def draw_table(points: Sequence[Point], path: Path, device: str, unit: str) -> N
 def draw_gamma(points: Sequence[Point], path: Path, device: str, unit: str) -> None:
     """Draw times over gamma, a panel a graph; a line stands where gamma is by itself."""
     graphs = names_of(points, "graph")
-    with panels(path, len(graphs), (3.3 * len(graphs), 4.2)) as axes:
+    size, title = (3.3 * len(graphs), 4.2), f"pma: time over the size of trees, gamma; {device}"
+    with panels(path, len(graphs), size, title=title) as axes:
         for panel, graph in zip(axes, graphs, strict=True):
             here = [point for point in points if point.graph == graph]
             lines(panel, here)
-            panel.axvline(here[0].default, color="#999999", linestyle=":", label="when left out")
-            size = f"{here[0].n_vertices:,} vertices, {here[0].n_edges:,} edges"
-            panel.set_title(f"{graph}\n{size}", fontsize=9)
+            panel.axvline(here[0].default, color="#999999", linestyle=":", label="gamma by default")
+            sizes = f"{here[0].n_vertices:,} vertices, {here[0].n_edges:,} edges"
+            panel.set_title(f"{graph}\n{sizes}", fontsize=9)
             panel.set_xscale("log", base=2)
             panel.set_xticks([2, 8, 32, 128], ["2", "8", "32", "128"])
             panel.set_xlabel("gamma")
             panel.set_ylim(bottom=0)
-        axes[0].set_ylabel(f"{unit}\n{device}")
+        axes[0].set_ylabel(unit)
         legend_below(axes[0], columns=4)
 
 
@@ -77,9 +79,9 @@ def draw_over_degrees(
     points: Sequence[Point], path: Path, device: str, unit: str, *, legend: str
 ) -> None:
     """Draw times over the average degree."""
-    with panels(path, 1, (6.5, 4.2)) as (panel,):
+    title = f"pma: random graphs of {points[0].n_vertices:,} vertices, {device}"
+    with panels(path, 1, (6.5, 4.2), title=title) as (panel,):
         lines(panel, points)
-        panel.set_title(f"random graphs, {points[0].n_vertices:,} vertices; {device}", fontsize=9)
         panel.set_xlabel("average degree")
         panel.set_ylabel(unit)
         panel.set_ylim(bottom=0)
@@ -90,7 +92,8 @@ def draw_reduction(points: Sequence[Point], path: Path, device: str, _: str) -> 
     """Draw the share of vertices that the first level unites, a group of bars a graph."""
     graphs, names = names_of(points, "graph"), names_of(points, "contestant")
     width = 0.8 / len(names)
-    with panels(path, 1, (8, 4.2)) as (panel,):
+    title = f"Vertices that the first level unites, {device}"
+    with panels(path, 1, (8, 4.2), title=title) as (panel,):
         for number, name in enumerate(names):
             own = [point for point in points if point.contestant == name]
             left = (number - (len(names) - 1) / 2) * width
@@ -104,7 +107,6 @@ def draw_reduction(points: Sequence[Point], path: Path, device: str, _: str) -> 
             panel.bar_label(bars, fmt="%.1f", fontsize=7)
         panel.set_xticks(range(len(graphs)), graphs)
         panel.set_ylabel("vertices united by the first level, %")
-        panel.set_xlabel(device)
         panel.grid(axis="y", **GRID)
         legend_below(panel, columns=4)
 

@@ -178,7 +178,7 @@ def main(
             write_json(json_file, report.as_json(space.facts(), outcomes))
     _show(space, outcomes, markdown=markdown)
     if folder is not None:
-        plots.draw_comparisons(outcomes, folder)
+        plots.draw_comparisons(outcomes, folder, space.device.name)
     if any(outcome.ours and outcome.status != "ok" for outcome in outcomes):
         context.exit(1)
 
@@ -224,7 +224,7 @@ def figures(
         facts = space.facts() | {"repetitions": repetitions}
         write_json(json_file, facts | {"points": [asdict(point) for point in points]})
     if folder is not None:
-        plots.draw_scans(points, folder)
+        plots.draw_scans(points, folder, space.device.name)
 
 
 def _refuse_options(context: click.Context) -> None:

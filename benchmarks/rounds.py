@@ -211,12 +211,11 @@ def table_of(courses: Sequence[Course]) -> Table:
 def draw(courses: Sequence[Course], title: str, file: Path) -> None:
     """Draw accumulated times over rounds, as the paper's Figure 9; the slowest comes first."""
     ranked = sorted(courses, key=lambda course: course.accumulated[-1], reverse=True)
-    with panels(file, 1, (7, 4.6)) as (panel,):
+    with panels(file, 1, (7, 4.6), title=title) as (panel,):
         for number, course in zip(reversed(range(len(ranked))), ranked, strict=True):
             seconds = [milliseconds / 1e3 for milliseconds in course.accumulated]
             panel.plot(range(len(seconds)), seconds, label=course.name, markersize=4,
                        **style(number))  # fmt: skip
-        panel.set_title(title)
         panel.set_xlabel("rounds of new weights; at 0, what preparing took")
         panel.set_ylabel("seconds, accumulated")
         panel.set_xlim(left=0)

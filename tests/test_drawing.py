@@ -23,6 +23,7 @@ from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
 from clmst.drawing import change, draw_change, draw_forest, layout, page
 from clmst.drawing.branches import branch_sizes
+from clmst.drawing.dendrogram import round_levels
 from clmst.drawing.layout import edge_lengths
 from clmst.drawing.picture import caption, what_is_shown
 from tests.strategies import graphs
@@ -457,3 +458,12 @@ def test_parallel_edges_are_as_long_as_the_shortest() -> None:
     graph = Graph.from_edges([0, 0, 0, 1], [1, 1, 1, 2], [9, 1, 9, 1])
     first, second = np.diff(np.sort(layout(graph)[:, 0]))
     assert first == pytest.approx(second, rel=0.01)
+
+
+@pytest.mark.parametrize("greatest", [1e-9, 0.3, 1.0, 4.41, 9.99, 100.0, 3e38])
+def test_levels_are_few_round_and_below_the_top(greatest: float) -> None:
+    levels = round_levels(greatest)
+    assert 3 <= len(levels) <= 6
+    assert levels[0] == 0
+    assert 0.6 * greatest < levels[-1] <= greatest
+    assert all(len(f"{level:g}") <= 6 for level in levels)

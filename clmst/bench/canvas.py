@@ -43,9 +43,9 @@ def style(number: int) -> dict[str, Any]:
 
 @contextmanager
 def panels(
-    path: Path, columns: int, size: tuple[float, float], *, share_y: bool = False
+    path: Path, columns: int, size: tuple[float, float], *, title: str, share_y: bool = False
 ) -> Iterator[Sequence[Any]]:
-    """Make a row of axes, and save them in `path` once they are drawn.
+    """Make a row of axes below a title, and save them in `path` once they are drawn.
 
     Parameters
     ----------
@@ -54,6 +54,8 @@ def panels(
     columns : int
     size : tuple of float
         Inches.
+    title : str
+        What the whole picture shows, and where it was measured. It gets as many lines as it needs.
     share_y : bool
         Give all of them the same vertical axis.
     """
@@ -65,15 +67,10 @@ def panels(
     with matplotlib.rc_context(look | {"axes.axisbelow": True}):
         figure = make_figure(figsize=size, layout="constrained")
         canvas(figure)
+        figure.suptitle(textwrap.fill(title, int(_TITLE_LETTERS_AN_INCH * size[0])))
         yield figure.subplots(1, columns, squeeze=False, sharey=share_y)[0]
         with replacing(path) as stream:
             figure.savefig(stream, format=path.suffix[1:], dpi=DOTS_PER_INCH)
-
-
-def entitle(axes: Any, title: str) -> None:
-    """Put a title above axes, in lines that are no wider than the figure."""
-    inches = axes.figure.get_size_inches()[0]
-    axes.set_title(textwrap.fill(title, int(_TITLE_LETTERS_AN_INCH * inches)))
 
 
 def plain_ticks(axis: Any, multiples: tuple[int, ...]) -> None:

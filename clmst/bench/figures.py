@@ -12,7 +12,6 @@ from clmst.bench.ablation import STEPS
 from clmst.bench.canvas import (
     GRID,
     STYLES,
-    entitle,
     legend_below,
     panels,
     plain_ticks,
@@ -69,7 +68,8 @@ def ablation(results: Results, folder: Path) -> Iterator[Path]:
         shades = optional_import("matplotlib", extra="plot").colormaps["cividis"]
         colors = [shades(step / max(len(labels) - 1, 1)) for step in range(len(labels))]
         path = folder / f"ablation{_suffix(results, number)}.png"
-        yield _bars(path, grid, labels, colors, title=results.name_of(machine))
+        title = f"{results.name_of(machine)}: ecl with fewer and fewer optimisations"
+        yield _bars(path, grid, labels, colors, title=title)
 
 
 def seed_spread(results: Results, folder: Path) -> Iterator[Path]:
@@ -79,11 +79,12 @@ def seed_spread(results: Results, folder: Path) -> Iterator[Path]:
         if boxes:
             path = folder / f"seeds{_suffix(results, number)}.png"
             values = {(one.graph, one.samples): [r * 1e-6 for r in one.rates] for one in boxes}
-            with panels(path, 1, _size(len({one.graph for one in boxes}), 2)) as (axes,):
+            title = f"{results.name_of(machine)}: ecl, throughput over seeds of its sample"
+            size = _size(len({one.graph for one in boxes}), 2)
+            with panels(path, 1, size, title=title) as (axes,):
                 _boxes(axes, values)
                 axes.set_ylabel("millions of slots a second")
                 axes.set_ylim(bottom=0)
-                entitle(axes, results.name_of(machine))
                 legend_below(axes)
             yield path
 
@@ -97,11 +98,12 @@ def thresholds(results: Results, folder: Path) -> Iterator[Path]:
             values = {
                 (one.graph, one.samples): [100 * far for far in one.distances] for one in boxes
             }
-            with panels(path, 1, _size(len({one.graph for one in boxes}), 2)) as (axes,):
+            title = f"{results.name_of(machine)}: ecl, how far filters are from their target"
+            size = _size(len({one.graph for one in boxes}), 2)
+            with panels(path, 1, size, title=title) as (axes,):
                 _boxes(axes, values)
                 axes.axhline(0, color="#555555", linewidth=1)
                 axes.set_ylabel("light edges above the target, %")
-                entitle(axes, results.name_of(machine))
                 legend_below(axes)
             yield path
 
@@ -128,7 +130,9 @@ def _growth(
     if grid is None:
         return
     path = folder / f"{experiment}.png"
-    with panels(path, 2, (10, _HEIGHT)) as (total, each):
+    names = ", ".join(map(results.name_of, results.machines))
+    title = f"{names}: time of a solve on random graphs, by {label}"
+    with panels(path, 2, (10, _HEIGHT), title=title) as (total, each):
         for number, column in enumerate(grid.columns):
             points = sorted(
                 (grid.facts(graph)[fact], one.median, grid.facts(graph)["n_slots"])
@@ -140,7 +144,7 @@ def _growth(
             total.plot(at, [seconds * 1e3 for _, seconds, _ in points], **look)
             per_slot = [seconds * 1e9 / max(slots, 1) for _, seconds, slots in points]
             each.plot(at, per_slot, **look)
-        for axes, what in ((total, "ms"), (each, "ns a slot")):
+        for axes, what in ((total, "milliseconds"), (each, "nanoseconds a slot")):
             _sizes_axis(axes, sorted({grid.facts(graph)[fact] for graph in grid.graphs}))
             axes.set_yscale("log")
             plain_ticks(axes.yaxis, (1, 2, 5))
@@ -173,7 +177,7 @@ def _bars(
     members = [[graph] for graph in grid.graphs] + ([common] if common else [])
     width = 0.84 / len(labels)
     heights: list[float] = []
-    with panels(path, 1, _size(len(groups), len(labels))) as (axes,):
+    with panels(path, 1, _size(len(groups), len(labels)), title=title) as (axes,):
         for number, column in enumerate(grid.columns):
             rates = [grid.rates(column, "n_slots", graphs) for graphs in members]
             bars = {k: geometric_mean(rate) * 1e-6 for k, rate in enumerate(rates) if rate}
@@ -190,7 +194,6 @@ def _bars(
             axes.axvline(len(groups) - 1.5, color="#999999", linewidth=0.8, linestyle=":")
         _name_groups(axes, groups)
         axes.set_ylabel("millions of slots a second")
-        entitle(axes, title)
         legend_below(axes, columns=5 if len(groups) > 8 else 3)
     return path
 

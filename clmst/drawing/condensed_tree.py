@@ -10,7 +10,7 @@ import numpy as np
 from clmst.core.arguments import as_array, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.weight_keys import Array
-from clmst.drawing.dendrogram import HEIGHT, WIDTH, greatest
+from clmst.drawing.dendrogram import HEIGHT, WIDTH, greatest, round_levels
 from clmst.drawing.page import Page
 from clmst.drawing.picture import checked_path, checked_title, counted
 
@@ -52,8 +52,8 @@ def draw_condensed_tree(
     left = _left_edges(parent, size)
     top = greatest(rows["value"])
     page = Page.around(np.array([[0.0, 0.0], [WIDTH, HEIGHT]]), n_points)
-    for part in np.linspace(0, 1, 5).tolist():
-        page.draw_level((1 - part) * HEIGHT, f"{part * top:.3g}")
+    for level in round_levels(top):
+        page.draw_level((1 - level / top) * HEIGHT, f"{level:g}")
     order = np.argsort(rows["parent"], kind="stable")
     starts = np.searchsorted(rows["parent"][order], root + np.arange(count + 1))
     for cluster in range(count):

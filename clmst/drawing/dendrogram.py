@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,9 @@ def draw_dendrogram(
     joined = counted(n, "point", "points")
     n_clusters = np.unique(of_point[of_point >= 0]).size
     named = "" if labels is None else f" · {counted(n_clusters, 'cluster', 'clusters')}"
-    page.write(title or "Dendrogram, single linkage", f"{joined}{named}")
+    page.write(
+        title or "Dendrogram, single linkage", f"{joined}{named}", "upwards: the height of a merge"
+    )
     page.save(path)
 
 
@@ -149,6 +152,13 @@ def greatest(heights: Array) -> float:
     return float(heights[np.isfinite(heights)].max(initial=0)) or 1.0
 
 
+def round_levels(top: float) -> list[float]:
+    """Return three to six round numbers from 0 to at most `top`, at equal distances."""
+    digit = 10.0 ** math.floor(math.log10(top))
+    step = next(part * digit for part in (0.2, 0.5, 1, 2) if 5 * part * digit >= top)
+    return [float(f"{k * step:.12g}") for k in range(int(top / step * (1 + 1e-12)) + 1)]
+
+
 def _cluster_of_nodes(matrix: Array, of_point: Array) -> Array:
     """Return the cluster that all points below a node are in; -1 if there are several."""
     nodes: list[int] = of_point.tolist()
@@ -160,5 +170,5 @@ def _cluster_of_nodes(matrix: Array, of_point: Array) -> Array:
 def _draw_scale(page: Page, heights: Array) -> None:
     """Write some heights at the left edge, with faint lines."""
     top = greatest(heights)
-    for part in np.linspace(0, 1, 5).tolist():
-        page.draw_level(part * _highest(heights), f"{part * top:.3g}")
+    for level in round_levels(top):
+        page.draw_level(level / top * _highest(heights), f"{level:g}")
