@@ -94,7 +94,7 @@ def small_cases() -> Iterator[tuple[str, Graph]]:
 
 # Vertices, edges of the hub and edges of `hub`: in the shape `gpu` its row is longer than a
 # work-group, in the others there are more vertices than a work-group has work-items, 64 at most.
-HUBS = {"gpu": (80, 270, 500), "gpu-shape": (70, 110, 230), "cpu": (70, 110, 230)}
+HUBS = {"gpu": (80, 270, 500), "gpu-shape": (70, 70, 150), "cpu": (70, 110, 230)}
 _hub_of_shape = HUBS["gpu"]
 
 
@@ -232,14 +232,14 @@ def dense_graphs(shape: str) -> Iterator[tuple[str, Graph | DenseGraph | Points,
     """
     narrow = hub(np.dtype(np.int32))
     yield "hub by matrix", narrow, 1 << 16
-    weights = np.random.default_rng(7).integers(0, 90, (50, 50)).astype(np.float32)
+    weights = np.random.default_rng(7).integers(0, 90, (30, 30)).astype(np.float32)
     yield "matrix", DenseGraph(np.maximum(weights, weights.T)), 4
     if shape == "gpu":
         return
     # More vertices than a work-group has work-items are above: there are as many cells as pairs.
     yield "hub by matrix, both directions stored", small_hub(np.dtype(np.int32)).symmetrised(), 4
     yield "hub of doubles by matrix", small_hub(np.dtype(np.float64)), 4
-    coordinates = np.random.default_rng(8).random((40, 2)) * 50
+    coordinates = np.random.default_rng(8).random((25, 2)) * 50
     yield "points", Points(coordinates), 1 << 16
     yield "points on the globe", Points(coordinates, "great-circle"), 1 << 16
 
@@ -274,7 +274,7 @@ def repeated_wrongs(device: Device) -> Iterator[str]:
     """Yield what is wrong with repeated solves: in both orders, weights from host and device."""
     staged.DEVICE_CHECKS_FROM = 0
     cases = [
-        ("in order", hub(np.dtype(np.float32), 200, 110, 230), True),
+        ("in order", hub(np.dtype(np.float32), 130, 70, 150), True),
         ("of doubles in disorder", hub(np.dtype(np.float64)), False),
         ("in disorder", small_hub(np.dtype(np.float32)), False),
         ("of doubles in order", small_hub(np.dtype(np.float64)), True),
@@ -392,14 +392,14 @@ def join_wrongs(device: Device, points: Points, sizes: tuple[int, ...]) -> Itera
 
 def stream_wrongs(device: Device) -> Iterator[str]:
     """Yield which streams of generated edges come out wrong."""
-    n, m = 60, 900
+    n, m = 34, 500
     for dtype, maximum in (("uint32", False), ("float64", True)):
         edges = clmst.GeneratedEdges(
-            n_vertices=n, n_edges=m, u="id * 7 % 60", v="id * id % 53", weight="id * 31 % 97",
+            n_vertices=n, n_edges=m, u="id * 7 % 34", v="id * id % 31", weight="id * 31 % 97",
             weight_dtype=np.dtype(dtype),
         )  # fmt: skip
         right = clmst.kruskal(Graph.from_edges(*edges.edges(device=device), n), maximum=maximum)
-        limit = 300 * bytes_a_vertex_and_edge(device, edges.weight_dtype)[1]
+        limit = 250 * bytes_a_vertex_and_edge(device, edges.weight_dtype)[1]
         found = clmst.stream_minimum_spanning_forest(
             edges, device=device, memory_limit=limit, maximum=maximum
         )

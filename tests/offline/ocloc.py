@@ -15,11 +15,12 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from tests.offline import kept
+from tests.offline import kept, ocloc_library
 from tests.offline.outcome import Kernel, Outcome, run
 
 PROGRAM = "ocloc"
 PACKAGES = "intel-opencl-icd"
+SOURCE = "source.cl"
 
 # What ocloc says when all is well; to silence it (-q) is to silence warnings.
 _CHATTER = {"Build succeeded.", "Compilation from IR - skipping loading of FCL"}
@@ -60,7 +61,7 @@ def _compile_text(architecture: str, text: str, options: Sequence[str]) -> Outco
     if not spirv:
         return Outcome(complaints=log)
     binary, back_end_log = _compile(
-        architecture, spirv, options, ["--format", "zebin", "-spirv_input"], output="*.bin"
+        architecture, spirv, options, ["--format", "zebin", "-spirv_input"], output=".bin"
     )
     log = "\n".join(filter(None, (log, back_end_log)))
     return Outcome(complaints=log, kernels=_kernels(binary, log) if binary else ())
@@ -69,23 +70,33 @@ def _compile_text(architecture: str, text: str, options: Sequence[str]) -> Outco
 @cache
 def to_spirv(architecture: str, text: str, options: tuple[str, ...]) -> tuple[bytes, str]:
     """Compile OpenCL C to SPIR-V; return that, empty after errors, and what ocloc had to say."""
+    source = text.encode() + b"\0"  # which ocloc reads to its end
     return kept.kept(
         ("SPIR-V", architecture, text, *options),
         installed(),
-        lambda: _compile(architecture, text.encode(), options, ["-spv_only"], output="*.spv"),
+        lambda: _compile(
+            architecture, text.encode() + b"\0", options, ["-spv_only"], output=".spv"
+        ),
     )
 
 
 def _compile(
     architecture: str, data: bytes, options: Sequence[str], flags: Sequence[str], *, output: str
 ) -> tuple[bytes, str]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "source"
-        path.write_bytes(data)
-        command = [PROGRAM, "compile", "-file", str(path), "-device", architecture, *flags]
-        succeeded, log = run([*command, "-options", " ".join(options), "-out_dir", f"{folder}/out"])
-        log = "\n".join(line for line in log.splitlines() if line not in _CHATTER).strip()
-        return (next(Path(folder).glob(f"out/{output}")).read_bytes() if succeeded else b""), log
+    arguments = ["compile", "-file", SOURCE, "-device", architecture, *flags]
+    succeeded, files = ocloc_library.invoke(
+        [*arguments, "-options", " ".join(options)], SOURCE, data
+    )
+    log = "\n".join(
+        line
+        for name, content in files.items()
+        if name.endswith(".log")
+        for line in content.decode(errors="replace").rstrip("\0").splitlines()
+        if line not in _CHATTER
+    )
+    if not succeeded:
+        return b"", log.strip() or f"{PROGRAM} fails and does not say why"
+    return next(content for name, content in files.items() if name.endswith(output)), log.strip()
 
 
 def _kernels(binary: bytes, log: str) -> tuple[Kernel, ...]:
