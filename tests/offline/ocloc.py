@@ -74,9 +74,7 @@ def to_spirv(architecture: str, text: str, options: tuple[str, ...]) -> tuple[by
     return kept.kept(
         ("SPIR-V", architecture, text, *options),
         installed(),
-        lambda: _compile(
-            architecture, text.encode() + b"\0", options, ["-spv_only"], output=".spv"
-        ),
+        lambda: _compile(architecture, source, options, ["-spv_only"], output=".spv"),
     )
 
 
