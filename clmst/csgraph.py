@@ -33,9 +33,11 @@ __all__ = ["minimum_spanning_tree"]
 # cores, processor time in ms of clmst and SciPy: 0.11 and 0.06 for 1,200 doubles of an upper
 # triangle, 0.18 and 0.10 for 2,400, 0.22 and 0.38 for 5,000, 0.68 and 1.3 for 10,000.
 FEWEST_ENTRIES = 1 << 12
-# The same for a solve in steps: 2.4 and 1.1 for 9,981 such doubles, 5.3 and 5.1 for 39,986, 8.6 and
-# 15.8 for 119,987; and if both directions have another weight: 1.3 and 1.0 for 9,972, 4.2 and 4.4
-# for 39,964. Any other matrix has to be sorted first: 42 and 35 for 239,974 doubles.
+# The same if both directions have another weight, which one transpose folds before that launch:
+# 0.51 and 0.18 for 4,960 doubles, 0.73 and 0.82 for 9,976, 1.3 and 1.8 for 19,972.
+FEW_ENTRIES_OF_PAIRS = 1 << 13
+# The same for a solve in steps: 2.4 and 1.1 for 9,981 doubles of an upper triangle, 5.3 and 5.1 for
+# 39,986, 8.6 and 15.8 for 119,987. Any other matrix has to be sorted first: 42 and 35 for 239,974.
 FEW_ENTRIES = 1 << 15
 FEW_ENTRIES_IN_ANY_ORDER = 1 << 18
 
@@ -91,7 +93,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     """
     matrix = _as_csr(csgraph)
     wanted = _class_of_result(_is_matrix(csgraph))
-    if np.size(matrix.data) >= FEWEST_ENTRIES:
+    if np.size(matrix.data) >= FEWEST_ENTRIES and not _needs_a_fold(matrix):
         forest = small_matrix.solve(matrix, None, maximum=False)
         if forest is not None:
             return wanted(_upper_entries(forest), shape=matrix.shape)
@@ -99,6 +101,27 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
         tree = scipys.minimum_spanning_tree(matrix)
         return tree if type(tree) is wanted else wanted(tree)
     return wanted(_solve(matrix), shape=matrix.shape)
+
+
+def _needs_a_fold(matrix: Any) -> bool:
+    """Return whether a few entries show that a matrix is neither symmetric nor upper triangular.
+
+    Then no launch has to find it out. Nothing is checked before: any answer is a guess.
+    """
+    indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
+    n, m = matrix.shape[0], data.size
+    if not m == indices.size > 0 or indptr.size != n + 1:
+        return False
+    for slot in (m // 5, m // 2, m - 1 - m // 5):
+        row, column = int(indptr.searchsorted(slot, side="right")) - 1, int(indices[slot])
+        if column == row or not 0 <= column < n:
+            continue
+        first, last = int(indptr[column]), int(indptr[column + 1])
+        mirror = first + int(indices[first:last].searchsorted(row))
+        is_twice = mirror < last and indices[mirror] == row
+        if (is_twice and data[mirror] != data[slot]) or (column < row and not is_twice):
+            return True
+    return False
 
 
 def _is_for_scipy(matrix: Any) -> bool:
@@ -119,7 +142,8 @@ def _is_for_scipy(matrix: Any) -> bool:
     check_weights(data, lambda slot: csr.endpoints_of(indptr, indices, slot))
     if data.dtype != np.float64 and not matrix.has_canonical_format:
         return False  # sums of duplicates may be zero, or rounded
-    if data.size >= FEW_ENTRIES and canonical.seems_quick(indptr, indices):
+    in_one_launch = data.size >= FEW_ENTRIES_OF_PAIRS and small_matrix.works_on(get_device())
+    if (data.size >= FEW_ENTRIES or in_one_launch) and canonical.seems_quick(indptr, indices):
         return False
     return bool(data.all()) and _doubles_hold(data)
 

@@ -463,6 +463,44 @@ def test_small_matrices_take_one_launch(
             assert parts(found) == parts(expected)
 
 
+@pytest.mark.parametrize("dtype", ["i4", "f8"])
+def test_two_weights_a_pair_are_folded_for_one_launch(
+    monkeypatch: pytest.MonkeyPatch, any_device: Device, who_solves: str, dtype: str
+) -> None:
+    """From 5,000 edges on; the launch that would find the two weights is spared."""
+    if who_solves != "as it is" or not small_matrix.works_on(any_device):
+        pytest.skip("all sizes are solved in one way, or the device needs several launches")
+    upper = sparse.csr_array(sparse.triu(matrix_of_density(1250, density=0.0068), 1))
+    both = narrow(sparse.csr_array(upper + upper.T))
+    both.sort_indices()
+    both.data = np.ceil(np.random.default_rng(1).random(both.nnz) * 500).astype(dtype)
+    assert clmst.csgraph.FEW_ENTRIES_OF_PAIRS < both.nnz < clmst.csgraph.FEW_ENTRIES
+    expected = scipys.minimum_spanning_tree(both)
+    minimum_spanning_tree(both)  # asks SciPy once what it does with duplicates
+    launched, solve = [], small_matrix.solve
+
+    def counted(matrix: Any, *arguments: Any, **named: Any) -> Any:
+        launched.append(matrix.nnz)
+        return solve(matrix, *arguments, **named)
+
+    monkeypatch.setattr(small_matrix, "solve", counted)
+    monkeypatch.setattr(clmst.csgraph, "scipys", None)
+    assert parts(minimum_spanning_tree(both)) == parts(expected)
+    assert launched == [both.nnz // 2]
+
+
+@pytest.mark.parametrize("wrong", ["indices", "indptr", "data"])
+def test_a_glance_at_arrays_that_contradict_each_other(who_solves: str, wrong: str) -> None:
+    """What looks at a few entries before anything is checked leaves faults to the checks."""
+    matrix = narrow(matrix_of_density(200, density=0.5))
+    if wrong == "indices":
+        matrix.indices = np.where(np.arange(matrix.nnz) % 2, matrix.indices, -1 - matrix.indices)
+    else:
+        setattr(matrix, wrong, getattr(matrix, wrong)[:-7])
+    with pytest.raises(InvalidGraphError):
+        minimum_spanning_tree(matrix)
+
+
 def test_small_matrices_need_no_device(monkeypatch: pytest.MonkeyPatch, who_solves: str) -> None:
     """Up to the sizes that the page names, unless SciPy's answer would be wrong."""
     solved: list[Any] = []
