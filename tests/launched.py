@@ -1,0 +1,38 @@
+"""Which kernels `tests.simulated` launches, by the default device instead of Oclgrind: in seconds.
+
+    python -m tests.launched gpu-shape
+    python -m tests.launched cpu int64-atomics
+
+Prints each kernel in each specialisation, after what else ``tests.simulated`` prints. Run it before
+and after a change of the graphs there: a smaller graph must not lose a kernel.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import clmst
+from clmst.runtime.handles import Event, KernelArgument
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.program import Program
+from tests import simulated
+
+
+def main(shape: str, *without: str) -> None:
+    launched: set[str] = set()
+    launch = Launcher.__call__
+
+    def note(
+        self: Launcher, program: Program, name: str, groups: int, *arguments: KernelArgument
+    ) -> Event:
+        launched.add(f"{program.specialisation.label}: {name}")
+        return launch(self, program, name, groups, *arguments)
+
+    Launcher.__call__ = note  # type: ignore[method-assign]
+    simulated.only_device = clmst.get_device  # type: ignore[attr-defined]
+    simulated.main(shape, *without)
+    print("\n".join(sorted(launched)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
