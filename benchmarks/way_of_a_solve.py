@@ -61,8 +61,11 @@ PARTS = (
     ),
     Part(
         name="result",
-        purpose="copies slots, endpoints and weights to the host",
-        files=("algorithms/shared/device_forest.py", "core/forest.py", "core/lazy.py"),
+        purpose="slots, endpoints and weights on the host",
+        files=(
+            "algorithms/shared/device_forest.py", "algorithms/shared/written_out.py",
+            "core/forest.py", "core/lazy.py",
+        ),
     ),
     Part(
         name="device",

@@ -50,9 +50,9 @@ MUTATIONS = [
     ),
     Mutation(
         "filter-boruvka",
-        "algorithms/filter_boruvka/window.cl",
-        "(key > window->low_key) | low_ties",
-        "(key > window->low_key)",
+        "algorithms/filter_boruvka/cpu_block.cl",
+        "n_picked += (key < high_key)",
+        "n_picked += (key > high_key)",
         WIDE,
     ),
     Mutation("filter-boruvka", "device/weight_key.cl", "bits = 0;  // -0.0", ";", FLOAT),

@@ -2,6 +2,7 @@
 // triangular.
 #include "algorithms/csr_validation/fingerprint.cl"
 #include "algorithms/csr_validation/verdict.cl"
+#include "device/row_fill.cl"
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
@@ -62,17 +63,13 @@ static inline void wi_check_slots(finding_t *found, secret_t secret, uint n,
 
 // Check the slots of a tile as wi_check_slots does, most of them by vectors.
 //
-// Temp     rows: SLOTS_OF_ONE words of local memory.
+// Temp     rows: SLOTS_OF_ONE + ROW_FILL words of local memory.
 // Scope    one work-item.
 static inline void wi_check_tile(finding_t *found, secret_t secret, uint n,
                                  const global uint *indptr, const global uint *indices,
                                  const global weight_t *weights, uint row, size_t begin, size_t end,
                                  local uint *rows) {
-  uint last = row;
-  for (size_t slot = begin; slot < end; ++last) {  // ends at the latest with the last row
-    const size_t row_end = min((size_t)indptr[last + 1], end);
-    for (; slot < row_end; ++slot) rows[slot - begin] = last;
-  }
+  wi_fill_rows(rows, indptr, row, (uint)begin, (uint)end);
   const size_t vectors = (end - begin - 1) / VECTOR, rest = begin + 1 + vectors * VECTOR;
   wi_check_slots(found, secret, n, indptr, indices, weights, row, begin, begin + 1);
   ulong8 words = 0;
@@ -109,7 +106,7 @@ kernel void csr_validation_check(const global uint *indptr, const global uint *i
   }
   local uint words[VERDICT_WORDS];
 #if WG_SIZE == 1
-  local uint rows[SLOTS_OF_ONE];
+  local uint rows[SLOTS_OF_ONE + ROW_FILL];
 #endif
   for (size_t tile = (size_t)get_group_id(0) * CHECK_TILE; tile < n_slots;
        tile += (size_t)get_num_groups(0) * CHECK_TILE) {

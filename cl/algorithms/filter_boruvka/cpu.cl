@@ -33,10 +33,11 @@ kernel void filter_boruvka_cpu_clear(global uint *in_forest, uint n_words) {
   GRID_FOR(i, n_words) in_forest[i] = 0;
 }
 
-// List the edges of a window that join two components, and reserve both for each of them.
+// List the edges of a window that join two components, and reserve both for each of them. Edges of
+// earlier windows lie within one component, so a window's lower end is not looked at.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]; links[n]: the components of vertices,
-//          read if `contracted`; the window: from (low_key, low_slot) to (high_key, high_slot).
+//          read if `contracted`; in_largest, read if `marked`: bits of mark_largest; the window's upper end, (high_key, high_slot), read if `limited`.
 // In-out   reserved: of the vertices or components, empty before; state: the count of edges, zero
 //          before.
 // Out      edges[segments * stride], listed: the list; lengths[segments]; state: whether a segment
@@ -46,54 +47,38 @@ kernel void filter_boruvka_cpu_clear(global uint *in_forest, uint n_words) {
 // Ensures  the reservations of pass 0 are made; edges are in the order of their slots.
 kernel void filter_boruvka_cpu_list_edges(const global uint *indptr, const global uint *indices,
                                           const global weight_t *weights, const global uint *links,
+                                          const global uint *in_largest,
                                           volatile global uint *reserved, global uint4 *edges,
                                           global weight_t *listed, global uint *lengths,
                                           volatile global uint *state, uint counts, uint n,
-                                          uint n_slots, uint stride, uint contracted, ulong low_key,
-                                          uint low_slot, ulong high_key, uint high_slot) {
-  local uint lowering[2 * BLOCK], rows[BLOCK], columns[BLOCK], picked[BLOCK];
+                                          uint n_slots, uint stride, uint contracted, uint marked,
+                                          uint limited, ulong high_key, uint high_slot) {
+  local uint lowering[2 * BLOCK], rows[BLOCK + ROW_FILL], columns[BLOCK], picked[BLOCK];
   const list_t list = {edges, listed};
-  const window_t window = {
-      (full_key_t)low_key, (full_key_t)high_key, low_slot, high_slot, true, true};
   const uint first = get_group_id(0) * stride, last = range_end(n_slots);
   uint block = range_begin(n_slots), at = first;
-  uint row = block < last ? wi_find_row(indptr, 0, n, block) : 0, next_row = row + 1;
+  uint row = block < last ? wi_find_row(indptr, 0, n, block) : 0;
   for (; block < last; block += min(last - block, (uint)BLOCK)) {
     const uint length = min(last - block, (uint)BLOCK), entered = at;
     if (at + length > first + stride) {
       state[STATE_OVERFLOW] = 1;
       break;
     }
-    // Rows mark the slot at which they begin; of several that begin at one, the last has slots.
-    for (uint i = 0; i < length; ++i) rows[i] = 0;
-    for (; next_row < n && indptr[next_row] < block + length; ++next_row)
-      rows[indptr[next_row] - block] = next_row;
-    // One step at a time, without branches, so that many loads are under way at once.
-    uint n_picked = 0;
-    for (uint i = 0; i < length; ++i) {
-      rows[i] = row = max(row, rows[i]);
-      picked[n_picked] = i;
-      n_picked += (indices[block + i] > row) &
-                  window_has(&window, weight_key(weights[block + i]), block + i);
-    }
-    for (uint k = 0; k < n_picked; ++k) {  // k never gets ahead of picked[k]
-      const uint i = picked[k];
-      rows[k] = rows[i];
-      columns[k] = indices[block + i];
-    }
-    if (contracted)
-      for (uint k = 0; k < n_picked; ++k) {
-        rows[k] = links[rows[k]] & LINK_NUMBER;
-        columns[k] = links[columns[k]] & LINK_NUMBER;
-      }
+    row = wi_fill_rows(rows, indptr, row, block, block + length);
+    uint n_picked = length;
+    if (limited)
+      n_picked = wi_pick_light(picked, weights, block, length, (full_key_t)high_key, high_slot);
+    n_picked = wi_keep_upper(picked, rows, columns, indices, block, length, n_picked);
+    if (marked) n_picked = wi_leave_largest(picked, rows, columns, in_largest, n_picked);
+    if (contracted) n_picked = wi_keep_joining(picked, rows, columns, links, n_picked);
     for (uint k = 0; k < n_picked; ++k) {
       const uint slot = block + picked[k];
-      edges[at] = (uint4)(rows[k], columns[k], weight_key_leading(weights[slot]), slot);
+      edges[at + k] = (uint4)(rows[k], columns[k], weight_key_leading(weights[slot]), slot);
 #if WEIGHT_BITS == 64
-      listed[at] = weights[slot];
+      listed[at + k] = weights[slot];
 #endif
-      at += rows[k] != columns[k];
     }
+    at += n_picked;
     list_reserve(&list, entered, at, reserved, lowering);
   }
   lengths[get_group_id(0)] = at - first;
@@ -244,5 +229,30 @@ kernel void filter_boruvka_cpu_settle(global uint *links, uint here, uint there,
     const uint link = links[here + v];
     const bool is_settled = (link & LINK_FINAL) & (anew ? 0 : LINK_FINAL);
     links[here + v] = is_settled ? link : links[there + (link & LINK_NUMBER)];
+  }
+}
+
+// Mark the vertices of a component that is the largest if most vertices are in it; of any one else.
+//
+// In       links[n] of the graph's vertices, all final.
+// Out      in_largest[n / 32 words, rounded up]: a bit a vertex, from the least on.
+// Launch   any. O(n).
+// Needs    settle of depth 0.
+// Ensures  bits are set for the vertices of one component.
+kernel void filter_boruvka_cpu_mark_largest(const global uint *links, global uint *in_largest,
+                                            uint n) {
+  // A vote that a majority wins: votes for another component take one of the leader's away.
+  uint leader = 0, lead = 0;
+  for (uint i = 0; i < VOTERS; ++i) {
+    const uint component = links[(uint)((ulong)n * i / VOTERS)] & LINK_NUMBER;
+    leader = lead ? leader : component;
+    lead += component == leader ? 1 : -1;
+  }
+  const uint end = range_end((n + 31) / 32);
+  for (uint word = range_begin((n + 31) / 32); word < end; ++word) {
+    uint bits = 0;
+    for (uint v = 32 * word; v < min(32 * word + 32, n); ++v)
+      bits |= (uint)((links[v] & LINK_NUMBER) == leader) << v % 32;
+    in_largest[word] = bits;
   }
 }

@@ -7,17 +7,16 @@
 #ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_CPU_LIST
 #define CLMST_ALGORITHMS_FILTER_BORUVKA_CPU_LIST
 
-#include "algorithms/filter_boruvka/links.cl"
-#include "algorithms/filter_boruvka/window.cl"
+#include "algorithms/filter_boruvka/cpu_block.cl"
 #include "device/reservation.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Edges gone through at a time, so that what is touched twice is still in the nearest cache.
-#define BLOCK 1024
-
 // The link of a root until it has a number: while supervertices of a tile are counted.
 #define LINK_ROOT 0xfffffffeu
+
+// Vertices that tell which component is the largest.
+#define VOTERS 256
 
 // No position: reservation_id of a supervertex that has reserved no edge.
 #define NO_POSITION 0xffffffffu

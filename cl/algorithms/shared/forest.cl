@@ -3,6 +3,20 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
+#if WG_SIZE == 1
+// The row of a slot, as wi_find_row has it, from a row on that is not behind it: by strides that
+// double.
+static inline uint wi_row_from(const global uint *indptr, uint row, uint n, uint slot) {
+  uint high = row + 1, stride = 1;
+  while (high < n && indptr[high] <= slot) {
+    row = high;
+    stride *= 2;
+    high = stride < n - high ? high + stride : n;
+  }
+  return wi_find_row(indptr, row, high, slot);
+}
+#endif
+
 // Look up the endpoints of each edge.
 //
 // In       indptr[n + 1], indices[n_slots]: the graph; slots[k]: rising.
@@ -19,16 +33,10 @@ kernel void forest_gather_edges(const global uint *indptr, const global uint *in
   GRID_FOR(i, k) {
     const uint slot = slots[i];
 #if WG_SIZE == 1
-    uint high = low + 1, stride = 1;
-    while (high < n && indptr[high] <= slot) {
-      low = high;
-      stride *= 2;
-      high = stride < n - high ? high + stride : n;
-    }
+    low = wi_row_from(indptr, low, n, slot);
 #else
-    uint low = 0, high = n;
+    const uint low = wi_find_row(indptr, 0, n, slot);
 #endif
-    low = wi_find_row(indptr, low, high, slot);
     edges[i] = (uint2)(low, indices[slot]);
   }
 }
@@ -59,6 +67,31 @@ kernel void forest_gather_weights(const global weight_t *weights, const global u
                                   global weight_t *forest_weights, uint k) {
   GRID_FOR(i, k) forest_weights[i] = weights[slots[i]];
 }
+
+#if WG_SIZE == 1
+// Look up slots, endpoints and weights of all edges at once, into arrays of the host.
+//
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: rising.
+// Out      own_slots[k], edges[k]; forest_weights[k] if `weighted`.
+// Launch   any. O(k + n): a work-item's slots are neighbours, and it gallops from row to row.
+// Needs    slots rise, and are upper slots.
+// Ensures  own_slots is slots, and the others are as of the kernels above.
+kernel void forest_write_out(const global uint *indptr, const global uint *indices,
+                             const global weight_t *weights, const global uint *slots,
+                             global uint *own_slots, global uint2 *edges,
+                             global weight_t *forest_weights, uint n, uint k, uint weighted) {
+  const uint begin = (uint)((ulong)k * get_group_id(0) / get_num_groups(0));
+  const uint end = (uint)((ulong)k * (get_group_id(0) + 1) / get_num_groups(0));
+  uint row = 0;
+  for (uint i = begin; i < end; ++i) {
+    const uint slot = slots[i];
+    row = wi_row_from(indptr, row, n, slot);
+    own_slots[i] = slot;
+    edges[i] = (uint2)(row, indices[slot]);
+    if (weighted) forest_weights[i] = weights[slot];
+  }
+}
+#endif
 
 // Put all that the host needs of the edges into one buffer, which is read at once: weights, from word
 // `begin` on slots, and behind them ends.

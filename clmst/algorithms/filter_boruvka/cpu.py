@@ -29,6 +29,8 @@ _SAMPLES = 2048
 # Slots of a segment, and vertices of a share, below which fewer work-items do.
 _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
+# Vertices from which on their components do not fit a cache, so the largest one is marked by bits.
+_MARKED_FROM = 1 << 21
 # Depths of a phase: more than 32, since each at least halves the supervertices.
 _MAX_DEPTHS = 34
 # The layout of state[], as cpu_list.cl has it.
@@ -42,7 +44,8 @@ _CAPACITY = 0.5
 
 _KEPT = "slots of vertices"  # with a graph, for the next solve
 
-Window = tuple[np.uint64, np.uint32, np.uint64, np.uint32]
+# Whether it has an upper end, and the (key, slot) of that.
+Window = tuple[np.uint32, np.uint64, np.uint32]
 
 
 def defines(weights: dict[str, int]) -> dict[str, int | bool]:
@@ -117,10 +120,13 @@ class _CpuRun:
         n, graph, device = self.n, self.graph, self.graph.device
         capacity, word = self.segments * self.stride, 4 * self.words
         wide = 8 * capacity if self.wide else 0
-        sizes = (word * n, word * (n // 2), 12 * n, 16 * capacity, wide, 4 * self.segments)
+        sizes = (
+            word * n, word * (n // 2), 12 * n, 4 * -(-n // 32), 16 * capacity, wide,
+            4 * self.segments,
+        )  # fmt: skip
         buffers = [device.allocate(max(size, 16)) for size in sizes]
-        self.reserved, self.links = buffers[:2], buffers[2]
-        self.edges, self.listed, self.lengths = buffers[3:]
+        self.reserved, (self.links, self.in_largest) = buffers[:2], buffers[2:4]
+        self.edges, self.listed, self.lengths = buffers[4:]
         self.in_forest = new_flags(graph.n_slots, device)
         self.state = np.zeros(1 + self.n_phases * (1 + _COUNTS * _MAX_DEPTHS), np.uint32)
         self.on_device = device.allocate(self.state.nbytes)
@@ -243,9 +249,9 @@ class _CpuRun:
         graph, reserved, contracted = self.graph, self.reserved[depth], phase > 0 or depth > 0
         self._step(
             "list_edges", self.segments, graph.indptr, graph.indices, graph.weights, self.links,
-            reserved, self.edges, self.listed, self.lengths, self.on_device,
+            self.in_largest, reserved, self.edges, self.listed, self.lengths, self.on_device,
             self._counts_at(phase, depth), self.n, graph.n_slots, self.stride, int(contracted),
-            *window,
+            int(phase > 0 and self.n >= _MARKED_FROM), *window,
         )  # fmt: skip
         self._refine(reserved)
 
@@ -300,6 +306,9 @@ class _CpuRun:
             self._settle_depth(here, there, n_vertices, anew=False)
         if phase > 0:
             self._settle_depth(0, self.n, self.n, anew=True)
+        if self.n >= _MARKED_FROM:
+            shares = self._shares(-(-self.n // 32))
+            self._step("mark_largest", shares, self.links, self.in_largest, self.n)
 
     def _settle_depth(self, here: int, there: int, n_vertices: int, *, anew: bool) -> None:
         shares = self._shares(n_vertices)
@@ -322,23 +331,20 @@ def _incident_slots(graph: DeviceGraph) -> tuple[Any, Any] | None:
 
 
 def _windows(graph: DeviceGraph, ends: Ends, seed: int, *, maximum: bool) -> list[Window]:
-    """Return the first and the last (key, slot) of the windows, cut where the ranks say.
+    """Return the upper ends of the windows, cut where the ranks say; the last one has none.
 
     Slots are drawn one from each of so many equal parts of all slots.
     """
-    cuts = [(0, 0)]
-    if ends.ranks:
-        n_draws = ends.samples << ends.draw_bits
-        parts = np.arange(n_draws, dtype=np.float64) * (graph.n_slots / n_draws)
-        offsets = np.random.default_rng(seed).random(n_draws) * (graph.n_slots / n_draws)
-        slots = np.minimum((parts + offsets).astype(np.int64), graph.n_slots - 1)
-        drawn = graph.encoded.keys(slots, descending=maximum)
-        keys, places = least_of_draws(drawn, ends.draw_bits)
-        order = np.argsort(keys, kind="stable")  # slots rise, so this orders by (key, slot)
-        cuts += [(int(keys[at]), int(slots[places[at]])) for at in order[list(ends.ranks)]]
-    last = (np.iinfo(graph.encoded.encoding.word).max, (1 << 32) - 1)
-    starts = [(key, slot + (place > 0)) for place, (key, slot) in enumerate(cuts)]
-    return [
-        (np.uint64(low[0]), np.uint32(low[1]), np.uint64(high[0]), np.uint32(high[1]))
-        for low, high in zip(starts, [*cuts[1:], last], strict=True)
-    ]
+    last = (np.uint32(0), np.uint64(0), np.uint32(0))
+    if not ends.ranks:
+        return [last]
+    n_draws = ends.samples << ends.draw_bits
+    parts = np.arange(n_draws, dtype=np.float64) * (graph.n_slots / n_draws)
+    offsets = np.random.default_rng(seed).random(n_draws) * (graph.n_slots / n_draws)
+    slots = np.minimum((parts + offsets).astype(np.int64), graph.n_slots - 1)
+    drawn = graph.encoded.keys(slots, descending=maximum)
+    keys, places = least_of_draws(drawn, ends.draw_bits)
+    order = np.argsort(keys, kind="stable")  # slots rise, so this orders by (key, slot)
+    cuts = order[list(ends.ranks)]
+    limited = [(np.uint32(1), np.uint64(keys[at]), np.uint32(slots[places[at]])) for at in cuts]
+    return [*limited, last]

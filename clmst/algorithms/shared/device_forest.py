@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.shared import written_out
 from clmst.core import pairs
 from clmst.core.arguments import (
     check_bool,
@@ -176,15 +177,17 @@ class DeviceForest:
         """Copy the forest to the host as :meth:`to_host` does, by a queue of its device."""
         if self.slots is None:
             return self._of_matrix(launch, look_up=look_up)
-        return self._of_graph(launch, look_up=look_up)
-
-    def _of_graph(self, launch: Launcher, *, look_up: bool) -> Forest:
-        """Copy slots, and endpoints where the host does not know rows; weights, if it must."""
         stored = self.graph
         assert isinstance(stored, DeviceGraph)
-        graph: Graph = stored.graph
         if not look_up and self._can_pack(stored):
             return self._of_packed(stored, launch)
+        if not look_up and self._can_write_out(stored):
+            return self._written_out(stored, launch)
+        return self._of_graph(stored, launch, look_up=look_up)
+
+    def _of_graph(self, stored: DeviceGraph, launch: Launcher, *, look_up: bool) -> Forest:
+        """Copy slots, and endpoints where the host does not know rows; weights, if it must."""
+        graph: Graph = stored.graph
         slots = np.empty(self.n_edges, np.uint32)
         own = self.weights
         weights = np.empty(self.n_edges, own.words.dtype if own else graph.weight_dtype)
@@ -272,6 +275,29 @@ class DeviceForest:
             n_vertices=graph.n_vertices,
             _edges=_signed(edges, graph.n_vertices),
             weights=found.view(np.uint8)[: k * word.itemsize].view(graph.weight_dtype),
+            edge_ids=_signed(slots, graph.n_slots) if ids is None else ids[slots],
+            maximum=self.maximum,
+            stats=self.stats,
+            vertex_labels=graph.vertex_labels,
+        )
+
+    def _can_write_out(self, graph: DeviceGraph) -> bool:
+        """Return whether a kernel can write everything to arrays of the host."""
+        is_deferred = known(self, "edges") is None and graph.rows is None
+        is_own = self.weights is None and self.n_edges > 0
+        return is_deferred and is_own and written_out.suits(graph.device)
+
+    def _written_out(self, stored: DeviceGraph, launch: Launcher) -> Forest:
+        """Let the device write slots, endpoints and weights to arrays of the host."""
+        assert self.slots is not None
+        graph = stored.graph
+        slots, edges, weights = written_out.parts(stored, self.slots, self.n_edges, launch)
+        ids = graph.edge_ids
+        return unchecked(
+            Forest,
+            n_vertices=graph.n_vertices,
+            _edges=_signed(edges, graph.n_vertices),
+            weights=weights,
             edge_ids=_signed(slots, graph.n_slots) if ids is None else ids[slots],
             maximum=self.maximum,
             stats=self.stats,

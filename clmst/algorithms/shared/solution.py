@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.shared import written_out
 from clmst.algorithms.shared.device_forest import (
     SOURCE,
     DeviceForest,
@@ -128,14 +129,10 @@ def forest_of_slots(
     launch, algorithm, maximum, own_weights, wait
         As of :func:`forest_of`.
     """
-    edges: Memory | Callable[[], Memory] = partial(_look_up_edges, graph, slots.memory, k)
-    if graph.rows is None:
-        edges = graph.device.allocate(8 * k)
-        program = graph.device.program(SOURCE, WEIGHT_BITS=32)  # whatever the weights
-        launch.for_each(
-            program, "forest_gather_edges", k, graph.indptr, graph.indices, slots, edges,
-            graph.n_vertices, k,
-        )  # fmt: skip
+    edges: Memory | Callable[[], Memory] = partial(_found_edges, graph, slots.memory, k)
+    is_deferred = not wait and launch.profile is None and written_out.suits(graph.device)
+    if graph.rows is None and not is_deferred:
+        edges = _edges_of(graph, slots.memory, k, launch)
     weights = None
     if own_weights:
         encoding = graph.encoded.encoding
@@ -180,15 +177,23 @@ def stats_of(stats: Mapping[str, Any], launch: Launcher, algorithm: str) -> Mapp
     return merged
 
 
-def _look_up_edges(graph: DeviceGraph, slots: Memory, k: int) -> Memory:
-    """Return a buffer with the endpoints of some slots of a graph that knows their rows; waits."""
+def _found_edges(graph: DeviceGraph, slots: Memory, k: int) -> Memory:
+    """Return a buffer with the endpoints of some slots, which a caller asks for later; waits."""
     device = graph.device
     with device.lock, Guard(device):
-        edges = device.allocate(8 * k)
-        program = device.program(SOURCE, WEIGHT_BITS=32)  # whatever the weights
-        launch = Launcher(device, device.queue)
-        launch.for_each(
-            program, "forest_look_up_edges", k, graph.rows, graph.indices, slots, edges, k
-        )
+        edges = _edges_of(graph, slots, k, Launcher(device, device.queue))
         device.queue.finish()
+    return edges
+
+
+def _edges_of(graph: DeviceGraph, slots: Memory, k: int, launch: Launcher) -> Memory:
+    """Enqueue the search for the endpoints of some slots, and return their buffer."""
+    edges = graph.device.allocate(8 * k)
+    program = graph.device.program(SOURCE, WEIGHT_BITS=32)  # whatever the weights
+    if graph.rows is not None:
+        name, arrays = "forest_look_up_edges", (graph.rows, graph.indices, slots, edges)
+        launch.for_each(program, name, k, *arrays, k)
+    else:
+        name, arrays = "forest_gather_edges", (graph.indptr, graph.indices, slots, edges)
+        launch.for_each(program, name, k, *arrays, graph.n_vertices, k)
     return edges

@@ -66,6 +66,21 @@ def test_windows_cut_equal_weights(any_device: Device) -> None:
             assert len(forest.stats["worklist_sizes"]) == 2
 
 
+@pytest.mark.parametrize("targets", [(1.0,), (0.5, 1.5)], ids=str)
+def test_largest_component_is_marked_or_not(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch, targets: tuple[float, ...]
+) -> None:
+    """Bits leave out the edges within a large component; of small ones alone, hardly any."""
+    monkeypatch.setattr(cpu, "_MARKED_FROM", 0)
+    check(crowd(), any_device, targets=targets)
+    check(crowd(n=70, degree=8), any_device, targets=targets)
+    rng = np.random.default_rng(1)
+    groups = 10 * rng.integers(0, 300, (9000, 1))  # of ten vertices, none of them in the lead
+    u, v = (groups + rng.integers(0, 10, (9000, 2))).T
+    apart = Graph.from_edges(u, v, rng.integers(0, 99, u.size).astype("i4"), n_vertices=3000)
+    check(apart, any_device, targets=targets)
+
+
 def test_first_window_has_about_the_edges_it_aims_at(any_device: Device) -> None:
     """And few edges of the others join two components that light ones left."""
     graph = crowd(n=4000)

@@ -1,0 +1,128 @@
+// filter-boruvka in the shape of a CPU: from a block of slots to the edges that a window lists.
+//
+// Slots become fewer from step to step. A step goes through what the one before left, and moves it
+// to the front of local arrays. No step has a branch that depends on a single slot, so many loads
+// are under way at once, and none is predicted wrongly.
+//
+// Example: a block of slots 64 .. 71 in rows 5 and 6; all are light but slot 65.
+//
+//     slots             64   65   66   67   68   69   70   71
+//     rows               5    5    5    5    5    6    6    6
+//     columns            2    4    7    8    9    5    8    9
+//     light              0         2    3    4    5    6    7     (from the block's begin)
+//     above the row                2    3    4         6    7
+#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_CPU_BLOCK
+#define CLMST_ALGORITHMS_FILTER_BORUVKA_CPU_BLOCK
+
+#include "algorithms/filter_boruvka/links.cl"
+#include "algorithms/filter_boruvka/window.cl"
+#include "device/row_fill.cl"
+#include "device/weight_key_vector.cl"
+
+// Edges gone through at a time, so that what is touched twice is still in the nearest cache.
+#define BLOCK 1024
+
+// Find the slots of a block in which edges at most (high_key, high_slot) are.
+//
+// Out      picked: from the block's begin, rising.
+// Scope    one work-item.
+// Ensures  returns how many there are.
+static inline uint wi_pick_light(local uint *picked, const global weight_t *weights, uint begin,
+                                 uint length, full_key_t high_key, uint high_slot) {
+  uint n_picked = 0, i = 0;
+  const keys_t lanes = KEYS_LANES;
+  for (; i + KEYS_AT_ONCE <= length; i += KEYS_AT_ONCE) {
+    const keys_t keys = weight_keys(weights + begin + i);
+    const keys_mask_t light =
+        (keys < high_key) |
+        ((keys == high_key) & ((full_key_t)(begin + i) + lanes <= (full_key_t)high_slot));
+    if (!any(light)) continue;
+    mask_t is_light[KEYS_AT_ONCE];
+    KEYS_STORE(light, 0, is_light);
+    for (uint k = 0; k < KEYS_AT_ONCE; ++k) {
+      picked[n_picked] = i + k;
+      n_picked -= (uint)is_light[k];
+    }
+  }
+  for (; i < length; ++i) {
+    const full_key_t key = weight_key(weights[begin + i]);
+    picked[n_picked] = i;
+    n_picked += (key < high_key) | ((key == high_key) & (begin + i <= high_slot));
+  }
+  return n_picked;
+}
+
+// Keep the slots above the diagonal.
+//
+// In       indices; rows[length]: of the block's slots.
+// In-out   picked[n_picked]; if n_picked is `length` every slot is in it, whatever it holds.
+// Out      rows, columns: of what is kept.
+// Scope    one work-item.
+// Ensures  returns how many there are.
+static inline uint wi_keep_upper(local uint *picked, local uint *rows, local uint *columns,
+                                 const global uint *indices, uint begin, uint length,
+                                 uint n_picked) {
+  uint n_kept = 0;
+  if (n_picked == length) {
+    for (uint i = 0; i < length; ++i) {
+      const uint row = rows[i], column = indices[begin + i];
+      picked[n_kept] = i;
+      rows[n_kept] = row;
+      columns[n_kept] = column;
+      n_kept += column > row;
+    }
+    return n_kept;
+  }
+  for (uint k = 0; k < n_picked; ++k) {  // n_kept <= k <= picked[k]
+    const uint i = picked[k], row = rows[i], column = indices[begin + i];
+    picked[n_kept] = i;
+    rows[n_kept] = row;
+    columns[n_kept] = column;
+    n_kept += column > row;
+  }
+  return n_kept;
+}
+
+// Remove the edges within the largest component, which are most of those within any, by a bit a
+// vertex: the bits stay in a near cache, where the links of all vertices do not.
+//
+// In       in_largest: of vertices.
+// In-out   picked, rows, columns [n_picked].
+// Scope    one work-item.
+// Ensures  returns how many there are.
+static inline uint wi_leave_largest(local uint *picked, local uint *rows, local uint *columns,
+                                    const global uint *in_largest, uint n_picked) {
+  uint n_kept = 0;
+  for (uint k = 0; k < n_picked; ++k) {
+    const uint i = picked[k], row = rows[k], column = columns[k];
+    const uint has_row = in_largest[row / 32] >> row % 32;
+    const uint has_column = in_largest[column / 32] >> column % 32;
+    picked[n_kept] = i;
+    rows[n_kept] = row;
+    columns[n_kept] = column;
+    n_kept += ~(has_row & has_column) & 1;
+  }
+  return n_kept;
+}
+
+// Put components in place of rows and columns, and keep the edges that join two of them.
+//
+// In       links: of vertices, all final.
+// In-out   picked, rows, columns [n_picked].
+// Scope    one work-item.
+// Ensures  returns how many there are.
+static inline uint wi_keep_joining(local uint *picked, local uint *rows, local uint *columns,
+                                   const global uint *links, uint n_picked) {
+  uint n_kept = 0;
+  for (uint k = 0; k < n_picked; ++k) {
+    const uint i = picked[k];
+    const uint u = links[rows[k]] & LINK_NUMBER, v = links[columns[k]] & LINK_NUMBER;
+    picked[n_kept] = i;
+    rows[n_kept] = u;
+    columns[n_kept] = v;
+    n_kept += u != v;
+  }
+  return n_kept;
+}
+
+#endif
