@@ -17,7 +17,8 @@ from hypothesis import settings
 from clmst.runtime import binary_cache
 from clmst.runtime.device import Device
 from tests.strategies import draw_examples_for, register_profiles, share_examples
-from tests.variants import EVERY, variants, variants_elsewhere
+from tests.unoptimised import compile_quickly
+from tests.variants import variants, variants_elsewhere
 
 MOST_KEPT = 2**27  # bytes that the pool of a variant may keep from one test to the next
 LASTING_AFTER = 100  # tests, after each of which objects are taken for lasting ones
@@ -43,11 +44,7 @@ if _SETTINGS.exists() and not _NEARBY.exists():
         _NEARBY.unlink(missing_ok=True)  # of an environment that is gone
         _NEARBY.symlink_to(_SETTINGS)
 
-if not EVERY:  # devices that no variant is made of; see tests/variants.py
-    defaults = Device.__init__.__kwdefaults__
-    assert defaults is not None
-    defaults["_optimised"] = False
-
+compile_quickly()
 register_profiles()
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 

@@ -29,7 +29,7 @@ def test_tests_of_networkx_pass_and_reach_the_backend() -> None:
         pytest.skip(message)
     if not hasattr(nx, "config") or "fallback_to_nx" not in nx.config:
         pytest.skip("the tests of this NetworkX take backends in another way")
-    command = [sys.executable, "-m", "benchmarks.networkx_suite", "--reaching"]
+    command = [sys.executable, "-m", "tests.unoptimised", "benchmarks.networkx_suite", "--reaching"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
