@@ -11,8 +11,7 @@ from clmst.core.arguments import has, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.optional import optional_import
-from clmst.scale import partitions
-from clmst.scale.cycle_filter import CycleFilter
+from clmst.scale import partitions, rounds
 from clmst.scale.partitions import PartitionForest, PartitionJob
 
 __all__ = ["minimum_spanning_forest"]
@@ -75,25 +74,35 @@ def minimum_spanning_forest(
 
     Notes
     -----
-    The first partition is reduced before the others, which are filtered by its forest. Then come
-    about log(p) / log(split_every) levels of merges of p partitions, and forests of up to n - 1
-    edges travel between workers.
+    Each of w workers carries one forest through its partitions, as a stream does. The first
+    partition comes before the others. At most eight times the forests of all workers are merged, in
+    log(w) / log(split_every) levels, and each worker goes on from the result. What a lost worker
+    has done since then is computed again.
     """
     dask = optional_import("dask", extra="dask")
     job = PartitionJob.checked(
         n_vertices=n_vertices, source=source, target=target, weight=weight, edge_id=edge_id,
         device=device, memory_limit=memory_limit, maximum=maximum,
     )  # fmt: skip
-    split_every = partitions.check_split(split_every)
-    reduce, merge = dask.delayed(_reduce, pure=False), dask.delayed(_merge, pure=False)
-    parts = _parts(edges, job)
-    layer = [reduce(part, 0, job, None) for part in parts[:1]]
-    known = [dask.delayed(partitions.filter_of, pure=False)(first, job) for first in layer]
-    layer += [reduce(part, number, job, *known) for number, part in enumerate(parts) if number]
-    while len(layer) > 1:
-        groups = [layer[k : k + split_every] for k in range(0, len(layer), split_every)]
-        layer = [merge(group, job) if len(group) > 1 else group[0] for group in groups]
-    return partitions.finish(layer[0].compute() if layer else None, job, "the workers of Dask")
+    split_every = rounds.check_split(split_every)
+    take, merge = dask.delayed(_take, pure=False), dask.delayed(_merge, pure=False)
+    last = rounds.in_rounds(
+        _parts(edges, job),
+        _n_workers(),
+        split_every,
+        take=lambda part, step, *others: take(part, step, job, *others),
+        merge=lambda forests: merge(forests, job),
+    )
+    return partitions.finish(None if last is None else last.compute(), job, "the workers of Dask")
+
+
+def _n_workers() -> int:
+    """Return how many workers the cluster of the current client has; 1 without a cluster."""
+    try:
+        client = optional_import("distributed", extra="dask").default_client()
+        return max(1, len(client.nthreads()))
+    except (ImportError, ValueError):
+        return 1
 
 
 def _parts(edges: Any, job: PartitionJob) -> list[Any]:
@@ -114,10 +123,15 @@ def _parts(edges: Any, job: PartitionJob) -> list[Any]:
     return parts
 
 
-def _reduce(
-    data: Any, number: int, job: PartitionJob, known: CycleFilter | None
+def _take(
+    data: Any,
+    step: rounds.LaneStep,
+    job: PartitionJob,
+    before: PartitionForest | None,
+    kept: PartitionForest | None,
 ) -> PartitionForest:
-    return partitions.reduce_partition(data, number, job, _worker(), known)
+    """Take a partition; `kept` is an argument only so that the workers keep it."""
+    return partitions.take_partition(data, step, job, _worker(), before)
 
 
 def _merge(forests: list[PartitionForest], job: PartitionJob) -> PartitionForest:

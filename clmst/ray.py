@@ -13,8 +13,7 @@ from clmst.core.arguments import check_dict, has, shown
 from clmst.core.errors import ClmstError, InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.optional import optional_import
-from clmst.scale import partitions
-from clmst.scale.cycle_filter import CycleFilter
+from clmst.scale import partitions, rounds
 from clmst.scale.partitions import PartitionForest, PartitionJob
 
 __all__ = ["minimum_spanning_forest"]
@@ -86,20 +85,19 @@ def minimum_spanning_forest(
         n_vertices=n_vertices, source=source, target=target, weight=weight, edge_id=edge_id,
         device=device, memory_limit=memory_limit, maximum=maximum,
     )  # fmt: skip
-    split_every = partitions.check_split(split_every)
+    split_every = rounds.check_split(split_every)
     options = {} if task_options is None else task_options
     check_dict("task_options", options)
-    tasks = (_reduce, _merge, partitions.filter_of)
-    reduce, merge, filter_of = (ray.remote(task).options(**options) for task in tasks)
-    parts = _parts(edges, job)
-    layer = [reduce.remote(part, 0, job, None) for part in parts[:1]]
-    known = [filter_of.remote(first, job) for first in layer]
-    layer += [reduce.remote(part, k, job, *known) for k, part in enumerate(parts) if k]
-    while len(layer) > 1:
-        groups = [layer[k : k + split_every] for k in range(0, len(layer), split_every)]
-        layer = [merge.remote(job, *group) if len(group) > 1 else group[0] for group in groups]
+    take, merge = (ray.remote(task).options(**options) for task in (_take, _merge))
+    end = rounds.in_rounds(
+        _parts(edges, job),
+        _n_tasks(ray, options),
+        split_every,
+        take=lambda part, step, before, kept: take.remote(part, step, job, before, [kept]),
+        merge=lambda forests: merge.remote(job, *forests),
+    )
     try:
-        last = ray.get(layer[0]) if layer else None
+        last = None if end is None else ray.get(end)
     except ray.exceptions.RayTaskError as error:  # whose text is a traceback of several lines
         if isinstance(error.cause, ClmstError):
             raise error.cause from error
@@ -128,10 +126,23 @@ def _parts(edges: Any, job: PartitionJob) -> list[Any]:
     return references
 
 
-def _reduce(
-    data: Any, number: int, job: PartitionJob, known: CycleFilter | None
+def _n_tasks(ray: Any, options: Mapping[str, Any]) -> int:
+    """Return how many tasks of these options the cluster has resources for at once."""
+    needed = {"CPU": options.get("num_cpus", 1), "GPU": options.get("num_gpus", 0)}
+    there = ray.cluster_resources()
+    counts = [int(there.get(name, 0) // n) for name, n in needed.items() if n]
+    return max(1, min(counts, default=1))
+
+
+def _take(
+    data: Any,
+    step: rounds.LaneStep,
+    job: PartitionJob,
+    before: PartitionForest | None,
+    kept: list[Any],
 ) -> PartitionForest:
-    return partitions.reduce_partition(data, number, job, _worker(), known)
+    """Take a partition; `kept` has a reference only so that Ray keeps the object."""
+    return partitions.take_partition(data, step, job, _worker(), before)
 
 
 def _merge(job: PartitionJob, *forests: PartitionForest) -> PartitionForest:

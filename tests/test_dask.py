@@ -102,6 +102,22 @@ def killed_once(part: Any, mark: Path) -> Any:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("number", [0, 20, 69])
+def test_a_worker_that_is_killed_in_any_round(
+    four_workers: Any, tmp_path: Path, number: int
+) -> None:
+    """The first partition, and one of a lane of each round."""
+    mark = tmp_path / "killed"
+    columns: Any = [np.array_split(column, 70) for column in EDGES]
+    parts = [dask.delayed(part) for part in zip(*columns, strict=True)]
+    parts[number] = dask.delayed(killed_once)(parts[number], mark)
+    found = clmst.dask.minimum_spanning_forest(parts, N, memory_limit=1 << 20)
+    assert found == forest_of_edges(EDGES, N)
+    assert found.stats["partitions"] == 70
+    assert int(mark.read_text()) != os.getpid()
+
+
+@pytest.mark.slow
 def test_four_workers_of_which_one_is_killed(four_workers: Any, tmp_path: Path) -> None:
     """Dask computes again what the worker had."""
     assert len(four_workers.scheduler_info()["workers"]) == 4

@@ -8,6 +8,8 @@ from clmst.core.path_maxima import Hierarchy
 from clmst.core.weight_keys import Array, order_keys
 from clmst.scale.edge_part import EdgePart
 
+_ROWS_AT_ONCE = 1 << 14  # of a part; their arrays are used again, and stay in a core's cache
+
 
 def without_loops(part: EdgePart) -> EdgePart:
     """Return a part without its self-loops."""
@@ -46,8 +48,18 @@ class CycleFilter:
 
     def kept(self, part: EdgePart) -> EdgePart:
         """Return the edges of a part that may still enter the forest. O(size)."""
-        u, v = part.u, part.v
-        bound = np.maximum(self._reaches[u], self._reaches[v])
-        is_out = order_keys(part.weights, descending=self._maximum) > bound
-        is_out &= self._trees[u] == self._trees[v]
-        return part.take(~is_out)
+        stays = np.empty(part.size, np.bool_)
+        rows = max(1, min(_ROWS_AT_ONCE, part.size))
+        u, v = np.empty((2, rows), np.intp)
+        bound, other = np.empty((2, rows), self._reaches.dtype)
+        for begin in range(0, part.size, rows):
+            some = slice(begin, min(begin + rows, part.size))
+            n = some.stop - begin
+            u[:n], v[:n] = part.u[some], part.v[some]
+            np.take(self._reaches, u[:n], out=bound[:n], mode="clip")
+            np.take(self._reaches, v[:n], out=other[:n], mode="clip")
+            np.maximum(bound, other, out=bound)
+            keys = order_keys(part.weights[some], descending=self._maximum)
+            np.less_equal(keys, bound[:n], out=stays[some])
+            stays[some] |= self._trees[u[:n]] != self._trees[v[:n]]
+        return part.take(np.flatnonzero(stays))

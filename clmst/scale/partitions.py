@@ -1,8 +1,8 @@
 """What a worker of somebody else's cluster does: reduce a partition, or several forests.
 
-An engine calls `reduce_partition` for the first partition, `filter_of` for its forest,
-`reduce_partition` with that filter for all others, `merge` for groups of results as a tree, and
-`finish` for the last one. All are pure, so it may call them again for results that it has lost.
+An engine calls `take_partition` for each partition and `merge` for groups of results, in the order
+of `clmst.scale.rounds`, and `finish` for the last result. All are pure, so it may call them again
+for results that it has lost.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from clmst.core.errors import (
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import Array
 from clmst.runtime.discovery import get_device
-from clmst.scale.cycle_filter import CycleFilter
+from clmst.scale.carried import Carried
 from clmst.scale.edge_part import EdgePart, check_n_vertices, check_same_dtype
 from clmst.scale.result import forest_of_part
+from clmst.scale.rounds import LaneStep
 from clmst.scale.source import StreamPiece
-from clmst.scale.stream_state import FILTER_FROM, StreamState
+from clmst.scale.stream_state import StreamState
 
 _ROW_BITS = 32  # of an id: the partition above, the row below
 _MOST_PARTITIONS = 2**31 - 1
@@ -87,38 +88,56 @@ class PartitionJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionForest:
-    """The forest of some partitions.
+    """The forest of some partitions, and edges of theirs that wait for the next reduction.
 
     Attributes
     ----------
-    part : EdgePart
-    n_rows : mapping of int to int
-        The rows of each of these partitions.
-    reductions : int
+    carried : Carried
+    dtype : dtype
+        Of the weights.
+    n_rows, n_reductions : mapping of int to int
+        The rows of each of these partitions; the reductions up to it since the one before.
     """
 
-    part: EdgePart
+    carried: Carried
+    dtype: np.dtype[Any]
     n_rows: Mapping[int, int]
-    reductions: int
+    n_reductions: Mapping[int, int]
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether there are rows; an empty frame may have any dtype."""
+        return any(self.n_rows.values())
+
+    @property
+    def forest(self) -> EdgePart:
+        """The forest, where nothing waits."""
+        assert not self.carried.waiting, "a merge reduces what waits"
+        return self.carried.forest or EdgePart.empty(self.dtype)
 
 
-def reduce_partition(
-    data: Any, number: int, job: PartitionJob, worker: str = "", known: CycleFilter | None = None
+def take_partition(
+    data: Any,
+    step: LaneStep,
+    job: PartitionJob,
+    worker: str = "",
+    before: PartitionForest | None = None,
 ) -> PartitionForest:
-    """Return the forest of one partition, on the device of this worker.
+    """Return the forest of one partition and of those before it, on the device of this worker.
 
     Parameters
     ----------
     data : data frame, Arrow table, mapping of arrays, or tuple
         A tuple is (u, v), (u, v, w) or (u, v, w, edge ids).
-    number : int
-        Of the partition.
+    step : LaneStep
+        The last one of a lane reduces what waits if that is more than the forest.
     job : PartitionJob
     worker : str
         The name of this worker in messages.
-    known : CycleFilter, optional
-        Of the forest of another partition.
+    before : PartitionForest, optional
+        Of the partitions before, in any order.
     """
+    number = step.number
     name = f"partition {number}"
     u, v, weights, ids = _columns_of(data, job, name)
     u = as_array(f"u of {name}", u, error=InvalidGraphError)
@@ -130,43 +149,61 @@ def reduce_partition(
         begin = number << _ROW_BITS
         ids = np.arange(begin, begin + u.size)
     state = _state(job, worker)
-    state.known, state.n_edges = known, u.size
+    if before is not None and before.is_filled:
+        state.go_on_from(before.carried)
+    state.n_edges = u.size * (1 + step.to_come)
     piece = StreamPiece(chunk=name, first_row=0, u=u, v=v, weights=weights, edge_ids=ids)
     for _ in state.feed(piece):
         pass
-    state.finish()
+    if not step.to_come and state.waits_for_many:
+        state.finish()
     dtype = np.dtype(np.uint8) if weights is None else np.asarray(weights[:0]).dtype
-    part = EdgePart.empty(dtype) if state.forest is None else state.forest
-    return PartitionForest(part=part, n_rows={number: u.size}, reductions=state.reductions)
-
-
-def filter_of(first: PartitionForest, job: PartitionJob) -> CycleFilter | None:
-    """Return a filter for all other partitions, by the forest of one; None if that is too small."""
-    if sum(first.n_rows.values()) < FILTER_FROM * job.n_vertices:
-        return None
-    return CycleFilter(first.part, job.n_vertices, maximum=job.maximum)
+    n_rows, n_reductions = {number: u.size}, {number: state.reductions}
+    if before is not None:
+        dtype = before.dtype if before.is_filled else dtype
+        n_rows, n_reductions = {**before.n_rows, **n_rows}, {**before.n_reductions, **n_reductions}
+    return PartitionForest(
+        carried=state.carried, dtype=dtype, n_rows=n_rows, n_reductions=n_reductions
+    )
 
 
 def merge(
     forests: Sequence[PartitionForest], job: PartitionJob, worker: str = ""
 ) -> PartitionForest:
     """Return the forest of the union of some forests, on the device of this worker."""
-    n_rows = {number: n for one in forests for number, n in one.n_rows.items()}
-    filled = [one for one in forests if any(one.n_rows.values())]  # an empty frame has any dtype
-    for one in filled[1:]:
-        _check_dtypes(filled[0], one)
+    filled = [one for one in forests if one.is_filled]
     state = _state(job, worker)
-    for one in filled:
-        state.add(one.part, f"the forest of partition {min(one.n_rows)}")
+    for at, one in enumerate(filled):
+        _check_dtypes(filled[0], one)
+        if at == 0:
+            state.go_on_from(one.carried)
+            continue
+        others = [*one.carried.waiting]
+        if one.carried.forest is not None and not _same(one.carried.forest, filled[0]):
+            others.append(one.carried.forest)
+        for part in others:
+            state.add(part, f"the forest of partition {min(one.n_rows)}")
     state.finish()
-    part = (filled or forests)[0].part if state.forest is None else state.forest
-    reductions = state.reductions + sum(one.reductions for one in forests)
-    return PartitionForest(part=part, n_rows=n_rows, reductions=reductions)
+    n_rows = {number: n for one in forests for number, n in one.n_rows.items()}
+    n_reductions = {number: n for one in forests for number, n in one.n_reductions.items()}
+    n_reductions[max(n_rows)] += state.reductions
+    return PartitionForest(
+        carried=state.carried,
+        dtype=(filled or forests)[0].dtype,
+        n_rows=n_rows,
+        n_reductions=n_reductions,
+    )
+
+
+def _same(forest: EdgePart, other: PartitionForest) -> bool:
+    """Whether a lane still has the forest that another one has: both began with it."""
+    theirs = other.carried.forest
+    return theirs is not None and np.array_equal(forest.edge_ids, theirs.edge_ids)
 
 
 def finish(last: PartitionForest | None, job: PartitionJob, engine: str) -> Forest:
     """Return the forest of all partitions, its edge ids positions unless there is a column."""
-    part = EdgePart.empty(np.dtype(np.float64)) if last is None else last.part
+    part = EdgePart.empty(np.dtype(np.float64)) if last is None else last.forest
     n_rows = {} if last is None else last.n_rows
     if job.edge_id is None:
         ids = _positions(part.edge_ids, n_rows)
@@ -176,17 +213,12 @@ def finish(last: PartitionForest | None, job: PartitionJob, engine: str) -> Fore
         "device": engine,
         "edges": sum(n_rows.values()),
         "partitions": len(n_rows),
-        "reductions": 0 if last is None else last.reductions,
+        "reductions": 0 if last is None else sum(last.n_reductions.values()),
     }
     return forest_of_part(
         part, n_vertices=job.n_vertices, maximum=job.maximum, stats=stats,
         has_own_ids=job.edge_id is not None,
     )  # fmt: skip
-
-
-def check_split(split_every: Any) -> int:
-    """Return how many forests are merged at a time, or raise."""
-    return check_integer("split_every", split_every, low=2)
 
 
 def _positions(ids: npt.NDArray[np.int64], n_rows: Mapping[int, int]) -> npt.NDArray[np.int64]:
@@ -203,7 +235,7 @@ def _positions(ids: npt.NDArray[np.int64], n_rows: Mapping[int, int]) -> npt.NDA
 
 def _check_dtypes(one: PartitionForest, other: PartitionForest) -> None:
     try:
-        check_same_dtype(one.part.weights.dtype, other.part.weights.dtype)
+        check_same_dtype(one.dtype, other.dtype)
     except InvalidGraphError as error:
         numbers = f"partitions {min(one.n_rows)} and {min(other.n_rows)}"
         raise InvalidGraphError(f"{numbers}: {error}") from None

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from clmst.core.arguments import has, shown
+from clmst.core.arguments import as_array, has, shown
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
+from clmst.core.weight_keys import Array, as_weights
 from clmst.io import pieces as files
 from clmst.io.columns import check_columns
 
@@ -125,3 +126,11 @@ def _of_chunk(chunk: Any, number: int, columns: Any) -> Iterator[StreamPiece]:
         )
     u, v, w, ids = [*chunk, None, None][:4]
     yield StreamPiece(chunk=f"chunk {number}", first_row=0, u=u, v=v, weights=w, edge_ids=ids)
+
+
+def column_of(name: str, column: Any) -> Array:
+    """Return a column of a chunk as an array; of a list of weights all elements are looked at."""
+    if name == "w" and isinstance(column, list | tuple):
+        return as_weights(column)
+    array = as_array(name, column, error=InvalidGraphError)
+    return array if array.size else array.astype(np.int64) if name != "w" else array

@@ -8,22 +8,19 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
 
-import numpy as np
-
-from clmst.core.arguments import as_array
 from clmst.core.errors import (
     InvalidArgumentError,
     InvalidGraphError,
     OutOfDeviceMemoryError,
 )
-from clmst.core.weight_keys import Array, as_weights
 from clmst.runtime.device import Device
 from clmst.scale.capacity import default_limit, most_edges, too_small
+from clmst.scale.carried import Carried
 from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.cycle_filter import CycleFilter, without_loops
 from clmst.scale.edge_part import EdgePart, check_same_dtype, joined
 from clmst.scale.reduce import reduce
-from clmst.scale.source import StreamPiece
+from clmst.scale.source import StreamPiece, column_of
 
 T = TypeVar("T")
 
@@ -33,14 +30,6 @@ _LEAST_SHARE = 16  # a reduction brings at least a sixteenth of the forest
 FILTER_FROM = 2  # edges a vertex to come, from which a filter pays
 _SECONDS_BETWEEN = 10.0  # checkpoints, if reductions are rare
 _PACE = 5  # times as long as the last checkpoint took passes before the next one, at least
-
-
-def _array_of(name: str, column: Any) -> Array:
-    """Return a column of a chunk as an array; of a list of weights all elements are looked at."""
-    if name == "w" and isinstance(column, list | tuple):
-        return as_weights(column)
-    array = as_array(name, column, error=InvalidGraphError)
-    return array if array.size else array.astype(np.int64) if name != "w" else array
 
 
 class StreamState:
@@ -61,8 +50,6 @@ class StreamState:
         Of the whole stream, if known; tells whether a filter pays.
     has_own_ids : bool
         Whether a chunk brought ids.
-    known : CycleFilter or None
-        Of another forest of the same graph, whose edges are accounted for elsewhere.
     """
 
     def __init__(
@@ -84,7 +71,6 @@ class StreamState:
         self._is_forest_new = False  # since the filter was made
         self.n_edges: int | None = None
         self.has_own_ids = False
-        self.known: CycleFilter | None = None
         self._pending: list[EdgePart] = []
         self._n_pending = 0
         self._capacity = -1  # edges of a reduction; known with the first weights
@@ -101,6 +87,29 @@ class StreamState:
     @property
     def _is_resuming(self) -> bool:
         return self.position.n_edges < self.resumed_at
+
+    @property
+    def carried(self) -> Carried:
+        """What another state goes on from; the arrays are shared, none is changed."""
+        by_forest = None if self._is_forest_new else self._filter
+        return Carried(forest=self.forest, waiting=tuple(self._pending), by_forest=by_forest)
+
+    @property
+    def waits_for_many(self) -> bool:
+        """Whether more edges wait than the forest has."""
+        return self._n_pending > (self.forest.size if self.forest else 0)
+
+    def go_on_from(self, carried: Carried) -> None:
+        """Take what another state had, as if this one had read the edges."""
+        parts = [*carried.waiting] if carried.forest is None else [carried.forest, *carried.waiting]
+        if parts:
+            self._know(parts[0])
+        self.forest, self._pending = carried.forest, [*carried.waiting]
+        self._n_pending = sum(part.size for part in carried.waiting)
+        self._filter = carried.by_forest
+        self._is_forest_new = carried.by_forest is None and carried.forest is not None
+        if parts and self._is_full():  # another device may be smaller
+            self._reduce()
 
     def stats(self) -> dict[str, Any]:
         """Return what the forest tells of the stream."""
@@ -154,7 +163,7 @@ class StreamState:
         """Return a piece whose columns are arrays of one length; mapped ones stay on the disk."""
         given = {"u": piece.u, "v": piece.v, "w": piece.weights, "edge ids": piece.edge_ids}
         arrays = {
-            name: None if column is None else self._of_chunk(piece.chunk, _array_of, name, column)
+            name: None if column is None else self._of_chunk(piece.chunk, column_of, name, column)
             for name, column in given.items()
         }
         shapes = {name: array.shape for name, array in arrays.items() if array is not None}
@@ -177,6 +186,10 @@ class StreamState:
         """Return how many edges the next reduction still has space for."""
         n_forest = self.forest.size if self.forest else 0
         return self._capacity - n_forest - self._n_pending
+
+    def _is_full(self) -> bool:
+        """Return whether a reduction must come before more edges."""
+        return self._space() < max(1, min(_ROWS, self._capacity // 8))
 
     def _checked(self, piece: StreamPiece, begin: int, end: int) -> EdgePart:
         """Return some rows of a piece, checked."""
@@ -233,7 +246,7 @@ class StreamState:
         self._n_pending += kept.size
         if len(self._pending) >= _PENDING:
             self._pending = [joined(self._pending)]
-        if self._is_due() or self._space() < max(1, min(_ROWS, self._capacity // 8)):
+        if self._is_due() or self._is_full():
             began = monotonic()
             self._reduce()
             if began - self._saved_at >= _PACE * self._seconds_to_save:
@@ -281,8 +294,6 @@ class StreamState:
     def _filtered(self, part: EdgePart) -> EdgePart:
         """Return what may enter the forest, by a filter if what is to come pays for making one."""
         kept = without_loops(part)
-        if self.known is not None:
-            kept = self.known.kept(kept)
         if self.forest is None:
             return kept
         if self._is_forest_new:

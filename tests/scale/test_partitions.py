@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -10,14 +11,15 @@ import pytest
 
 import clmst
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
+from clmst.scale import capacity
 from clmst.scale.partitions import (
     PartitionForest,
     PartitionJob,
-    filter_of,
     finish,
     merge,
-    reduce_partition,
+    take_partition,
 )
+from clmst.scale.rounds import LaneStep, in_rounds, rounds
 from tests.scale.edges import forest_of_edges, random_edges
 
 N = 40
@@ -29,15 +31,26 @@ GIVEN: dict[str, Any] = {
 JOB = PartitionJob.checked(**GIVEN)
 
 
+def at(number: int, to_come: int = 0) -> LaneStep:
+    return LaneStep(number=number, to_come=to_come)
+
+
 def partitions(n: int) -> list[tuple[Any, ...]]:
     return list(zip(*(np.array_split(column, n) for column in EDGES), strict=True))
 
 
-def solved(parts: list[Any], job: PartitionJob = JOB, group: int = 3) -> clmst.Forest:
-    layer = [reduce_partition(part, k, job) for k, part in enumerate(parts)]
-    while len(layer) > 1:
-        layer = [merge(layer[k : k + group], job) for k in range(0, len(layer), group)]
-    return finish(layer[0] if layer else None, job, "here")
+def solved(parts: list[Any], job: PartitionJob = JOB, lanes: int = 2) -> clmst.Forest:
+    """Return what an engine finds that keeps results as bytes."""
+    last = in_rounds(
+        parts,
+        lanes,
+        2,
+        take=lambda part, step, before, kept: pickle.dumps(
+            take_partition(part, step, job, "", before and pickle.loads(before))
+        ),
+        merge=lambda ends: pickle.dumps(merge([pickle.loads(end) for end in ends], job)),
+    )
+    return finish(last and pickle.loads(last), job, "here")
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7])
@@ -82,28 +95,73 @@ def test_no_weights_and_maximum() -> None:
 
 
 def test_a_result_that_is_computed_again_is_the_same() -> None:
-    """So an engine may lose any of them."""
-    part = partitions(2)[1]
-    one, again = (reduce_partition(part, 1, JOB) for _ in range(2))
-    np.testing.assert_array_equal(one.part.edge_ids, again.part.edge_ids)
+    """So an engine may lose any of them. A step changes nothing of the result before it."""
+    parts = partitions(4)
+    first = take_partition(parts[0], at(0, to_come=1), JOB)
+    (one, again) = (take_partition(parts[1], at(1), JOB, "", first) for _ in range(2))
+    np.testing.assert_array_equal(one.forest.edge_ids, again.forest.edge_ids)
     both: list[PartitionForest] = [one, again]  # even one that is not lost after all
-    np.testing.assert_array_equal(merge(both, JOB).part.edge_ids, one.part.edge_ids)
+    np.testing.assert_array_equal(merge(both, JOB).forest.edge_ids, one.forest.edge_ids)
 
 
 @pytest.mark.parametrize("maximum", [False, True], ids=["minimum", "maximum"])
-def test_a_filter_by_the_first_partition(maximum: bool) -> None:
-    """It drops most edges, and none of the forest."""
+def test_what_a_lane_carries(maximum: bool) -> None:
+    """Edges wait until the lane ends, and a filter made once serves the steps after it."""
     job = replace(JOB, maximum=maximum)
-    parts = partitions(4)
-    first = reduce_partition(parts[0], 0, job)
-    known = filter_of(first, job)
-    assert known is not None
-    others = [reduce_partition(part, k, job, "", known) for k, part in enumerate(parts) if k]
-    bare = [reduce_partition(part, k, job) for k, part in enumerate(parts) if k]
-    assert sum(one.part.size for one in others) < sum(one.part.size for one in bare)
-    right = forest_of_edges(EDGES, N, maximum=maximum)
-    assert finish(merge([first, *others], job), job, "here") == right
-    assert filter_of(reduce_partition(([0], [1], [1]), 0, job), job) is None
+    parts = partitions(5)
+    waiting = take_partition(parts[0], at(0, to_come=3), job)
+    assert waiting.carried.forest is None
+    assert sum(part.size for part in waiting.carried.waiting) > N
+    first = take_partition(parts[0], at(0), job)
+    second = take_partition(parts[1], at(1, to_come=3), job, "", first)
+    third = take_partition(parts[2], at(2, to_come=2), job, "", second)
+    assert second.carried.by_forest is not None
+    assert second.carried.by_forest is third.carried.by_forest
+    waiting_edges = sum(part.size for part in third.carried.waiting)
+    assert waiting_edges < (parts[1][0].size + parts[2][0].size) // 2
+    assert list(third.n_rows) == [0, 1, 2]
+    assert sum(third.n_reductions.values()) == 1
+
+
+def test_a_smaller_device_reduces_what_waits() -> None:
+    """Devices of workers may differ; the one that goes on has space for less."""
+    parts = partitions(2)
+    first = take_partition(parts[0], at(0, to_come=1), JOB)
+    assert sum(part.size for part in first.carried.waiting) > 300
+    device = clmst.get_device()
+    limit = capacity.bytes_of_reduction(device, N, 120, np.dtype(EDGES[2].dtype))
+    job = replace(JOB, memory_limit=limit)
+    second = take_partition(parts[1], at(1), job, "", first)
+    assert finish(merge([second], job), job, "here") == forest_of_edges(EDGES, N)
+
+
+@pytest.mark.parametrize("n_lanes", [1, 2, 5, 100])
+@pytest.mark.parametrize("n_parts", [0, 1, 2, 9, 160, 161])
+def test_rounds_have_every_partition_once(n_parts: int, n_lanes: int) -> None:
+    found = rounds(n_parts, n_lanes)
+    numbers = [number for lanes in found for lane in lanes for number in lane]
+    assert sorted(numbers) == list(range(n_parts))
+    assert len(found) <= 9
+    assert all(0 < len(lanes) <= n_lanes for lanes in found)
+    for lanes in found:
+        assert max(map(len, lanes)) - min(map(len, lanes)) <= 1
+
+
+def test_the_forest_that_a_round_began_with_is_kept_until_the_next_has_begun() -> None:
+    """Else a worker that is lost would take everything with it."""
+    begins: dict[int, tuple[Any, Any]] = {}
+
+    def take(_: int, step: LaneStep, before: Any, kept: Any) -> str:
+        begins[step.number] = (before, kept)
+        return f"step {step.number}"
+
+    last = in_rounds(range(65), 2, 2, take=take, merge=" and ".join)
+    assert begins[0] == (None, None)
+    assert begins[1] == begins[2] == ("step 0", None)
+    assert begins[3] == ("step 1", None)
+    assert begins[17] == begins[18] == ("step 15 and step 16", "step 0")
+    assert begins[33] == ("step 31 and step 32", "step 15 and step 16")
+    assert last == "step 63 and step 64"
 
 
 @pytest.mark.parametrize(
@@ -120,28 +178,28 @@ def test_a_filter_by_the_first_partition(maximum: bool) -> None:
 )
 def test_bad_partitions(part: Any, message: str) -> None:
     with pytest.raises(InvalidGraphError, match=message):
-        reduce_partition(part, 7, JOB)
+        take_partition(part, at(7), JOB)
 
 
 def test_missing_values_are_no_zeros() -> None:
     pyarrow = pytest.importorskip("pyarrow")
     table = pyarrow.table({"u": [0, None], "v": [1, 2], "w": [1, 2]})
     with pytest.raises(InvalidGraphError, match="partition 0: 1 values of the column 'u' are miss"):
-        reduce_partition(table, 0, JOB)
+        take_partition(table, at(0), JOB)
 
 
 def test_weights_of_two_dtypes() -> None:
     parts = [([0], [1], np.array([1], dtype)) for dtype in (np.int8, np.int16)]
-    with pytest.raises(InvalidGraphError, match=r"partitions 0 and 1: .* int16 after int8"):
+    with pytest.raises(InvalidGraphError, match=r"^partition 1: .* int16 after int8"):
         solved(parts)
 
 
 def test_a_worker_without_a_device_is_named() -> None:
     job = replace(JOB, device="no such device")
     with pytest.raises(UnsupportedDeviceError, match=r"worker tcp://1:2 has no device: .*no such"):
-        reduce_partition(partitions(1)[0], 0, job, "tcp://1:2")
+        take_partition(partitions(1)[0], at(0), job, "tcp://1:2")
     with pytest.raises(UnsupportedDeviceError, match=r"^the worker process \d+ on "):
-        reduce_partition(partitions(1)[0], 0, job)
+        take_partition(partitions(1)[0], at(0), job)
 
 
 @pytest.mark.parametrize("name", GIVEN)

@@ -1,0 +1,104 @@
+"""The order in which somebody else's engine reduces partitions: lanes, in rounds.
+
+A lane is a few partitions, one after the other: each step takes the forest of the steps before and
+filters its own partition by it, as a stream does. The lanes of a round run side by side, one for
+each worker. Then their forests are merged as a tree, and the lanes of the next round all begin with
+the forest of everything so far. The first round is one partition, so that each lane has a filter.
+
+A worker that is lost takes its lane's results with it. An engine drops results that no task needs
+any more, and would have to begin at the first partition. So the first step of each lane is also
+given the forest that the round before began with, of which it makes no use: until this round's
+lanes have begun, the engine keeps that forest, on each worker that had a lane. Then a round is all
+that can be lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clmst.core.arguments import check_integer
+
+_MOST_ROUNDS = 4  # the more rounds, the less is lost with a worker, and the more merges there are
+_LEAST_STEPS = 8  # of a lane: a merge costs as much as a few steps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneStep:
+    """One partition of a lane.
+
+    Attributes
+    ----------
+    number : int
+        Of the partition.
+    to_come : int
+        How many more the lane has.
+    """
+
+    number: int
+    to_come: int
+
+
+def in_rounds(
+    parts: Sequence[Any],
+    n_lanes: int,
+    split_every: int,
+    *,
+    take: Callable[[Any, LaneStep, Any, Any], Any],
+    merge: Callable[[list[Any]], Any],
+) -> Any:
+    """Return a handle of the forest of all parts; None if there are none.
+
+    Parameters
+    ----------
+    parts : sequence of object
+        Handles of partitions.
+    n_lanes : int
+        How many steps may run side by side.
+    split_every : int
+        How many forests are merged at a time.
+    take : callable
+        Takes a part, its step, the handle of the forest before it or None, and a handle that is
+        only to be kept, or None.
+    merge : callable
+        Takes handles of several forests.
+    """
+    now = kept = None
+    for lanes in rounds(len(parts), n_lanes):
+        ends = []
+        for numbers in lanes:
+            end = now
+            for at, number in enumerate(numbers):
+                step = LaneStep(number=number, to_come=len(numbers) - 1 - at)
+                end = take(parts[number], step, end, None if at else kept)
+            ends.append(end)
+        is_merged = now is None  # the first partition has been reduced
+        while len(ends) > 1 or not is_merged:
+            groups = [ends[k : k + split_every] for k in range(0, len(ends), split_every)]
+            ends, is_merged = [merge(group) for group in groups], True
+        now, kept = ends[0], now
+    return now
+
+
+def rounds(n_parts: int, n_lanes: int) -> list[list[range]]:
+    """Return the numbers of the partitions of each lane, for each round.
+
+    A lane takes every so many-th partition of its round: an engine that reads them in order then
+    has work for all lanes at once.
+    """
+    found = [[range(1)]] if n_parts else []
+    n_rounds = max(1, min(_MOST_ROUNDS, (n_parts - 1) // (_LEAST_STEPS * n_lanes)))
+    if n_lanes == 1:
+        n_rounds = 1  # whose worker takes everything with it
+    steps = -(-(n_parts - 1) // (n_rounds * n_lanes))
+    for first in range(1, n_parts, max(1, steps * n_lanes)):
+        last = min(first + steps * n_lanes, n_parts)
+        lanes = [range(lane, last, n_lanes) for lane in range(first, min(first + n_lanes, last))]
+        found.append(lanes)
+    return found
+
+
+def check_split(split_every: Any) -> int:
+    """Return how many forests are merged at a time, or raise."""
+    return check_integer("split_every", split_every, low=2)
