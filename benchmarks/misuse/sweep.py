@@ -20,6 +20,8 @@ from benchmarks.misuse.entries import Entry, entries
 from benchmarks.misuse.values import odd_values
 from benchmarks.misuse.world import World
 
+# What a child runs: a module, and its arguments.
+MODULES = ("benchmarks.misuse",)
 HANGS_AFTER = 20.0  # seconds without an outcome
 # A callable of the caller's that is called, and raises: its error is the caller's.
 CALLERS_OWN = {
@@ -93,7 +95,7 @@ def _run_child(outcomes: Outcomes, folder: Path, options: list[str], seconds: fl
     """Make calls in one child until it ends; return the number that ended it, if one did."""
     report = folder / "report.jsonl"
     report.write_text("")
-    command = [sys.executable, "-m", "benchmarks.misuse", "--child", str(report), *options]
+    command = [sys.executable, "-m", *MODULES, "--child", str(report), *options]
     log = (folder / "log.txt").open("w")
     with log, subprocess.Popen(command, stdout=log, stderr=log) as child:
         size, since = 0, time.monotonic()

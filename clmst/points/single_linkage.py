@@ -166,10 +166,11 @@ class SingleLinkage(ClusterEstimator):
         self.forest_, self.n_leaves_ = forest, forest.n_vertices
         self.children_ = linkage[:, :2].astype(np.int64)
         self.distances_ = linkage[:, 2].copy()
-        n_clusters = self.n_clusters
-        if n_clusters is None:
+        if self.n_clusters is None:
             far_apart = self.distances_ >= np.float64(self.distance_threshold)
             n_clusters = int(np.count_nonzero(far_apart)) + 1
+        else:
+            n_clusters = check_integer("n_clusters", self.n_clusters, low=1)
         if n_clusters > self.n_leaves_:
             raise InvalidArgumentError(
                 f"n_clusters is {n_clusters}; it must be at most {self.n_leaves_}, the number of "
