@@ -39,7 +39,7 @@ def read(source: SourceFile) -> Graph:
     FileFormatError
         A line breaks the format, or the file holds more or fewer arcs than declared.
     """
-    arcs = EdgeRows(first_vertex=1)
+    arcs = EdgeRows(first_vertex=1, joins_arcs=True)
     declared: DeclaredSizes | None = None
     text = blocks(source.stream, file_bytes=source.stored)
     for block in text:

@@ -26,21 +26,26 @@ class EdgeRows:
     ----------
     first_vertex : {0, 1}
         The number of the first vertex in the file; in :meth:`arrays` it is 0.
+    joins_arcs : bool
+        Keep one row, with the lesser weight, of two that follow each other and are the two
+        directions of one edge. So files of such pairs take half of the memory.
     """
 
-    def __init__(self, *, first_vertex: int) -> None:
+    def __init__(self, *, first_vertex: int, joins_arcs: bool = False) -> None:
         self._first_vertex = first_vertex
+        self._joins_arcs = joins_arcs
+        self._n_rows = 0
         self._fields = 0
         self._refused = 0  # blocks in a row that were not plain
         self._u, self._v, self._w = (GrowingArray() for _ in range(3))
 
     @property
     def n_rows(self) -> int:
-        """Number of edges so far."""
-        return self._u.size
+        """Number of rows so far, joined ones counted each."""
+        return self._n_rows
 
     def arrays(self) -> tuple[Array, Array, Array | None]:
-        """Return endpoints u and v and the weights, in file order, each of shape (n_rows,).
+        """Return endpoints u and v and the weights of the rows that are kept, in file order.
 
         Weights are int64, uint64 or float64, or None if the file has none.
         """
@@ -82,11 +87,18 @@ class EdgeRows:
         if not in_range or len(columns) != (self._fields or len(columns)):
             return False
         self._fields = len(columns)
-        self._u.append(self._numbered(u, n_vertices))
-        self._v.append(self._numbered(v, n_vertices))
-        if weights:
-            self._w.append(weights[0])
+        ends = self._numbered(u, n_vertices), self._numbered(v, n_vertices)
+        self._gather(*ends, weights[0] if weights else None)
         return True
+
+    def _gather(self, u: Array, v: Array, w: Array | None) -> None:
+        self._n_rows += u.size
+        if self._joins_arcs:
+            u, v, w = _joined(u, v, w)
+        self._u.append(u)
+        self._v.append(v)
+        if w is not None:
+            self._w.append(w)
 
     def _numbered(self, values: Array, n_vertices: int | None) -> Array:
         """Return vertices counted from 0, in 32 bits where all of them fit."""
@@ -121,10 +133,7 @@ class EdgeRows:
         tokens = block.heads[lines] + skip
         u = self._vertices(block, tokens, n_vertices)
         v = self._vertices(block, tokens + 1, n_vertices)
-        self._u.append(u)
-        self._v.append(v)
-        if self._fields == 3:
-            self._w.append(self._weights(block, tokens + 2))
+        self._gather(u, v, self._weights(block, tokens + 2) if self._fields == 3 else None)
 
     def _check_fields(self, block: Block, lines: Array, fields: Array) -> None:
         expected = self._fields or int(fields[0])
@@ -166,6 +175,25 @@ class EdgeRows:
                 "weights must be ordered, and infinities are the only special values allowed",
             )
         return weights
+
+
+def _joined(u: Array, v: Array, w: Array | None) -> tuple[Array, Array, Array | None]:
+    """Return rows without the second one of each pair of opposite arcs, from an even row on.
+
+    If a block begins within a pair, its pairs begin at an odd row: the first ones say so.
+    """
+    start = int(u.size > 2 and u[0] != v[1] and u[1] == v[2] and v[1] == u[2])
+    end = u.size - (u.size - start) % 2
+    first, second = slice(start, end, 2), slice(start + 1, end, 2)
+    is_pair = (u[first] == v[second]) & (v[first] == u[second])
+    kept = np.ones(u.size, np.bool_)
+    kept[second] = ~is_pair
+    if w is not None:
+        lesser = is_pair & (w[second] < w[first])
+        w = w.copy()
+        w[first][lesser] = w[second][lesser]
+        w = w[kept]
+    return u[kept], v[kept], w
 
 
 def graph_of(arrays: list[Array | None], n_vertices: int) -> Graph:
