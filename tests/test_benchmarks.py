@@ -31,6 +31,7 @@ from benchmarks import (
     several_gpus,
     small_graphs,
     strategies,
+    stream_rates,
     streaming,
 )
 from benchmarks.case import Case, CopyLimit, Method, Outcome, Work, run_case
@@ -665,6 +666,18 @@ def test_streams_in_chunks() -> None:
         "| whole, from edge arrays", "| whole, a Graph that is made",
     ]  # fmt: skip
     assert len(rows) == 5
+
+
+def test_rates_of_a_stream(tmp_path: Path) -> None:
+    """The bus, the stream by each way, and its steps; each in a row."""
+    arguments = ["--rows", "2e4", "--vertices", "1e3", "--repetitions", "1", "--folder", tmp_path]
+    result = CliRunner().invoke(stream_rates.main, [str(one) for one in arguments])
+    assert result.exit_code == 0, result.output
+    rows = [line for line in result.output.splitlines() if line.startswith("| ")]
+    assert rows[1].startswith("| copy from pinned memory to the device | ")
+    assert rows[1].endswith(" | 1.000 |")
+    assert len(rows) >= 7
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_wrong_stream_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
