@@ -3,20 +3,24 @@
     python -m benchmarks.several_gpus --device nvidia:0 --device nvidia:1 [--degree 64]
         [--edges 1e9] [--host-edges 2.5e8] [--one-context] [--repetitions 5] [--json FILE]
 
-Graphs are random, made by the devices (``several_gpus.cl``): every vertex has about DEGREE
+Graphs are random, made by the devices (``several_graphs.cl``): every vertex has about DEGREE
 neighbours, each edge is stored once. *Resident*: the first device has the whole graph, and every
 device has its part of it; the time is that from graphs on devices to endpoints and weights on the
-first device. *From the host*: a smaller graph in the host's memory; the time is that to a `Forest`.
-Both contestants take turns. Before that their forests are compared edge by edge, and of a small
-graph of the same kind with Kruskal's algorithm on the host. Steps are those of one more solve.
+first device. It also solves the same graph with both directions of edges stored, where that fits its
+memory: ratios are to the better time of one device. *From the host*: a smaller graph in
+the host's memory; the time is that to a `Forest`, with uploads in turns, and at once with blocks of
+two sizes. Contestants take turns. Before that their forests are compared edge by edge, and of a
+small graph of the same kind with Kruskal's algorithm on the host. Steps are those of the last
+solve; the rest of the time is for uploads, for waiting, and for the way to the host.
 
-`--one-context` opens all devices in one OpenCL context, where the driver moves forests by itself.
+`--one-context` opens all devices in one OpenCL context.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -26,87 +30,17 @@ import numpy as np
 
 import clmst
 from benchmarks.options import Experiment, json_option
+from benchmarks.several_graphs import Recipe, mirrored
 from clmst.bench.harness import Contestant, Harness, WrongResultError, seconds_of
 from clmst.bench.record import recorded
 from clmst.bench.tables import Table, digits
-from clmst.core.errors import InvalidArgumentError
-from clmst.core.graph_checks import MAX_SLOTS
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.transfer import Staging, StagingShape
+from clmst.scale.parts import Division, divided
 from clmst.scale.several import Branch, SolveOfParts
 
-_SOURCE = Path(__file__).with_name("several_gpus.cl")
 _SMALL = 1 << 18  # edges of the graph that the host solves, too
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
-    """A graph of 2**bits vertices, each with about `degree` neighbours."""
-
-    bits: int
-    degree: int
-
-    @classmethod
-    def of(cls, degree: int, n_edges: int) -> Recipe:
-        """Return the smallest graph of a degree that has so many edges at least."""
-        bits = max((2 * n_edges // degree - 1).bit_length(), degree.bit_length())
-        while cls(bits=bits, degree=degree).n_edges < n_edges:
-            bits += 1
-        return cls(bits=bits, degree=degree)
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices."""
-        return 1 << self.bits
-
-    @property
-    def n_edges(self) -> int:
-        """Number of edges."""
-        return self.edges_before(self.n_vertices)
-
-    def edges_before(self, row: int) -> int:
-        """Return the number of edges in all rows before one."""
-        return self.degree * row * (2 * (self.n_vertices - 1) - row + 1) >> (self.bits + 1)
-
-    def bounds(self, count: int) -> list[int]:
-        """Return bounds of so many ranges of rows with equally many edges."""
-        rows = [0]
-        for number in range(1, count):
-            low, high = 0, self.n_vertices
-            while low < high:
-                middle = (low + high) // 2
-                if self.edges_before(middle) * count < self.n_edges * number:
-                    low = middle + 1
-                else:
-                    high = middle
-            rows.append(low)
-        return [*rows, self.n_vertices]
-
-    def made_on(self, device: clmst.Device, first_row: int, end_row: int) -> clmst.DeviceGraph:
-        """Return some rows, made and checked by a device."""
-        import pyopencl as cl
-
-        n, size = self.n_vertices, self.edges_before(end_row) - self.edges_before(first_row)
-        if size > MAX_SLOTS:
-            raise InvalidArgumentError(f"{size} edges; one device takes up to {MAX_SLOTS}")
-        arrays = [
-            clmst.DeviceArray.empty(length, dtype, device)
-            for length, dtype in ((n + 1, "u4"), (size, "u4"), (size, "i4"))
-        ]
-        program: Any = cl.Program(device.context, _SOURCE.read_text(encoding="utf-8"))
-        fill = program.build(devices=[device.cl_device]).several_gpus_fill_rows
-        words = map(np.uint32, (self.bits, self.degree, first_row, end_row))
-        fill(device.queue, (n,), None, *(one.memory for one in arrays), *words)
-        device.queue.finish()
-        indptr, indices, weights = arrays
-        return clmst.DeviceGraph.from_arrays(indptr, indices, weights, device)
-
-    def parts_on(self, devices: Sequence[clmst.Device]) -> clmst.DeviceParts:
-        """Return the graph in parts, each made by its device."""
-        rows = self.bounds(len(devices))
-        return clmst.DeviceParts.of_graphs([
-            self.made_on(device, *ends)
-            for device, *ends in zip(devices, rows[:-1], rows[1:], strict=True)
-        ])  # fmt: skip
+_BLOCKS = (16,)  # of pinned memory, in MiB, for uploads at once; the usual size comes first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +53,12 @@ class Point:
     degree, n_vertices, n_edges : int
     one, several : list of float
         Milliseconds.
+    both : list of float
+        Milliseconds of one device with both directions stored; none where that does not fit.
+    alone : list of float
+        The medians of each part alone, the other devices at rest.
+    others : mapping of str to list of float
+        Milliseconds of other ways to upload, by several devices.
     solves, moves : list
         The steps of the last solve by several devices.
     """
@@ -131,24 +71,32 @@ class Point:
     several: list[float]
     solves: list[Any]
     moves: list[Any]
+    both: list[float] = field(default_factory=list)
+    alone: list[float] = field(default_factory=list)
+    others: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def ratio(self) -> float:
-        """How many times as quick several devices are."""
-        return median(self.one) / median(self.several)
+        """How many times as quick several devices are as one."""
+        return min(median(one) for one in (self.one, self.both) if one) / median(self.several)
 
     def cells(self) -> tuple[str, ...]:
         """Return the row of a table."""
-        parts = [one["ms"] for one in self.solves if one["began_ms"] < self.moves[0]["began_ms"]]
-        merges = [one["ms"] for one in self.solves[len(parts) :]]
-        moved = sum(one["ms"] for one in self.moves)
-        n_bytes = sum(one["n_bytes"] for one in self.moves)
-        rate = f"{n_bytes / moved / 1e6:.1f} GB/s, {self.moves[0]['way']}"
+        n_parts = len(self.solves) - len(self.moves)  # a union for each move
+        ordered = sorted(self.solves, key=lambda one: (one["began_ms"], one["number"]))
+        parts = sorted(ordered[:n_parts], key=lambda one: one["number"])
+        merges, moved = ordered[n_parts:], sum(one["ms"] for one in self.moves)
+        steps = [f"{digits(one['began_ms'])}+{digits(one['ms'])}" for one in parts]
+        rate = sum(one["n_bytes"] for one in self.moves) / max(moved, 1e-9) / 1e6
+        end = max(one["began_ms"] + one["ms"] for one in ordered)
         return (
             self.scope, f"{self.degree}", f"{self.n_vertices:,}", f"{self.n_edges:,}",
-            digits(median(self.one)), digits(median(self.several)), f"{self.ratio:.2f}",
-            " / ".join(map(digits, parts)), f"{digits(moved)} ({rate})",
-            " / ".join(map(digits, merges)),
+            digits(median(self.one)), digits(median(self.both)) if self.both else "",
+            digits(median(self.several)), f"{self.ratio:.2f}",
+            " / ".join(map(digits, self.alone)), " / ".join(steps),
+            f"{digits(moved)} ({rate:.1f} GB/s)",
+            " / ".join(digits(one["ms"]) for one in merges), digits(end),
+            "; ".join(f"{way} {digits(median(ms))}" for way, ms in self.others.items()),
         )  # fmt: skip
 
 
@@ -171,10 +119,7 @@ class Resident:
         self.whole = recipe.made_on(devices[0], 0, recipe.n_vertices)
         self._one: list[Any] = []
         self._root: list[Branch] = []
-        self._solve: SolveOfParts = self._new_solve()
-
-    def _new_solve(self) -> SolveOfParts:
-        return SolveOfParts(self.parts, algorithm="auto", options=None, maximum=False)
+        self._solve: SolveOfParts = solve_of(Division.of(self.parts))
 
     def solve_by_one(self) -> None:
         """Solve on the first device."""
@@ -185,7 +130,7 @@ class Resident:
     def solve_by_several(self) -> None:
         """Solve on all devices."""
         self._root.clear()
-        self._solve, first = self._new_solve(), self.devices[0]
+        self._solve, first = solve_of(Division.of(self.parts)), self.devices[0]
         self._root.append(self._solve.run())
         self._solve.on_device(self._root[0], Launcher(first, first.queue))
         first.queue.finish()
@@ -198,13 +143,64 @@ class Resident:
         if not np.array_equal(slots, self._solve.to_host(self._root[0]).edge_ids):
             raise WrongResultError("several devices have other edges than one")
 
+    def both_directions(self, repetitions: int) -> list[float]:
+        """Return the times of one device with both directions stored; none if it does not fit."""
+        try:
+            milliseconds, edges = solved_by_one(mirrored(self.whole), repetitions)
+        except (clmst.OutOfDeviceMemoryError, clmst.InvalidGraphError) as error:
+            click.echo(f"both directions are left out: {error}")
+            return []
+        self.solve_by_one()
+        if not np.array_equal(edges, self._one[0].edges_array().to_host()):
+            raise WrongResultError("both directions stored give other edges")
+        self._one.clear()
+        self.devices[0].release_memory()
+        return milliseconds
+
+    def alone(self, repetitions: int) -> list[float]:
+        """Return the median time of each part, one after the other."""
+        medians = []
+        for part in self.parts.parts:
+            division = Division.of(clmst.DeviceParts(parts=(part,), first_rows=(0,)))
+            contestant: Contestant[Any] = Contestant(name="part", call=partial(_run, division))
+            (times,) = Harness(repetitions=repetitions, warm_ups=1).run([contestant])
+            medians.append(float(median(times.milliseconds)))
+        return medians
+
     def point(self, repetitions: int) -> Point:
         """Return the times."""
+        both = self.both_directions(repetitions)
         self.check()
         calls = (("one", self.solve_by_one), ("several", self.solve_by_several))
         contestants = [Contestant(name=name, call=call) for name, call in calls]
         one, several = Harness(repetitions=repetitions, warm_ups=1).run(contestants)
-        return point_of("resident", self.recipe, one, several, self._solve.stats())
+        point = point_of("resident", self.recipe, one, several, self._solve.stats())
+        return replace(point, both=both, alone=self.alone(repetitions))
+
+
+def _run(division: Division) -> None:
+    solve_of(division).run()
+
+
+def solve_of(division: Division) -> SolveOfParts:
+    """Return a solve as the public call makes it."""
+    return SolveOfParts(division, algorithm="auto", options=None, maximum=False)
+
+
+def solved_by_one(
+    graph: clmst.DeviceGraph, repetitions: int
+) -> tuple[list[float], np.ndarray[Any, Any]]:
+    """Return the times of a graph's solves, and the endpoints of its forest's edges."""
+    forests = list[clmst.DeviceForest]()
+
+    def solve() -> None:
+        forests.clear()  # whose memory the next one takes
+        forests.append(clmst.minimum_spanning_forest(graph, keep_on_device=True))
+        graph.device.queue.finish()
+
+    contestant: Contestant[Any] = Contestant(name="both", call=solve)
+    (times,) = Harness(repetitions=repetitions, warm_ups=1).run([contestant])
+    return list(times.milliseconds), forests[0].edges_array().to_host()
 
 
 def profile_of(recipe: Recipe, device: clmst.Device) -> str:
@@ -237,12 +233,47 @@ def from_host(recipe: Recipe, devices: Sequence[clmst.Device], repetitions: int)
     def difference(forest: clmst.Forest) -> str:
         return "" if forest == right else "several devices have other edges than one"
 
+    usual = [device.staging for device in devices]
+    shapes = {"at once": usual}
+    shapes |= {
+        f"at once, {size} MiB": [
+            Staging(
+                one.queue, pinned=one.staging.pinned, shape=StagingShape(block_bytes=size << 20)
+            )
+            for one in devices
+        ]
+        for size in _BLOCKS
+    }
+
+    def solve_at_once(way: str) -> clmst.Forest:
+        """Upload with threads and pinned memory of a shape."""
+        _use(devices, shapes[way])
+        try:
+            at_once = solve_of(divided(graph, devices, at_once=True))
+            return at_once.to_host(at_once.run())
+        finally:
+            _use(devices, usual)
+
     contestants = [
         Contestant(name="one", call=lambda: solve(device=devices[0]), difference=difference),
+        *(
+            Contestant(name=way, call=partial(solve_at_once, way), difference=difference)
+            for way in shapes
+        ),
         Contestant(name="several", call=lambda: solve(devices=devices), difference=difference),
     ]
-    one, several = Harness(repetitions=repetitions, warm_ups=1).run(contestants)
-    return point_of("from the host", recipe, one, several, found[0].stats)
+    one, *others, several = Harness(repetitions=repetitions, warm_ups=1).run(contestants)
+    stats = solve(devices=devices).stats
+    for way in tuple(shapes)[1:]:
+        for staging in shapes[way]:
+            staging.free()
+    point = point_of("from the host", recipe, one, several, stats)
+    return replace(point, others={way.name: way.milliseconds for way in others})
+
+
+def _use(devices: Sequence[clmst.Device], stagings: Sequence[Staging]) -> None:
+    for device, staging in zip(devices, stagings, strict=True):
+        device.staging = staging
 
 
 def point_of(scope: str, recipe: Recipe, one: Any, several: Any, stats: Any) -> Point:
@@ -275,8 +306,9 @@ def measure(
 
 def table_of(points: Sequence[Point]) -> Table:
     """Return medians in milliseconds, and the steps of one solve by several devices."""
-    headings = ("scope", "degree", "vertices", "edges", "one ms", "several ms", "ratio",
-                "parts ms", "move ms", "merge ms")  # fmt: skip
+    headings = ("scope", "degree", "vertices", "edges", "one ms", "both ways", "several ms",
+                "ratio", "parts alone", "parts, began+ms", "move ms", "merge ms", "end",
+                "uploads at once")  # fmt: skip
     return Table(title="Several GPUs", headings=headings, rows=[one.cells() for one in points])
 
 
@@ -297,7 +329,7 @@ def opened(names: Sequence[str], *, one_context: bool) -> list[clmst.Device]:
 @click.option("--edges", "n_edges", type=float, default=1e9, show_default=True)
 @click.option("--host-edges", type=float, default=2.5e8, show_default=True, help="0: none.")
 @click.option("--profile", is_flag=True, help="Tell the kernels of one solve by the first device.")
-@click.option("--one-context", is_flag=True, help="Let the driver move forests.")
+@click.option("--one-context", is_flag=True, help="Open one context for all.")
 @click.option("--repetitions", type=click.IntRange(min=1), default=5, show_default=True)
 @json_option
 def main(  # noqa: PLR0917 - click gives all of them by name

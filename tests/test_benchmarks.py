@@ -29,6 +29,7 @@ from benchmarks import (
     rounds,
     rush_hour,
     several_gpus,
+    several_graphs,
     small_graphs,
     strategies,
     stream_rates,
@@ -694,7 +695,7 @@ def test_a_wrong_stream_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_several_gpus_make_their_parts(tmp_path: Path) -> None:
     """Rows rise strictly, parts are balanced, and both scopes are in the table."""
     devices = device_sets()["two"]
-    recipe = several_gpus.Recipe.of(16, 3000)
+    recipe = several_graphs.Recipe.of(16, 3000)
     whole = recipe.made_on(devices[0], 0, recipe.n_vertices).graph
     assert (whole.n_slots, recipe.n_vertices) == (recipe.n_edges, 512)
     assert np.bincount(np.concatenate([whole.rows, whole.indices])).mean() == pytest.approx(16, 0.1)

@@ -17,7 +17,7 @@ from clmst.cli.summary import Summary
 from clmst.cli.terminal import (
     Stages,
     console,
-    device_option,
+    devices_option,
     json_option,
     print_json,
     quiet_option,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     show_default=True,
     help=f"How to solve; the forest is the same. One of {one_of()}.",
 )
-@device_option
+@devices_option
 @click.option(
     "--without",
     metavar="CAPABILITY",
@@ -97,7 +97,7 @@ def solve(
     *,
     file: Path,
     algorithm: str,
-    device_name: str | None,
+    device_names: tuple[str, ...],
     without: tuple[str, ...],
     format_name: str | None,
     columns: tuple[str, ...] | None,
@@ -129,7 +129,8 @@ def solve(
         parts.refuse(**whole | {"algorithm": algorithm != "auto"})
         if parts.takes(file):
             parts.refuse(verify=verified, plot=plot, metric=metric, format=format_name)
-    device = job.open(device_name, without)
+    _refuse_several(device_names, profile=profile, repeat=repeat, stream=parts)
+    device, *others = job.open(device_names, without)
     ways = {"maximum": maximum, "verified": verified}
     again: tuple[float, ...] = ()
     graph: AnyGraph | StreamedFile
@@ -139,6 +140,9 @@ def solve(
         graph = job.read(file, format_name, columns, metric, algorithm=algorithm)
         if parts is not None:
             forest = parts.solve_graph(_listed(graph), device, job.stages, **ways)
+        elif others:
+            named = {"algorithm": algorithm, "options": options}
+            forest = job.solve_by_several([device, *others], graph, **named, **ways)
         else:
             forest, again = job.solve_on(device, graph, **whole, **ways)
     for path in outputs:
@@ -177,6 +181,16 @@ def _refuse_early(outputs: tuple[Path, ...], output_format: str | None, plot: Pa
         optional_import("matplotlib", extra="plot")
 
 
+def _refuse_several(names: tuple[str, ...], **others: object) -> None:
+    """Raise if several devices are named, and an option is given, too, that is for one."""
+    for name, value in others.items():
+        if value and len(names) > 1:
+            raise click.UsageError(
+                f"--device is given several times, and --{name}, which is for one device; leave "
+                "one of them out"
+            )
+
+
 def _listed(graph: AnyGraph) -> Graph:
     """Return a graph that lists its edges."""
     from clmst.core.graph import Graph
@@ -196,12 +210,13 @@ class _SolveJob:
 
     stages: Stages
 
-    def open(self, name: str | None, without: tuple[str, ...]) -> Device:
+    def open(self, names: tuple[str, ...], without: tuple[str, ...]) -> list[Device]:
         from clmst.runtime.discovery import get_device
 
-        with self.stages.stage("open_device", "opening the device"):
-            device = get_device(name)
-            return device.forcing_off(*without) if without else device
+        what = "devices" if len(names) > 1 else "device"
+        with self.stages.stage("open_device", f"opening the {what}"):
+            devices = [get_device(name) for name in names or (None,)]
+            return [one.forcing_off(*without) for one in devices] if without else devices
 
     def read(
         self,
@@ -256,6 +271,15 @@ class _SolveJob:
             )
         return forest, ()
 
+    def solve_by_several(
+        self, devices: list[Device], graph: AnyGraph, *, maximum: bool, verified: bool, **how: Any
+    ) -> Forest:
+        """Solve a graph of the host by several devices, the upload included."""
+        with self.stages.stage("solve", f"solving on {len(devices)} devices"):
+            forest: Forest = _solver(maximum)(graph, devices=devices, verify=verified, **how)
+        self._count_proof(forest, verified=verified)
+        return forest
+
     def convert(self, graph: AnyGraph, device: Device) -> OnDevice:
         from clmst import api
 
@@ -268,11 +292,15 @@ class _SolveJob:
     ) -> Forest:
         with self.stages.stage("solve", f"solving on {graph.device.name}"):
             forest: Forest = _solver(maximum)(graph, profile=profile, verify=verified, **ways)
-        if verified:  # a separate part of the call
+        self._count_proof(forest, verified=verified)
+        return forest
+
+    def _count_proof(self, forest: Forest, *, verified: bool) -> None:
+        """Let the proof be a part of its own."""
+        if verified:
             seconds = forest.stats["proof"]["ms"] / 1e3
             self.stages.seconds["solve"] -= seconds
             self.stages.seconds["verify"] = seconds
-        return forest
 
     def repeat(
         self, graph: OnDevice, times: int, *, maximum: bool, **ways: Any

@@ -57,6 +57,7 @@ class Summary:
             "maximum": forest.maximum,
             "algorithm": stats["algorithm"],
             "device": stats["device"],
+            **({"devices": list(stats["devices"])} if "devices" in stats else {}),
             "rounds": stats.get("rounds"),
             "launches": stats.get("launches"),
             "verified": "proof" in stats,  # a wrong forest never gets a summary
@@ -93,6 +94,8 @@ class Summary:
             "algorithm": stats["algorithm"],
             "device": stats["device"],
         }
+        if len(several := stats.get("devices", ())) > 1:
+            rows["device"] = ", ".join(several)
         if stats["algorithm"] == "stream":
             rows["parts"] = f"{stats['reductions']:,}"
         if "rounds" in stats:

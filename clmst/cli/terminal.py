@@ -31,6 +31,14 @@ device_option: Callable[[_Command], _Command] = click.option(
     metavar="NAME",
     help='"gpu", "cpu" or part of a name that `clmst devices` shows; the best one when left out.',
 )
+devices_option: Callable[[_Command], _Command] = click.option(
+    "--device",
+    "device_names",
+    metavar="NAME",
+    multiple=True,
+    help='"gpu", "cpu" or part of a name that `clmst devices` shows; the best one when left out. '
+    "Repeated, it names several, each of which solves a part of the graph.",
+)
 quiet_option: Callable[[_Command], _Command] = click.option(
     "-q", "--quiet", is_flag=True, help="No summary and no progress; the exit status tells."
 )

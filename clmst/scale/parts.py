@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -70,7 +74,22 @@ def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) 
     """
     found = named_devices(devices)
     check_bool("symmetrize", symmetrize)
-    return parts_of(listed_graph(graph, symmetrize=symmetrize), found)
+    division = divided(listed_graph(graph, symmetrize=symmetrize), found)
+    return unchecked(
+        DeviceParts,
+        parts=tuple(together(division.devices, partial(_arrived, division))),
+        first_rows=division.first_rows,
+        graph=division.graph,
+        slots=division.slots,
+    )
+
+
+def _arrived(division: Division, number: int) -> DeviceGraph:
+    """Return a part once it is on its device."""
+    part = division.part(number)
+    with part.device.lock, Guard(part.device):
+        part.device.queue.finish()
+    return part
 
 
 def named_devices(devices: Any) -> list[Device]:
@@ -110,8 +129,56 @@ def devices_of(graph: DeviceGraph | DeviceMatrix | DeviceParts) -> Sequence[Devi
     return graph.devices if isinstance(graph, DeviceParts) else (graph.device,)
 
 
-def parts_of(graph: Graph, devices: Sequence[Device]) -> DeviceParts:
-    """Return a graph in parts, which are put on all devices at once."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Division:
+    """How a graph is divided among devices.
+
+    Attributes
+    ----------
+    devices : tuple of Device
+    first_rows, first_slots : tuple of int
+        The row and the slot that each device's part begins with; slots are counted through all.
+    n_vertices, n_slots : int
+    graph : Graph or None
+        The caller's graph, if it is on the host.
+    slots : ndarray of int or None
+        As of :class:`DeviceParts`.
+    part : callable
+        Returns the part of a number, on its device, which may still be copying it there. Several
+        threads may call.
+    """
+
+    devices: tuple[Device, ...]
+    first_rows: tuple[int, ...]
+    first_slots: tuple[int, ...]
+    n_vertices: int
+    n_slots: int
+    graph: Graph | None
+    slots: Array | None
+    part: Callable[[int], DeviceGraph]
+
+    @classmethod
+    def of(cls, parts: DeviceParts) -> Division:
+        """Return that of parts which are on their devices already."""
+        return cls(
+            devices=parts.devices,
+            first_rows=parts.first_rows,
+            first_slots=(0, *accumulate(one.n_slots for one in parts.parts[:-1])),
+            n_vertices=parts.n_vertices,
+            n_slots=parts.n_slots,
+            graph=parts.graph,
+            slots=parts.slots,
+            part=parts.parts.__getitem__,
+        )
+
+
+def divided(graph: Graph, devices: Sequence[Device], *, at_once: bool = False) -> Division:
+    """Divide a graph of the host.
+
+    Its parts go to their devices one after the other, each with all threads that copy: while the
+    next one comes, a device solves. Two at once hinder one another (docs/scaling.md). `at_once`
+    lets them, for the benchmark.
+    """
     upper, slots = _upper(graph)
     encoded = encode(upper.weights)
     for device in devices:
@@ -122,9 +189,21 @@ def parts_of(graph: Graph, devices: Sequence[Device]) -> DeviceParts:
     first_rows = [row for row, has in zip(bounds[:-1], has_slots, strict=True) if has]
     chosen, first_rows = chosen or [devices[0]], [0, *first_rows[1:]]
     ranges = list(pairwise([*first_rows, upper.n_vertices]))
-    parts = together(chosen, lambda number: _part(upper, encoded, chosen[number], *ranges[number]))
-    return unchecked(
-        DeviceParts, parts=tuple(parts), first_rows=tuple(first_rows), graph=graph, slots=slots
+    turn = nullcontext() if at_once else threading.Lock()
+
+    def part(number: int) -> DeviceGraph:
+        with turn:
+            return _part(upper, encoded, chosen[number], *ranges[number])
+
+    return Division(
+        devices=tuple(chosen),
+        first_rows=tuple(first_rows),
+        first_slots=tuple(upper.indptr[first_rows].tolist()),
+        n_vertices=upper.n_vertices,
+        n_slots=upper.n_slots,
+        graph=graph,
+        slots=slots,
+        part=part,
     )
 
 
@@ -151,7 +230,7 @@ def _row_bounds(indptr: Array, speeds: Sequence[float]) -> list[int]:
 def _part(
     graph: Graph, encoded: EncodedWeights, device: Device, first_row: int, end_row: int
 ) -> DeviceGraph:
-    """Put some rows of a graph on a device; waits."""
+    """Put some rows of a graph on a device; copies may still run in its queue."""
     first, end = (int(graph.indptr[row]) for row in (first_row, end_row))
     indices, words = graph.indices[first:end], encoded.bits[first:end]
     own = EncodedWeights(bits=words, encoding=encoded.encoding)
@@ -181,7 +260,7 @@ def _part(
             indptr, Launcher(device, device.queue), first_row=first_row, end_row=end_row,
             first_slot=first, n_slots=end - first,
         )  # fmt: skip
-        device.queue.finish()
+        device.queue.flush()
         return DeviceGraph(
             graph=DeferredGraph.of(indptr, columns, weights, is_symmetric=False),
             device=device, indptr=indptr.memory, indices=columns.memory, weights=weights.memory,

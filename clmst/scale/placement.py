@@ -19,7 +19,7 @@ from clmst.runtime.discovery import devices as listings
 from clmst.runtime.discovery import get_device
 from clmst.scale import several_costs
 from clmst.scale.fallback import proved
-from clmst.scale.parts import devices_of, listed_graph, named_devices, parts_of
+from clmst.scale.parts import Division, devices_of, divided, listed_graph, named_devices
 from clmst.scale.several import SolveOfParts
 
 _WORD_BYTES = 4  # of a weight, as far as is known before the weights are looked at
@@ -66,17 +66,20 @@ def forest_by_several(
     if not resident and len(found) == 1:
         return found[0]
     _refuse(algorithm, options, keep_on_device=keep_on_device, profile=profile)
-    parts = graph
-    if not resident:
-        parts = parts_of(listed_graph(graph, symmetrize=symmetrize), found)
-    if verify and parts.graph is None:
+    if resident:
+        division = Division.of(graph)
+    else:
+        division = divided(listed_graph(graph, symmetrize=symmetrize), found)
+    if verify and division.graph is None:
         raise InvalidArgumentError(
             "verify is True, and the parts were made of graphs of devices; to be proved, a forest "
             "needs the whole graph on the host"
         )
-    solve = SolveOfParts(parts, algorithm=algorithm, options=options, maximum=maximum)
+    solve = SolveOfParts(division, algorithm=algorithm, options=options, maximum=maximum)
     forest = solve.to_host(solve.run())
-    return proved(parts.graph, forest) if verify else forest
+    if verify and division.graph is not None:
+        return proved(division.graph, forest)
+    return forest
 
 
 def _check_where(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Mapping
+from copy import copy
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from clmst import algorithms
 from clmst.algorithms.parts import family
 from clmst.algorithms.parts.union import PartForest, part_forest, united
-from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.shared.device_forest import DeviceForest, gather_words
 from clmst.algorithms.shared.solution import forest_of_slots
 from clmst.core.arguments import unchecked
 from clmst.core.forest import Forest
@@ -21,11 +22,13 @@ from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.device_parts import DeviceParts
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.relay import DeviceMove, both_locked
-from clmst.runtime.together import together
+from clmst.runtime.relay import DeviceCopy, DeviceMove, both_locked, move
+from clmst.runtime.together import as_tree
+from clmst.scale.parts import Division
+
+_WORD = np.dtype(np.uint32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,8 @@ class PartSolve:
     Attributes
     ----------
     device, algorithm : str
+    number : int
+        Of the first of the devices whose edges they are.
     n_edges, n_forest : int
         Edges that were given, and edges of their forest.
     began_ms, ms : float
@@ -42,6 +47,7 @@ class PartSolve:
     """
 
     device: str
+    number: int
     algorithm: str
     n_edges: int
     n_forest: int
@@ -81,7 +87,7 @@ class SolveOfParts:
 
     Parameters
     ----------
-    parts : DeviceParts
+    division : Division
     algorithm, options, maximum
         As of :func:`clmst.minimum_spanning_forest`; algorithm and options are those of the parts.
 
@@ -92,43 +98,31 @@ class SolveOfParts:
     """
 
     def __init__(
-        self, parts: DeviceParts, *, algorithm: str, options: object, maximum: bool
+        self, division: Division, *, algorithm: str, options: object, maximum: bool
     ) -> None:
-        self._parts, self._maximum = parts, maximum
+        self._division, self._maximum = division, maximum
         self._algorithm, self._options = algorithm, options
         self.solves, self.moves = list[PartSolve](), list[DeviceMove]()
         self._began = time.perf_counter()
 
     def run(self) -> Branch:
-        """Solve all parts at once, then merge pairs of forests, until one is left; waits."""
-        branches = together(self._parts.devices, self._of_part)
-        while len(branches) > 1:
-            pairs = [branches[k : k + 2] for k in range(0, len(branches), 2)]
-            branches = together(
-                [pair[0].device for pair in pairs],
-                partial(self._of_pair, pairs),
-                numbers=[pair[0].number for pair in pairs],
-            )
-        return branches[0]
+        """Solve all parts at once, and merge forests of neighbours, until one is left; waits."""
+        return as_tree(self._division.devices, self._of_part, self._of_pair)
 
     def _of_part(self, number: int) -> Branch:
         """Solve a part on its device."""
-        part, first_rows = self._parts.parts[number], self._parts.first_rows
-        end_rows = (*first_rows[1:], part.n_vertices)
-        device = part.device
+        division = self._division
+        part, device = division.part(number), division.devices[number]
+        end_rows = (*division.first_rows[1:], division.n_vertices)
         with device.lock, Guard(device, caches=part.caches):
             family.require(device, part.encoded.encoding.word)
             return self._solved(
-                part, number, first_rows[number], end_rows[number], name=self._algorithm,
+                part, number, division.first_rows[number], end_rows[number], name=self._algorithm,
                 options=self._options,
             )  # fmt: skip
 
-    def _of_pair(self, pairs: Sequence[Sequence[Branch]], number: int) -> Branch:
-        """Solve the union of two forests on the device of the first; one alone stays."""
-        first, *rest = pairs[number]
-        if not rest:
-            return first
-        (second,) = rest
+    def _of_pair(self, first: Branch, second: Branch) -> Branch:
+        """Solve the union of two forests on the device of the first."""
         here, there = first.device, second.device
         with both_locked(here, there), Guard(here), Guard(there):
             graph, moved = united(first.forest, second.forest)
@@ -144,13 +138,14 @@ class SolveOfParts:
         options: object, below: tuple[Branch, ...] = (),
     ) -> Branch:  # fmt: skip
         began, device = time.perf_counter(), graph.device
-        launch = Launcher(device, device.queue)
+        launch = Launcher(device, device.queue, polls=len(self._division.devices) > 1)
         name, solve = algorithms.choose(name, device, graph, options=options, maximum=self._maximum)
         solution = solve(graph, launch, maximum=self._maximum, options=options)
         forest = part_forest(solution, launch, first_row=first_row, end_row=end_row)
         self.solves.append(
             PartSolve(
                 device=device.description,
+                number=number,
                 algorithm=name,
                 n_edges=graph.n_slots,
                 n_forest=forest.n_edges,
@@ -166,27 +161,42 @@ class SolveOfParts:
 
     def to_host(self, root: Branch) -> Forest:
         """Return the forest of all parts, its edge ids those of the caller's graph; waits."""
-        parts, device = self._parts, root.device
+        device, slots = root.device, self._original_slots(root)
         with device.lock, Guard(device):
             launch = Launcher(device, device.queue)
-            found = self.on_device(root, launch).copied(launch)
-        slots = self._slots(root, found.edge_ids)
-        graph = parts.graph
-        bound = parts.n_slots if graph is None else graph.n_slots
-        slots = slots if parts.slots is None else parts.slots[slots]
-        ids: Array = slots.astype(np.int32 if bound <= 1 << 31 else np.int64)
-        if graph is not None and graph.edge_ids is not None:
-            ids = graph.edge_ids[slots]
+            forest = copy(self.on_device(root, launch))
+            object.__setattr__(forest, "slots", slots.memory)
+            found = forest.copied(launch)
+        graph = self._division.graph
         return unchecked(
             Forest,
             n_vertices=found.n_vertices,
             _edges=found.edges,
             weights=found.weights,
-            edge_ids=ids,
+            edge_ids=self._edge_ids(found),
             maximum=self._maximum,
             stats={**found.stats, **self.stats()},
             vertex_labels=None if graph is None else graph.vertex_labels,
         )
+
+    def _edge_ids(self, found: Forest) -> Array:
+        """Return the edge ids of a forest whose ids are slots of the parts that edges are from."""
+        division, edges = self._division, found.edges
+        graph, own = division.graph, found.edge_ids
+        slots: Array = own.astype(_id_type(division.n_slots), copy=False)
+        if own.dtype == np.int32 and slots.dtype == np.int64:
+            slots &= 0xFFFFFFFF  # they were words without a sign
+        cuts = [bisect_left(range(len(edges)), row, key=lambda k: int(edges[k, 0]))
+                for row in division.first_rows[1:]]  # fmt: skip
+        for first_slot, begin, end in zip(
+            division.first_slots, (0, *cuts), (*cuts, len(edges)), strict=True
+        ):
+            slots[begin:end] += slots.dtype.type(first_slot)
+        if graph is None:
+            return slots
+        if division.slots is not None:
+            slots = division.slots[slots].astype(_id_type(graph.n_slots), copy=False)
+        return slots if graph.edge_ids is None else graph.edge_ids[slots]
 
     def on_device(self, root: Branch, launch: Launcher) -> DeviceForest:
         """Return the forest with its endpoints and weights; its slots are those of a union."""
@@ -196,25 +206,29 @@ class SolveOfParts:
             wait=False,
         )  # fmt: skip
 
-    def _slots(self, branch: Branch, positions: Array) -> Array:
-        """Return the slots, counted through all parts, of some slots of a branch's graph."""
+    def _original_slots(self, branch: Branch) -> DeviceArray:
+        """Return the slots of a branch's edges, of the part that each is from, on its device."""
+        forest = branch.forest
         if not branch.below:
-            before = sum(one.n_slots for one in self._parts.parts[: branch.number])
-            return positions.astype(np.int64) + before
+            return forest.slots
         first, second = branch.below
-        cut = int(np.searchsorted(positions, first.forest.n_edges))
-        return np.concatenate([
-            self._slots(one, _read_slots(one.forest)[chosen])
-            for one, chosen in (
-                (first, positions[:cut]),
-                (second, positions[cut:] - first.forest.n_edges),
-            )
-        ])  # fmt: skip
+        here, there, k = first.device, second.device, first.forest.n_edges
+        parts = [self._original_slots(one) for one in branch.below]
+        with both_locked(here, there), Guard(here), Guard(there):
+            launch = Launcher(here, here.queue)
+            both = DeviceArray.unchecked(k + second.forest.n_edges, _WORD, here)
+            launch.copy(parts[0].memory, both.memory, 4 * k)
+            moved = DeviceCopy(
+                source=parts[1].memory, target=both.memory, offset=4 * k,
+                n_bytes=4 * second.forest.n_edges,
+            )  # fmt: skip
+            move([moved], there, here)
+            return gather_words(both.memory, _WORD, forest.slots, forest.n_edges, launch)
 
     def stats(self) -> Mapping[str, Any]:
         """Return what the forest tells of the devices' work."""
         return {
-            "devices": [one.description for one in self._parts.devices],
+            "devices": [one.description for one in self._division.devices],
             "solves": [asdict(one) for one in self.solves],
             "moves": [self._shown(one) for one in self.moves],
         }
@@ -224,7 +238,6 @@ class SolveOfParts:
         return {"began_ms": 1e3 * (shown.pop("began") - self._began), **shown}
 
 
-def _read_slots(forest: PartForest) -> Array:
-    slots: DeviceArray = forest.slots[: forest.n_edges]
-    with forest.device.lock:
-        return slots.to_host()
+def _id_type(n_slots: int) -> type[np.signedinteger[Any]]:
+    """Return the type of edge ids that are slots."""
+    return np.int32 if n_slots <= 1 << 31 else np.int64

@@ -14,9 +14,10 @@ from clmst.runtime.device_costs import Costs
 # off by as much.
 WORTH_IT = 0.8
 
-# Uploads to two devices at once are this many times as quick as to one. Two H200 that upload at the
-# same time take as long as in sequence (docs/experiments.md, "Several devices").
-_UPLOADS_AT_ONCE = 1.0
+# The time of a vertex, to that of the tables, which is of graphs with far more edges than vertices
+# or with few vertices. An H200 solves the union of two forests with 2^25, 2^23 and 2^21 vertices in
+# 20.9, 4.7 and 1.3 ms (docs/scaling.md): 0.5 ns a vertex beside the tables' 0.036 an edge.
+_VERTICES = 5.0
 
 # A column and where a row begins, for each edge that is moved to another device; its weight comes
 # on top.
@@ -30,31 +31,47 @@ def upload(costs: Costs, n: int, m: int, word: int) -> float:
     return 1e-6 * costs.upload_ns * (4 * n + (4 + word) * m)
 
 
+def solve(costs: Costs, n: int, m: int) -> float:
+    """Return the time of a solve on a device."""
+    return costs.sparse(n, m) + 1e-6 * (_VERTICES - 1) * n * costs.vertex_ns
+
+
 def alone(costs: Costs, n: int, m: int, word: int) -> float:
     """Return the time of one device, from the host's memory to a forest on the device."""
-    return upload(costs, n, m, word) + costs.sparse(n, m)
+    return upload(costs, n, m, word) + solve(costs, n, m)
 
 
 def several(every: Sequence[Costs], n: int, m: int, word: int) -> float:
-    """Return the time of several devices, from the host's memory to a forest on the first one."""
-    shares = shares_of(every)
-    at_once = 1.0 if len(every) == 1 else _UPLOADS_AT_ONCE
-    uploads = sum(upload(one, n, round(m * share), word)
-                  for one, share in zip(every, shares, strict=True)) / at_once  # fmt: skip
-    return uploads + resident(every, n, m, word)
+    """Return the time of several devices, from the host's memory to a forest on the first one.
+
+    Parts are uploaded one after the other; a device solves behind the uploads that come after its
+    own.
+    """
+    arrived = end = 0.0
+    for one, share in zip(every, shares_of(every), strict=True):
+        part = round(m * share)
+        arrived += upload(one, n, part, word)
+        end = max(end, arrived + solve(one, n, part))
+    return end + merges(every, n, m, word)
 
 
 def resident(every: Sequence[Costs], n: int, m: int, word: int) -> float:
     """Return the time of several devices from parts that are on them already."""
     parts = [round(m * share) for share in shares_of(every)]
-    own = max(one.sparse(n, part) for one, part in zip(every, parts, strict=True))
-    ms, forests, devices = own, [min(n, part) for part in parts], list(every)
+    own = max(solve(one, n, part) for one, part in zip(every, parts, strict=True))
+    return own + merges(every, n, m, word)
+
+
+def merges(every: Sequence[Costs], n: int, m: int, word: int) -> float:
+    """Return the time from the parts' forests to that of all."""
+    forests = [min(n, round(m * share)) for share in shares_of(every)]
+    ms, devices = 0.0, list(every)
     while len(forests) > 1:
         pairs = range(0, len(forests) - 1, 2)
         ms += max(
             _MEETING_MS
             + move(devices[k + 1], devices[k], forests[k + 1], word)
-            + devices[k].sparse(n, forests[k] + forests[k + 1])
+            + solve(devices[k], n, forests[k] + forests[k + 1])
             for k in pairs
         )
         forests = [min(n, sum(forests[k : k + 2])) for k in range(0, len(forests), 2)]

@@ -17,6 +17,7 @@ from clmst import algorithms
 from clmst.core.kruskal import kruskal
 from clmst.io import read_forest, read_graph, write_graph
 from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
+from tests.repeated.device_sets import every_device_set
 
 ROUNDS = "filter-boruvka"  # an algorithm that has some
 
@@ -369,3 +370,35 @@ def test_interrupt(run: Run, sample: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_no_file_is_a_usage_error(run: Run) -> None:
     assert_not_understood(run("solve"), "FILE")
+
+
+# ---------------------------------------------------------------- several devices
+
+
+@every_device_set("two")
+def test_several_devices_give_the_forest_of_one(
+    run: Run, devices: list[clmst.Device], sample: Path, tmp_path: Path
+) -> None:
+    """The summary names them; where the machine has one device alone, it is told once."""
+    names = [device.description for device in devices]
+    if names[0] == names[1]:
+        pytest.skip("one device has one name")
+    named = [word for device in devices for word in ("--device", device.platform)]
+    out = tmp_path / "out.txt"
+    summary = summary_of(run, sample, *named, "--verify", "-o", out)
+    assert summary["devices"] == names
+    assert summary["verified"]
+    assert {"solve", "verify"} <= set(summary["seconds"])
+    other = tmp_path / "one.txt"
+    assert_fine(run("solve", sample, "-o", other))
+    assert out.read_bytes() == other.read_bytes()
+    words = " ".join(run("solve", sample, *named).stdout.split())
+    assert f"device {names[0]}, {names[1]} " in words
+
+
+@pytest.mark.parametrize("option", [("--profile",), ("--repeat", "2"), ("--stream",)])
+def test_several_devices_do_not_take_all_options(
+    run: Run, sample: Path, option: tuple[str, ...]
+) -> None:
+    result = run("solve", sample, "--device", "cpu", "--device", "gpu", *option)
+    assert_not_understood(result, f"and {option[0]}, which is for one device")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from clmst.core.errors import DeviceError
 from clmst.runtime import relay
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -42,6 +45,58 @@ def test_every_block_arrives(
     assert (moved.source, moved.target) == (source.description, target.description)
     np.testing.assert_array_equal(found.to_host(), np.concatenate([np.zeros(5, np.uint8), *values]))
     staging.free()
+
+
+@every_device_set("two")
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_a_move_that_fails_blames_the_right_device(
+    devices: list[Device], side: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one whose driver refuses, source or target; then both can be used again."""
+    import pyopencl as cl
+
+    bad = devices[side == "target"]
+    values = np.arange(5000, dtype=np.uint8)
+    buffers = [DeviceArray.from_host(values, one) for one in devices]
+    copies = [DeviceCopy(source=buffers[0].memory, target=buffers[1].memory, n_bytes=values.nbytes)]
+    inner = cl.enqueue_copy
+
+    def enqueue_copy(queue: Any, *buffers: Any, **given: Any) -> Any:
+        if queue == bad.queue:
+            raise cl.RuntimeError("clEnqueueCopy", -5)
+        return inner(queue, *buffers, **given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cl, "enqueue_copy", enqueue_copy)
+        with both_locked(*devices), pytest.raises(DeviceError, match="failed") as caught:
+            move(copies, *devices)
+    assert bad.description in str(caught.value)
+    assert vars(caught.value)["_clmst_device"] is bad
+    with both_locked(*devices):
+        move(copies, *devices)
+    np.testing.assert_array_equal(buffers[1].to_host(), values)
+
+
+def test_gpus_of_one_context_do_not_leave_it_to_the_driver(any_device: Device) -> None:
+    """Which takes forty times as long as the host's memory there."""
+    import pyopencl as cl
+
+    values = np.arange(70_000, dtype=np.uint32)
+    ways = []
+    for copies in (False, True):
+        queues = [cl.CommandQueue(any_device.context, any_device.cl_device) for _ in range(2)]
+        pair = [Device(q.device, queue=q, without=any_device.without, _trusted=True)
+                for q in queues]  # fmt: skip
+        if copies:
+            for one in pair:
+                one.capabilities = replace(one.capabilities, host_arrays="copied")
+        sent = DeviceArray.from_host(values, pair[0])
+        found = DeviceArray.from_host(np.zeros_like(values), pair[1])
+        whole = DeviceCopy(source=sent.memory, target=found.memory, n_bytes=values.nbytes)
+        with both_locked(*pair):
+            ways.append(move([whole], *pair).way)
+        np.testing.assert_array_equal(found.to_host(), values)
+    assert ways == ["driver", "host"]
 
 
 @every_device_set("two")

@@ -13,7 +13,7 @@ from clmst.core.errors import (
     InvalidGraphError,
     OutOfDeviceMemoryError,
 )
-from clmst.runtime.together import together
+from clmst.runtime.together import as_tree, blamed, together
 from tests.repeated.device_sets import every_device_set
 
 
@@ -36,11 +36,11 @@ def test_all_work_at_once(devices: list[Device]) -> None:
 @pytest.mark.parametrize(
     ("error", "kind", "message"),
     [
-        (DeviceLostError("gone"), DeviceLostError, "device 6 of the solve, .*: gone"),
-        (OutOfDeviceMemoryError("full"), OutOfDeviceMemoryError, "device 6 of the solve, .*full"),
+        (DeviceLostError("gone"), DeviceLostError, "device 1 of the solve, .*: gone"),
+        (OutOfDeviceMemoryError("full"), OutOfDeviceMemoryError, "device 1 of the solve, .*full"),
         (InvalidGraphError("bad"), InvalidGraphError, "^bad$"),
-        (ZeroDivisionError("odd"), DeviceError, "device 6 .*, failed: ZeroDivisionError: odd"),
-        (ZeroDivisionError(), DeviceError, "device 6 .*, failed: ZeroDivisionError$"),
+        (ZeroDivisionError("odd"), DeviceError, "device 1 .*, failed: ZeroDivisionError: odd"),
+        (ZeroDivisionError(), DeviceError, "device 1 .*, failed: ZeroDivisionError$"),
     ],
 )
 def test_errors_say_whose_they_are(
@@ -55,7 +55,7 @@ def test_errors_say_whose_they_are(
         ended.append(number)
 
     with pytest.raises(kind, match=message):
-        together(devices, work, numbers=[5, 6, 7])
+        together(devices, work)
     assert sorted(ended) == [0, 2]
 
 
@@ -68,3 +68,76 @@ def test_interrupts_come_first(devices: list[Device]) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         together(devices, work)
+
+
+@every_device_set("three")
+def test_neighbours_are_joined_in_order(devices: list[Device]) -> None:
+    """Whatever their number; devices stand for more than there are."""
+    for count in range(1, 12):
+        many = [devices[k % 3] for k in range(count)]
+        found = as_tree(many, str, lambda first, second: f"({first} {second})")
+        assert found.replace("(", "").replace(")", "").split() == [str(k) for k in range(count)]
+    seven = as_tree([devices[0]] * 7, str, lambda first, second: f"({first} {second})")
+    assert seven == "(((0 1) (2 3)) ((4 5) 6))"
+
+
+@every_device_set("three")
+def test_a_pair_waits_for_no_other(devices: list[Device]) -> None:
+    """The first two are joined while the third still works."""
+    is_joined = threading.Event()
+
+    def leaf(number: int) -> int:
+        if number == 2:
+            assert is_joined.wait(timeout=30)
+        return number
+
+    def join(first: int, second: int) -> int:
+        is_joined.set()
+        return first + second
+
+    assert as_tree(devices, leaf, join) == 3
+
+
+@every_device_set("three")
+@pytest.mark.parametrize("failing", [0, 1, 2])
+def test_errors_of_a_tree_say_whose_they_are(devices: list[Device], failing: int) -> None:
+    """Of a part: that device. Nobody waits for what never comes."""
+
+    def leaf(number: int) -> int:
+        if number == failing:
+            raise DeviceError("broken")
+        return number
+
+    with pytest.raises(DeviceError, match=f"^device {failing} of the solve, [^:]*: broken$"):
+        as_tree(devices, leaf, lambda first, second: first + second)
+
+
+@every_device_set("three")
+def test_errors_of_a_pair_are_of_the_device_that_is_blamed(devices: list[Device]) -> None:
+    """Else they are of the one where the pair is joined."""
+
+    def join(first: int, second: int) -> int:
+        if second == 2:
+            with blamed(devices[2]):
+                raise DeviceError("broken")
+        return first
+
+    with pytest.raises(DeviceError, match=r"^device 2 of the solve, [^:]*: broken$"):
+        as_tree(devices, int, join)
+
+    def join_badly(first: int, second: int) -> int:
+        raise DeviceError("broken")
+
+    with pytest.raises(DeviceError, match=r"^device 0 of the solve, [^:]*: broken$"):
+        as_tree(devices, int, join_badly)
+
+
+@every_device_set("three")
+def test_an_interrupt_of_a_tree_comes_first(devices: list[Device]) -> None:
+    def leaf(number: int) -> int:
+        if number == 0:
+            raise KeyboardInterrupt
+        raise DeviceError("broken")
+
+    with pytest.raises(KeyboardInterrupt):
+        as_tree(devices, leaf, lambda first, second: first + second)

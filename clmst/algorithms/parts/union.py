@@ -22,6 +22,7 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 from clmst.runtime.relay import DeviceCopy, DeviceMove, move
+from clmst.runtime.together import blamed
 
 SOURCE = "algorithms/parts/parts.cl"
 
@@ -95,17 +96,19 @@ def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceMo
     here, there = first.device, second.device
     own, other = (Launcher(device, device.queue) for device in (here, there))
     rows = second.end_row - second.first_row + 1  # with the one behind
-    sent = _new_lists(second.n_edges, rows, encoding.stored, there)
-    _list(second, sent, other, begin=0, rows=(second.first_row, rows), at=0, before=k)
-    there.queue.flush()
-    lists = _new_lists(k + second.n_edges, n + 1, encoding.stored, here)
-    _list(first, lists, own, begin=0, rows=(0, second.first_row), at=0, before=0)
-    behind = second.end_row + 1
-    own.for_each(
-        _program(here, encoding.word), "parts_end_rows", n + 1 - behind, lists.starts, behind,
-        n + 1 - behind, lists.columns.size,
-    )  # fmt: skip
-    here.queue.flush()
+    with blamed(there):
+        sent = _new_lists(second.n_edges, rows, encoding.stored, there)
+        _list(second, sent, other, begin=0, rows=(second.first_row, rows), at=0, before=k)
+        there.queue.flush()
+    with blamed(here):
+        lists = _new_lists(k + second.n_edges, n + 1, encoding.stored, here)
+        _list(first, lists, own, begin=0, rows=(0, second.first_row), at=0, before=0)
+        behind = second.end_row + 1
+        own.for_each(
+            _program(here, encoding.word), "parts_end_rows", n + 1 - behind, lists.starts, behind,
+            n + 1 - behind, lists.columns.size,
+        )  # fmt: skip
+        here.queue.flush()
     pairs = (
         (sent.columns, lists.columns, k),
         (sent.words, lists.words, k),

@@ -1,4 +1,4 @@
-// Rows of a random graph that stores each edge once, for benchmarks/several_gpus.py.
+// Rows of a random graph that stores each edge once, for benchmarks/several_graphs.py.
 //
 // The columns of row v are the vertices behind v, cut into as many ranges of equal length as the row
 // has edges; from each range a hash draws one. So rows rise, and each finds its own edges.
@@ -23,8 +23,8 @@ static inline ulong edges_before(ulong row, uint degree, uint bits) {
 // Launch   n work-items.
 // Needs    n = 2^bits; degree <= n; degree * n^2 < 2^62; first_row <= end_row <= n.
 // Ensures  rows rise strictly, and have nothing on or below the diagonal.
-kernel void several_gpus_fill_rows(global uint *indptr, global uint *indices, global int *weights,
-                                   uint bits, uint degree, uint first_row, uint end_row) {
+kernel void several_graphs_fill_rows(global uint *indptr, global uint *indices, global int *weights,
+                                     uint bits, uint degree, uint first_row, uint end_row) {
   const uint v = get_global_id(0), n = 1u << bits;
   const ulong first = edges_before(first_row, degree, bits);
   const ulong behind = edges_before(end_row, degree, bits) - first;

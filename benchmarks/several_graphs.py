@@ -1,0 +1,99 @@
+"""Random graphs that devices make, whole or in parts, for ``benchmarks.several_gpus``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import clmst
+from clmst.algorithms.prim.mirror import rows_of
+from clmst.core.errors import InvalidArgumentError
+from clmst.core.graph_checks import MAX_SLOTS
+from clmst.runtime.launcher import Launcher
+
+_SOURCE = Path(__file__).with_name("several_graphs.cl")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """A graph of 2**bits vertices, each with about `degree` neighbours."""
+
+    bits: int
+    degree: int
+
+    @classmethod
+    def of(cls, degree: int, n_edges: int) -> Recipe:
+        """Return the smallest graph of a degree that has so many edges at least."""
+        bits = max((2 * n_edges // degree - 1).bit_length(), degree.bit_length())
+        while cls(bits=bits, degree=degree).n_edges < n_edges:
+            bits += 1
+        return cls(bits=bits, degree=degree)
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return 1 << self.bits
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return self.edges_before(self.n_vertices)
+
+    def edges_before(self, row: int) -> int:
+        """Return the number of edges in all rows before one."""
+        return self.degree * row * (2 * (self.n_vertices - 1) - row + 1) >> (self.bits + 1)
+
+    def bounds(self, count: int) -> list[int]:
+        """Return bounds of so many ranges of rows with equally many edges."""
+        rows = [0]
+        for number in range(1, count):
+            low, high = 0, self.n_vertices
+            while low < high:
+                middle = (low + high) // 2
+                if self.edges_before(middle) * count < self.n_edges * number:
+                    low = middle + 1
+                else:
+                    high = middle
+            rows.append(low)
+        return [*rows, self.n_vertices]
+
+    def made_on(self, device: clmst.Device, first_row: int, end_row: int) -> clmst.DeviceGraph:
+        """Return some rows, made and checked by a device."""
+        import pyopencl as cl
+
+        n, size = self.n_vertices, self.edges_before(end_row) - self.edges_before(first_row)
+        if size > MAX_SLOTS:
+            raise InvalidArgumentError(f"{size} edges; one device takes up to {MAX_SLOTS}")
+        arrays = [
+            clmst.DeviceArray.empty(length, dtype, device)
+            for length, dtype in ((n + 1, "u4"), (size, "u4"), (size, "i4"))
+        ]
+        program: Any = cl.Program(device.context, _SOURCE.read_text(encoding="utf-8"))
+        fill = program.build(devices=[device.cl_device]).several_graphs_fill_rows
+        words = map(np.uint32, (self.bits, self.degree, first_row, end_row))
+        fill(device.queue, (n,), None, *(one.memory for one in arrays), *words)
+        device.queue.finish()
+        indptr, indices, weights = arrays
+        return clmst.DeviceGraph.from_arrays(indptr, indices, weights, device)
+
+    def parts_on(self, devices: Sequence[clmst.Device]) -> clmst.DeviceParts:
+        """Return the graph in parts, each made by its device."""
+        rows = self.bounds(len(devices))
+        return clmst.DeviceParts.of_graphs([
+            self.made_on(device, *ends)
+            for device, *ends in zip(devices, rows[:-1], rows[1:], strict=True)
+        ])  # fmt: skip
+
+
+def mirrored(graph: clmst.DeviceGraph) -> clmst.DeviceGraph:
+    """Return a graph that stores each edge once with both directions, made by the device."""
+    try:
+        rows_of(graph, Launcher(graph.device, graph.device.queue), maximum=False)
+        ((indptr, indices, weights),) = graph.derived.values()
+    finally:
+        graph.derived.clear()
+    return clmst.DeviceGraph.from_arrays(indptr, indices, weights.view(np.int32), graph.device)
