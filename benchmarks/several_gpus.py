@@ -6,10 +6,10 @@
 Graphs are random, made by the devices (``several_graphs.cl``): every vertex has about DEGREE
 neighbours, each edge is stored once. *Resident*: the first device has the whole graph, and every
 device has its part of it; the time is that from graphs on devices to endpoints and weights on the
-first device. It also solves the same graph with both directions of edges stored, where that fits its
-memory: ratios are to the better time of one device. *From the host*: a smaller graph in
-the host's memory; the time is that to a `Forest`, with uploads in turns, and at once with blocks of
-two sizes. Contestants take turns. Before that their forests are compared edge by edge, and of a
+first device. It also solves the same graph with both directions of edges stored, where that fits
+its memory: ratios are to the better time of one device. *From the host*: a smaller graph in the
+host's memory; the time is that to a `Forest`, with uploads in turns, and at once with blocks of two
+sizes. Contestants take turns. Before that their forests are compared edge by edge, and of a
 small graph of the same kind with Kruskal's algorithm on the host. Steps are those of the last
 solve; the rest of the time is for uploads, for waiting, and for the way to the host.
 
