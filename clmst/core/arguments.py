@@ -73,6 +73,13 @@ def check_kind(name: str, value: object, kind: type[Kind], *, rule: str | None =
     return value
 
 
+def items_of(values: Any) -> list[Any]:
+    """Return what a sequence has; raise for a sparse matrix, whose damaged rows crash SciPy."""
+    if has(values, "tocsr"):
+        raise TypeError("a sparse matrix is no sequence")
+    return list(values)
+
+
 def check_mapping(name: str, value: object) -> None:
     """Raise unless `value` is a mapping."""
     if not isinstance(value, Mapping):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.core.arguments import check_kind, has, shown, unchecked
+from clmst.core.arguments import check_kind, items_of, shown, unchecked
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
@@ -143,9 +143,7 @@ def check_distinct(devices: Sequence[Device]) -> None:
 
 def _listed(parts: Any) -> list[DeviceGraph]:
     try:
-        if has(parts, "tocsr"):  # SciPy crashes on rows of a sparse matrix that is damaged
-            raise TypeError("a sparse matrix")
-        listed = list(parts)
+        listed = items_of(parts)
     except Exception as error:
         raise InvalidArgumentError(
             f"parts are {shown(parts)}; they must be a sequence of DeviceGraph"

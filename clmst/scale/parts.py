@@ -14,7 +14,7 @@ import numpy as np
 
 from clmst.algorithms.parts import family
 from clmst.algorithms.parts.union import begin_rows
-from clmst.core.arguments import check_bool, has, shown, unchecked
+from clmst.core.arguments import check_bool, items_of, shown, unchecked
 from clmst.core.coercion import as_graph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
@@ -95,9 +95,7 @@ def _arrived(division: Division, number: int) -> DeviceGraph:
 def named_devices(devices: Any) -> list[Device]:
     """Return the devices that a caller names, one at least and each once."""
     try:
-        if has(devices, "tocsr"):  # SciPy crashes on rows of a sparse matrix that is damaged
-            raise TypeError("a sparse matrix")
-        names = [devices] if isinstance(devices, str | Device) else list(devices)
+        names = [devices] if isinstance(devices, str | Device) else items_of(devices)
     except Exception as error:
         raise InvalidArgumentError(
             f"devices are {shown(devices)}; they must be a sequence of devices"
