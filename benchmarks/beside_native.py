@@ -188,9 +188,9 @@ def main(  # noqa: PLR0917
         click.echo(show(path.stem, times, parsed, columns))
     for ours in ("clmst", "clmst, upper"):
         means = []
-        rivals = [peer.name for peer in parsed]
-        alone = {name: [name] for name in (*rivals, "SciPy", *names)}
-        for title, group in {"best peer": rivals, **alone}.items():
+        natives = [peer.name for peer in parsed]
+        alone = {name: [name] for name in (*natives, "SciPy", *names)}
+        for title, group in {"best peer": natives, **alone}.items():
             ratios = [
                 min(times[name] for name in group) / times[ours]
                 for times in everything
