@@ -12,7 +12,9 @@ import pickle
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 LIBRARY = "libocloc.so"
 
@@ -32,24 +34,44 @@ def invoke(arguments: list[str], name: str, data: bytes) -> tuple[bool, dict[str
     data : bytes
         What is in that file.
     """
-    process = getattr(_thread, "process", None)
-    if process is None:
-        process = _thread.process = subprocess.Popen(
+    if not hasattr(_thread, "process"):
+        _thread.process = _Process()
+    try:
+        answer: tuple[bool, dict[str, bytes]] = _thread.process.ask((arguments, name, data))
+    except (BrokenPipeError, EOFError):
+        status = _thread.process.end()
+        del _thread.process
+        return False, {"stdout.log": f"ocloc ends its process: {status}".encode()}
+    return answer
+
+
+class _Process:
+    """A process that calls ocloc; it ends with the thread that it belongs to."""
+
+    def __init__(self) -> None:
+        self.made = subprocess.Popen(
             [sys.executable, "-m", __name__],
             cwd=Path(__file__).parents[2],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        pickle.dump((arguments, name, data), process.stdin)
-        process.stdin.flush()
-        succeeded, files = pickle.load(process.stdout)
-    except (BrokenPipeError, EOFError):
-        del _thread.process
-        return False, {"stdout.log": f"ocloc ends its process: {process.wait()}".encode()}
-    return succeeded, files
+
+    def ask(self, question: Any) -> Any:
+        assert self.made.stdin is not None
+        assert self.made.stdout is not None
+        pickle.dump(question, self.made.stdin)
+        self.made.stdin.flush()
+        return pickle.load(self.made.stdout)
+
+    def end(self) -> int:
+        """Let it end, and return its status."""
+        assert self.made.stdin is not None
+        with suppress(BrokenPipeError):
+            self.made.stdin.close()
+        return self.made.wait()
+
+    def __del__(self) -> None:
+        self.end()
 
 
 def _invoke(
