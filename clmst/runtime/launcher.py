@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from clmst.core.weight_keys import Array
 from clmst.runtime.handles import Event, Kernel, KernelArgument, Memory, Queue
-from clmst.runtime.polling import poll
 from clmst.runtime.profile import Profile
 from clmst.runtime.program import Program
 from clmst.runtime.transfer import STAGED_FROM, Transfer
@@ -30,17 +29,11 @@ class Launcher:
 
     Only one thread at a time may use a queue, or wait for it: NVIDIA's driver 580 crashes if a
     thread enqueues a kernel while another waits for a copy.
-
-    With `polls` it polls before it reads, for threads that have several devices at work
-    (``polling.py``).
     """
 
-    def __init__(
-        self, device: Device, queue: Queue, profile: Profile | None = None, *, polls: bool = False
-    ) -> None:
+    def __init__(self, device: Device, queue: Queue, profile: Profile | None = None) -> None:
         self.device = device
         self.queue = queue
-        self.polls = polls
         self.profile = profile
         self.launches = 0
         self._phase: str | None = None
@@ -117,8 +110,6 @@ class Launcher:
         """
         import pyopencl as cl
 
-        if self.polls:
-            poll(self.queue)
         if out.nbytes >= STAGED_FROM:
             self.read_all(Transfer(buffer=buffer, array=out, offset=offset))
             return

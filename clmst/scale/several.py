@@ -138,7 +138,7 @@ class SolveOfParts:
         options: object, below: tuple[Branch, ...] = (),
     ) -> Branch:  # fmt: skip
         began, device = time.perf_counter(), graph.device
-        launch = Launcher(device, device.queue, polls=len(self._division.devices) > 1)
+        launch = Launcher(device, device.queue)
         name, solve = algorithms.choose(name, device, graph, options=options, maximum=self._maximum)
         solution = solve(graph, launch, maximum=self._maximum, options=options)
         forest = part_forest(solution, launch, first_row=first_row, end_row=end_row)
