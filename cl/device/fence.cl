@@ -16,4 +16,31 @@ static inline void device_fence(void) {
 #endif
 }
 
+// Add to a word, after this work-item's earlier writes have become visible to the device.
+//
+// Scope    one work-item.
+static inline void device_add_release(volatile global uint *word, uint value) {
+#if LANES_IMPL == LANES_PTX
+  __asm__ volatile("red.release.gpu.global.add.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
+#else
+  device_fence();
+  atomic_add(word, value);
+#endif
+}
+
+// Load a word; other work-items' writes that its last writer has released are visible afterwards.
+//
+// Scope    one work-item.
+static inline uint device_load_acquire(volatile global uint *word) {
+#if LANES_IMPL == LANES_PTX
+  uint value;
+  __asm__ volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+  return value;
+#else
+  const uint value = *word;
+  device_fence();
+  return value;
+#endif
+}
+
 #endif

@@ -67,12 +67,13 @@ static inline ulong reservation_first_word(edge_t edge, const global weight_t *w
 #endif
 }
 
-static inline void reservation_lower_first(volatile global uint *reservations, uint c, ulong word) {
-  volatile global ulong *first = (volatile global ulong *)reservations + c;
-#if ATOMIC_GUARDS
-  if (*first <= word) return;
-#endif
-  atomic_min_u64(first, word);
+// The first word of component c's reservation.
+static inline ulong reservation_first(const volatile global uint *reservations, uint c) {
+  return ((const volatile global ulong *)reservations)[c];
+}
+
+static inline void reservation_min_first(volatile global uint *reservations, uint c, ulong word) {
+  atomic_min_u64((volatile global ulong *)reservations + c, word);
 }
 #else
 typedef uint reservation_word_t;
@@ -83,40 +84,47 @@ static inline uint reservation_first_word(edge_t edge, const global weight_t *we
   return edge.key;
 }
 
-static inline void reservation_lower_first(volatile global uint *reservations, uint c, uint word) {
-  reservation_lower_u32(reservations + c, word);
+static inline uint reservation_first(const volatile global uint *reservations, uint c) {
+  return reservations[c];
+}
+
+static inline void reservation_min_first(volatile global uint *reservations, uint c, uint word) {
+  atomic_min_u32(reservations + c, word);
 }
 #endif
 
-// Whether component c already has an edge with a lesser leading key word than `edge`. Then the
-// other words of a 64-bit weight need not be loaded. The read races with atomics, which is benign
-// as above.
+// Lower the first word of component c's reservation to `word` if that is less.
 //
 // Scope    one work-item.
-static inline bool reservation_is_beaten(const volatile global uint *reservations, uint c,
-                                         edge_t edge) {
-#if ATOMIC64
-  const volatile global ulong *first = (const volatile global ulong *)reservations + c;
-  return (uint)(*first >> 32) < edge.key;
-#else
-  return reservations[c] < edge.key;
-#endif
+static inline void reservation_lower_first(volatile global uint *reservations, uint c,
+                                           reservation_word_t word) {
+  if (!ATOMIC_GUARDS || reservation_first(reservations, c) > word)
+    reservation_min_first(reservations, c, word);
 }
 
-// Pass 0: enter `edge` for both of its components.
+// Whether a reservation whose first word is `first` has a lesser leading key word than `edge`. Then
+// the other words of a 64-bit weight need not be loaded. The word was read while others lower it,
+// which is benign as above.
+static inline bool reservation_is_beaten(reservation_word_t first, edge_t edge) {
+  return (uint)(first >> (ATOMIC64 ? 32 : 0)) < edge.key;
+}
+
+// Pass 0: enter `edge` for both of its components. Both guards are on their way at once.
 //
 // Scope    one work-item.
 // Needs    the reservations of both components have been reset.
 static inline void reservation_enter_first(volatile global uint *reservations, edge_t edge,
                                            const global weight_t *weights) {
-#if WEIGHT_BITS == 64 && ATOMIC_GUARDS
-  if (reservation_is_beaten(reservations, edge.u, edge) &&
-      reservation_is_beaten(reservations, edge.v, edge))
-    return;
+  const reservation_word_t first_u =
+      ATOMIC_GUARDS ? reservation_first(reservations, edge.u) : RESERVATION_NONE;
+  const reservation_word_t first_v =
+      ATOMIC_GUARDS ? reservation_first(reservations, edge.v) : RESERVATION_NONE;
+#if WEIGHT_BITS == 64
+  if (reservation_is_beaten(first_u, edge) && reservation_is_beaten(first_v, edge)) return;
 #endif
   const reservation_word_t word = reservation_first_word(edge, weights);
-  reservation_lower_first(reservations, edge.u, word);
-  reservation_lower_first(reservations, edge.v, word);
+  if (first_u > word) reservation_min_first(reservations, edge.u, word);
+  if (first_v > word) reservation_min_first(reservations, edge.v, word);
 }
 
 #if RESERVATION_PASSES > 1
@@ -126,10 +134,9 @@ static inline void reservation_enter_first(volatile global uint *reservations, e
 // Needs    all earlier passes are complete, in earlier launches.
 static inline void reservation_enter_later(volatile global uint *reservations, uint n, uint c,
                                            edge_t edge, const global weight_t *weights, uint pass) {
-  if (reservation_is_beaten(reservations, c, edge)) return;
+  if (reservation_is_beaten(reservation_first(reservations, c), edge)) return;
 #if ATOMIC64
-  const volatile global ulong *first = (const volatile global ulong *)reservations + c;
-  if (*first == reservation_first_word(edge, weights))
+  if (reservation_first(reservations, c) == reservation_first_word(edge, weights))
     reservation_lower_u32(&reservations[(size_t)2 * n + c], edge.id);
 #else
   volatile global uint *second = reservations + n + c;

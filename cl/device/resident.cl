@@ -33,19 +33,17 @@ static inline bool grid_barrier(volatile global uint *arrivals, uint *passed, lo
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   *passed += 1;
   if (get_local_id(0) == 0) {
-    device_fence();
-    atomic_inc(&arrivals[0]);
+    device_add_release(&arrivals[0], 1);
     const uint awaited = *passed * (uint)get_num_groups(0);
-    uint looks = 0, arrived = arrivals[0];
+    uint looks = 0, arrived = device_load_acquire(&arrivals[0]);
     while (arrived < awaited) {
       if (++looks == RESIDENT_PATIENCE) {
         arrivals[1] = 1;
         atomic_or(&arrivals[0], GAVE_UP);
       }
-      arrived = arrivals[0];
+      arrived = device_load_acquire(&arrivals[0]);
     }
     *verdict = arrived < GAVE_UP;  // one look for the whole work-group
-    device_fence();
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   const bool have_come = *verdict;

@@ -86,6 +86,12 @@ class Policy:
         As `worklist_edges_per_item`, for them.
     resident_slots : int
         Slots up to which a graph is solved in one launch of resident work-groups.
+    half_resident_slots : int
+        Slots up to which half as many of them have the launch: a barrier takes the longer, the more
+        work-groups there are.
+    direct_vertices : int
+        Vertices of a graph up to which each goes the whole way to its component after a window, in
+        a launch of resident work-groups; in others depths are gone through one by one.
     separate_rounds : int
         Rounds of larger graphs that are launched separately, before resident work-groups do the
         rest.
@@ -139,6 +145,8 @@ class Policy:
     resident_slots_per_item: int
     resident_edges_per_item: int
     resident_slots: int
+    half_resident_slots: int
+    direct_vertices: int
     separate_rounds: int
     prim_vertices: int
     prim_edges: int
@@ -180,10 +188,12 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         dense_degree=15.0,
         dense_filter_target=0.7,
         resident_groups_per_compute_unit=0,
-        resident_work_group_size=512,
+        resident_work_group_size=256,
         resident_slots_per_item=4,
         resident_edges_per_item=1,
         resident_slots=1 << 23,
+        half_resident_slots=1 << 20,
+        direct_vertices=1 << 20,
         separate_rounds=1,
         prim_vertices=0,
         prim_edges=0,
@@ -228,6 +238,8 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         resident_slots_per_item=1024,
         resident_edges_per_item=256,
         resident_slots=0,
+        half_resident_slots=0,
+        direct_vertices=0,
         separate_rounds=0,
         # On two cores, Intel's runtime and PoCL alike (docs/experiments.md): prim is twice as quick
         # on 4,096 vertices, filter-boruvka half as quick again on 16,384; where edges are stored

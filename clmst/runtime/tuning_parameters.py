@@ -90,7 +90,7 @@ class TuningParameter:
 _PRIMITIVES = ("boruvka", "pma", "prim-boruvka")
 _FILTERING = ("filter-boruvka",)
 _RESIDENT = "resident_groups_per_compute_unit"
-# SAMPLES of cl/algorithms/filter_boruvka/filter.cl.
+# SAMPLES of cl/algorithms/filter_boruvka/sample.cl.
 _SAMPLES = 1024
 
 # In the order of the search: the most important fields first.
@@ -172,6 +172,16 @@ _DECLARED = (
     TuningParameter(
         name="resident_slots", unit="slots", least=0, most=(1 << 32) - 1,
         tries=(0, *_doubling(1 << 16, 1 << 28)), algorithms=_FILTERING, shape="groups",
+        needs=_RESIDENT,
+    ),
+    TuningParameter(
+        name="half_resident_slots", unit="slots", least=0, most=(1 << 32) - 1,
+        tries=(0, *_doubling(1 << 16, 1 << 23)), algorithms=_FILTERING, shape="groups",
+        needs=_RESIDENT,
+    ),
+    TuningParameter(
+        name="direct_vertices", unit="vertices", least=0, most=(1 << 32) - 1,
+        tries=(0, *_doubling(1 << 16, 1 << 24)), algorithms=_FILTERING, shape="groups",
         needs=_RESIDENT,
     ),
     TuningParameter(

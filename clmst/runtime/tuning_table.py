@@ -93,9 +93,14 @@ SHIPPED: tuple[Entry, ...] = (
             "slots_per_item": 8,
             "worklist_edges_per_item": 4,
             "max_registers": 40,
-            "resident_groups_per_compute_unit": 2,
+            "resident_groups_per_compute_unit": 4,
+            "resident_work_group_size": 256,
             "resident_slots_per_item": 4,
             "resident_slots": 1 << 23,
+            # Device time of internet, road_ny, rmat16 with 2 and 4 work-groups a compute unit:
+            # 0.081, 0.118, 0.111 and 0.090, 0.132, 0.126 ms; of cit 0.185 and 0.188, of grid20
+            # 0.407 and 0.318, of amazon 0.329 and 0.272.
+            "half_resident_slots": 1 << 20,
             "separate_rounds": 1,
         },
         figures={
@@ -108,7 +113,8 @@ SHIPPED: tuple[Entry, ...] = (
             "slots_per_item": {"4": 1.030, "16": 1.113},
             "worklist_edges_per_item": {"2": 1.017},
             "max_registers": {"32": 1.073, "48": 1.013},
-            "resident_groups_per_compute_unit": {"1": 1.064},
+            "resident_groups_per_compute_unit": {"2": 1.074},
+            "resident_work_group_size": {"512": 1.035},
             "resident_slots_per_item": {"2": 1.130, "8": 1.007},
             "resident_slots": {"67108864": 1.081},
             "separate_rounds": {"2": 1.031},

@@ -22,7 +22,6 @@
 #ifndef FEW_EDGES_PER_ITEM
 #define FEW_EDGES_PER_ITEM 4
 #endif
-#define FEW_EDGES (WG_SIZE * FEW_EDGES_PER_ITEM)
 
 // Only reservations of one 64-bit word are settled here; others are entered as ever.
 #define HAS_FEW (ATOMIC64 && WEIGHT_BITS == 32)
@@ -48,14 +47,18 @@ static inline void few_contract(const solve_t *solve, uint phase, uint depth, ui
                                 local uint *base) {
   volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_EDGES);
   const uint me = get_local_id(0);
-  if ((size_t)get_group_id(0) * FEW_EDGES >= n_edges) return;
+  // Few edges are spread over all work-groups.
+  const size_t n_items = get_global_size(0);
+  const uint per_item = (uint)min((n_edges + n_items - 1) / n_items, (size_t)FEW_EDGES_PER_ITEM);
+  const size_t stride = (size_t)WG_SIZE * per_item;
+  if (get_group_id(0) * stride >= n_edges) return;
   for (uint v = me; v < n_vertices; v += WG_SIZE) least[v] = RESERVATION_NONE;
-  for (size_t tile = (size_t)get_group_id(0) * FEW_EDGES; tile < n_edges;
-       tile += (size_t)get_num_groups(0) * FEW_EDGES) {
+  for (size_t tile = get_group_id(0) * stride; tile < n_edges; tile += get_num_groups(0) * stride) {
     edge_t edges[FEW_EDGES_PER_ITEM];
     uint next;
+    const uint end = (uint)min(tile + stride, (size_t)n_edges);
     const uint n_kept =
-        round_load_contracted(solve, depth, tile + me, n_edges, FEW_EDGES_PER_ITEM, edges);
+        round_load_contracted(solve, depth, tile + me, end, FEW_EDGES_PER_ITEM, edges);
     wg_claim(count, n_kept, &next, scratch, base);
     SOLVE_UNROLL
     for (uint i = 0; i < FEW_EDGES_PER_ITEM; ++i) {

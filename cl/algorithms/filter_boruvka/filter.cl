@@ -6,95 +6,48 @@
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
-// Keys in the sample that sets the ends of windows: a multiple of WG_SIZE up to 2048.
-#ifndef SAMPLES
-#define SAMPLES 1024
-#endif
-
-// A random slot of the i-th of SAMPLES << draw_bits equal parts of all slots.
-static inline uint sample_slot(uint n_slots, uint i, uint seed, uint draw_bits) {
-  uint hash = (seed * (SAMPLES << draw_bits) + i) * 0x9e3779b9u;
-  hash = (hash ^ hash >> 16) * 0x7feb352du;
-  hash = (hash ^ hash >> 15) * 0x846ca68bu;
-  const ulong position = (ulong)i * n_slots + mul_hi(hash ^ hash >> 16, n_slots);
-  return (uint)(position / SAMPLES >> draw_bits);
-}
-
-// Draw a sample: the least keys of 1 << draw_bits random slots in each of SAMPLES equal parts.
-// Loops are nested so that a work-item's reads do not wait for one another, least of all of one
-// draw.
-static inline void sample_draw(const solve_t *solve, uint seed, uint draw_bits,
-                               local full_key_t *keys) {
-  for (uint draw = 0; draw < 1u << draw_bits; ++draw) {
-    for (uint i = get_local_id(0); i < SAMPLES; i += WG_SIZE) {
-      const uint slot = sample_slot(solve->n_slots, (i << draw_bits) + draw, seed, draw_bits);
-      const full_key_t key = weight_key(solve->weights[slot]);
-      keys[i] = draw == 0 ? key : min(keys[i], key);
-    }
-  }
-}
-
-// The slot of the i-th key in a sample: the first of those drawn that has it.
-static inline uint sample_find(const solve_t *solve, uint i, uint seed, uint draw_bits,
-                               full_key_t key) {
-  uint k = i << draw_bits;
-  const uint last = k + (1u << draw_bits) - 1;
-  uint slot = sample_slot(solve->n_slots, k, seed, draw_bits);
-  while (k < last && weight_key(solve->weights[slot]) != key)
-    slot = sample_slot(solve->n_slots, ++k, seed, draw_bits);
-  return slot;
-}
-
-// Set the upper ends of the first windows to the edges of given ranks in a sample; a rank of
-// SAMPLES or more is none. Every work-group ranks WG_SIZE of the samples, SAMPLES at least in all.
-static inline void filter_set_windows(const solve_t *solve, uint seed, uint draw_bits, uint rank_a,
-                                      uint rank_b, uint rank_c, local full_key_t *keys) {
-  const uint n_parts = (SAMPLES + WG_SIZE - 1) / WG_SIZE;
-  if (get_group_id(0) < n_parts) sample_draw(solve, seed, draw_bits, keys);
+// Load how many supervertices the depths of a phase have, for all work-items of the work-group.
+//
+// Out      counts[MAX_DEPTHS]; what lies before the phase's first depth means nothing.
+// Scope    the whole work-group; ends with a barrier.
+static inline void filter_load_counts(const solve_t *solve, uint phase, local uint *counts) {
+  for (uint d = get_local_id(0); d < MAX_DEPTHS; d += WG_SIZE)
+    counts[d] = round_vertices(solve, phase, d);
   wg_barrier_local();
-  for (uint part = get_group_id(0); part < n_parts; part += get_num_groups(0)) {
-    const uint i = min(part * WG_SIZE + (uint)get_local_id(0), (uint)SAMPLES - 1);
-    const full_key_t key = keys[i];
-    // Slots rise with i, so these ranks are those of (key, slot), and no two are equal.
-    uint rank = 0;
-#pragma unroll 8
-    for (uint k = 0; k < SAMPLES; ++k) rank += keys[k] < key || (keys[k] == key && k < i);
-    const uint end = rank == rank_a ? 0 : rank == rank_b ? 1 : rank == rank_c ? 2 : MAX_PHASES;
-    if (end < MAX_PHASES) {
-      volatile global uint *words = solve->state + STATE_WINDOWS + 3 * end;
-      words[0] = (uint)key;
-#if WEIGHT_BITS == 64
-      words[1] = (uint)(key >> 32);
-#endif
-      words[2] = sample_find(solve, i, seed, draw_bits, key);
-    }
-  }
-  wg_barrier_local();  // the keys' memory is free from here on
 }
 
-// Number the components that a phase leaves: the supervertices of a depth that no edge of the phase
-// leads out of. They are to be those of depth 1 in the next phase.
-static inline void filter_number_components(const solve_t *solve, uint phase, uint depth,
-                                            local uint *scratch, local uint *base) {
-  volatile global uint *count = solve_count(solve, phase + 1, 1, COUNT_VERTICES);
+// Where the link of the i-th supervertex is, those of `depth` and of all further ones counted
+// through.
+static inline volatile global uint *filter_link(const solve_t *solve, const local uint *counts,
+                                                uint depth, uint i) {
   volatile global uint *links = solve_links(solve, depth);
-  uint n_vertices = round_vertices(solve, phase, depth);
-  while (n_vertices > 0) {
-    for (size_t tile = (size_t)get_group_id(0) * GRID_TILE; tile < n_vertices;
-         tile += (size_t)get_num_groups(0) * GRID_TILE) {
-      uint n_ends = 0;
-      for (size_t v = tile + get_local_id(0); v < min(tile + GRID_TILE, (size_t)n_vertices);
-           v += WG_SIZE)
-        n_ends += links[v] == LINK_FINISHED;
-      uint number;
-      wg_claim(count, n_ends, &number, scratch, base);
-      for (size_t v = tile + get_local_id(0); v < min(tile + GRID_TILE, (size_t)n_vertices);
-           v += WG_SIZE)
-        if (links[v] == LINK_FINISHED) links[v] = LINK_KNOWN | LINK_FINAL | number++;
-    }
+  for (; i >= counts[depth]; ++depth) {
+    i -= counts[depth];
     links += solve_capacity(solve, depth);
-    depth += 1;
-    n_vertices = round_vertices(solve, phase, depth);
+  }
+  return links + i;
+}
+
+// Number the components that a phase leaves: the supervertices of a depth, and of all further ones,
+// that no edge of the phase leads out of. They are to be those of depth 1 in the next phase.
+static inline void filter_number_components(const solve_t *solve, uint phase, uint depth,
+                                            local uint *counts, local uint *scratch,
+                                            local uint *base) {
+  volatile global uint *count = solve_count(solve, phase + 1, 1, COUNT_VERTICES);
+  uint n_vertices = 0;
+  filter_load_counts(solve, phase, counts);
+  for (uint d = depth; d < MAX_DEPTHS && counts[d] > 0; ++d) n_vertices += counts[d];
+  for (size_t tile = (size_t)get_group_id(0) * GRID_TILE; tile < n_vertices;
+       tile += (size_t)get_num_groups(0) * GRID_TILE) {
+    const size_t end = min(tile + GRID_TILE, (size_t)n_vertices);
+    uint n_ends = 0, number;
+    for (size_t i = tile + get_local_id(0); i < end; i += WG_SIZE)
+      n_ends += *filter_link(solve, counts, depth, (uint)i) == LINK_FINISHED;
+    wg_claim(count, n_ends, &number, scratch, base);
+    for (size_t i = tile + get_local_id(0); n_ends > 0 && i < end; i += WG_SIZE) {
+      volatile global uint *link = filter_link(solve, counts, depth, (uint)i);
+      if (*link == LINK_FINISHED) *link = LINK_KNOWN | LINK_FINAL | number++;
+    }
   }
 }
 
@@ -118,9 +71,17 @@ static inline void filter_find_components(const solve_t *solve, uint phase, uint
   }
 }
 
-// Let the supervertices of depth 1 begin, which are the components that the phase before left.
-static inline void filter_begin_components(const solve_t *solve, uint phase) {
-  GRID_FOR(c, round_vertices(solve, phase, 1)) solve_begin_vertex(solve, 1, (uint)c);
+// Let the supervertices of depth 1 begin, which are the components that the phase before left: their
+// reservations, which nothing else needs between two phases, and their links, which the step to the
+// next phase reads until every vertex knows its component.
+static inline void filter_begin_reservations(const solve_t *solve, uint phase) {
+  GRID_FOR(c, round_vertices(solve, phase, 1))
+    reservation_reset((global uint *)solve_reserved(solve, 1), solve_stride(solve, 1), (uint)c);
+}
+
+static inline void filter_begin_links(const solve_t *solve, uint phase) {
+  volatile global uint *links = solve_links(solve, 1);
+  GRID_FOR(c, round_vertices(solve, phase, 1)) links[c] = LINK_FINISHED;
 }
 
 // Let own[] and other[] be components instead of vertices, where they differ. The loads of all slots

@@ -9,6 +9,7 @@
 #include "algorithms/filter_boruvka/filter.cl"
 #include "algorithms/filter_boruvka/first.cl"
 #include "algorithms/filter_boruvka/rounds.cl"
+#include "algorithms/filter_boruvka/sample.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
 // Find the row of each tile's first slot: once a graph, for tiles of the length that later launches
@@ -36,19 +37,22 @@ kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
   solve_prepare(&solve);
 }
 
-// Set the upper ends of the first windows by a sample of weights.
+// Clear marks and counts as prepare does, and set the upper ends of the first windows by a sample of
+// weights.
 //
 // In       weights[n_slots]; seed; draw_bits: each sample is the least of 1 << draw_bits slots, 0
 //          to 16; rank_a, rank_b, rank_c: rising ranks in the sample, SAMPLES for none.
-// Out      state: ends of windows, as (key words, slot).
+// Out      as of prepare; state: ends of windows, as (key words, slot).
 // Launch   any.
 // Needs    n_slots > 0.
 // Ensures  ends rise in the order of (key, slot); the same for every launch of the same arguments.
 kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bits, uint rank_a,
                                        uint rank_b, uint rank_c) {
   local full_key_t keys[SAMPLES];
+  local uint rank;
   const solve_t solve = SOLVE_ARGUMENTS;
-  filter_set_windows(&solve, seed, draw_bits, rank_a, rank_b, rank_c, keys);
+  solve_prepare(&solve);
+  filter_set_windows(&solve, seed, draw_bits, rank_a, rank_b, rank_c, keys, &rank);
 }
 
 #if SYMMETRIC
@@ -59,7 +63,7 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bi
 // In-out   state: the count of edges at depth 0, zero before; overflow.
 // Out      chosen[n], target[n]: the slot and the other end of the lightest edge, NO_SLOT and the
 //          vertex itself where there is none; of rows that tiles part, tiles: the lightest slot of
-//          each part. list_even: (row, slot) of the first of several windows.
+//          each part. list_even: the edges of the first of several windows.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    find_rows, prepare, set_windows if n_phases > 1. Both directions of all edges are
 //          stored.
@@ -248,7 +252,7 @@ kernel void filter_boruvka_follow(SOLVE_PARAMETERS, uint phase, uint depth, uint
   round_follow(&solve, phase, depth, round_vertices(&solve, phase, depth));
 }
 
-// Make the worklist of depth + 1 of that of `depth`, or of the list of (row, slot).
+// Make the worklist of depth + 1 of that of `depth`.
 //
 // In       the worklist of `depth`; links of `depth`.
 // In-out   reservations of depth + 1, empty before; state: the count of edges of depth + 1, zero
@@ -273,9 +277,9 @@ kernel void filter_boruvka_contract(SOLVE_PARAMETERS, uint phase, uint depth) {
 // Ensures  a finished supervertex has a final link.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_number_components(SOLVE_PARAMETERS, uint phase, uint depth) {
-  local uint scratch[WG_SIZE], base;
+  local uint counts[MAX_DEPTHS], scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
-  filter_number_components(&solve, phase, depth, scratch, &base);
+  filter_number_components(&solve, phase, depth, counts, scratch, &base);
 }
 
 // Find the component that a phase leaves every vertex of the graph in.
@@ -298,7 +302,8 @@ kernel void filter_boruvka_find_components(SOLVE_PARAMETERS, uint phase) {
 // Ensures  admit_edges may fill depth 1.
 kernel void filter_boruvka_begin_components(SOLVE_PARAMETERS, uint phase) {
   const solve_t solve = SOLVE_ARGUMENTS;
-  filter_begin_components(&solve, phase);
+  filter_begin_reservations(&solve, phase);
+  filter_begin_links(&solve, phase);
 }
 
 // Expand the forest from a bit to a byte a slot.

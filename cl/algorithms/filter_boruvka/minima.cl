@@ -7,6 +7,7 @@
 #ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_MINIMA
 #define CLMST_ALGORITHMS_FILTER_BORUVKA_MINIMA
 
+#include "algorithms/filter_boruvka/rounds.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
 // A vertex's lightest slot so far.
@@ -129,37 +130,36 @@ static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) 
   }
 }
 
-// List the slots of a block that light[] has as (row, slot), if they are upper ones. Must be
-// reached by the whole work-group.
+// List the slots of a block that light[] has, if they are upper ones. Must be reached by the whole
+// work-group.
 static inline void tile_list_light(const solve_t *solve, const tile_t *tile, const block_t *block,
-                                   uint *light, local uint *base) {
-  global uint2 *listed = (global uint2 *)solve->list_even;
-  const uint capacity = 2 * solve->capacity_even, slot = tile->first + block->first;
-  const uint row_before = block_row_before(tile, block);
+                                   const weight_t *weights, uint *light, local uint *base) {
+  const uint first = tile->first + block->first, row_before = block_row_before(tile, block);
   uint n_kept = 0, row = row_before, at;
   SOLVE_UNROLL
   for (uint k = 0; k < TILE_ITEMS; ++k) {
     if (block_begins_row(tile, block, k)) row = tile->rows[block->first + k];
     if (!(light[k / 32] >> k % 32 & 1)) continue;
-    const bool is_upper = solve->indices[slot + k] > row;
+    const bool is_upper = solve->indices[first + k] > row;
     n_kept += is_upper;
     light[k / 32] ^= (uint)!is_upper << k % 32;
   }
   wg_claim(solve_count(solve, 0, 0, COUNT_EDGES), n_kept, &at, tile->scratch, base);
   if (n_kept == 0) return;
-  if (at + n_kept > capacity) solve->state[STATE_OVERFLOW] = 1;
   row = row_before;
   SOLVE_UNROLL
   for (uint k = 0; k < TILE_ITEMS; ++k) {
     if (block_begins_row(tile, block, k)) row = tile->rows[block->first + k];
     if (!(light[k / 32] >> k % 32 & 1)) continue;
-    if (at < capacity) listed[at] = (uint2)(row, slot + k);
-    at += 1;
+    const uint slot = first + k;
+    const weight_t weight = BLOCK_LOADS_WEIGHTS ? weights[k] : solve->weights[slot];
+    const edge_t edge = {row, solve->indices[slot], weight_key_leading(weight), slot};
+    round_list(solve, 0, at++, edge);
   }
 }
 
-// Every vertex's lightest slot, but for rows that tiles part; where several windows are, the first
-// one's edges as (row, slot).
+// Every vertex's lightest slot, but for rows that tiles part; where several windows are, the list of
+// the first one's edges.
 static inline void minima_take(const solve_t *solve, uint n_phases, tile_t *tile,
                                local uint *base) {
   const uint n_tiles = tile_count(solve);
@@ -175,10 +175,13 @@ static inline void minima_take(const solve_t *solve, uint n_phases, tile_t *tile
     tile_mark_rows(solve, tile, true, &block);
     tile_find_lightest(solve, tile, &window, &block, weights, light);
     tile_note_lightest(solve, tile);
-    tile_list_light(solve, tile, &block, light, base);
+    tile_list_light(solve, tile, &block, weights, light, base);
     wg_barrier_local();  // the tile's memory is free
   }
 }
+
+// Parts of a row that a work-item loads at once.
+#define PARTS_AT_ONCE 4
 
 // The lightest slots of rows that tiles part, from those of their parts.
 static inline void minima_join_rows(const solve_t *solve) {
@@ -192,10 +195,21 @@ static inline void minima_join_rows(const solve_t *solve) {
     if (begin < first || begin - first >= TILE_SLOTS) continue;
     lightest_t best = {FULL_KEY_MAX, solve->chosen[row], solve->target[row]};
     if (best.slot != NO_SLOT) best.key = weight_key(solve->weights[best.slot]);
-    for (uint next = (uint)t + 1; next < n_tiles && next * TILE_SLOTS < end; ++next) {
-      const uint slot = parts[next];
-      if (slot != NO_SLOT)
-        lightest_take(&best, weight_key(solve->weights[slot]), slot, solve->indices[slot]);
+    const uint last = min(n_tiles, (uint)((end - 1) / TILE_SLOTS + 1));
+    for (uint next = (uint)t + 1; next < last; next += PARTS_AT_ONCE) {
+      uint slots[PARTS_AT_ONCE], columns[PARTS_AT_ONCE];
+      weight_t weights[PARTS_AT_ONCE];
+      SOLVE_UNROLL
+      for (uint p = 0; p < PARTS_AT_ONCE; ++p)
+        slots[p] = next + p < last ? parts[next + p] : NO_SLOT;
+      SOLVE_UNROLL
+      for (uint p = 0; p < PARTS_AT_ONCE; ++p) {
+        weights[p] = slots[p] != NO_SLOT ? solve->weights[slots[p]] : 0;
+        columns[p] = slots[p] != NO_SLOT ? solve->indices[slots[p]] : 0;
+      }
+      SOLVE_UNROLL
+      for (uint p = 0; p < PARTS_AT_ONCE; ++p)
+        if (slots[p] != NO_SLOT) lightest_take(&best, weight_key(weights[p]), slots[p], columns[p]);
     }
     solve->chosen[row] = best.slot;
     solve->target[row] = best.column;

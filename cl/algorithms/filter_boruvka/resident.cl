@@ -4,6 +4,7 @@
 #include "algorithms/filter_boruvka/filter.cl"
 #include "algorithms/filter_boruvka/first.cl"
 #include "algorithms/filter_boruvka/rounds.cl"
+#include "algorithms/filter_boruvka/sample.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 #include "device/resident.cl"
 
@@ -13,11 +14,17 @@
 #define FEW_VERTICES 16384
 #endif
 
+// Vertices of a graph up to which each finds its component on its own after a window: any number.
+#ifndef DIRECT_VERTICES
+#define DIRECT_VERTICES (1u << 20)
+#endif
+
 // What a resident work-group works in, one step after the other.
 typedef struct {
   tile_t tile;
   local uint *scratch, *base;
   uint passed;              // barriers of the launch
+  local uint *counts;       // [MAX_DEPTHS]
   local few_word_t *least;  // [FEW_SUPERVERTICES]: see few.cl
 } workspace_t;
 
@@ -88,19 +95,25 @@ static inline bool resident_first_round(const solve_t *solve, uint n_phases,
   return solve_wait(solve, workspace);
 }
 
-// Let every vertex know the component that a phase left it in, and the components begin; returns
-// whether it could.
+// Let every vertex know the component that a phase left it in, and the components' reservations
+// begin; returns whether it could.
+//
+// Needs    a barrier, then filter_begin_links.
 static inline bool resident_settle(const solve_t *solve, uint phase, uint depth,
                                    workspace_t *workspace) {
-  filter_number_components(solve, phase, depth, workspace->scratch, workspace->base);
+  local uint *counts = workspace->counts;
+  filter_number_components(solve, phase, depth, counts, workspace->scratch, workspace->base);
   if (!solve_wait(solve, workspace)) return false;
-  uint deepest = 1;
-  while (round_vertices(solve, phase, deepest + 1) > 0) deepest += 1;
-  for (uint d = deepest + 1; d-- > 0;) {
+  // A vertex of a small graph goes the whole way, a step a depth; else depths go one by one.
+  uint deepest = 0;
+  if (solve->n > DIRECT_VERTICES)
+    for (deepest = depth; deepest + 1 < MAX_DEPTHS && counts[deepest + 1] > 0;) deepest += 1;
+  for (uint d = deepest; d > 0; --d) {
     filter_find_components(solve, phase, d);
     if (!solve_wait(solve, workspace)) return false;
   }
-  filter_begin_components(solve, phase + 1);
+  filter_find_components(solve, phase, 0);
+  filter_begin_reservations(solve, phase + 1);
   return true;
 }
 
@@ -120,12 +133,14 @@ kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_fore
                                           uint rank_c) {
   local full_key_t keys[SAMPLES];
   local uint2 pairs[TILE_PAIRS];
-  local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE], base;
+  local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE], counts[MAX_DEPTHS], base;
   local few_word_t least[FEW_SUPERVERTICES];
   const solve_t solve = SOLVE_ARGUMENTS;
-  workspace_t workspace = {{rows, heads, pairs, scratch, 0, 0, 0, 0, 0}, scratch, &base, 0, least};
+  workspace_t workspace = {
+      {rows, heads, pairs, scratch, 0, 0, 0, 0, 0}, scratch, &base, 0, counts, least};
   solve_prepare(&solve);
-  if (n_phases > 1) filter_set_windows(&solve, seed, draw_bits, rank_a, rank_b, rank_c, keys);
+  if (n_phases > 1)
+    filter_set_windows(&solve, seed, draw_bits, rank_a, rank_b, rank_c, keys, &base);
   // Without a list of light edges the first pass over the graph needs nothing of these.
   bool goes_on = (SYMMETRIC && n_phases == 1) || solve_wait(&solve, &workspace);
   goes_on = goes_on && resident_first_round(&solve, n_phases, &workspace) &&
@@ -134,6 +149,7 @@ kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_fore
     goes_on = resident_settle(&solve, phase - 1, phase == 1 ? SYMMETRIC : 1, &workspace) &&
               solve_wait(&solve, &workspace);
     if (!goes_on) break;
+    filter_begin_links(&solve, phase);
     filter_admit_edges(&solve, phase, n_phases, 1, &workspace.tile, &base);
     goes_on = solve_wait(&solve, &workspace) && resident_rounds(&solve, phase, 1, &workspace);
   }
@@ -152,12 +168,13 @@ kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_fore
 LANES_ATTRIBUTE
 kernel void filter_boruvka_resident_finish_phase(SOLVE_PARAMETERS, uint phase, uint depth,
                                                  uint first_depth, uint settles) {
-  local uint scratch[WG_SIZE], base;
+  local uint scratch[WG_SIZE], counts[MAX_DEPTHS], base;
   local few_word_t least[FEW_SUPERVERTICES];
   const solve_t solve = SOLVE_ARGUMENTS;
-  workspace_t workspace = {{0}, scratch, &base, 0, least};
+  workspace_t workspace = {{0}, scratch, &base, 0, counts, least};
   if (solve.state[STATE_GAVE_UP]) return;  // a launch before this one did not finish
-  if (resident_rounds(&solve, phase, depth, &workspace) && settles)
-    resident_settle(&solve, phase, first_depth, &workspace);
+  if (resident_rounds(&solve, phase, depth, &workspace) && settles &&
+      resident_settle(&solve, phase, first_depth, &workspace) && solve_wait(&solve, &workspace))
+    filter_begin_links(&solve, phase + 1);
   grid_leave(solve.state + STATE_ARRIVALS);
 }

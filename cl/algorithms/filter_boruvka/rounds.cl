@@ -18,17 +18,10 @@
 #define VERTICES_AT_ONCE (WG_SIZE == 1 ? 1 : 4)
 #define TILE_VERTICES (WG_SIZE * VERTICES_AT_ONCE)
 
-// Where both directions are stored, the edges of depth 0 are a list of (row, slot), half as long.
-static inline bool round_is_listed(uint depth) {
-  return SYMMETRIC && depth == 0;
-}
-
 // How many edges the worklist of a depth holds: fewer than were counted if it overflowed, in which
 // case the solve is done again.
 static inline uint round_edges(const solve_t *solve, uint phase, uint depth) {
-  const uint capacity = solve_list_capacity(solve, depth);
-  return min(*solve_count(solve, phase, depth, COUNT_EDGES),
-             round_is_listed(depth) ? 2 * capacity : capacity);
+  return min(*solve_count(solve, phase, depth, COUNT_EDGES), solve_list_capacity(solve, depth));
 }
 
 // How many supervertices a depth has.
@@ -41,16 +34,7 @@ static inline uint round_vertices(const solve_t *solve, uint phase, uint depth) 
 
 // The edge at a position of the worklist of a depth.
 static inline void round_load(const solve_t *solve, uint depth, size_t at, edge_t *edge) {
-  const global uint *list = solve_list(solve, depth);
-  if (round_is_listed(depth)) {
-    const uint2 row_slot = ((const global uint2 *)list)[at];
-    edge->u = row_slot.x;
-    edge->v = solve->indices[row_slot.y];
-    edge->key = weight_key_leading(solve->weights[row_slot.y]);
-    edge->id = row_slot.y;
-  } else {
-    edge_unpack(((const global uint4 *)list)[at], edge);
-  }
+  edge_unpack(((const global uint4 *)solve_list(solve, depth))[at], edge);
 }
 
 // As many edges of a worklist as a work-item takes at a time, WG_SIZE apart, from `first` on; loads

@@ -180,11 +180,22 @@ static inline void solve_prepare(const solve_t *solve) {
 #endif
 }
 
-// Expand bits to bytes, one a slot.
+// A word of bytes, one for each of the lowest four bits.
+static inline uint bits_expanded(uint bits) {
+  return (bits & 1) | (bits & 2) << 7 | (bits & 4) << 14 | (bits & 8) << 21;
+}
+
+// Expand bits to bytes, one a slot. A work-item writes 16 at once: half a word of marks.
 static inline void solve_expand(const solve_t *solve, global uint *in_forest) {
-  GRID_FOR(i, solve->n_slots / 4 + (solve->n_slots % 4 != 0)) {
-    const uint bits = solve->marks[i / 8] >> 4 * (i % 8);
-    in_forest[i] = (bits & 1) | (bits & 2) << 7 | (bits & 4) << 14 | (bits & 8) << 21;
+  const uint n_words = solve->n_slots / 4 + (solve->n_slots % 4 != 0);
+  GRID_FOR(i, n_words / 4) {
+    const uint bits = solve->marks[i / 2] >> 16 * (i % 2);
+    ((global uint4 *)in_forest)[i] = (uint4)(bits_expanded(bits), bits_expanded(bits >> 4),
+                                             bits_expanded(bits >> 8), bits_expanded(bits >> 12));
+  }
+  GRID_FOR(i, n_words % 4) {
+    const uint word = n_words / 4 * 4 + (uint)i;
+    in_forest[word] = bits_expanded(solve->marks[word / 8] >> 4 * (word % 8));
   }
 }
 

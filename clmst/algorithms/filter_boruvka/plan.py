@@ -59,6 +59,7 @@ def resident_defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool
         "MAX_REGISTERS": min(_REGISTERS // resident, 255),
         "TILE_ITEMS": tuning.resident_slots_per_item,
         "EDGES_PER_ITEM": tuning.resident_edges_per_item,
+        "DIRECT_VERTICES": tuning.direct_vertices,
     }
 
 

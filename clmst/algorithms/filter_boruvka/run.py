@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.filter_boruvka.plan import SAMPLES, Plan
+from clmst.algorithms.filter_boruvka.plan import Plan
 from clmst.algorithms.shared.candidates import Candidates
 from clmst.algorithms.shared.progress import check_halved, no_progress
 from clmst.algorithms.shared.solution import flag_words
@@ -25,6 +25,8 @@ _FEW_GROUPS = 8
 # The same for steps over a worklist, whose capacity is several times its length as a rule. On an
 # H200: 16 and 32 take 0.96 of the time without a limit, 8 more than 16 (docs/performance_log.md).
 _WORKLIST_GROUPS = 16
+# Work-items that rank a sample, at least.
+_SAMPLE_ITEMS = 1 << 15
 # Ways get at least half as long each time that they are followed.
 _MOST_FOLLOWINGS = 33
 # Solves by a plan before kernels get their arguments for good: that takes as long as setting them
@@ -44,7 +46,10 @@ class GpuRun:
         self.is_stubborn = False  # set where the solve was given up for want of windows
         # Where work-groups may not wait for one another, one work-group has no other to wait for.
         units = plan.device.capabilities.compute_units
-        self.resident_groups = max(plan.resident_groups_per_compute_unit * units, 1)
+        resident = plan.resident_groups_per_compute_unit * units
+        if self.launches == "resident" and plan.n_slots <= tuning.half_resident_slots:
+            resident //= 2
+        self.resident_groups = max(resident, 1)
 
     def _launches(self) -> str:
         """Return how the solve is launched."""
@@ -140,8 +145,6 @@ class GpuRun:
 
     def _edge_step(self, name: str, phase: int, depth: int) -> None:
         bound = self.plan.capacities[depth % 2]
-        if self.plan.symmetric and depth == 0:  # (row, slot), of half the size
-            bound *= 2
         tile = self.plan.program.work_group_size * self.tuning.worklist_edges_per_item
         self._step(name, bound, phase, depth, tile=tile, most=_WORKLIST_GROUPS)
 
@@ -174,9 +177,11 @@ class GpuRun:
             self._enter_candidates(plan.candidates)
             return
         self._find_rows()
-        self._step("prepare", plan.n_slots // 32 if plan.symmetric else max(n, plan.n_slots // 32))
+        n_items = plan.n_slots // 32 if plan.symmetric else max(n, plan.n_slots // 32)
         if plan.ranks:
-            self._step("set_windows", SAMPLES, *plan.window_arguments)
+            self._step("set_windows", max(n_items, _SAMPLE_ITEMS), *plan.window_arguments)
+        else:
+            self._step("prepare", n_items)
         if not plan.symmetric:
             self._tile_step("admit_edges", 0, plan.n_phases, 0)
             return

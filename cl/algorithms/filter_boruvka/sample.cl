@@ -1,0 +1,87 @@
+// filter-boruvka: the ends of windows, by a sample of weights.
+#ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_SAMPLE
+#define CLMST_ALGORITHMS_FILTER_BORUVKA_SAMPLE
+
+#include "algorithms/filter_boruvka/solve.cl"
+
+// Keys in the sample that sets the ends of windows: a multiple of WG_SIZE up to 2048.
+#ifndef SAMPLES
+#define SAMPLES 1024
+#endif
+
+// A random slot of the i-th of SAMPLES << draw_bits equal parts of all slots.
+static inline uint sample_slot(uint n_slots, uint i, uint seed, uint draw_bits) {
+  uint hash = (seed * (SAMPLES << draw_bits) + i) * 0x9e3779b9u;
+  hash = (hash ^ hash >> 16) * 0x7feb352du;
+  hash = (hash ^ hash >> 15) * 0x846ca68bu;
+  const ulong position = (ulong)i * n_slots + mul_hi(hash ^ hash >> 16, n_slots);
+  return (uint)(position / SAMPLES >> draw_bits);
+}
+
+// Draw a sample: the least keys of 1 << draw_bits random slots in each of SAMPLES equal parts.
+// Loops are nested so that a work-item's reads do not wait for one another, least of all of one
+// draw.
+static inline void sample_draw(const solve_t *solve, uint seed, uint draw_bits,
+                               local full_key_t *keys) {
+  for (uint draw = 0; draw < 1u << draw_bits; ++draw) {
+    for (uint i = get_local_id(0); i < SAMPLES; i += WG_SIZE) {
+      const uint slot = sample_slot(solve->n_slots, (i << draw_bits) + draw, seed, draw_bits);
+      const full_key_t key = weight_key(solve->weights[slot]);
+      keys[i] = draw == 0 ? key : min(keys[i], key);
+    }
+  }
+}
+
+// The slot of the i-th key in a sample: the first of those drawn that has it.
+static inline uint sample_find(const solve_t *solve, uint i, uint seed, uint draw_bits,
+                               full_key_t key) {
+  uint k = i << draw_bits;
+  const uint last = k + (1u << draw_bits) - 1;
+  uint slot = sample_slot(solve->n_slots, k, seed, draw_bits);
+  while (k < last && weight_key(solve->weights[slot]) != key)
+    slot = sample_slot(solve->n_slots, ++k, seed, draw_bits);
+  return slot;
+}
+
+// How many work-groups of a launch rank samples: each draws all of them, so fewer where that is
+// much.
+static inline uint sample_groups(uint draw_bits) {
+  return min((uint)get_num_groups(0), max(1u, 128u >> draw_bits));
+}
+
+// Set the upper ends of the first windows to the edges of given ranks in a sample; a rank of
+// SAMPLES or more is none. A work-group ranks every n-th sample, n being the number of work-groups
+// that do: all its work-items compare one sample with others at the same time.
+//
+// Temp     keys[SAMPLES], rank: local memory, free on return.
+// Scope    the whole launch.
+static inline void filter_set_windows(const solve_t *solve, uint seed, uint draw_bits, uint rank_a,
+                                      uint rank_b, uint rank_c, local full_key_t *keys,
+                                      local uint *rank) {
+  const uint n_groups = sample_groups(draw_bits), me = get_local_id(0);
+  if (get_group_id(0) >= n_groups) return;
+  sample_draw(solve, seed, draw_bits, keys);
+  for (uint i = get_group_id(0); i < SAMPLES; i += n_groups) {
+    if (me == 0) *rank = 0;
+    wg_barrier_local();
+    const full_key_t key = keys[i];
+    // Slots rise with i, so these ranks are those of (key, slot), and no two are equal.
+    uint n_before = 0;
+    for (uint k = me; k < SAMPLES; k += WG_SIZE)
+      n_before += keys[k] < key || (keys[k] == key && k < i);
+    if (n_before) atomic_add(rank, n_before);
+    wg_barrier_local();
+    const uint end = *rank == rank_a ? 0 : *rank == rank_b ? 1 : *rank == rank_c ? 2 : MAX_PHASES;
+    if (end < MAX_PHASES && me == 0) {
+      volatile global uint *words = solve->state + STATE_WINDOWS + 3 * end;
+      words[0] = (uint)key;
+#if WEIGHT_BITS == 64
+      words[1] = (uint)(key >> 32);
+#endif
+      words[2] = sample_find(solve, i, seed, draw_bits, key);
+    }
+    wg_barrier_local();
+  }
+}
+
+#endif
