@@ -16,7 +16,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import click
@@ -25,6 +24,7 @@ import numpy as np
 import clmst
 from benchmarks.options import Experiment, device_option
 from benchmarks.streaming import check, write_files
+from clmst.bench.harness import seconds_of
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.scale.cycle_filter import CycleFilter, without_loops
@@ -55,10 +55,12 @@ def bus_seconds(device: Device, memory: Array) -> float:
     import pyopencl as cl
 
     copied = cl.Buffer(device.queue.context, cl.mem_flags.READ_WRITE, memory.nbytes)
-    began = perf_counter()
-    cl.enqueue_copy(device.queue, copied, memory, is_blocking=False)
-    device.queue.finish()
-    return perf_counter() - began
+
+    def copy() -> None:
+        cl.enqueue_copy(device.queue, copied, memory, is_blocking=False)
+        device.queue.finish()
+
+    return seconds_of(copy)
 
 
 class _Edges:
@@ -144,7 +146,8 @@ def main(rows: float, vertices: float, at: str, repetitions: int, device: str | 
             ways["reading Parquet files"] = (all_rows, lambda: read_through(parquet))
         bus = min(bus_seconds(found, edges.memory) for _ in range(repetitions + 1))
         seconds = {
-            way: min(_timed(call) for _ in range(repetitions)) for way, (_, call) in ways.items()
+            way: min(seconds_of(call) for _ in range(repetitions))
+            for way, (_, call) in ways.items()
         }
     print(
         f"{found.description}: {all_rows:,} edges, {edges.n:,} vertices, least of {repetitions}\n"
@@ -156,12 +159,6 @@ def main(rows: float, vertices: float, at: str, repetitions: int, device: str | 
     for way, rate in rates.items():
         row = f"| {way} | {rate / 1e6:,.1f} | {rate * _EDGE_BYTES / 1e9:.2f} "
         print(f"{row}| {rate / per_second:.3f} |")
-
-
-def _timed(call: Callable[[], object]) -> float:
-    began = perf_counter()
-    call()
-    return perf_counter() - began
 
 
 if __name__ == "__main__":

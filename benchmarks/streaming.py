@@ -24,7 +24,6 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from statistics import median
-from time import process_time
 from typing import Any
 
 import click
@@ -32,7 +31,7 @@ import numpy as np
 
 import clmst
 from benchmarks.options import Experiments
-from clmst.bench.harness import wall_and_processor_seconds
+from clmst.bench.harness import processor_seconds, wall_and_processor_seconds
 from clmst.scale import capacity
 
 # Dask lets malloc give all memory back at once, so that each large array costs page faults.
@@ -190,13 +189,13 @@ def _by_workers(folder: Path, n: int, mark: Path | None) -> tuple[clmst.Forest, 
         distributed.Client(cluster) as client,
     ):
         client.run(warm_up)
-        before = sum(client.run(process_time).values())
+        before = sum(client.run(processor_seconds).values())
         parts = frames.read_parquet(folder).to_delayed()
         if mark is not None:
             middle = len(parts) // 2
             parts[middle] = dask.delayed(killed_once)(parts[middle], str(mark))
         forest, (wall, cpu) = timed(partial(clmst.dask.minimum_spanning_forest, parts, n))
-        cpu += sum(client.run(process_time).values()) - before
+        cpu += sum(client.run(processor_seconds).values()) - before
     return forest, (wall, cpu)
 
 
