@@ -71,14 +71,15 @@ static inline void filter_find_components(const solve_t *solve, uint phase, uint
   }
 }
 
-// Let the supervertices of depth 1 begin, which are the components that the phase before left: their
-// reservations, which nothing else needs between two phases, and their links, which the step to the
-// next phase reads until every vertex knows its component.
+// Reset the reservations of the supervertices of depth 1, which are the components that the phase
+// before left. Nothing uses them between two phases.
 static inline void filter_begin_reservations(const solve_t *solve, uint phase) {
   GRID_FOR(c, round_vertices(solve, phase, 1))
     reservation_reset((global uint *)solve_reserved(solve, 1), solve_stride(solve, 1), (uint)c);
 }
 
+// Reset the links of the same supervertices. Until every vertex knows its component, these words are
+// still links of the phase before.
 static inline void filter_begin_links(const solve_t *solve, uint phase) {
   volatile global uint *links = solve_links(solve, 1);
   GRID_FOR(c, round_vertices(solve, phase, 1)) links[c] = LINK_FINISHED;

@@ -43,15 +43,15 @@ static inline uint sample_find(const solve_t *solve, uint i, uint seed, uint dra
   return slot;
 }
 
-// How many work-groups of a launch rank samples: each draws all of them, so fewer where that is
-// much.
+// How many work-groups of a launch rank keys of the sample. Each of them draws the whole sample, so
+// there are fewer if that takes many draws.
 static inline uint sample_groups(uint draw_bits) {
   return min((uint)get_num_groups(0), max(1u, 128u >> draw_bits));
 }
 
 // Set the upper ends of the first windows to the edges of given ranks in a sample; a rank of
-// SAMPLES or more is none. A work-group ranks every n-th sample, n being the number of work-groups
-// that do: all its work-items compare one sample with others at the same time.
+// SAMPLES or more is none. Of n work-groups, each ranks every n-th key: its work-items compare one
+// key with all others at the same time.
 //
 // Temp     keys[SAMPLES], rank: local memory, free on return.
 // Scope    the whole launch.
