@@ -22,8 +22,7 @@ RESERVING = {
     "atomic_min_u32",
     "atomic_min_u64",
     "reservation_lower_u32",
-    "reservation_lower_first",
-    "reservation_is_beaten",
+    "reservation_first",
     "reservation_enter_later",
     "held_is_lowered",
 }

@@ -67,7 +67,8 @@ static inline ulong reservation_first_word(edge_t edge, const global weight_t *w
 #endif
 }
 
-// The first word of component c's reservation.
+// The first word of component c's reservation. As a guard it is read while others lower it, which is
+// benign as above.
 static inline ulong reservation_first(const volatile global uint *reservations, uint c) {
   return ((const volatile global ulong *)reservations)[c];
 }
@@ -103,8 +104,7 @@ static inline void reservation_lower_first(volatile global uint *reservations, u
 }
 
 // Whether a reservation whose first word is `first` has a lesser leading key word than `edge`. Then
-// the other words of a 64-bit weight need not be loaded. The word was read while others lower it,
-// which is benign as above.
+// the other words of a 64-bit weight need not be loaded.
 static inline bool reservation_is_beaten(reservation_word_t first, edge_t edge) {
   return (uint)(first >> (ATOMIC64 ? 32 : 0)) < edge.key;
 }
