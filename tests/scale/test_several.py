@@ -27,6 +27,7 @@ from clmst.runtime.device_costs import Costs
 from clmst.runtime.launcher import Launcher
 from clmst.scale import parts as parts_module
 from clmst.scale import several, several_costs
+from tests.matrices import matrix_of_density
 from tests.repeated.device_sets import every_device_set
 from tests.scale.edges import ALL_DTYPES, random_edges
 
@@ -83,7 +84,7 @@ def test_more_devices_than_edges(devices: list[Device], n: int, m: int) -> None:
 def test_edge_ids_are_those_of_the_caller(devices: list[Device]) -> None:
     """Symmetric matrices, upper triangles, lists in any order, labels."""
     random = np.random.default_rng(3)
-    upper = scipy.sparse.triu(scipy.sparse.random_array((70, 70), density=0.2, rng=random), 1)
+    upper = scipy.sparse.triu(matrix_of_density(70, density=0.2, seed=3), 1)
     upper.data[:] = random.integers(1, 4, upper.data.size)
     graphs = [Graph.from_scipy(upper.tocsr()), Graph.from_scipy((upper + upper.T).tocsr())]
     graphs.append(known_graph("small").weighted(np.dtype(np.float32), symmetric=True))
@@ -107,7 +108,7 @@ def upper_part(graph: Graph, device: Device, first: int, end: int) -> DeviceGrap
 
 def simple_graph(n: int = 80) -> Graph:
     random = np.random.default_rng(5)
-    upper = scipy.sparse.triu(scipy.sparse.random_array((n, n), density=0.3, rng=random), 1)
+    upper = scipy.sparse.triu(matrix_of_density(n, density=0.3, seed=5), 1)
     upper.data = random.integers(1, 4, upper.data.size).astype(np.int32)
     return Graph.from_scipy(upper.tocsr())
 
