@@ -269,17 +269,8 @@ class DeviceForest:
         )
         launch.read(packed, found)
         slots, edges = found[begin : begin + k], found[begin + k :].reshape(k, 2)
-        ids = graph.edge_ids
-        return unchecked(
-            Forest,
-            n_vertices=graph.n_vertices,
-            _edges=_signed(edges, graph.n_vertices),
-            weights=found.view(np.uint8)[: k * word.itemsize].view(graph.weight_dtype),
-            edge_ids=_signed(slots, graph.n_slots) if ids is None else ids[slots],
-            maximum=self.maximum,
-            stats=self.stats,
-            vertex_labels=graph.vertex_labels,
-        )
+        weights = found.view(np.uint8)[: k * word.itemsize].view(graph.weight_dtype)
+        return self._of_found(graph, slots, edges, weights)
 
     def _can_write_out(self, graph: DeviceGraph) -> bool:
         """Return whether a kernel can write everything to arrays of the host."""
@@ -290,8 +281,11 @@ class DeviceForest:
     def _written_out(self, stored: DeviceGraph, launch: Launcher) -> Forest:
         """Let the device write slots, endpoints and weights to arrays of the host."""
         assert self.slots is not None
-        graph = stored.graph
-        slots, edges, weights = written_out.parts(stored, self.slots, self.n_edges, launch)
+        found = written_out.parts(stored, self.slots, self.n_edges, launch)
+        return self._of_found(stored.graph, *found)
+
+    def _of_found(self, graph: Graph, slots: Array, edges: Array, weights: Array) -> Forest:
+        """Return the forest of slots, endpoints and weights that the device has found."""
         ids = graph.edge_ids
         return unchecked(
             Forest,
