@@ -9,6 +9,8 @@ import numpy as np
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, Encoding, KeyedWeights
 from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import DeviceGraph
 
 _WORD = np.dtype(np.uint32)
 
@@ -90,3 +92,27 @@ class WordsOnDevice(KeyedWeights):
         """Return the words of some slots, or of all; copies all."""
         words: Array = self._array.to_host().view(self.encoding.word)
         return words if at is None else words[at]
+
+
+def graph_on_device(
+    indptr: DeviceArray,
+    indices: DeviceArray,
+    weights: DeviceArray,
+    *,
+    is_symmetric: bool,
+    encoding: Encoding | None = None,
+    device: Device | None = None,
+) -> DeviceGraph:
+    """Return the graph of a canonical CSR that a device has; nothing is checked.
+
+    Without an `encoding` the words of `weights` are the weights themselves. The `device` is that of
+    `indptr`, or another one of the same context.
+    """
+    return DeviceGraph(
+        graph=DeferredGraph.of(indptr, indices, weights, is_symmetric=is_symmetric),
+        device=device or indptr.device,
+        indptr=indptr.memory,
+        indices=indices.memory,
+        weights=weights.memory,
+        encoded=WordsOnDevice(weights, encoding),
+    )

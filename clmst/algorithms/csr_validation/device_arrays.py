@@ -13,7 +13,7 @@ from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_size
 from clmst.core.weight_keys import weight_kind_or_none
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.deferred_graph import DeferredGraph, WordsOnDevice
+from clmst.runtime.deferred_graph import graph_on_device
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.discovery import get_device
@@ -33,7 +33,8 @@ def graph_of(indptr: Any, indices: Any, weights: Any, device: Any) -> DeviceGrap
     if starts.size == 0:
         raise InvalidGraphError("indptr is empty; it must have one entry more than there are rows")
     check_size(starts.size - 1, columns.size)
-    resident = _resident(starts, columns, words, own)
+    # That it is symmetric is so far a claim.
+    resident = graph_on_device(starts, columns, words, is_symmetric=True, device=own)
     with own.lock, Guard(own):
         found = _checked_by_device(resident) if columns.size >= validation.FROM_SLOTS else None
     return found or _checked_by_host(resident)
@@ -78,20 +79,6 @@ def _check_weights(weights: DeviceArray, n_slots: int) -> None:
         raise InvalidGraphError(
             f"indices has {n_slots} entries but weights has {weights.size}; they must be equal"
         )
-
-
-def _resident(
-    indptr: DeviceArray, indices: DeviceArray, weights: DeviceArray, device: Device
-) -> DeviceGraph:
-    """Return a graph that may not be one."""
-    return DeviceGraph(
-        graph=DeferredGraph.of(indptr, indices, weights, is_symmetric=True),
-        device=device,
-        indptr=indptr.memory,
-        indices=indices.memory,
-        weights=weights.memory,
-        encoded=WordsOnDevice(weights),
-    )
 
 
 def _checked_by_device(resident: DeviceGraph) -> DeviceGraph | None:

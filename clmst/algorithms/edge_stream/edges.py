@@ -23,7 +23,7 @@ from clmst.primitives.scan import inclusive_scan
 from clmst.primitives.selection import positions_of
 from clmst.primitives.sort import bits_of, sort_by_key
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.deferred_graph import DeferredGraph, WordsOnDevice
+from clmst.runtime.deferred_graph import graph_on_device
 from clmst.runtime.device_graph import DeviceGraph, weight_defines
 from clmst.runtime.launcher import Launcher
 
@@ -204,14 +204,7 @@ class EdgeBuffer:
             indptr, m, bits,
         )  # fmt: skip
         inclusive_scan(indptr, monoid=_GREATEST, out=indptr, launch=launch)
-        graph = DeviceGraph(
-            graph=DeferredGraph.of(indptr, indices, weights, is_symmetric=False),
-            device=device,
-            indptr=indptr.memory,
-            indices=indices.memory,
-            weights=weights.memory,
-            encoded=WordsOnDevice(weights),
-        )
+        graph = graph_on_device(indptr, indices, weights, is_symmetric=False)
         return SortedEdges(graph=graph, numbers=numbers)
 
     def take(self, forest: DeviceForest, numbers: DeviceArray) -> None:

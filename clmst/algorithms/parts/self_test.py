@@ -10,7 +10,7 @@ from clmst.core.graph import Graph
 from clmst.core.known_graphs import dtype_of, known_graph, weights_of
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.deferred_graph import DeferredGraph, WordsOnDevice
+from clmst.runtime.deferred_graph import graph_on_device
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.handles import Memory
@@ -69,14 +69,7 @@ def _some_edges(
     indices, weights = (
         DeviceArray.from_host(array[first:end], device) for array in (graph.indices, graph.weights)
     )
-    part = DeviceGraph(
-        graph=DeferredGraph.of(indptr, indices, weights, is_symmetric=False),
-        device=device,
-        indptr=indptr.memory,
-        indices=indices.memory,
-        weights=weights.memory,
-        encoded=WordsOnDevice(weights),
-    )
+    part = graph_on_device(indptr, indices, weights, is_symmetric=False)
     slots = np.flatnonzero(chosen[first:end]).astype(np.uint32)
     return PartForest(
         graph=part, first_row=first_row, end_row=end_row,

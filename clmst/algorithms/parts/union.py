@@ -16,7 +16,7 @@ import numpy as np
 from clmst.algorithms.shared.solution import Solution
 from clmst.primitives.selection import positions_of
 from clmst.runtime.array import DeviceArray
-from clmst.runtime.deferred_graph import DeferredGraph, WordsOnDevice
+from clmst.runtime.deferred_graph import graph_on_device
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
@@ -125,13 +125,8 @@ def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceMo
         there,
         here,
     )  # fmt: skip
-    graph = DeviceGraph(
-        graph=DeferredGraph.of(lists.starts, lists.columns, lists.words, is_symmetric=False),
-        device=here,
-        indptr=lists.starts.memory,
-        indices=lists.columns.memory,
-        weights=lists.words.memory,
-        encoded=WordsOnDevice(lists.words, encoding),
+    graph = graph_on_device(
+        lists.starts, lists.columns, lists.words, is_symmetric=False, encoding=encoding
     )
     return graph, moved
 
