@@ -87,7 +87,11 @@ def satisfying(space: Workspace, size: int) -> Case:
         expected=[kept, np.array([kept.size])],
         outputs=[out],
         methods=[
-            Method(name="clmst", prepare=by_clmst, traffic=traffic + x.nbytes),
+            Method(
+                name="clmst",
+                prepare=by_clmst,
+                traffic=kept.nbytes + _reads(space) * x.nbytes,
+            ),
             Method(name="pyopencl", prepare=by_pyopencl, traffic=traffic + 3 * x.nbytes),
             _numpy(lambda: [x[x > _MIDDLE]], traffic + 2 * x.size, [kept]),
         ],

@@ -11,16 +11,17 @@
 
 #define LANE_GROUPS (WG_SIZE / LANE_GROUP)
 
-// Tiles of compact_masks.cl in a section, KEEP_FLAGGED only: their flags are loaded together. 1 to 8.
-#ifndef SECTION_TILES
-#define SECTION_TILES 4
+// Parts of a section. Of each, a lane keeps one word, with a bit for each of its records.
+#ifndef SECTION_PARTS
+#define SECTION_PARTS 4
 #endif
 
 #if KEEP == KEEP_FLAGGED
-#define SECTION (SECTION_TILES * TILE)
+#define PART TILE
 #else
-#define SECTION FULL_BATCH
+#define PART FULL_BATCH
 #endif
+#define SECTION (SECTION_PARTS * PART)
 #define CHAIN_TILE ((size_t)LANE_GROUPS * SECTION)
 
 // The number of records that a tile keeps.
@@ -80,6 +81,56 @@ static inline uint wg_kept_before(const selection_t *of, volatile global uint *s
   return *before;
 }
 
+// Find out which records of a section are kept; returns how many of this lane's are.
+//
+// Records that a rule looks at are not kept in registers until they are written: more of them would
+// not fit, and smaller tiles look back more often. They are loaded again, from the cache.
+//
+// Out      *bits: a word for each part.
+IN_REGISTERS
+static inline uint section_look(const selection_t *of, size_t begin, size_t end, uint *bits) {
+#pragma unroll
+  for (uint p = 0; p < SECTION_PARTS; ++p) {
+    const size_t part = begin + p * PART;
+#if KEEP == KEEP_FLAGGED
+    bits[p] = flags_pack(flags_load(of->flags, part + 16 * lane_group_lane(), end));
+#else
+    lane_batch_t looked_at;
+    bits[p] = batch_look_quickly(of, part, batch_filled(part, end), &looked_at);
+#endif
+  }
+  uint count = 0;
+#pragma unroll
+  for (uint p = 0; p < SECTION_PARTS; ++p) count += popcount(bits[p]);
+  return count;
+}
+
+// Write the kept records of a section from index `at` on.
+//
+// Scope    the whole work-group. `words` has WG_SIZE entries.
+IN_REGISTERS
+static inline void section_write(const selection_t *of, size_t begin, size_t end, const uint *bits,
+                                 uint at, local uint *words) {
+#pragma unroll
+  for (uint p = 0; p < SECTION_PARTS; ++p) {
+    const size_t part = begin + p * PART;
+#if KEEP == KEEP_FLAGGED
+    const uint published = flags_publish(bits[p], words);
+    for (uint row = 0; row < ROWS; row += BATCH) {
+      const size_t first = part + row * LANE_GROUP;
+      at = batch_select(of, first, batch_filled(first, end), row, published, at, 0, words);
+    }
+#else
+    lane_batch_t own;
+    uint masks[BATCH];
+    const uint filled = batch_filled(part, end);
+    ballot_masks(bits[p], masks, words);
+    batch_load(of, part, filled, masks, false, &own);
+    at = batch_write(of, part, filled, at, 0, masks, &own);
+#endif
+  }
+}
+
 // Select from each tile.
 //
 // In       records[n]: unless WRITE_POSITIONS; flags[n]: KEEP_FLAGGED only; values[n]: VALUE_WORDS >
@@ -101,42 +152,10 @@ kernel void compact_chain_select(const global record_chunk_t *records, const glo
   const uint tile = *taken, group = get_local_id(0) / LANE_GROUP;
   const size_t begin = min(tile * CHAIN_TILE + group * SECTION, (size_t)n);
   const size_t end = min(begin + SECTION, (size_t)n);
-  uint own = 0, all;
-#if KEEP == KEEP_FLAGGED
-  const size_t mine = begin + 16 * lane_group_lane();
-  uint bits[SECTION_TILES];
-#pragma unroll
-  for (uint r = 0; r < SECTION_TILES; ++r)
-    bits[r] = flags_pack(flags_load(flags, mine + r * TILE, end));
-#pragma unroll
-  for (uint r = 0; r < SECTION_TILES; ++r) own += popcount(bits[r]);
-#else
-  lane_batch_t batch;
-  const uint filled = batch_filled(begin, end);
-  uint bits;
-#if LANES_IMPL == LANES_PTX
-  if (filled == FULL_BATCH) bits = batch_look(&of, begin, FULL_BATCH, &batch);  // see batch_select
-  else
-#endif
-    bits = batch_look(&of, begin, filled, &batch);
-  own = popcount(bits);
-#endif
+  uint bits[SECTION_PARTS], all;
+  const uint own = section_look(&of, begin, end, bits);
   const uint before = wg_exclusive_sum_u32(own, &all, scratch);
   if (lane_group_lane() == 0) scratch[group] = before;
-  uint at = wg_kept_before(&of, states, tile, all, n, count, &before_tile) + scratch[group];
-#if KEEP == KEEP_FLAGGED
-#pragma unroll
-  for (uint r = 0; r < SECTION_TILES; ++r) {
-    const uint published = flags_publish(bits[r], scratch);
-    for (uint row = 0; row < ROWS; row += BATCH) {
-      const size_t first = begin + r * TILE + row * LANE_GROUP;
-      at = batch_select(&of, first, batch_filled(first, end), row, published, at, 0, scratch);
-    }
-  }
-#else
-  uint masks[BATCH];
-  ballot_masks(bits, masks, scratch);
-  batch_load(&of, begin, filled, masks, &batch);
-  batch_write(&of, begin, filled, at, 0, masks, &batch);
-#endif
+  const uint at = wg_kept_before(&of, states, tile, all, n, count, &before_tile) + scratch[group];
+  section_write(&of, begin, end, bits, at, scratch);
 }

@@ -53,18 +53,29 @@ static inline uint batch_look(const selection_t *of, size_t batch, uint filled, 
   }
   return bits;
 }
+
+// As batch_look, with a separate path for full batches on NVIDIA's devices: the compiler then loads
+// them without conditions. On other GPUs this gains nothing, and may run out of registers.
+IN_REGISTERS
+static inline uint batch_look_quickly(const selection_t *of, size_t batch, uint filled,
+                                      lane_batch_t *own) {
+#if LANES_IMPL == LANES_PTX
+  if (filled == FULL_BATCH) return batch_look(of, batch, FULL_BATCH, own);
+#endif
+  return batch_look(of, batch, filled, own);
+}
 #endif
 
-// Load the records and values to be written that are not loaded yet; the masks are known now.
+// Load the values to be written, and the records unless `own` has them; the masks are known now.
 IN_REGISTERS
 static inline void batch_load(const selection_t *of, size_t batch, uint filled, const uint *masks,
-                              lane_batch_t *own) {
+                              bool has_records, lane_batch_t *own) {
 #pragma unroll
   for (uint b = 0; b < BATCH; ++b) {
     const uint offset = b * LANE_GROUP + lane_group_lane();
     if (WRITE == WRITE_ALL ? offset < filled : mask_has_own(masks[b])) {
-#if KEEP == KEEP_FLAGGED && WRITE != WRITE_POSITIONS
-      record_load(of->records, batch + offset, own->records + b * RECORD_CHUNKS);
+#if WRITE != WRITE_POSITIONS
+      if (!has_records) record_load(of->records, batch + offset, own->records + b * RECORD_CHUNKS);
 #endif
 #if VALUE_WORDS > 0
       value_load(of->values, batch + offset, own->values + b * VALUE_CHUNKS);
@@ -118,17 +129,10 @@ static inline uint batch_select(const selection_t *of, size_t batch, uint filled
 #if KEEP == KEEP_FLAGGED
   flags_masks(published, row, masks, words);
 #else
-  uint bits;
-#if LANES_IMPL == LANES_PTX
-  // A separate path for full batches: the compiler then loads them without conditions. On other
-  // GPUs this gains nothing, and may run out of registers.
-  if (filled == FULL_BATCH) bits = batch_look(of, batch, FULL_BATCH, &own);
-  else
-#endif
-    bits = batch_look(of, batch, filled, &own);
+  const uint bits = batch_look_quickly(of, batch, filled, &own);
   ballot_masks(bits, masks, words);
 #endif
-  batch_load(of, batch, filled, masks, &own);
+  batch_load(of, batch, filled, masks, KEEP != KEEP_FLAGGED, &own);
   return batch_write(of, batch, filled, at, total, masks, &own);
 }
 

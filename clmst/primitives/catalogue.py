@@ -58,7 +58,13 @@ def _scans(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisatio
         if ways != Segments.PACKED or monoid.dtype.kind == "u":
             defines = sweep_defines(tuning, segments=ways, exclusive=(k + ways) % 2 == 0)
             yield specialise(SCAN_SOURCE, capabilities, tuning, monoid.prelude, **defines)
-            chain = scan_defines(capabilities, tuning, segments=ways, exclusive=(k + ways) % 2 == 0)
+            chain = scan_defines(
+                capabilities,
+                tuning,
+                item_bytes=monoid.dtype.itemsize,
+                segments=ways,
+                exclusive=(k + ways) % 2 == 0,
+            )
             if chain["WG_SIZE"] > 1 and monoid.exact and k % 3 == 0:
                 more = {**chain, **SATED.defines}
                 yield specialise(CHAIN_SOURCE, capabilities, tuning, monoid.prelude, **more)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clmst.primitives.monoid import Monoid
+from clmst.primitives.record import WORD_BYTES
 from clmst.primitives.shares import Shares, tile_and_lane_groups
 from clmst.primitives.sweeps import Segments, sweep_defines
 from clmst.runtime.array import DeviceArray
@@ -71,16 +72,28 @@ def cleared_states(launch: Launcher, n_tiles: int, words: int) -> Memory:
 
 
 def scan_defines(
-    capabilities: Capabilities, tuning: Policy, *, segments: Segments, exclusive: bool
+    capabilities: Capabilities,
+    tuning: Policy,
+    *,
+    item_bytes: int,
+    segments: Segments,
+    exclusive: bool,
 ) -> dict[str, int | bool]:
-    """Return the macros of ``scan_chain.cl`` beside the operator's and those of hunger."""
+    """Return the macros of ``scan_chain.cl`` beside the operator's and those of hunger.
+
+    Elements of several words are scanned by half as many work-items, with as many registers as they
+    like (docs/performance_log.md).
+    """
     whole = tuning.chain_bytes_per_item
+    work_group = chain_work_group(capabilities, tuning)
+    is_wide = item_bytes > WORD_BYTES and work_group > 1
+    half = max(work_group // 2, capabilities.lane_width)
     return {
         "SEGMENTS": segments,
         "EXCLUSIVE": exclusive,
         "BYTES_PER_ITEM": whole if segments == Segments.NONE else max(whole // 2, 16),
-        "WG_SIZE": chain_work_group(capabilities, tuning),
-        "MAX_REGISTERS": tuning.chain_registers,
+        "WG_SIZE": half if is_wide else work_group,
+        "MAX_REGISTERS": 0 if is_wide else tuning.chain_registers,
     }
 
 
@@ -120,9 +133,7 @@ class ChainedScan:
     ) -> DeviceArray:
         """Enqueue the launch; return the written part of `out`."""
         values, device = self.values, self.values.device
-        defines = scan_defines(
-            device.capabilities, device.policy, segments=self.segments, exclusive=self.exclusive
-        )
+        defines = self._defines
         program = device.program(SOURCE, self.monoid.prelude, **defines, **self.hunger.defines)
         tile = self.tile
         n_tiles = -(-values.size // tile)
@@ -137,10 +148,7 @@ class ChainedScan:
     @property
     def tile(self) -> int:
         """Elements of a work-group's tile."""
-        device = self.values.device
-        defines = scan_defines(
-            device.capabilities, device.policy, segments=self.segments, exclusive=self.exclusive
-        )
+        device, defines = self.values.device, self._defines
         tile, lane_groups = tile_and_lane_groups(
             device,
             self.values.dtype.itemsize,
@@ -148,3 +156,14 @@ class ChainedScan:
             work_group=int(defines["WG_SIZE"]),
         )
         return tile * lane_groups
+
+    @property
+    def _defines(self) -> dict[str, int | bool]:
+        device = self.values.device
+        return scan_defines(
+            device.capabilities,
+            device.policy,
+            item_bytes=self.values.dtype.itemsize,
+            segments=self.segments,
+            exclusive=self.exclusive,
+        )

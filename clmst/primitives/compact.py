@@ -273,8 +273,8 @@ def representatives(
             value=value,
             bytes_per_item=bytes_per_item,
         )
-        yield SOURCE, _BELOW.prelude if keep == Keep.HOLDING else None, defines
-        chain = chain_defines(keep, capabilities, tuning)
-        is_chained = write != Write.ALL and keep != Keep.HOLDING  # Selection says why
-        if is_chained and chain["WG_SIZE"] > 1 and record.count < 3:
-            yield CHAIN_SOURCE, None, {**defines, **chain, **SATED.defines}
+        prelude = _BELOW.prelude if keep == Keep.HOLDING else None
+        yield SOURCE, prelude, defines
+        chain = chain_defines(capabilities, tuning)
+        if write != Write.ALL and chain["WG_SIZE"] > 1 and record.count < 3:
+            yield CHAIN_SOURCE, prelude, {**defines, **chain, **SATED.defines}

@@ -39,10 +39,8 @@ _RECORDS_ONE_GROUP = 64
 _RECORDS_SERIAL = 1 << 14
 
 
-# In one pass (docs/performance_log.md): the tiles of a lane group whose flags are loaded at once;
-# where records are looked at, the bytes of them that a work-item has, and the most work-items.
-_FLAG_TILES = 4
-_RECORD_BYTES, _RECORD_WORK_GROUP = 64, 256
+# In one pass (docs/performance_log.md): parts of the section that a lane group has in a tile.
+_SECTION_PARTS = 4
 
 
 class Keep(IntEnum):
@@ -89,13 +87,10 @@ def selection_defines(
     }
 
 
-def chain_defines(keep: Keep, capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
+def chain_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
     """Return the macros of ``compact_chain.cl`` beside those of all selections and of hunger."""
     work_group = chain_work_group(capabilities, tuning)
-    if keep == Keep.FLAGGED:
-        return {"WG_SIZE": work_group, "SECTION_TILES": _FLAG_TILES}
-    loaded = min(_RECORD_BYTES, tuning.chain_bytes_per_item)
-    return {"WG_SIZE": min(work_group, _RECORD_WORK_GROUP), "BYTES_PER_ITEM": loaded}
+    return {"WG_SIZE": work_group, "SECTION_PARTS": _SECTION_PARTS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +212,7 @@ class Selection:
     def launch_chain(self, launch: Launcher, hunger: Hunger = SATED) -> None:
         """Enqueue the launch of one pass; not for Write.ALL, and only where there are records."""
         device = self.source.device
-        defines = chain_defines(self.keep, device.capabilities, device.policy)
+        defines = chain_defines(device.capabilities, device.policy)
         program = self._program(CHAIN_SOURCE, {**defines, **hunger.defines})
         n_tiles = -(-self.source.size // self.chain_tile)
         launch(
@@ -230,21 +225,20 @@ class Selection:
 
     @property
     def _suits_chain(self) -> bool:
-        """Whether one pass is right, and the quickest: by a predicate it gained nothing."""
-        is_quicker = self.write != Write.ALL and self.keep != Keep.HOLDING
-        return is_quicker and chains_by_itself(self.source.device)
+        """Whether one pass is right, and the quickest."""
+        return self.write != Write.ALL and chains_by_itself(self.source.device)
 
     @property
     def chain_tile(self) -> int:
         """Records of a work-group's tile in one pass."""
         capabilities, tuning = self.source.device.capabilities, self.source.device.policy
-        defines = chain_defines(self.keep, capabilities, tuning)
-        if self.keep == Keep.FLAGGED:
-            return defines["WG_SIZE"] * _ROWS * defines["SECTION_TILES"]
-        fit = max(
-            defines["BYTES_PER_ITEM"] // (WORD_BYTES * sum(words.count for words in self._words)), 1
-        )
-        return defines["WG_SIZE"] * min(1 << fit.bit_length() - 1, _ROWS)  # BATCH rows
+        defines = chain_defines(capabilities, tuning)
+        rows = _ROWS
+        if self.keep != Keep.FLAGGED:  # BATCH of compact_masks.cl
+            words = sum(words.count for words in self._words)
+            fit = max(tuning.compact_bytes_per_item // (WORD_BYTES * words), 1)
+            rows = min(1 << fit.bit_length() - 1, _ROWS)
+        return defines["WG_SIZE"] * rows * defines["SECTION_PARTS"]
 
     @property
     def _words(self) -> tuple[RecordWords, RecordWords]:

@@ -11,6 +11,7 @@ from clmst import Device
 from clmst.primitives.chain import SATED, ChainedScan, chains_by_itself
 from clmst.primitives.compact import compact, partition
 from clmst.primitives.monoid import Monoid
+from clmst.primitives.predicate import Predicate
 from clmst.primitives.scan import exclusive_scan, segmented_scan
 from clmst.primitives.selection import Keep, Write
 from clmst.primitives.sort import sort
@@ -143,6 +144,9 @@ def test_taken_only_where_the_result_cannot_depend_on_it(shape: Device) -> None:
     assert chains(lambda launch: exclusive_scan(words, launch=launch, **named)) == set()
     selects = {"compact_chain_select"} if chain else set[str]()
     assert chains(lambda launch: compact(words, flags, launch=launch)) == selects
+    above = Predicate(dtype=U4, expression="x > 7u")
+    assert chains(lambda launch: compact(words, predicate=above, launch=launch)) == selects
+    assert chains(lambda launch: partition(words, predicate=above, launch=launch)) == set()
     assert chains(lambda launch: partition(words, flags, launch=launch)) == set()
     sorts = {f"split_chain_{name}" for name in ("count", "start", "scatter")} if chain else set()
     assert chains(lambda launch: sort(words, launch=launch)) == sorts
