@@ -19,7 +19,8 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         yield specialise(plan.SOURCE, capabilities, tuning, **defines)
         if tuning.resident_groups_per_compute_unit > 0:  # else only where it is asked for by name
             defines = weights | plan.resident_defines(tuning, symmetric=symmetric)
-            yield specialise(plan.RESIDENT_SOURCE, capabilities, tuning, **defines)
+            for source in (plan.RESIDENT_SOURCE, plan.FINISH_SOURCE):
+                yield specialise(source, capabilities, tuning, **defines)
     for weights in every_weight():
         for source in (cpu.SOURCE, cpu.FIRST_SOURCE):
             yield specialise(source, capabilities, tuning, **cpu.defines(weights))

@@ -18,7 +18,9 @@ from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
 
 SOURCE = "algorithms/filter_boruvka/filter_boruvka.cl"
+# Kernels of resident work-groups: the whole solve, or the end of a phase.
 RESIDENT_SOURCE = "algorithms/filter_boruvka/resident.cl"
+FINISH_SOURCE = "algorithms/filter_boruvka/finish.cl"
 
 SAMPLES = 1024
 _MAX_DEPTHS = 40
@@ -52,7 +54,7 @@ def defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
 
 
 def resident_defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
-    """Return the macros of RESIDENT_SOURCE beside those of the device and of the weights."""
+    """Return the macros of the kernels of resident work-groups, as :func:`defines` does."""
     resident = tuning.resident_work_group_size * max(tuning.resident_groups_per_compute_unit, 1)
     return defines(tuning, symmetric=symmetric) | {
         "WG_SIZE": tuning.resident_work_group_size,
@@ -111,9 +113,6 @@ class Plan:
         self.tile_slots = 0  # of the tiles whose rows are known
         self.solves = 0  # so far
         self._presets: dict[tuple[Any, ...], Any] = {}  # kernels, their arguments set
-        self.program = device.program(
-            SOURCE, **self.weights, **defines(tuning, symmetric=self.symmetric)
-        )
 
     def _set_windows(self, graph: DeviceGraph, tuning: Policy) -> None:
         dense = graph.average_degree >= tuning.dense_degree
@@ -128,10 +127,24 @@ class Plan:
         self.window_arguments = tuple(np.uint32(word) for word in words)
 
     @cached_property
+    def program(self) -> Program:
+        """The kernels of one step each. A program is built when a solve needs it: in seconds."""
+        shape = defines(self.device.policy, symmetric=self.symmetric)
+        return self.device.program(SOURCE, **self.weights, **shape)
+
+    @cached_property
     def resident_program(self) -> Program:
-        """The kernels for resident work-groups, which not every solve needs."""
+        """The kernel of a whole solve."""
+        return self._resident(RESIDENT_SOURCE)
+
+    @cached_property
+    def finish_program(self) -> Program:
+        """The kernel that ends a phase."""
+        return self._resident(FINISH_SOURCE)
+
+    def _resident(self, source: str) -> Program:
         shape = resident_defines(self.device.policy, symmetric=self.symmetric)
-        return self.device.program(RESIDENT_SOURCE, **self.weights, **shape)
+        return self.device.program(source, **self.weights, **shape)
 
     # -------------------------------------------------------------------- memory
 
@@ -200,6 +213,7 @@ class Plan:
     def clear_state(self, launch: Launcher) -> None:
         """Enqueue what each solve begins with, and leaves behind unless it gives up."""
         launch.fill(self.state, 0, _STATE_WORDS)
+        self.tile_slots = 0
 
     def read_state(self, launch: Launcher) -> None:
         """Read the counts back; waits for everything enqueued."""

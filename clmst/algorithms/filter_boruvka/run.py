@@ -73,7 +73,6 @@ class GpuRun:
         """Enqueue everything; separate launches wait for counts in between."""
         self.plan.solves += 1
         if self.launches == "resident":
-            self._find_rows()
             self._solve_at_once()
         else:
             self._first_worklist()
@@ -132,16 +131,20 @@ class GpuRun:
 
     def _solve_at_once(self) -> None:
         """Enqueue the one launch."""
-        plan = self.plan
+        plan, tuning = self.plan, self.tuning
+        tile = tuning.resident_work_group_size * tuning.resident_slots_per_item
+        words = np.uint32(plan.tile_slots != tile), np.uint32(plan.n_phases)
         self._enqueue(
             plan.resident_program, "filter_boruvka_resident_solve", self.resident_groups,
-            plan.in_forest.memory, np.uint32(plan.n_phases), *plan.window_arguments,
+            plan.in_forest.memory, *words, *plan.window_arguments,
         )  # fmt: skip
+        plan.tile_slots = tile
 
-    def _launch_resident(self, name: str, *arguments: Any) -> None:
-        """Enqueue work-groups that wait for one another."""
-        name = f"filter_boruvka_resident_{name}"
-        self._enqueue(self.plan.resident_program, name, self.resident_groups, *arguments)
+    def _finish_phase(self, *numbers: int) -> None:
+        """Enqueue resident work-groups that end a phase."""
+        words = (np.uint32(number) for number in numbers)
+        program = self.plan.finish_program
+        self._enqueue(program, "filter_boruvka_finish_phase", self.resident_groups, *words)
 
     def _edge_step(self, name: str, phase: int, depth: int) -> None:
         bound = self.plan.capacities[depth % 2]
@@ -154,10 +157,7 @@ class GpuRun:
 
     def _find_rows(self) -> None:
         """Let tiles know the rows that they begin in, unless a solve before this one did."""
-        tuning = self.tuning
-        tile = self.plan.program.work_group_size * tuning.slots_per_item
-        if self.launches == "resident":
-            tile = tuning.resident_work_group_size * tuning.resident_slots_per_item
+        tile = self.plan.program.work_group_size * self.tuning.slots_per_item
         if self.plan.tile_slots != tile:
             self._step("find_rows", -(-self.plan.n_slots // tile) + 1, tile)
             self.plan.tile_slots = tile
@@ -273,8 +273,7 @@ class GpuRun:
                 self._round(phase, depth)
                 self._edge_step("contract", phase, depth)
                 depth += 1
-        words = (np.uint32(word) for word in (phase, depth, first, settles))
-        self._launch_resident("finish_phase", *words)
+        self._finish_phase(phase, depth, first, settles)
 
     def _settle(self, phase: int, first: int) -> None:
         """Let every vertex know the component that the phase left it in."""
