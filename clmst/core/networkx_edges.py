@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, compress, islice, repeat
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -108,8 +109,7 @@ def list_slots(G: Any) -> tuple[list[Hashable], Array, Array]:
 
 
 def _adjacency(G: Any) -> tuple[list[Hashable], list[dict[Any, Any]]]:
-    pairs = list(G.adjacency())
-    return [node for node, _ in pairs], _as_dicts([row for _, row in pairs])
+    return list(G.adj), _as_dicts(list(map(itemgetter(1), G.adjacency())))
 
 
 def _as_dicts(mappings: list[Any]) -> list[dict[Any, Any]]:
@@ -134,10 +134,12 @@ def _slots(labels: list[Hashable], rows: list[dict[Any, Any]]) -> tuple[Array, A
 
 def _numbers_by_label(labels: list[Any]) -> Array | None:
     """Return the vertex of each label as a table, where labels are small integers; else None."""
-    if {int} != set(map(type, labels)) or min(labels) < 0 or max(labels) >= 4 * len(labels):
+    n = len(labels)
+    if {int} != set(map(type, labels)) or min(labels) < 0 or max(labels) >= 4 * n:
         return None
-    numbers = np.zeros(max(labels) + 1, np.int64)
-    numbers[labels] = np.arange(len(labels))
+    integers = np.fromiter(labels, np.int64, n)
+    numbers = np.zeros(integers.max() + 1, np.int64)
+    numbers[integers] = np.arange(n)
     return numbers
 
 
@@ -171,7 +173,7 @@ def exact_array(values: list[Any]) -> Array | None:
         if kinds <= {int, bool}:
             return np.array(values, np.int64)
         if kinds <= {int, bool, float}:
-            return _mixed(values)
+            return np.array(values, np.float64) if kinds == {float} else _mixed(values)
         kind = next(iter(kinds))
         if len(kinds) == 1 and issubclass(kind, np.generic):
             array = np.array(values)

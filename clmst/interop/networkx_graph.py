@@ -13,6 +13,7 @@ import numpy as np
 
 from clmst.core.networkx_edges import ListedEdges, list_edges
 from clmst.core.weight_keys import Array
+from clmst.interop.networkx_rows import chosen, copies_of, linked_rows
 from clmst.interop.networkx_weights import WeightedEdges
 
 
@@ -81,31 +82,32 @@ class ConvertedGraph:
 
     def _fill(self, T: Any, positions: Array) -> bool:
         """Add nodes and edges as T's methods do, but all at once; False if it cannot be."""
-        edges, labels = self.edges, self.edges.labels
+        edges = self.edges
         try:  # the copies first: where they alternate with the rows, both take longer
-            data = list(map(dict.copy, _chosen(edges.data, positions)))
+            data = copies_of(edges.data, positions)
             nodes = list(map(dict.copy, self.nodes.values()))
         except TypeError:  # attributes in other mappings than dictionaries
             return False
-        rows: list[dict[Any, Any]] = [{} for _ in labels]
-        ends = zip(edges.u[positions].tolist(), edges.v[positions].tolist(), data, strict=True)
-        for i, j, attributes in ends:
-            rows[i][labels[j]] = rows[j][labels[i]] = attributes
-        T._node.update(zip(self.nodes, nodes, strict=True))
-        T._adj.update(zip(labels, rows, strict=True))
+        rows = linked_rows(edges.labels, edges.u[positions], edges.v[positions], data)
+        for table, values in (
+            (T._node, zip(self.nodes, nodes, strict=True)),
+            (T._adj, zip(edges.labels, rows, strict=True)),
+        ):
+            table.update(self.nodes)  # which makes it as large at once as it will be
+            table.update(values)
         return True
 
     def tuples(self, positions: Array, *, keys: bool, data: bool) -> Iterator[tuple[Any, ...]]:
         """Return edges in NetworkX's form: endpoints, then key and attributes if wanted."""
         edges = self.edges
         columns = [
-            _chosen(edges.labels, edges.u[positions]),
-            _chosen(edges.labels, edges.v[positions]),
+            chosen(edges.labels, edges.u[positions]),
+            chosen(edges.labels, edges.v[positions]),
         ]
         if keys and edges.keys is not None:
-            columns.append(_chosen(edges.keys, positions))
+            columns.append(chosen(edges.keys, positions))
         if data:
-            columns.append(_chosen(edges.data, positions))
+            columns.append(chosen(edges.data, positions))
         return zip(*columns, strict=True)
 
 
@@ -119,11 +121,6 @@ def collector_paused() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def _chosen(values: list[Any], at: Array) -> list[Any]:
-    """Return some values of a list."""
-    return [values[k] for k in at.tolist()]
 
 
 def convert_from_nx(G: Any, **_: Any) -> Any:
