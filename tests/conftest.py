@@ -18,7 +18,7 @@ from clmst.runtime import binary_cache
 from clmst.runtime.device import Device
 from tests.strategies import draw_examples_for, register_profiles, share_examples
 from tests.unoptimised import compile_quickly
-from tests.variants import variants, variants_elsewhere
+from tests.variants import Variant, takes_first_cases_only, variants, variants_elsewhere
 
 MOST_KEPT = 2**27  # bytes that the pool of a variant may keep from one test to the next
 LASTING_AFTER = 100  # tests, after each of which objects are taken for lasting ones
@@ -68,9 +68,45 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("device", params or [pytest.param(None, marks=_no_device())])
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with tests that take long, lest one of several processes be left with them."""
+    repeated = _cases_after_the_first(items)
+    config.hook.pytest_deselected(items=[item for item in items if item in repeated])
+    items[:] = [item for item in items if item not in repeated]
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def _cases_after_the_first(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return the cases that a variant leaves out because it took another one of the same test."""
+    taken, left_out = set[tuple[object, str]](), set[pytest.Item]()
+    for item in items:
+        used = _device_of(item)
+        if used is None or _has_every_variant(item) or not takes_first_cases_only(used):
+            continue
+        case = (used, item.nodeid.partition("[")[0])
+        if case in taken:
+            left_out.add(item)
+        taken.add(case)
+    return left_out
+
+
+def _has_every_variant(item: pytest.Item) -> bool:
+    """Return whether an item is of a suite that runs every variant on every driver."""
+    return item.nodeid.startswith(("tests/test_contract.py", "tests/primitives/"))
+
+
+def _device_of(item: pytest.Item) -> Device | None:
+    """Return the device that a case is for, if its parameters say."""
+    given = (
+        item.callspec.params
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec")
+        else {}
+    )
+    for one in (given.get("device"), given.get("variant")):
+        found = one.device if isinstance(one, Variant) else one
+        if isinstance(found, Device):
+            return found
+    return None
 
 
 def pytest_collection_finish() -> None:

@@ -3,16 +3,18 @@
 Every usable device of the machine takes part; on CPU devices the GPU shape of the kernels
 (work-groups, lanes, staging) runs as well, with sizes small enough to reach every overflow path.
 
-Two rules keep building kernels short, which is most of the time of all tests:
+Three rules keep building and running kernels short, which is most of the time of all tests:
 
 * What a variant forces off is the kernels' own business, and what a driver makes of it the
   driver's. The contract suite and the tests of primitives run each pair of the two. Other tests
   run variants that force something off on the first driver alone (`variants_elsewhere`).
+* The same holds for the shape of a GPU: elsewhere, drivers after the first one take the first case
+  of each test in it (`takes_first_cases_only`).
 * Devices as they are compile with optimisation where a test asks for variants. All else compiles
   without it, in a third to a seventh of the time: no CPU lacks 64-bit atomics, nobody gets the
   shape of a GPU on one, and what optimisation does to a kernel does not depend on the call.
 
-``CLMST_TESTED_DEVICES=every`` does without both rules, and the proof by volume
+``CLMST_TESTED_DEVICES=every`` does without them, and the proof by volume
 (`benchmarks.prove`) runs every variant optimised.
 """
 
@@ -73,6 +75,15 @@ def variants_elsewhere() -> tuple[Variant, ...]:
         or not one.device.without
         or (one.device.platform == every[0].device.platform and one.device.without != ("lanes",))
     )
+
+
+def takes_first_cases_only(device: Device) -> bool:
+    """Return whether a device takes one case of each test, outside of these two suites.
+
+    It is the shape of a GPU on another driver than the first one, which takes all of them.
+    """
+    is_first = device.platform == variants()[0].device.platform
+    return device.policy is GPU_SHAPE and not (is_first or EVERY)
 
 
 def extreme_variants() -> list[Variant]:

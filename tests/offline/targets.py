@@ -117,6 +117,7 @@ _INTEL = {"Gen9": "skl", "Gen12 (Tiger Lake)": "tgllp", "DG2 (Arc)": "dg2-g10", 
 _DOUBLES = ("skl", "pvc")  # the others do without arithmetic on doubles
 
 TARGETS: tuple[Target, ...] = (
+    # Gen9 without 64-bit atomics stands for all devices that have none; later ones of Intel's do.
     *(
         Target(
             name=f"Intel {name}",
@@ -126,8 +127,8 @@ TARGETS: tuple[Target, ...] = (
                 "khr", 16, int64_atomics=int64_atomics, doubles=architecture in _DOUBLES
             ),
         )
-        for int64_atomics in (True, False)
         for name, architecture in _INTEL.items()
+        for int64_atomics in ((True, False) if architecture == "skl" else (True,))
     ),
     # 32 is what detection gives to devices whose lanes kernels cannot rely on; 64 is a wave there.
     *(

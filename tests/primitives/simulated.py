@@ -34,6 +34,8 @@ SMALL_POLICIES = POLICIES | {
         shares_per_compute_unit=3,
         chain_work_group_size=256,
         chain_bytes_per_item=16,
+        compact_bytes_per_item=16,
+        split_bytes_per_item=16,
     )
 }
 

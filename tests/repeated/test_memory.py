@@ -64,7 +64,7 @@ def test_a_thousand_rounds_take_no_more_memory(
     device = copying(any_device)
     if not copies:
         device.capabilities = any_device.capabilities
-    turn = turns(RepeatedSolver(make(1500, 6000), devices=device))
+    turn = turns(RepeatedSolver(make(500, 2000), devices=device))
     for k in range(100):
         turn(k)
     with nothing_grows(device, monkeypatch):

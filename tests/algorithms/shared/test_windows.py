@@ -28,7 +28,7 @@ SAMPLES = st.sampled_from([1024, 2048])
 SMALL = 1 / 64  # the share from which on a rank is the plain one
 
 # Vertices, and the probability of an edge: from degree 100 on, to complete graphs.
-DENSE = [(500, 0.2), (500, 1.0), (1000, 0.4), (1400, 1.0)]
+DENSE = [(500, 0.2), (500, 1.0), (1000, 0.4), (1100, 1.0)]
 SEEDS = range(4)
 
 # ------------------------------------------------------------------------------- ranks
