@@ -152,6 +152,7 @@ def chain(n: int, weights: str, order: str) -> Graph:
     return Graph.from_edges(names[:-1], names[1:], w[weights].astype(np.float32))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", ["rising", "falling", "equal"])
 @pytest.mark.parametrize("order", ["in order", "shuffled"])
 def test_long_chain_is_not_quadratic(

@@ -78,6 +78,7 @@ def test_all_weights_equal(device: Device) -> None:
     assert forest.edge_ids.tolist() == list(range(699))
 
 
+@pytest.mark.slow
 def test_blocks_of_more_cells(any_device: Device) -> None:
     """From 16385 vertices on, a row has no more blocks, but larger ones.
 

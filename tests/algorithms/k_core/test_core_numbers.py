@@ -101,6 +101,7 @@ def real(file: Path) -> tuple[Graph, np.ndarray]:
     return graph, by_networkx(graph)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", REAL, ids=lambda case: case.file)
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.name)
 def test_real_graph(shared_data: Path, variant: Variant, case: Case) -> None:

@@ -100,6 +100,7 @@ def test_long_rows_are_for_lanes(any_device: Device) -> None:
         assert solve(graph, any_device).stats["lanes"][0] == min(lanes, most)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_same_forest_run_after_run(device: Device, variant: PmaVariant) -> None:
     """Workers race for vertices, and who wins differs; the forest must not.
@@ -131,6 +132,7 @@ def test_levels_shrink(device: Device) -> None:
     assert entries == sorted(entries, reverse=True)
 
 
+@pytest.mark.slow
 def test_larger_trees_leave_fewer(any_device: Device) -> None:
     """Figure 8 of the paper: the first level unites more vertices than Borůvka's does."""
     graph = clmst.generate("random", n=20000, average_degree=20.0, seed=1)

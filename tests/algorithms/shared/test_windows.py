@@ -135,6 +135,7 @@ def assert_about(first: int, target: float) -> None:
     assert 0.9 * target <= first <= 4 * target
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "probability"), DENSE)
 @shapes
 def test_first_window_in_the_shape_of_a_gpu(variant: Variant, n: int, probability: float) -> None:
@@ -180,6 +181,7 @@ def window_by_hand(stored: Graph, seed: int) -> int:
     return count_edges(stored, int(keys[at]), int(slots[places[at]]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "probability"), DENSE)
 @pytest.mark.parametrize("dtype", ["u4", "f8"])
 def test_first_window_in_the_shape_of_a_cpu(
