@@ -14,12 +14,12 @@ from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.runtime.discovery import get_device
+from clmst.scale.device_state import DeviceStreamState
 from clmst.scale.edge_part import EdgePart, check_n_vertices
 from clmst.scale.progress import StreamProgress
 from clmst.scale.resident import generated_forest
 from clmst.scale.result import forest_of_part
 from clmst.scale.source import StreamSource, open_source
-from clmst.scale.stream_state import StreamState
 
 
 def stream_minimum_spanning_forest(
@@ -114,7 +114,7 @@ def stream_minimum_spanning_forest(
         )
     graph = chunks if isinstance(chunks, Graph) else None
     source = open_source(chunks, columns)
-    state = StreamState(
+    state = DeviceStreamState(
         n_vertices=_checked_n(n_vertices, graph),
         device=get_device(device),
         limit=_checked_limit(memory_limit),
@@ -165,30 +165,41 @@ def _checked_n(n_vertices: Any, graph: Graph | None) -> int:
 
 def _drive(
     source: StreamSource,
-    state: StreamState,
+    state: DeviceStreamState,
     n_edges: int | None,
     on_progress: Callable[[StreamProgress], object] | None,
 ) -> None:
     """Feed the pieces of a source to the state, until it has all."""
     began, before, state.n_edges = perf_counter(), state.resumed_at, n_edges
+    reported = -1
+
+    def tell() -> None:
+        nonlocal reported
+        reported = state.position.n_edges
+        if on_progress is not None:
+            on_progress(
+                StreamProgress(
+                    edges=reported,
+                    n_edges=n_edges,
+                    edges_now=max(0, reported - before),
+                    seconds=perf_counter() - began,
+                    forest_edges=state.n_forest,
+                    reductions=state.reductions,
+                )
+            )
+
     try:
         for piece in source.pieces:
             for _ in state.feed(piece):
-                if on_progress is not None:
-                    on_progress(
-                        StreamProgress(
-                            edges=state.position.n_edges,
-                            n_edges=n_edges,
-                            edges_now=max(0, state.position.n_edges - before),
-                            seconds=perf_counter() - began,
-                            forest_edges=0 if state.forest is None else state.forest.size,
-                            reductions=state.reductions,
-                        )
-                    )
+                tell()
+        state.finish()
+        if reported not in (-1, state.position.n_edges):
+            tell()
     except InvalidGraphError:
         state.save()
         raise
-    state.finish()
+    finally:
+        state.close()
     if n_edges is not None and state.position.n_edges != n_edges:
         raise InvalidGraphError(
             f"the stream has {state.position.n_edges} edges, not {n_edges}; it must bring all of "

@@ -29,7 +29,7 @@ _PENDING = 256  # parts that wait before they are joined
 _LEAST_SHARE = 16  # a reduction brings at least a sixteenth of the forest
 FILTER_FROM = 2  # edges a vertex to come, from which a filter pays
 _SECONDS_BETWEEN = 10.0  # checkpoints, if reductions are rare
-_PACE = 5  # times as long as the last checkpoint took passes before the next one, at least
+PACE = 5  # times as long as the last checkpoint took passes before the next one, at least
 
 
 class StreamState:
@@ -83,6 +83,11 @@ class StreamState:
     def resumed_at(self) -> int:
         """Edges before the checkpoint that this call goes on from."""
         return self._saved.position.n_edges if self._saved else 0
+
+    @property
+    def n_forest(self) -> int:
+        """Edges of the present forest."""
+        return self.forest.size if self.forest else 0
 
     @property
     def _is_resuming(self) -> bool:
@@ -249,12 +254,12 @@ class StreamState:
         if self._is_due() or self._is_full():
             began = monotonic()
             self._reduce()
-            if began - self._saved_at >= _PACE * self._seconds_to_save:
+            if began - self._saved_at >= PACE * self._seconds_to_save:
                 self._write(began)
 
     def _is_due(self) -> bool:
         """Return whether a checkpoint is to be written now, for which all must be reduced."""
-        pause = max(_SECONDS_BETWEEN, _PACE * self._seconds_to_save)
+        pause = max(_SECONDS_BETWEEN, PACE * self._seconds_to_save)
         return self._path is not None and monotonic() - self._saved_at > pause
 
     # ---------------------------------------------------------------- reduction

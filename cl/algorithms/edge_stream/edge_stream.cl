@@ -21,6 +21,22 @@ typedef uint limit_t;
 #endif
 
 #define NO_FAULT 0xFFFFFFFFu
+#define NO_VERTEX 0xFFFFFFFFu
+
+// Make ends of 32 bits of ends of 64.
+//
+// In       wide_u[m], wide_v[m]: integers with or without a sign.
+// Out      u[m], v[m].
+// Launch   any.
+// Needs    nothing.
+// Ensures  ends that are negative or have more than 32 bits are NO_VERTEX, which no graph has.
+kernel void edge_stream_narrow(const global ulong *wide_u, const global ulong *wide_v,
+                               global uint *u, global uint *v, uint m) {
+  GRID_FOR(i, m) {
+    u[i] = (uint)min(wide_u[i], (ulong)NO_VERTEX);
+    v[i] = (uint)min(wide_v[i], (ulong)NO_VERTEX);
+  }
+}
 
 // Note the limit of each vertex and its tree, from the tree of a forest's contraction.
 //
@@ -52,20 +68,20 @@ kernel void edge_stream_limit(const global ulong *reaches, const global uint *to
 // In-out   fault[1]: lowered to the first edge with an end that is no vertex, or a NaN.
 // Launch   any.
 // Needs    fault[0] = NO_FAULT; edge_stream_limit, if has_limits.
-// Ensures  stays[i] = 0 for self-loops, faults, and edges that close a cycle on which they are the
-//          heaviest by the limits.
+// Ensures  stays[i] = 0 for edges before `begin`, self-loops, faults, and edges that close a cycle
+//          on which they are the heaviest by the limits.
 kernel void edge_stream_mark(const global uint *u, const global uint *v,
                              const global weight_t *weights, const global limit_t *limits,
                              const global uint *trees, global uchar *stays,
-                             volatile global uint *fault, uint n, uint m, uint has_limits,
-                             uint has_trees) {
+                             volatile global uint *fault, uint n, uint m, uint begin,
+                             uint has_limits, uint has_trees) {
   uint first = NO_FAULT;
   GRID_FOR(i, m) {
     const uint a = u[i], b = v[i];
     const weight_t weight = weights[i];
     const bool is_faulty = a >= n || b >= n || weight_is_nan(weight);
     if (is_faulty) first = min(first, (uint)i);
-    bool stay = !is_faulty & (a != b);
+    bool stay = !is_faulty & (a != b) & (i >= begin);
     if (stay && has_limits && (limit_t)weight_key(weight) > max(limits[a], limits[b]))
       stay = has_trees && trees[a] != trees[b];
     stays[i] = stay;

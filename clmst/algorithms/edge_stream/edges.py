@@ -58,6 +58,21 @@ class EdgeChunk:
         return self.u.size
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Marks:
+    """Which edges of a chunk may enter the forest; the device may still be at it.
+
+    Attributes
+    ----------
+    positions : DeviceArray of uint32, shape (m,)
+    count : DeviceArray of uint32, shape (1,)
+        How many positions there are.
+    """
+
+    positions: DeviceArray
+    count: DeviceArray
+
+
 class FaultyEdgeError(Exception):
     """An edge of a chunk is none.
 
@@ -149,13 +164,22 @@ class EdgeBuffer:
 
     # ------------------------------------------------------------------- chunks
 
-    def mark(self, chunk: EdgeChunk) -> tuple[DeviceArray, int]:
-        """Return the positions of the edges of a chunk that may enter the forest; waits.
+    def narrowed(self, u: DeviceArray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
+        """Return ends of 64 bits, signed or not, as ends of 32; not waited for.
 
-        Raises
-        ------
-        FaultyEdgeError
-            An end is no vertex, or a weight is NaN.
+        What is no number of 32 bits becomes 2**32 - 1, which is no vertex.
+        """
+        m, device = u.size, self.launch.device
+        narrow_u, narrow_v = (DeviceArray.unchecked(m, _WORD, device) for _ in range(2))
+        self.launch.for_each(
+            self._program, "edge_stream_narrow", m, u, v, narrow_u, narrow_v, m
+        )  # fmt: skip
+        return narrow_u, narrow_v
+
+    def mark(self, chunk: EdgeChunk, begin: int = 0) -> Marks:
+        """Enqueue a search for the edges of a chunk that may enter the forest.
+
+        Edges before position `begin` are left out. Only one search is under way at a time.
         """
         launch, m, known = self.launch, chunk.size, self.limits
         stays = new_flags(m, launch.device)
@@ -163,20 +187,31 @@ class EdgeBuffer:
         launch.for_each(
             self._program, "edge_stream_mark", m, chunk.u, chunk.v, chunk.weights,
             known.limits if known else chunk.u, known.trees if known else chunk.u, stays,
-            self._fault, self.n_vertices, m, int(known is not None),
+            self._fault, self.n_vertices, m, begin, int(known is not None),
             int(known is not None and known.has_trees),
         )  # fmt: skip
         positions, count = positions_of(stays, at_most=m, launch=launch)
-        fault = launch.read_word(self._fault.memory)
+        return Marks(positions=positions, count=count)
+
+    def read_count(self, marks: Marks) -> int:
+        """Return how many edges the last search has found; waits.
+
+        Raises
+        ------
+        FaultyEdgeError
+            An end is no vertex, or a weight is NaN.
+        """
+        fault = self.launch.read_word(self._fault.memory)
         if fault != NO_FAULT:
             raise FaultyEdgeError(fault)
-        return positions, launch.read_word(count.memory)
+        return self.launch.read_word(marks.count.memory)
 
-    def append(self, chunk: EdgeChunk, positions: DeviceArray, count: int) -> None:
-        """Enqueue that some edges of a chunk wait; there must be space for them."""
+    def append(self, chunk: EdgeChunk, marks: Marks, count: int) -> None:
+        """Enqueue that the first so many marked edges wait; there must be space for them."""
         self.launch.for_each(
-            self._program, "edge_stream_append", count, positions, chunk.u, chunk.v, chunk.weights,
-            self.u, self.v, self.weights, self.ids, self.size, count, np.uint64(chunk.first_id),
+            self._program, "edge_stream_append", count, marks.positions, chunk.u, chunk.v,
+            chunk.weights, self.u, self.v, self.weights, self.ids, self.size, count,
+            np.uint64(chunk.first_id),
         )  # fmt: skip
         self.size += count
 

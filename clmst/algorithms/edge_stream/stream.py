@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
-
-from clmst.algorithms.edge_stream.edges import EdgeBuffer, EdgeChunk, FaultyEdgeError
+from clmst.algorithms.edge_stream.edges import EdgeChunk, FaultyEdgeError
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
-from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.core.weight_keys import Array
-from clmst.runtime.array import DeviceArray
-from clmst.runtime.device_graph import DeviceGraph
+from clmst.algorithms.edge_stream.reducer import Columns, EdgeReducer, Solve
 from clmst.runtime.launcher import Launcher
-
-Columns = tuple[Array, Array, Array, Array]
 
 
 class EdgeStream:
@@ -26,7 +17,7 @@ class EdgeStream:
         With its arguments.
     launch : Launcher
     capacity : int
-        Edges of a reduction; at least ``n_vertices - 1 + chunk``.
+        Edges of a reduction: more than any forest has.
     chunk : int
         Edges that are generated at once.
     maximum : bool
@@ -37,8 +28,6 @@ class EdgeStream:
     ----------
     position : int
         The id of the next edge.
-    reductions, n_filtered : int
-        Solves so far, and edges that none of them had.
     """
 
     def __init__(
@@ -49,13 +38,13 @@ class EdgeStream:
         capacity: int,
         chunk: int,
         maximum: bool,
-        solve: Callable[[DeviceGraph], DeviceForest],
+        solve: Solve,
     ) -> None:
-        self._edges, self._launch, self._solve = edges, launch, solve
-        self.position = self.reductions = self.n_filtered = 0
-        self._buffer = EdgeBuffer(
-            n_vertices=edges.n_vertices, dtype=edges.weight_dtype, capacity=capacity,
-            launch=launch, maximum=maximum,
+        self._edges, self._launch = edges, launch
+        self.position = 0
+        self._reducer = EdgeReducer(
+            n_vertices=edges.n_vertices, dtype=edges.weight_dtype, launch=launch,
+            capacity=capacity, maximum=maximum, solve=solve,
         )  # fmt: skip
         self._chunk = edges.new_chunk(0, chunk, launch.device)
 
@@ -67,7 +56,17 @@ class EdgeStream:
     @property
     def n_forest(self) -> int:
         """Edges of the forest of the last reduction."""
-        return self._buffer.n_forest
+        return self._reducer.n_forest
+
+    @property
+    def reductions(self) -> int:
+        """Solves so far."""
+        return self._reducer.reductions
+
+    @property
+    def n_filtered(self) -> int:
+        """Edges that no solve had."""
+        return self._reducer.n_filtered
 
     def step(self) -> None:
         """Generate the next chunk, and keep of it what may enter the forest; waits.
@@ -77,48 +76,26 @@ class EdgeStream:
         InvalidGraphError
             A generated edge has an end that is no vertex, or its weight is NaN.
         """
-        buffer = self._buffer
         chunk = self._next_chunk()
         self._edges.generate(chunk, self._launch)
-        positions, count = self._marked(chunk)
-        if count > buffer.space:
-            self.reduce()
-            positions, count = self._marked(chunk)
-        buffer.append(chunk, positions, count)
+        try:
+            self._reducer.take(chunk)
+        except FaultyEdgeError as error:
+            raise self._edges.fault_at(chunk, error.at, self._launch) from None
         self.position += chunk.size
-        self.n_filtered += chunk.size - count
 
     def reduce(self) -> None:
         """Reduce the edges that wait, and the forest, to one forest."""
-        buffer = self._buffer
-        if buffer.size == buffer.n_forest:
-            return
-        found = buffer.sorted()
-        forest = self._solve(found.graph)
-        buffer.take(forest, found.numbers)
-        self.reductions += 1
-        if self.n_left:
-            buffer.limit_by(forest)
+        self._reducer.reduce(is_last=not self.n_left)
 
     def go_on_from(self, position: int, columns: Columns) -> None:
         """Take the forest of all edges before a position, as :meth:`columns` returned it."""
-        buffer = self._buffer
-        size = columns[0].size
-        own = (buffer.u, buffer.v, buffer.weights, buffer.ids)
-        for array, values in zip(own, columns, strict=True):
-            array[:size].write(np.ascontiguousarray(values, array.dtype))
-        buffer.size, self.position = size, position
-        self.reduce()  # for its limits
-        self.reductions = 0
+        self._reducer.go_on_from(columns, has_forest=True)
+        self.position = position
 
     def columns(self) -> Columns:
         """Return u, v, weights and ids of the forest's edges, in canonical order; waits."""
-        buffer = self._buffer
-        u, v, weights, ids = (
-            array[: buffer.n_forest].to_host()
-            for array in (buffer.u, buffer.v, buffer.weights, buffer.ids)
-        )
-        return u, v, weights, ids.view(np.int64)
+        return self._reducer.columns()
 
     def _next_chunk(self) -> EdgeChunk:
         whole = self._chunk
@@ -127,9 +104,3 @@ class EdgeStream:
             u=whole.u[:size], v=whole.v[:size], weights=whole.weights[:size],
             first_id=self.position,
         )  # fmt: skip
-
-    def _marked(self, chunk: EdgeChunk) -> tuple[DeviceArray, int]:
-        try:
-            return self._buffer.mark(chunk)
-        except FaultyEdgeError as error:
-            raise self._edges.fault_at(chunk, error.at, self._launch) from None

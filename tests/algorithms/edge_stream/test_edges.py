@@ -45,9 +45,9 @@ def test_sorted_edges_are_the_graph(any_device: Device, n: int) -> None:
     u, v, w = u[keep], v[keep], w[keep]
     buffer = buffer_of(any_device, n, "float32")
     chunk = chunk_of(any_device, u, v, w, first_id=1 << 40)
-    positions, count = buffer.mark(chunk)
-    assert count == u.size
-    buffer.append(chunk, positions, count)
+    marks = buffer.mark(chunk)
+    assert buffer.read_count(marks) == u.size
+    buffer.append(chunk, marks, u.size)
     found = buffer.sorted()
     right = clmst.Graph.from_edges(u, v, w, n)
     np.testing.assert_array_equal(found.graph.graph.indptr, right.indptr)
@@ -66,7 +66,8 @@ def test_limits_are_those_of_the_host(any_device: Device, dtype: str, maximum: b
     u, v, w = random_edges(n, 380, dtype=dtype, n_weights=120)
     buffer = buffer_of(any_device, n, dtype, maximum=maximum)
     chunk = chunk_of(any_device, u, v, w)
-    buffer.append(chunk, *buffer.mark(chunk))
+    marks = buffer.mark(chunk)
+    buffer.append(chunk, marks, buffer.read_count(marks))
     forest = reduced(buffer, maximum=maximum)
     buffer.limit_by(forest)
     host = forest.to_host()
@@ -79,8 +80,11 @@ def test_limits_are_those_of_the_host(any_device: Device, dtype: str, maximum: b
     above = order_keys(later, descending=maximum) > keys[order[np.maximum(highest, 0)]]
     stays = (a != b) & ((tree[a] != tree[b]) | (highest < 0) | ~above)
     assert 100 < stays.sum() < 2900
-    positions, count = buffer.mark(chunk_of(any_device, a, b, later))
-    np.testing.assert_array_equal(positions.to_host()[:count], np.flatnonzero(stays))
+    for begin in (0, 1234):
+        marks = buffer.mark(chunk_of(any_device, a, b, later), begin)
+        positions = marks.positions.to_host()[: buffer.read_count(marks)]
+        right = np.flatnonzero(stays)
+        np.testing.assert_array_equal(positions, right[right >= begin])
 
 
 def test_faults_are_found(any_device: Device) -> None:
@@ -90,5 +94,17 @@ def test_faults_are_found(any_device: Device) -> None:
         bad[column][[700, 2900]] = value
         buffer = buffer_of(any_device, 100, "float32")
         with pytest.raises(FaultyEdgeError) as raised:
-            buffer.mark(chunk_of(any_device, bad_u, bad_v, bad_w))
+            buffer.read_count(buffer.mark(chunk_of(any_device, bad_u, bad_v, bad_w)))
         assert raised.value.at == 700
+
+
+def test_ends_of_64_bits_that_are_no_vertices(any_device: Device) -> None:
+    """They become a number that no graph has, never a vertex by their last 32 bits."""
+    ends = np.array([0, 5, 2**32 - 1, 2**32, 2**32 + 5, 2**63 - 1, -1, -(2**63)], np.int64)
+    right = [0, 5, *(2**32 - 1,) * 6]
+    buffer = buffer_of(any_device, 100, "float32")
+    u = DeviceArray.from_host(ends.view(np.uint64), any_device)
+    v = DeviceArray.from_host(ends[::-1].copy().view(np.uint64), any_device)
+    narrow_u, narrow_v = buffer.narrowed(u, v)
+    assert narrow_u.to_host().tolist() == right
+    assert narrow_v.to_host().tolist() == right[::-1]
