@@ -1,19 +1,24 @@
 """How fast a stream takes edges from the host's memory, and what holds it back.
 
     python -m benchmarks.stream_rates [--rows 2e8] [--vertices 1e6] [--device NAME]
-        [--folder /dev/shm] [--repetitions 3]
+        [--folder /dev/shm] [--repetitions 3] [--without-files] [--chunk 16777216]
+        [--block EDGES] [--blocks NUMBER] [--checked 2e6]
 
 Random edges of 12 bytes: two vertex numbers and a weight of 32 bits. Rates are those of the bus (a
-copy from pinned memory to the device), of the stream from pinned memory, from `.npy` files and, if
-pyarrow is installed, from Parquet files, and of steps of the stream by themselves: reading the
-files, checking the edges, and filtering them by a forest, on one core of the host. All forests are
-compared. A table in Markdown goes to standard output.
+copy from pinned memory to the device), of the stream from pinned memory, from ordinary memory, from
+`.npy` files and, if pyarrow is installed, from Parquet files, and of what the host does where the
+device does not: a stream of at most 3e7 edges, and its steps by themselves, the check of edges and
+the filter, on one core. --without-files leaves out all but the streams from memory by the device.
+All forests are compared, and of --checked edges also with Kruskal's algorithm on the host. --block
+and --blocks are the edges of a block on its way to the device, and how many blocks there are. A
+table in Markdown goes to standard output.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -27,15 +32,18 @@ from benchmarks.streaming import check, write_files
 from clmst.bench.harness import seconds_of
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
+from clmst.scale import device_state, device_way
 from clmst.scale.cycle_filter import CycleFilter, without_loops
 from clmst.scale.edge_part import EdgePart
 from clmst.scale.reduce import reduce
 from clmst.scale.source import open_source
 
 _EDGE_BYTES = 12
-_CHUNK = 1 << 24  # edges
+_AT_ONCE = 1 << 24  # edges that are made at once
+_HOST_ROWS = 30_000_000
 _FILES = 8
 _COLUMNS = ("u", "v", "w")
+Way = tuple[int, Callable[[], object]]
 
 
 def pinned(device: Device, n_bytes: int) -> Array:
@@ -66,23 +74,29 @@ def bus_seconds(device: Device, memory: Array) -> float:
 class _Edges:
     """Random edges in pinned memory, and what the stream does with them."""
 
-    def __init__(self, device: Device, rows: int, n: int) -> None:
-        self.device, self.rows, self.n = device, rows, n
+    def __init__(self, device: Device, rows: int, n: int, chunk: int) -> None:
+        self.device, self.rows, self.n, self.chunk = device, rows, n, chunk
         self.memory = pinned(device, rows * _EDGE_BYTES)
         u, v, w = (self.memory.view(np.uint32)[k * rows : (k + 1) * rows] for k in range(3))
         self.columns = u, v, w.view(np.float32)
-        for begin in range(0, rows, _CHUNK):
-            some, random = slice(begin, begin + _CHUNK), np.random.default_rng(begin)
+        for begin in range(0, rows, _AT_ONCE):
+            some, random = slice(begin, begin + _AT_ONCE), np.random.default_rng(begin)
             size = u[some].size
             u[some], v[some] = random.integers(0, n, (2, size), dtype=np.uint32)
             self.columns[2][some] = random.random(size, dtype=np.float32)
 
-    def chunks(self) -> Iterator[tuple[Array, Array, Array]]:
+    def chunks(self, *, pinned: bool) -> Iterator[tuple[Array, Array, Array]]:
         """Yield the edges, a chunk at a time."""
-        for begin in range(0, self.rows, _CHUNK):
-            some = slice(begin, begin + _CHUNK)
-            u, v, w = self.columns
+        u, v, w = self.columns if pinned else self.ordinary
+        for begin in range(0, self.rows, self.chunk):
+            some = slice(begin, begin + self.chunk)
             yield u[some], v[some], w[some]
+
+    @cached_property
+    def ordinary(self) -> tuple[Array, Array, Array]:
+        """The same edges in memory that is not pinned."""
+        u, v, w = (np.array(column) for column in self.columns)
+        return u, v, w
 
     def stream(self, source: Any) -> clmst.Forest:
         """Return the forest of a stream."""
@@ -92,7 +106,7 @@ class _Edges:
 
     def part(self) -> EdgePart:
         """Return the first chunk, checked."""
-        u, v, w = next(self.chunks())
+        u, v, w = next(self.chunks(pinned=True))
         return EdgePart.checked(u, v, w, 0, n_vertices=self.n, row=str)
 
     def write_npy(self, folder: Path) -> None:
@@ -113,47 +127,111 @@ def read_through(folder: Path) -> None:
             np.ascontiguousarray(column).max()
 
 
+def check_some(edges: _Edges, count: int) -> None:
+    """Raise unless the stream of some edges is what the host finds, edge for edge."""
+    u, v, w = (column[:count] for column in edges.columns)
+    right = clmst.kruskal(clmst.Graph.from_edges(u, v, w, edges.n))
+    check(edges.stream([(u, v, w)]), right, f"from {u.size} edges")
+
+
+def by_the_host(edges: _Edges, count: int) -> clmst.Forest:
+    """Return the forest of a stream of some edges that the host checks and filters."""
+    before, device_state.OPEN_FROM = device_state.OPEN_FROM, count + 1
+    try:
+        return edges.stream([[column[:count] for column in edges.columns]])
+    finally:
+        device_state.OPEN_FROM = before
+
+
+def ways_by_the_host(edges: _Edges) -> dict[str, Way]:
+    """Return a stream by the host, and the steps of it: the check and the filter."""
+    first, count = edges.part(), min(edges.rows, _HOST_ROWS)
+    forest = reduce([first], n_vertices=edges.n, device=edges.device)
+    known = CycleFilter(forest, edges.n, maximum=False)
+    right = edges.stream([[column[:count] for column in edges.columns]])
+    check(by_the_host(edges, count), right, "by the host")
+    return {
+        "stream from pinned memory, by the host": (count, lambda: by_the_host(edges, count)),
+        "check of edges, one core": (first.size, lambda: without_loops(edges.part())),
+        "filter, one core": (first.size, lambda: known.kept(first)),
+    }
+
+
+def ways_from_files(edges: _Edges, folder: Path, right: clmst.Forest) -> dict[str, Way]:
+    """Write files, and return streams of them, and reading alone."""
+    npy, parquet, rows = folder / "npy", folder / "parquet", edges.rows
+    edges.write_npy(npy)
+    check(edges.stream(npy), right, "from .npy files")
+    ways: dict[str, Way] = {
+        "stream from `.npy` files": (rows, lambda: edges.stream(npy)),
+        "reading `.npy` files": (rows, lambda: read_through(npy)),
+    }
+    if find_spec("pyarrow"):
+        parquet.mkdir()
+        write_files(parquet, rows, edges.n, _FILES)
+        ways["stream from Parquet files"] = (rows, lambda: edges.stream(parquet))
+        ways["reading Parquet files"] = (rows, lambda: read_through(parquet))
+    return ways
+
+
 @click.command(cls=Experiment)
 @click.option("--rows", default=2e8, show_default=True)
 @click.option("--vertices", default=1e6, show_default=True)
 @click.option("--folder", "at", default="/dev/shm", show_default=True)
 @click.option("--repetitions", default=3, show_default=True)
+@click.option("--without-files", is_flag=True)
+@click.option("--chunk", default=1 << 24, show_default=True, help="Edges of a chunk.")
+@click.option("--block", type=int, default=None, help="Edges of a block.")
+@click.option("--blocks", default=device_way.BLOCKS, show_default=True)
+@click.option("--checked", default=2e6, show_default=True)
 @device_option
-def main(rows: float, vertices: float, at: str, repetitions: int, device: str | None) -> None:
+def main(  # noqa: PLR0917 - click gives them by name
+    rows: float,
+    vertices: float,
+    at: str,
+    repetitions: int,
+    without_files: bool,
+    chunk: int,
+    block: int | None,
+    blocks: int,
+    checked: float,
+    device: str | None,
+) -> None:
     """Time the bus, streams and their steps."""
     found = clmst.get_device(device)
-    edges = _Edges(found, int(rows), int(vertices))
-    first = edges.part()
-    forest = reduce([first], n_vertices=edges.n, device=found)
-    known = CycleFilter(forest, edges.n, maximum=False)
-    right = edges.stream(edges.chunks())
-    all_rows, some_rows = edges.rows, first.size
-    ways: dict[str, tuple[int, Callable[[], object]]] = {
-        "stream from pinned memory": (all_rows, lambda: edges.stream(edges.chunks())),
-        "check of edges, one core": (some_rows, lambda: without_loops(edges.part())),
-        "filter, one core": (some_rows, lambda: known.kept(first)),
+    device_way.BLOCKS = blocks
+    if block is not None:
+        device_way.ROWS[found.capabilities.kind] = block
+    edges = _Edges(found, int(rows), int(vertices), chunk)
+    check_some(edges, int(checked))
+    right = edges.stream(edges.chunks(pinned=True))
+    check(edges.stream(edges.chunks(pinned=False)), right, "from ordinary memory")
+    ways: dict[str, Way] = {
+        "stream from pinned memory": (
+            edges.rows,
+            lambda: edges.stream(edges.chunks(pinned=True)),
+        ),
+        "stream from ordinary memory": (
+            edges.rows,
+            lambda: edges.stream(edges.chunks(pinned=False)),
+        ),
     }
     with tempfile.TemporaryDirectory(prefix="clmst-rates-", dir=at) as name:
-        npy, parquet = Path(name) / "npy", Path(name) / "parquet"
-        edges.write_npy(npy)
-        check(edges.stream(npy), right, "from .npy files")
-        ways["stream from .npy files"] = (all_rows, lambda: edges.stream(npy))
-        ways["reading .npy files"] = (all_rows, lambda: read_through(npy))
-        if find_spec("pyarrow"):
-            parquet.mkdir()
-            write_files(parquet, edges.rows, edges.n, _FILES)
-            ways["stream from Parquet files"] = (all_rows, lambda: edges.stream(parquet))
-            ways["reading Parquet files"] = (all_rows, lambda: read_through(parquet))
+        if not without_files:
+            ways |= ways_by_the_host(edges) | ways_from_files(edges, Path(name), right)
         bus = min(bus_seconds(found, edges.memory) for _ in range(repetitions + 1))
         seconds = {
             way: min(seconds_of(call) for _ in range(repetitions))
             for way, (_, call) in ways.items()
         }
+    by_device = right.stats["edges_on_device"]
     print(
-        f"{found.description}: {all_rows:,} edges, {edges.n:,} vertices, least of {repetitions}\n"
+        f"{found.description}: {edges.rows:,} edges, {by_device:,} of them checked and filtered "
+        f"by the device, {edges.n:,} vertices, chunks of {chunk:,}, {right.stats['reductions']} "
+        f"reductions, least of {repetitions}\n"
     )
     print("| what | million edges a second | GB/s | to the bus |\n|---|--:|--:|--:|")
-    per_second = all_rows / bus
+    per_second = edges.rows / bus
     rates = {"copy from pinned memory to the device": per_second}
     rates |= {way: count / seconds[way] for way, (count, _) in ways.items()}
     for way, rate in rates.items():

@@ -52,6 +52,7 @@ from clmst.algorithms.proof.prove import Proof
 from clmst.bench.harness import WrongResultError
 from clmst.generators import surrogates
 from clmst.repeated.devices.pool import DevicePool
+from clmst.scale import device_way
 from tests.repeated.device_sets import device_sets
 
 SIZE = 5000
@@ -669,16 +670,27 @@ def test_streams_in_chunks() -> None:
     assert len(rows) == 5
 
 
-def test_rates_of_a_stream(tmp_path: Path) -> None:
+def test_rates_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bus, the stream by each way, and its steps; each in a row."""
+    monkeypatch.setattr(device_way, "BLOCKS", device_way.BLOCKS)
+    monkeypatch.setattr(device_way, "ROWS", dict(device_way.ROWS))
     arguments = ["--rows", "2e4", "--vertices", "1e3", "--repetitions", "1", "--folder", tmp_path]
     result = CliRunner().invoke(stream_rates.main, [str(one) for one in arguments])
     assert result.exit_code == 0, result.output
     rows = [line for line in result.output.splitlines() if line.startswith("| ")]
     assert rows[1].startswith("| copy from pinned memory to the device | ")
     assert rows[1].endswith(" | 1.000 |")
-    assert len(rows) >= 7
+    assert len(rows) >= 8
     assert not list(tmp_path.iterdir())
+    result = CliRunner().invoke(
+        stream_rates.main,
+        ["--rows", "6e5", "--vertices", "1e3", "--repetitions", "1", "--without-files", "--checked",
+         "1e5", "--block", "5000", "--blocks", "3", "--chunk", "70000"],
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "600,000 edges, 390,000 of them checked and filtered by" in result.output
+    assert "| stream from pinned memory | " in result.output
+    assert "| reading" not in result.output
 
 
 def test_a_wrong_stream_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,10 +87,14 @@ class Uploads:
         if sent is not None:
             _let_wait(self._device.queue, sent)
 
-    def wait_for_kernels(self) -> None:
-        """Let copies that are enqueued from now on wait for the kernels so far."""
-        if self._has_own:
-            _let_wait(self._queue, _end_of(self._device.queue))
+    def enqueued(self) -> Event | None:
+        """Return what :meth:`wait_for_kernels` takes: the end of the kernels so far."""
+        return _end_of(self._device.queue) if self._has_own else None
+
+    def wait_for_kernels(self, enqueued: Event | None) -> None:
+        """Let copies that are enqueued from now on wait for kernels."""
+        if enqueued is not None:
+            _let_wait(self._queue, enqueued)
 
 
 def has_own_queue(device: Device) -> bool:

@@ -31,7 +31,7 @@ from clmst.scale.edge_block import EdgeBlock, RawRows
 
 # Rows of a block: on CPUs few enough for the caches.
 ROWS = {"cpu": 1 << 18, "gpu": 1 << 22, "accelerator": 1 << 22}
-BLOCKS = 2
+BLOCKS = 3
 _BLOCKS_SHARE = 8  # blocks take at most so small a share of the memory
 _ALSO = 13  # bytes of a row of one block: its ends in 32 bits, mark and position
 _JOINED = 1 << 16  # rows of small chunks that are sent together; larger ones go by themselves
@@ -205,6 +205,7 @@ class DeviceWay:
         except FaultyEdgeError as error:
             self._keep_before(chunk, block, error.at)
             raise block.fault(error.at, self._n_vertices, self._launch) from None
+        block.read = self._uploads.enqueued()  # before the next one is looked at
         self.position = block.after
         self.n_rows += chunk.size
         self._mark()

@@ -104,6 +104,8 @@ class EdgeBlock:
         RawRows that are in it.
     sent : event or None
         The end of its copies, once it is full.
+    read : event or None
+        The end of the kernels that read it.
     """
 
     def __init__(self, capacity: int, dtype: np.dtype[Any], device: Device) -> None:
@@ -114,6 +116,7 @@ class EdgeBlock:
         self._before = Position()
         self.size = 0
         self.sent: Event | None = None
+        self.read: Event | None = None
 
     @property
     def is_wide(self) -> bool:
@@ -126,14 +129,15 @@ class EdgeBlock:
         return self._segments[-1].after if self._segments else self._before
 
     def open(self, before: Position, uploads: Uploads, *, is_wide: bool) -> None:
-        """Begin anew, at a position of the stream; copies wait for the kernels so far."""
+        """Begin anew, at a position of the stream; copies wait for the kernels that read it."""
         self._segments, self._before, self.size = [], before, 0
         if self._ends is None or self.is_wide != is_wide:
             self._ends = None  # its memory may be used again
             dtype = _WIDE if is_wide else _NARROW
             u, v = (DeviceArray.unchecked(self.capacity, dtype, self._device) for _ in range(2))
             self._ends = u, v
-        uploads.wait_for_kernels()
+            self.read = uploads.enqueued()  # whoever had the memory before
+        uploads.wait_for_kernels(self.read)
 
     def put(self, rows: Sequence[RawRows], uploads: Uploads) -> None:
         """Copy rows to the device; there must be space for them."""

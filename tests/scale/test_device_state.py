@@ -14,7 +14,7 @@ from clmst.core.errors import InvalidGraphError, OutOfDeviceMemoryError
 from clmst.core.weight_keys import Array
 from clmst.runtime import uploads
 from clmst.runtime.device import Device
-from clmst.scale import device_state, device_way
+from clmst.scale import device_state, device_way, stream_state
 from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.edge_block import RawRows
 from tests.scale.edges import ALL_DTYPES, Edges, forest_of_edges, random_edges
@@ -194,7 +194,7 @@ def test_what_waits_on_the_host_comes_first(
     def refuse(*_: object, **__: object) -> None:
         raise OutOfDeviceMemoryError("no")
 
-    monkeypatch.setattr(device_state.DeviceWay, "go_on_from", refuse)
+    monkeypatch.setattr(device_way.DeviceWay, "go_on_from", refuse)
     found = stream(cut(EDGES, 300), N, device=any_device, memory_limit=LIMIT)
     check(found)
     assert found.stats["edges_on_device"] == 0
@@ -284,6 +284,9 @@ def test_killed_at_ten_points_and_resumed(
     any_device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On the device, on the host, and with other chunks: each goes on from the one before."""
+    monkeypatch.setattr(stream_state, "_SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(stream_state, "PACE", 0)
+    monkeypatch.setattr(device_state, "PACE", 0)
     path, resumed = tmp_path / "stream.ckpt", []
     given: dict[str, Any] = {"device": any_device, "memory_limit": LIMIT, "checkpoint": path}
     for k, until in enumerate(range(2500, M - 100, 350)):
