@@ -684,11 +684,11 @@ def test_rates_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert not list(tmp_path.iterdir())
     result = CliRunner().invoke(
         stream_rates.main,
-        ["--rows", "6e5", "--vertices", "1e3", "--repetitions", "1", "--without-files", "--checked",
-         "1e5", "--block", "5000", "--blocks", "3", "--chunk", "70000"],
+        ["--rows", "1.2e6", "--vertices", "1e3", "--repetitions", "1", "--without-files",
+         "--checked", "1e5", "--block", "5000", "--blocks", "3", "--chunk", "100000"],
     )  # fmt: skip
     assert result.exit_code == 0, result.output
-    assert "600,000 edges, 390,000 of them checked and filtered by" in result.output
+    assert "1,200,000 edges, 200,000 of them checked and filtered by" in result.output
     assert "| stream from pinned memory | " in result.output
     assert "| reading" not in result.output
 

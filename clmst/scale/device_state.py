@@ -23,7 +23,7 @@ from clmst.scale.edge_part import EdgePart, check_same_dtype, joined
 from clmst.scale.source import StreamPiece
 from clmst.scale.stream_state import PACE, StreamState
 
-OPEN_FROM = 1 << 18  # edges so far, from which a device's buffers pay
+OPEN_FROM = 1 << 20  # edges so far, from which a device's buffers pay
 
 
 class DeviceStreamState(StreamState):
@@ -105,6 +105,10 @@ class DeviceStreamState(StreamState):
         u, v = (ends.astype(np.uint32, copy=False) for ends in (u, v))
         ids = np.arange(first, end, dtype=np.int64)
         return self._read.after(EdgePart(u=u, v=v, weights=weights, edge_ids=ids))
+
+    def _filtered(self, part: EdgePart) -> EdgePart:
+        """Return what may enter the forest, in arrays that the caller does not have."""
+        return super()._filtered(part).owned()
 
     def _advance(self, way: DeviceWay) -> None:
         """Note how far the way has come, and write a checkpoint if it is time."""

@@ -136,7 +136,7 @@ class EdgeBlock:
             dtype = _WIDE if is_wide else _NARROW
             u, v = (DeviceArray.unchecked(self.capacity, dtype, self._device) for _ in range(2))
             self._ends = u, v
-            self.read = uploads.enqueued()  # whoever had the memory before
+            self.read = uploads.enqueued()  # of those that had the memory before
         uploads.wait_for_kernels(self.read)
 
     def put(self, rows: Sequence[RawRows], uploads: Uploads) -> None:

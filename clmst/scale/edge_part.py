@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,8 @@ from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidGraphError
 from clmst.core.graph_checks import MAX_VERTICES
 from clmst.core.weight_keys import Array, as_weights, first_nan
+
+T = TypeVar("T", bound=np.generic)
 
 MOST_IDS = 2**63  # edge ids are int64
 
@@ -51,6 +53,13 @@ class EdgePart:
         return EdgePart(
             u=self.u[at], v=self.v[at], weights=self.weights[at], edge_ids=self.edge_ids[at]
         )
+
+    def owned(self) -> EdgePart:
+        """Return the same edges; arrays that are parts of others are copied."""
+        return EdgePart(
+            u=_owned(self.u), v=_owned(self.v), weights=_owned(self.weights),
+            edge_ids=_owned(self.edge_ids),
+        )  # fmt: skip
 
     @classmethod
     def empty(cls, dtype: np.dtype[Any]) -> EdgePart:
@@ -146,6 +155,11 @@ def _checked_ids(edge_ids: Any, m: int) -> npt.NDArray[np.int64]:
             f"edge id {int(ids[at])} comes before {int(ids[at + 1])}; ids must rise within a chunk"
         )
     return ids.astype(np.int64, copy=False)
+
+
+def _owned(array: npt.NDArray[T]) -> npt.NDArray[T]:
+    """Return an array that is no part of another one."""
+    return array if array.base is None else array.copy()
 
 
 def check_n_vertices(n_vertices: int) -> None:

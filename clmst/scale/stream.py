@@ -38,17 +38,19 @@ def stream_minimum_spanning_forest(
 
     The forest is that of :func:`minimum_spanning_forest`, edge for edge, whatever the chunks and
     the memory limit. In memory are the forest of the edges so far and as many more edges as
-    the memory limit allows; chunks are joined or cut for that.
+    the memory limit allows; chunks are joined or cut for that. The device checks and filters the
+    edges, or the host where the device cannot (``docs/scaling.md``).
 
     Parameters
     ----------
     chunks : iterable, path, Graph or GeneratedEdges
         An iterable of chunks ``(u, v, w)``, arrays of vertex numbers and weights; without ``w``
-        every weight is 1. Memory-mapped arrays are read a part at a time. Edge ids are positions in
-        the whole stream. A chunk ``(u, v, w, edge ids)`` brings its own, distinct in the stream and
-        rising within the chunk: then chunks may come in any order. Or a path, or an iterable of
-        paths: of a Parquet file, of an ``.npy`` file with a structured array, or of a folder of
-        such. Or a :class:`GeneratedEdges`, which the device makes: the whole stream stays there.
+        every weight is 1. Memory-mapped arrays are read a part at a time. Arrays of a chunk may
+        change once the next one is asked for. Edge ids are positions in the whole stream. A chunk
+        ``(u, v, w, edge ids)`` brings its own, distinct in the stream and rising within the chunk:
+        then chunks may come in any order. Or a path, or an iterable of paths: of a Parquet file, of
+        an ``.npy`` file with a structured array, or of a folder of such. Or a
+        :class:`GeneratedEdges`, which the device makes: the whole stream stays there.
     n_vertices : int, optional
         Up to 2**32 - 2. A :class:`Graph` and generated edges have their own.
     device : None, str, Device or pyopencl.CommandQueue

@@ -17,6 +17,7 @@ from clmst.runtime.device import Device
 from clmst.scale import device_state, device_way, stream_state
 from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.edge_block import RawRows
+from tests.runtime.test_uploads import pinned
 from tests.scale.edges import ALL_DTYPES, Edges, forest_of_edges, random_edges
 from tests.scale.test_stream import cut
 
@@ -124,8 +125,12 @@ def test_memory_mapped_arrays(any_device: Device, tmp_path: Path) -> None:
     check_went(found)
 
 
-def test_the_arrays_of_a_chunk_may_change_before_the_next(any_device: Device) -> None:
+@pytest.mark.parametrize("open_from", [0, 3000])
+def test_the_arrays_of_a_chunk_may_change_before_the_next(
+    any_device: Device, open_from: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Plain arrays and pinned ones that the iterator fills again and again."""
+    monkeypatch.setattr(device_state, "OPEN_FROM", open_from)
     for make in (np.empty, lambda size, dtype: pinned(any_device, size, dtype)):
         own = [make(ROWS + 200, column.dtype) for column in EDGES]
         assert uploads.is_pinned(own[0][3:9]) == (make is not np.empty)
@@ -143,18 +148,7 @@ def test_the_arrays_of_a_chunk_may_change_before_the_next(any_device: Device) ->
 
         found = stream(chunks(), N, device=any_device, memory_limit=LIMIT)
         check(found)
-        check_went(found)
-
-
-def pinned(device: Device, size: int, dtype: Any) -> Array:
-    import pyopencl as cl
-
-    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
-    buffer = cl.Buffer(device.context, flags, size * np.dtype(dtype).itemsize)
-    access = cl.map_flags.READ | cl.map_flags.WRITE
-    enqueue_map: Any = cl.enqueue_map_buffer  # whose stubs know no flags put together
-    array: Array = enqueue_map(device.queue, buffer, access, 0, (size,), dtype)[0]
-    return array
+        assert (found.stats["edges_on_device"] == M) == (open_from == 0)
 
 
 def test_own_ids_bring_the_stream_back_to_the_host(any_device: Device) -> None:

@@ -18,7 +18,7 @@ def _failure(device: Device, case: Case) -> str | None:
 
 EDGE_STREAM = KernelFamily(
     name="edge-stream",
-    what="streams of edges that the device generates",
+    what="streams of edges that the device generates or filters",
     test=_failure,
     cases=(USUAL[0], USUAL[2]),
 )
