@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
 from clmst.algorithms.csr_validation.check import upload_canonical
+from clmst.algorithms.small_matrix import pairs
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.api import minimum_spanning_forest
 from clmst.core import canonical, csr, from_scipy
@@ -93,14 +94,25 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     """
     matrix = _as_csr(csgraph)
     wanted = _class_of_result(_is_matrix(csgraph))
-    if np.size(matrix.data) >= FEWEST_ENTRIES and not _needs_a_fold(matrix):
-        forest = small_matrix.solve(matrix, None, maximum=False)
-        if forest is not None:
-            return wanted(_upper_entries(forest), shape=matrix.shape)
+    if np.size(matrix.data) >= FEWEST_ENTRIES:
+        parts = _solve_at_once(matrix)
+        if parts is not None:
+            return wanted(parts, shape=matrix.shape)
     if _is_for_scipy(matrix):
         tree = scipys.minimum_spanning_tree(matrix)
         return tree if type(tree) is wanted else wanted(tree)
     return wanted(_solve(matrix), shape=matrix.shape)
+
+
+def _solve_at_once(matrix: Any) -> Parts | None:
+    """Return the tree of a matrix that is small enough for one launch, else None."""
+    if not _needs_a_fold(matrix):
+        forest = small_matrix.solve(matrix, None, maximum=False)
+        return None if forest is None else _upper_entries(forest)
+    if matrix.data.size < FEW_ENTRIES_OF_PAIRS or not small_matrix.works_on(get_device()):
+        return None
+    slots = pairs.entries_of_forest(matrix)
+    return None if slots is None else _entries(matrix, slots)
 
 
 def _needs_a_fold(matrix: Any) -> bool:
