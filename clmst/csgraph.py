@@ -34,8 +34,8 @@ __all__ = ["minimum_spanning_tree"]
 # cores, processor time in ms of clmst and SciPy: 0.11 and 0.06 for 1,200 doubles of an upper
 # triangle, 0.18 and 0.10 for 2,400, 0.22 and 0.38 for 5,000, 0.68 and 1.3 for 10,000.
 FEWEST_ENTRIES = 1 << 12
-# The same if both directions have another weight, which one transpose folds before that launch:
-# 0.51 and 0.18 for 4,960 doubles, 0.73 and 0.82 for 9,976, 1.3 and 1.8 for 19,972.
+# The same if both directions have another weight, of which the lesser is taken before that launch:
+# 0.62 and 0.82 for 9,972 doubles, 1.1 and 1.8 for 19,962.
 FEW_ENTRIES_OF_PAIRS = 1 << 13
 # The same for a solve in steps: 2.4 and 1.1 for 9,981 doubles of an upper triangle, 5.3 and 5.1 for
 # 39,986, 8.6 and 15.8 for 119,987. Any other matrix has to be sorted first: 42 and 35 for 239,974.
