@@ -235,12 +235,8 @@ def sort_upper(n: int, ends: list[Array]) -> Pattern:
         positions = np.flatnonzero(~loops).astype(index_dtype(n, loops.size), copy=False)
         ends[:] = [end[positions] for end in ends]
     del loops
-    order, indptr, indices = sort_pairs(n, ends)
-    return Pattern(
-        indptr=as_uint32(indptr),
-        indices=as_uint32(indices),
-        positions=order if positions is None else positions[order],
-    )
+    order, indptr, indices = sort_pairs(n, ends, positions)
+    return Pattern(indptr=as_uint32(indptr), indices=as_uint32(indices), positions=order)
 
 
 def mirror(n: int, u: Array, v: Array) -> Pattern:

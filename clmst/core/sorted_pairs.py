@@ -18,15 +18,16 @@ def index_dtype(n: int, size: int) -> type[np.signedinteger[Any]]:
     return np.int32 if max(n, size) < 1 << 31 else np.int64
 
 
-def sort_pairs(n: int, pairs: list[Array]) -> tuple[Array, Array, Array]:
-    """Sort pairs by (row, column), stably; return (order, indptr, columns in order).
+def sort_pairs(n: int, pairs: list[Array], ids: Array | None = None) -> tuple[Array, Array, Array]:
+    """Sort pairs by (row, column), stably; return (ids in order, indptr, columns in order).
 
-    `pairs` has rows and columns, which are taken out of the list. Two counting sorts, and none for
-    pairs that are in order.
+    `pairs` has rows and columns, which are taken out of the list. The ids are by default the
+    positions of the pairs. Two counting sorts, and none for pairs that are in order.
     """
     index = index_dtype(n, pairs[0].size)
     columns, rows = (_as_signed(pairs.pop(), index) for _ in range(2))
-    order: Array = np.arange(rows.size, dtype=index)
+    order: Array = np.arange(rows.size, dtype=index) if ids is None else ids
+    del ids
     if _are_in_order(rows, columns):
         return order, row_starts(rows, n), columns
     coo = sparse.coo_array((order, (rows, columns)), shape=(n, n))

@@ -41,11 +41,12 @@ def read(source: SourceFile) -> Graph:
         body = source.stream.read()
         is_weighted = _check_length(n, m, _HEADER_BYTES + len(body))
         words = np.frombuffer(body, _UNSIGNED)
-    else:
+        indptr, indices, weights = words[: n + 1], words[n + 1 : n + 1 + m], words[n + 1 + m :]
+    else:  # three arrays: SciPy would copy what are parts of a longer one
         is_weighted = _check_length(n, m, source.size)
-        words = np.fromfile(source.stream, _UNSIGNED)
-    indptr, indices = words[: n + 1], words[n + 1 : n + 1 + m]
-    weights: Array = words[n + 1 + m :].view(_SIGNED) if is_weighted else np.ones(m, np.uint8)
+        indptr, indices = (np.fromfile(source.stream, _UNSIGNED, size) for size in (n + 1, m))
+        weights = np.fromfile(source.stream, _UNSIGNED, m if is_weighted else 0)
+    weights = weights.view(_SIGNED) if is_weighted else np.ones(m, np.uint8)
     return Graph.from_csr(indptr, indices, weights)
 
 

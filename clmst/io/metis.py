@@ -23,7 +23,8 @@ from clmst.core.weight_keys import Array
 from clmst.io.blocks import Block, blocks
 from clmst.io.declared_sizes import DeclaredSizes
 from clmst.io.files import SourceFile
-from clmst.io.numbers import integers, join
+from clmst.io.growing import GrowingArray
+from clmst.io.numbers import integers
 from clmst.io.simple_graph import simple_edges
 
 _VERTICES_AT_ONCE = 1 << 14
@@ -63,9 +64,7 @@ class _VertexLines:
     def __init__(self, header: _Header) -> None:
         self._header = header
         self.n_rows = 0
-        self._degrees: list[Array] = []
-        self._columns: list[Array] = []
-        self._weights: list[Array] = []
+        self._degrees, self._columns, self._weights = (GrowingArray() for _ in range(3))
 
     def add(self, block: Block, lines: Array) -> None:
         """Gather the neighbours on `lines` of `block`."""
@@ -104,25 +103,33 @@ class _VertexLines:
         return rest // 2
 
     def _take_numbers(self, block: Block, lines: Array) -> None:
-        counts = block.counts[lines]
-        position = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        tokens = position + np.repeat(block.heads[lines], counts)
-        values, bad = integers(block, tokens)
-        if bad.any():
-            raise block.token_error(int(tokens[bad.argmax()]), "is not an integer of 64 bits")
-        position -= self._header.skip
-        is_column = position >= 0
-        if self._header.weighted:
-            self._weights.append(values[is_column & (position % 2 == 1)])
-            is_column &= position % 2 == 0
-        columns, tokens = values[is_column], tokens[is_column]
+        counts, heads = block.counts[lines], block.heads[lines]
+        if not lines.size or int(lines[-1] - lines[0]) != lines.size - 1:  # comments in between
+            firsts = heads - np.cumsum(counts) + counts
+            tokens = np.arange(counts.sum()) + np.repeat(firsts, counts)
+            values = _integers(block, tokens)
+        else:
+            first, last = int(heads[0]), int(heads[-1] + counts[-1])
+            tokens, values = np.arange(first, last), _integers(block, slice(first, last))
+        if self._header.weighted and not self._header.skip:  # a neighbour and its weight by turns
+            columns, tokens = values[::2], tokens[::2]
+            self._weights.append(values[1::2])
+        else:
+            position = tokens - np.repeat(heads + self._header.skip, counts)
+            is_column = position >= 0
+            if self._header.weighted:
+                self._weights.append(values[is_column & (position % 2 == 1)])
+                is_column &= position % 2 == 0
+            columns, tokens = values[is_column], tokens[is_column]
         n = self._header.declared.n_vertices
-        wrong = np.flatnonzero((columns < 1) | (columns > n))
-        if wrong.size:
+        if columns.size and not 1 <= int(columns.min()) <= int(columns.max()) <= n:
+            wrong = int(((columns < 1) | (columns > n)).argmax())
             raise block.token_error(
-                int(tokens[wrong[0]]), f"is not a vertex number; they go from 1 to {n}"
+                int(tokens[wrong]), f"is not a vertex number; they go from 1 to {n}"
             )
-        self._columns.append((columns - 1).astype(np.uint32))
+        columns = columns.astype(np.uint32)
+        columns -= np.uint32(1)
+        self._columns.append(columns)
 
     def csr(self) -> tuple[Array, Array, Array]:
         """Return (indptr, indices, weights), rows as the file lists them."""
@@ -132,17 +139,26 @@ class _VertexLines:
                 f"the header declares {declared.n_vertices} vertices but the file has "
                 f"{self.n_rows} lines for them; they must be equal (is the file cut short?)"
             )
-        indptr = np.concatenate([np.zeros(1, np.int64), *self._degrees]).cumsum()
-        columns = np.concatenate([np.zeros(0, np.uint32), *self._columns])
+        indptr = np.zeros(self.n_rows + 1, np.int64)
+        np.cumsum(self._degrees.take(), out=indptr[1:])
+        columns = self._columns.take()
         if columns.size != 2 * declared.n_edges:
             raise FileFormatError(
                 f"the header declares {declared.n_edges} edges but the file lists {columns.size} "
                 "neighbours; there must be two for each edge (is the file cut short?)"
             )
-        self._columns.clear()
-        weights = join(self._weights) if columns.size and self._header.weighted else None
-        self._weights.clear()
-        return indptr, columns, np.ones(columns.size, np.uint8) if weights is None else weights
+        if not (columns.size and self._header.weighted):
+            return indptr, columns, np.ones(columns.size, np.uint8)
+        return indptr, columns, self._weights.take()
+
+
+def _integers(block: Block, tokens: Array | slice) -> Array:
+    values, bad = integers(block, tokens)
+    if bad.any():
+        wrong = int(bad.argmax())
+        token = tokens.start + wrong if isinstance(tokens, slice) else int(tokens[wrong])
+        raise block.token_error(token, "is not an integer of 64 bits")
+    return values
 
 
 def read(source: SourceFile) -> Graph:
@@ -180,9 +196,16 @@ def _symmetric(parts: list[Array]) -> Graph:
     check_size(n, n_slots)
     if not n_slots:
         return Graph.from_csr(*parts)
-    mirrored = csr.transpose(csr.as_uint32(parts[0]), csr.as_uint32(parts[1]), parts[2])
+    indptr, indices, weights = csr.as_uint32(parts[0]), csr.as_uint32(parts[1]), parts[2]
     parts.clear()
-    straight = csr.transpose(csr.as_uint32(mirrored[0]), csr.as_uint32(mirrored[1]), mirrored[2])
+    mirrored = csr.transpose(indptr, indices, weights)
+    straight = (indptr, indices, weights)
+    del indptr, indices, weights
+    if not csr.rows_are_sorted(straight[0], straight[1]):
+        del straight
+        straight = csr.transpose(
+            csr.as_uint32(mirrored[0]), csr.as_uint32(mirrored[1]), mirrored[2]
+        )
     _check_simple(straight[0], straight[1])
     if not all(np.array_equal(straight[k], mirrored[k]) for k in (0, 1)):
         keys = _slot_keys(straight[0], straight[1])

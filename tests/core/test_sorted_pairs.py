@@ -21,6 +21,17 @@ def test_sort_pairs_is_a_stable_lexicographic_sort(raw: EdgeArrays) -> None:
 
 
 @given(edge_arrays())
+def test_pairs_may_have_ids(raw: EdgeArrays) -> None:
+    """They come in the order of the pairs, also where nothing is sorted."""
+    order, _, _ = sort_pairs(raw.n, [raw.u, raw.v])
+    ids = np.arange(raw.u.size, dtype=np.int32)[::-1] * 3
+    found, _, _ = sort_pairs(raw.n, [raw.u, raw.v], ids)
+    assert found.tolist() == ids[order].tolist()
+    found, _, _ = sort_pairs(raw.n, [raw.u[order], raw.v[order]], ids)
+    assert found.tolist() == ids.tolist()
+
+
+@given(edge_arrays())
 def test_pairs_in_order_stay(raw: EdgeArrays) -> None:
     """They are not sorted again, and nothing else shows that."""
     order, _, _ = sort_pairs(raw.n, [raw.u, raw.v])

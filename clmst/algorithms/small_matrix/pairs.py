@@ -77,8 +77,8 @@ def _is_plain(indptr: Array, indices: Array, data: Array) -> bool:
 def _with_entries(lesser: Array, chosen: Array, edges: Array, others: Array) -> Array:
     """Return weights of any dtype whose order is that of (weight, entry).
 
-    A word of 64 bits holds a key of 32 bits and the entry. Longer keys have no room for it: if two
-    edges have equal ones, their ranks are the weights.
+    A word of 64 bits holds a key of 32 bits and the entry. Longer keys fill it: if two edges have
+    equal ones, the ranks of edges are the weights.
     """
     encoded = encode(lesser)
     if encoded.encoding.word.itemsize < 8:
