@@ -23,7 +23,8 @@ import clmst
 from clmst.bench.harness import CLOCKS
 from clmst.io import edge_rows, plain_rows, write_graph
 
-FORMATS = (".gr", ".txt", ".mtx", ".csv", ".graph", ".egr")
+_SCATTERED = ".scattered.gr"  # arcs in random order, so that opposite ones stand apart
+FORMATS = (".gr", _SCATTERED, ".txt", ".mtx", ".csv", ".graph", ".egr")
 _WARM_VERTICES = 20_000
 
 
@@ -37,6 +38,12 @@ def write(folder: Path, name: str, edges: int) -> None:
         if suffix == ".txt":
             with (folder / f"{name}{suffix}").open("wb") as file:
                 edge_rows.write_rows(file, "%d %d %r\n", u, v, w)
+        elif suffix == _SCATTERED:
+            with (folder / f"{name}{suffix}").open("wb") as file:
+                file.write(b"p sp %d %d\n" % (n, 2 * edges))
+                order = rng.permutation(2 * edges)
+                ends = (np.concatenate([u, v])[order] + 1, np.concatenate([v, u])[order] + 1)
+                edge_rows.write_rows(file, "a %d %d %r\n", *ends, np.tile(w, 2)[order])
         else:
             write_graph(graph, folder / f"{name}{suffix}")
 

@@ -233,7 +233,8 @@ def sort_upper(n: int, ends: list[Array]) -> Pattern:
     positions = None
     if loops.any():
         positions = np.flatnonzero(~loops).astype(index_dtype(n, loops.size), copy=False)
-        ends[:] = [end[positions] for end in ends]
+        for k in range(2):
+            ends[k] = ends[k][positions]
     del loops
     order, indptr, indices = sort_pairs(n, ends, positions)
     return Pattern(indptr=as_uint32(indptr), indices=as_uint32(indices), positions=order)

@@ -21,8 +21,10 @@ from clmst.io.blocks import Block, blocks
 from clmst.io.declared_sizes import DeclaredSizes
 from clmst.io.edge_rows import EdgeRows, write_rows
 from clmst.io.files import SourceFile
+from clmst.io.opposite_arcs import OppositeArcs
 from clmst.io.simple_graph import simple_edges
 
+_BOTH_WAYS = "sp"  # the problem whose files have both arcs of an edge as a rule
 # The kind of a line by its first byte; a blank line has 0.
 _OTHER, _SKIPPED, _ARC, _BARE_ARC = range(4)
 _KINDS = np.full(256, _OTHER, np.uint8)
@@ -38,8 +40,23 @@ def read(source: SourceFile) -> Graph:
     ------
     FileFormatError
         A line breaks the format, or the file holds more or fewer arcs than declared.
+
+    Notes
+    -----
+    A file of the shortest path challenge is read again if some arcs have no opposite ones.
     """
-    arcs = EdgeRows(first_vertex=1, joins_arcs=True)
+    graph = _read(source, leaves_out=True)
+    if graph is None:
+        source.stream.seek(0)
+        graph = _read(source, leaves_out=False)
+        assert graph is not None, "no arc was left out"
+    return graph
+
+
+def _read(source: SourceFile, *, leaves_out: bool) -> Graph | None:
+    """Read a graph; None if arcs were left out that have no opposite ones."""
+    opposite = OppositeArcs(leaves_out=False)
+    arcs = EdgeRows(first_vertex=1, arcs=opposite)
     declared: DeclaredSizes | None = None
     text = blocks(source.stream, file_bytes=source.stored)
     for block in text:
@@ -54,6 +71,7 @@ def read(source: SourceFile) -> Graph:
             if steinlib.recognises(first[0]):
                 return steinlib.read_blocks(chain([block], text))
             declared = _problem(block, int(written[0]), first)
+            opposite.leaves_out = leaves_out and first[1] == _BOTH_WAYS
             written = written[1:]
         _refuse_others(block, written, kinds)
         bare = kinds[written] == _BARE_ARC
@@ -61,7 +79,7 @@ def read(source: SourceFile) -> Graph:
     if declared is None:
         raise FileFormatError("there is no p line; it must come before the arcs")
     declared.check_edges(arcs.n_rows, what="arcs")
-    return arcs.graph(declared.n_vertices)
+    return arcs.graph(declared.n_vertices) if opposite.are_paired else None
 
 
 def _add_plain(arcs: EdgeRows, block: Block, n_vertices: int) -> bool:

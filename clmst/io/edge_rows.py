@@ -14,6 +14,7 @@ from clmst.io import plain_rows
 from clmst.io.blocks import Block
 from clmst.io.growing import GrowingArray
 from clmst.io.numbers import integers, numbers
+from clmst.io.opposite_arcs import OppositeArcs
 
 _ROWS_AT_ONCE = 1 << 16
 _REFUSALS = 8  # after so many blocks in a row that are not plain, no more are tried
@@ -26,14 +27,14 @@ class EdgeRows:
     ----------
     first_vertex : {0, 1}
         The number of the first vertex in the file; in :meth:`arrays` it is 0.
-    joins_arcs : bool
-        Keep one row, with the lesser weight, of two that follow each other and are the two
-        directions of one edge. So files of such pairs take half of the memory.
+    arcs : OppositeArcs, optional
+        Keeps one row of an edge that has one in each direction. So such files take half of the
+        memory.
     """
 
-    def __init__(self, *, first_vertex: int, joins_arcs: bool = False) -> None:
+    def __init__(self, *, first_vertex: int, arcs: OppositeArcs | None = None) -> None:
         self._first_vertex = first_vertex
-        self._joins_arcs = joins_arcs
+        self._arcs = arcs
         self._n_rows = 0
         self._fields = 0
         self._refused = 0  # blocks in a row that were not plain
@@ -41,7 +42,7 @@ class EdgeRows:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows so far, joined ones counted each."""
+        """Number of rows so far, those that were not kept counted as well."""
         return self._n_rows
 
     def arrays(self) -> tuple[Array, Array, Array | None]:
@@ -93,8 +94,8 @@ class EdgeRows:
 
     def _gather(self, u: Array, v: Array, w: Array | None) -> None:
         self._n_rows += u.size
-        if self._joins_arcs:
-            u, v, w = _joined(u, v, w)
+        if self._arcs is not None:
+            u, v, w = self._arcs.kept(u, v, w)
         self._u.append(u)
         self._v.append(v)
         if w is not None:
@@ -175,25 +176,6 @@ class EdgeRows:
                 "weights must be ordered, and infinities are the only special values allowed",
             )
         return weights
-
-
-def _joined(u: Array, v: Array, w: Array | None) -> tuple[Array, Array, Array | None]:
-    """Return rows without the second one of each pair of opposite arcs, from an even row on.
-
-    If a block begins within a pair, its pairs begin at an odd row: the first ones say so.
-    """
-    start = int(u.size > 2 and u[0] != v[1] and u[1] == v[2] and v[1] == u[2])
-    end = u.size - (u.size - start) % 2
-    first, second = slice(start, end, 2), slice(start + 1, end, 2)
-    is_pair = (u[first] == v[second]) & (v[first] == u[second])
-    kept = np.ones(u.size, np.bool_)
-    kept[second] = ~is_pair
-    if w is not None:
-        lesser = is_pair & (w[second] < w[first])
-        w = w.copy()
-        w[first][lesser] = w[second][lesser]
-        w = w[kept]
-    return u[kept], v[kept], w
 
 
 def graph_of(arrays: list[Array | None], n_vertices: int) -> Graph:

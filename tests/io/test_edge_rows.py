@@ -10,6 +10,7 @@ import pytest
 from clmst.io import edge_rows
 from clmst.io.blocks import scan
 from clmst.io.edge_rows import EdgeRows, write_rows
+from clmst.io.opposite_arcs import OppositeArcs
 
 
 def test_rows_are_written_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +54,10 @@ def test_opposite_arcs_are_joined_to_the_same_graph(is_weighted: bool, shift: in
     u[1:][back], v[1:][back] = v[:-1][back].copy(), u[:-1][back].copy()
     u[1::2], v[1::2] = v[0::2], u[0::2]
     u, v, w = u[shift:], v[shift:], w[shift:]
-    rows, plain = EdgeRows(first_vertex=0, joins_arcs=True), EdgeRows(first_vertex=0)
+    rows, plain = (
+        EdgeRows(first_vertex=0, arcs=OppositeArcs(leaves_out=False)),
+        EdgeRows(first_vertex=0),
+    )
     for chosen in (rows, plain):
         for part in np.array_split(np.arange(u.size), 3):
             columns = zip(u[part], v[part], w[part], strict=True)
@@ -67,7 +71,7 @@ def test_opposite_arcs_are_joined_to_the_same_graph(is_weighted: bool, shift: in
 
 
 def test_opposite_arcs_take_one_row() -> None:
-    rows = EdgeRows(first_vertex=1, joins_arcs=True)
+    rows = EdgeRows(first_vertex=1, arcs=OppositeArcs(leaves_out=False))
     rows.add(scan(b"3 1 9\n1 2 5\n2 1 4\n3 4 1\n4 3 2\n", 1), np.arange(5))
     u, v, w = rows.arrays()
     assert (u.tolist(), v.tolist()) == ([2, 0, 2], [0, 1, 3])
