@@ -12,6 +12,7 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.optional import optional_import
 from clmst.scale import partitions, rounds
+from clmst.scale.partition_pieces import parts_of
 from clmst.scale.partitions import PartitionForest, PartitionJob
 
 __all__ = ["minimum_spanning_forest"]
@@ -38,9 +39,11 @@ def minimum_spanning_forest(
 
     Parameters
     ----------
-    edges : dask.dataframe.DataFrame, or list of Delayed
+    edges : dask.dataframe.DataFrame, list of Delayed, path, or list of paths
         A row for each edge. A delayed part is a data frame, an Arrow table, a mapping of arrays,
-        or a tuple of arrays (u, v, w).
+        or a tuple of arrays (u, v, w). Paths are of Parquet or structured ``.npy`` files that all
+        workers can read, or of a folder of them: then workers read the files themselves, a piece at
+        a time, and no data pass through the scheduler's tasks.
     n_vertices : int
         Ends are vertex numbers below it.
     source, target, weight : str
@@ -106,12 +109,14 @@ def _n_workers() -> int:
 
 
 def _parts(edges: Any, job: PartitionJob) -> list[Any]:
-    """Return the delayed parts of a collection."""
-    if isinstance(edges, list | tuple):
-        return list(edges)
+    """Return the delayed parts of a collection, or paths of files."""
+    parts = parts_of(edges, job)
+    if parts is not None:
+        return parts
     if not has(edges, "to_delayed", "columns"):
         raise InvalidArgumentError(
-            f"edges is {shown(edges)}; it must be a Dask DataFrame or a list of delayed parts"
+            f"edges is {shown(edges)}; it must be a Dask DataFrame, a list of delayed parts, "
+            "a path or a list of paths"
         )
     missing = [name for name in job.columns if name not in list(edges.columns)]
     if missing:
@@ -119,8 +124,8 @@ def _parts(edges: Any, job: PartitionJob) -> list[Any]:
             f"the frame has the columns {', '.join(map(repr, edges.columns))}, not {missing[0]!r}; "
             "name them by source, target and weight"
         )
-    parts: list[Any] = edges[list(dict.fromkeys(job.columns))].to_delayed()
-    return parts
+    columns: list[Any] = edges[list(dict.fromkeys(job.columns))].to_delayed()
+    return columns
 
 
 def _take(

@@ -14,6 +14,7 @@ from clmst.core.errors import ClmstError, InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.optional import optional_import
 from clmst.scale import partitions, rounds
+from clmst.scale.partition_pieces import parts_of
 from clmst.scale.partitions import PartitionForest, PartitionJob
 
 __all__ = ["minimum_spanning_forest"]
@@ -40,9 +41,10 @@ def minimum_spanning_forest(
 
     Parameters
     ----------
-    edges : ray.data.Dataset, or list of ObjectRef
+    edges : ray.data.Dataset, list of ObjectRef, path, or list of paths
         A row for each edge. An object is a data frame, an Arrow table, a mapping of arrays, or a
-        tuple of arrays (u, v, w). Blocks of a Dataset are taken in its own order.
+        tuple of arrays (u, v, w). Blocks of a Dataset are taken in its own order. Paths are as of
+        :func:`clmst.dask.minimum_spanning_forest`.
     n_vertices : int
         Ends are vertex numbers below it.
     source, target, weight : str
@@ -106,12 +108,14 @@ def minimum_spanning_forest(
 
 
 def _parts(edges: Any, job: PartitionJob) -> list[Any]:
-    """Return references to the blocks."""
-    if isinstance(edges, list | tuple):
-        return list(edges)
+    """Return references to the blocks, or paths of files."""
+    parts = parts_of(edges, job)
+    if parts is not None:
+        return parts
     if not has(edges, "to_arrow_refs", "select_columns", "context"):
         raise InvalidArgumentError(
-            f"edges is {shown(edges)}; it must be a Ray Dataset or a list of object references"
+            f"edges is {shown(edges)}; it must be a Ray Dataset, a list of object "
+            "references, a path or a list of paths"
         )
     columns = edges.columns() or []
     missing = [name for name in job.columns if name not in columns]

@@ -12,7 +12,12 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
+from clmst.core.errors import (
+    InvalidArgumentError,
+    InvalidGraphError,
+    MissingFileError,
+    UnsupportedDeviceError,
+)
 from tests.scale.edges import forest_of_edges, random_edges
 
 dask = pytest.importorskip("dask")
@@ -53,6 +58,34 @@ def test_parquet(frame: Any, tmp_path: Path) -> None:
         read, N, source="from", target="to", weight="cost", memory_limit=1 << 20
     )
     assert found == forest_of_edges(EDGES, N)
+
+
+def test_paths(tmp_path: Path) -> None:
+    """Workers read the files; a folder's are partitions in the order of names."""
+    folder = tmp_path / "edges"
+    write_parts(folder)
+    whole = forest_of_edges(EDGES, N)
+    for given in (folder, sorted(folder.iterdir()), [str(one) for one in sorted(folder.iterdir())]):
+        found = clmst.dask.minimum_spanning_forest(given, N)
+        assert found == whole
+        assert found.stats["partitions"] == len(PARTS)
+    with pytest.raises(InvalidArgumentError, match=r"edge_id is 'id' and the edges are in files"):
+        clmst.dask.minimum_spanning_forest(folder, N, edge_id="id")
+    with pytest.raises(MissingFileError, match=r"there is no file .*nowhere"):
+        clmst.dask.minimum_spanning_forest(tmp_path / "nowhere.parquet", N)
+
+
+def write_parts(folder: Path) -> None:
+    """Write the parts as files: Parquet, and one structured array."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    folder.mkdir()
+    for k, part in enumerate(PARTS):
+        table = pandas.DataFrame(dict(zip("uvw", part, strict=True)))
+        if k == 3:
+            np.save(folder / f"{k}.npy", table.to_records(index=False))
+        else:
+            table.to_parquet(folder / f"{k}.parquet")
 
 
 def test_no_parts() -> None:
@@ -120,7 +153,7 @@ def test_a_worker_that_is_killed_in_any_round(
 @pytest.mark.slow
 def test_four_workers_of_which_one_is_killed(four_workers: Any, tmp_path: Path) -> None:
     """Dask computes again what the worker had."""
-    assert len(four_workers.scheduler_info()["workers"]) == 4
+    four_workers.wait_for_workers(4, timeout=60)  # one may have been killed before this test
     mark = tmp_path / "killed"
     parts = [dask.delayed(part) for part in PARTS]
     parts[5] = dask.delayed(killed_once)(parts[5], mark)

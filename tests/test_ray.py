@@ -44,6 +44,15 @@ def test_references(cluster: None, workers: int) -> None:
     assert found.stats["partitions"] == 8
 
 
+def test_paths(cluster: None, tmp_path: Path) -> None:
+    """Tasks read the files."""
+    for k, part in enumerate(PARTS):
+        pandas.DataFrame(dict(zip("uvw", part, strict=True))).to_parquet(tmp_path / f"{k}.parquet")
+    found = clmst.ray.minimum_spanning_forest(tmp_path, N)
+    assert found == forest_of_edges(EDGES, N)
+    assert found.stats["partitions"] == 8
+
+
 def killed_once(part: Any, mark: Path) -> Any:
     """Return a part, but kill the worker that is asked for it first."""
     if not mark.exists():

@@ -55,7 +55,7 @@ class DeviceStreamState(StreamState):
     def feed(self, piece: StreamPiece) -> Iterator[None]:
         """Take a piece; yield after each part of it. Then the piece is not read any more."""
         piece = self._arrays(piece)
-        if piece.edge_ids is not None:
+        if piece.edge_ids is not None or piece.first_id is not None:
             self._leave()
             yield from super().feed(piece)
             return

@@ -16,25 +16,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clmst.core.arguments import as_array, check_bool, check_integer, check_text, has, shown
-from clmst.core.errors import (
-    ClmstError,
-    InvalidArgumentError,
-    InvalidGraphError,
-    UnsupportedDeviceError,
-)
+from clmst.core.arguments import check_bool, check_integer, check_text
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
 from clmst.core.forest import Forest
-from clmst.core.weight_keys import Array
 from clmst.runtime.discovery import get_device
 from clmst.scale.carried import Carried
 from clmst.scale.edge_part import EdgePart, check_n_vertices, check_same_dtype
+from clmst.scale.partition_pieces import ROW_BITS, pieces_of
 from clmst.scale.result import forest_of_part
 from clmst.scale.rounds import LaneStep
-from clmst.scale.source import StreamPiece
 from clmst.scale.stream_state import StreamState
-
-_ROW_BITS = 32  # of an id: the partition above, the row below
-_MOST_PARTITIONS = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,8 +118,8 @@ def take_partition(
 
     Parameters
     ----------
-    data : data frame, Arrow table, mapping of arrays, or tuple
-        A tuple is (u, v), (u, v, w) or (u, v, w, edge ids).
+    data : data frame, Arrow table, mapping of arrays, tuple, or path
+        As of :func:`clmst.scale.partition_pieces.pieces_of`.
     step : LaneStep
         The last one of a lane reduces what waits if that is more than the forest.
     job : PartitionJob
@@ -138,27 +129,20 @@ def take_partition(
         Of the partitions before, in any order.
     """
     number = step.number
-    name = f"partition {number}"
-    u, v, weights, ids = _columns_of(data, job, name)
-    u = as_array(f"u of {name}", u, error=InvalidGraphError)
-    if u.size >> _ROW_BITS or number > _MOST_PARTITIONS:
-        raise InvalidGraphError(
-            f"{name} has {u.size} rows; there may be 2**32 - 1 in each of 2**31 partitions"
-        )
-    if ids is None:
-        begin = number << _ROW_BITS
-        ids = np.arange(begin, begin + u.size)
+    pieces, n_expected = pieces_of(data, job, number)
     state = _state(job, worker)
     if before is not None and before.is_filled:
         state.go_on_from(before.carried)
-    state.n_edges = u.size * (1 + step.to_come)
-    piece = StreamPiece(chunk=name, first_row=0, u=u, v=v, weights=weights, edge_ids=ids)
-    for _ in state.feed(piece):
-        pass
+    state.n_edges = n_expected * (1 + step.to_come)
+    n, dtype = 0, np.dtype(np.uint8)
+    for piece in pieces:
+        for _ in state.feed(piece):
+            pass
+        n += len(piece.u)
+        dtype = dtype if piece.weights is None else np.asarray(piece.weights[:0]).dtype
     if not step.to_come and state.waits_for_many:
         state.finish()
-    dtype = np.dtype(np.uint8) if weights is None else np.asarray(weights[:0]).dtype
-    n_rows, n_reductions = {number: u.size}, {number: state.reductions}
+    n_rows, n_reductions = {number: n}, {number: state.reductions}
     if before is not None:
         dtype = before.dtype if before.is_filled else dtype
         n_rows, n_reductions = {**before.n_rows, **n_rows}, {**before.n_reductions, **n_reductions}
@@ -228,8 +212,8 @@ def _positions(ids: npt.NDArray[np.int64], n_rows: Mapping[int, int]) -> npt.NDA
     lengths = np.zeros(max(n_rows) + 2, np.int64)
     for number, n in n_rows.items():
         lengths[number + 1] = n
-    rows = ids & ((1 << _ROW_BITS) - 1)
-    positions: npt.NDArray[np.int64] = np.cumsum(lengths)[ids >> _ROW_BITS] + rows
+    rows = ids & ((1 << ROW_BITS) - 1)
+    positions: npt.NDArray[np.int64] = np.cumsum(lengths)[ids >> ROW_BITS] + rows
     return positions
 
 
@@ -255,44 +239,3 @@ def _state(job: PartitionJob, worker: str) -> StreamState:
         checkpoint=None,
         maximum=job.maximum,
     )
-
-
-def _columns_of(data: Any, job: PartitionJob, name: str) -> tuple[Any, Any, Any, Any]:
-    """Return ends, weights or None, and ids or None."""
-    if isinstance(data, tuple | list):
-        if not 2 <= len(data) <= 4:
-            raise InvalidGraphError(
-                f"{name} is {shown(data)}; it must be (u, v), (u, v, w) or (u, v, w, edge ids)"
-            )
-        if (len(data) == 4) != (job.edge_id is not None):
-            raise InvalidGraphError(
-                f"{name} has {len(data)} arrays and edge_id is {job.edge_id!r}; a fourth array and "
-                "edge_id go together"
-            )
-        u, v, weights, ids = [*data, None, None][:4]
-        return u, v, weights, ids
-    found = {column: _column(data, column, name) for column in job.columns}
-    weights = None if job.weight is None else found[job.weight]
-    ids = None if job.edge_id is None else found[job.edge_id]
-    return found[job.source], found[job.target], weights, ids
-
-
-def _column(data: Any, column: str, name: str) -> Array:
-    """Return a column of a frame or table as an array."""
-    try:
-        values = data[column]
-        n_missing = int(values.null_count) if has(values, "null_count") else 0
-        array: Array = values.to_numpy() if has(values, "to_numpy") else np.asarray(values)
-    except (ClmstError, MemoryError):
-        raise
-    except Exception as error:
-        raise InvalidGraphError(
-            f"{name} has no column {column!r} ({type(error).__name__}: {shown(error)}); it must be "
-            "a data frame, a table, a mapping of arrays or a tuple of arrays"
-        ) from error
-    if n_missing:
-        raise InvalidGraphError(
-            f"{name}: {n_missing} values of the column {column!r} are missing; there must be one "
-            "in each row"
-        )
-    return array

@@ -32,6 +32,8 @@ class StreamPiece:
         The position of the first row in the chunk.
     u, v, weights, edge_ids : object
         Arrays, memory-mapped ones too, or what NumPy makes one of; the last two may be None.
+    first_id : int, optional
+        The id of the first row, where ids are consecutive, but are no positions in the stream.
     """
 
     chunk: str
@@ -40,6 +42,7 @@ class StreamPiece:
     v: Any
     weights: Any
     edge_ids: Any
+    first_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -199,14 +199,14 @@ class StreamState:
     def _checked(self, piece: StreamPiece, begin: int, end: int) -> EdgePart:
         """Return some rows of a piece, checked."""
         rows = slice(begin, end)
-        ids = piece.edge_ids
+        first_id = self.position.n_edges if piece.first_id is None else piece.first_id + begin
         return self._of_chunk(
             piece.chunk,
             EdgePart.checked,
             piece.u[rows],
             piece.v[rows],
             None if piece.weights is None else piece.weights[rows],
-            self.position.n_edges if ids is None else ids[rows],
+            first_id if piece.edge_ids is None else piece.edge_ids[rows],
             n_vertices=self.n_vertices,
             row=lambda at: f"row {piece.first_row + begin + at}",
         )

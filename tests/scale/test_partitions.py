@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import clmst
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
+from clmst.io import pieces
 from clmst.scale import capacity
 from clmst.scale.partitions import (
     PartitionForest,
@@ -179,6 +181,27 @@ def test_the_forest_that_a_round_began_with_is_kept_until_the_next_has_begun() -
 def test_bad_partitions(part: Any, message: str) -> None:
     with pytest.raises(InvalidGraphError, match=message):
         take_partition(part, at(7), JOB)
+
+
+@pytest.mark.parametrize("lanes", [1, 3])
+def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lanes: int) -> None:
+    """Each is a partition, which is read a piece at a time; messages name file and row."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(pieces, "_ROWS", 50)
+    paths = [tmp_path / f"{k}.parquet" for k in range(5)]
+    for path, part in zip(paths, partitions(5), strict=True):
+        pandas.DataFrame(dict(zip("uvw", part, strict=True))).to_parquet(path)
+    assert solved(paths, lanes=lanes) == solved(partitions(5), lanes=lanes)
+    bad = pandas.read_parquet(paths[2])
+    bad.loc[70, "u"] = N
+    bad.to_parquet(paths[2])
+    with pytest.raises(
+        InvalidGraphError, match=rf"^partition 2 \(2.parquet\): u of row 70 is {N};"
+    ):
+        take_partition(paths[2], at(2), JOB)
+    with pytest.raises(InvalidArgumentError, match=r"partition 2 is the folder .* is one file"):
+        take_partition(tmp_path, at(2), JOB)
 
 
 def test_missing_values_are_no_zeros() -> None:

@@ -1,0 +1,156 @@
+"""A partition as the pieces of a stream: what an engine holds, or a file that a worker reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clmst.core.arguments import as_array, has, shown
+from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
+from clmst.core.weight_keys import Array
+from clmst.io import pieces as files
+from clmst.scale.source import StreamPiece
+
+if TYPE_CHECKING:
+    from clmst.scale.partitions import PartitionJob
+
+ROW_BITS = 32  # of an id: the partition above, the row below
+_MOST_PARTITIONS = 2**31 - 1
+
+
+def pieces_of(data: Any, job: PartitionJob, number: int) -> tuple[Iterable[StreamPiece], int]:
+    """Return the pieces of a partition, and how many rows they have in all.
+
+    Parameters
+    ----------
+    data : data frame, Arrow table, mapping of arrays, tuple, or path
+        A tuple is (u, v), (u, v, w) or (u, v, w, edge ids). A path is of a Parquet file or of a
+        structured ``.npy`` file, and is read a piece at a time.
+    job : PartitionJob
+        Names the columns.
+    number : int
+        Of the partition. Ids are this number and the row, unless there is a column of ids.
+
+    Raises
+    ------
+    InvalidGraphError, FileFormatError, MissingFileError
+        The data are malformed, a column is missing, or there are too many rows.
+    """
+    if isinstance(data, str | PathLike):
+        path, *others = _listed(data, job)
+        if others:
+            raise InvalidArgumentError(
+                f"partition {number} is the folder {path.parent}; a partition is one file"
+            )
+        n_rows = files.n_rows(path, _names(job))
+        _check_rows(n_rows, number)
+        return _of_file(path, job, number), n_rows
+    name = f"partition {number}"
+    u, v, weights, ids = _columns_of(data, job, name)
+    u = as_array(f"u of {name}", u, error=InvalidGraphError)
+    _check_rows(u.size, number)
+    first_id = None if ids is not None else number << ROW_BITS
+    piece = StreamPiece(
+        chunk=name, first_row=0, u=u, v=v, weights=weights, edge_ids=ids, first_id=first_id
+    )
+    return [piece], u.size
+
+
+def parts_of(edges: Any, job: PartitionJob) -> list[Any] | None:
+    """Return the parts of a list, or of a path; None if it is neither.
+
+    Paths in it become those of their files, each a partition, a folder's in the order of names.
+    """
+    if isinstance(edges, str | PathLike):
+        edges = [edges]
+    if not isinstance(edges, list | tuple):
+        return None
+    return [
+        part
+        for one in edges
+        for part in (
+            [str(path.resolve()) for path in _listed(one, job)]
+            if isinstance(one, str | PathLike)
+            else [one]
+        )
+    ]
+
+
+def _listed(path: str | PathLike[str], job: PartitionJob) -> list[Path]:
+    if job.edge_id is not None:
+        raise InvalidArgumentError(
+            f"edge_id is {job.edge_id!r} and the edges are in files; ids of files are positions"
+        )
+    return files.listed(path)
+
+
+def _names(job: PartitionJob) -> list[str]:
+    return [name for name in (job.source, job.target, job.weight) if name is not None]
+
+
+def _of_file(path: Path, job: PartitionJob, number: int) -> Iterator[StreamPiece]:
+    row = 0
+    for u, v, weights in files.read_pieces(path, _names(job)):
+        yield StreamPiece(
+            chunk=f"partition {number} ({path.name})",
+            first_row=row,
+            u=u,
+            v=v,
+            weights=weights,
+            edge_ids=None,
+            first_id=(number << ROW_BITS) + row,
+        )
+        row += len(u)
+
+
+def _check_rows(n_rows: int, number: int) -> None:
+    if n_rows >> ROW_BITS or number > _MOST_PARTITIONS:
+        raise InvalidGraphError(
+            f"partition {number} has {n_rows} rows; there may be 2**32 - 1 in each of 2**31 "
+            "partitions"
+        )
+
+
+def _columns_of(data: Any, job: PartitionJob, name: str) -> tuple[Any, Any, Any, Any]:
+    """Return ends, weights or None, and ids or None."""
+    if isinstance(data, tuple | list):
+        if not 2 <= len(data) <= 4:
+            raise InvalidGraphError(
+                f"{name} is {shown(data)}; it must be (u, v), (u, v, w) or (u, v, w, edge ids)"
+            )
+        if (len(data) == 4) != (job.edge_id is not None):
+            raise InvalidGraphError(
+                f"{name} has {len(data)} arrays and edge_id is {job.edge_id!r}; a fourth array and "
+                "edge_id go together"
+            )
+        u, v, weights, ids = [*data, None, None][:4]
+        return u, v, weights, ids
+    found = {column: _column(data, column, name) for column in job.columns}
+    weights = None if job.weight is None else found[job.weight]
+    ids = None if job.edge_id is None else found[job.edge_id]
+    return found[job.source], found[job.target], weights, ids
+
+
+def _column(data: Any, column: str, name: str) -> Array:
+    """Return a column of a frame or table as an array."""
+    try:
+        values = data[column]
+        n_missing = int(values.null_count) if has(values, "null_count") else 0
+        array: Array = values.to_numpy() if has(values, "to_numpy") else np.asarray(values)
+    except (ClmstError, MemoryError):
+        raise
+    except Exception as error:
+        raise InvalidGraphError(
+            f"{name} has no column {column!r} ({type(error).__name__}: {shown(error)}); it must be "
+            "a data frame, a table, a mapping of arrays or a tuple of arrays"
+        ) from error
+    if n_missing:
+        raise InvalidGraphError(
+            f"{name}: {n_missing} values of the column {column!r} are missing; there must be one "
+            "in each row"
+        )
+    return array
