@@ -19,6 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -130,14 +131,9 @@ def warm_up() -> None:
     clmst.stream_minimum_spanning_forest([([0], [1], np.ones(1, np.float32))], 2)
 
 
-def killed_once(part: Any, mark: str) -> Any:
-    """Return a part, but kill the worker that is asked for it first."""
-    try:
-        Path(mark).open("x").close()
-    except FileExistsError:
-        return part
-    os.kill(os.getpid(), signal.SIGKILL)
-    return None
+def victim(client: Any) -> int:
+    """Return the process of a worker."""
+    return int(next(iter(client.run(os.getpid).values())))
 
 
 @main.command()
@@ -154,16 +150,17 @@ def parquet(rows: int, n: int, files: int, repetitions: int, at: Path | None) ->
         write_files(folder, rows, n, files)
         warm_up()
         seconds: dict[str, list[Times]] = {}
-        for turn in range(repetitions):
+        for _ in range(repetitions):
             right, times = timed(
                 lambda: clmst.stream_minimum_spanning_forest(folder, n, columns=("u", "v", "w"))
             )
             seconds.setdefault("this process", []).append(times)
+            kill_after = None
             for kills in (0, 1):
-                mark = Path(name) / f"mark-{turn}"
-                forest, times = _by_workers(folder, n, mark if kills else None)
+                forest, times = _by_workers(folder, n, kill_after)
                 check(forest, right, f"{kills} workers killed")
                 seconds.setdefault(f"two workers, {kills} killed", []).append(times)
+                kill_after = times[0] / 2
     print(f"{rows:,} rows in {files} files, {n:,} vertices, least of {repetitions}\n")
     print("| by | elapsed s | processor s | million edges a second | elapsed, to this process |")
     print("|---|---|---|---|---|")
@@ -174,8 +171,8 @@ def parquet(rows: int, n: int, files: int, repetitions: int, at: Path | None) ->
         print(f"| {by} | {wall:.1f} | {cpu:.1f} | {rate:.1f} | {wall / here:.2f} |")
 
 
-def _by_workers(folder: Path, n: int, mark: Path | None) -> tuple[clmst.Forest, Times]:
-    """Return the forest by two workers, of which one is killed if there is a mark, and times.
+def _by_workers(folder: Path, n: int, kill_after: float | None) -> tuple[clmst.Forest, Times]:
+    """Return the forest by two workers, of which one is killed after so many seconds, and times.
 
     The seconds of processors are those of the cluster's processes, the killed one left out.
     """
@@ -190,11 +187,13 @@ def _by_workers(folder: Path, n: int, mark: Path | None) -> tuple[clmst.Forest, 
     ):
         client.run(warm_up)
         before = sum(client.run(processor_seconds).values())
-        parts: list[Any] = sorted(map(str, folder.iterdir()))
-        if mark is not None:
-            middle = len(parts) // 2
-            parts[middle] = dask.delayed(killed_once)(parts[middle], str(mark))
-        forest, (wall, cpu) = timed(partial(clmst.dask.minimum_spanning_forest, parts, n))
+        killer = threading.Timer(kill_after or 0, os.kill, (victim(client), signal.SIGKILL))
+        if kill_after is not None:
+            killer.start()
+        forest, (wall, cpu) = timed(partial(clmst.dask.minimum_spanning_forest, folder, n))
+        if kill_after is not None and killer.is_alive():
+            raise click.ClickException("all was done before the worker was killed")
+        client.wait_for_workers(2)
         cpu += sum(client.run(processor_seconds).values()) - before
     return forest, (wall, cpu)
 

@@ -12,6 +12,7 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.optional import optional_import
 from clmst.scale import partitions, rounds
+from clmst.scale.file_lane import lanes_of
 from clmst.scale.partition_pieces import parts_of
 from clmst.scale.partitions import PartitionForest, PartitionJob
 
@@ -89,12 +90,14 @@ def minimum_spanning_forest(
     )  # fmt: skip
     split_every = rounds.check_split(split_every)
     take, merge = dask.delayed(_take, pure=False), dask.delayed(_merge, pure=False)
+    parts = _parts(edges, job)
     last = rounds.in_rounds(
-        _parts(edges, job),
+        parts,
         _n_workers(),
         split_every,
         take=lambda part, step, *others: take(part, step, job, *others),
         merge=lambda forests: merge(forests, job),
+        lane_of=lanes_of(parts),
     )
     return partitions.finish(None if last is None else last.compute(), job, "the workers of Dask")
 

@@ -14,6 +14,7 @@ from clmst.core.errors import ClmstError, InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.optional import optional_import
 from clmst.scale import partitions, rounds
+from clmst.scale.file_lane import lanes_of
 from clmst.scale.partition_pieces import parts_of
 from clmst.scale.partitions import PartitionForest, PartitionJob
 
@@ -91,12 +92,14 @@ def minimum_spanning_forest(
     options = {} if task_options is None else task_options
     check_dict("task_options", options)
     take, merge = (ray.remote(task).options(**options) for task in (_take, _merge))
+    parts = _parts(edges, job)
     end = rounds.in_rounds(
-        _parts(edges, job),
+        parts,
         _n_tasks(ray, options),
         split_every,
         take=lambda part, step, before, kept: take.remote(part, step, job, before, [kept]),
         merge=lambda forests: merge.remote(job, *forests),
+        lane_of=lanes_of(parts),
     )
     try:
         last = None if end is None else ray.get(end)

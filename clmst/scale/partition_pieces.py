@@ -1,8 +1,7 @@
-"""A partition as the pieces of a stream: what an engine holds, or a file that a worker reads."""
+"""Partitions as an engine holds them, and the files that paths mean."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,14 +21,13 @@ ROW_BITS = 32  # of an id: the partition above, the row below
 _MOST_PARTITIONS = 2**31 - 1
 
 
-def pieces_of(data: Any, job: PartitionJob, number: int) -> tuple[Iterable[StreamPiece], int]:
-    """Return the pieces of a partition, and how many rows they have in all.
+def piece_of(data: Any, job: PartitionJob, number: int) -> StreamPiece:
+    """Return a partition as a piece of a stream.
 
     Parameters
     ----------
-    data : data frame, Arrow table, mapping of arrays, tuple, or path
-        A tuple is (u, v), (u, v, w) or (u, v, w, edge ids). A path is of a Parquet file or of a
-        structured ``.npy`` file, and is read a piece at a time.
+    data : data frame, Arrow table, mapping of arrays, or tuple
+        A tuple is (u, v), (u, v, w) or (u, v, w, edge ids).
     job : PartitionJob
         Names the columns.
     number : int
@@ -37,27 +35,17 @@ def pieces_of(data: Any, job: PartitionJob, number: int) -> tuple[Iterable[Strea
 
     Raises
     ------
-    InvalidGraphError, FileFormatError, MissingFileError
+    InvalidGraphError
         The data are malformed, a column is missing, or there are too many rows.
     """
-    if isinstance(data, str | PathLike):
-        path, *others = _listed(data, job)
-        if others:
-            raise InvalidArgumentError(
-                f"partition {number} is the folder {path.parent}; a partition is one file"
-            )
-        n_rows = files.n_rows(path, _names(job))
-        _check_rows(n_rows, number)
-        return _of_file(path, job, number), n_rows
     name = f"partition {number}"
     u, v, weights, ids = _columns_of(data, job, name)
     u = as_array(f"u of {name}", u, error=InvalidGraphError)
-    _check_rows(u.size, number)
+    check_rows(u.size, number)
     first_id = None if ids is not None else number << ROW_BITS
-    piece = StreamPiece(
+    return StreamPiece(
         chunk=name, first_row=0, u=u, v=v, weights=weights, edge_ids=ids, first_id=first_id
     )
-    return [piece], u.size
 
 
 def parts_of(edges: Any, job: PartitionJob) -> list[Any] | None:
@@ -69,15 +57,12 @@ def parts_of(edges: Any, job: PartitionJob) -> list[Any] | None:
         edges = [edges]
     if not isinstance(edges, list | tuple):
         return None
-    return [
-        part
-        for one in edges
-        for part in (
-            [str(path.resolve()) for path in _listed(one, job)]
-            if isinstance(one, str | PathLike)
-            else [one]
+    paths = [one for one in edges if isinstance(one, str | PathLike)]
+    if paths and len(paths) < len(edges):
+        raise InvalidArgumentError(
+            f"{len(paths)} of {len(edges)} edges are paths; all must be, or none"
         )
-    ]
+    return [str(file.resolve()) for path in paths for file in _listed(path, job)] or list(edges)
 
 
 def _listed(path: str | PathLike[str], job: PartitionJob) -> list[Path]:
@@ -88,26 +73,8 @@ def _listed(path: str | PathLike[str], job: PartitionJob) -> list[Path]:
     return files.listed(path)
 
 
-def _names(job: PartitionJob) -> list[str]:
-    return [name for name in (job.source, job.target, job.weight) if name is not None]
-
-
-def _of_file(path: Path, job: PartitionJob, number: int) -> Iterator[StreamPiece]:
-    row = 0
-    for u, v, weights in files.read_pieces(path, _names(job)):
-        yield StreamPiece(
-            chunk=f"partition {number} ({path.name})",
-            first_row=row,
-            u=u,
-            v=v,
-            weights=weights,
-            edge_ids=None,
-            first_id=(number << ROW_BITS) + row,
-        )
-        row += len(u)
-
-
-def _check_rows(n_rows: int, number: int) -> None:
+def check_rows(n_rows: int, number: int) -> None:
+    """Raise unless the rows of a partition have ids."""
     if n_rows >> ROW_BITS or number > _MOST_PARTITIONS:
         raise InvalidGraphError(
             f"partition {number} has {n_rows} rows; there may be 2**32 - 1 in each of 2**31 "

@@ -11,7 +11,7 @@ import os
 import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +21,15 @@ from clmst.core.errors import InvalidArgumentError, InvalidGraphError, Unsupport
 from clmst.core.forest import Forest
 from clmst.runtime.discovery import get_device
 from clmst.scale.carried import Carried
+from clmst.scale.device_state import DeviceStreamState
 from clmst.scale.edge_part import EdgePart, check_n_vertices, check_same_dtype
-from clmst.scale.partition_pieces import ROW_BITS, pieces_of
+from clmst.scale.file_lane import FileLane, take_lane
+from clmst.scale.partition_pieces import ROW_BITS, piece_of
 from clmst.scale.result import forest_of_part
 from clmst.scale.rounds import LaneStep
 from clmst.scale.stream_state import StreamState
+
+State = TypeVar("State", bound=StreamState)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +80,11 @@ class PartitionJob:
         named = (self.source, self.target, self.weight, self.edge_id)
         return [name for name in named if name is not None]
 
+    @property
+    def read_columns(self) -> list[str]:
+        """The columns that are read from files, whose edge ids are positions."""
+        return [name for name in (self.source, self.target, self.weight) if name is not None]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionForest:
@@ -118,8 +127,8 @@ def take_partition(
 
     Parameters
     ----------
-    data : data frame, Arrow table, mapping of arrays, tuple, or path
-        As of :func:`clmst.scale.partition_pieces.pieces_of`.
+    data : data frame, Arrow table, mapping of arrays, tuple, or FileLane
+        As of :func:`clmst.scale.partition_pieces.piece_of`; or all files of the lane.
     step : LaneStep
         The last one of a lane reduces what waits if that is more than the forest.
     job : PartitionJob
@@ -128,27 +137,47 @@ def take_partition(
     before : PartitionForest, optional
         Of the partitions before, in any order.
     """
+    if isinstance(data, FileLane):
+        return _take_files(data, job, worker, before)
     number = step.number
-    pieces, n_expected = pieces_of(data, job, number)
-    state = _state(job, worker)
+    piece = piece_of(data, job, number)
+    state = _state(StreamState, job, worker)
     if before is not None and before.is_filled:
         state.go_on_from(before.carried)
-    state.n_edges = n_expected * (1 + step.to_come)
-    n, dtype = 0, np.dtype(np.uint8)
-    for piece in pieces:
-        for _ in state.feed(piece):
-            pass
-        n += len(piece.u)
-        dtype = dtype if piece.weights is None else np.asarray(piece.weights[:0]).dtype
+    state.n_edges = piece.u.size * (1 + step.to_come)
+    for _ in state.feed(piece):
+        pass
     if not step.to_come and state.waits_for_many:
         state.finish()
-    n_rows, n_reductions = {number: n}, {number: state.reductions}
+    dtype = np.dtype(np.uint8)
+    if piece.weights is not None:
+        dtype = np.asarray(piece.weights[:0]).dtype
+    n_rows, n_reductions = {number: piece.u.size}, {number: state.reductions}
+    return _behind(before, state.carried, dtype, n_rows, n_reductions)
+
+
+def _take_files(
+    lane: FileLane, job: PartitionJob, worker: str, before: PartitionForest | None
+) -> PartitionForest:
+    """Return the forest of the files of a lane and of the partitions before them."""
+    state = _state(DeviceStreamState, job, worker)
+    carried, dtype, n_rows = take_lane(lane, job, state, before.carried if before else None)
+    n_reductions = dict.fromkeys(lane.numbers, 0) | {lane.numbers[-1]: state.reductions}
+    return _behind(before, carried, dtype, n_rows, n_reductions)
+
+
+def _behind(
+    before: PartitionForest | None,
+    carried: Carried,
+    dtype: np.dtype[Any],
+    n_rows: dict[int, int],
+    n_reductions: dict[int, int],
+) -> PartitionForest:
+    """Return what partitions left, with the counts of those before them."""
     if before is not None:
         dtype = before.dtype if before.is_filled else dtype
         n_rows, n_reductions = {**before.n_rows, **n_rows}, {**before.n_reductions, **n_reductions}
-    return PartitionForest(
-        carried=state.carried, dtype=dtype, n_rows=n_rows, n_reductions=n_reductions
-    )
+    return PartitionForest(carried=carried, dtype=dtype, n_rows=n_rows, n_reductions=n_reductions)
 
 
 def merge(
@@ -156,7 +185,7 @@ def merge(
 ) -> PartitionForest:
     """Return the forest of the union of some forests, on the device of this worker."""
     filled = [one for one in forests if one.is_filled]
-    state = _state(job, worker)
+    state = _state(StreamState, job, worker)
     for at, one in enumerate(filled):
         _check_dtypes(filled[0], one)
         if at == 0:
@@ -225,14 +254,14 @@ def _check_dtypes(one: PartitionForest, other: PartitionForest) -> None:
         raise InvalidGraphError(f"{numbers}: {error}") from None
 
 
-def _state(job: PartitionJob, worker: str) -> StreamState:
+def _state(kind: type[State], job: PartitionJob, worker: str) -> State:
     """Return a new state on this worker's device."""
     try:
         device = get_device(job.device)
     except (UnsupportedDeviceError, InvalidArgumentError) as error:
         where = worker or f"process {os.getpid()} on {socket.gethostname()}"
         raise UnsupportedDeviceError(f"the worker {where} has no device: {error}") from error
-    return StreamState(
+    return kind(
         n_vertices=job.n_vertices,
         device=device,
         limit=job.memory_limit,

@@ -47,6 +47,7 @@ def in_rounds(
     *,
     take: Callable[[Any, LaneStep, Any, Any], Any],
     merge: Callable[[list[Any]], Any],
+    lane_of: Callable[[Sequence[int]], Any] | None = None,
 ) -> Any:
     """Return a handle of the forest of all parts; None if there are none.
 
@@ -63,12 +64,19 @@ def in_rounds(
         only to be kept, or None.
     merge : callable
         Takes handles of several forests.
+    lane_of : callable, optional
+        Makes one part of partitions by their numbers, where a worker takes those of a lane in one
+        step.
     """
     now = kept = None
     for lanes in rounds(len(parts), n_lanes):
         ends = []
         for numbers in lanes:
             end = now
+            if lane_of is not None:
+                step = LaneStep(number=numbers[0], to_come=0)
+                ends.append(take(lane_of(numbers), step, now, kept))
+                continue
             for at, number in enumerate(numbers):
                 step = LaneStep(number=number, to_come=len(numbers) - 1 - at)
                 end = take(parts[number], step, end, None if at else kept)

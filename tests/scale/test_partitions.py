@@ -13,7 +13,8 @@ import pytest
 import clmst
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
 from clmst.io import pieces
-from clmst.scale import capacity
+from clmst.scale import capacity, device_state
+from clmst.scale.file_lane import lanes_of
 from clmst.scale.partitions import (
     PartitionForest,
     PartitionJob,
@@ -51,6 +52,7 @@ def solved(parts: list[Any], job: PartitionJob = JOB, lanes: int = 2) -> clmst.F
             take_partition(part, step, job, "", before and pickle.loads(before))
         ),
         merge=lambda ends: pickle.dumps(merge([pickle.loads(end) for end in ends], job)),
+        lane_of=lanes_of(parts),
     )
     return finish(last and pickle.loads(last), job, "here")
 
@@ -188,20 +190,21 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lanes: int) -> N
     """Each is a partition, which is read a piece at a time; messages name file and row."""
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr(pieces, "_ROWS", 50)
-    paths = [tmp_path / f"{k}.parquet" for k in range(5)]
-    for path, part in zip(paths, partitions(5), strict=True):
+    monkeypatch.setattr(pieces, "_ROWS", 20)
+    paths = [str(tmp_path / f"{k}.parquet") for k in range(19)]
+    for path, part in zip(paths, partitions(19), strict=True):
         pandas.DataFrame(dict(zip("uvw", part, strict=True))).to_parquet(path)
-    assert solved(paths, lanes=lanes) == solved(partitions(5), lanes=lanes)
+    monkeypatch.setattr(device_state, "OPEN_FROM", 60 if lanes == 1 else 1 << 20)
+    found = solved(paths, lanes=lanes)
+    assert found == solved(partitions(19), lanes=lanes) == forest_of_edges(EDGES, N)
+    assert found.stats["edges"] == EDGES[0].size
     bad = pandas.read_parquet(paths[2])
-    bad.loc[70, "u"] = N
+    bad.loc[30, "u"] = N
     bad.to_parquet(paths[2])
     with pytest.raises(
-        InvalidGraphError, match=rf"^partition 2 \(2.parquet\): u of row 70 is {N};"
+        InvalidGraphError, match=rf"^partition 2 \(2.parquet\): u of row 30 is {N};"
     ):
-        take_partition(paths[2], at(2), JOB)
-    with pytest.raises(InvalidArgumentError, match=r"partition 2 is the folder .* is one file"):
-        take_partition(tmp_path, at(2), JOB)
+        solved(paths, lanes=lanes)
 
 
 def test_missing_values_are_no_zeros() -> None:
