@@ -40,6 +40,7 @@ from clmst.scale import capacity
 KEEP_MEMORY = {
     "MALLOC_MMAP_THRESHOLD_": 32 << 20,
     "MALLOC_TRIM_THRESHOLD_": 1 << 32,
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
     "OMP_NUM_THREADS": 1,
 }
 
