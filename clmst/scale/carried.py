@@ -24,3 +24,8 @@ class Carried:
     forest: EdgePart | None
     waiting: tuple[EdgePart, ...]
     by_forest: CycleFilter | None
+
+    @property
+    def size(self) -> int:
+        """Number of edges."""
+        return (self.forest.size if self.forest else 0) + sum(part.size for part in self.waiting)

@@ -146,7 +146,9 @@ def _ids_at(
     lengths: Sequence[int],
 ) -> npt.NDArray[np.int64]:
     """Return the ids of edges by their positions: known ones come first, then the lane's rows."""
-    starts = known.size + np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths[:-1])))
+    starts = known.size + np.concatenate(
+        (np.zeros(1, np.int64), np.cumsum(lengths[:-1], dtype=np.int64))
+    )
     at = np.searchsorted(starts, positions, side="right") - 1
     ids: npt.NDArray[np.int64] = (np.asarray(numbers, np.int64)[at] << ROW_BITS) + (
         positions - starts[at]
