@@ -9,7 +9,7 @@ from clmst.algorithms import families
 from clmst.algorithms.bvh_boruvka.choice import is_for_tree
 from clmst.algorithms.memory_needs import with_needs
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.algorithms.shared.solution import forest_of
+from clmst.algorithms.shared.solution import forest_at_once, forest_of
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.arguments import check_bools
 from clmst.core.dense_graph import DenseGraph
@@ -245,12 +245,13 @@ def _solve_whole(
         try:
             is_plain = options is None and not (keep_on_device or profile or verify)
             if algorithm == "auto" and is_plain:
-                forest_at_once = small_matrix.solve(graph, device, maximum=maximum)
-                if forest_at_once is not None:
-                    return forest_at_once
+                of_small = small_matrix.solve(graph, device, maximum=maximum)
+                if of_small is not None:
+                    return of_small
             stored = on_device(graph, device, algorithm=algorithm, symmetrize=symmetrize)
             launch = Launcher.of(stored.device, profile=profile)
             with stored.device.lock, Guard(stored.device, caches=stored.caches):
+                forest: Forest | DeviceForest
                 if isinstance(stored, DeviceMatrix):
                     forest = solve_complete(
                         stored, launch, algorithm=algorithm, options=options, maximum=maximum
@@ -260,6 +261,8 @@ def _solve_whole(
                         stored, launch, algorithm=algorithm, options=options, maximum=maximum,
                         wait=keep_on_device or verify,
                     )  # fmt: skip
+                if isinstance(forest, Forest):
+                    return forest
                 if verify:
                     from clmst.algorithms.proof.checked import checked
 
@@ -288,13 +291,20 @@ def solve_complete(
 def _solve_graph(
     graph: DeviceGraph, launch: Launcher, *, algorithm: str, options: object, maximum: bool,
     wait: bool,
-) -> DeviceForest:  # fmt: skip
-    """Solve a graph that lists its edges; without `wait` its queue may still be busy."""
+) -> Forest | DeviceForest:  # fmt: skip
+    """Solve a graph that lists its edges; without `wait` its queue may still be busy.
+
+    Without `wait`, the forest may be on the host already.
+    """
     name, solve = algorithms.choose(
         algorithm, graph.device, graph, options=options, maximum=maximum
     )
     try:
         solution = solve(graph, launch, maximum=maximum, options=options)
+        if not wait:
+            found = forest_at_once(solution, launch, algorithm=name, maximum=maximum)
+            if found is not None:
+                return found
         return forest_of(solution, launch, algorithm=name, maximum=maximum, wait=wait)
     except OutOfDeviceMemoryError as error:
         raise with_needs(error, graph, name) from error.__cause__ or error

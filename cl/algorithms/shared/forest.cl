@@ -93,23 +93,33 @@ kernel void forest_write_out(const global uint *indptr, const global uint *indic
 }
 #endif
 
-// Put all that the host needs of the edges into one buffer, which is read at once: weights, from word
-// `begin` on slots, and behind them ends.
+// Words of a packed forest before its weights: the number of edges, and one that is not used.
+#define PACKED_HEAD 2
+
+// Put all that the host needs of a forest into one buffer, which is read at once.
 //
-// In       weights[n_slots]; slots[k], edges[k].
-// Out      packed[4 * begin + 12 * k bytes].
-// Launch   any. O(k).
-// Needs    slots are below n_slots; begin is the number of words that k weights take, or more.
-// Ensures  the three parts are weights[slots[i]] bit for bit, slots[i] and edges[i].
-kernel void forest_pack(const global weight_t *weights, const global uint *slots,
-                        const global uint2 *edges, global weight_t *packed, uint begin, uint k) {
-  global uint *numbers = (global uint *)packed + begin;
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: rising; count[1]:
+//          k, at most `bound`, or null: k is `bound`.
+// Out      packed[begin + 3 * bound]: k; from word PACKED_HEAD on weights[k], from word `begin` on
+//          the slots, `bound` words behind them the edges, two words each.
+// Launch   any. O(k log n).
+// Needs    slots rise, and are upper slots; begin is PACKED_HEAD and the words that `bound` weights
+//          take.
+// Ensures  the three parts are weights[slots[i]] bit for bit, slots[i], and (row, column) of
+//          slots[i], the lesser first.
+kernel void forest_pack(const global uint *indptr, const global uint *indices,
+                        const global weight_t *weights, const global uint *slots,
+                        const global uint *count, global uint *packed, uint n, uint begin,
+                        uint bound) {
+  const uint k = count ? *count : bound;
+  global weight_t *own_weights = (global weight_t *)(packed + PACKED_HEAD);
+  global uint *own_slots = packed + begin, *ends = own_slots + bound;
+  if (get_global_id(0) == 0) packed[0] = k;
   GRID_FOR(i, k) {
     const uint slot = slots[i];
-    const uint2 ends = edges[i];
-    packed[i] = weights[slot];
-    numbers[i] = slot;
-    numbers[k + 2 * i] = ends.x;
-    numbers[k + 2 * i + 1] = ends.y;
+    own_weights[i] = weights[slot];
+    own_slots[i] = slot;
+    ends[2 * i] = wi_find_row(indptr, 0, n, slot);
+    ends[2 * i + 1] = indices[slot];
   }
 }

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.shared import written_out
+from clmst.algorithms.shared import packed, written_out
 from clmst.core import pairs
 from clmst.core.arguments import (
     check_bool,
@@ -238,39 +238,20 @@ class DeviceForest:
 
         It does where a device works in its memory, and where the device's weights are narrower.
         """
-        if not self._can_gather(graph):
+        if self.n_edges == 0 or not packed.can_gather(graph):
             return None
         assert self.slots is not None
         word = graph.encoded.encoding.word
         return gather_words(graph.weights, word, self.slots, self.n_edges, launch).memory
 
-    def _can_gather(self, graph: DeviceGraph) -> bool:
-        """Return whether a kernel has to look weights up, and the device's words are the host's."""
-        same = graph.encoded.encoding.word.itemsize == graph.graph.weight_dtype.itemsize
-        shared = graph.device.capabilities.host_arrays != "copied" and graph.graph.weights_at_hand
-        return not shared and same and self.n_edges > 0
-
     def _can_pack(self, graph: DeviceGraph) -> bool:
-        """Return whether all comes from the device, and is so little that one read brings it."""
-        word = graph.encoded.encoding.word
-        is_little = (12 + word.itemsize) * self.n_edges < STAGED_FROM
-        return is_little and self.weights is None and graph.rows is None and self._can_gather(graph)
+        return self.weights is None and packed.suits(graph, self.n_edges)
 
     def _of_packed(self, stored: DeviceGraph, launch: Launcher) -> Forest:
-        """Read weights, slots and endpoints at once: a read takes 30 us beside its bytes."""
-        graph, k, word = stored.graph, self.n_edges, stored.encoded.encoding.word
-        begin = -(-k * word.itemsize // 4)
-        found = np.empty(begin + 3 * k, np.uint32)
-        packed = stored.device.allocate(found.nbytes)
-        program = stored.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
+        """Read weights, slots and endpoints at once."""
         assert self.slots is not None
-        launch.for_each(
-            program, "forest_pack", k, stored.weights, self.slots, self.edges, packed, begin, k
-        )
-        launch.read(packed, found)
-        slots, edges = found[begin : begin + k], found[begin + k :].reshape(k, 2)
-        weights = found.view(np.uint8)[: k * word.itemsize].view(graph.weight_dtype)
-        return self._of_found(graph, slots, edges, weights)
+        found = packed.parts(stored, self.slots, None, self.n_edges, launch)
+        return found_forest(stored.graph, *found, maximum=self.maximum, stats=self.stats)
 
     def _can_write_out(self, graph: DeviceGraph) -> bool:
         """Return whether a kernel can write everything to arrays of the host."""
@@ -282,21 +263,7 @@ class DeviceForest:
         """Let the device write slots, endpoints and weights to arrays of the host."""
         assert self.slots is not None
         found = written_out.parts(stored, self.slots, self.n_edges, launch)
-        return self._of_found(stored.graph, *found)
-
-    def _of_found(self, graph: Graph, slots: Array, edges: Array, weights: Array) -> Forest:
-        """Return the forest of slots, endpoints and weights that the device has found."""
-        ids = graph.edge_ids
-        return unchecked(
-            Forest,
-            n_vertices=graph.n_vertices,
-            _edges=_signed(edges, graph.n_vertices),
-            weights=weights,
-            edge_ids=_signed(slots, graph.n_slots) if ids is None else ids[slots],
-            maximum=self.maximum,
-            stats=self.stats,
-            vertex_labels=graph.vertex_labels,
-        )
+        return found_forest(stored.graph, *found, maximum=self.maximum, stats=self.stats)
 
     def _of_matrix(self, launch: Launcher, *, look_up: bool) -> Forest:
         """Copy the endpoints, and the weights if the device has them; the rest follows."""
@@ -324,6 +291,29 @@ class DeviceForest:
         if self.n_edges:
             launch.read(own.words.memory, words)
         return own.encoding.decode(words)
+
+
+def found_forest(
+    graph: Graph,
+    slots: Array,
+    edges: Array,
+    weights: Array,
+    *,
+    maximum: bool,
+    stats: Mapping[str, Any],
+) -> Forest:
+    """Return the forest of slots, endpoints and weights that a device has found."""
+    ids = graph.edge_ids
+    return unchecked(
+        Forest,
+        n_vertices=graph.n_vertices,
+        _edges=_signed(edges, graph.n_vertices),
+        weights=weights,
+        edge_ids=_signed(slots, graph.n_slots) if ids is None else ids[slots],
+        maximum=maximum,
+        stats=stats,
+        vertex_labels=graph.vertex_labels,
+    )
 
 
 def gather_words(

@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.shared import written_out
+from clmst.algorithms.shared import packed, written_out
 from clmst.algorithms.shared.device_forest import (
     SOURCE,
     DeviceForest,
     ForestWeights,
+    found_forest,
     gather_words,
 )
 from clmst.core.arguments import unchecked
+from clmst.core.forest import Forest
 from clmst.primitives.selection import positions_of
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -102,6 +104,23 @@ def forest_of(
         graph, slots, k, launch, algorithm=algorithm, maximum=maximum, stats=solution.stats,
         own_weights=own_weights, wait=wait,
     )  # fmt: skip
+
+
+def forest_at_once(
+    solution: Solution, launch: Launcher, *, algorithm: str, maximum: bool
+) -> Forest | None:
+    """Return the forest of a solution on the host, if it comes by one read, else None.
+
+    Then nothing is read in between: neither the number of edges, nor anything to look them up by.
+    """
+    graph = solution.graph
+    bound = min(max(graph.n_vertices - 1, 0), graph.edge_bound)
+    if launch.profile is not None or not packed.suits(graph, bound, packed.MOST_UNKNOWN):
+        return None
+    slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
+    found = packed.parts(graph, slots.memory, total.memory, bound, launch)
+    stats = stats_of(solution.stats, launch, algorithm)
+    return found_forest(graph.graph, *found, maximum=maximum, stats=stats)
 
 
 def forest_of_slots(

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst import Device, DeviceForest, Forest, Graph
-from clmst.algorithms.shared import device_forest
+from clmst import Device, Graph
+from clmst.algorithms.shared import packed
+from clmst.runtime.launcher import Launcher
 from tests.forests import assert_same_forest
 
 DTYPES = (np.bool_, np.int8, np.uint16, np.float16, np.int32, np.float32, np.float64)
@@ -24,33 +25,43 @@ def copying(any_device: Device) -> Device:
     return device
 
 
-def graph(dtype: type, *, n: int = 301, seed: int = 0) -> Graph:
-    """Return a graph whose edges stand in no order, so that it keeps the caller's ids."""
+def graph(dtype: type, *, n: int = 301, seed: int = 0, apart: int = 0) -> Graph:
+    """Return a graph whose edges stand in no order, so that it keeps the caller's ids.
+
+    The last `apart` vertices have no edges.
+    """
     rng = np.random.default_rng(seed)
-    u, v = rng.integers(0, n, (2, 3 * n))
+    u, v = rng.integers(0, n - apart, (2, 3 * n))
     weights = rng.integers(0, 2, u.size) if dtype is np.bool_ else rng.random(u.size) * 99
     return Graph.from_edges(u, v, weights.astype(dtype), n_vertices=n)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_one_read(copying: Device, monkeypatch: pytest.MonkeyPatch, dtype: type) -> None:
-    """All parts come together, whatever the width of weights, and are right."""
-    reads: list[int] = []
-    of_packed = DeviceForest._of_packed
+    """All parts come together, whatever the width of weights, and are right.
 
-    def noted(forest: DeviceForest, *given: Any) -> Forest:
-        reads.append(forest.n_edges)
-        return of_packed(forest, *given)
+    The number of edges is not read before; there may be fewer than there could be.
+    """
+    bounds: list[tuple[bool, int]] = []
+    parts = packed.parts
 
-    monkeypatch.setattr(DeviceForest, "_of_packed", noted)
-    given = graph(dtype)
-    for name in ("ecl", "filter-boruvka"):
-        found = clmst.minimum_spanning_forest(given, device=copying, algorithm=name)
-        expected = clmst.kruskal(given)
-        assert_same_forest(found, expected)
-        assert found.weights.dtype == expected.weights.dtype
-        assert found.edge_ids.tolist() == expected.edge_ids.tolist()
-    assert len(reads) == 2
+    def noted(on: Any, slots: Any, count: Any, bound: int, launch: Launcher) -> Any:
+        bounds.append((count is not None, bound))
+        return parts(on, slots, count, bound, launch)
+
+    monkeypatch.setattr(packed, "parts", noted)
+    for given in (graph(dtype), graph(dtype, apart=50)):
+        for name in ("ecl", "filter-boruvka"):
+            found = clmst.minimum_spanning_forest(given, device=copying, algorithm=name)
+            expected = clmst.kruskal(given)
+            assert_same_forest(found, expected)
+            assert found.weights.dtype == expected.weights.dtype
+            assert found.edge_ids.tolist() == expected.edge_ids.tolist()
+            kept = clmst.minimum_spanning_forest(
+                given, device=copying, algorithm=name, keep_on_device=True
+            )
+            assert kept.to_host() == found
+            assert bounds[-2:] == [(True, given.n_vertices - 1), (False, found.n_edges)]
 
 
 def test_one_read_and_several_are_the_same(
@@ -61,7 +72,7 @@ def test_one_read_and_several_are_the_same(
         given, device=copying, algorithm="ecl", keep_on_device=True
     )
     at_once = kept.to_host()
-    monkeypatch.setattr(device_forest, "STAGED_FROM", 1)
+    monkeypatch.setattr(packed, "STAGED_FROM", 1)
     by_parts = kept.to_host()
     assert_same_forest(at_once, by_parts)
     for name in ("edges", "edge_ids", "weights"):
