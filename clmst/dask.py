@@ -79,7 +79,7 @@ def minimum_spanning_forest(
     Notes
     -----
     Each of w workers carries one forest through its partitions, as a stream does. The first
-    partition comes before the others. At most eight times the forests of all workers are merged, in
+    partition comes before the others. At most four times the forests of all workers are merged, in
     log(w) / log(split_every) levels, and each worker goes on from the result. What a lost worker
     has done since then is computed again.
     """

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import settings
@@ -60,9 +61,7 @@ def shared_data() -> Path:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test that takes `device` on every usable device in its variants."""
     if "device" in metafunc.fixturenames:
-        module = metafunc.module.__name__
-        every = module == "tests.test_contract" or module.startswith("tests.primitives.")
-        tested = variants() if every else variants_elsewhere()
+        tested = variants() if _has_every_variant(metafunc.module) else variants_elsewhere()
         params = [pytest.param(v.device, id=v.name) for v in tested]
         share_examples(metafunc.function, len(params))
         metafunc.parametrize("device", params or [pytest.param(None, marks=_no_device())])
@@ -81,7 +80,9 @@ def _cases_after_the_first(items: list[pytest.Item]) -> set[pytest.Item]:
     taken, left_out = set[tuple[object, str]](), set[pytest.Item]()
     for item in items:
         used = _device_of(item)
-        if used is None or _has_every_variant(item) or not takes_first_cases_only(used):
+        if used is None or not takes_first_cases_only(used):
+            continue
+        if isinstance(item, pytest.Function) and _has_every_variant(item.module):
             continue
         case = (used, item.nodeid.partition("[")[0])
         if case in taken:
@@ -90,9 +91,10 @@ def _cases_after_the_first(items: list[pytest.Item]) -> set[pytest.Item]:
     return left_out
 
 
-def _has_every_variant(item: pytest.Item) -> bool:
-    """Return whether an item is of a suite that runs every variant on every driver."""
-    return item.nodeid.startswith(("tests/test_contract.py", "tests/primitives/"))
+def _has_every_variant(module: ModuleType) -> bool:
+    """Return whether a module is of a suite that runs every variant on every driver."""
+    name = module.__name__
+    return name == "tests.test_contract" or name.startswith("tests.primitives.")
 
 
 def _device_of(item: pytest.Item) -> Device | None:

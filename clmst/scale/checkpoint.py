@@ -40,7 +40,7 @@ class Position:
         """Return the position behind a part."""
         sums = (
             zlib.crc32(_bytes(column), before)
-            for column, before in zip(_columns(part), self.checksums, strict=True)
+            for column, before in zip(part.columns, self.checksums, strict=True)
         )
         return Position(n_edges=self.n_edges + part.size, checksums=tuple(sums))
 
@@ -87,7 +87,7 @@ class Checkpoint:
         checksum = 0
         with replacing(path) as stream:
             for block in (
-                _MAGIC, json.dumps(header).encode() + b"\n", *map(_bytes, _columns(forest)),
+                _MAGIC, json.dumps(header).encode() + b"\n", *map(_bytes, forest.columns),
             ):  # fmt: skip
                 checksum = zlib.crc32(block, checksum)
                 stream.write(block)
@@ -120,10 +120,6 @@ class Checkpoint:
                     f"{getattr(checkpoint, name)}, not {wanted}; delete it, or name another file"
                 )
         return checkpoint
-
-
-def _columns(part: EdgePart) -> tuple[Array, ...]:
-    return part.u, part.v, part.weights, part.edge_ids
 
 
 def _bytes(array: Array) -> Any:

@@ -172,8 +172,7 @@ class DeviceStreamState(StreamState):
         self._read = way.position = self.position
         parts = [*self._pending] if self.forest is None else [self.forest, *self._pending]
         if parts:
-            whole = joined(parts)
-            columns = whole.u, whole.v, whole.weights, whole.edge_ids
+            columns = joined(parts).columns
             way.go_on_from(self.position, columns, has_forest=self.forest is not None)
 
     def _leave(self) -> None:
@@ -183,8 +182,8 @@ class DeviceStreamState(StreamState):
             return
         way.flush()
         self._note(way)
-        waiting = _part(way.waiting())
-        self.forest = _part(way.columns()) if way.n_forest else None
+        waiting = EdgePart.of_columns(way.waiting())
+        self.forest = EdgePart.of_columns(way.columns()) if way.n_forest else None
         self._pending, self._n_pending, self._is_forest_new = [waiting], waiting.size, True
         self._way = None
         way.close()
@@ -202,7 +201,7 @@ class DeviceStreamState(StreamState):
         self._way.flush()
         self._way.reduce()
         self._note(self._way)
-        self.forest = _part(self._way.columns())
+        self.forest = EdgePart.of_columns(self._way.columns())
 
     def save(self) -> None:
         """Keep what has come after an error of the stream; that of an earlier row is raised."""
@@ -243,8 +242,3 @@ def _some_rows(piece: StreamPiece, begin: int, end: int) -> StreamPiece:
         piece, first_row=piece.first_row + begin, u=piece.u[begin:end], v=piece.v[begin:end],
         weights=None if piece.weights is None else piece.weights[begin:end],
     )  # fmt: skip
-
-
-def _part(columns: tuple[Array, Array, Array, Array]) -> EdgePart:
-    u, v, weights, edge_ids = columns
-    return EdgePart(u=u, v=v, weights=weights, edge_ids=edge_ids)

@@ -15,16 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from clmst import algorithms
 from clmst.algorithms.edge_stream.edges import EdgeChunk, FaultyEdgeError, Marks
 from clmst.algorithms.edge_stream.reducer import Columns, EdgeReducer
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.algorithms.shared.solution import forest_of
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.uploads import Uploads
+from clmst.scale.bounded_solve import solve_within
 from clmst.scale.capacity import most_edges_on_device
 from clmst.scale.checkpoint import Position
 from clmst.scale.edge_block import EdgeBlock, RawRows
@@ -253,12 +252,4 @@ class DeviceWay:
             self._uploads.finish()
 
     def _solve(self, graph: DeviceGraph) -> DeviceForest:
-        launch, maximum = self._launch, self._maximum
-        self._device.hold_at_most(self._limit)  # what the sort has left
-        name, solve = algorithms.choose("auto", self._device, graph, options=None, maximum=maximum)
-        solution = solve(graph, launch, maximum=maximum, options=None)
-        forest = forest_of(solution, launch, algorithm=name, maximum=maximum, wait=False)
-        graph.plans.clear()
-        del solution
-        self._device.hold_at_most(self._limit)  # what the solve has left
-        return forest
+        return solve_within(graph, self._launch, self._limit, maximum=self._maximum)

@@ -61,6 +61,17 @@ class EdgePart:
             edge_ids=_owned(self.edge_ids),
         )  # fmt: skip
 
+    @property
+    def columns(self) -> tuple[Array, Array, Array, Array]:
+        """Ends, weights and ids; a device's stream takes and gives them so."""
+        return self.u, self.v, self.weights, self.edge_ids
+
+    @classmethod
+    def of_columns(cls, columns: tuple[Array, Array, Array, Array]) -> EdgePart:
+        """Return the part of such columns; nothing is checked."""
+        u, v, weights, edge_ids = columns
+        return cls(u=u, v=v, weights=weights, edge_ids=edge_ids)
+
     @classmethod
     def empty(cls, dtype: np.dtype[Any]) -> EdgePart:
         """Return no edges, whose weights would have this dtype."""

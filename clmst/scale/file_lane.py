@@ -16,7 +16,7 @@ from clmst.scale.checkpoint import Position
 from clmst.scale.device_state import DeviceStreamState
 from clmst.scale.edge_part import EdgePart
 from clmst.scale.partition_pieces import ROW_BITS, check_rows
-from clmst.scale.source import StreamPiece, one_ahead
+from clmst.scale.source import StreamPiece, one_ahead, pieces_of_file
 
 if TYPE_CHECKING:
     from clmst.scale.partitions import PartitionJob
@@ -108,13 +108,7 @@ def _pieces(
     numbers: Sequence[int], paths: Sequence[Path], columns: Sequence[str]
 ) -> Iterator[StreamPiece]:
     for number, path in zip(numbers, paths, strict=True):
-        row = 0
-        for u, v, weights in files.read_pieces(path, columns):
-            yield StreamPiece(
-                chunk=f"partition {number} ({path.name})", first_row=row, u=u, v=v,
-                weights=weights, edge_ids=None,
-            )  # fmt: skip
-            row += len(u)
+        yield from pieces_of_file(path, columns, f"partition {number}")
 
 
 def _known_ids(before: Carried | None) -> npt.NDArray[np.int64]:

@@ -6,18 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, perf_counter
 
-from clmst import algorithms
 from clmst.algorithms.edge_stream import family
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.algorithms.edge_stream.stream import EdgeStream
 from clmst.algorithms.shared.device_forest import DeviceForest
-from clmst.algorithms.shared.solution import forest_of
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
+from clmst.scale.bounded_solve import solve_within
 from clmst.scale.capacity import default_limit, most_edges_on_device, too_small
 from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.edge_part import EdgePart
@@ -121,7 +120,7 @@ class _GeneratedRun:
         stream.reduce()
         if self._path is not None:
             self._write(stream)
-        return self._part(stream)
+        return EdgePart.of_columns(stream.columns())
 
     def _check_not_of_no_vertices(self) -> None:
         if self._edges.n_edges:
@@ -147,26 +146,12 @@ class _GeneratedRun:
             maximum=self._maximum, solve=self._solve,
         )  # fmt: skip
         if self._saved is not None:
-            forest = self._saved.forest
-            columns = (forest.u, forest.v, forest.weights, forest.edge_ids)
-            stream.go_on_from(self._saved.position.n_edges, columns)
+            stream.go_on_from(self._saved.position.n_edges, self._saved.forest.columns)
             self._saved = None
         return stream
 
     def _solve(self, graph: DeviceGraph) -> DeviceForest:
-        launch, maximum = self._launch, self._maximum
-        self._device.hold_at_most(self._limit)  # what the sort has left
-        name, solve = algorithms.choose("auto", self._device, graph, options=None, maximum=maximum)
-        solution = solve(graph, launch, maximum=maximum, options=None)
-        forest = forest_of(solution, launch, algorithm=name, maximum=maximum, wait=False)
-        graph.plans.clear()
-        del solution
-        self._device.hold_at_most(self._limit)  # what the solve has left
-        return forest
-
-    def _part(self, stream: EdgeStream) -> EdgePart:
-        u, v, weights, edge_ids = stream.columns()
-        return EdgePart(u=u, v=v, weights=weights, edge_ids=edge_ids)
+        return solve_within(graph, self._launch, self._limit, maximum=self._maximum)
 
     def _write(self, stream: EdgeStream) -> None:
         """Write the checkpoint: nothing waits, so the forest is of all edges up to here."""
@@ -175,6 +160,6 @@ class _GeneratedRun:
             n_vertices=self._edges.n_vertices,
             maximum=self._maximum,
             position=Position(n_edges=stream.position, checksums=self._edges.checksums),
-            forest=self._part(stream),
+            forest=EdgePart.of_columns(stream.columns()),
         ).write(self._path)
         self._saved_at = monotonic()

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -114,13 +115,7 @@ def _of_chunk(chunk: Any, number: int, columns: Any) -> Iterator[StreamPiece]:
     """Yield the pieces of one chunk: of arrays one, of a file several."""
     if isinstance(chunk, str | PathLike):
         for path in files.listed(chunk):
-            first_row = 0
-            for u, v, w in files.read_pieces(path, columns):
-                yield StreamPiece(
-                    chunk=f"chunk {number} ({path.name})", first_row=first_row, u=u, v=v,
-                    weights=w, edge_ids=None,
-                )  # fmt: skip
-                first_row += len(u)
+            yield from pieces_of_file(path, columns, f"chunk {number}")
         return
     if not isinstance(chunk, tuple | list) or not 2 <= len(chunk) <= 4:
         raise InvalidGraphError(
@@ -129,6 +124,16 @@ def _of_chunk(chunk: Any, number: int, columns: Any) -> Iterator[StreamPiece]:
         )
     u, v, w, ids = [*chunk, None, None][:4]
     yield StreamPiece(chunk=f"chunk {number}", first_row=0, u=u, v=v, weights=w, edge_ids=ids)
+
+
+def pieces_of_file(path: Path, columns: Any, name: str) -> Iterator[StreamPiece]:
+    """Yield the pieces of a file; `name` and the file's own name are the chunk's."""
+    first_row = 0
+    for u, v, w in files.read_pieces(path, columns):
+        yield StreamPiece(
+            chunk=f"{name} ({path.name})", first_row=first_row, u=u, v=v, weights=w, edge_ids=None
+        )
+        first_row += len(u)
 
 
 def column_of(name: str, column: Any) -> Array:
