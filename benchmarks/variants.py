@@ -35,6 +35,7 @@ GPU_SHAPE = Policy(
     filter_target=1.0,
     dense_degree=15.0,
     dense_filter_target=0.7,
+    probe_edges=1 << 12,
     resident_groups_per_compute_unit=0,
     resident_work_group_size=64,
     resident_slots_per_item=2,

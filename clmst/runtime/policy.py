@@ -75,6 +75,9 @@ class Policy:
         Average degree from which on `dense_filter_target` is aimed at instead.
     dense_filter_target : float
         As `filter_target`.
+    probe_edges : int
+        Edges from which on a graph above `dense_degree` gets a second window of light edges, unless
+        a sample tells that the first one left few edges.
     resident_groups_per_compute_unit : int
         Work-groups that are certainly resident at the same time, and so may wait for one another; 0
         if that was not tested.
@@ -140,6 +143,7 @@ class Policy:
     filter_target: float
     dense_degree: float
     dense_filter_target: float
+    probe_edges: int
     resident_groups_per_compute_unit: int
     resident_work_group_size: int
     resident_slots_per_item: int
@@ -187,6 +191,7 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         filter_target=1.0,
         dense_degree=15.0,
         dense_filter_target=0.7,
+        probe_edges=100 << 20,
         resident_groups_per_compute_unit=0,
         resident_work_group_size=256,
         resident_slots_per_item=4,
@@ -233,6 +238,7 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         filter_target=1.0,
         dense_degree=15.0,
         dense_filter_target=0.7,
+        probe_edges=100 << 20,
         resident_groups_per_compute_unit=0,
         resident_work_group_size=1,
         resident_slots_per_item=1024,

@@ -151,8 +151,11 @@ _DECLARED = (
         name="dense_filter_target", unit="edges a vertex", least=0.125, most=64, multiple_of=0,
         tries=(0.4, 0.5, 0.6, 0.7, 0.85, 1.0), algorithms=_FILTERING,
     ),
-    # If the work-groups are not resident at the same time after all, they give up, and the solve
-    # runs again without them (cl/device/resident.cl): such a candidate is slow, but right.
+    TuningParameter(
+        name="probe_edges", unit="edges", least=0, most=(1 << 32) - 1,
+        tries=_doubling(1 << 22, 1 << 28), algorithms=_FILTERING, shape="groups",
+    ),
+    # If they are not resident after all, they give up, and the solve runs again: slow, but right.
     TuningParameter(
         name=_RESIDENT, unit="work-groups", least=0, most=64, tries=(0, 1, 2, 3, 4),
         algorithms=_FILTERING, shape="groups",

@@ -100,20 +100,37 @@ static inline void wi_find_lightest(const solve_t *solve, uint row, uint begin, 
   }
 }
 
+// Note that a row has no slot. Its target can be loaded before the choice is known.
+static inline void minima_note_empty(const solve_t *solve, uint row) {
+  solve->chosen[row] = NO_SLOT;
+  solve->target[row] = row;
+}
+
+// Note that many rows of a tile have no slot; those that have some come afterwards. Stores wait for
+// nothing, loads would. Must be reached by the whole work-group.
+static inline void tile_note_empty(const solve_t *solve, const tile_t *tile) {
+  // The first row may begin in the tile before, the last in the next one.
+  const uint begin = tile->first_row + (tile->number > 0);
+  const uint end = tile->last_row + (tile->number + 1 == tile_count(solve));
+  for (uint row = begin + get_local_id(0); row < end; row += WG_SIZE) minima_note_empty(solve, row);
+  barrier(CLK_GLOBAL_MEM_FENCE);
+}
+
 // Note the lightest slots of a tile's rows: for the row if it begins in the tile, else for the
-// tile.
+// tile. Must be reached by the whole work-group.
 static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) {
   global uint *parts = solve->tiles + tile_count(solve) + 1;
-  for (uint row = tile->first_row + get_local_id(0); row <= tile->last_row; row += WG_SIZE) {
+  const uint n_rows = tile_row_count(tile);
+  if (tile_has_many_rows(tile)) tile_note_empty(solve, tile);
+  for (uint i = get_local_id(0); i < n_rows; i += WG_SIZE) {
+    const uint row = tile_row(solve, tile, i);
     uint begin, end;
     bool parted;
     if (!tile_has_row(solve, tile, row, &begin, &end, &parted)) {
-      if (solve->indptr[row] == solve->indptr[row + 1]) {
-        solve->chosen[row] = NO_SLOT;
-        solve->target[row] = row;  // so that it can be loaded before the choice is known
-      }
+      if (solve->indptr[row] == solve->indptr[row + 1]) minima_note_empty(solve, row);
       continue;
     }
+    if (tile_has_many_rows(tile) && i > begin) continue;  // its first slot in the tile does it
     lightest_t best = {FULL_KEY_MAX, NO_SLOT, row};
     best.slot = tile->first + tile_least_positions(tile)[parted ? TILE_SLOTS : begin];
     best.column = solve->indices[best.slot];

@@ -105,21 +105,40 @@ static inline void tile_clear_least(const tile_t *tile, uint position) {
   tile_least_positions(tile)[position] = NO_SLOT;
 }
 
+// Whether a tile has so many rows that going through them would take longer than a search for the
+// row of each slot. Most of them have no slot then: their numbers are not used, say.
+static inline bool tile_has_many_rows(const tile_t *tile) {
+  return tile->last_row - tile->first_row >= 16 * TILE_SLOTS;
+}
+
+// How many rows tile_row gives: all of a tile; of many, those of its slots.
+static inline uint tile_row_count(const tile_t *tile) {
+  return tile_has_many_rows(tile) ? tile->length : tile->last_row - tile->first_row + 1;
+}
+
+// The i-th row of a tile; of many, the row of the i-th slot.
+static inline uint tile_row(const solve_t *solve, const tile_t *tile, uint i) {
+  if (!tile_has_many_rows(tile)) return tile->first_row + i;
+  return wi_find_row(solve->indptr, tile->first_row, tile->last_row + 1, tile->first + i);
+}
+
 // Note where rows begin; `clears_least`: and that nothing is known of their lightest slots. Must be
-// reached by the whole work-group.
+// reached by the whole work-group. O(TILE_SLOTS log n), however many rows without slots there are.
 static inline void tile_mark_rows(const solve_t *solve, const tile_t *tile, bool clears_least,
                                   block_t *block) {
-  const uint me = get_local_id(0);
+  const uint me = get_local_id(0), n_rows = tile_row_count(tile);
 #if WG_SIZE > 1
   tile->heads[me] = 0;
 #else
   for (uint i = 0; i < TILE_SLOTS; ++i) tile->rows[i] = NO_ROW;
 #endif
   wg_barrier_local();
-  for (uint row = tile->first_row + me; row <= tile->last_row; row += WG_SIZE) {
+  for (uint i = me; i < n_rows; i += WG_SIZE) {
+    const uint row = tile_row(solve, tile, i);
     uint begin, end;
     bool parted;
     if (!tile_has_row(solve, tile, row, &begin, &end, &parted)) continue;
+    if (tile_has_many_rows(tile) && i > begin) continue;  // its first slot in the tile does it
     if (parted) begin = TILE_SLOTS;
     if (clears_least) tile_clear_least(tile, begin);
     if (parted) continue;

@@ -23,6 +23,8 @@ RESIDENT_SOURCE = "algorithms/filter_boruvka/resident.cl"
 FINISH_SOURCE = "algorithms/filter_boruvka/finish.cl"
 
 SAMPLES = 1024
+# Slots that tell how many edges the first window left, as filter.cl has it.
+PROBES = SAMPLES << 4
 _MAX_DEPTHS = 40
 # Of 32 bits, of a compute unit of NVIDIA's: what resident work-groups share.
 _REGISTERS = 65536
@@ -30,7 +32,8 @@ _WEIGHTS = 2  # the position of the weights among the arguments of all kernels
 # The layout of state[], as filter_boruvka_solve.cl has it.
 _WINDOWS = 3
 _OVERFLOW = _WINDOWS + 3 * MAX_PHASES
-_COUNTS = _OVERFLOW + 1
+_JOINING = _OVERFLOW + 1
+_COUNTS = _JOINING + 1
 _STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 
 # Bytes that both worklists may take together, for each edge and each vertex: a solve then keeps
@@ -100,6 +103,7 @@ class Plan:
             not device.capabilities.int64_atomics
         )
         self.ranks: tuple[int, ...] = ()
+        self.may_skip_second = False  # unless a sample tells that the second window pays
         self.finer, self.full_capacity = finer, full_capacity
         if candidates is None:
             self._set_windows(graph, tuning)
@@ -117,10 +121,15 @@ class Plan:
     def _set_windows(self, graph: DeviceGraph, tuning: Policy) -> None:
         dense = graph.average_degree >= tuning.dense_degree
         usual = tuning.dense_filter_target if dense else tuning.filter_target
+        is_large = graph.edge_bound >= tuning.probe_edges
         ends = window_ends(
-            graph, self.options.targets, usual=usual, samples=SAMPLES, finer=self.finer
-        )
+            graph, self.options.targets, usual=usual, samples=SAMPLES, finer=self.finer,
+            has_second=dense and is_large and self.options.launches != "resident",
+        )  # fmt: skip
         self.ranks = ends.ranks
+        self.may_skip_second = (
+            self.options.targets is None and not self.finer and len(ends.ranks) == 2
+        )
         # Seed, draws and ranks, as kernels take them.
         none = [SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))
         words = (self.options.seed, ends.draw_bits, *self.ranks, *none)
@@ -229,13 +238,19 @@ class Plan:
         """Whether a worklist overflowed, by what was read last."""
         return bool(self.host_state[_OVERFLOW])
 
-    def worklist_sizes(self) -> list[list[int]]:
-        """Return how many edges each depth of each phase had that had any, by what was read last.
+    @property
+    def joining_share(self) -> float:
+        """The share of edges that join two components, by the probe and what was read last."""
+        return int(self.host_state[_JOINING]) / PROBES
 
-        Plain lists from one conversion: a small solve notices microseconds.
+    def worklist_sizes(self, n_phases: int) -> list[list[int]]:
+        """Return how many edges the depths of the first phases had, by what was read last.
+
+        Depths without an edge are left out. Plain lists from one conversion: a small solve notices
+        microseconds.
         """
         edges = self.host_state[_COUNTS::3].tolist()
-        phases = range(0, self.n_phases * _MAX_DEPTHS, _MAX_DEPTHS)
+        phases = range(0, n_phases * _MAX_DEPTHS, _MAX_DEPTHS)
         return [[size for size in edges[at : at + _MAX_DEPTHS] if size] for at in phases]
 
     def counts(self, phase: int) -> Array:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.filter_boruvka.plan import Plan
+from clmst.algorithms.filter_boruvka.plan import PROBES, Plan
 from clmst.algorithms.shared.candidates import Candidates
 from clmst.algorithms.shared.progress import check_halved, no_progress
 from clmst.algorithms.shared.solution import flag_words
-from clmst.algorithms.shared.windows import is_flooded, is_stubborn
+from clmst.algorithms.shared.windows import is_flooded, is_stubborn, skips_second
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 
@@ -39,7 +39,7 @@ class GpuRun:
 
     def __init__(self, plan: Plan, launch: Launcher) -> None:
         self.plan, self.launch = plan, launch
-        self.n = plan.n_vertices
+        self.n, self.n_phases = plan.n_vertices, plan.n_phases
         tuning = plan.device.policy
         self.tuning = tuning
         self.launches = self._launches()
@@ -76,11 +76,12 @@ class GpuRun:
             self._solve_at_once()
         else:
             self._first_worklist()
-            for phase in range(self.plan.n_phases):
+            phase = 0
+            while phase < self.n_phases:
                 first = 0 if phase == 0 and not self.plan.symmetric else 1
                 if phase > 0:
-                    self._tile_step("admit_edges", phase, self.plan.n_phases, 1)
-                settles = phase + 1 < self.plan.n_phases
+                    self._tile_step("admit_edges", phase, self.n_phases, 1)
+                settles = phase + 1 < self.n_phases
                 if self.launches == "mixed":
                     self._rounds_without_reading(phase, first, settles=settles)
                 else:
@@ -89,12 +90,15 @@ class GpuRun:
                         return
                     if settles:
                         self._settle(phase, first)
+                if phase == 0 and self.plan.may_skip_second:
+                    self._choose_phases()
+                phase += 1
             self._step("expand", flag_words(self.plan.n_slots), self.plan.in_forest.memory)
 
     def stats(self) -> dict[str, Any]:
         """Return what the solve tells about its work."""
         plan = self.plan
-        sizes = plan.worklist_sizes()
+        sizes = plan.worklist_sizes(self.n_phases)
         return {
             "shape": "gpu",
             "rounds": sum(map(len, sizes)) + (plan.symmetric and not plan.ranks),
@@ -164,12 +168,12 @@ class GpuRun:
 
     def _enter_candidates(self, candidates: Candidates) -> None:
         k = candidates.n_edges
-        self._step("prepare_candidates", max(self.n, self.plan.n_slots // 32), candidates.kept)
+        self._step("candidates_prepare", max(self.n, self.plan.n_slots // 32), candidates.kept)
         ends, slots, starts = candidates.ends.memory, candidates.slots.memory, candidates.starts
         if k and starts is None:
-            self._step("enter_candidates", k, ends, slots, k)
+            self._step("candidates_enter", k, ends, slots, k)
         elif k and starts is not None:
-            self._step("enter_chains", k, ends, slots, starts.memory, k)
+            self._step("candidates_enter_chains", k, ends, slots, starts.memory, k)
 
     def _first_worklist(self) -> None:
         plan, n = self.plan, self.n
@@ -256,7 +260,7 @@ class GpuRun:
         plan = self.plan
         if not plan.ranks or plan.finer or plan.options.targets is not None:
             return False
-        if phase + 1 < plan.n_phases:
+        if phase + 1 < self.n_phases:
             return False
         counts = plan.counts(phase)
         edges, vertices = int(counts[depth, 0]), int(counts[depth, 1])
@@ -274,6 +278,14 @@ class GpuRun:
                 self._edge_step("contract", phase, depth)
                 depth += 1
         self._finish_phase(phase, depth, first, settles)
+
+    def _choose_phases(self) -> None:
+        """Skip the second window unless its edges would let many fewer into the last; waits."""
+        plan = self.plan
+        self._step("probe", PROBES, plan.options.seed)
+        plan.read_state(self.launch)
+        if skips_second(plan.joining_share, symmetric=plan.symmetric):
+            self.n_phases -= 1
 
     def _settle(self, phase: int, first: int) -> None:
         """Let every vertex know the component that the phase left it in."""

@@ -25,6 +25,12 @@ _SPREADS = 3.0
 # Windows that take the place of one whose light edges joined too few vertices, as multiples of its
 # target: each has so many edges that most of the next can be left out.
 _FINER = (1.0, 3.0, 9.0)
+# The second of two windows that graphs of many edges get, as a multiple of the first one's target.
+_SECOND = 3.0
+# It costs one more pass over the slots, and is skipped where a sample has so small a share of edges
+# that join components, by whether both directions are stored: in skewed graphs it has a few
+# percent, in random ones a half and more.
+_LITTLE_SHARE = {True: 0.33, False: 0.15}
 # What tells that they did: a round of the last window leaves so large a share of its edges, and so
 # many edges a supervertex. In random graphs it leaves less than half.
 _STUBBORN_SHARE, _STUBBORN_DEGREE = 0.9, 8
@@ -103,6 +109,19 @@ def is_flooded(edges: int, n_vertices: int, n_edges: int) -> bool:
     return edges >= max(_FLOODED_SHARE * n_edges, _STUBBORN_DEGREE * n_vertices, 1)
 
 
+def skips_second(joining_share: float, *, symmetric: bool) -> bool:
+    """Return whether the last window may come right behind the first.
+
+    Parameters
+    ----------
+    joining_share : float
+        Of all edges, those that join two components of the first window's forest.
+    symmetric : bool
+        Whether both directions are stored.
+    """
+    return joining_share < _LITTLE_SHARE[symmetric]
+
+
 def window_ends(
     graph: DeviceGraph,
     targets: tuple[float, ...] | None,
@@ -110,6 +129,7 @@ def window_ends(
     usual: float,
     samples: int,
     finer: bool = False,
+    has_second: bool = False,
 ) -> Ends:
     """Return the ends in a sample of so many keys of all windows but the last.
 
@@ -123,10 +143,13 @@ def window_ends(
     samples : int
     finer : bool
         Have more windows than usual.
+    has_second : bool
+        Have a second one besides; see :func:`skips_second`.
     """
     if targets is None:
         filters = graph.average_degree >= graph.device.policy.filter_degree
-        targets = tuple(usual * k for k in (_FINER if finer else (1.0,))) if filters else ()
+        multiples = _FINER if finer else (1.0, _SECOND) if has_second else (1.0,)
+        targets = tuple(usual * k for k in multiples) if filters else ()
     shares = [target * graph.n_vertices / max(graph.edge_bound, 1) for target in targets]
     return ends_of([share for share in shares if share < _MAX_SHARE], samples)
 

@@ -206,6 +206,21 @@ def test_policy_decides_where_no_targets_are_given(any_device: Device) -> None:
 # ----------------------------------------------------------------------- rows, tiles
 
 
+@shapes
+def test_second_window_where_the_first_leaves_many_edges(variant: Variant) -> None:
+    """The light edges of a random graph join half of its vertices, those of a star's all."""
+    device = variant.device.with_policy(replace(variant.device.policy, probe_edges=0))
+    scattered = clmst.generate("random", n=3000, average_degree=64)
+    u, v = np.triu_indices(300, 1)
+    star = Graph.from_edges(u, v, np.where(u == 0, v, 1000 + 7919 * np.arange(u.size) % 10007))
+    for graph, n_windows in ((scattered, 3), (star, 2)):
+        expected = clmst.kruskal(graph)
+        for stored in (graph, graph.symmetrised()):
+            forest = solve(stored, device)
+            assert_same_forest(forest, expected)
+            assert len(forest.stats["worklist_sizes"]) == n_windows
+
+
 def test_rows_that_end_where_tiles_do(device: Device) -> None:
     """Rows of a tile, of several, of one slot more or less; rows without slots among them."""
     tile = tile_of(device.policy)
@@ -224,9 +239,9 @@ def test_rows_that_end_where_tiles_do(device: Device) -> None:
 @extremes
 @pytest.mark.parametrize("before", [0, 1])
 def test_many_rows_without_slots(variant: Variant, before: int) -> None:
-    """More of them in a row than a work-group looks at in one go, at the ends and between."""
+    """More of them in a row than a tile goes through one by one, at the ends and between."""
     tile = tile_of(variant.device.policy)
-    empty = np.zeros(5 * tile + 3, int)
+    empty = np.zeros(17 * tile + 3, int)
     lengths = np.concatenate([empty, [tile - before], empty, [tile, 3], empty])
     check(by_rows(lengths, 7), variant.device)
     graph = by_rows(lengths, 7)
