@@ -49,7 +49,7 @@ class Point:
 
     Attributes
     ----------
-    scope : {"resident", "from the host"}
+    scope : {"resident", "from the host", "pinned"}
     degree, n_vertices, n_edges : int
     one, several : list of float
         Milliseconds.
@@ -214,14 +214,35 @@ def profile_of(recipe: Recipe, device: clmst.Device) -> str:
     return f"degree {recipe.degree}, {forest.stats['worklist_sizes']}: " + "; ".join(cells)
 
 
-def from_host(recipe: Recipe, devices: Sequence[clmst.Device], repetitions: int) -> Point:
-    """Return the times of a graph in the host's memory."""
-    on_device = recipe.made_on(devices[0], 0, recipe.n_vertices).graph
-    graph = clmst.Graph.unchecked(
-        indptr=on_device.indptr, indices=on_device.indices, weights=on_device.weights,
-        is_symmetric=False, edge_ids=None, n_input=on_device.n_slots,
+def graph_on_host(recipe: Recipe, device: clmst.Device) -> clmst.Graph:
+    """Return a graph of the host that the device has made."""
+    made = recipe.made_on(device, 0, recipe.n_vertices).graph
+    return clmst.Graph.unchecked(
+        indptr=made.indptr, indices=made.indices, weights=made.weights, is_symmetric=False,
+        edge_ids=None, n_input=made.n_slots,
     )  # fmt: skip
-    del on_device
+
+
+def pinned(graph: clmst.Graph, device: clmst.Device) -> clmst.Graph:
+    """Return a graph whose columns and weights are in pinned memory."""
+    import pyopencl as cl
+
+    def copied(array: Any) -> Any:
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
+        buffer = cl.Buffer(device.context, flags, array.nbytes)
+        access = cl.map_flags.READ | cl.map_flags.WRITE
+        enqueue_map: Any = cl.enqueue_map_buffer  # whose stubs know no flags put together
+        mapped, _ = enqueue_map(device.queue, buffer, access, 0, array.shape, array.dtype)
+        mapped[:] = array
+        return mapped
+
+    return graph.replace_unchecked(indices=copied(graph.indices), weights=copied(graph.weights))
+
+
+def from_host(
+    graph: clmst.Graph, recipe: Recipe, devices: Sequence[clmst.Device], repetitions: int
+) -> Point:
+    """Return the times of a graph in the host's memory."""
     found: list[clmst.Forest] = []
 
     def solve(**on: Any) -> clmst.Forest:
@@ -271,6 +292,33 @@ def from_host(recipe: Recipe, devices: Sequence[clmst.Device], repetitions: int)
     return replace(point, others={way.name: way.milliseconds for way in others})
 
 
+def from_pinned(
+    graph: clmst.Graph, recipe: Recipe, devices: Sequence[clmst.Device], repetitions: int
+) -> Point:
+    """Return the times of a graph in pinned memory of the host."""
+    in_pinned = pinned(graph, devices[0])
+    right = clmst.minimum_spanning_forest(graph, device=devices[0])
+
+    def difference(forest: clmst.Forest) -> str:
+        return "" if forest == right else "several devices have other edges than one"
+
+    ways: dict[str, dict[str, Any]] = {
+        "one": {"device": devices[0]},
+        "several": {"devices": devices},
+    }
+    contestants = [
+        Contestant(
+            name=name,
+            call=partial(clmst.minimum_spanning_forest, in_pinned, **on),
+            difference=difference,
+        )
+        for name, on in ways.items()
+    ]
+    one, several = Harness(repetitions=repetitions, warm_ups=1).run(contestants)
+    stats = clmst.minimum_spanning_forest(in_pinned, devices=devices).stats
+    return point_of("pinned", recipe, one, several, stats)
+
+
 def _use(devices: Sequence[clmst.Device], stagings: Sequence[Staging]) -> None:
     for device, staging in zip(devices, stagings, strict=True):
         device.staging = staging
@@ -301,7 +349,10 @@ def measure(
         for device in devices:
             device.release_memory()
         if host_edges:
-            yield from_host(Recipe.of(degree, host_edges), devices, repetitions)
+            recipe = Recipe.of(degree, host_edges)
+            graph = graph_on_host(recipe, devices[0])
+            yield from_host(graph, recipe, devices, repetitions)
+            yield from_pinned(graph, recipe, devices, repetitions)
 
 
 def table_of(points: Sequence[Point]) -> Table:

@@ -13,7 +13,9 @@ import clmst
 from clmst.algorithms.prim.mirror import rows_of
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph_checks import MAX_SLOTS
+from clmst.runtime.device_costs import Costs
 from clmst.runtime.launcher import Launcher
+from clmst.scale.several_costs import ends_of_parts
 
 _SOURCE = Path(__file__).with_name("several_graphs.cl")
 
@@ -47,14 +49,14 @@ class Recipe:
         """Return the number of edges in all rows before one."""
         return self.degree * row * (2 * (self.n_vertices - 1) - row + 1) >> (self.bits + 1)
 
-    def bounds(self, count: int) -> list[int]:
-        """Return bounds of so many ranges of rows with equally many edges."""
+    def bounds(self, devices: Sequence[clmst.Device]) -> list[int]:
+        """Return bounds of ranges of rows for which devices take about the same time."""
         rows = [0]
-        for number in range(1, count):
+        for end in ends_of_parts([Costs.of(device) for device in devices]):
             low, high = 0, self.n_vertices
             while low < high:
                 middle = (low + high) // 2
-                if self.edges_before(middle) * count < self.n_edges * number:
+                if self.edges_before(middle) < self.n_edges * end:
                     low = middle + 1
                 else:
                     high = middle
@@ -82,7 +84,7 @@ class Recipe:
 
     def parts_on(self, devices: Sequence[clmst.Device]) -> clmst.DeviceParts:
         """Return the graph in parts, each made by its device."""
-        rows = self.bounds(len(devices))
+        rows = self.bounds(devices)
         return clmst.DeviceParts.of_graphs([
             self.made_on(device, *ends)
             for device, *ends in zip(devices, rows[:-1], rows[1:], strict=True)

@@ -22,6 +22,7 @@ from clmst.core.cores import usable_cores
 from clmst.core.weight_keys import Array
 from clmst.runtime import forking
 from clmst.runtime.handles import Event, Memory, Queue
+from clmst.runtime.pinned import is_pinned
 
 # Smaller transfers are left to the driver: waking the threads would take longer. On an H200, from a
 # SciPy matrix to a forest, with staging from 4 and from 16 MiB: road_ny 3.46 and 1.66 ms, rmat16
@@ -135,16 +136,17 @@ class Staging:
     def send(self, queue: Queue, transfers: Sequence[Transfer]) -> None:
         """Copy host arrays to the device, in no particular order.
 
-        When it returns, the arrays may change. Copies may still run in `queue`, so commands of
-        another queue must wait for it.
+        The device itself copies arrays in pinned memory. When it returns, the arrays may change.
+        Copies may still run in `queue`, so commands of another queue must wait for it.
         """
         import pyopencl as cl
 
-        if self._pays(transfers):
+        pageable = [one for one in transfers if not is_pinned(one.array)]
+        if self._pays(pageable):
             with self._lock:
                 if self._open():
-                    self._share(lambda thread, pieces: self._fill(queue, thread, pieces), transfers)
-                    return
+                    self._share(lambda thread, pieces: self._fill(queue, thread, pieces), pageable)
+                    transfers = [one for one in transfers if is_pinned(one.array)]
         for one in transfers:
             cl.enqueue_copy(queue, one.buffer, one.array, dst_offset=one.offset, is_blocking=True)
 

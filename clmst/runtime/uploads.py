@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.handles import Event, Queue
+from clmst.runtime.pinned import is_pinned
 from clmst.runtime.transfer import Transfer
-
-
-def is_pinned(array: Array) -> bool:
-    """Return whether an array is in memory that an OpenCL driver has mapped, and so has pinned."""
-    import pyopencl as cl
-
-    base: Any = array
-    while base is not None and not isinstance(base, cl.MemoryMap):
-        base = getattr(base, "base", None)
-    return base is not None
 
 
 class Uploads:

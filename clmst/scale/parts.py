@@ -22,14 +22,17 @@ from clmst.core.weight_keys import Array, EncodedWeights, encode
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.deferred_graph import DeferredGraph
 from clmst.runtime.device import Device
+from clmst.runtime.device_costs import Costs
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.device_parts import DeviceParts, check_distinct
 from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.pinned import is_pinned
 from clmst.runtime.together import together
 from clmst.runtime.transfer import Transfer
+from clmst.scale.several_costs import ends_of_parts
 
 
 def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) -> DeviceParts:
@@ -176,20 +179,20 @@ def divided(graph: Graph, devices: Sequence[Device], *, at_once: bool = False) -
     """Divide a graph of the host.
 
     Its parts go to their devices one after the other, each with all threads that copy: while the
-    next one comes, a device solves. Two at once hinder one another (docs/scaling.md). `at_once`
-    lets them, for the benchmark.
+    next one comes, a device solves. Two at once hinder one another (docs/scaling.md), unless the
+    devices copy by themselves, from pinned memory. `at_once` lets them, for the benchmark.
     """
     upper, slots = _upper(graph)
     encoded = encode(upper.weights)
     for device in devices:
         family.require(device, encoded.encoding.word)
-    bounds = _row_bounds(upper.indptr, [1 / device.policy.edge_ns for device in devices])
+    bounds = _row_bounds(upper.indptr, ends_of_parts([Costs.of(device) for device in devices]))
     has_slots = np.diff(upper.indptr[bounds].astype(np.int64)) > 0
     chosen = [device for device, has in zip(devices, has_slots, strict=True) if has]
     first_rows = [row for row, has in zip(bounds[:-1], has_slots, strict=True) if has]
     chosen, first_rows = chosen or [devices[0]], [0, *first_rows[1:]]
     ranges = list(pairwise([*first_rows, upper.n_vertices]))
-    turn = nullcontext() if at_once else threading.Lock()
+    turn = nullcontext() if at_once or are_pinned(upper) else threading.Lock()
 
     def part(number: int) -> DeviceGraph:
         with turn:
@@ -207,6 +210,16 @@ def divided(graph: Graph, devices: Sequence[Device], *, at_once: bool = False) -
     )
 
 
+def are_pinned(graph: Graph) -> bool:
+    """Return whether devices copy a graph from the host's memory by themselves, at the same time.
+
+    Weights that have to become narrower first are copied by the host in any case.
+    """
+    weights = graph.weights
+    is_narrow = weights.itemsize <= 4
+    return not graph.is_symmetric and is_narrow and is_pinned(graph.indices) and is_pinned(weights)
+
+
 def _upper(graph: Graph) -> tuple[Graph, Array | None]:
     """Return a graph with each edge once, and which slots these are; None if it is so already."""
     if not graph.is_symmetric:
@@ -220,11 +233,10 @@ def _upper(graph: Graph) -> tuple[Graph, Array | None]:
     return upper, slots
 
 
-def _row_bounds(indptr: Array, speeds: Sequence[float]) -> list[int]:
-    """Return bounds of ranges of rows whose slots are in proportion to speeds."""
-    ends = np.cumsum(speeds) / sum(speeds) * int(indptr[-1])
-    inner = np.searchsorted(indptr, ends[:-1].astype(np.uint32), side="left").tolist()
-    return [0, *inner, indptr.size - 1]
+def _row_bounds(indptr: Array, ends: Sequence[float]) -> list[int]:
+    """Return bounds of ranges of rows that end at shares of the slots, the last one left out."""
+    slots = (np.array(ends) * int(indptr[-1])).astype(np.uint32)
+    return [0, *np.searchsorted(indptr, slots, side="left").tolist(), indptr.size - 1]
 
 
 def _part(

@@ -19,7 +19,14 @@ from clmst.runtime.discovery import devices as listings
 from clmst.runtime.discovery import get_device
 from clmst.scale import several_costs
 from clmst.scale.fallback import proved
-from clmst.scale.parts import Division, devices_of, divided, listed_graph, named_devices
+from clmst.scale.parts import (
+    Division,
+    are_pinned,
+    devices_of,
+    divided,
+    listed_graph,
+    named_devices,
+)
 from clmst.scale.several import SolveOfParts
 
 _WORD_BYTES = 4  # of a weight, as far as is known before the weights are looked at
@@ -127,7 +134,8 @@ def _quickest(graph: Any, *, only_one: bool) -> list[Device]:
         return [first]
     n, m = _sizes(graph)
     every = [Costs.of(one) for one in (first, *others)]
-    count = several_costs.best_count(every, n, m, _WORD_BYTES)
+    at_once = isinstance(graph, Graph) and are_pinned(graph)
+    count = several_costs.best_count(every, n, m, _WORD_BYTES, at_once=at_once)
     return [first, *others][:count]
 
 

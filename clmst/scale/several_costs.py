@@ -7,6 +7,7 @@ words, and where several devices break even with one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from clmst.runtime.device_costs import Costs
 
@@ -18,6 +19,9 @@ WORTH_IT = 0.8
 # or with few vertices. An H200 solves the union of two forests with 2^25, 2^23 and 2^21 vertices in
 # 20.9, 4.7 and 1.3 ms (docs/scaling.md): 0.5 ns a vertex beside the tables' 0.036 an edge.
 _VERTICES = 5.0
+
+# How much shorter parts of early rows are: see ends_of_parts.
+_EARLY_ROWS = 0.2
 
 # A column and where a row begins, for each edge that is moved to another device; its weight comes
 # on top.
@@ -41,16 +45,16 @@ def alone(costs: Costs, n: int, m: int, word: int) -> float:
     return upload(costs, n, m, word) + solve(costs, n, m)
 
 
-def several(every: Sequence[Costs], n: int, m: int, word: int) -> float:
+def several(every: Sequence[Costs], n: int, m: int, word: int, *, at_once: bool = False) -> float:
     """Return the time of several devices, from the host's memory to a forest on the first one.
 
     Parts are uploaded one after the other; a device solves behind the uploads that come after its
-    own.
+    own. `at_once`: from pinned memory, all at the same time.
     """
     arrived = end = 0.0
     for one, share in zip(every, shares_of(every), strict=True):
         part = round(m * share)
-        arrived += upload(one, n, part, word)
+        arrived = upload(one, n, part, word) + (0.0 if at_once else arrived)
         end = max(end, arrived + solve(one, n, part))
     return end + merges(every, n, m, word)
 
@@ -91,11 +95,22 @@ def shares_of(every: Sequence[Costs]) -> list[float]:
     return [speed / sum(speeds) for speed in speeds]
 
 
-def best_count(every: Sequence[Costs], n: int, m: int, word: int) -> int:
+def ends_of_parts(every: Sequence[Costs]) -> list[float]:
+    """Return up to which share of the edges, in the order of rows, each device's part goes.
+
+    Each edge is stored in the row of its lesser end, so early rows lead to all vertices, late ones
+    to few, and an edge of an early row takes longer. Two H200s are alike with 0.42 to 0.48 of the
+    edges of a random graph in the first part (docs/scaling.md).
+    """
+    ends = list(accumulate(shares_of(every)))
+    return [end - _EARLY_ROWS * end * (1 - end) for end in ends[:-1]]
+
+
+def best_count(every: Sequence[Costs], n: int, m: int, word: int, *, at_once: bool = False) -> int:
     """Return how many of some devices, the quickest first, one solve from the host should take."""
     best, below = 1, WORTH_IT * alone(every[0], n, m, word)
     for count in range(2, len(every) + 1):
-        ms = several(every[:count], n, m, word)
+        ms = several(every[:count], n, m, word, at_once=at_once)
         if ms < below:
             best, below = count, ms
     return best

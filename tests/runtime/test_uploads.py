@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from clmst.core.weight_keys import Array
 from clmst.runtime import uploads
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
-from clmst.runtime.uploads import Uploads, is_pinned
+from clmst.runtime.uploads import Uploads
+from tests.runtime.test_pinned import pinned
 
 SIZE, ROUNDS = 1 << 16, 20
-
-
-def pinned(device: Device, size: int, dtype: Any) -> Array:
-    """Return an array in memory that OpenCL has mapped."""
-    import pyopencl as cl
-
-    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
-    buffer = cl.Buffer(device.context, flags, size * np.dtype(dtype).itemsize)
-    access = cl.map_flags.READ | cl.map_flags.WRITE
-    enqueue_map: Any = cl.enqueue_map_buffer  # whose stubs know no flags put together
-    array: Array = enqueue_map(device.queue, buffer, access, 0, (size,), dtype)[0]
-    return array
-
-
-def test_mapped_memory_is_pinned(any_device: Device) -> None:
-    """Views of it, too; copies and arrays of NumPy are not."""
-    array = pinned(any_device, 100, np.float32)
-    for view in (array, array[3:], array.view(np.uint32)[5:9], array.reshape(10, 10)[2]):
-        assert is_pinned(view)
-    for other in (array.copy(), array + 1, np.zeros(5), np.zeros(5)[2:]):
-        assert not is_pinned(other)
 
 
 @pytest.mark.parametrize("has_own", [False, True])

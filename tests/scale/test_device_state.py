@@ -14,10 +14,11 @@ from clmst.core.errors import InvalidGraphError, OutOfDeviceMemoryError
 from clmst.core.weight_keys import Array
 from clmst.runtime import uploads
 from clmst.runtime.device import Device
+from clmst.runtime.pinned import is_pinned
 from clmst.scale import device_state, device_way, stream_state
 from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.edge_block import RawRows
-from tests.runtime.test_uploads import pinned
+from tests.runtime.test_pinned import pinned
 from tests.scale.edges import ALL_DTYPES, Edges, forest_of_edges, random_edges
 from tests.scale.test_stream import cut
 
@@ -133,7 +134,7 @@ def test_the_arrays_of_a_chunk_may_change_before_the_next(
     monkeypatch.setattr(device_state, "OPEN_FROM", open_from)
     for make in (np.empty, lambda size, dtype: pinned(any_device, size, dtype)):
         own = [make(ROWS + 200, column.dtype) for column in EDGES]
-        assert uploads.is_pinned(own[0][3:9]) == (make is not np.empty)
+        assert is_pinned(own[0][3:9]) == (make is not np.empty)
 
         def chunks(own: list[Array] = own) -> Iterator[Any]:
             for k, some in enumerate(cut(EDGES, ROWS + 200)):

@@ -29,6 +29,7 @@ from clmst.scale import parts as parts_module
 from clmst.scale import several, several_costs
 from tests.matrices import matrix_of_density
 from tests.repeated.device_sets import every_device_set
+from tests.runtime.test_pinned import pinned
 from tests.scale.edges import ALL_DTYPES, random_edges
 
 
@@ -280,19 +281,57 @@ def test_auto_takes_several_only_where_that_pays(
 
     asked: list[Sequence[Any]] = []
 
-    def best_count(every: Any, *sizes: int) -> int:
-        asked.append(sizes)
-        return len(asked)
+    def best_count(every: Any, *sizes: int, at_once: bool) -> int:
+        asked.append((*sizes, at_once))
+        return 2 - len(asked) % 2
 
     monkeypatch.setattr(placement, "_others", lambda first: [devices[1]])
     monkeypatch.setattr(placement, "get_device", lambda *_: devices[0])
     monkeypatch.setattr(several_costs, "best_count", best_count)
     graph = graph_of()
-    for n_devices in (1, 2):
-        forest = clmst.minimum_spanning_forest(graph, devices="auto")
-        assert forest == clmst.kruskal(graph)
-        assert ("moves" in forest.stats) == (n_devices == 2)
-    assert asked == [(graph.n_vertices, graph.n_slots, 4)] * 2
+    for one in (graph, in_pinned_memory(graph, devices[0])):
+        for n_devices in (1, 2):
+            forest = clmst.minimum_spanning_forest(one, devices="auto")
+            assert forest == clmst.kruskal(graph)
+            assert ("moves" in forest.stats) == (n_devices == 2)
+    sizes = (graph.n_vertices, graph.n_slots, 4)
+    assert asked == [(*sizes, at_once) for at_once in (False, False, True, True)]
+
+
+def in_pinned_memory(graph: Graph, device: Device) -> Graph:
+    """Return a graph whose columns and weights OpenCL has mapped."""
+    arrays = {}
+    for name in ("indices", "weights"):
+        array = getattr(graph, name)
+        arrays[name] = pinned(device, array.size, array.dtype)
+        arrays[name][:] = array
+    return graph.replace_unchecked(**arrays)
+
+
+@every_device_set("two", "copying")
+@pytest.mark.parametrize("is_pinned", [False, True])
+def test_parts_of_pinned_memory_come_at_once(
+    devices: list[Device], monkeypatch: pytest.MonkeyPatch, is_pinned: bool
+) -> None:
+    """Each part waits for the other to begin, which uploads in turns never do."""
+    graph = graph_of()
+    if is_pinned:
+        graph = in_pinned_memory(graph, devices[0])
+    both = threading.Barrier(2)
+    inner = parts_module._part
+    waited: list[bool] = []
+
+    def part(*given: Any) -> Any:
+        try:
+            both.wait(timeout=30 if is_pinned else 0.2)
+            waited.append(True)
+        except threading.BrokenBarrierError:
+            waited.append(False)
+        return inner(*given)
+
+    monkeypatch.setattr(parts_module, "_part", part)
+    assert clmst.minimum_spanning_forest(graph, devices=devices) == clmst.kruskal(graph)
+    assert waited == [is_pinned] * 2
 
 
 @every_device_set("two", "copying")
@@ -344,6 +383,10 @@ def test_model_of_costs() -> None:
     assert several_costs.best_count([free] * 4, n, m, 4) == 4
     assert several_costs.best_count([free] * 4, n, 2 * n, 4) == 1  # a forest is half of the edges
     assert several_costs.best_count([bus] * 4, n, m, 4) == 1  # uploads take longer than solves
+    assert several_costs.best_count([bus] * 4, n, m, 4, at_once=True) == 4
+    ends = several_costs.ends_of_parts([free] * 4)
+    assert ends == pytest.approx([0.2125, 0.45, 0.7125])  # rows that come first lead everywhere
+    assert several_costs.ends_of_parts([free]) == []
     slow = costs_of(edge_ns=1.0)
     assert several_costs.shares_of([free, slow]) == pytest.approx([1 / 1.036, 0.036 / 1.036])
     assert several_costs.several([free, slow], 100, 1000, 4) > several_costs.alone(
