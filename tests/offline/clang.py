@@ -90,9 +90,11 @@ def _front_end_says(architecture: str, text: str, options: Sequence[str]) -> str
         return run([*_command(architecture, options), "-fsyntax-only", str(path)])[1]
 
 
-def compile_alone(name: str) -> Outcome:
-    """Compile ``cl/<name>`` as it is, macros at their defaults."""
-    return _compile("gfx90a", source.root() / name, ["-cl-std=CL1.2", f"-I{source.root()}"])
+def front_end_says_of_file(name: str) -> str:
+    """Return the front end's complaints of ``cl/<name>`` as it is, macros at their defaults."""
+    options = ["-cl-std=CL1.2", f"-I{source.root()}"]
+    path = source.root() / name
+    return run([*_command("gfx90a", options), "-fsyntax-only", str(path)])[1]
 
 
 def _command(architecture: str, options: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from tests.offline.build import COMPILERS, TargetBuild, build
 from tests.offline.outcome import Kernel
-from tests.offline.targets import TARGETS
+from tests.offline.targets import TARGETS, WAVES
 
 _COLUMNS = (
     "target", "architecture", "64-bit atomics", "lanes", "specialisations", "kernels",
@@ -25,7 +25,7 @@ def main() -> int:
         print(f"not installed; on Debian 12: apt install {' '.join(missing)}", file=sys.stderr)
         return 1
     builds = []
-    for target in TARGETS:
+    for target in (*TARGETS, WAVES):
         builds.append(build(target, target.specialisations))
         print(f"{target.id}: {builds[-1].seconds:.0f} s", file=sys.stderr)
         if builds[-1].complaints:

@@ -152,7 +152,7 @@ def test_local_memory_is_within_what_devices_have(built: TargetBuild) -> None:
 def test_every_file_compiles_alone(name: str) -> None:
     """Macros have defaults, and files include what they use."""
     require("clang")
-    assert clang.compile_alone(name).complaints == ""
+    assert clang.front_end_says_of_file(name) == ""
 
 
 @pytest.mark.parametrize("architecture", DEVICES)
@@ -177,7 +177,7 @@ def test_spirv_is_the_same_for_all_of_intels_devices() -> None:
         own = tuple(target.architecture for target in targets if one in target.specialisations)
         longest.setdefault(own, {}).setdefault(one.source, one)
     assert len(longest) == 2
-    samples = [(own, one) for own, of in longest.items() for one in list(of.values())[:5]]
+    samples = [(own, one) for own, of in longest.items() for one in list(of.values())[:3]]
     for architectures, one in samples:
         arguments = one.text, tuple(one.options)
         results = {ocloc.to_spirv(architecture, *arguments) for architecture in architectures}
