@@ -32,7 +32,7 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.pinned import is_pinned
 from clmst.runtime.together import together
 from clmst.runtime.transfer import Transfer
-from clmst.scale.several_costs import ends_of_parts
+from clmst.scale.several_costs import ends_of_parts, shares_of
 
 
 def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) -> DeviceParts:
@@ -77,7 +77,7 @@ def to_devices(graph: Any, devices: Iterable[Any], *, symmetrize: bool = False) 
     """
     found = named_devices(devices)
     check_bool("symmetrize", symmetrize)
-    division = divided(listed_graph(graph, symmetrize=symmetrize), found)
+    division = divided(listed_graph(graph, symmetrize=symmetrize), found, stays=True)
     return unchecked(
         DeviceParts,
         parts=tuple(together(division.devices, partial(_arrived, division))),
@@ -175,8 +175,13 @@ class Division:
         )
 
 
-def divided(graph: Graph, devices: Sequence[Device], *, at_once: bool = False) -> Division:
-    """Divide a graph of the host.
+def divided(
+    graph: Graph, devices: Sequence[Device], *, stays: bool = False, at_once: bool = False
+) -> Division:
+    """Divide a graph of the host: for one solve, or so that it `stays` for several.
+
+    For one solve, in which uploads take most of the time, parts are in proportion to the devices'
+    speeds. Those that stay take about the same time to solve.
 
     Its parts go to their devices one after the other, each with all threads that copy: while the
     next one comes, a device solves. Two at once hinder one another (docs/scaling.md), unless the
@@ -186,7 +191,9 @@ def divided(graph: Graph, devices: Sequence[Device], *, at_once: bool = False) -
     encoded = encode(upper.weights)
     for device in devices:
         family.require(device, encoded.encoding.word)
-    bounds = _row_bounds(upper.indptr, ends_of_parts([Costs.of(device) for device in devices]))
+    every = [Costs.of(device) for device in devices]
+    ends = ends_of_parts(every) if stays else list(accumulate(shares_of(every)))[:-1]
+    bounds = _row_bounds(upper.indptr, ends)
     has_slots = np.diff(upper.indptr[bounds].astype(np.int64)) > 0
     chosen = [device for device, has in zip(devices, has_slots, strict=True) if has]
     first_rows = [row for row, has in zip(bounds[:-1], has_slots, strict=True) if has]
