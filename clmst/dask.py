@@ -78,10 +78,9 @@ def minimum_spanning_forest(
 
     Notes
     -----
-    Each of w workers carries one forest through its partitions, as a stream does. The first
-    partition comes before the others. At most four times the forests of all workers are merged, in
-    log(w) / log(split_every) levels, and each worker goes on from the result. What a lost worker
-    has done since then is computed again.
+    Each of w workers carries one forest through its partitions, as a stream does. At most three
+    times the forests of all workers are merged, in log(w) / log(split_every) levels, and each
+    worker goes on from the result. What a lost worker has done since then is computed again.
     """
     dask = optional_import("dask", extra="dask")
     job = PartitionJob.checked(

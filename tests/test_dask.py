@@ -139,7 +139,7 @@ def killed_once(part: Any, mark: Path) -> Any:
 def test_a_worker_that_is_killed_in_any_round(
     four_workers: Any, tmp_path: Path, number: int
 ) -> None:
-    """The first partition, and one of a lane of each round."""
+    """The first partition, a later one of its round, and one of the last round."""
     mark = tmp_path / "killed"
     columns: Any = [np.array_split(column, 70) for column in EDGES]
     parts = [dask.delayed(part) for part in zip(*columns, strict=True)]

@@ -14,7 +14,6 @@ from clmst.io import pieces as files
 from clmst.scale.carried import Carried
 from clmst.scale.checkpoint import Position
 from clmst.scale.device_state import DeviceStreamState
-from clmst.scale.edge_part import EdgePart
 from clmst.scale.partition_pieces import ROW_BITS, check_rows
 from clmst.scale.source import StreamPiece, one_ahead, pieces_of_file
 
@@ -81,9 +80,10 @@ def take_lane(
     lengths = [files.n_rows(path, columns) for path in paths]
     for number, length in zip(lane.numbers, lengths, strict=True):
         check_rows(length, number)
-    known = _known_ids(before)
-    if before is not None and known.size:
-        state.go_on_from(_renumbered(before, known))
+    known = np.zeros(0, np.int64)
+    if before is not None and before.size:
+        known, ranked = _renumbered(before)
+        state.go_on_from(ranked)
         state.position = Position(n_edges=known.size)
     state.n_edges = known.size + sum(lengths)
     dtype = np.dtype(np.uint8)
@@ -111,26 +111,20 @@ def _pieces(
         yield from pieces_of_file(path, columns, f"partition {number}")
 
 
-def _known_ids(before: Carried | None) -> npt.NDArray[np.int64]:
-    """Return the ids of all edges that others left, rising."""
-    if before is None:
-        return np.zeros(0, np.int64)
+def _renumbered(before: Carried) -> tuple[npt.NDArray[np.int64], Carried]:
+    """Return the ids of all edges that others left, rising, and the edges by their ranks there."""
     parts = [*before.waiting] if before.forest is None else [before.forest, *before.waiting]
-    ids = [part.edge_ids for part in parts]
-    return np.sort(np.concatenate(ids)) if ids else np.zeros(0, np.int64)
-
-
-def _renumbered(before: Carried, known: npt.NDArray[np.int64]) -> Carried:
-    """Return what others left, the edges' ranks in the order of ids in place of these."""
-
-    def ranked(part: EdgePart) -> EdgePart:
-        return replace(part, edge_ids=np.searchsorted(known, part.edge_ids))
-
-    return Carried(
-        forest=None if before.forest is None else ranked(before.forest),
-        waiting=tuple(ranked(part) for part in before.waiting),
-        by_forest=None,
-    )
+    ids = np.concatenate([part.edge_ids for part in parts])
+    order = np.argsort(ids)
+    ranks = np.empty(ids.size, np.int64)
+    ranks[order] = np.arange(ids.size)
+    ends = np.cumsum([part.size for part in parts])
+    ranked = [
+        replace(part, edge_ids=ranks[end - part.size : end])
+        for part, end in zip(parts, ends, strict=True)
+    ]
+    forest = None if before.forest is None else ranked.pop(0)
+    return ids[order], Carried(forest=forest, waiting=tuple(ranked), by_forest=None)
 
 
 def _ids_at(

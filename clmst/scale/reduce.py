@@ -115,13 +115,16 @@ def _parallel_by_id(slots: csr.Pattern, edge_ids: npt.NDArray[np.int64]) -> Arra
     starts = slots.indptr[1:-1]
     same[starts[(starts > 0) & (starts < order.size)] - 1] = False  # another row begins there
     later = np.flatnonzero(same) + 1  # slots that are parallel to the one before
-    if not (edge_ids[order[later]] < edge_ids[order[later - 1]]).any():
+    out_of_order = later[edge_ids[order[later]] < edge_ids[order[later - 1]]]
+    if not out_of_order.size:
         return order
-    parallel = np.union1d(later - 1, later)
-    pair = np.cumsum(~same[np.maximum(parallel, 1) - 1])
-    positions = order[parallel]
+    pair = np.concatenate((np.zeros(1, np.int64), np.cumsum(~same)))  # the number of each slot's
+    is_sorted = np.zeros(int(pair[-1]) + 1, np.bool_)
+    is_sorted[pair[out_of_order]] = True
+    slots_to_sort = np.flatnonzero(is_sorted[pair])
+    positions = order[slots_to_sort]
     order = order.copy()
-    order[parallel] = positions[np.lexsort((edge_ids[positions], pair))]
+    order[slots_to_sort] = positions[np.lexsort((edge_ids[positions], pair[slots_to_sort]))]
     return order
 
 

@@ -3,7 +3,7 @@
 A lane is a few partitions, one after the other: each step takes the forest of the steps before and
 filters its own partition by it, as a stream does. The lanes of a round run side by side, one for
 each worker. Then their forests are merged as a tree, and the lanes of the next round all begin with
-the forest of everything so far. The first round is one partition, so that each lane has a filter.
+the forest of everything so far.
 
 A worker that is lost takes its lane's results with it. An engine drops results that no task needs
 any more, and would have to begin at the first partition. So the first step of each lane is also
@@ -20,7 +20,7 @@ from typing import Any
 
 from clmst.core.arguments import check_integer
 
-_MOST_ROUNDS = 4  # the more rounds, the less is lost with a worker, and the more merges there are
+_MOST_ROUNDS = 3  # the more rounds, the less is lost with a worker, and the more merges there are
 _LEAST_STEPS = 8  # of a lane: a merge costs as much as a few steps
 
 
@@ -81,7 +81,7 @@ def in_rounds(
                 step = LaneStep(number=number, to_come=len(numbers) - 1 - at)
                 end = take(parts[number], step, end, None if at else kept)
             ends.append(end)
-        is_merged = now is None  # the first partition has been reduced
+        is_merged = False  # a merge also reduces what waits
         while len(ends) > 1 or not is_merged:
             groups = [ends[k : k + split_every] for k in range(0, len(ends), split_every)]
             ends, is_merged = [merge(group) for group in groups], True
@@ -95,12 +95,12 @@ def rounds(n_parts: int, n_lanes: int) -> list[list[range]]:
     A lane takes every so many-th partition of its round: an engine that reads them in order then
     has work for all lanes at once.
     """
-    found = [[range(1)]] if n_parts else []
-    n_rounds = max(1, min(_MOST_ROUNDS, (n_parts - 1) // (_LEAST_STEPS * n_lanes)))
+    found = []
+    n_rounds = max(1, min(_MOST_ROUNDS, n_parts // (_LEAST_STEPS * n_lanes)))
     if n_lanes == 1:
         n_rounds = 1  # whose worker takes everything with it
-    steps = -(-(n_parts - 1) // (n_rounds * n_lanes))
-    for first in range(1, n_parts, max(1, steps * n_lanes)):
+    steps = -(-n_parts // (n_rounds * n_lanes))
+    for first in range(0, n_parts, max(1, steps * n_lanes)):
         last = min(first + steps * n_lanes, n_parts)
         lanes = [range(lane, last, n_lanes) for lane in range(first, min(first + n_lanes, last))]
         found.append(lanes)
