@@ -41,6 +41,9 @@ class Capabilities:
         How lane groups are realised; see ``cl/device/lanes.cl``.
     lane_width : int
         Work-items in a lane group.
+    shared_local_memory : int
+        Bytes of local memory that all work-groups of a compute unit share; where that is not known,
+        0.
     grid_barriers : bool
         Whether kernels can be built in which all work-groups of a launch wait for one another,
         whether or not such a launch would make progress.
@@ -58,6 +61,7 @@ class Capabilities:
     doubles: bool
     lanes: LanesKind
     lane_width: int
+    shared_local_memory: int = 0
     grid_barriers: bool = True
 
     def without(self, names: tuple[str, ...]) -> Capabilities:
@@ -75,6 +79,14 @@ class Capabilities:
         if "lanes" in names:
             changed = replace(changed, lanes="local")
         return changed
+
+
+# The least major compute capability of NVIDIA's GPUs with `match.sync`, fences and acquiring loads.
+_PTX_CAPABILITY = 7
+# KiB of shared memory of a multiprocessor, by compute capability (CUDA C++ Programming Guide, table
+# of technical specifications).
+_NVIDIA_SHARED = {(7, 0): 96, (7, 2): 96, (7, 5): 64, (8, 0): 164, (8, 6): 100, (8, 7): 164,
+                  (8, 9): 100, (9, 0): 228, (10, 0): 228, (10, 3): 228, (12, 0): 100}  # fmt: skip
 
 
 def detect(device: Any) -> Capabilities:
@@ -112,8 +124,16 @@ def _detect(device: Any) -> Capabilities:
         doubles="cl_khr_fp64" in extensions,
         lanes=lanes,
         lane_width=width,
+        shared_local_memory=_shared_local_memory(device) if lanes == "ptx" else 0,
         grid_barriers=_builds_grid_barriers(device),
     )
+
+
+def _shared_local_memory(device: Any) -> int:
+    """Return the local memory of a compute unit of NVIDIA's; of an unknown one a work-group's."""
+    capability = device.compute_capability_major_nv, device.compute_capability_minor_nv
+    known = _NVIDIA_SHARED.get(capability)
+    return int(device.local_mem_size) if known is None else known << 10
 
 
 def _builds_grid_barriers(device: Any) -> bool:
@@ -157,10 +177,12 @@ def _lanes(device: Any, extensions: set[str]) -> tuple[LanesKind, int]:
     """Return how lane groups are realised and how wide they are.
 
     A kernel can rely on khr sub-groups only where it can also fix their size, which takes Intel's
-    attribute; 16 is a legal size on all of Intel's devices. Elsewhere a lane group is only a unit
-    of work, of 32 work-items.
+    attribute; 16 is a legal size on all of Intel's devices. NVIDIA's GPUs have the instructions for
+    matches and fences from compute capability 7 on. Elsewhere a lane group is only a unit of work,
+    of 32 work-items.
     """
-    if "NVIDIA" in device.vendor.upper() and "cl_nv_device_attribute_query" in extensions:
+    is_nvidia = "NVIDIA" in device.vendor.upper() and "cl_nv_device_attribute_query" in extensions
+    if is_nvidia and device.compute_capability_major_nv >= _PTX_CAPABILITY:
         return "ptx", 32
     if {"cl_intel_subgroups", "cl_intel_required_subgroup_size"} <= extensions:
         return "khr", 16

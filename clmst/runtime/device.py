@@ -65,6 +65,7 @@ class Device:
         self._advised: set[int] = set()
         self._trust_record = TrustRecord(given=_trusted)
         self.times_renewed = 0
+        self.groups_may_wait = True  # for one another; False once they did so for too long
         forking.replace_locks(self, "lock")
 
     # ---------------------------------------------------------------- identity

@@ -162,8 +162,8 @@ class Policy:
     download_gb_s: float
 
 
-# The policy of a device that is in no table. Those of GPUs are the H200's: no other is measured
-# yet.
+# The policy of a device that is in no table. That of GPUs is near to NVIDIA's: no other make is
+# measured yet.
 _DEFAULTS: dict[DeviceKind, Policy] = {
     "gpu": Policy(
         work_group_size=256,

@@ -96,6 +96,7 @@ class Program:
         self.work_group_size = dict(specialisation.defines)["WG_SIZE"]
         self._built = built
         self._kernels: dict[str, Kernel] = {}
+        self._local_memory: dict[str, int] = {}
 
     @property
     def grid_tile(self) -> int:
@@ -125,6 +126,17 @@ class Program:
         set_args: Any = kernel.set_args  # whose stub knows no DeviceArray
         set_args(*arguments)
         return kernel
+
+    def local_memory(self, name: str) -> int:
+        """Return the bytes of local memory that a work-group of a kernel takes."""
+        import pyopencl as cl
+
+        if name not in self._local_memory:
+            (device,) = self._built.get_info(cl.program_info.DEVICES)
+            asked = cl.kernel_work_group_info.LOCAL_MEM_SIZE
+            kernel: Any = self.new_kernel(name)  # whose stub knows no types of what is asked
+            self._local_memory[name] = kernel.get_work_group_info(asked, device)
+        return self._local_memory[name]
 
     def new_kernel(self, name: str) -> Kernel:
         """Return a new ``pyopencl.Kernel`` of this name."""

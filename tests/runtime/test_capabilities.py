@@ -12,6 +12,7 @@ from clmst import Device, InvalidArgumentError
 from clmst.runtime.capabilities import OPTIONAL, Capabilities, detect
 
 INT64 = "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics"
+NVIDIA_QUERY = "cl_nv_device_attribute_query"
 INTEL_LANES = "cl_khr_subgroups cl_intel_subgroups cl_intel_required_subgroup_size"
 
 
@@ -30,6 +31,8 @@ def described(
         global_mem_size=1 << 33,
         max_mem_alloc_size=1 << 31,
         mem_base_addr_align=1024,
+        compute_capability_major_nv=9,
+        compute_capability_minor_nv=0,
     )
 
 
@@ -110,7 +113,7 @@ def test_int64_atomics_need_both_extensions(extensions: str, has: bool) -> None:
 @pytest.mark.parametrize(
     ("vendor", "extensions", "lanes", "width"),
     [
-        ("NVIDIA Corporation", "cl_nv_device_attribute_query", "ptx", 32),
+        ("NVIDIA Corporation", NVIDIA_QUERY, "ptx", 32),
         ("NVIDIA Corporation", "", "local", 32),  # a layered driver: no inline PTX
         ("Intel(R) Corporation", INTEL_LANES, "khr", 16),
         ("Intel(R) Corporation", "cl_intel_subgroups", "local", 32),  # their size cannot be fixed
@@ -121,6 +124,23 @@ def test_int64_atomics_need_both_extensions(extensions: str, has: bool) -> None:
 def test_lanes(vendor: str, extensions: str, lanes: str, width: int) -> None:
     found = detect(described(vendor=vendor, extensions=extensions))
     assert (found.lanes, found.lane_width) == (lanes, width)
+
+
+@pytest.mark.parametrize(("major", "lanes"), [(6, "local"), (7, "ptx"), (12, "ptx")])
+def test_lanes_need_the_instructions_of_volta(major: int, lanes: str) -> None:
+    device = described(vendor="NVIDIA Corporation", extensions=NVIDIA_QUERY)
+    device.compute_capability_major_nv = major
+    assert detect(device).lanes == lanes
+
+
+@pytest.mark.parametrize(
+    ("capability", "kibibytes"), [((7, 5), 64), ((8, 6), 100), ((9, 0), 228), ((99, 0), 48)]
+)
+def test_local_memory_that_work_groups_share(capability: tuple[int, int], kibibytes: int) -> None:
+    device = described(vendor="NVIDIA Corporation", extensions=NVIDIA_QUERY)
+    device.compute_capability_major_nv, device.compute_capability_minor_nv = capability
+    assert detect(device).shared_local_memory == kibibytes << 10
+    assert detect(described()).shared_local_memory == 0
 
 
 def test_without(capable: Capabilities) -> None:

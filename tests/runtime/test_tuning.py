@@ -79,11 +79,14 @@ def test_shipped_levels_win_field_by_field() -> None:
     assert shipped(CARD, GPU, table[2:]).source == "default"
 
 
-def test_h200_is_in_the_shipped_table() -> None:
-    card = Identity(device="NVIDIA H200", platform="NVIDIA CUDA", vendor="NVIDIA", driver="580")
+@pytest.mark.parametrize("name", ["NVIDIA H200", "NVIDIA H100 80GB HBM3", "Card 7"])
+def test_nvidia_gpus_are_in_the_shipped_table(name: str) -> None:
+    vendor = "NVIDIA Corporation"
+    card = Identity(device=name, platform="NVIDIA CUDA", vendor=vendor, driver="580")
     found = quietly(card)
-    assert found.source == "device"
+    assert found.source == "vendor"
     assert "H200" in found.measured
+    assert found.policy.resident_groups_per_compute_unit == 4
     assert (found.policy.work_group_size, found.policy.edges_per_item) == (256, 1)
 
 

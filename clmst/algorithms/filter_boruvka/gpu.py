@@ -26,19 +26,18 @@ def solve(
     _check_launches(options, graph.device)
     key = ("filter-boruvka", maximum, options)
     plan = graph.plans.get(key)
-    full_capacity, finer, waits = False, False, True
+    full_capacity = finer = False
     while True:  # three times at most: then it is full_capacity and its windows fine
         if plan is None:
             plan = graph.plans[key] = Plan(
                 graph, maximum=maximum, options=options, full_capacity=full_capacity, finer=finer
             )
             plan.clear_state(launch)
-            plan.waits_for_others = waits
         plan.look_at(graph.weights)
         run = _run(plan, launch)
         if not (plan.overflowed or run.is_stubborn):
             return Solution(graph=graph, in_forest=plan.in_forest, stats=run.stats())
-        waits, finer = plan.waits_for_others, plan.finer or run.is_stubborn
+        finer = plan.finer or run.is_stubborn
         full_capacity = plan.full_capacity or plan.overflowed
         del graph.plans[key], run  # the next plan may need the memory of this one
         plan = None
@@ -96,8 +95,7 @@ class CandidateRun:
         plan = self._run.plan
         plan.read_state(self._run.launch)
         if plan.gave_up:
-            plan.clear_state(self._run.launch)
-            plan.waits_for_others = False
+            plan.wait_no_more(self._run.launch)
         return not plan.gave_up
 
     def stats(self) -> dict[str, Any]:
@@ -110,8 +108,7 @@ def _run(plan: Plan, launch: Launcher) -> GpuRun:
     run = GpuRun(plan, launch)
     run.solve()
     if plan.gave_up:
-        plan.clear_state(launch)
-        plan.waits_for_others = False
+        plan.wait_no_more(launch)
         run = GpuRun(plan, launch)
         run.solve()
     return run

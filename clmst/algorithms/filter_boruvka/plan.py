@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cached_property
 from typing import Any
 
@@ -113,7 +114,7 @@ class Plan:
         has_fence = device.capabilities.lanes == "ptx"
         resident = tuning.resident_groups_per_compute_unit if has_fence else 0
         self.resident_groups_per_compute_unit = resident
-        self.waits_for_others = True  # until resident work-groups have given up
+        self.waits_for_others = device.groups_may_wait
         self.tile_slots = 0  # of the tiles whose rows are known
         self.solves = 0  # so far
         self._presets: dict[tuple[Any, ...], Any] = {}  # kernels, their arguments set
@@ -200,6 +201,21 @@ class Plan:
         half = min(m, (an_edge * m + a_vertex * n) // 32 + _FEW_EDGES)
         at_least = -(-m // 2) if self.symmetric and self.ranks else 0
         return max(at_least, half), half
+
+    def wait_no_more(self, launch: Launcher) -> None:
+        """Do without work-groups that wait for one another, here and in later plans of the device.
+
+        They gave up: so many are not on the device at the same time.
+        """
+        self.clear_state(launch)
+        if self.device.groups_may_wait:
+            warnings.warn(
+                f"work-groups of {self.device.description} waited for one another in vain; solves "
+                "do without, which takes longer for small graphs",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        self.waits_for_others = self.device.groups_may_wait = False
 
     def look_at(self, weights: Any) -> None:
         """Take the weights of the next solve from another buffer, of words of the same kind."""

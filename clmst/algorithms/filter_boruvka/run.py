@@ -27,6 +27,8 @@ _FEW_GROUPS = 8
 _WORKLIST_GROUPS = 16
 # Work-items that rank a sample, at least.
 _SAMPLE_ITEMS = 1 << 15
+# Bytes of local memory that NVIDIA's GPUs take for each work-group beside its own.
+_RESERVED_LOCAL_MEMORY = 1024
 # Ways get at least half as long each time that they are followed.
 _MOST_FOLLOWINGS = 33
 # Solves by a plan before kernels get their arguments for good: that takes as long as setting them
@@ -44,12 +46,6 @@ class GpuRun:
         self.tuning = tuning
         self.launches = self._launches()
         self.is_stubborn = False  # set where the solve was given up for want of windows
-        # Where work-groups may not wait for one another, one work-group has no other to wait for.
-        units = plan.device.capabilities.compute_units
-        resident = plan.resident_groups_per_compute_unit * units
-        if self.launches == "resident" and plan.n_slots <= tuning.half_resident_slots:
-            resident //= 2
-        self.resident_groups = max(resident, 1)
 
     def _launches(self) -> str:
         """Return how the solve is launched."""
@@ -138,8 +134,11 @@ class GpuRun:
         plan, tuning = self.plan, self.tuning
         tile = tuning.resident_work_group_size * tuning.resident_slots_per_item
         words = np.uint32(plan.tile_slots != tile), np.uint32(plan.n_phases)
-        self._enqueue(
-            plan.resident_program, "filter_boruvka_resident_solve", self.resident_groups,
+        most = plan.resident_groups_per_compute_unit
+        if plan.n_slots <= tuning.half_resident_slots:
+            most -= most // 2
+        self._enqueue_resident(
+            plan.resident_program, "filter_boruvka_resident_solve", most,
             plan.in_forest.memory, *words, *plan.window_arguments,
         )  # fmt: skip
         plan.tile_slots = tile
@@ -147,8 +146,19 @@ class GpuRun:
     def _finish_phase(self, *numbers: int) -> None:
         """Enqueue resident work-groups that end a phase."""
         words = (np.uint32(number) for number in numbers)
-        program = self.plan.finish_program
-        self._enqueue(program, "filter_boruvka_finish_phase", self.resident_groups, *words)
+        program, most = self.plan.finish_program, self.plan.resident_groups_per_compute_unit
+        self._enqueue_resident(program, "filter_boruvka_finish_phase", most, *words)
+
+    def _enqueue_resident(self, program: Program, name: str, most: int, *arguments: Any) -> None:
+        """Enqueue a kernel on up to `most` work-groups a compute unit, all on the device at once.
+
+        Where work-groups may not wait for one another, there is one, which has no other.
+        """
+        device = self.plan.device.capabilities
+        if most and device.shared_local_memory:
+            taken = program.local_memory(name) + _RESERVED_LOCAL_MEMORY
+            most = min(most, device.shared_local_memory // taken)
+        self._enqueue(program, name, max(most * device.compute_units, 1), *arguments)
 
     def _edge_step(self, name: str, phase: int, depth: int) -> None:
         bound = self.plan.capacities[depth % 2]
