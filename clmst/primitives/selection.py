@@ -177,10 +177,10 @@ class Selection:
     def launch(self, launch: Launcher, strategy: str = "parallel") -> None:
         """Enqueue the launches of a known strategy, in a queue of the arrays' context."""
         device = self.source.device
-        shares = divide(device, self.source.size, strategy)
-        if strategy == "parallel" and not shares.alone and self._suits_chain:
-            self.launch_chain(launch)
+        if strategy == "parallel" and self.source.size and self._suits_chain:
+            self.launch_chain(launch)  # few records, too, so that solves need one program for all
             return
+        shares = divide(device, self.source.size, strategy)
         program = self._program(SOURCE, shape_defines(strategy))
         groups, extent = shares.groups, (np.uint32(self.source.size), np.uint64(shares.share))
         given = () if self.predicate is None else self.predicate.kernel_arguments
