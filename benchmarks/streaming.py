@@ -6,9 +6,9 @@
     python -m benchmarks.streaming kills [--rows 8000000] [--vertices 200000] [--times 10]
 
 `chunks` solves edge arrays in random order, as a whole and in chunks, in turns. `parquet` streams
-Parquet files in this process, and through a Dask cluster of two workers of which one is killed.
-`limits` times several numbers of edges a reduction. `kills` streams with a checkpoint in a process
-that is killed at random points, until one ends. Every forest is compared before any time is
+Parquet files in this process, and through a Dask cluster of two workers of which one is killed at
+work. `limits` times several numbers of edges a reduction. `kills` streams with a checkpoint in a
+process that is killed at random points, until one ends. Every forest is compared before any time is
 printed. Tables are Markdown on standard output.
 """
 
@@ -132,9 +132,11 @@ def warm_up() -> None:
     clmst.stream_minimum_spanning_forest([([0], [1], np.ones(1, np.float32))], 2)
 
 
-def victim(client: Any) -> int:
-    """Return the process of a worker."""
-    return int(next(iter(client.run(os.getpid).values())))
+def kill_one_at_work(client: Any, processes: dict[str, int]) -> None:
+    """Kill a worker that has a task, if there is one."""
+    at_work = [worker for worker, tasks in client.processing().items() if tasks]
+    for worker in at_work[:1]:
+        os.kill(processes[worker], signal.SIGKILL)
 
 
 @main.command()
@@ -188,13 +190,15 @@ def _by_workers(folder: Path, n: int, kill_after: float | None) -> tuple[clmst.F
     ):
         client.run(warm_up)
         before = sum(client.run(processor_seconds).values())
-        killer = threading.Timer(kill_after or 0, os.kill, (victim(client), signal.SIGKILL))
+        processes = client.run(os.getpid)
+        killer = threading.Timer(kill_after or 0, kill_one_at_work, (client, processes))
         if kill_after is not None:
             killer.start()
         forest, (wall, cpu) = timed(partial(clmst.dask.minimum_spanning_forest, folder, n))
-        if kill_after is not None and killer.is_alive():
-            raise click.ClickException("all was done before the worker was killed")
         client.wait_for_workers(2)
+        lost = set(processes.values()) - set(client.run(os.getpid).values())
+        if len(lost) != (kill_after is not None):
+            raise click.ClickException(f"{len(lost)} workers were killed, while they had a task")
         cpu += sum(client.run(processor_seconds).values()) - before
     return forest, (wall, cpu)
 

@@ -5,6 +5,8 @@ The engine is Dask's: its scheduler places the work, and computes again what los
 
 from __future__ import annotations
 
+from collections import defaultdict
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from clmst.core.arguments import has, shown
@@ -81,6 +83,7 @@ def minimum_spanning_forest(
     Each of w workers carries one forest through its partitions, as a stream does. At most three
     times the forests of all workers are merged, in log(w) / log(split_every) levels, and each
     worker goes on from the result. What a lost worker has done since then is computed again.
+    Workers of one host that read files and compute on its CPU take turns: each uses all cores.
     """
     dask = optional_import("dask", extra="dask")
     job = PartitionJob.checked(
@@ -90,24 +93,56 @@ def minimum_spanning_forest(
     split_every = rounds.check_split(split_every)
     take, merge = dask.delayed(_take, pure=False), dask.delayed(_merge, pure=False)
     parts = _parts(edges, job)
+    lane_of = lanes_of(parts)
+    lanes = _lanes(job, by_device=lane_of is not None)
+
+    def take_by(part: Any, step: rounds.LaneStep, before: Any, kept: Any) -> Any:
+        with _by_a_worker_of(lanes[step.lane], step.round):
+            return take(part, step, job, before, kept)
+
     last = rounds.in_rounds(
         parts,
-        _n_workers(),
+        len(lanes),
         split_every,
-        take=lambda part, step, *others: take(part, step, job, *others),
+        take=take_by,
         merge=lambda forests: merge(forests, job),
-        lane_of=lanes_of(parts),
+        lane_of=lane_of,
+        outlives=len(lanes[0]) > 1,
     )
     return partitions.finish(None if last is None else last.compute(), job, "the workers of Dask")
 
 
-def _n_workers() -> int:
-    """Return how many workers the cluster of the current client has; 1 without a cluster."""
+def _lanes(job: PartitionJob, *, by_device: bool) -> list[list[str]]:
+    """Return the workers of each lane: one, or all that share a device; none without a cluster.
+
+    Files are a device's work. All else is mostly the host's, of which each worker does its part.
+    """
     try:
         client = optional_import("distributed", extra="dask").default_client()
-        return max(1, len(client.nthreads()))
     except (ImportError, ValueError):
-        return 1
+        return [[]]
+    workers = sorted(client.nthreads())
+    if not by_device or len(workers) < 2:
+        return [[one] for one in workers] or [[]]
+    places: dict[str, str] = client.run(_place, job)
+    sharing = defaultdict[str, list[str]](list)
+    for worker in sorted(places):
+        sharing[places[worker]].append(worker)
+    return list(sharing.values())
+
+
+def _by_a_worker_of(lane: list[str], number_of_round: int) -> AbstractContextManager[Any]:
+    """Let the workers of a lane take its rounds in turns, as far as they can.
+
+    Then each round's forest is on two of them, the one that found it and the one that goes on.
+    """
+    if len(lane) < 2:
+        return nullcontext()
+    turn = lane[number_of_round % len(lane)]
+    annotate: AbstractContextManager[Any] = optional_import("dask", extra="dask").annotate(
+        workers=[turn], allow_other_workers=True
+    )
+    return annotate
 
 
 def _parts(edges: Any, job: PartitionJob) -> list[Any]:
@@ -139,6 +174,10 @@ def _take(
 ) -> PartitionForest:
     """Take a partition; `kept` is an argument only so that the workers keep it."""
     return partitions.take_partition(data, step, job, _worker(), before)
+
+
+def _place(job: PartitionJob) -> str:
+    return partitions.place_of(job, _worker())
 
 
 def _merge(forests: list[PartitionForest], job: PartitionJob) -> PartitionForest:

@@ -93,13 +93,15 @@ def minimum_spanning_forest(
     check_dict("task_options", options)
     take, merge = (ray.remote(task).options(**options) for task in (_take, _merge))
     parts = _parts(edges, job)
+    lane_of = lanes_of(parts)
     end = rounds.in_rounds(
         parts,
-        _n_tasks(ray, options),
+        _n_tasks(ray, options, by_device=lane_of is not None),
         split_every,
         take=lambda part, step, before, kept: take.remote(part, step, job, before, [kept]),
         merge=lambda forests: merge.remote(job, *forests),
-        lane_of=lanes_of(parts),
+        lane_of=lane_of,
+        outlives=True,  # a node keeps what its workers found
     )
     try:
         last = None if end is None else ray.get(end)
@@ -133,11 +135,16 @@ def _parts(edges: Any, job: PartitionJob) -> list[Any]:
     return references
 
 
-def _n_tasks(ray: Any, options: Mapping[str, Any]) -> int:
-    """Return how many tasks of these options the cluster has resources for at once."""
+def _n_tasks(ray: Any, options: Mapping[str, Any], *, by_device: bool) -> int:
+    """Return how many tasks of these options the cluster has resources for at once.
+
+    Files are a device's work: a node has one, unless tasks ask for GPUs.
+    """
     needed = {"CPU": options.get("num_cpus", 1), "GPU": options.get("num_gpus", 0)}
     there = ray.cluster_resources()
     counts = [int(there.get(name, 0) // n) for name, n in needed.items() if n]
+    if by_device and not needed["GPU"]:
+        counts.append(sum(bool(node["Alive"]) for node in ray.nodes()))
     return max(1, min(counts, default=1))
 
 

@@ -151,6 +151,46 @@ def test_a_worker_that_is_killed_in_any_round(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kills", [0, 1])
+def test_files_by_workers_that_share_a_device(
+    four_workers: Any, tmp_path: Path, kills: int
+) -> None:
+    """They take the rounds in turns, so that the forest is never on one of them alone."""
+    four_workers.wait_for_workers(4, timeout=60)
+    folder = tmp_path / "edges"
+    folder.mkdir()
+    for k, part in enumerate(zip(*(np.array_split(one, 24) for one in EDGES), strict=True)):
+        kinds = list(zip("uvw", (column.dtype for column in part), strict=True))
+        rows: Any = np.rec.fromarrays(list(part), dtype=kinds)
+        np.save(folder / f"{k:02}.npy", rows)
+    if kills:
+        four_workers.run(killed_when_it_reads, "08.npy", str(tmp_path / "killed"))
+    with distributed.get_task_stream(four_workers) as stream:
+        found = clmst.dask.minimum_spanning_forest(folder, N)
+    assert found == forest_of_edges(EDGES, N)
+    assert found.stats["partitions"] == 24
+    by = {task["worker"] for task in stream.data if "_take" in str(task["key"])}
+    assert len(by) == 3 if kills == 0 else len(by) > 1
+    assert (tmp_path / "killed").exists() == bool(kills)
+
+
+def killed_when_it_reads(name: str, mark: str) -> None:
+    """Let the first worker that reads a file be killed."""
+    from clmst.scale import file_lane
+
+    names = vars(file_lane)
+    read = names["pieces_of_file"]
+
+    def reading(path: Path, *given: Any) -> Any:
+        if path.name == name and not Path(mark).exists():
+            Path(mark).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return read(path, *given)
+
+    names["pieces_of_file"] = reading
+
+
+@pytest.mark.slow
 def test_four_workers_of_which_one_is_killed(four_workers: Any, tmp_path: Path) -> None:
     """Dask computes again what the worker had."""
     four_workers.wait_for_workers(4, timeout=60)  # one may have been killed before this test

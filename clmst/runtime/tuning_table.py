@@ -123,8 +123,8 @@ SHIPPED: tuple[Entry, ...] = (
             "separate_rounds": {"2": 1.031},
         },
     ),
-    # On two cores that others used as well: differences of 2 % mean nothing. The fields that matter to
-    # filter-boruvka and prim were searched later, without a gain (docs/performance_log.md, Tuning).
+    # On two cores that others used as well: differences of 2 % mean nothing. The fields that matter
+    # to filter-boruvka and prim were searched later, without a gain (docs/performance_log.md).
     Entry(
         vendor="Intel(R) Corporation",
         kind="cpu",

@@ -116,6 +116,20 @@ class PartitionForest:
         return self.carried.forest or EdgePart.empty(self.dtype)
 
 
+def place_of(job: PartitionJob, worker: str) -> str:
+    """Return a name of the device that this worker has: workers that share it give the same one.
+
+    Devices that work in the host's memory are shared by all workers of a host. Of others, each
+    worker is taken to have its own. A worker without a device has one of its own, too: its tasks
+    will tell.
+    """
+    try:
+        kind = get_device(job.device).capabilities.kind
+    except (UnsupportedDeviceError, InvalidArgumentError):
+        return worker
+    return socket.gethostname() if kind == "cpu" else worker
+
+
 def take_partition(
     data: Any,
     step: LaneStep,

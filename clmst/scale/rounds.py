@@ -3,7 +3,8 @@
 A lane is a few partitions, one after the other: each step takes the forest of the steps before and
 filters its own partition by it, as a stream does. The lanes of a round run side by side, one for
 each worker. Then their forests are merged as a tree, and the lanes of the next round all begin with
-the forest of everything so far.
+the forest of everything so far. Where workers share one device, there is one lane for all of them,
+and they take its rounds in turns.
 
 A worker that is lost takes its lane's results with it. An engine drops results that no task needs
 any more, and would have to begin at the first partition. So the first step of each lane is also
@@ -34,10 +35,14 @@ class LaneStep:
         Of the partition.
     to_come : int
         How many more the lane has.
+    round, lane : int
+        Of which round, and which of its lanes.
     """
 
     number: int
     to_come: int
+    round: int = 0
+    lane: int = 0
 
 
 def in_rounds(
@@ -48,6 +53,7 @@ def in_rounds(
     take: Callable[[Any, LaneStep, Any, Any], Any],
     merge: Callable[[list[Any]], Any],
     lane_of: Callable[[Sequence[int]], Any] | None = None,
+    outlives: bool = False,
 ) -> Any:
     """Return a handle of the forest of all parts; None if there are none.
 
@@ -66,22 +72,26 @@ def in_rounds(
         Takes handles of several forests.
     lane_of : callable, optional
         Makes one part of partitions by their numbers, where a worker takes those of a lane in one
-        step.
+        step, and nothing waits behind it.
+    outlives : bool
+        Whether what a round has found outlives the worker of a single lane.
     """
     now = kept = None
-    for lanes in rounds(len(parts), n_lanes):
+    for number_of_round, lanes in enumerate(rounds(len(parts), n_lanes, outlives=outlives)):
         ends = []
-        for numbers in lanes:
+        for lane, numbers in enumerate(lanes):
             end = now
-            if lane_of is not None:
-                step = LaneStep(number=numbers[0], to_come=0)
-                ends.append(take(lane_of(numbers), step, now, kept))
-                continue
-            for at, number in enumerate(numbers):
-                step = LaneStep(number=number, to_come=len(numbers) - 1 - at)
-                end = take(parts[number], step, end, None if at else kept)
+            for at, number in enumerate(numbers if lane_of is None else numbers[:1]):
+                step = LaneStep(
+                    number=number,
+                    to_come=len(numbers) - 1 - at if lane_of is None else 0,
+                    round=number_of_round,
+                    lane=lane,
+                )
+                part = parts[number] if lane_of is None else lane_of(numbers)
+                end = take(part, step, end, None if at else kept)
             ends.append(end)
-        is_merged = False  # a merge also reduces what waits
+        is_merged = lane_of is not None and len(ends) == 1  # a merge also reduces what waits
         while len(ends) > 1 or not is_merged:
             groups = [ends[k : k + split_every] for k in range(0, len(ends), split_every)]
             ends, is_merged = [merge(group) for group in groups], True
@@ -89,7 +99,7 @@ def in_rounds(
     return now
 
 
-def rounds(n_parts: int, n_lanes: int) -> list[list[range]]:
+def rounds(n_parts: int, n_lanes: int, *, outlives: bool = False) -> list[list[range]]:
     """Return the numbers of the partitions of each lane, for each round.
 
     A lane takes every so many-th partition of its round: an engine that reads them in order then
@@ -97,8 +107,8 @@ def rounds(n_parts: int, n_lanes: int) -> list[list[range]]:
     """
     found = []
     n_rounds = max(1, min(_MOST_ROUNDS, n_parts // (_LEAST_STEPS * n_lanes)))
-    if n_lanes == 1:
-        n_rounds = 1  # whose worker takes everything with it
+    if n_lanes == 1 and not outlives:
+        n_rounds = 1  # a worker that is lost takes everything with it
     steps = -(-n_parts // (n_rounds * n_lanes))
     for first in range(0, n_parts, max(1, steps * n_lanes)):
         last = min(first + steps * n_lanes, n_parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,14 @@ import clmst
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError, UnsupportedDeviceError
 from clmst.io import pieces
 from clmst.scale import capacity, device_state
+from clmst.scale import partitions as partition_work
 from clmst.scale.file_lane import lanes_of
 from clmst.scale.partitions import (
     PartitionForest,
     PartitionJob,
     finish,
     merge,
+    place_of,
     take_partition,
 )
 from clmst.scale.rounds import LaneStep, in_rounds, rounds
@@ -139,10 +142,11 @@ def test_a_smaller_device_reduces_what_waits() -> None:
     assert finish(merge([second], job), job, "here") == forest_of_edges(EDGES, N)
 
 
+@pytest.mark.parametrize("outlives", [False, True])
 @pytest.mark.parametrize("n_lanes", [1, 2, 5, 100])
 @pytest.mark.parametrize("n_parts", [0, 1, 2, 9, 160, 161])
-def test_rounds_have_every_partition_once(n_parts: int, n_lanes: int) -> None:
-    found = rounds(n_parts, n_lanes)
+def test_rounds_have_every_partition_once(n_parts: int, n_lanes: int, outlives: bool) -> None:
+    found = rounds(n_parts, n_lanes, outlives=outlives)
     numbers = [number for lanes in found for lane in lanes for number in lane]
     assert sorted(numbers) == list(range(n_parts))
     assert len(found) <= 3
@@ -166,6 +170,43 @@ def test_the_forest_that_a_round_began_with_is_kept_until_the_next_has_begun() -
     assert begins[22] == begins[23] == ("step 20 and step 21", None)
     assert begins[44] == begins[45] == ("step 42 and step 43", "step 20 and step 21")
     assert last == "step 64 and step 63"
+
+
+def test_rounds_of_a_single_lane_need_no_merge() -> None:
+    """There are some if their results outlive the worker; files leave nothing that waits."""
+    taken = list[tuple[Any, LaneStep, Any, Any]]()
+
+    def take(*given: Any) -> str:
+        taken.append(given)
+        return f"round {given[1].round}"
+
+    def merge(forests: Any) -> Any:
+        raise AssertionError(f"merged {forests}")
+
+    def lane_of(numbers: Any) -> str:
+        return f"files {list(numbers)}"
+
+    how: dict[str, Any] = {"take": take, "merge": merge, "lane_of": lane_of}
+    assert in_rounds("a" * 24, 1, 2, **how, outlives=True) == "round 2"
+    assert [one[0] for one in taken] == [f"files {list(range(k, k + 8))}" for k in (0, 8, 16)]
+    assert [one[2:] for one in taken] == [(None, None), ("round 0", None), ("round 1", "round 0")]
+    assert [(one[1].round, one[1].lane) for one in taken] == [(0, 0), (1, 0), (2, 0)]
+    taken.clear()
+    assert in_rounds("a" * 24, 1, 2, **how) == "round 0"
+    assert len(taken) == 1
+
+
+def test_workers_of_a_host_share_its_processor() -> None:
+    job = replace(JOB, device=None)
+    assert place_of(job, "tcp://1:2") == place_of(job, "tcp://1:3")
+    missing = replace(JOB, device="no such device")
+    assert place_of(missing, "tcp://1:2") == "tcp://1:2"
+
+
+def test_workers_have_gpus_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = SimpleNamespace(capabilities=SimpleNamespace(kind="gpu"))
+    monkeypatch.setattr(partition_work, "get_device", lambda _: gpu)
+    assert place_of(JOB, "tcp://1:2") == "tcp://1:2"
 
 
 @pytest.mark.parametrize(
