@@ -124,11 +124,12 @@ def _lanes(job: PartitionJob, *, by_device: bool) -> list[list[str]]:
     workers = sorted(client.nthreads())
     if not by_device or len(workers) < 2:
         return [[one] for one in workers] or [[]]
-    places: dict[str, str] = client.run(_place, job)
+    places: dict[str, Any] = client.run(_place, job, on_error="return")
     sharing = defaultdict[str, list[str]](list)
     for worker in sorted(places):
-        sharing[places[worker]].append(worker)
-    return list(sharing.values())
+        if isinstance(places[worker], str):  # else an error: it is lost meanwhile
+            sharing[places[worker]].append(worker)
+    return list(sharing.values()) or [[]]
 
 
 def _by_a_worker_of(lane: list[str], number_of_round: int) -> AbstractContextManager[Any]:

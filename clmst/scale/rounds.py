@@ -10,7 +10,8 @@ A worker that is lost takes its lane's results with it. An engine drops results 
 any more, and would have to begin at the first partition. So the first step of each lane is also
 given the forest that the round before began with, of which it makes no use: until this round's
 lanes have begun, the engine keeps that forest, on each worker that had a lane. Then a round is all
-that can be lost.
+that can be lost. A single lane whose worker is always the same has one round, since all would be
+lost with it.
 """
 
 from __future__ import annotations
@@ -80,15 +81,14 @@ def in_rounds(
     for number_of_round, lanes in enumerate(rounds(len(parts), n_lanes, outlives=outlives)):
         ends = []
         for lane, numbers in enumerate(lanes):
+            steps = [(number, parts[number]) for number in numbers]
+            if lane_of is not None:
+                steps = [(numbers[0], lane_of(numbers))]
             end = now
-            for at, number in enumerate(numbers if lane_of is None else numbers[:1]):
+            for at, (number, part) in enumerate(steps):
                 step = LaneStep(
-                    number=number,
-                    to_come=len(numbers) - 1 - at if lane_of is None else 0,
-                    round=number_of_round,
-                    lane=lane,
+                    number=number, to_come=len(steps) - 1 - at, round=number_of_round, lane=lane
                 )
-                part = parts[number] if lane_of is None else lane_of(numbers)
                 end = take(part, step, end, None if at else kept)
             ends.append(end)
         is_merged = lane_of is not None and len(ends) == 1  # a merge also reduces what waits
