@@ -64,6 +64,15 @@ class Capabilities:
     shared_local_memory: int = 0
     grid_barriers: bool = True
 
+    def groups_at_once(self, most: int, local_memory: int) -> int:
+        """Return how many work-groups a compute unit holds at once by their local memory, in bytes.
+
+        At most `most`; that many where it is not known what they share.
+        """
+        if not self.shared_local_memory:
+            return most
+        return min(most, self.shared_local_memory // (local_memory + _RESERVED_LOCAL_MEMORY))
+
     def without(self, names: tuple[str, ...]) -> Capabilities:
         """Return these capabilities with those named in `names` forced off."""
         names = check_texts("without", names)
@@ -83,6 +92,8 @@ class Capabilities:
 
 # The least major compute capability of NVIDIA's GPUs with `match.sync`, fences and acquiring loads.
 _PTX_CAPABILITY = 7
+# Bytes of local memory that NVIDIA's GPUs take for each work-group beside its own.
+_RESERVED_LOCAL_MEMORY = 1024
 # KiB of shared memory of a multiprocessor, by compute capability (CUDA C++ Programming Guide, table
 # of technical specifications).
 _NVIDIA_SHARED = {(7, 0): 96, (7, 2): 96, (7, 5): 64, (8, 0): 164, (8, 6): 100, (8, 7): 164,

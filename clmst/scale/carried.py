@@ -26,6 +26,11 @@ class Carried:
     by_forest: CycleFilter | None
 
     @property
+    def parts(self) -> list[EdgePart]:
+        """The forest, if there is one, and what waits."""
+        return [*self.waiting] if self.forest is None else [self.forest, *self.waiting]
+
+    @property
     def size(self) -> int:
         """Number of edges."""
-        return (self.forest.size if self.forest else 0) + sum(part.size for part in self.waiting)
+        return sum(part.size for part in self.parts)

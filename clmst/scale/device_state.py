@@ -170,7 +170,7 @@ class DeviceStreamState(StreamState):
     def _bring(self, way: DeviceWay) -> None:
         """Let a way have the forest and the edges that wait."""
         self._read = way.position = self.position
-        parts = [*self._pending] if self.forest is None else [self.forest, *self._pending]
+        parts = self.carried.parts
         if parts:
             columns = joined(parts).columns
             way.go_on_from(self.position, columns, has_forest=self.forest is not None)

@@ -113,15 +113,14 @@ def _pieces(
 
 def _renumbered(before: Carried) -> tuple[npt.NDArray[np.int64], Carried]:
     """Return the ids of all edges that others left, rising, and the edges by their ranks there."""
-    parts = [*before.waiting] if before.forest is None else [before.forest, *before.waiting]
-    ids = np.concatenate([part.edge_ids for part in parts])
+    ids = np.concatenate([part.edge_ids for part in before.parts])
     order = np.argsort(ids)
     ranks = np.empty(ids.size, np.int64)
     ranks[order] = np.arange(ids.size)
-    ends = np.cumsum([part.size for part in parts])
+    ends = np.cumsum([part.size for part in before.parts])
     ranked = [
         replace(part, edge_ids=ranks[end - part.size : end])
-        for part, end in zip(parts, ends, strict=True)
+        for part, end in zip(before.parts, ends, strict=True)
     ]
     forest = None if before.forest is None else ranked.pop(0)
     return ids[order], Carried(forest=forest, waiting=tuple(ranked), by_forest=None)

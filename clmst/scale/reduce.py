@@ -118,13 +118,13 @@ def _parallel_by_id(slots: csr.Pattern, edge_ids: npt.NDArray[np.int64]) -> Arra
     out_of_order = later[edge_ids[order[later]] < edge_ids[order[later - 1]]]
     if not out_of_order.size:
         return order
-    pair = np.concatenate((np.zeros(1, np.int64), np.cumsum(~same)))  # the number of each slot's
-    is_sorted = np.zeros(int(pair[-1]) + 1, np.bool_)
-    is_sorted[pair[out_of_order]] = True
-    slots_to_sort = np.flatnonzero(is_sorted[pair])
-    positions = order[slots_to_sort]
+    pair = np.concatenate((np.zeros(1, np.int64), np.cumsum(~same)))  # of each slot: its number
+    is_wrong = np.zeros(int(pair[-1]) + 1, np.bool_)  # of each pair of vertices
+    is_wrong[pair[out_of_order]] = True
+    wrong = np.flatnonzero(is_wrong[pair])
+    positions = order[wrong]
     order = order.copy()
-    order[slots_to_sort] = positions[np.lexsort((edge_ids[positions], pair[slots_to_sort]))]
+    order[wrong] = positions[np.lexsort((edge_ids[positions], pair[wrong]))]
     return order
 
 

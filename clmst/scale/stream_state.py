@@ -106,7 +106,7 @@ class StreamState:
 
     def go_on_from(self, carried: Carried) -> None:
         """Take what another state had, as if this one had read the edges."""
-        parts = [*carried.waiting] if carried.forest is None else [carried.forest, *carried.waiting]
+        parts = carried.parts
         if parts:
             self._know(parts[0])
         self.forest, self._pending = carried.forest, [*carried.waiting]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -141,6 +142,16 @@ def test_local_memory_that_work_groups_share(capability: tuple[int, int], kibiby
     device.compute_capability_major_nv, device.compute_capability_minor_nv = capability
     assert detect(device).shared_local_memory == kibibytes << 10
     assert detect(described()).shared_local_memory == 0
+
+
+@pytest.mark.parametrize(
+    ("local_memory", "groups"), [(1023, 4), (24576, 2), (49152, 1), (65536, 0)]
+)
+def test_work_groups_at_once(local_memory: int, groups: int) -> None:
+    """Of 64 KiB, of which each takes one beside its own; any number where that is not known."""
+    turing = replace(detect(described()), shared_local_memory=64 << 10)
+    assert turing.groups_at_once(4, local_memory) == groups
+    assert detect(described()).groups_at_once(4, local_memory) == 4
 
 
 def test_without(capable: Capabilities) -> None:

@@ -114,7 +114,6 @@ class Plan:
         has_fence = device.capabilities.lanes == "ptx"
         resident = tuning.resident_groups_per_compute_unit if has_fence else 0
         self.resident_groups_per_compute_unit = resident
-        self.waits_for_others = device.groups_may_wait
         self.tile_slots = 0  # of the tiles whose rows are known
         self.solves = 0  # so far
         self._presets: dict[tuple[Any, ...], Any] = {}  # kernels, their arguments set
@@ -203,7 +202,7 @@ class Plan:
         return max(at_least, half), half
 
     def wait_no_more(self, launch: Launcher) -> None:
-        """Do without work-groups that wait for one another, here and in later plans of the device.
+        """Do without work-groups that wait for one another, in all solves of the device.
 
         They gave up: so many are not on the device at the same time.
         """
@@ -215,7 +214,7 @@ class Plan:
                 RuntimeWarning,
                 stacklevel=2,
             )
-        self.waits_for_others = self.device.groups_may_wait = False
+        self.device.groups_may_wait = False
 
     def look_at(self, weights: Any) -> None:
         """Take the weights of the next solve from another buffer, of words of the same kind."""

@@ -27,8 +27,6 @@ _FEW_GROUPS = 8
 _WORKLIST_GROUPS = 16
 # Work-items that rank a sample, at least.
 _SAMPLE_ITEMS = 1 << 15
-# Bytes of local memory that NVIDIA's GPUs take for each work-group beside its own.
-_RESERVED_LOCAL_MEMORY = 1024
 # Ways get at least half as long each time that they are followed.
 _MOST_FOLLOWINGS = 33
 # Solves by a plan before kernels get their arguments for good: that takes as long as setting them
@@ -50,7 +48,7 @@ class GpuRun:
     def _launches(self) -> str:
         """Return how the solve is launched."""
         plan, tuning = self.plan, self.tuning
-        if not plan.waits_for_others:
+        if not plan.device.groups_may_wait:
             return "separate"
         if plan.options.launches != "auto":
             return plan.options.launches
@@ -155,9 +153,8 @@ class GpuRun:
         Where work-groups may not wait for one another, there is one, which has no other.
         """
         device = self.plan.device.capabilities
-        if most and device.shared_local_memory:
-            taken = program.local_memory(name) + _RESERVED_LOCAL_MEMORY
-            most = min(most, device.shared_local_memory // taken)
+        if most:
+            most = device.groups_at_once(most, program.local_memory(name))
         self._enqueue(program, name, max(most * device.compute_units, 1), *arguments)
 
     def _edge_step(self, name: str, phase: int, depth: int) -> None:
