@@ -82,11 +82,17 @@ class Policy:
         Work-groups that are certainly resident at the same time, and so may wait for one another; 0
         if that was not tested.
     resident_work_group_size : int
-        Their work-items.
+        Their work-items, where they do a whole solve.
     resident_slots_per_item : int
         As `slots_per_item`, for them.
     resident_edges_per_item : int
         As `worklist_edges_per_item`, for them.
+    finish_groups_per_compute_unit : int
+        As `resident_groups_per_compute_unit`, where they only end a phase of a larger solve.
+    finish_work_group_size : int
+        Their work-items then.
+    finish_edges_per_item : int
+        As `worklist_edges_per_item`, for them then.
     resident_slots : int
         Slots up to which a graph is solved in one launch of resident work-groups.
     half_resident_slots : int
@@ -148,6 +154,9 @@ class Policy:
     resident_work_group_size: int
     resident_slots_per_item: int
     resident_edges_per_item: int
+    finish_groups_per_compute_unit: int
+    finish_work_group_size: int
+    finish_edges_per_item: int
     resident_slots: int
     half_resident_slots: int
     direct_vertices: int
@@ -196,10 +205,13 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         resident_work_group_size=256,
         resident_slots_per_item=4,
         resident_edges_per_item=1,
+        finish_groups_per_compute_unit=0,
+        finish_work_group_size=512,
+        finish_edges_per_item=2,
         resident_slots=1 << 23,
         half_resident_slots=1 << 20,
         direct_vertices=1 << 20,
-        separate_rounds=1,
+        separate_rounds=0,
         prim_vertices=0,
         prim_edges=0,
         # filter-boruvka on road_usa, r4_23, kron21 and rmat22 (docs/experiments.md), by the least
@@ -243,6 +255,9 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         resident_work_group_size=1,
         resident_slots_per_item=1024,
         resident_edges_per_item=256,
+        finish_groups_per_compute_unit=0,
+        finish_work_group_size=1,
+        finish_edges_per_item=256,
         resident_slots=0,
         half_resident_slots=0,
         direct_vertices=0,

@@ -18,7 +18,7 @@ from clmst.core.errors import FileFormatError
 from clmst.runtime import policy, tuning_file
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
-from clmst.runtime.tuning_parameters import conflicts
+from clmst.runtime.tuning_rules import conflicts
 from clmst.runtime.tuning_table import SHIPPED, Entry
 
 Source: TypeAlias = Literal["given", "user", "device", "vendor", "default"]

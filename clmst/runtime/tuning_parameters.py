@@ -1,11 +1,11 @@
-"""The fields of a policy: legal values, values that a search tries, and rules between fields."""
+"""The fields of a policy: legal values, and values that a search tries."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from clmst.runtime.policy import Policy
 from clmst.runtime.tuning_table import Number
@@ -90,8 +90,6 @@ class TuningParameter:
 _PRIMITIVES = ("boruvka", "pma", "prim-boruvka")
 _FILTERING = ("filter-boruvka",)
 _RESIDENT = "resident_groups_per_compute_unit"
-# SAMPLES of cl/algorithms/filter_boruvka/sample.cl.
-_SAMPLES = 1024
 
 # In the order of the search: the most important fields first.
 _DECLARED = (
@@ -170,6 +168,18 @@ _DECLARED = (
     ),
     TuningParameter(
         name="resident_edges_per_item", unit="edges", least=1, most=1024, tries=_doubling(1, 8),
+        algorithms=_FILTERING, shape="groups", needs=_RESIDENT,
+    ),
+    TuningParameter(
+        name="finish_groups_per_compute_unit", unit="work-groups", least=0, most=64,
+        tries=(0, 1, 2, 3, 4), algorithms=_FILTERING, shape="groups", needs=_RESIDENT,
+    ),
+    TuningParameter(
+        name="finish_work_group_size", unit="work-items", least=1, most=1024, multiple_of=32,
+        tries=_doubling(64, 1024), algorithms=_FILTERING, shape="groups", needs=_RESIDENT,
+    ),
+    TuningParameter(
+        name="finish_edges_per_item", unit="edges", least=1, most=1024, tries=_doubling(1, 8),
         algorithms=_FILTERING, shape="groups", needs=_RESIDENT,
     ),
     TuningParameter(
@@ -271,80 +281,3 @@ _DECLARED = (
 
 PARAMETERS: Mapping[str, TuningParameter] = {one.name: one for one in _DECLARED}
 """All fields of a policy by name; a search goes through them in this order."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rule:
-    """A rule between fields, and how other fields follow a change of one."""
-
-    text: str
-    holds: Callable[[Policy], bool]
-    mend: Callable[[Policy], Policy]
-
-
-def _may_have(slots: int, work_group_size: int) -> bool:
-    """Return whether a work-item may take this many slots of a tile (filter_boruvka/tiles.cl)."""
-    return slots >= 256 if work_group_size == 1 else slots <= 16
-
-
-_RULES = (
-    _Rule(
-        text=f"work_group_size divides {_SAMPLES}",
-        holds=lambda p: _SAMPLES % p.work_group_size == 0,
-        mend=lambda p: replace(p, work_group_size=32),
-    ),
-    _Rule(
-        text=f"resident_work_group_size divides {_SAMPLES}",
-        holds=lambda p: _SAMPLES % p.resident_work_group_size == 0,
-        mend=lambda p: replace(p, resident_work_group_size=32),
-    ),
-    _Rule(
-        text="slots_per_item is at most 16, but at least 256 where work_group_size is 1",
-        holds=lambda p: _may_have(p.slots_per_item, p.work_group_size),
-        mend=lambda p: replace(p, slots_per_item=256 if p.work_group_size == 1 else 16),
-    ),
-    _Rule(
-        text="resident_slots_per_item is at most 16, but at least 256 where "
-        "resident_work_group_size is 1",
-        holds=lambda p: _may_have(p.resident_slots_per_item, p.resident_work_group_size),
-        mend=lambda p: replace(
-            p, resident_slots_per_item=256 if p.resident_work_group_size == 1 else 16
-        ),
-    ),
-    _Rule(
-        text="stage_capacity is at least work_group_size",
-        holds=lambda p: p.stage_capacity >= p.work_group_size,
-        mend=lambda p: replace(p, stage_capacity=p.work_group_size),
-    ),
-    _Rule(
-        text="rows_per_item is 1 unless work_group_size is",
-        holds=lambda p: p.rows_per_item == 1 or p.work_group_size == 1,
-        mend=lambda p: replace(p, rows_per_item=1),
-    ),
-    _Rule(
-        text="split_work_group_size is 1 where work_group_size is, and only there",
-        holds=lambda p: (p.split_work_group_size == 1) == (p.work_group_size == 1),
-        mend=lambda p: replace(p, split_work_group_size=p.work_group_size),
-    ),
-)
-
-
-def conflicts(policy: Policy) -> list[str]:
-    """Return the rules that a policy breaks, though each field alone may be legal."""
-    return [rule.text for rule in _RULES if not rule.holds(policy)]
-
-
-def fitted(policy: Policy, name: str, value: Number) -> Policy:
-    """Return the policy with another value in one field, and the others fitted to it."""
-    change: dict[str, Any] = {name: value}
-    changed = replace(policy, **change)
-    for rule in _RULES:
-        if not rule.holds(changed):
-            changed = rule.mend(changed)
-    return changed
-
-
-def changes(before: Policy, after: Policy) -> dict[str, Number]:
-    """Return the fields in which a policy differs from another, with its values."""
-    names = [field.name for field in fields(Policy)]
-    return {n: getattr(after, n) for n in names if getattr(after, n) != getattr(before, n)}

@@ -11,7 +11,8 @@ from typing import Literal, Protocol, TypeAlias
 from clmst.bench.harness import WrongResultError
 from clmst.core.errors import InvalidArgumentError
 from clmst.runtime.policy import Policy
-from clmst.runtime.tuning_parameters import PARAMETERS, TuningParameter, changes, fitted
+from clmst.runtime.tuning_parameters import PARAMETERS, TuningParameter
+from clmst.runtime.tuning_rules import changes, fitted
 from clmst.runtime.tuning_table import Number
 from clmst.tune.policy_benchmark import Comparison, RefusedError
 

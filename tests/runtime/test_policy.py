@@ -10,7 +10,8 @@ from clmst.runtime import policy
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
 from clmst.runtime.tuning import Identity, shipped
-from clmst.runtime.tuning_parameters import PARAMETERS, conflicts
+from clmst.runtime.tuning_parameters import PARAMETERS
+from clmst.runtime.tuning_rules import conflicts
 from clmst.runtime.tuning_table import SHIPPED
 
 CAPABILITIES = {

@@ -9,7 +9,8 @@ import pytest
 from clmst import algorithms
 from clmst.runtime import policy
 from clmst.runtime.policy import Policy
-from clmst.runtime.tuning_parameters import PARAMETERS, TuningParameter, changes, conflicts, fitted
+from clmst.runtime.tuning_parameters import PARAMETERS, TuningParameter
+from clmst.runtime.tuning_rules import changes, conflicts, fitted
 from tests.runtime.test_policy import CAPABILITIES
 
 CPU, GPU = (policy.choose(CAPABILITIES[kind]) for kind in ("cpu", "gpu"))

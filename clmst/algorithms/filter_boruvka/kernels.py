@@ -18,8 +18,11 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         defines = weights | plan.defines(tuning, symmetric=symmetric)
         yield specialise(plan.SOURCE, capabilities, tuning, **defines)
         if tuning.resident_groups_per_compute_unit > 0:  # else only where it is asked for by name
-            defines = weights | plan.resident_defines(tuning, symmetric=symmetric)
-            for source in (plan.RESIDENT_SOURCE, plan.FINISH_SOURCE):
+            for source, shape in (
+                (plan.RESIDENT_SOURCE, plan.resident_defines),
+                (plan.FINISH_SOURCE, plan.finish_defines),
+            ):
+                defines = weights | shape(tuning, symmetric=symmetric)
                 yield specialise(source, capabilities, tuning, **defines)
     for weights in every_weight():
         for source in (cpu.SOURCE, cpu.FIRST_SOURCE):

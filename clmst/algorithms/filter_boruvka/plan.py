@@ -27,8 +27,10 @@ SAMPLES = 1024
 # Slots that tell how many edges the first window left, as filter.cl has it.
 PROBES = SAMPLES << 4
 _MAX_DEPTHS = 40
-# Of 32 bits, of a compute unit of NVIDIA's: what resident work-groups share.
+# Of 32 bits, of a compute unit of NVIDIA's: what resident work-groups share, and the multiple of
+# them that a work-item gets.
 _REGISTERS = 65536
+_REGISTERS_AT_ONCE = 8
 _WEIGHTS = 2  # the position of the weights among the arguments of all kernels
 # The layout of state[], as filter_boruvka_solve.cl has it.
 _WINDOWS = 3
@@ -58,15 +60,32 @@ def defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
 
 
 def resident_defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
-    """Return the macros of the kernels of resident work-groups, as :func:`defines` does."""
-    resident = tuning.resident_work_group_size * max(tuning.resident_groups_per_compute_unit, 1)
+    """Return the macros of RESIDENT_SOURCE, as :func:`defines` does."""
+    size, groups = tuning.resident_work_group_size, tuning.resident_groups_per_compute_unit
     return defines(tuning, symmetric=symmetric) | {
-        "WG_SIZE": tuning.resident_work_group_size,
-        "MAX_REGISTERS": min(_REGISTERS // resident, 255),
+        "WG_SIZE": size,
+        "MAX_REGISTERS": _registers(size, groups),
         "TILE_ITEMS": tuning.resident_slots_per_item,
         "EDGES_PER_ITEM": tuning.resident_edges_per_item,
         "DIRECT_VERTICES": tuning.direct_vertices,
     }
+
+
+def finish_defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
+    """Return the macros of FINISH_SOURCE, as :func:`defines` does."""
+    size, groups = tuning.finish_work_group_size, tuning.finish_groups_per_compute_unit
+    return defines(tuning, symmetric=symmetric) | {
+        "WG_SIZE": size,
+        "MAX_REGISTERS": _registers(size, groups),
+        "EDGES_PER_ITEM": tuning.finish_edges_per_item,
+        "DIRECT_VERTICES": tuning.direct_vertices,
+    }
+
+
+def _registers(size: int, groups: int) -> int:
+    """Return how many registers a work-item may have if so many work-groups share a unit."""
+    registers = _REGISTERS // (size * max(groups, 1))
+    return min(registers // _REGISTERS_AT_ONCE * _REGISTERS_AT_ONCE, 255)
 
 
 class Plan:
@@ -112,8 +131,8 @@ class Plan:
         self._allocate(graph, full_capacity=full_capacity)
         # A fence across the device is known for devices with these lanes only (device/resident.cl).
         has_fence = device.capabilities.lanes == "ptx"
-        resident = tuning.resident_groups_per_compute_unit if has_fence else 0
-        self.resident_groups_per_compute_unit = resident
+        self.resident_groups = tuning.resident_groups_per_compute_unit if has_fence else 0
+        self.finish_groups = tuning.finish_groups_per_compute_unit if has_fence else 0
         self.tile_slots = 0  # of the tiles whose rows are known
         self.solves = 0  # so far
         self._presets: dict[tuple[Any, ...], Any] = {}  # kernels, their arguments set
@@ -144,16 +163,14 @@ class Plan:
     @cached_property
     def resident_program(self) -> Program:
         """The kernel of a whole solve."""
-        return self._resident(RESIDENT_SOURCE)
+        shape = resident_defines(self.device.policy, symmetric=self.symmetric)
+        return self.device.program(RESIDENT_SOURCE, **self.weights, **shape)
 
     @cached_property
     def finish_program(self) -> Program:
         """The kernel that ends a phase."""
-        return self._resident(FINISH_SOURCE)
-
-    def _resident(self, source: str) -> Program:
-        shape = resident_defines(self.device.policy, symmetric=self.symmetric)
-        return self.device.program(source, **self.weights, **shape)
+        shape = finish_defines(self.device.policy, symmetric=self.symmetric)
+        return self.device.program(FINISH_SOURCE, **self.weights, **shape)
 
     # -------------------------------------------------------------------- memory
 
@@ -261,12 +278,16 @@ class Plan:
     def worklist_sizes(self, n_phases: int) -> list[list[int]]:
         """Return how many edges the depths of the first phases had, by what was read last.
 
-        Depths without an edge are left out. Plain lists from one conversion: a small solve notices
-        microseconds.
+        Depths without an edge are left out: the first, where a phase begins at the next, and those
+        behind its last round. Plain lists from one conversion: a small solve notices microseconds.
         """
-        edges = self.host_state[_COUNTS::3].tolist()
-        phases = range(0, n_phases * _MAX_DEPTHS, _MAX_DEPTHS)
-        return [[size for size in edges[at : at + _MAX_DEPTHS] if size] for at in phases]
+        last = _COUNTS + 3 * _MAX_DEPTHS * n_phases
+        edges = self.host_state[_COUNTS:last:3].tolist()
+        sizes = []
+        for at in range(0, n_phases * _MAX_DEPTHS, _MAX_DEPTHS):
+            first = at + (not edges[at])
+            sizes.append(edges[first : edges.index(0, first)])
+        return sizes
 
     def counts(self, phase: int) -> Array:
         """Return (edges, vertices, pending) of each depth of a phase, by what was read last."""

@@ -52,7 +52,7 @@ class GpuRun:
             return "separate"
         if plan.options.launches != "auto":
             return plan.options.launches
-        if plan.resident_groups_per_compute_unit == 0:
+        if plan.resident_groups == 0:
             return "separate"
         if plan.candidates is not None:
             return "mixed"
@@ -132,7 +132,7 @@ class GpuRun:
         plan, tuning = self.plan, self.tuning
         tile = tuning.resident_work_group_size * tuning.resident_slots_per_item
         words = np.uint32(plan.tile_slots != tile), np.uint32(plan.n_phases)
-        most = plan.resident_groups_per_compute_unit
+        most = plan.resident_groups
         if plan.n_slots <= tuning.half_resident_slots:
             most -= most // 2
         self._enqueue_resident(
@@ -144,7 +144,7 @@ class GpuRun:
     def _finish_phase(self, *numbers: int) -> None:
         """Enqueue resident work-groups that end a phase."""
         words = (np.uint32(number) for number in numbers)
-        program, most = self.plan.finish_program, self.plan.resident_groups_per_compute_unit
+        program, most = self.plan.finish_program, self.plan.finish_groups
         self._enqueue_resident(program, "filter_boruvka_finish_phase", most, *words)
 
     def _enqueue_resident(self, program: Program, name: str, most: int, *arguments: Any) -> None:
