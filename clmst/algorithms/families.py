@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from clmst.algorithms.dense.options import DenseOptions
+from clmst.algorithms.registry import ALGORITHMS
 from clmst.core.weight_keys import WeightKind
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -32,16 +33,19 @@ class Case:
     maximum : bool
     symmetric : bool
         Whether both directions of edges are stored.
+    variant : str
+        Which of its kernels, where graphs have different ones; see ``AlgorithmRecord.variant_of``.
     option_text : str
         The algorithm's own options, written out; empty for the usual ones.
     options : object
-        These options.
+        These options, or those of the variant.
     """
 
     bits: int = 32
     kind: WeightKind = "unsigned"
     maximum: bool = False
     symmetric: bool = False
+    variant: str = ""
     option_text: str = ""
     options: object = field(default=None, compare=False)
 
@@ -49,11 +53,10 @@ class Case:
         direction = "maximum" if self.maximum else "minimum"
         layout = "both directions" if self.symmetric else "each edge once"
         text = f"{self.bits}-bit {self.kind} weights, {direction}, {layout}"
-        return f"{text}, {self.option_text}" if self.option_text else text
+        return ", ".join(filter(None, (text, self.variant, self.option_text)))
 
 
-# The cases that stand for all others before a graph is known: both widths of keys, both
-# directions, all kinds of word.
+# The cases that stand for all others before a graph is known: widths, directions, kinds of word.
 USUAL = (
     Case(),
     Case(32, "float", symmetric=True),
@@ -75,18 +78,22 @@ def family_of(algorithm: str) -> KernelFamily:
     return KernelFamily(name=algorithm, what=what, test=test, cases=USUAL)
 
 
-def case_of(graph: DeviceGraph, *, maximum: bool, options: object = None) -> Case:
-    """Return what decides which kernels solve a graph."""
-    encoding = graph.encoded.encoding
-    case = _usual_case(8 * encoding.word.itemsize, encoding.kind, maximum, graph.graph.is_symmetric)
-    text = option_text(options)
+def case_of(graph: DeviceGraph, by: str, *, maximum: bool, options: object = None) -> Case:
+    """Return what decides which kernels solve a graph by an algorithm; "": by any."""
+    encoding, text = graph.encoded.encoding, option_text(options)
+    find = ALGORITHMS[by].variant_of if by and not text else None
+    words = 8 * encoding.word.itemsize, encoding.kind, maximum, graph.graph.is_symmetric
+    case = _usual_case(*words, find(graph) if find else None)
     return replace(case, option_text=text, options=options) if text else case
 
 
 @cache
-def _usual_case(bits: int, kind: WeightKind, maximum: bool, symmetric: bool) -> Case:
+def _usual_case(
+    bits: int, kind: WeightKind, maximum: bool, symmetric: bool, variant: tuple[str, object] | None
+) -> Case:
     """Return the case of a graph that is solved by the usual options: made once, found fast."""
-    return Case(bits, kind, maximum, symmetric)
+    name, options = variant or ("", None)
+    return Case(bits, kind, maximum, symmetric, name, options=options)
 
 
 def option_text(options: object) -> str:
@@ -295,7 +302,7 @@ def require(algorithm: str, graph: DeviceGraph, *, maximum: bool, options: objec
     """Raise :class:`UnsupportedDeviceError` unless a graph's device passes the self-test."""
     trust = graph.device.trust
     if not trust.given:
-        case = case_of(graph, maximum=maximum, options=options)
+        case = case_of(graph, algorithm, maximum=maximum, options=options)
         trust.require(family_of(algorithm), case)
 
 
@@ -304,7 +311,7 @@ def refusal(algorithm: str, graph: DeviceGraph, *, maximum: bool) -> str | None:
     trust = graph.device.trust
     if trust.given:
         return None
-    return trust.refusal(family_of(algorithm), case_of(graph, maximum=maximum))
+    return trust.refusal(family_of(algorithm), case_of(graph, algorithm, maximum=maximum))
 
 
 def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) -> None:
@@ -328,7 +335,7 @@ def proof_refusal(graph: DeviceGraph | DeviceMatrix, *, maximum: bool) -> str | 
         return None
     if isinstance(graph, DeviceMatrix):
         return trust.refusal(COMPLETE_PROOF, complete_case_of(graph, maximum=maximum))
-    return trust.refusal(PROOF, case_of(graph, maximum=maximum))
+    return trust.refusal(PROOF, case_of(graph, "", maximum=maximum))
 
 
 def require_core_numbers(device: Device) -> None:

@@ -6,6 +6,12 @@
 #include "algorithms/filter_boruvka/tiles.cl"
 #include "algorithms/filter_boruvka/waiting.cl"
 
+// 1: the solve has one window of edges. Compilers leave out the steps between windows then, and take
+// less time. 0: as many windows as the launch says.
+#ifndef ONE_WINDOW
+#define ONE_WINDOW 0
+#endif
+
 // Choose the first edge of every vertex from its row, and follow the choices; returns whether it
 // could.
 static inline bool resident_choose(const solve_t *solve, uint n_phases, workspace_t *workspace) {
@@ -63,6 +69,7 @@ kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_fore
   const solve_t solve = SOLVE_ARGUMENTS;
   workspace_t workspace = {
       {rows, heads, pairs, scratch, 0, 0, 0, 0, 0}, scratch, &base, 0, counts, least};
+  if (ONE_WINDOW) n_phases = 1;
   solve_prepare(&solve);
   if (finds_rows) tile_find_rows(&solve, TILE_SLOTS);
   if (n_phases > 1)

@@ -18,12 +18,11 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         defines = weights | plan.defines(tuning, symmetric=symmetric)
         yield specialise(plan.SOURCE, capabilities, tuning, **defines)
         if tuning.resident_groups_per_compute_unit > 0:  # else only where it is asked for by name
-            for source, shape in (
-                (plan.RESIDENT_SOURCE, plan.resident_defines),
-                (plan.FINISH_SOURCE, plan.finish_defines),
-            ):
-                defines = weights | shape(tuning, symmetric=symmetric)
-                yield specialise(source, capabilities, tuning, **defines)
+            for one_window in (False, True):
+                shape = plan.resident_defines(tuning, symmetric=symmetric, one_window=one_window)
+                yield specialise(plan.RESIDENT_SOURCE, capabilities, tuning, **weights, **shape)
+            shape = plan.finish_defines(tuning, symmetric=symmetric)
+            yield specialise(plan.FINISH_SOURCE, capabilities, tuning, **weights, **shape)
     for weights in every_weight():
         for source in (cpu.SOURCE, cpu.FIRST_SOURCE):
             yield specialise(source, capabilities, tuning, **cpu.defines(weights))

@@ -11,7 +11,7 @@ import numpy as np
 from clmst.algorithms.filter_boruvka.options import MAX_PHASES, FilterBoruvkaOptions
 from clmst.algorithms.shared.candidates import Candidates
 from clmst.algorithms.shared.solution import flag_words, new_flags
-from clmst.algorithms.shared.windows import window_ends
+from clmst.algorithms.shared.windows import may_have_windows, window_ends
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
@@ -59,13 +59,14 @@ def defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
     }
 
 
-def resident_defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
+def resident_defines(tuning: Policy, *, symmetric: bool, one_window: bool) -> dict[str, int | bool]:
     """Return the macros of RESIDENT_SOURCE, as :func:`defines` does."""
     size, groups = tuning.resident_work_group_size, tuning.resident_groups_per_compute_unit
     return defines(tuning, symmetric=symmetric) | {
         "WG_SIZE": size,
         "MAX_REGISTERS": _registers(size, groups),
         "TILE_ITEMS": tuning.resident_slots_per_item,
+        "ONE_WINDOW": one_window,
         "EDGES_PER_ITEM": tuning.resident_edges_per_item,
         "DIRECT_VERTICES": tuning.direct_vertices,
     }
@@ -122,6 +123,7 @@ class Plan:
         self.passes = (2 if self.weights["WEIGHT_BITS"] == 64 else 1) + (
             not device.capabilities.int64_atomics
         )
+        self.one_window = candidates is not None or not may_have_windows(graph, options.targets)
         self.ranks: tuple[int, ...] = ()
         self.may_skip_second = False  # unless a sample tells that the second window pays
         self.finer, self.full_capacity = finer, full_capacity
@@ -163,7 +165,9 @@ class Plan:
     @cached_property
     def resident_program(self) -> Program:
         """The kernel of a whole solve."""
-        shape = resident_defines(self.device.policy, symmetric=self.symmetric)
+        shape = resident_defines(
+            self.device.policy, symmetric=self.symmetric, one_window=self.one_window
+        )
         return self.device.program(RESIDENT_SOURCE, **self.weights, **shape)
 
     @cached_property

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Literal
 
 from clmst.algorithms.filter_boruvka import links
 from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
 
 if TYPE_CHECKING:
+    from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
+    from clmst.runtime.device_graph import DeviceGraph
     from clmst.runtime.policy import Policy
 
 
@@ -15,6 +18,33 @@ def _bytes_needed(policy: Policy) -> tuple[int, int]:
     """Return what a solve takes in the device's own shape."""
     # In the shape of a GPU (47, 33) where light edges are as few as it expects.
     return (40, 22) if policy.work_group_size == 1 else (78, 64)
+
+
+def _variant_of(graph: DeviceGraph) -> tuple[str, FilterBoruvkaOptions] | None:
+    """Return which programs solve a graph where work-groups may wait for one another."""
+    from clmst.algorithms.shared.windows import may_have_windows
+
+    device = graph.device
+    if not (device.policy.resident_groups_per_compute_unit and device.groups_may_wait):
+        return None
+    if device.capabilities.lanes != "ptx":  # device/resident.cl
+        return None
+    if graph.n_slots > device.policy.resident_slots:
+        return _variant("many launches")
+    return _variant("one launch" if may_have_windows(graph, None) else "one launch, one window")
+
+
+@cache
+def _variant(
+    name: Literal["many launches", "one launch", "one launch, one window"],
+) -> tuple[str, FilterBoruvkaOptions]:
+    """Return a variant and its options: made once, since a small solve notices microseconds."""
+    from clmst.algorithms.filter_boruvka.options import FilterBoruvkaOptions
+
+    if name == "many launches":
+        return name, FilterBoruvkaOptions(launches="mixed")
+    # As the usual windows are, but for all graphs, or for none.
+    return name, FilterBoruvkaOptions(targets=(1.0,) if name == "one launch" else ())
 
 
 RECORD = AlgorithmRecord(
@@ -27,5 +57,6 @@ RECORD = AlgorithmRecord(
     most_vertices=links.most_vertices,
     bytes_needed=_bytes_needed,
     takes_any_graph=True,
+    variant_of=_variant_of,
     former_names={"lone-boruvka": {"shape": "cpu"}},
 )

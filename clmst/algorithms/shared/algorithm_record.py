@@ -63,6 +63,11 @@ class AlgorithmRecord:
         Whether it solves matrices and points (`dense.solve_matrix`), which list no edges.
     large_self_test : {"always", "cpu", "never"}
         On which devices its self-test solves the large known graph, too.
+    variant_of : function, optional
+        Where graphs of one kind of weights are solved by different kernels: returns the name of the
+        kernels that solve a graph by the usual options, and options under which all graphs are. Its
+        self-test has these, so it tests what the solve needs, and builds nothing else. None, as the
+        function's result, too: all graphs have the same kernels.
     former_names : mapping
         Names that it had, each with the options that such a name stood for. They go on working for
         one version, with a warning.
@@ -79,6 +84,7 @@ class AlgorithmRecord:
     takes_any_graph: bool = False
     takes_complete_graphs: bool = False
     large_self_test: Literal["always", "cpu", "never"] = "always"
+    variant_of: Callable[[DeviceGraph], tuple[str, object] | None] | None = None
     former_names: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property

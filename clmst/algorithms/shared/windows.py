@@ -122,6 +122,13 @@ def skips_second(joining_share: float, *, symmetric: bool) -> bool:
     return joining_share < _LITTLE_SHARE[symmetric]
 
 
+def may_have_windows(graph: DeviceGraph, targets: tuple[float, ...] | None) -> bool:
+    """Return whether light edges may go first: whether there is a target, given or usual."""
+    if targets is None:
+        return graph.average_degree >= graph.device.policy.filter_degree
+    return len(targets) > 0
+
+
 def window_ends(
     graph: DeviceGraph,
     targets: tuple[float, ...] | None,
@@ -147,7 +154,7 @@ def window_ends(
         Have a second one besides; see :func:`skips_second`.
     """
     if targets is None:
-        filters = graph.average_degree >= graph.device.policy.filter_degree
+        filters = may_have_windows(graph, targets)
         multiples = _FINER if finer else (1.0, _SECOND) if has_second else (1.0,)
         targets = tuple(usual * k for k in multiples) if filters else ()
     shares = [target * graph.n_vertices / max(graph.edge_bound, 1) for target in targets]

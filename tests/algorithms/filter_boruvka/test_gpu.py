@@ -30,6 +30,7 @@ from clmst import (
 )
 from clmst.algorithms.filter_boruvka import gpu as filter_boruvka
 from clmst.algorithms.filter_boruvka.plan import Plan
+from clmst.algorithms.filter_boruvka.record import RECORD
 from clmst.algorithms.filter_boruvka.solve import solve as solve_in_shape
 from clmst.core.weight_keys import encode
 from clmst.runtime.array import DeviceArray
@@ -547,3 +548,63 @@ def test_more_vertices_than_links_can_name(any_device: Device) -> None:
     message = r"the graph has 1073741825 vertices; 'filter-boruvka' takes at most 1073741824"
     with pytest.raises(InvalidArgumentError, match=message):
         solve_in_shape(graph, Launcher(any_device, any_device.queue), maximum=False)
+
+
+def of_gpu(policy: Policy, **changed: Any) -> Any:
+    """Return what tells which programs solve a graph on a GPU whose work-groups may wait."""
+    lanes = SimpleNamespace(lanes=changed.pop("lanes", "ptx"))
+    policy = replace(policy, resident_groups_per_compute_unit=changed.pop("resident", 2))
+    may_wait = changed.pop("groups_may_wait", True)
+    device = SimpleNamespace(policy=policy, groups_may_wait=may_wait, capabilities=lanes)
+    return SimpleNamespace(device=device, **{"n_slots": 1000, "average_degree": 2.0, **changed})
+
+
+def test_variants_are_the_programs_that_a_graph_needs(any_device: Device) -> None:
+    policy = replace(any_device.policy, resident_slots=5000, filter_degree=5.5)
+    variant_of = RECORD.variant_of
+    assert variant_of is not None
+
+    def named(**changed: Any) -> str | None:
+        found = variant_of(of_gpu(policy, **changed))
+        return None if found is None else found[0]
+
+    assert named() == "one launch, one window"
+    assert named(average_degree=5.5) == "one launch"
+    assert named(n_slots=5001) == named(n_slots=5001, average_degree=9.0) == "many launches"
+    assert named(lanes="local") is named(resident=0) is named(groups_may_wait=False) is None
+
+
+def test_options_of_variants_hold_for_all_graphs(any_device: Device) -> None:
+    """One window means one window; else there is one above it, if the graph has enough edges."""
+    policy = any_device.policy
+    for degree, n_windows in ((2.0, 1), (9.0, 2)):
+        found = variant_of_degree(policy, degree)
+        for graph in (ring_with_chords(0), ring_with_chords(8)):
+            given = replace(found, shape="gpu")
+            plan = kept_plan(graph, any_device, given)
+            assert plan.one_window == (n_windows == 1)
+            assert plan.n_phases <= n_windows
+
+
+def variant_of_degree(policy: Policy, degree: float) -> FilterBoruvkaOptions:
+    variant_of = RECORD.variant_of
+    assert variant_of is not None
+    found = variant_of(of_gpu(replace(policy, resident_slots=5000), average_degree=degree))
+    assert found is not None
+    options = found[1]
+    assert isinstance(options, FilterBoruvkaOptions)
+    return options
+
+
+def ring_with_chords(n_chords: int, n: int = 40) -> Graph:
+    ends = np.arange(n)
+    u, v = (np.concatenate([ends] * (1 + n_chords)) for _ in range(2))
+    steps = np.repeat(np.arange(1, n_chords + 2), n)
+    return Graph.from_edges(u, (v + steps) % n, (u * 7 + steps * 13) % 50).symmetrised()
+
+
+def kept_plan(graph: Graph, device: Device, options: FilterBoruvkaOptions) -> Plan:
+    resident = DeviceGraph.upload(graph, device)
+    solve(resident, device, options)
+    (plan,) = (one for one in resident.plans.values() if isinstance(one, Plan))
+    return plan
