@@ -107,6 +107,50 @@ def test_options_are_tested_by_themselves(wrong: Wrong, fresh: Device) -> None:
     assert wrong.tested == ["ecl", "ecl"]
 
 
+def test_variants_are_tested_by_themselves(
+    wrong: Wrong, fresh: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where graphs are solved by different kernels, each set has a case; options have their own."""
+    name, one_window = "filter-boruvka", clmst.FilterBoruvkaOptions(targets=())
+
+    def variant_of(graph: DeviceGraph) -> tuple[str, object] | None:
+        return ("even", one_window) if graph.n_vertices % 2 == 0 else None
+
+    monkeypatch.setitem(ALGORITHMS, name, replace(ALGORITHMS[name], variant_of=variant_of))
+    for n, options, count in (
+        (30, None, 1),
+        (40, None, 1),
+        (31, None, 2),
+        (30, clmst.FilterBoruvkaOptions(), 2),
+        (30, one_window, 3),
+        (31, one_window, 3),
+    ):
+        clmst.minimum_spanning_forest(ring(n), algorithm=name, device=fresh, options=options)
+        assert wrong.tested == [name] * count
+
+
+def test_a_variant_is_tested_by_its_options(
+    fresh: Device, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    use_own_cache(monkeypatch, tmp_path)
+    name, one_window = "filter-boruvka", clmst.FilterBoruvkaOptions(targets=())
+    record, given = ALGORITHMS[name], []
+
+    def solve(*arguments: Any, options: object, **named: Any) -> Any:
+        given.append(options)
+        return solve_as_ever(*arguments, options=options, **named)
+
+    solve_as_ever = record.solve
+    monkeypatch.setattr("clmst.algorithms.filter_boruvka.solve.solve", solve)
+    changed = replace(record, variant_of=lambda _: ("one window", one_window))
+    monkeypatch.setitem(ALGORITHMS, name, changed)
+    forest = clmst.minimum_spanning_forest(ring(), algorithm=name, device=fresh)
+    assert_same_forest(forest, clmst.kruskal(ring()))
+    assert given == [one_window] * 3 + [None]  # three known graphs, then the ring
+    (case,) = [one.case for one in fresh.trust.verdicts() if one.family == name]
+    assert str(case).endswith(", each edge once, one window")
+
+
 def test_nothing_is_paid_twice(wrong: Wrong, fresh: Device) -> None:
     for _ in range(2):
         clmst.minimum_spanning_forest(ring(), device=fresh)
