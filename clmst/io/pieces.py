@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,6 +20,24 @@ from clmst.io.columns import Columns, check_columns, choose
 SUFFIXES = (".npy", ".parquet", ".pq")
 
 _ROWS = 1 << 20  # of a Parquet file, read together
+
+Rows: TypeAlias = tuple[Array, Array, Array | None]
+"""Arrays (u, v, weights) of consecutive rows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePart:
+    """Consecutive rows of a file, which can be read while another thread reads another part.
+
+    Attributes
+    ----------
+    first_row : int
+    read : function
+        Yields the rows, some at a time.
+    """
+
+    first_row: int
+    read: Callable[[], Iterator[Rows]]
 
 
 def listed(path: str | PathLike[str]) -> list[Path]:
@@ -60,8 +80,8 @@ def n_rows(path: Path, columns: Any = None) -> int:
     return int(_parquet(path).metadata.num_rows)
 
 
-def read_pieces(path: Path, columns: Any = None) -> Iterator[tuple[Array, Array, Array | None]]:
-    """Yield the edges of a file as arrays (u, v, weights), a part of the rows at a time.
+def parts_of(path: Path, columns: Any = None) -> Iterator[FilePart]:
+    """Yield the parts of a file: row groups of Parquet, small ones together; all of an ``.npy``.
 
     Parameters
     ----------
@@ -73,17 +93,32 @@ def read_pieces(path: Path, columns: Any = None) -> Iterator[tuple[Array, Array,
     Raises
     ------
     FileFormatError
-        The file is damaged, lacks a column, or a value is missing.
+        The file is damaged, lacks a column, or a value is missing; some of it only when it is read.
     """
     if path.suffix == ".npy":
         array, chosen = _mapped(path, columns)
-        yield array[chosen.source], array[chosen.target], _column(array, chosen.weight)
+        rows = array[chosen.source], array[chosen.target], _column(array, chosen.weight)
+        yield FilePart(first_row=0, read=lambda: iter([rows]))
         return
     file = _parquet(path)
     chosen = choose(list(file.schema_arrow.names), check_columns(columns))
+    groups: list[int] = []
+    first_row = n_rows = 0
+    for group in range(file.num_row_groups):
+        groups.append(group)
+        n_rows += file.metadata.row_group(group).num_rows
+        if n_rows >= _ROWS or group + 1 == file.num_row_groups:
+            read = partial(_read_groups, path, chosen, groups, file.metadata)
+            yield FilePart(first_row=first_row, read=read)
+            groups, first_row, n_rows = [], first_row + n_rows, 0
+
+
+def _read_groups(path: Path, chosen: Columns, groups: list[int], metadata: Any) -> Iterator[Rows]:
+    """Yield the rows of some row groups of a Parquet file."""
     names = [name for name in (chosen.source, chosen.target, chosen.weight) if name]
+    file = _parquet(path, metadata)
     try:
-        for batch in file.iter_batches(_ROWS, columns=list(dict.fromkeys(names))):
+        for batch in file.iter_batches(_ROWS, groups, columns=list(dict.fromkeys(names))):
             yield _batch(batch, chosen, path)
     except (ClmstError, MemoryError):
         raise
@@ -109,15 +144,15 @@ def _mapped(path: Path, columns: Any) -> tuple[Array, Columns]:
     return array, choose(list(array.dtype.names), check_columns(columns))
 
 
-def _parquet(path: Path) -> Any:
+def _parquet(path: Path, metadata: Any = None) -> Any:
     parquet = optional_import("pyarrow.parquet", extra="frames")
     try:
-        return parquet.ParquetFile(path, memory_map=True)
+        return parquet.ParquetFile(path, memory_map=True, metadata=metadata)
     except Exception as error:
         raise _unreadable(path, error) from error
 
 
-def _batch(batch: Any, chosen: Columns, path: Path) -> tuple[Array, Array, Array | None]:
+def _batch(batch: Any, chosen: Columns, path: Path) -> Rows:
     """Return the columns of a record batch as arrays."""
     arrays: list[Any] = []
     for name in (chosen.source, chosen.target, chosen.weight):

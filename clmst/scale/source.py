@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from clmst.core.arguments import as_array, has, shown
+from clmst.core.cores import usable_cores
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, as_weights
@@ -19,6 +23,7 @@ from clmst.io import pieces as files
 from clmst.io.columns import check_columns
 
 _GRAPH_ROWS = 1 << 22  # slots of a graph that are looked at together
+_MOST_READERS = 8  # threads that read files: pyarrow has threads of its own beside them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +67,12 @@ def open_source(chunks: Any, columns: Any = None) -> StreamSource:
     if isinstance(chunks, str | PathLike):
         paths = files.listed(chunks)
         sizes = [files.n_rows(path, columns) for path in paths]
-        pieces = one_ahead(_of_chunks(paths, columns))
+        parts = (
+            part
+            for k, path in enumerate(paths)
+            for part in parts_of_file(path, columns, f"chunk {k}")
+        )
+        pieces = read_ahead(parts, max(1, min(_MOST_READERS, usable_cores() // 2)))
         return StreamSource(pieces=pieces, n_edges=sum(sizes))
     if not has(chunks, "__iter__") or isinstance(chunks, bytes) or has(chunks, "tocsr"):
         raise InvalidArgumentError(
@@ -71,13 +81,42 @@ def open_source(chunks: Any, columns: Any = None) -> StreamSource:
     return StreamSource(pieces=_of_chunks(chunks, columns), n_edges=None)
 
 
+Pieces: TypeAlias = Callable[[], Iterator[StreamPiece]]
+
+
 def one_ahead(pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
     """Yield pieces of files, each of which is read in a thread while the one before is solved."""
-    with ThreadPoolExecutor(1, "clmst-stream") as pool:
-        coming = pool.submit(next, pieces, None)
-        while (piece := coming.result()) is not None:
-            coming = pool.submit(next, pieces, None)
-            yield piece
+    return read_ahead(iter([lambda: pieces]), 1)
+
+
+def read_ahead(parts: Iterator[Pieces], n_threads: int) -> Iterator[StreamPiece]:
+    """Yield the pieces of all parts, in order, while threads read the next ones.
+
+    So many parts are begun at a time; of each, one piece is read ahead. What a part raises comes
+    when those before it have ended.
+    """
+    begun = deque[tuple[Iterator[StreamPiece], Future[StreamPiece | None]]]()
+    with ThreadPoolExecutor(n_threads, "clmst-stream") as pool:
+
+        def begin_next() -> None:
+            pieces: Iterator[StreamPiece] = iter(())
+            try:
+                for part in islice(parts, 1):
+                    pieces = part()
+                    begun.append((pieces, pool.submit(next, pieces, None)))
+            except Exception as error:  # of the file, say: it has to wait for its turn
+                failed = Future[StreamPiece | None]()
+                failed.set_exception(error)
+                begun.append((pieces, failed))
+
+        for _ in range(n_threads):
+            begin_next()
+        while begun:
+            pieces, coming = begun.popleft()
+            while (piece := coming.result()) is not None:
+                coming = pool.submit(next, pieces, None)
+                yield piece
+            begin_next()
 
 
 def _of_graph(graph: Graph) -> Iterator[StreamPiece]:
@@ -128,11 +167,20 @@ def _of_chunk(chunk: Any, number: int, columns: Any) -> Iterator[StreamPiece]:
 
 def pieces_of_file(path: Path, columns: Any, name: str) -> Iterator[StreamPiece]:
     """Yield the pieces of a file; `name` and the file's own name are the chunk's."""
-    first_row = 0
-    for u, v, w in files.read_pieces(path, columns):
-        yield StreamPiece(
-            chunk=f"{name} ({path.name})", first_row=first_row, u=u, v=v, weights=w, edge_ids=None
-        )
+    for part in parts_of_file(path, columns, name):
+        yield from part()
+
+
+def parts_of_file(path: Path, columns: Any, name: str) -> Iterator[Pieces]:
+    """Yield what reads the pieces of each part of a file, all of which may be read at once."""
+    for part in files.parts_of(path, columns):
+        yield partial(_pieces_of_part, part, f"{name} ({path.name})")
+
+
+def _pieces_of_part(part: files.FilePart, chunk: str) -> Iterator[StreamPiece]:
+    first_row = part.first_row
+    for u, v, w in part.read():
+        yield StreamPiece(chunk=chunk, first_row=first_row, u=u, v=v, weights=w, edge_ids=None)
         first_row += len(u)
 
 
