@@ -103,7 +103,7 @@ class Policy:
         a launch of resident work-groups; in others depths are gone through one by one.
     separate_rounds : int
         Rounds of larger graphs that are launched separately, before resident work-groups do the
-        rest.
+        rest; at least one where edges are stored once.
     prim_vertices : int
         Vertices up to which "auto" is prim on graphs that store both directions of edges; half as
         many where each is stored once, since prim then needs their mirror.

@@ -280,7 +280,9 @@ class GpuRun:
         """Do some rounds, whatever they find, and leave the rest to resident work-groups."""
         depth = first
         if phase == 0:
-            for _ in range(self.tuning.separate_rounds):
+            # Where edges are stored once, it is the graph's own vertices that hook. Their ways may
+            # be the longest, and launches follow ways twice.
+            for _ in range(max(self.tuning.separate_rounds, int(first == 0))):
                 self._round(phase, depth)
                 self._edge_step("contract", phase, depth)
                 depth += 1
