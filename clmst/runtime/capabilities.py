@@ -64,6 +64,11 @@ class Capabilities:
     shared_local_memory: int = 0
     grid_barriers: bool = True
 
+    @property
+    def has_device_fence(self) -> bool:
+        """Whether a fence across the device is known, which only these lanes' instructions have."""
+        return self.lanes == "ptx"
+
     def groups_at_once(self, most: int, local_memory: int) -> int:
         """Return how many work-groups a compute unit holds at once by their local memory, in bytes.
 

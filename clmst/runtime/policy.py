@@ -88,7 +88,8 @@ class Policy:
     resident_edges_per_item : int
         As `worklist_edges_per_item`, for them.
     finish_groups_per_compute_unit : int
-        As `resident_groups_per_compute_unit`, where they only end a phase of a larger solve.
+        As `resident_groups_per_compute_unit` if that is not 0, where they only end a phase of a
+        larger solve.
     finish_work_group_size : int
         Their work-items then.
     finish_edges_per_item : int
@@ -205,7 +206,7 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         resident_work_group_size=256,
         resident_slots_per_item=4,
         resident_edges_per_item=1,
-        finish_groups_per_compute_unit=0,
+        finish_groups_per_compute_unit=2,
         finish_work_group_size=512,
         finish_edges_per_item=2,
         resident_slots=1 << 23,
@@ -255,7 +256,7 @@ _DEFAULTS: dict[DeviceKind, Policy] = {
         resident_work_group_size=1,
         resident_slots_per_item=1024,
         resident_edges_per_item=256,
-        finish_groups_per_compute_unit=0,
+        finish_groups_per_compute_unit=1,
         finish_work_group_size=1,
         finish_edges_per_item=256,
         resident_slots=0,

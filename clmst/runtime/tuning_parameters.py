@@ -171,8 +171,8 @@ _DECLARED = (
         algorithms=_FILTERING, shape="groups", needs=_RESIDENT,
     ),
     TuningParameter(
-        name="finish_groups_per_compute_unit", unit="work-groups", least=0, most=64,
-        tries=(0, 1, 2, 3, 4), algorithms=_FILTERING, shape="groups", needs=_RESIDENT,
+        name="finish_groups_per_compute_unit", unit="work-groups", least=1, most=64,
+        tries=(1, 2, 3, 4), algorithms=_FILTERING, shape="groups", needs=_RESIDENT,
     ),
     TuningParameter(
         name="finish_work_group_size", unit="work-items", least=1, most=1024, multiple_of=32,

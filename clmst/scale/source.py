@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -99,15 +98,13 @@ def read_ahead(parts: Iterator[Pieces], n_threads: int) -> Iterator[StreamPiece]
     with ThreadPoolExecutor(n_threads, "clmst-stream") as pool:
 
         def begin_next() -> None:
-            pieces: Iterator[StreamPiece] = iter(())
             try:
-                for part in islice(parts, 1):
-                    pieces = part()
-                    begun.append((pieces, pool.submit(next, pieces, None)))
-            except Exception as error:  # of the file, say: it has to wait for its turn
-                failed = Future[StreamPiece | None]()
-                failed.set_exception(error)
-                begun.append((pieces, failed))
+                part = next(parts, None)
+            except Exception as error:  # of a file that cannot be opened: it waits for its turn
+                part = partial(_raised, error)
+            if part is not None:
+                pieces = part()
+                begun.append((pieces, pool.submit(next, pieces, None)))
 
         for _ in range(n_threads):
             begin_next()
@@ -117,6 +114,11 @@ def read_ahead(parts: Iterator[Pieces], n_threads: int) -> Iterator[StreamPiece]
                 coming = pool.submit(next, pieces, None)
                 yield piece
             begin_next()
+
+
+def _raised(error: Exception) -> Iterator[StreamPiece]:
+    raise error
+    yield
 
 
 def _of_graph(graph: Graph) -> Iterator[StreamPiece]:

@@ -62,31 +62,28 @@ def defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
 def resident_defines(tuning: Policy, *, symmetric: bool, one_window: bool) -> dict[str, int | bool]:
     """Return the macros of RESIDENT_SOURCE, as :func:`defines` does."""
     size, groups = tuning.resident_work_group_size, tuning.resident_groups_per_compute_unit
-    return defines(tuning, symmetric=symmetric) | {
-        "WG_SIZE": size,
-        "MAX_REGISTERS": _registers(size, groups),
+    return _waiting(tuning, size, groups, symmetric=symmetric) | {
         "TILE_ITEMS": tuning.resident_slots_per_item,
-        "ONE_WINDOW": one_window,
         "EDGES_PER_ITEM": tuning.resident_edges_per_item,
-        "DIRECT_VERTICES": tuning.direct_vertices,
+        "ONE_WINDOW": one_window,
     }
 
 
 def finish_defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
     """Return the macros of FINISH_SOURCE, as :func:`defines` does."""
     size, groups = tuning.finish_work_group_size, tuning.finish_groups_per_compute_unit
+    edges = {"EDGES_PER_ITEM": tuning.finish_edges_per_item}
+    return _waiting(tuning, size, groups, symmetric=symmetric) | edges
+
+
+def _waiting(tuning: Policy, size: int, groups: int, *, symmetric: bool) -> dict[str, int | bool]:
+    """Return the macros of work-groups that wait for one another, so many on a compute unit."""
+    registers = _REGISTERS // (size * max(groups, 1))
     return defines(tuning, symmetric=symmetric) | {
         "WG_SIZE": size,
-        "MAX_REGISTERS": _registers(size, groups),
-        "EDGES_PER_ITEM": tuning.finish_edges_per_item,
+        "MAX_REGISTERS": min(registers // _REGISTERS_AT_ONCE * _REGISTERS_AT_ONCE, 255),
         "DIRECT_VERTICES": tuning.direct_vertices,
     }
-
-
-def _registers(size: int, groups: int) -> int:
-    """Return how many registers a work-item may have if so many work-groups share a unit."""
-    registers = _REGISTERS // (size * max(groups, 1))
-    return min(registers // _REGISTERS_AT_ONCE * _REGISTERS_AT_ONCE, 255)
 
 
 class Plan:
@@ -123,7 +120,7 @@ class Plan:
         self.passes = (2 if self.weights["WEIGHT_BITS"] == 64 else 1) + (
             not device.capabilities.int64_atomics
         )
-        self.one_window = candidates is not None or not may_have_windows(graph, options.targets)
+        self.one_window = not may_have_windows(graph, options.targets)
         self.ranks: tuple[int, ...] = ()
         self.may_skip_second = False  # unless a sample tells that the second window pays
         self.finer, self.full_capacity = finer, full_capacity
@@ -131,10 +128,9 @@ class Plan:
             self._set_windows(graph, tuning)
         self.n_phases = 1 + len(self.ranks)
         self._allocate(graph, full_capacity=full_capacity)
-        # A fence across the device is known for devices with these lanes only (device/resident.cl).
-        has_fence = device.capabilities.lanes == "ptx"
+        has_fence = device.capabilities.has_device_fence
         self.resident_groups = tuning.resident_groups_per_compute_unit if has_fence else 0
-        self.finish_groups = tuning.finish_groups_per_compute_unit if has_fence else 0
+        self.finish_groups = tuning.finish_groups_per_compute_unit if self.resident_groups else 0
         self.tile_slots = 0  # of the tiles whose rows are known
         self.solves = 0  # so far
         self._presets: dict[tuple[Any, ...], Any] = {}  # kernels, their arguments set

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from clmst.algorithms.filter_boruvka import links
+from clmst.algorithms.filter_boruvka.launches import usual_launches
 from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
 
 if TYPE_CHECKING:
@@ -22,15 +23,13 @@ def _bytes_needed(policy: Policy) -> tuple[int, int]:
 
 def _variant_of(graph: DeviceGraph) -> tuple[str, FilterBoruvkaOptions] | None:
     """Return which programs solve a graph where work-groups may wait for one another."""
+    launches = usual_launches(graph.device, graph.n_slots)
+    if launches == "separate":
+        return None
+    if launches == "mixed":
+        return _variant("many launches")
     from clmst.algorithms.shared.windows import may_have_windows
 
-    device = graph.device
-    if not (device.policy.resident_groups_per_compute_unit and device.groups_may_wait):
-        return None
-    if device.capabilities.lanes != "ptx":  # device/resident.cl
-        return None
-    if graph.n_slots > device.policy.resident_slots:
-        return _variant("many launches")
     return _variant("one launch" if may_have_windows(graph, None) else "one launch, one window")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.filter_boruvka.launches import usual_launches
 from clmst.algorithms.filter_boruvka.plan import PROBES, Plan
 from clmst.algorithms.shared.candidates import Candidates
 from clmst.algorithms.shared.progress import check_halved, no_progress
@@ -47,16 +48,13 @@ class GpuRun:
 
     def _launches(self) -> str:
         """Return how the solve is launched."""
-        plan, tuning = self.plan, self.tuning
+        plan = self.plan
         if not plan.device.groups_may_wait:
             return "separate"
         if plan.options.launches != "auto":
             return plan.options.launches
-        if plan.resident_groups == 0:
-            return "separate"
-        if plan.candidates is not None:
-            return "mixed"
-        return "resident" if plan.n_slots <= tuning.resident_slots else "mixed"
+        usual = usual_launches(plan.device, plan.n_slots)
+        return "mixed" if usual == "resident" and plan.candidates is not None else usual
 
     def solve(self) -> None:
         """Enqueue everything, and wait for the counts."""

@@ -550,57 +550,47 @@ def test_more_vertices_than_links_can_name(any_device: Device) -> None:
         solve_in_shape(graph, Launcher(any_device, any_device.queue), maximum=False)
 
 
-def of_gpu(policy: Policy, **changed: Any) -> Any:
-    """Return what tells which programs solve a graph on a GPU whose work-groups may wait."""
-    lanes = SimpleNamespace(lanes=changed.pop("lanes", "ptx"))
+def variant_on_gpu(policy: Policy, **changed: Any) -> Any:
+    """Return the programs that solve a graph on a GPU whose work-groups may wait."""
+    fence = SimpleNamespace(has_device_fence=changed.pop("fence", True))
     policy = replace(policy, resident_groups_per_compute_unit=changed.pop("resident", 2))
     may_wait = changed.pop("groups_may_wait", True)
-    device = SimpleNamespace(policy=policy, groups_may_wait=may_wait, capabilities=lanes)
-    return SimpleNamespace(device=device, **{"n_slots": 1000, "average_degree": 2.0, **changed})
+    device = SimpleNamespace(policy=policy, groups_may_wait=may_wait, capabilities=fence)
+    graph: Any = SimpleNamespace(
+        device=device, **{"n_slots": 1000, "average_degree": 2.0, **changed}
+    )
+    assert RECORD.variant_of is not None
+    return RECORD.variant_of(graph)
 
 
 def test_variants_are_the_programs_that_a_graph_needs(any_device: Device) -> None:
     policy = replace(any_device.policy, resident_slots=5000, filter_degree=5.5)
-    variant_of = RECORD.variant_of
-    assert variant_of is not None
 
-    def named(**changed: Any) -> str | None:
-        found = variant_of(of_gpu(policy, **changed))
-        return None if found is None else found[0]
+    def named(**changed: Any) -> str:
+        return variant_on_gpu(policy, **changed)[0]  # type: ignore[no-any-return]
 
     assert named() == "one launch, one window"
     assert named(average_degree=5.5) == "one launch"
     assert named(n_slots=5001) == named(n_slots=5001, average_degree=9.0) == "many launches"
-    assert named(lanes="local") is named(resident=0) is named(groups_may_wait=False) is None
+    for without in ({"fence": False}, {"resident": 0}, {"groups_may_wait": False}):
+        assert variant_on_gpu(policy, **without) is None
 
 
 def test_options_of_variants_hold_for_all_graphs(any_device: Device) -> None:
-    """One window means one window; else there is one above it, if the graph has enough edges."""
-    policy = any_device.policy
-    for degree, n_windows in ((2.0, 1), (9.0, 2)):
-        found = variant_of_degree(policy, degree)
-        for graph in (ring_with_chords(0), ring_with_chords(8)):
-            given = replace(found, shape="gpu")
-            plan = kept_plan(graph, any_device, given)
-            assert plan.one_window == (n_windows == 1)
-            assert plan.n_phases <= n_windows
-
-
-def variant_of_degree(policy: Policy, degree: float) -> FilterBoruvkaOptions:
-    variant_of = RECORD.variant_of
-    assert variant_of is not None
-    found = variant_of(of_gpu(replace(policy, resident_slots=5000), average_degree=degree))
-    assert found is not None
-    options = found[1]
-    assert isinstance(options, FilterBoruvkaOptions)
-    return options
+    """One window means one window; else there is another if the graph has enough edges for it."""
+    policy = replace(any_device.policy, resident_slots=5000)
+    for degree, one_window in ((2.0, True), (9.0, False)):
+        _, options = variant_on_gpu(policy, average_degree=degree)
+        for n_chords in (0, 8):
+            plan = kept_plan(ring_with_chords(n_chords), any_device, options)
+            assert plan.one_window == one_window
+            assert plan.n_phases == (1 if one_window or n_chords == 0 else 2)
 
 
 def ring_with_chords(n_chords: int, n: int = 40) -> Graph:
-    ends = np.arange(n)
-    u, v = (np.concatenate([ends] * (1 + n_chords)) for _ in range(2))
+    ends = np.tile(np.arange(n), 1 + n_chords)
     steps = np.repeat(np.arange(1, n_chords + 2), n)
-    return Graph.from_edges(u, (v + steps) % n, (u * 7 + steps * 13) % 50).symmetrised()
+    return Graph.from_edges(ends, (ends + steps) % n, (ends * 7 + steps * 13) % 50).symmetrised()
 
 
 def kept_plan(graph: Graph, device: Device, options: FilterBoruvkaOptions) -> Plan:
