@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -19,6 +18,7 @@ from clmst import (
     RepeatedSolver,
 )
 from tests.repeated.rounds import check, every_device, random_graph, sorted_graph
+from tests.threads import own_threads
 
 on_every_device = pytest.mark.parametrize("variant", every_device())
 every_order = pytest.mark.parametrize("make", [random_graph, sorted_graph])
@@ -147,14 +147,15 @@ def test_iteration_that_stops_early(variant: Device) -> None:
     """Weights that were on their way give their memory back, and no thread stays."""
     solver = RepeatedSolver(sorted_graph(), devices=variant)
     rounds = rounds_for(solver, 10)
-    before = threading.active_count()
+    before = own_threads("clmst-solve")
     for _ in range(5):
         forests = solver.solve_many(rounds)
         check(solver, rounds[0], next(forests))
+        assert own_threads("clmst-solve") - before
         forests.close()
         for weights in rounds[:3]:
             check(solver, weights)
-    assert threading.active_count() <= before
+    assert own_threads("clmst-solve") <= before
     stages = solver._session.opened().rounds._stages
     assert len(stages._free) + len(stages._in_use) <= 2
 

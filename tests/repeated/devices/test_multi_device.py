@@ -38,6 +38,7 @@ from tests.repeated.rounds import (
     sorted_graph,
 )
 from tests.strategies import LAYOUTS, WEIGHT_DTYPES, edge_arrays, examples, weight_arrays
+from tests.threads import own_threads
 
 pytestmark = pytest.mark.filterwarnings("error::clmst.DeviceWarning")
 
@@ -343,16 +344,17 @@ def test_devices_and_strategies_that_make_no_sense(devices: list[Device]) -> Non
 @pytest.mark.parametrize("strategy", ["alone", "split", "cores"])
 def test_closed(devices: list[Device], strategy: str) -> None:
     """Forests outlive the solver; asking it for more is an error that says so; no thread stays."""
-    before = threading.active_count()
+    before = own_threads("clmst-device", "clmst-upload")
     weights = np.arange(1500)
     with RepeatedSolver(random_graph(), devices=devices, strategy=strategy) as solver:
         kept = solver.solve(weights, keep_on_device=True)
         many = solver.solve_many([np.ones(1500)] * 3)
         next(many)
+        assert strategy != "split" or own_threads("clmst-device", "clmst-upload") - before
     assert_same_forest(kept.to_host(), expected(solver, weights))
     solver.close()
     assert_closed(solver, many, 1500)
-    assert threading.active_count() <= before
+    assert own_threads("clmst-device", "clmst-upload") <= before
 
 
 # --------------------------------------------------------------- rounds, threads, times
