@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from time import monotonic
 from typing import Any
 
@@ -20,6 +19,7 @@ from clmst.scale.checkpoint import Position
 from clmst.scale.device_way import DeviceWay, rows_and_capacity
 from clmst.scale.edge_block import RawRows, ends_of
 from clmst.scale.edge_part import EdgePart, check_same_dtype, joined
+from clmst.scale.rows import of_chunk, some_rows, with_arrays
 from clmst.scale.source import StreamPiece
 from clmst.scale.stream_state import PACE, StreamState
 
@@ -54,7 +54,7 @@ class DeviceStreamState(StreamState):
 
     def feed(self, piece: StreamPiece) -> Iterator[None]:
         """Take a piece; yield after each part of it. Then the piece is not read any more."""
-        piece = self._arrays(piece)
+        piece = with_arrays(piece)
         if piece.edge_ids is not None or piece.first_id is not None:
             self._leave()
             yield from super().feed(piece)
@@ -62,8 +62,8 @@ class DeviceStreamState(StreamState):
         n_rows = piece.u.size
         passed = min(n_rows, max(0, self.resumed_at - self.position.n_edges))
         if self._way is None and passed:
-            yield from super().feed(_some_rows(piece, 0, passed))
-            piece = _some_rows(piece, passed, n_rows)
+            yield from super().feed(some_rows(piece, 0, passed))
+            piece = some_rows(piece, passed, n_rows)
         if piece.u.size and (self._way is not None or self._enters(piece)):
             assert self._way is not None
             yield from self._send(piece, self._way)
@@ -72,14 +72,14 @@ class DeviceStreamState(StreamState):
 
     def _send(self, piece: StreamPiece, way: DeviceWay) -> Iterator[None]:
         """Put the rows of a piece on the way, a part of a block at a time."""
-        u, v = self._of_chunk(piece.chunk, csr.check_pairs, piece.u, piece.v)
+        u, v = of_chunk(piece.chunk, csr.check_pairs, piece.u, piece.v)
         begin = 0
         while begin < u.size:
             some = slice(begin, begin + min(u.size - begin, way.space))
             size = some.stop - begin
             weights = np.ones(size, np.uint8) if piece.weights is None else piece.weights[some]
-            weights = np.ascontiguousarray(self._of_chunk(piece.chunk, as_weights, weights))
-            self._of_chunk(piece.chunk, check_same_dtype, self._dtype, weights.dtype)
+            weights = np.ascontiguousarray(of_chunk(piece.chunk, as_weights, weights))
+            of_chunk(piece.chunk, check_same_dtype, self._dtype, weights.dtype)
             ends = ends_of(u[some]), ends_of(v[some])
             self._read = self._behind(*ends, weights)
             way.put(
@@ -234,11 +234,3 @@ def _takes(device: Device, dtype: np.dtype[Any], *, maximum: bool) -> bool:
     if dtype == np.float64 and not device.capabilities.doubles:
         return False
     return device.trust.refusal(EDGE_STREAM, Case(8 * dtype.itemsize, kind, maximum)) is None
-
-
-def _some_rows(piece: StreamPiece, begin: int, end: int) -> StreamPiece:
-    """Return some rows of a piece of arrays."""
-    return replace(
-        piece, first_row=piece.first_row + begin, u=piece.u[begin:end], v=piece.v[begin:end],
-        weights=None if piece.weights is None else piece.weights[begin:end],
-    )  # fmt: skip

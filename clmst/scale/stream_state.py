@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any
 
 from clmst.core.errors import (
     InvalidArgumentError,
@@ -20,9 +19,8 @@ from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.cycle_filter import CycleFilter, without_loops
 from clmst.scale.edge_part import EdgePart, check_same_dtype, joined
 from clmst.scale.reduce import reduce
-from clmst.scale.source import StreamPiece, column_of
-
-T = TypeVar("T")
+from clmst.scale.rows import checked_parts, checked_rows, of_chunk, with_arrays
+from clmst.scale.source import StreamPiece
 
 _ROWS = 1 << 22  # the most that are looked at together
 _PENDING = 256  # parts that wait before they are joined
@@ -132,26 +130,16 @@ class StreamState:
 
     def feed(self, piece: StreamPiece) -> Iterator[None]:
         """Take a piece, as many rows at a time as there is space for; yield after each time."""
-        piece = self._arrays(piece)
-        n_rows = piece.u.size
+        piece = with_arrays(piece)
         self.has_own_ids = self.has_own_ids or piece.edge_ids is not None
-        if self._capacity < 0 and n_rows and not self._is_resuming:
-            self._know(self._checked(piece, 0, 1))
-        begin, last_id = 0, -1
-        while begin < n_rows:
-            end = begin + min(n_rows - begin, self._rows_now())
-            part = self._checked(piece, begin, end)
-            if int(part.edge_ids[0]) <= last_id:
-                raise InvalidGraphError(
-                    f"{piece.chunk}: edge id {last_id} comes before {int(part.edge_ids[0])}; ids "
-                    "must rise within a chunk"
-                )
-            last_id = int(part.edge_ids[-1])
+        ids = {"first_id": self.position.n_edges, "n_vertices": self.n_vertices}
+        if self._capacity < 0 and piece.u.size and not self._is_resuming:
+            self._know(checked_rows(piece, 0, 1, **ids))
+        for part in checked_parts(piece, self._rows_now, **ids):
             if self._is_resuming:
                 self._pass(part, piece.chunk)
             else:
                 self._take(part, piece.chunk)
-            begin = end
             yield
 
     def add(self, part: EdgePart, name: str) -> None:
@@ -163,23 +151,6 @@ class StreamState:
             end = begin + min(part.size - begin, self._rows_now())
             self._take(part.take(slice(begin, end)), name)
             begin = end
-
-    def _arrays(self, piece: StreamPiece) -> StreamPiece:
-        """Return a piece whose columns are arrays of one length; mapped ones stay on the disk."""
-        given = {"u": piece.u, "v": piece.v, "w": piece.weights, "edge ids": piece.edge_ids}
-        arrays = {
-            name: None if column is None else self._of_chunk(piece.chunk, column_of, name, column)
-            for name, column in given.items()
-        }
-        shapes = {name: array.shape for name, array in arrays.items() if array is not None}
-        if len(set(shapes.values())) != 1 or len(shapes["u"]) != 1:
-            listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-            raise InvalidGraphError(
-                f"{piece.chunk}: the shapes are {listed}; the arrays must be one-dimensional and "
-                "of one length"
-            )
-        u, v, weights, edge_ids = arrays.values()
-        return replace(piece, u=u, v=v, weights=weights, edge_ids=edge_ids)
 
     def _rows_now(self) -> int:
         """Return how many rows may be looked at next."""
@@ -195,28 +166,6 @@ class StreamState:
     def _is_full(self) -> bool:
         """Return whether a reduction must come before more edges."""
         return self._space() < max(1, min(_ROWS, self._capacity // 8))
-
-    def _checked(self, piece: StreamPiece, begin: int, end: int) -> EdgePart:
-        """Return some rows of a piece, checked."""
-        rows = slice(begin, end)
-        first_id = self.position.n_edges if piece.first_id is None else piece.first_id + begin
-        return self._of_chunk(
-            piece.chunk,
-            EdgePart.checked,
-            piece.u[rows],
-            piece.v[rows],
-            None if piece.weights is None else piece.weights[rows],
-            first_id if piece.edge_ids is None else piece.edge_ids[rows],
-            n_vertices=self.n_vertices,
-            row=lambda at: f"row {piece.first_row + begin + at}",
-        )
-
-    def _of_chunk(self, chunk: str, made: Callable[..., T], *given: Any, **named: Any) -> T:
-        """Return what a function makes of a chunk, whose name its errors then have."""
-        try:
-            return made(*given, **named)
-        except InvalidGraphError as error:
-            raise InvalidGraphError(f"{chunk}: {error}") from error.__cause__ or error
 
     def _pass(self, part: EdgePart, chunk: str) -> None:
         """Pass by what the checkpoint has; at its end, check that it is of this stream."""
@@ -243,7 +192,7 @@ class StreamState:
 
     def _take(self, part: EdgePart, chunk: str) -> None:
         """Keep what may enter the forest; reduce if there is no space for more."""
-        self._of_chunk(chunk, check_same_dtype, self._dtype, part.weights.dtype)
+        of_chunk(chunk, check_same_dtype, self._dtype, part.weights.dtype)
         self.position = self.position.after(part) if self._path else self.position.counted(part)
         kept = self._filtered(part)
         self._n_filtered += part.size - kept.size
