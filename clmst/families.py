@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clmst.algorithms import ALGORITHMS
 from clmst.algorithms import families as of_algorithms
-from clmst.algorithms.edge_stream.family import EDGE_STREAM
+from clmst.algorithms.edge_stream.family import EDGE_PASSES, EDGE_STREAM
 from clmst.algorithms.parts.family import PARTS
 from clmst.primitives import families as of_primitives
 from clmst.repeated import families as of_rounds
@@ -25,6 +25,7 @@ FAMILIES: tuple[KernelFamily, ...] = (
     of_algorithms.PROOF,
     of_algorithms.COMPLETE_PROOF,
     EDGE_STREAM,
+    EDGE_PASSES,
     PARTS,
     of_rounds.ROUNDS,
     of_rounds.SERIES,

@@ -103,6 +103,12 @@ MUTATIONS = [
         "> min(limits[a], limits[b])",
     ),
     Mutation(
+        "edge-passes",
+        "algorithms/edge_stream/passes.cl",
+        "return word <= before;",
+        "return word > before;",
+    ),
+    Mutation(
         "repeated",
         "algorithms/reweighting/repeated.cl",
         "claims[edge] != base",

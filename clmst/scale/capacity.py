@@ -70,9 +70,15 @@ def most_edges_on_device(device: Device, limit: int, n_vertices: int, dtype: np.
     return max(0, min(most, MAX_SLOTS, max(_ENOUGH, _EDGES_PER_VERTEX * n_vertices)))
 
 
-def too_small(limit: int, n_vertices: int, n_forest: int, device: Device) -> OutOfDeviceMemoryError:
+class NoSpaceForReductionError(OutOfDeviceMemoryError):
+    """A limit leaves nothing for the stream beside the forest and its vertices."""
+
+
+def too_small(
+    limit: int, n_vertices: int, n_forest: int, device: Device
+) -> NoSpaceForReductionError:
     """Return the error for a limit that leaves nothing for the stream beside the forest."""
-    return OutOfDeviceMemoryError(
+    return NoSpaceForReductionError(
         f"{limit} bytes of {device.description} hold a forest of {n_forest} edges and its "
         f"{n_vertices} vertices, but no useful part of the stream beside it; the memory limit must "
         "be greater, or the device larger"

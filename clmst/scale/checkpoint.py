@@ -15,7 +15,7 @@ from clmst.core.errors import FileFormatError, InvalidArgumentError
 from clmst.core.weight_keys import Array, check_dtype
 from clmst.scale.edge_part import EdgePart
 
-VERSION = 1
+VERSION = 2
 _MAGIC = b"clmst stream checkpoint\n"
 
 
@@ -59,13 +59,16 @@ class Checkpoint:
     maximum : bool
     position : Position
     forest : EdgePart
-        Of all edges up to there.
+        Of all edges up to there. After passes over the whole stream: edges of its forest.
+    passes : int
+        How many passes over the whole stream it took; 0 where one reading is enough.
     """
 
     n_vertices: int
     maximum: bool
     position: Position
     forest: EdgePart
+    passes: int = 0
 
     def write(self, path: Path) -> None:
         """Replace a file by this checkpoint, on the disk and as a whole, or not at all.
@@ -81,6 +84,7 @@ class Checkpoint:
             "n_vertices": self.n_vertices,
             "maximum": self.maximum,
             "position": asdict(self.position),
+            "passes": self.passes,
             "dtype": forest.weights.dtype.str,
             "n_forest_edges": forest.size,
         }
@@ -158,6 +162,7 @@ def _parsed(path: Path, content: bytes) -> Checkpoint:
             maximum=header["maximum"],
             position=Position(n_edges=position["n_edges"], checksums=tuple(position["checksums"])),
             forest=EdgePart(u=u, v=v, weights=weights, edge_ids=edge_ids),
+            passes=int(header["passes"]),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise _damaged(path) from error

@@ -79,7 +79,7 @@ class DeviceStreamState(StreamState):
             size = some.stop - begin
             weights = np.ones(size, np.uint8) if piece.weights is None else piece.weights[some]
             weights = np.ascontiguousarray(of_chunk(piece.chunk, as_weights, weights))
-            of_chunk(piece.chunk, check_same_dtype, self._dtype, weights.dtype)
+            of_chunk(piece.chunk, check_same_dtype, self.dtype, weights.dtype)
             ends = ends_of(u[some]), ends_of(v[some])
             self._read = self._behind(*ends, weights)
             way.put(
@@ -139,7 +139,7 @@ class DeviceStreamState(StreamState):
             return False
         dtype = np.dtype(np.uint8) if piece.weights is None else piece.weights.dtype
         dtype = dtype.newbyteorder("=")
-        if self._capacity >= 0 and dtype != self._dtype:
+        if self._capacity >= 0 and dtype != self.dtype:
             return False  # an error, which the host has the words for
         self._is_for_host = not self._opened(dtype)
         return not self._is_for_host
@@ -147,7 +147,7 @@ class DeviceStreamState(StreamState):
     def _opened(self, dtype: np.dtype[Any]) -> bool:
         """Open the way if the device can go it; return whether it can."""
         n_before = self.n_forest + self._n_pending
-        rows, capacity = rows_and_capacity(self._device, self._limit, self.n_vertices, dtype)
+        rows, capacity = rows_and_capacity(self._device, self.limit, self.n_vertices, dtype)
         bound = self.n_vertices - 1
         if rows < 1 or capacity < max(2 * bound, bound + 1, n_before + 1):
             return False
@@ -157,13 +157,13 @@ class DeviceStreamState(StreamState):
             capacity = min(capacity, max(self.n_edges, 2 * bound, bound + 1, n_before + 1))
         try:
             way = DeviceWay(
-                n_vertices=self.n_vertices, dtype=dtype, device=self._device, limit=self._limit,
+                n_vertices=self.n_vertices, dtype=dtype, device=self._device, limit=self.limit,
                 rows=rows, capacity=capacity, maximum=self._maximum,
             )  # fmt: skip
             self._bring(way)
         except OutOfDeviceMemoryError:
             return False
-        self._way, self._dtype, self._counted = way, dtype, (0, 0, 0)
+        self._way, self.dtype, self._counted = way, dtype, (0, 0, 0)
         self.forest, self._pending, self._n_pending, self._filter = None, [], 0, None
         return True
 

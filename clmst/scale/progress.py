@@ -14,7 +14,7 @@ class StreamProgress:
     Attributes
     ----------
     edges : int
-        Edges read, those before a checkpoint included.
+        Edges read, those before a checkpoint included; of the present pass.
     n_edges : int or None
         Edges of the whole stream, if known.
     edges_now : int
@@ -25,6 +25,8 @@ class StreamProgress:
         Edges of the forest of what has been reduced.
     reductions : int
         Solves so far.
+    passes : int
+        Which reading of the stream this is: 1, unless memory is so short that several are needed.
     """
 
     edges: int
@@ -33,10 +35,11 @@ class StreamProgress:
     seconds: float
     forest_edges: int
     reductions: int
+    passes: int = 1
 
     def __post_init__(self) -> None:
         """Check the kinds of the attributes."""
-        for name in ("edges", "edges_now", "forest_edges", "reductions"):
+        for name in ("edges", "edges_now", "forest_edges", "reductions", "passes"):
             check_integer(name, getattr(self, name), low=0)
         if self.n_edges is not None:
             check_integer("n_edges", self.n_edges, low=0)
@@ -49,7 +52,7 @@ class StreamProgress:
 
     @property
     def seconds_left(self) -> float | None:
-        """At the present rate; None if the number of edges is not known, or none has come yet."""
+        """Of this pass, at the present rate; None if the number of edges or the rate is unknown."""
         if self.n_edges is None or not self.edges_per_second:
             return None
         return max(0, self.n_edges - self.edges) / self.edges_per_second

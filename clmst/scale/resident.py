@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, perf_counter
+from typing import Any
 
 from clmst.algorithms.edge_stream import family
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
@@ -17,10 +18,16 @@ from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.scale.bounded_solve import solve_within
-from clmst.scale.capacity import default_limit, most_edges_on_device, too_small
+from clmst.scale.capacity import (
+    NoSpaceForReductionError,
+    most_edges_on_device,
+    too_small,
+)
 from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.edge_part import EdgePart
+from clmst.scale.passes import PassRun, warn_of_passes
 from clmst.scale.progress import StreamProgress
+from clmst.scale.rereadable import GeneratedStream
 from clmst.scale.result import forest_of_part
 
 # Edges that are generated together: on CPUs few enough for the caches.
@@ -36,18 +43,44 @@ def generated_forest(
     edges: GeneratedEdges,
     *,
     device: Device,
-    memory_limit: int | None,
+    limit: int,
     checkpoint: Path | None,
     on_progress: Callable[[StreamProgress], object] | None,
     maximum: bool,
 ) -> Forest:
     """Return the forest of generated edges, as :func:`clmst.stream_minimum_spanning_forest`."""
     edges.check_for(device)
-    family.require(device, edges.weight_dtype, maximum=maximum)
-    run = _GeneratedRun(edges, device, memory_limit, checkpoint, maximum=maximum)
-    with device.lock, Guard(device):
-        part = run.forest(on_progress)
+    saved = None
+    if checkpoint is not None:
+        saved = Checkpoint.read(checkpoint, n_vertices=edges.n_vertices, maximum=maximum)
+        _check_saved(saved, checkpoint, edges)
+    given: dict[str, Any] = {
+        "device": device, "limit": limit, "checkpoint": checkpoint, "saved": saved,
+        "on_progress": on_progress, "maximum": maximum,
+    }  # fmt: skip
+    run: _GeneratedRun | PassRun
+    if saved and saved.passes:
+        run = PassRun(GeneratedStream(edges), **given)
+        part = run.forest()
+    else:
+        family.require(device, edges.weight_dtype, maximum=maximum)
+        run = _GeneratedRun(edges, **given)
+        try:
+            with device.lock, Guard(device):
+                part = run.forest()
+        except NoSpaceForReductionError as error:
+            run = PassRun(GeneratedStream(edges), **{**given, "saved": None})
+            warn_of_passes(error)
+            part = run.forest()
     return forest_of_part(part, n_vertices=edges.n_vertices, maximum=maximum, stats=run.stats())
+
+
+def _check_saved(saved: Checkpoint | None, path: Path, edges: GeneratedEdges) -> None:
+    if saved and saved.position.checksums != edges.checksums:
+        raise InvalidArgumentError(
+            f"the checkpoint {path} is of another stream: these generated edges have other "
+            "expressions, arguments or another number of edges; delete it, or give the same edges"
+        )
 
 
 class _GeneratedRun:
@@ -56,30 +89,20 @@ class _GeneratedRun:
     def __init__(
         self,
         edges: GeneratedEdges,
-        device: Device,
-        limit: int | None,
-        checkpoint: Path | None,
         *,
+        device: Device,
+        limit: int,
+        checkpoint: Path | None,
+        saved: Checkpoint | None,
+        on_progress: Callable[[StreamProgress], object] | None,
         maximum: bool,
     ) -> None:
-        self._edges, self._device, self._path = edges, device, checkpoint
-        self._maximum, self._launch = maximum, Launcher(device, device.queue)
-        self._limit = default_limit(device) if limit is None else limit
-        self._saved: Checkpoint | None = None
-        if checkpoint is not None:
-            self._saved = Checkpoint.read(checkpoint, n_vertices=edges.n_vertices, maximum=maximum)
-            self._check_saved()
-        self._resumed_at = self._saved.position.n_edges if self._saved else 0
+        self._edges, self._device, self._limit, self._path = edges, device, limit, checkpoint
+        self._saved, self._on_progress, self._maximum = saved, on_progress, maximum
+        self._launch = Launcher(device, device.queue)
+        self._resumed_at = saved.position.n_edges if saved else 0
         self._saved_at = monotonic()
         self._stream: EdgeStream | None = None
-
-    def _check_saved(self) -> None:
-        if self._saved and self._saved.position.checksums != self._edges.checksums:
-            raise InvalidArgumentError(
-                f"the checkpoint {self._path} is of another stream: these generated edges have "
-                "other expressions, arguments or another number of edges; delete it, or give the "
-                "same edges"
-            )
 
     def stats(self) -> dict[str, object]:
         """Return what the forest tells of the stream."""
@@ -92,9 +115,10 @@ class _GeneratedRun:
             "reductions": stream.reductions if stream else 0,
             "edges_filtered": stream.n_filtered if stream else 0,
             "memory_limit": self._limit,
+            "passes": 1,
         }
 
-    def forest(self, on_progress: Callable[[StreamProgress], object] | None) -> EdgePart:
+    def forest(self) -> EdgePart:
         """Return the edges of the forest."""
         if self._edges.n_vertices == 0 or self._edges.n_edges == 0:
             self._check_not_of_no_vertices()
@@ -106,8 +130,8 @@ class _GeneratedRun:
             if self._path is not None and monotonic() - self._saved_at > _SECONDS_BETWEEN:
                 stream.reduce()
                 self._write(stream)
-            if on_progress is not None:
-                on_progress(
+            if self._on_progress is not None:
+                self._on_progress(
                     StreamProgress(
                         edges=stream.position,
                         n_edges=self._edges.n_edges,

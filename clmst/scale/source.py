@@ -22,6 +22,7 @@ from clmst.io import pieces as files
 from clmst.io.columns import check_columns
 
 _GRAPH_ROWS = 1 << 22  # slots of a graph that are looked at together
+_NO_WEIGHTS = np.dtype(np.float64)  # of a stream without rows
 _MOST_READERS = 8  # threads that read files: pyarrow has threads of its own beside them
 
 
@@ -52,17 +53,34 @@ class StreamPiece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamSource:
-    """The pieces of a stream, and how many rows they have in all if that is known."""
+    """The pieces of a stream.
+
+    Attributes
+    ----------
+    pieces : iterator of StreamPiece
+    n_edges : int or None
+        How many rows they have in all, if that is known.
+    weight_dtype : numpy.dtype
+        Of the weights, if there is no row to tell it.
+    """
 
     pieces: Iterator[StreamPiece]
     n_edges: int | None
+    weight_dtype: np.dtype[Any] = _NO_WEIGHTS
+
+
+def can_be_read_again(chunks: Any) -> bool:
+    """Return whether a stream begins anew each time: it is no iterator of the caller's."""
+    return not isinstance(chunks, Iterator)
 
 
 def open_source(chunks: Any, columns: Any = None) -> StreamSource:
     """Return the source that `chunks` is, as of :func:`clmst.stream_minimum_spanning_forest`."""
     columns = check_columns(columns)
     if isinstance(chunks, Graph):
-        return StreamSource(pieces=_of_graph(chunks), n_edges=chunks.n_slots)
+        return StreamSource(
+            pieces=_of_graph(chunks), n_edges=chunks.n_slots, weight_dtype=chunks.weight_dtype
+        )
     if isinstance(chunks, str | PathLike):
         paths = files.listed(chunks)
         sizes = [files.n_rows(path, columns) for path in paths]
@@ -126,10 +144,10 @@ def _of_graph(graph: Graph) -> Iterator[StreamPiece]:
     for begin in range(0, graph.n_slots, _GRAPH_ROWS):
         rows = slice(begin, begin + _GRAPH_ROWS)
         u, v = graph.rows[rows], graph.indices[rows]
-        ids = np.arange(begin, begin + u.size)
         yield StreamPiece(
-            chunk="the graph", first_row=begin, u=u, v=v, weights=graph.weights[rows], edge_ids=ids
-        )
+            chunk="the graph", first_row=begin, u=u, v=v, weights=graph.weights[rows],
+            edge_ids=None, first_id=begin,
+        )  # fmt: skip
 
 
 def _of_chunks(chunks: Iterable[Any], columns: Any) -> Iterator[StreamPiece]:

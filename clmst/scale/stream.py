@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
 from typing import Any
-
-import numpy as np
 
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.core.arguments import check_bool, check_integer, check_path, shown
-from clmst.core.errors import InvalidArgumentError, InvalidGraphError
+from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
-from clmst.core.graph import Graph
 from clmst.runtime.discovery import get_device
-from clmst.scale.device_state import DeviceStreamState
-from clmst.scale.edge_part import EdgePart, check_n_vertices
+from clmst.scale.capacity import default_limit
 from clmst.scale.progress import StreamProgress
 from clmst.scale.resident import generated_forest
-from clmst.scale.result import forest_of_part
-from clmst.scale.source import StreamSource, open_source
+from clmst.scale.row_forest import forest_of_rows
 
 
 def stream_minimum_spanning_forest(
@@ -104,38 +98,19 @@ def stream_minimum_spanning_forest(
     maximum = check_bool("maximum", maximum)
     if on_progress is not None and not callable(on_progress):
         raise InvalidArgumentError(f"on_progress is {shown(on_progress)}; it must be callable")
+    found = get_device(device)
+    limit = default_limit(found)
+    if memory_limit is not None:
+        limit = check_integer("memory_limit", memory_limit, low=1)
+    given: dict[str, Any] = {
+        "device": found, "limit": limit, "on_progress": on_progress, "maximum": maximum,
+        "checkpoint": None if checkpoint is None else check_path("checkpoint", checkpoint),
+    }  # fmt: skip
     if isinstance(chunks, GeneratedEdges):
         _refuse_what_edges_have(n_vertices=n_vertices, n_edges=n_edges, columns=columns)
-        return generated_forest(
-            chunks,
-            device=get_device(device),
-            memory_limit=_checked_limit(memory_limit),
-            checkpoint=None if checkpoint is None else check_path("checkpoint", checkpoint),
-            on_progress=on_progress,
-            maximum=maximum,
-        )
-    graph = chunks if isinstance(chunks, Graph) else None
-    source = open_source(chunks, columns)
-    state = DeviceStreamState(
-        n_vertices=_checked_n(n_vertices, graph),
-        device=get_device(device),
-        limit=_checked_limit(memory_limit),
-        checkpoint=None if checkpoint is None else check_path("checkpoint", checkpoint),
-        maximum=maximum,
-    )
-    wanted = source.n_edges if n_edges is None else check_integer("n_edges", n_edges, low=0)
-    _drive(source, state, wanted, on_progress)
-    forest = state.forest
-    if forest is None:
-        forest = EdgePart.empty(np.dtype(np.float64) if graph is None else graph.weight_dtype)
-    return forest_of_part(
-        forest, n_vertices=state.n_vertices, maximum=maximum, stats=state.stats(), graph=graph,
-        has_own_ids=state.has_own_ids,
-    )  # fmt: skip
-
-
-def _checked_limit(memory_limit: Any) -> int | None:
-    return None if memory_limit is None else check_integer("memory_limit", memory_limit, low=1)
+        return generated_forest(chunks, **given)
+    wanted = None if n_edges is None else check_integer("n_edges", n_edges, low=0)
+    return forest_of_rows(chunks, n_vertices, n_edges=wanted, columns=columns, **given)
 
 
 def _refuse_what_edges_have(**given: Any) -> None:
@@ -145,65 +120,3 @@ def _refuse_what_edges_have(**given: Any) -> None:
             raise InvalidArgumentError(
                 f"{name} is {shown(value)}, but generated edges have their own; leave it out"
             )
-
-
-def _checked_n(n_vertices: Any, graph: Graph | None) -> int:
-    """Return the number of vertices that is given, or that the graph has."""
-    if graph is not None:
-        if n_vertices not in (None, graph.n_vertices):
-            raise InvalidArgumentError(
-                f"n_vertices is {shown(n_vertices)} but the graph has {graph.n_vertices}; leave it "
-                "out"
-            )
-        return graph.n_vertices
-    if n_vertices is None:
-        raise InvalidArgumentError(
-            "n_vertices is missing; a stream does not tell how many vertices there are"
-        )
-    number = check_integer("n_vertices", n_vertices, low=0)
-    check_n_vertices(number)
-    return number
-
-
-def _drive(
-    source: StreamSource,
-    state: DeviceStreamState,
-    n_edges: int | None,
-    on_progress: Callable[[StreamProgress], object] | None,
-) -> None:
-    """Feed the pieces of a source to the state, until it has all."""
-    began, before, state.n_edges = perf_counter(), state.resumed_at, n_edges
-    reported = -1
-
-    def tell() -> None:
-        nonlocal reported
-        reported = state.position.n_edges
-        if on_progress is not None:
-            on_progress(
-                StreamProgress(
-                    edges=reported,
-                    n_edges=n_edges,
-                    edges_now=max(0, reported - before),
-                    seconds=perf_counter() - began,
-                    forest_edges=state.n_forest,
-                    reductions=state.reductions,
-                )
-            )
-
-    try:
-        for piece in source.pieces:
-            for _ in state.feed(piece):
-                tell()
-        state.finish()
-        if reported not in (-1, state.position.n_edges):
-            tell()
-    except InvalidGraphError:
-        state.save()
-        raise
-    finally:
-        state.close()
-    if n_edges is not None and state.position.n_edges != n_edges:
-        raise InvalidGraphError(
-            f"the stream has {state.position.n_edges} edges, not {n_edges}; it must bring all of "
-            "them" + state.kept_in_words()
-        )

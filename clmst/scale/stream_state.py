@@ -38,7 +38,7 @@ class StreamState:
     n_vertices : int
     device : Device
     limit : int or None
-        Bytes that a reduction may use.
+        Bytes that a reduction may use; an attribute, too, which is never None.
     checkpoint : Path or None
     maximum : bool
 
@@ -48,6 +48,10 @@ class StreamState:
         Of the whole stream, if known; tells whether a filter pays.
     has_own_ids : bool
         Whether a chunk brought ids.
+    saved : Checkpoint or None
+        That the stream goes on from.
+    dtype : numpy.dtype
+        Of the weights, once one has come.
     """
 
     def __init__(
@@ -60,7 +64,7 @@ class StreamState:
         maximum: bool,
     ) -> None:
         self.n_vertices, self._device, self._maximum = n_vertices, device, maximum
-        self._limit = default_limit(device) if limit is None else limit
+        self.limit = default_limit(device) if limit is None else limit
         self._path = checkpoint
         self.forest: EdgePart | None = None
         self.position = Position()
@@ -72,15 +76,15 @@ class StreamState:
         self._pending: list[EdgePart] = []
         self._n_pending = 0
         self._capacity = -1  # edges of a reduction; known with the first weights
-        self._saved: Checkpoint | None = None
+        self.saved: Checkpoint | None = None
         if checkpoint is not None:
-            self._saved = Checkpoint.read(checkpoint, n_vertices=n_vertices, maximum=maximum)
+            self.saved = Checkpoint.read(checkpoint, n_vertices=n_vertices, maximum=maximum)
         self._saved_at, self._seconds_to_save = monotonic(), 0.0
 
     @property
     def resumed_at(self) -> int:
         """Edges before the checkpoint that this call goes on from."""
-        return self._saved.position.n_edges if self._saved else 0
+        return self.saved.position.n_edges if self.saved else 0
 
     @property
     def n_forest(self) -> int:
@@ -123,7 +127,8 @@ class StreamState:
             "resumed_at": self.resumed_at,
             "reductions": self.reductions,
             "edges_filtered": self._n_filtered,
-            "memory_limit": self._limit,
+            "memory_limit": self.limit,
+            "passes": 1,
         }
 
     # -------------------------------------------------------------------- input
@@ -169,30 +174,30 @@ class StreamState:
 
     def _pass(self, part: EdgePart, chunk: str) -> None:
         """Pass by what the checkpoint has; at its end, check that it is of this stream."""
-        assert self._saved is not None
+        assert self.saved is not None
         self.position = self.position.after(part)
         if self._is_resuming:
             return
-        if self.position != self._saved.position:
+        if self.position != self.saved.position:
             raise InvalidArgumentError(
                 f"the checkpoint {self._path} is of another stream: the first "
                 f"{self.position.n_edges} edges, up to {chunk}, have other checksums; delete it, "
                 "or give the same stream"
             )
-        self._know(self._saved.forest)
-        self.forest = self._saved.forest
+        self._know(self.saved.forest)
+        self.forest = self.saved.forest
         self._check_space(self.forest.size)
         self._is_forest_new = True
 
     def _know(self, part: EdgePart) -> None:
         """Learn from the first weights how many edges a reduction may have."""
-        self._dtype = part.weights.dtype
-        self._capacity = most_edges(self._device, self._limit, self.n_vertices, self._dtype)
+        self.dtype = part.weights.dtype
+        self._capacity = most_edges(self._device, self.limit, self.n_vertices, self.dtype)
         self._check_space(0)
 
     def _take(self, part: EdgePart, chunk: str) -> None:
         """Keep what may enter the forest; reduce if there is no space for more."""
-        of_chunk(chunk, check_same_dtype, self._dtype, part.weights.dtype)
+        of_chunk(chunk, check_same_dtype, self.dtype, part.weights.dtype)
         self.position = self.position.after(part) if self._path else self.position.counted(part)
         kept = self._filtered(part)
         self._n_filtered += part.size - kept.size
@@ -243,7 +248,7 @@ class StreamState:
     def _check_space(self, n_forest: int) -> None:
         """Raise if reductions would bring too little of the stream each."""
         if self._capacity - n_forest < max(1, n_forest // _LEAST_SHARE):
-            raise too_small(self._limit, self.n_vertices, n_forest, self._device)
+            raise too_small(self.limit, self.n_vertices, n_forest, self._device)
 
     def _filtered(self, part: EdgePart) -> EdgePart:
         """Return what may enter the forest, by a filter if what is to come pays for making one."""

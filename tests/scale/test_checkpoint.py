@@ -171,9 +171,9 @@ def test_another_version(tmp_path: Path) -> None:
     path = tmp_path / "a.ckpt"
     small(path)
     magic, header, rest = path.read_bytes().split(b"\n", 2)
-    header = json.dumps({**json.loads(header), "version": 2}).encode()
+    header = json.dumps({**json.loads(header), "version": 3}).encode()
     path.write_bytes(b"\n".join((magic, header, rest)))
-    with pytest.raises(FileFormatError, match="has version 2; this clmst reads version 1"):
+    with pytest.raises(FileFormatError, match="has version 3; this clmst reads version 2"):
         Checkpoint.read(path, n_vertices=5, maximum=False)
 
 

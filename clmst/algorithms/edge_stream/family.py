@@ -24,9 +24,29 @@ EDGE_STREAM = KernelFamily(
 )
 
 
-def require(device: Device, dtype: np.dtype[np.generic], *, maximum: bool) -> None:
-    """Raise :class:`UnsupportedDeviceError` unless a device passes the self-test of streams."""
+def _passes_failure(device: Device, case: Case) -> str | None:
+    from clmst.algorithms.edge_stream import self_test
+
+    return self_test.edge_passes_failure(device, case)
+
+
+EDGE_PASSES = KernelFamily(
+    name="edge-passes",
+    what="forests by passes over a stream of edges",
+    test=_passes_failure,
+    cases=(USUAL[0], USUAL[2]),
+)
+
+
+def require(
+    device: Device,
+    dtype: np.dtype[np.generic],
+    *,
+    maximum: bool,
+    family: KernelFamily = EDGE_STREAM,
+) -> None:
+    """Raise :class:`UnsupportedDeviceError` unless a device passes the self-test of a family."""
     kind = weight_kind_or_none(dtype)
     assert kind is not None, "dtypes are checked when edges are made"
     if not device.trust.given:
-        device.trust.require(EDGE_STREAM, Case(8 * dtype.itemsize, kind, maximum))
+        device.trust.require(family, Case(8 * dtype.itemsize, kind, maximum))

@@ -7,7 +7,9 @@ from functools import cache
 import numpy as np
 
 from clmst.algorithms.choosing import choose
+from clmst.algorithms.edge_stream.edges import EdgeChunk
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
+from clmst.algorithms.edge_stream.passes import EdgePasses
 from clmst.algorithms.edge_stream.stream import EdgeStream
 from clmst.algorithms.families import Case
 from clmst.algorithms.shared.device_forest import DeviceForest
@@ -20,6 +22,8 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
+
+_MOST_PASSES = 32  # each halves the components of a graph of at most 2**32 vertices
 
 
 def edge_stream_failure(device: Device, case: Case) -> str | None:
@@ -54,6 +58,36 @@ def edge_stream_failure(device: Device, case: Case) -> str | None:
         stream.reduce()
         if not np.array_equal(stream.columns()[3], expected):
             return f"edges came out wrong for a stream of the known graph {size!r}"
+    return None
+
+
+def edge_passes_failure(device: Device, case: Case) -> str | None:
+    """Return what passes get wrong of the known graphs' edges in many chunks, or None."""
+    launch, dtype = Launcher(device, device.queue), dtype_of(case.bits, case.kind)
+    for size, rows in (("tiny", 7), ("small", 500), ("heavy", 1 << 14)):
+        u, v, ranks = _shuffled(size)
+        columns = u.astype(np.uint32), v.astype(np.uint32), weights_of(ranks, dtype)
+        chunks = [
+            EdgeChunk(u=a, v=b, weights=w, first_id=begin)
+            for begin in range(0, u.size, rows)
+            for a, b, w in [
+                [DeviceArray.from_host(c[begin : begin + rows], device) for c in columns]
+            ]
+        ]
+        passes = EdgePasses(
+            n_vertices=known_graph(size).ranks.n_vertices, dtype=dtype, launch=launch, rows=rows,
+            maximum=case.maximum,
+        )  # fmt: skip
+        found = [np.zeros(0, np.int64)]
+        for _ in range(_MOST_PASSES):
+            for chunk in chunks:
+                passes.take(chunk)
+            found += [columns[3] for columns in passes.end_pass()]
+            if passes.is_done:
+                break
+        expected = _expected_ids(size, maximum=case.maximum)
+        if not np.array_equal(np.sort(np.concatenate(found)), np.sort(expected)):
+            return f"edges came out wrong for passes over the known graph {size!r}"
     return None
 
 

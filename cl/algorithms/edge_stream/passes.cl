@@ -1,0 +1,313 @@
+// edge_stream: Boruvka's algorithm by passes over edges that no memory holds.
+//
+// Every vertex has the label of its component: one of the component's vertices, its root. A pass
+// looks at all edges, chunk by chunk, and finds the first edge of each component that leads out of
+// it. First by the order of solves: weight key, lesser end, greater end, id. Then components are
+// joined along these edges, and the next pass begins.
+//
+// Atomic operations have 32 bits, and the order has up to 192. So a chunk settles one word of it
+// after the other, the leading one first:
+//
+//     word         0 leading key   1 trailing key   2 low end   3 high end   4, 5 id
+//     edge x       7               -                3           9            0, 40
+//     edge y       7               -                3           5            0, 90
+//     best before  8               -                1           2            0, 11
+//     word 0       7, and whoever lowers a word makes those behind it greatest
+//     word 2       3               by edges whose words before it are the best
+//     word 3       5               by x and y
+//     words 4, 5   0, 90           by y alone
+//
+// Trailing keys are of 64-bit weights.
+#include "device/weight_key.cl"
+#include "device/work_group.cl"
+
+#define NO_FAULT 0xFFFFFFFFu
+#define NO_VERTEX 0xFFFFFFFFu
+#define GREATEST 0xFFFFFFFFu
+
+#define WORD_TRAILING 1
+#define WORD_LOW 2
+#define WORD_HIGH 3
+#define WORD_ID_UPPER 4
+#define WORD_ID_LOWER 5
+#define WORD_NONE 6
+
+// The words of each root's best edge so far. `low` is NO_VERTEX if there is none.
+#define BEST_PARAMETERS                                                                     \
+  volatile global uint *leading, volatile global uint *trailing, volatile global uint *low, \
+      volatile global uint *high, volatile global uint *id_upper, volatile global uint *id_lower
+#define BEST leading, trailing, low, high, id_upper, id_lower
+
+typedef struct {
+  uint leading, trailing, low, high;
+  ulong id;
+} ranked_edge_t;
+
+static inline uint trailing_word(weight_t weight) {
+#if WEIGHT_BITS == 64
+  return weight_key_trailing(weight);
+#else
+  return 0;
+#endif
+}
+
+static inline ranked_edge_t ranked_edge(uint u, uint v, weight_t weight, ulong id) {
+  const ranked_edge_t edge = {weight_key_leading(weight), trailing_word(weight), min(u, v),
+                              max(u, v), id};
+  return edge;
+}
+
+// Make the words behind a word greatest: its edge is better than the one that they were of.
+static inline void reset_behind(uint word, uint root, BEST_PARAMETERS) {
+#if WEIGHT_BITS == 64
+  if (word < WORD_TRAILING) trailing[root] = GREATEST;
+#endif
+  if (word < WORD_LOW) low[root] = GREATEST;
+  if (word < WORD_HIGH) high[root] = GREATEST;
+  if (word < WORD_ID_UPPER) id_upper[root] = GREATEST;
+  if (word < WORD_ID_LOWER) id_lower[root] = GREATEST;
+}
+
+// Whether the words of an edge before a word are those of the root's best edge.
+static inline bool is_level(ranked_edge_t edge, uint word, uint root, BEST_PARAMETERS) {
+  bool same = leading[root] == edge.leading;
+#if WEIGHT_BITS == 64
+  if (word > WORD_TRAILING) same = same && trailing[root] == edge.trailing;
+#endif
+  if (word > WORD_LOW) same = same && low[root] == edge.low;
+  if (word > WORD_HIGH) same = same && high[root] == edge.high;
+  if (word > WORD_ID_UPPER) same = same && id_upper[root] == (uint)(edge.id >> 32);
+  if (word > WORD_ID_LOWER) same = same && id_lower[root] == (uint)edge.id;
+  return same;
+}
+
+static inline void lower(ranked_edge_t edge, uint word, uint root, BEST_PARAMETERS) {
+  if (!is_level(edge, word, root, BEST)) return;
+  volatile global uint *best = word == WORD_LOW        ? low
+                               : word == WORD_HIGH     ? high
+                               : word == WORD_ID_UPPER ? id_upper
+                               : word == WORD_ID_LOWER ? id_lower
+                                                       : trailing;
+  const uint own = word == WORD_LOW        ? edge.low
+                   : word == WORD_HIGH     ? edge.high
+                   : word == WORD_ID_UPPER ? (uint)(edge.id >> 32)
+                   : word == WORD_ID_LOWER ? (uint)edge.id
+                                           : edge.trailing;
+  if (own < best[root] && atomic_min(&best[root], own) > own) reset_behind(word, root, BEST);
+}
+
+// Offer a leading word to a root; return whether the edge may be the root's best one.
+static inline bool offer(uint word, uint root, BEST_PARAMETERS) {
+  if (word > leading[root]) return false;
+  const uint before = atomic_min(&leading[root], word);
+  if (word < before) reset_behind(0, root, BEST);
+  return word <= before;
+}
+
+// Settle the leading word of a chunk's edges, and mark those that may be best.
+//
+// In       u[m], v[m], weights[m]; labels[n].
+// Out      stays[m]: 1 or 0.
+// In-out   the best edges; fault[1]: lowered to the first edge with an end that is no vertex, or a
+//          NaN.
+// Launch   any.
+// Needs    fault[0] = NO_FAULT; all words of the best edges are greatest before a pass; labels are
+//          roots.
+// Ensures  stays[i] = 0 for edges within a component, faults, and edges that are heavier than the
+//          best ones of both components.
+kernel void edge_stream_passes_offer(const global uint *u, const global uint *v,
+                                     const global weight_t *weights, const global uint *labels,
+                                     global uchar *stays, volatile global uint *fault, uint n,
+                                     uint m, BEST_PARAMETERS) {
+  uint first = NO_FAULT;
+  GRID_FOR(i, m) {
+    const uint a = u[i], b = v[i];
+    const weight_t weight = weights[i];
+    bool stay = false;
+    if (a >= n || b >= n || weight_is_nan(weight)) {
+      first = min(first, (uint)i);
+    } else {
+      const uint root = labels[a], other = labels[b];
+      if (root != other) {
+        const uint word = weight_key_leading(weight);
+        stay = offer(word, root, BEST);
+        stay |= offer(word, other, BEST);
+      }
+    }
+    stays[i] = stay;
+  }
+  if (first != NO_FAULT) atomic_min(fault, first);
+}
+
+// Settle one word of the marked edges.
+//
+// In       positions[count]: of the marked edges; u, v, weights: of the chunk; ids: of the chunk,
+//          or null: then the edge at position p has the id first_id + p; labels[n].
+// In-out   the best edges.
+// Launch   any.
+// Needs    edge_stream_passes_offer, and the words before `word` settled; word is 1 to
+//          WORD_ID_LOWER.
+// Ensures  the words up to `word` are those of the best edge of this chunk and the ones before.
+kernel void edge_stream_passes_settle_word(const global uint *positions, const global uint *u,
+                                           const global uint *v, const global weight_t *weights,
+                                           const global ulong *ids, const global uint *labels,
+                                           uint count, ulong first_id, uint word, BEST_PARAMETERS) {
+  GRID_FOR(i, count) {
+    const uint p = positions[i];
+    const ranked_edge_t edge = ranked_edge(u[p], v[p], weights[p], ids ? ids[p] : first_id + p);
+    lower(edge, word, labels[u[p]], BEST);
+    lower(edge, word, labels[v[p]], BEST);
+  }
+}
+
+// Note the weights of the edges that are the best ones now, bit for bit.
+//
+// In       positions[count], u, v, weights, ids, labels[n]: as of edge_stream_passes_settle_word.
+// Out      best_weights[n]: of roots with a best edge of this chunk.
+// Launch   any.
+// Needs    all words settled.
+// Ensures  best_weights[root] = the weight of the root's best edge.
+kernel void edge_stream_passes_note_weights(const global uint *positions, const global uint *u,
+                                            const global uint *v, const global weight_t *weights,
+                                            const global ulong *ids, const global uint *labels,
+                                            global weight_t *best_weights, uint count,
+                                            ulong first_id, BEST_PARAMETERS) {
+  GRID_FOR(i, count) {
+    const uint p = positions[i];
+    const ranked_edge_t edge = ranked_edge(u[p], v[p], weights[p], ids ? ids[p] : first_id + p);
+    const uint root = labels[u[p]], other = labels[v[p]];
+    if (is_level(edge, WORD_NONE, root, BEST)) best_weights[root] = weights[p];
+    if (is_level(edge, WORD_NONE, other, BEST)) best_weights[other] = weights[p];
+  }
+}
+
+// Find the component that each root's best edge leads to.
+//
+// In       labels[n], low[n], high[n].
+// Out      targets[n].
+// In-out   active[1]: 0 before.
+// Launch   any.
+// Needs    a whole pass.
+// Ensures  targets[v] = the root at the other end of v's best edge; v itself if v is no root, or
+//          has no edge. active[0] = how many roots have one.
+kernel void edge_stream_passes_choose(const global uint *labels, const global uint *low,
+                                      const global uint *high, global uint *targets,
+                                      volatile global uint *active, uint n) {
+  uint own = 0;
+  GRID_FOR(v, n) {
+    uint target = (uint)v;
+    if (labels[v] == v && low[v] != NO_VERTEX) {
+      const uint root = labels[low[v]];
+      target = root == v ? labels[high[v]] : root;
+      ++own;
+    }
+    targets[v] = target;
+  }
+  if (own) atomic_add(active, own);
+}
+
+// Whether a vertex is the lesser of two roots that chose the same edge. Longer cycles of choices
+// cannot be, since the order of edges is strict.
+static inline bool is_lesser_of_pair(const global uint *targets, uint v) {
+  const uint target = targets[v];
+  return v < target && targets[target] == v;
+}
+
+// Flag some roots whose edges are in the forest: of each pair with the same edge, the greater one.
+//
+// In       targets[n].
+// Out      flags[count]: of the vertices from `begin` on.
+// Launch   any.
+// Needs    edge_stream_passes_choose; begin + count <= n.
+// Ensures  flags[i] = 1 if the best edge of vertex begin + i is a new edge of the forest, else 0;
+//          each edge is flagged once.
+kernel void edge_stream_passes_flag_joined(const global uint *targets, global uchar *flags,
+                                           uint begin, uint count) {
+  GRID_FOR(i, count) {
+    const uint v = begin + (uint)i;
+    flags[i] = targets[v] != v && !is_lesser_of_pair(targets, v);
+  }
+}
+
+// Take the best edges of flagged roots.
+//
+// In       positions[k]: of flags, which begin at vertex `begin`; best_weights[n], low[n], high[n],
+//          id_upper[n], id_lower[n].
+// Out      forest_u[k], forest_v[k], forest_ids[k], forest_weights[k].
+// Launch   any.
+// Needs    edge_stream_passes_flag_joined, and its flags compacted.
+// Ensures  the edges in the order of the roots, the lesser end first.
+kernel void edge_stream_passes_take_joined(const global uint *positions,
+                                           const global weight_t *best_weights,
+                                           const global uint *low, const global uint *high,
+                                           const global uint *id_upper, const global uint *id_lower,
+                                           global uint *forest_u, global uint *forest_v,
+                                           global ulong *forest_ids,
+                                           global weight_t *forest_weights, uint begin, uint k) {
+  GRID_FOR(i, k) {
+    const uint v = begin + positions[i];
+    forest_u[i] = low[v];
+    forest_v[i] = high[v];
+    forest_ids[i] = (ulong)id_upper[v] << 32 | id_lower[v];
+    forest_weights[i] = best_weights[v];
+  }
+}
+
+// Make the lesser root of each pair the top of its tree.
+//
+// In-out   targets[n]. Only the lesser root of a pair is changed. Other vertices may read it before
+//          or after: neither value makes them a lesser root. The race is benign.
+// Launch   any.
+// Needs    edge_stream_passes_choose; all new edges taken.
+// Ensures  targets have no cycles but of tops, which are their own targets.
+kernel void edge_stream_passes_break_cycles(global uint *targets, uint n) {
+  GRID_FOR(v, n) {
+    if (is_lesser_of_pair(targets, (uint)v)) targets[v] = (uint)v;
+  }
+}
+
+// Steps that a vertex goes up its tree in one launch.
+#define HOPS 32
+
+// Let each vertex point nearer to the top of its tree.
+//
+// In-out   targets[n]: a vertex changes its own alone, to one nearer to the top. Another vertex may
+//          read it before or after: both values are above it. The race is benign.
+//          more[1]: 0 before; all writers store 1.
+// Launch   any, until more[0] stays 0.
+// Needs    edge_stream_passes_break_cycles.
+// Ensures  more[0] = 1 if a vertex may not point to its top yet.
+kernel void edge_stream_passes_follow(volatile global uint *targets, global uint *more, uint n) {
+  GRID_FOR(v, n) {
+    const uint first = targets[v];
+    uint target = first;
+    for (uint hop = 0; hop < HOPS; ++hop) {
+      const uint next = targets[target];
+      if (next == target) break;
+      target = next;
+      if (hop == HOPS - 1) more[0] = 1;
+    }
+    if (target != first) targets[v] = target;
+  }
+}
+
+// Give every vertex the label of its new component.
+//
+// In       targets[n].
+// In-out   labels[n].
+// Launch   any.
+// Needs    edge_stream_passes_follow until all point to their tops.
+// Ensures  labels are roots.
+kernel void edge_stream_passes_relabel(const global uint *targets, global uint *labels, uint n) {
+  GRID_FOR(v, n) labels[v] = targets[labels[v]];
+}
+
+// Make every vertex a component of its own.
+//
+// Out      labels[n].
+// Launch   any.
+// Needs    nothing.
+// Ensures  labels[v] = v.
+kernel void edge_stream_passes_begin(global uint *labels, uint n) {
+  GRID_FOR(v, n) labels[v] = (uint)v;
+}

@@ -1,0 +1,210 @@
+"""A forest by passes over a stream, where a device has no space for reductions.
+
+A reduction takes more than a hundred bytes a vertex. Borůvka's algorithm by passes takes 28, and
+reads the stream once for each of its rounds (``cl/algorithms/edge_stream/passes.cl``).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from clmst.algorithms.edge_stream.edges import FaultyEdgeError
+from clmst.algorithms.edge_stream.family import EDGE_PASSES, require
+from clmst.algorithms.edge_stream.passes import EdgePasses, bytes_of_row, bytes_of_vertex
+from clmst.core.errors import (
+    InvalidArgumentError,
+    InvalidGraphError,
+    OutOfDeviceMemoryError,
+    StreamedWarning,
+)
+from clmst.runtime.device import Device
+from clmst.runtime.failures import Guard
+from clmst.runtime.launcher import Launcher
+from clmst.scale.checkpoint import Checkpoint, Position
+from clmst.scale.edge_part import EdgePart, joined
+from clmst.scale.progress import StreamProgress
+from clmst.scale.rereadable import RereadableStream, StreamPart, on_device
+
+# Edges of a chunk: on CPUs few enough for the caches.
+_ROWS = {"cpu": 1 << 18, "gpu": 1 << 26, "accelerator": 1 << 24}
+_LEAST_ROWS = 64  # with fewer, nothing but launches would take time
+_ALSO_OF_ROW = 2  # a chunk, and as many edges of the forest on their way to the host
+
+
+class PassRun:
+    """One forest by passes.
+
+    Parameters
+    ----------
+    stream : RereadableStream
+        Of one vertex at least.
+    device : Device
+    limit : int
+        Bytes of the device.
+    checkpoint : Path or None
+        Written after each pass.
+    saved : Checkpoint or None
+        Of an earlier run by passes.
+    on_progress : callable or None
+    maximum : bool
+
+    Raises
+    ------
+    OutOfDeviceMemoryError
+        The limit does not hold the vertices.
+    UnsupportedDeviceError
+        The device fails the self-test of passes.
+    """
+
+    def __init__(
+        self,
+        stream: RereadableStream,
+        *,
+        device: Device,
+        limit: int,
+        checkpoint: Path | None,
+        saved: Checkpoint | None,
+        on_progress: Callable[[StreamProgress], object] | None,
+        maximum: bool,
+    ) -> None:
+        self._stream, self._device, self._limit, self._maximum = stream, device, limit, maximum
+        self._path, self._saved, self._on_progress = checkpoint, saved, on_progress
+        self._rows = _rows(device, limit, stream.n_vertices, stream.dtype)
+        require(device, stream.dtype, maximum=maximum, family=EDGE_PASSES)
+        self._launch = Launcher(device, device.queue)
+        self._n_passes = self._n_before = saved.passes if saved else 0
+        self._n_edges = stream.n_edges
+        self._n_read, self._began = 0, perf_counter()
+
+    def stats(self) -> dict[str, object]:
+        """Return what the forest tells of the stream."""
+        return {
+            "algorithm": "stream",
+            "device": self._device.description,
+            "edges": self._n_edges,
+            "resumed_at": self._n_before * (self._n_edges or 0),
+            "reductions": 0,
+            "edges_filtered": 0,
+            "memory_limit": self._limit,
+            "passes": self._n_passes,
+        }
+
+    def forest(self) -> EdgePart:
+        """Return the edges of the forest, in canonical order."""
+        stream, found = self._stream, EdgePart.empty(self._stream.dtype)
+        with self._on_device():
+            passes = EdgePasses(
+                n_vertices=stream.n_vertices, dtype=stream.dtype, launch=self._launch,
+                rows=self._rows, maximum=self._maximum,
+            )  # fmt: skip
+        if self._saved is not None:
+            found = self._saved.forest
+            self._join(passes, found)
+        is_done = False
+        while not is_done:
+            self._n_passes += 1
+            position = self._read(passes)
+            with self._on_device():
+                parts = [EdgePart.of_columns(columns) for columns in passes.end_pass()]
+            found, is_done = joined([found, *parts]), passes.is_done
+            if self._path is not None:
+                Checkpoint(
+                    n_vertices=stream.n_vertices, maximum=self._maximum, position=position,
+                    forest=found, passes=self._n_passes,
+                ).write(self._path)  # fmt: skip
+        return found.take(np.lexsort((found.v, found.u)))
+
+    def _join(self, passes: EdgePasses, forest: EdgePart) -> None:
+        """Join the components that the edges of a forest join, by passes over these."""
+        while not passes.is_done:
+            for begin in range(0, forest.size, self._rows):
+                with self._on_device():
+                    passes.take(
+                        *on_device(forest.take(slice(begin, begin + self._rows)), self._device)
+                    )
+            with self._on_device():
+                for _ in passes.end_pass():  # the forest has them
+                    pass
+
+    def _read(self, passes: EdgePasses) -> Position:
+        """Show all edges to a pass; return the position behind them."""
+        position = Position()
+        for part in self._stream.parts(self._rows):
+            with self._on_device():
+                chunk, ids = self._stream.on_device(part, self._launch)
+                try:
+                    passes.take(chunk, ids)
+                except FaultyEdgeError as error:
+                    raise self._stream.fault(chunk, error.at, self._launch) from None
+            position = self._behind(position, part)
+            self._n_read += part.size
+            self._tell(position, passes)
+        if self._n_edges not in (None, position.n_edges):
+            raise InvalidGraphError(
+                f"the stream has {position.n_edges} edges in pass {self._n_passes}, not "
+                f"{self._n_edges}; it must bring all of them each time"
+            )
+        self._n_edges = position.n_edges
+        self._check_saved(position)
+        return position
+
+    def _behind(self, position: Position, part: StreamPart) -> Position:
+        if self._path is None:  # checksums cost as much as a pass
+            return Position(n_edges=part.first + part.size)
+        return self._stream.behind(position, part)
+
+    def _check_saved(self, position: Position) -> None:
+        """Check after a whole pass that the checkpoint is of this stream."""
+        if self._saved is not None and self._saved.position != position:
+            raise InvalidArgumentError(
+                f"the checkpoint {self._path} is of another stream: its {position.n_edges} edges "
+                "have other checksums; delete it, or give the same stream"
+            )
+
+    def _tell(self, position: Position, passes: EdgePasses) -> None:
+        if self._on_progress is not None:
+            self._on_progress(
+                StreamProgress(
+                    edges=position.n_edges,
+                    n_edges=self._n_edges,
+                    edges_now=self._n_read,
+                    seconds=perf_counter() - self._began,
+                    forest_edges=passes.n_forest,
+                    reductions=0,
+                    passes=self._n_passes,
+                )
+            )
+
+    @contextmanager
+    def _on_device(self) -> Iterator[None]:
+        with self._device.lock, Guard(self._device):
+            yield
+
+
+def warn_of_passes(reason: object) -> None:
+    """Say that a stream is read several times, and why."""
+    warnings.warn(
+        f"the edges are read once for each round of Borůvka's algorithm, since {reason}",
+        StreamedWarning, stacklevel=4,
+    )  # fmt: skip
+
+
+def _rows(device: Device, limit: int, n_vertices: int, dtype: np.dtype[Any]) -> int:
+    """Return how many edges a chunk has within a limit of bytes."""
+    left = limit - n_vertices * bytes_of_vertex(dtype)
+    rows = min(_ROWS[device.capabilities.kind], left // (_ALSO_OF_ROW * bytes_of_row(dtype)))
+    if rows < _LEAST_ROWS:
+        needed = n_vertices * bytes_of_vertex(dtype)
+        raise OutOfDeviceMemoryError(
+            f"{limit} bytes of {device.description} are too few for {n_vertices} vertices: passes "
+            f"over the stream, which take the least, need {needed} and space for a chunk of it; "
+            "the memory limit must be greater, or the device larger"
+        )
+    return rows

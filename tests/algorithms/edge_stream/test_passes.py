@@ -1,0 +1,101 @@
+"""Passes over edges: what a chunk leaves behind, and devices that compute wrongly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from clmst.algorithms.edge_stream.edges import EdgeChunk, FaultyEdgeError
+from clmst.algorithms.edge_stream.passes import EdgePasses
+from clmst.algorithms.edge_stream.self_test import edge_passes_failure
+from clmst.algorithms.families import Case
+from clmst.core.errors import DeviceError
+from clmst.runtime.device import Device
+from clmst.runtime.launcher import Launcher
+from tests.algorithms.edge_stream.test_edges import chunk_of
+from tests.scale.edges import forest_of_edges, random_edges
+
+N, M = 500, 6000
+
+
+def passes_of(device: Device, dtype: str = "int32", n: int = N) -> EdgePasses:
+    launch = Launcher(device, device.queue)
+    return EdgePasses(
+        n_vertices=n, dtype=np.dtype(dtype), launch=launch, rows=100, maximum=False
+    )  # fmt: skip
+
+
+def chunks_of(device: Device, edges: Any, size: int) -> list[EdgeChunk]:
+    u, v, w = edges
+    return [
+        chunk_of(device, u[k : k + size], v[k : k + size], w[k : k + size], k)
+        for k in range(0, u.size, size)
+    ]
+
+
+def ids_of(passes: EdgePasses) -> list[int]:
+    return sorted(int(edge) for columns in passes.end_pass() for edge in columns[3])
+
+
+@pytest.mark.parametrize("size", [1, 100, M])
+def test_a_pass_takes_the_first_edge_of_every_vertex(any_device: Device, size: int) -> None:
+    """In any division of the edges, and in any order of the chunks."""
+    u, v, w = random_edges(N, 600 if size == 1 else M, n_weights=3)
+    passes = passes_of(any_device)
+    for chunk in reversed(chunks_of(any_device, (u, v, w), size)):
+        passes.take(chunk)
+    order = np.lexsort((np.arange(u.size), np.maximum(u, v), np.minimum(u, v), w))
+    order = order[u[order] != v[order]]
+    first = set()
+    for vertex in range(N):
+        at = np.flatnonzero((u[order] == vertex) | (v[order] == vertex))
+        first |= {int(order[at[0]])} if at.size else set()
+    assert ids_of(passes) == sorted(first)
+    assert passes.n_forest == len(first)
+    assert not passes.is_done
+
+
+def test_edges_of_a_forest_join_what_they_join(any_device: Device) -> None:
+    """As after a checkpoint: the next pass finds nothing within the components."""
+    edges = random_edges(N, M, n_weights=50)
+    right = forest_of_edges(edges, N)
+    known = right.edge_ids[right.edge_ids % 3 > 0]
+    passes = passes_of(any_device)
+    u, v, w = (column[known] for column in edges)
+    while not passes.is_done:
+        passes.take(chunk_of(any_device, u, v, w))
+        ids_of(passes)
+    assert passes.n_forest == known.size
+    found: list[int] = []
+    while not passes.is_done or not found:
+        for chunk in chunks_of(any_device, edges, 999):
+            passes.take(chunk)
+        found += ids_of(passes)
+    assert sorted(found) == sorted(set(right.edge_ids) - set(known))
+
+
+@pytest.mark.parametrize("case", [Case(), Case(64, "float", maximum=True), Case(16, "float")])
+def test_self_test(any_device: Device, case: Case) -> None:
+    assert edge_passes_failure(any_device, case) is None
+
+
+def test_faults_are_found(any_device: Device) -> None:
+    """The first of a chunk; edges before it are no forest then."""
+    u, v, w = random_edges(N, M, dtype="float32")
+    w[4321], v[5000], u[5001] = np.nan, N, 2**32 - 1
+    passes = passes_of(any_device, "float32")
+    with pytest.raises(FaultyEdgeError) as error:
+        passes.take(chunk_of(any_device, u, v, w))
+    assert error.value.at == 4321
+
+
+def test_a_device_that_loses_edges(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then passes would not end."""
+    passes = passes_of(any_device)
+    passes.take(chunk_of(any_device, *random_edges(N, M)))
+    none: Any = tuple(np.zeros(0, dtype) for dtype in ("u4", "u4", "i4", "i8"))
+    monkeypatch.setattr(passes, "_taken", lambda *_: none)
+    with pytest.raises(DeviceError, match="500 components chose edges, and 0 of these are new"):
+        list(passes.end_pass())

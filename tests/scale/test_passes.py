@@ -1,0 +1,286 @@
+"""Forests by passes: where a device has no space for reductions, edges are read once a round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst.algorithms.edge_stream.passes import bytes_of_row, bytes_of_vertex
+from clmst.core.errors import (
+    FileFormatError,
+    InvalidArgumentError,
+    InvalidGraphError,
+    OutOfDeviceMemoryError,
+    StreamedWarning,
+)
+from clmst.runtime.device import Device
+from clmst.scale import row_forest
+from clmst.scale.checkpoint import Checkpoint
+from tests.scale.edges import ALL_DTYPES, Edges, forest_of_edges, random_edges
+from tests.scale.test_resident import N as N_GENERATED
+from tests.scale.test_resident import random_graph, right_forest
+from tests.scale.test_stream import cut
+
+N, M = 3000, 12_000
+EDGES = random_edges(N, M, n_weights=7)
+stream = clmst.stream_minimum_spanning_forest
+
+
+def limit_for(n: int, rows: int, dtype: str = "int32") -> int:
+    """Return the limit at which passes have chunks of so many edges."""
+    return n * bytes_of_vertex(np.dtype(dtype)) + 2 * rows * bytes_of_row(np.dtype(dtype))
+
+
+def by_passes(chunks: Any, n: int | None = N, **given: Any) -> clmst.Forest:
+    limit = limit_for(N, 1000) if n else None
+    with pytest.warns(StreamedWarning, match="once for each round of Borůvka's algorithm, since"):
+        found = stream(chunks, n, **{"memory_limit": limit, **given})
+    assert found.stats["passes"] > 1
+    assert found.stats["reductions"] == 0
+    return found
+
+
+def check(found: clmst.Forest, edges: Edges = EDGES, n: int = N, maximum: bool = False) -> None:
+    right = forest_of_edges(edges, n, maximum=maximum)
+    assert found == right
+    np.testing.assert_array_equal(found.edge_ids, right.edge_ids)
+
+
+@pytest.mark.parametrize("dtype", ALL_DTYPES)
+@pytest.mark.parametrize("maximum", [False, True], ids=["minimum", "maximum"])
+def test_forest_is_the_oracles(any_device: Device, dtype: str, maximum: bool) -> None:
+    """Many equal weights, parallel edges, loops, several components, greatest and least keys."""
+    u, v, w = random_edges(N, M, dtype=dtype, n_weights=5)
+    if dtype != "bool":
+        ends = np.iinfo(dtype) if np.dtype(dtype).kind in "iu" else np.finfo(dtype)
+        w[::7], w[3::7] = ends.max, ends.min
+    found = by_passes([*cut((u, v, w), 1700)], device=any_device, maximum=maximum)
+    check(found, (u, v, w), maximum=maximum)
+
+
+def test_zeros_keep_their_signs(any_device: Device) -> None:
+    """They are equal weights, so the lesser ends decide; the weights stay as they are."""
+    u, v, _ = EDGES
+    w = np.where(np.arange(M) % 3 == 0, -0.0, 0.0).astype(np.float32)
+    found = by_passes([(u, v, w)], device=any_device)
+    check(found, (u, v, w))
+    np.testing.assert_array_equal(np.signbit(found.weights), np.signbit(w[found.edge_ids]))
+
+
+@pytest.mark.parametrize("size", [1000, M])
+@pytest.mark.parametrize("rows", [64, 999])
+def test_any_size_of_chunks(any_device: Device, size: int, rows: int) -> None:
+    limit = limit_for(N, rows)
+    check(by_passes([*cut(EDGES, size)], device=any_device, memory_limit=limit))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_order_of_chunks_with_their_ids(any_device: Device, seed: int) -> None:
+    """Ids of more than 32 bits, of which the upper words alone tell some edges from others."""
+    ids = np.arange(M) * ((1 << 40) + 1)
+    chunks: list[Any] = list(cut((*EDGES, ids), 170))
+    np.random.default_rng(seed).shuffle(chunks)
+    found = by_passes(chunks, device=any_device)
+    right = forest_of_edges(EDGES, N)
+    np.testing.assert_array_equal(found.edge_ids, ids[right.edge_ids])
+    np.testing.assert_array_equal(found.edges, right.edges)
+
+
+def test_a_long_path(any_device: Device) -> None:
+    """Every vertex chooses the next one: one pass joins all, over a way of n edges."""
+    path = np.arange(N - 1), np.arange(1, N), np.arange(N - 1)[::-1].astype(np.int32)
+    limit = limit_for(N, 1000)
+    with pytest.warns(StreamedWarning):
+        found = stream([path], N, device=any_device, memory_limit=limit)
+    check(found, path)
+    assert found.stats["passes"] == 1
+
+
+def test_few_edges_of_many_vertices(any_device: Device) -> None:
+    """Vertices without edges, and components that need one more pass to know that they are done."""
+    some = random_edges(N, 500, n_weights=90)
+    limit = limit_for(N, 64)
+    with pytest.warns(StreamedWarning):
+        found = stream([some], N, device=any_device, memory_limit=limit)
+    check(found, some)
+
+
+def test_a_graph_keeps_its_ids_and_labels(any_device: Device) -> None:
+    u, v, w = EDGES
+    graph = clmst.Graph.from_edges(u * 3, v * 3, w, relabel=True)
+    limit = limit_for(graph.n_vertices, 500)
+    for given in (graph, graph.symmetrised()):
+        found = by_passes(given, None, device=any_device, memory_limit=limit)
+        assert found == clmst.kruskal(graph)
+
+
+def test_files(any_device: Device, tmp_path: Path) -> None:
+    table = np.zeros(M, [("source", "u4"), ("target", "u4"), ("weight", "i4")])
+    for name, column in zip(("source", "target", "weight"), EDGES, strict=True):
+        table[name] = column
+    np.save(tmp_path / "a.npy", table[:5000])
+    np.save(tmp_path / "b.npy", table[5000:])
+    check(by_passes(tmp_path, device=any_device))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float32"])
+@pytest.mark.parametrize("maximum", [False, True], ids=["minimum", "maximum"])
+def test_generated_edges(any_device: Device, dtype: str, maximum: bool) -> None:
+    edges = random_graph(dtype=dtype)
+    limit = limit_for(N_GENERATED, 300, dtype)
+    found = by_passes(edges, None, device=any_device, maximum=maximum, memory_limit=limit)
+    right = right_forest(edges, maximum)
+    assert found == right
+    np.testing.assert_array_equal(found.edge_ids, right.edge_ids)
+    assert found.stats["edges"] == edges.n_edges
+
+
+def test_progress(any_device: Device) -> None:
+    seen: list[clmst.StreamProgress] = []
+    found = by_passes([EDGES], device=any_device, on_progress=seen.append)
+    passes = found.stats["passes"]
+    assert {one.passes for one in seen} == set(range(1, passes + 1))
+    for number in range(2, passes + 1):
+        edges = [one.edges for one in seen if one.passes == number]
+        assert edges == sorted(set(edges))
+        assert edges[-1] == M
+    assert seen[-1].edges_now == passes * M
+    assert seen[-1].n_edges == M  # known since the first pass
+    assert seen[-1].seconds_left == 0
+
+
+# --------------------------------------------------------------------------- checkpoints
+
+
+class StopHereError(Exception):
+    """The end of a run in a test."""
+
+
+def stop_in(passes: int) -> Any:
+    def on_progress(progress: clmst.StreamProgress) -> None:
+        if progress.passes == passes and progress.edges > M // 2:
+            raise StopHereError
+
+    return on_progress
+
+
+@pytest.mark.parametrize("what", ["rows", "generated"])
+def test_a_run_goes_on_from_its_checkpoint(any_device: Device, tmp_path: Path, what: str) -> None:
+    """An interruption in any pass: the same forest, and no pass is done twice."""
+    file = tmp_path / "edges.checkpoint"
+    chunks: Any = [*cut(EDGES, 1700)] if what == "rows" else random_graph()
+    n = N if what == "rows" else None
+    limit = limit_for(N if what == "rows" else N_GENERATED, 300)
+    right = forest_of_edges(EDGES, N) if what == "rows" else right_forest(chunks)
+    given: dict[str, Any] = {"device": any_device, "memory_limit": limit, "checkpoint": file}
+    with pytest.warns(StreamedWarning), pytest.raises(StopHereError):
+        stream(chunks, n, on_progress=stop_in(1), **given)
+    assert not file.exists()
+    with pytest.warns(StreamedWarning), pytest.raises(StopHereError):
+        stream(chunks, n, on_progress=stop_in(2), **given)
+    with pytest.raises(StopHereError):
+        stream(chunks, n, on_progress=stop_in(3), **given)
+    found = stream(chunks, n, **given)
+    assert found == right
+    np.testing.assert_array_equal(found.edge_ids, right.edge_ids)
+    assert found.stats["resumed_at"] == 2 * found.stats["edges"]
+    again = stream(chunks, n, **{**given, "memory_limit": None})  # it goes on by passes
+    assert again == right
+    assert again.stats["passes"] == found.stats["passes"] + 1
+    other: Any = [*cut(random_edges(N, M, seed=5), 1700)] if n else random_graph(seed=2)
+    with pytest.raises(InvalidArgumentError, match="is of another stream"):
+        stream(other, n, **given)
+
+
+def test_a_checkpoint_of_one_reading_is_left_behind(any_device: Device, tmp_path: Path) -> None:
+    """Its forest is of a part of the stream, which tells nothing for certain."""
+    u, v, w = EDGES
+    file = tmp_path / "edges.checkpoint"
+    with pytest.raises(InvalidGraphError):
+        stream([(u, v, w), ([0], [N], w[:1])], N, device=any_device, checkpoint=file)
+    saved = Checkpoint.read(file, n_vertices=N, maximum=False)
+    assert saved is not None
+    assert (saved.position.n_edges, saved.passes) == (M, 0)
+    more = [EDGES, random_edges(N, M, seed=4)]
+    found = by_passes(more, device=any_device, checkpoint=file)
+    both: Any = tuple(np.concatenate(columns) for columns in zip(*more, strict=True))
+    check(found, both)
+
+
+# ----------------------------------------------------------------------------- bad input
+
+
+def test_an_iterator_cannot_be_read_again(any_device: Device) -> None:
+    with pytest.raises(OutOfDeviceMemoryError, match="these chunks can be read once; a list of"):
+        stream(cut(EDGES, 1700), N, device=any_device, memory_limit=limit_for(N, 500))
+
+
+def test_too_small_a_limit_for_the_vertices(any_device: Device) -> None:
+    limit = limit_for(N, 63)
+    with pytest.raises(OutOfDeviceMemoryError, match=f"{limit} bytes .* too few for 3000 vertices"):
+        stream([EDGES], N, device=any_device, memory_limit=limit)
+
+
+def test_faults_are_named(any_device: Device) -> None:
+    """By the first pass; also where the edges before the fault were enough to choose passes."""
+    u, v, w = (column.copy() for column in EDGES)
+    u[9000] = N
+    with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match="u of row 9000 is"):
+        stream([(u, v, w)], N, device=any_device, memory_limit=limit_for(N, 500))
+    edges = random_graph(v="id == 39999 ? -1 : 5")
+    with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match="edge 39999 is no"):
+        stream(edges, device=any_device, memory_limit=limit_for(N_GENERATED, 300))
+
+
+class Changing:
+    """Chunks of which there are fewer each time."""
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+
+    def __iter__(self) -> Iterator[Any]:
+        self.times -= 1
+        yield EDGES
+        if self.times > 0:
+            yield EDGES
+
+
+def test_a_stream_that_is_shorter_the_next_time(any_device: Device) -> None:
+    with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match="12000 edges in"):
+        stream(Changing(3), N, device=any_device, memory_limit=limit_for(N, 500))
+
+
+def test_a_checkpoint_of_an_earlier_version(any_device: Device, tmp_path: Path) -> None:
+    file = tmp_path / "edges.checkpoint"
+    stream([EDGES], N, device=any_device, checkpoint=file)
+    file.write_bytes(file.read_bytes().replace(b'"version": 2', b'"version": 1'))
+    with pytest.raises(FileFormatError, match="has version 1; this clmst reads version 2"):
+        stream([EDGES], N, device=any_device, checkpoint=file)
+
+
+def test_a_device_with_less_memory_than_it_says(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stream begins again with half the limit, as often as need be."""
+    limits = []
+
+    def streamed(source: Any, state: Any, *given: Any) -> Any:
+        limits.append(state.limit)
+        if len(limits) < 3:
+            raise OutOfDeviceMemoryError("the driver has no memory")
+        return whole(source, state, *given)
+
+    whole = row_forest._streamed
+    monkeypatch.setattr(row_forest, "_streamed", streamed)
+    with pytest.warns(StreamedWarning, match=r"begins again with a limit of .* since the dr"):
+        found = stream([EDGES], N, device=any_device, memory_limit=1 << 24)
+    check(found)
+    assert limits == [1 << 24, 1 << 23, 1 << 22]
+    limits.clear()
+    with pytest.raises(OutOfDeviceMemoryError, match="the driver has no memory"):
+        stream(iter([EDGES]), N, device=any_device)
