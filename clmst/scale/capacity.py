@@ -71,7 +71,21 @@ def most_edges_on_device(device: Device, limit: int, n_vertices: int, dtype: np.
 
 
 class NoSpaceForReductionError(OutOfDeviceMemoryError):
-    """A limit leaves nothing for the stream beside the forest and its vertices."""
+    """A limit leaves nothing for the stream beside the forest and its vertices.
+
+    Attributes
+    ----------
+    fact : str
+        The message without what its reader can do.
+    """
+
+    def __init__(self, fact: str, rule: str) -> None:
+        super().__init__(f"{fact}; {rule}")
+        self.fact, self._rule = fact, rule
+
+    def __reduce__(self) -> Any:
+        """Pickle what it is made of, rather than the message alone."""
+        return type(self), (self.fact, self._rule), vars(self)
 
 
 def too_small(
@@ -80,6 +94,6 @@ def too_small(
     """Return the error for a limit that leaves nothing for the stream beside the forest."""
     return NoSpaceForReductionError(
         f"{limit} bytes of {device.description} hold a forest of {n_forest} edges and its "
-        f"{n_vertices} vertices, but no useful part of the stream beside it; the memory limit must "
-        "be greater, or the device larger"
+        f"{n_vertices} vertices, but no useful part of the stream beside it",
+        "the memory limit must be greater, or the device larger",
     )

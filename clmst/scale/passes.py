@@ -188,7 +188,7 @@ class PassRun:
             yield
 
 
-def warn_of_passes(reason: object) -> None:
+def warn_of_passes(reason: str) -> None:
     """Say that a stream is read several times, and why."""
     warnings.warn(
         f"the edges are read once for each round of Borůvka's algorithm, since {reason}",

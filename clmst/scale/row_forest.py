@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
+
+import numpy as np
 
 from clmst.core.arguments import check_integer, shown
 from clmst.core.errors import (
@@ -20,6 +23,7 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
 from clmst.scale.capacity import NoSpaceForReductionError
+from clmst.scale.checkpoint import Checkpoint
 from clmst.scale.device_state import DeviceStreamState
 from clmst.scale.edge_part import EdgePart, check_n_vertices
 from clmst.scale.passes import PassRun, warn_of_passes
@@ -48,51 +52,100 @@ def forest_of_rows(
     n_edges: int | None,
     columns: Any,
 ) -> Forest:
-    """Return the forest of chunks, as :func:`clmst.stream_minimum_spanning_forest`.
-
-    A stream that can be read again is read again if memory turns out to be short: with half the
-    limit where the device has less than it says, and by passes where a reduction has no space.
-    """
+    """Return the forest of chunks, as :func:`clmst.stream_minimum_spanning_forest`."""
     graph = chunks if isinstance(chunks, Graph) else None
-    open_again = partial(open_source, chunks, columns)
-    source, n = open_again(), _checked_n(n_vertices, graph)
-    wanted = source.n_edges if n_edges is None else n_edges
-    to_result = partial(forest_of_part, n_vertices=n, maximum=maximum, graph=graph)
-    reason: OutOfDeviceMemoryError | None = None
-    while True:
-        state = DeviceStreamState(
-            n_vertices=n, device=device, limit=limit, checkpoint=checkpoint, maximum=maximum
-        )
-        saved = state.saved
-        if saved is not None and saved.passes:
-            dtype = saved.forest.weights.dtype
-            break
-        try:
-            part = _streamed(source, state, wanted, on_progress)
-            return to_result(part, stats=state.stats(), has_own_ids=state.has_own_ids)
-        except OutOfDeviceMemoryError as error:
-            if not can_be_read_again(chunks):
-                raise type(error)(f"{error}; {_READ_ONCE}") from error
-            reason = error
-            if isinstance(error, NoSpaceForReductionError):
-                dtype, saved = state.dtype, None
-                break
-        limit, source = limit // 2, open_again()
-        warnings.warn(
-            f"the stream begins again with a limit of {limit} bytes, since {reason}",
-            StreamedWarning, stacklevel=3,
-        )  # fmt: skip
-    del state  # and what it holds of the device
-    device.release_memory()
-    stream = RowStream(open_again, n_vertices=n, dtype=dtype, n_edges=wanted)
-    run = PassRun(
-        stream, device=device, limit=limit, checkpoint=checkpoint, saved=saved,
-        on_progress=on_progress, maximum=maximum,
+    rows = _Rows(
+        chunks=chunks, columns=columns, graph=graph, n_vertices=_checked_n(n_vertices, graph),
+        n_edges=n_edges, device=device, checkpoint=checkpoint, on_progress=on_progress,
+        maximum=maximum,
     )  # fmt: skip
-    if reason is not None:
-        warn_of_passes(reason)
-    part = run.forest()
-    return to_result(part, stats=run.stats(), has_own_ids=stream.has_own_ids)
+    return rows.forest(limit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rows:
+    """One call: what is streamed, and how."""
+
+    chunks: Any
+    columns: Any
+    graph: Graph | None
+    n_vertices: int
+    n_edges: int | None
+    device: Device
+    checkpoint: Path | None
+    on_progress: OnProgress | None
+    maximum: bool
+
+    def forest(self, limit: int) -> Forest:
+        """Return the forest, within a limit of bytes.
+
+        Rows that can be read again are read again if memory turns out to be short: with half the
+        limit where the device has less than it says, and by passes where reductions have no space.
+        """
+        while True:
+            state = DeviceStreamState(
+                n_vertices=self.n_vertices, device=self.device, limit=limit,
+                checkpoint=self.checkpoint, maximum=self.maximum,
+            )  # fmt: skip
+            saved = state.saved
+            if saved is not None and saved.passes:
+                return self._by_passes(limit, saved.forest.weights.dtype, saved=saved)
+            try:
+                return self._streamed(state)
+            except NoSpaceForReductionError as error:
+                self._check_can_be_read_again(error)
+                has_space, reason = False, error.fact
+            except OutOfDeviceMemoryError as error:
+                self._check_can_be_read_again(error)
+                has_space, reason = True, str(error)
+            dtype = state.dtype
+            del state, saved  # and what they hold of the device
+            self.device.release_memory()
+            if not has_space:
+                return self._by_passes(limit, dtype, reason=reason)
+            limit //= 2
+            warnings.warn(
+                f"the stream begins again with a limit of {limit} bytes, since {reason}",
+                StreamedWarning, stacklevel=4,
+            )  # fmt: skip
+
+    def _check_can_be_read_again(self, error: OutOfDeviceMemoryError) -> None:
+        if not can_be_read_again(self.chunks):
+            raise OutOfDeviceMemoryError(f"{error}; {_READ_ONCE}") from error
+
+    def _streamed(self, state: DeviceStreamState) -> Forest:
+        source = open_source(self.chunks, self.columns)
+        _drive(source, state, _known(self.n_edges, source.n_edges), self.on_progress)
+        part = EdgePart.empty(source.weight_dtype) if state.forest is None else state.forest
+        return self._result(part, state.stats(), has_own_ids=state.has_own_ids)
+
+    def _by_passes(
+        self, limit: int, dtype: np.dtype[Any], *, saved: Checkpoint | None = None, reason: str = ""
+    ) -> Forest:
+        """Return the forest by passes: after those of a checkpoint, or from the beginning."""
+        source = open_source(self.chunks, self.columns)
+        stream = RowStream(
+            partial(open_source, self.chunks, self.columns), n_vertices=self.n_vertices,
+            dtype=dtype, n_edges=_known(self.n_edges, source.n_edges),
+        )  # fmt: skip
+        run = PassRun(
+            stream, device=self.device, limit=limit, checkpoint=self.checkpoint, saved=saved,
+            on_progress=self.on_progress, maximum=self.maximum,
+        )  # fmt: skip
+        if reason:
+            warn_of_passes(reason)
+        part = run.forest()
+        return self._result(part, run.stats(), has_own_ids=stream.has_own_ids)
+
+    def _result(self, part: EdgePart, stats: dict[str, Any], *, has_own_ids: bool) -> Forest:
+        return forest_of_part(
+            part, n_vertices=self.n_vertices, maximum=self.maximum, stats=stats, graph=self.graph,
+            has_own_ids=has_own_ids,
+        )  # fmt: skip
+
+
+def _known(given: int | None, of_source: int | None) -> int | None:
+    return of_source if given is None else given
 
 
 def _checked_n(n_vertices: Any, graph: Graph | None) -> int:
@@ -113,13 +166,13 @@ def _checked_n(n_vertices: Any, graph: Graph | None) -> int:
     return number
 
 
-def _streamed(
+def _drive(
     source: StreamSource,
     state: DeviceStreamState,
     n_edges: int | None,
     on_progress: OnProgress | None,
-) -> EdgePart:
-    """Return the forest of a source whose pieces go to a state."""
+) -> None:
+    """Feed the pieces of a source to the state, until it has all."""
     began, before, state.n_edges = perf_counter(), state.resumed_at, n_edges
     reported = -1
 
@@ -155,4 +208,3 @@ def _streamed(
             f"the stream has {state.position.n_edges} edges, not {n_edges}; it must bring all of "
             "them" + state.kept_in_words()
         )
-    return EdgePart.empty(source.weight_dtype) if state.forest is None else state.forest

@@ -22,7 +22,7 @@ from clmst.io import pieces as files
 from clmst.io.columns import check_columns
 
 _GRAPH_ROWS = 1 << 22  # slots of a graph that are looked at together
-_NO_WEIGHTS = np.dtype(np.float64)  # of a stream without rows
+NO_WEIGHTS = np.dtype(np.float64)  # of a stream without rows
 _MOST_READERS = 8  # threads that read files: pyarrow has threads of its own beside them
 
 
@@ -66,7 +66,7 @@ class StreamSource:
 
     pieces: Iterator[StreamPiece]
     n_edges: int | None
-    weight_dtype: np.dtype[Any] = _NO_WEIGHTS
+    weight_dtype: np.dtype[Any] = NO_WEIGHTS
 
 
 def can_be_read_again(chunks: Any) -> bool:

@@ -20,7 +20,7 @@ from clmst.scale.cycle_filter import CycleFilter, without_loops
 from clmst.scale.edge_part import EdgePart, check_same_dtype, joined
 from clmst.scale.reduce import reduce
 from clmst.scale.rows import checked_parts, checked_rows, of_chunk, with_arrays
-from clmst.scale.source import StreamPiece
+from clmst.scale.source import NO_WEIGHTS, StreamPiece
 
 _ROWS = 1 << 22  # the most that are looked at together
 _PENDING = 256  # parts that wait before they are joined
@@ -51,7 +51,7 @@ class StreamState:
     saved : Checkpoint or None
         That the stream goes on from.
     dtype : numpy.dtype
-        Of the weights, once one has come.
+        Of the weights; before one has come, of those of a stream without edges.
     """
 
     def __init__(
@@ -76,6 +76,7 @@ class StreamState:
         self._pending: list[EdgePart] = []
         self._n_pending = 0
         self._capacity = -1  # edges of a reduction; known with the first weights
+        self.dtype = NO_WEIGHTS
         self.saved: Checkpoint | None = None
         if checkpoint is not None:
             self.saved = Checkpoint.read(checkpoint, n_vertices=n_vertices, maximum=maximum)

@@ -269,14 +269,14 @@ def test_a_device_with_less_memory_than_it_says(
     """The stream begins again with half the limit, as often as need be."""
     limits = []
 
-    def streamed(source: Any, state: Any, *given: Any) -> Any:
+    def drive(source: Any, state: Any, *given: Any) -> None:
         limits.append(state.limit)
         if len(limits) < 3:
             raise OutOfDeviceMemoryError("the driver has no memory")
-        return whole(source, state, *given)
+        whole(source, state, *given)
 
-    whole = row_forest._streamed
-    monkeypatch.setattr(row_forest, "_streamed", streamed)
+    whole = row_forest._drive
+    monkeypatch.setattr(row_forest, "_drive", drive)
     with pytest.warns(StreamedWarning, match=r"begins again with a limit of .* since the dr"):
         found = stream([EDGES], N, device=any_device, memory_limit=1 << 24)
     check(found)
