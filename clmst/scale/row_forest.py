@@ -54,7 +54,7 @@ def forest_of_rows(
 ) -> Forest:
     """Return the forest of chunks, as :func:`clmst.stream_minimum_spanning_forest`."""
     graph = chunks if isinstance(chunks, Graph) else None
-    rows = _Rows(
+    rows = _RowRun(
         chunks=chunks, columns=columns, graph=graph, n_vertices=_checked_n(n_vertices, graph),
         n_edges=n_edges, device=device, checkpoint=checkpoint, on_progress=on_progress,
         maximum=maximum,
@@ -63,7 +63,7 @@ def forest_of_rows(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Rows:
+class _RowRun:
     """One call: what is streamed, and how."""
 
     chunks: Any

@@ -33,7 +33,8 @@ def stream_minimum_spanning_forest(
     The forest is that of :func:`minimum_spanning_forest`, edge for edge, whatever the chunks and
     the memory limit. In memory are the forest of the edges so far and as many more edges as
     the memory limit allows; chunks are joined or cut for that. The device checks and filters the
-    edges, or the host where the device cannot (``docs/scaling.md``).
+    edges, or the host where the device cannot. Where the limit has no space for that, edges are
+    read once for each round of Borůvka's algorithm (``docs/scaling.md``).
 
     Parameters
     ----------
@@ -81,12 +82,18 @@ def stream_minimum_spanning_forest(
     FileWriteError
         There is no space for the checkpoint.
     OutOfDeviceMemoryError
-        The memory limit leaves nothing beside the forest.
+        The memory limit is too small for the vertices; or it leaves nothing beside the forest, and
+        the chunks come from an iterator, which can be read once.
+
+    Warns
+    -----
+    StreamedWarning
+        The edges are read several times, since memory is short.
 
     Notes
     -----
-    A stream of m edges by parts of b takes m / b reductions of up to n + b edges each.
-    ``docs/scaling.md`` has the cost model.
+    A stream of m edges by parts of b takes m / b reductions of up to n + b edges each. By passes it
+    is log2(n) passes at most, O(n + m) each. ``docs/scaling.md`` has the cost model.
 
     Examples
     --------
