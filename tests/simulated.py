@@ -41,6 +41,7 @@ from clmst.algorithms.dendrogram.self_test import merge_by_host
 from clmst.algorithms.dense import plan as dense_plan
 from clmst.algorithms.dense.options import Reread
 from clmst.algorithms.edge_parallel.options import UnionFind
+from clmst.algorithms.edge_stream.passes import bytes_of_row, bytes_of_vertex
 from clmst.algorithms.filter_boruvka import cpu as filter_boruvka_cpu
 from clmst.algorithms.filter_boruvka import gpu as filter_boruvka
 from clmst.algorithms.filter_boruvka import plan as filter_boruvka_plan
@@ -416,11 +417,13 @@ def stream_wrongs(device: Device) -> Iterator[str]:
         )  # fmt: skip
         right = clmst.kruskal(Graph.from_edges(*edges.edges(device=device), n), maximum=maximum)
         limit = 250 * bytes_a_vertex_and_edge(device, edges.weight_dtype)[1]
-        found = clmst.stream_minimum_spanning_forest(
-            edges, device=device, memory_limit=limit, maximum=maximum
-        )
-        if found != right or found.stats["reductions"] < 2:
-            yield f"stream of {dtype}"
+        least = n * bytes_of_vertex(edges.weight_dtype) + 400 * bytes_of_row(edges.weight_dtype)
+        for memory, what in ((limit, "reductions"), (least, "passes")):
+            found = clmst.stream_minimum_spanning_forest(
+                edges, device=device, memory_limit=memory, maximum=maximum
+            )
+            if found != right or found.stats[what] < 2:
+                yield f"stream of {dtype} by {what}"
 
 
 def proof_wrongs(device: Device, shape: str) -> Iterator[str]:

@@ -47,6 +47,9 @@ PEELING = {"degree_is_above", "degree_lower"}
 STRAYING = {"sensitivity_raise_farthest"}
 ALIKE = {"sensitivity_flag_violation"}, {"flag_component"}
 OFFERING = {"atomic_min_u32", "atomic_min_u64", "least_is_lowered"}
+BETTERING = {"atomic_min_u32", "best_offer", "best_lower", "best_reset_behind"}
+BREAKING = {"is_lesser_of_pair", "edge_stream_passes_break_cycles"}
+CLIMBING = {"edge_stream_passes_follow"}
 PARENTING = {"proof_tree_jump"}
 POINTING = {"dendrogram_contract_jump"}, {"bvh_boruvka_jump"}
 COUNTING = {"pairs_append", "pairs_overflow"}
@@ -66,6 +69,9 @@ BY_DESIGN = (
     PEELING,
     STRAYING,
     OFFERING,
+    BETTERING,
+    BREAKING,
+    CLIMBING,
     PARENTING,
     COUNTING,
     *POINTING,

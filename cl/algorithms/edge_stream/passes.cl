@@ -58,7 +58,7 @@ static inline ranked_edge_t ranked_edge(uint u, uint v, weight_t weight, ulong i
 }
 
 // Make the words behind a word greatest: its edge is better than the one that they were of.
-static inline void reset_behind(uint word, uint root, BEST_PARAMETERS) {
+static inline void best_reset_behind(uint word, uint root, BEST_PARAMETERS) {
 #if WEIGHT_BITS == 64
   if (word < WORD_TRAILING) trailing[root] = GREATEST;
 #endif
@@ -69,7 +69,7 @@ static inline void reset_behind(uint word, uint root, BEST_PARAMETERS) {
 }
 
 // Whether the words of an edge before a word are those of the root's best edge.
-static inline bool is_level(ranked_edge_t edge, uint word, uint root, BEST_PARAMETERS) {
+static inline bool best_is_level(ranked_edge_t edge, uint word, uint root, BEST_PARAMETERS) {
   bool same = leading[root] == edge.leading;
 #if WEIGHT_BITS == 64
   if (word > WORD_TRAILING) same = same && trailing[root] == edge.trailing;
@@ -81,8 +81,8 @@ static inline bool is_level(ranked_edge_t edge, uint word, uint root, BEST_PARAM
   return same;
 }
 
-static inline void lower(ranked_edge_t edge, uint word, uint root, BEST_PARAMETERS) {
-  if (!is_level(edge, word, root, BEST)) return;
+static inline void best_lower(ranked_edge_t edge, uint word, uint root, BEST_PARAMETERS) {
+  if (!best_is_level(edge, word, root, BEST)) return;
   volatile global uint *best = word == WORD_LOW        ? low
                                : word == WORD_HIGH     ? high
                                : word == WORD_ID_UPPER ? id_upper
@@ -93,14 +93,14 @@ static inline void lower(ranked_edge_t edge, uint word, uint root, BEST_PARAMETE
                    : word == WORD_ID_UPPER ? (uint)(edge.id >> 32)
                    : word == WORD_ID_LOWER ? (uint)edge.id
                                            : edge.trailing;
-  if (own < best[root] && atomic_min(&best[root], own) > own) reset_behind(word, root, BEST);
+  if (own < best[root] && atomic_min(&best[root], own) > own) best_reset_behind(word, root, BEST);
 }
 
 // Offer a leading word to a root; return whether the edge may be the root's best one.
-static inline bool offer(uint word, uint root, BEST_PARAMETERS) {
+static inline bool best_offer(uint word, uint root, BEST_PARAMETERS) {
   if (word > leading[root]) return false;
   const uint before = atomic_min(&leading[root], word);
-  if (word < before) reset_behind(0, root, BEST);
+  if (word < before) best_reset_behind(0, root, BEST);
   return word <= before;
 }
 
@@ -130,8 +130,8 @@ kernel void edge_stream_passes_offer(const global uint *u, const global uint *v,
       const uint root = labels[a], other = labels[b];
       if (root != other) {
         const uint word = weight_key_leading(weight);
-        stay = offer(word, root, BEST);
-        stay |= offer(word, other, BEST);
+        stay = best_offer(word, root, BEST);
+        stay |= best_offer(word, other, BEST);
       }
     }
     stays[i] = stay;
@@ -155,8 +155,8 @@ kernel void edge_stream_passes_settle_word(const global uint *positions, const g
   GRID_FOR(i, count) {
     const uint p = positions[i];
     const ranked_edge_t edge = ranked_edge(u[p], v[p], weights[p], ids ? ids[p] : first_id + p);
-    lower(edge, word, labels[u[p]], BEST);
-    lower(edge, word, labels[v[p]], BEST);
+    best_lower(edge, word, labels[u[p]], BEST);
+    best_lower(edge, word, labels[v[p]], BEST);
   }
 }
 
@@ -176,8 +176,8 @@ kernel void edge_stream_passes_note_weights(const global uint *positions, const 
     const uint p = positions[i];
     const ranked_edge_t edge = ranked_edge(u[p], v[p], weights[p], ids ? ids[p] : first_id + p);
     const uint root = labels[u[p]], other = labels[v[p]];
-    if (is_level(edge, WORD_NONE, root, BEST)) best_weights[root] = weights[p];
-    if (is_level(edge, WORD_NONE, other, BEST)) best_weights[other] = weights[p];
+    if (best_is_level(edge, WORD_NONE, root, BEST)) best_weights[root] = weights[p];
+    if (best_is_level(edge, WORD_NONE, other, BEST)) best_weights[other] = weights[p];
   }
 }
 

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given
 
 from clmst.algorithms.edge_stream.edges import EdgeChunk, FaultyEdgeError
 from clmst.algorithms.edge_stream.passes import EdgePasses
 from clmst.algorithms.edge_stream.self_test import edge_passes_failure
 from clmst.algorithms.families import Case
 from clmst.core.errors import DeviceError
+from clmst.core.weight_keys import as_weights
+from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
 from tests.algorithms.edge_stream.test_edges import chunk_of
+from tests.repeated.rounds import every_device
 from tests.scale.edges import forest_of_edges, random_edges
+from tests.strategies import edge_arrays, examples
 
 N, M = 500, 6000
 
@@ -74,6 +80,31 @@ def test_edges_of_a_forest_join_what_they_join(any_device: Device) -> None:
             passes.take(chunk)
         found += ids_of(passes)
     assert sorted(found) == sorted(set(right.edge_ids) - set(known))
+
+
+@pytest.mark.parametrize("variant", every_device())
+@examples(share=1 / 2)
+@given(data=st.data())
+def test_any_edges_in_any_chunks(variant: Device, data: st.DataObject) -> None:
+    """Loops, parallel edges, special weights, ids of any order among the chunks."""
+    edges = data.draw(edge_arrays(max_edges=400))
+    n, m = max(edges.n, 1), edges.u.size
+    maximum, size = data.draw(st.booleans()), data.draw(st.integers(1, 500))
+    weights = as_weights(edges.w)
+    passes = EdgePasses(
+        n_vertices=n, dtype=weights.dtype, launch=Launcher(variant, variant.queue),
+        rows=data.draw(st.integers(1, 300)), maximum=maximum,
+    )  # fmt: skip
+    chunks = chunks_of(variant, (edges.u, edges.v, weights), size)
+    data.draw(st.randoms()).shuffle(chunks)
+    ids, found = np.arange(m) << 22 | 5, list[int]()  # as a caller may give them
+    while not passes.is_done:
+        for chunk in chunks:
+            own = ids[chunk.first_id : chunk.first_id + chunk.size].view(np.uint64)
+            passes.take(chunk, DeviceArray.from_host(own, variant))
+        found += ids_of(passes)
+    right = forest_of_edges((edges.u, edges.v, edges.w), n, maximum=maximum)
+    assert sorted(found) == sorted(ids[right.edge_ids].tolist())
 
 
 @pytest.mark.parametrize("case", [Case(), Case(64, "float", maximum=True), Case(16, "float")])
