@@ -417,7 +417,7 @@ def stream_wrongs(device: Device) -> Iterator[str]:
         )  # fmt: skip
         right = clmst.kruskal(Graph.from_edges(*edges.edges(device=device), n), maximum=maximum)
         limit = 250 * bytes_a_vertex_and_edge(device, edges.weight_dtype)[1]
-        least = n * bytes_of_vertex(edges.weight_dtype) + 400 * bytes_of_row(edges.weight_dtype)
+        least = n * bytes_of_vertex(edges.weight_dtype) + 130 * bytes_of_row(edges.weight_dtype)
         for memory, what in ((limit, "reductions"), (least, "passes")):
             found = clmst.stream_minimum_spanning_forest(
                 edges, device=device, memory_limit=memory, maximum=maximum
