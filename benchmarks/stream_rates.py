@@ -32,7 +32,7 @@ from benchmarks.streaming import check, write_files
 from clmst.bench.harness import seconds_of
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
-from clmst.scale import device_state, device_way
+from clmst.scale import block_way, device_state
 from clmst.scale.cycle_filter import CycleFilter, without_loops
 from clmst.scale.edge_part import EdgePart
 from clmst.scale.reduce import reduce
@@ -182,7 +182,7 @@ def ways_from_files(edges: _Edges, folder: Path, right: clmst.Forest) -> dict[st
 @click.option("--without-files", is_flag=True)
 @click.option("--chunk", default=1 << 24, show_default=True, help="Edges of a chunk.")
 @click.option("--block", type=int, default=None, help="Edges of a block.")
-@click.option("--blocks", default=device_way.BLOCKS, show_default=True)
+@click.option("--blocks", default=block_way.BLOCKS, show_default=True)
 @click.option("--checked", default=2e6, show_default=True)
 @device_option
 def main(  # noqa: PLR0917 - click gives them by name
@@ -199,9 +199,9 @@ def main(  # noqa: PLR0917 - click gives them by name
 ) -> None:
     """Time the bus, streams and their steps."""
     found = clmst.get_device(device)
-    device_way.BLOCKS = blocks
+    block_way.BLOCKS = blocks
     if block is not None:
-        device_way.ROWS[found.capabilities.kind] = block
+        block_way.ROWS[found.capabilities.kind] = block
     edges = _Edges(found, int(rows), int(vertices), chunk)
     check_some(edges, int(checked))
     right = edges.stream(edges.chunks(pinned=True))

@@ -10,16 +10,15 @@ import numpy as np
 
 from clmst.algorithms.edge_stream.family import EDGE_STREAM
 from clmst.algorithms.families import Case
-from clmst.core import csr
 from clmst.core.errors import OutOfDeviceMemoryError
-from clmst.core.weight_keys import Array, as_weights, weight_kind_or_none
+from clmst.core.weight_keys import Array, weight_kind_or_none
 from clmst.runtime.device import Device
 from clmst.scale.capacity import VERTICES_PER_EDGE
 from clmst.scale.checkpoint import Position
 from clmst.scale.device_way import DeviceWay, rows_and_capacity
-from clmst.scale.edge_block import RawRows, ends_of
-from clmst.scale.edge_part import EdgePart, check_same_dtype, joined
-from clmst.scale.rows import of_chunk, some_rows, with_arrays
+from clmst.scale.edge_block import raw_rows
+from clmst.scale.edge_part import EdgePart, joined
+from clmst.scale.rows import some_rows, with_arrays
 from clmst.scale.source import StreamPiece
 from clmst.scale.stream_state import PACE, StreamState
 
@@ -72,39 +71,19 @@ class DeviceStreamState(StreamState):
 
     def _send(self, piece: StreamPiece, way: DeviceWay) -> Iterator[None]:
         """Put the rows of a piece on the way, a part of a block at a time."""
-        u, v = of_chunk(piece.chunk, csr.check_pairs, piece.u, piece.v)
-        begin = 0
-        while begin < u.size:
-            some = slice(begin, begin + min(u.size - begin, way.space))
-            size = some.stop - begin
-            weights = np.ones(size, np.uint8) if piece.weights is None else piece.weights[some]
-            weights = np.ascontiguousarray(of_chunk(piece.chunk, as_weights, weights))
-            of_chunk(piece.chunk, check_same_dtype, self.dtype, weights.dtype)
-            ends = ends_of(u[some]), ends_of(v[some])
-            self._read = self._behind(*ends, weights)
-            way.put(
-                RawRows(
-                    chunk=piece.chunk,
-                    first_row=piece.first_row + begin,
-                    u=ends[0],
-                    v=ends[1],
-                    weights=weights,
-                    after=self._read,
-                )
-            )
-            begin += size
+        rows = raw_rows(piece, lambda: way.space, dtype=self.dtype, behind=self._behind)
+        for some in rows:
+            self._read = some.after
+            way.put(some)
             self._advance(way)
             yield
         way.wait()
 
     def _behind(self, u: Array, v: Array, weights: Array) -> Position:
         """Return the position behind rows; with a checkpoint, the host makes their checksums."""
-        first, end = self._read.n_edges, self._read.n_edges + u.size
         if self._path is None:
-            return Position(n_edges=end)
-        u, v = (ends.astype(np.uint32, copy=False) for ends in (u, v))
-        ids = np.arange(first, end, dtype=np.int64)
-        return self._read.after(EdgePart(u=u, v=v, weights=weights, edge_ids=ids))
+            return Position(n_edges=self._read.n_edges + u.size)
+        return self._read.after_rows(u, v, weights)
 
     def _filtered(self, part: EdgePart) -> EdgePart:
         """Return what may enter the forest, in arrays that the caller does not have."""

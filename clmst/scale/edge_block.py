@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from clmst.algorithms.edge_stream.edges import EdgeBuffer, EdgeChunk
+from clmst.algorithms.edge_stream.edges import EdgeChunk
+from clmst.core import csr
 from clmst.core.errors import InvalidGraphError
-from clmst.core.weight_keys import Array
+from clmst.core.weight_keys import Array, as_weights
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.handles import Event
@@ -18,7 +19,11 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.transfer import Transfer
 from clmst.runtime.uploads import Uploads
 from clmst.scale.checkpoint import Position
-from clmst.scale.edge_part import EdgePart
+from clmst.scale.edge_part import EdgePart, check_same_dtype
+from clmst.scale.rows import of_chunk
+from clmst.scale.source import StreamPiece
+
+Ends: TypeAlias = tuple[DeviceArray, DeviceArray]
 
 _NARROW, _WIDE = np.dtype(np.uint32), np.dtype(np.uint64)
 _HALF = 1 << 31  # negative numbers of 32 bits, read without a sign, are from here on
@@ -75,6 +80,45 @@ def ends_of(column: Array) -> Array:
     return np.ascontiguousarray(column, np.dtype(f"{column.dtype.kind}{bits // 8}"))
 
 
+def raw_rows(
+    piece: StreamPiece,
+    most: Callable[[], int],
+    *,
+    dtype: np.dtype[Any],
+    behind: Callable[[Array, Array, Array], Position],
+) -> Iterator[RawRows]:
+    """Yield the rows of a piece of arrays, `most()` rows at a time.
+
+    Parameters
+    ----------
+    piece : StreamPiece
+    most : callable
+    dtype : numpy.dtype
+        Of all weights of the stream.
+    behind : callable
+        Takes ends and weights of rows; returns the position behind them.
+
+    Raises
+    ------
+    InvalidGraphError
+        Ends are no integers, or the weights have another dtype.
+    """
+    u, v = of_chunk(piece.chunk, csr.check_pairs, piece.u, piece.v)
+    begin = 0
+    while begin < u.size:
+        some = slice(begin, begin + min(u.size - begin, most()))
+        size = some.stop - begin
+        weights = np.ones(size, np.uint8) if piece.weights is None else piece.weights[some]
+        weights = np.ascontiguousarray(of_chunk(piece.chunk, as_weights, weights))
+        of_chunk(piece.chunk, check_same_dtype, dtype, weights.dtype)
+        ends = ends_of(u[some]), ends_of(v[some])
+        yield RawRows(
+            chunk=piece.chunk, first_row=piece.first_row + begin, u=ends[0], v=ends[1],
+            weights=weights, after=behind(*ends, weights),
+        )  # fmt: skip
+        begin += size
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Segment:
     """Where rows are in a block, and how their ends are to be read."""
@@ -111,7 +155,7 @@ class EdgeBlock:
     def __init__(self, capacity: int, dtype: np.dtype[Any], device: Device) -> None:
         self.capacity, self._device = capacity, device
         self._weights = DeviceArray.unchecked(capacity, dtype, device)
-        self._ends: tuple[DeviceArray, DeviceArray] | None = None
+        self._ends: Ends | None = None
         self._segments: list[_Segment] = []
         self._before = Position()
         self.size = 0
@@ -172,12 +216,12 @@ class EdgeBlock:
             ]
         )
 
-    def chunk(self, buffer: EdgeBuffer) -> EdgeChunk:
-        """Enqueue that its rows become a chunk of edges for a buffer."""
+    def chunk(self, narrowed: Callable[[DeviceArray, DeviceArray], Ends]) -> EdgeChunk:
+        """Enqueue that its rows become a chunk of edges; `narrowed` makes ends of 32 bits."""
         assert self._ends is not None, "a block is opened first"
         u, v = (ends[: self.size] for ends in self._ends)
         if self.is_wide:
-            u, v = buffer.narrowed(u, v)
+            u, v = narrowed(u, v)
         weights = self._weights[: self.size]
         return EdgeChunk(u=u, v=v, weights=weights, first_id=self._before.n_edges)
 

@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.edge_stream.edges import FaultyEdgeError
 from clmst.algorithms.edge_stream.family import EDGE_PASSES, require
 from clmst.algorithms.edge_stream.passes import EdgePasses, bytes_of_row, bytes_of_vertex
 from clmst.core.errors import (
@@ -30,12 +28,9 @@ from clmst.runtime.launcher import Launcher
 from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.edge_part import EdgePart, joined
 from clmst.scale.progress import StreamProgress
-from clmst.scale.rereadable import RereadableStream, StreamPart, on_device
+from clmst.scale.rereadable import RereadableStream, on_device
 
-# Edges of a chunk: on CPUs few enough for the caches.
-_ROWS = {"cpu": 1 << 18, "gpu": 1 << 26, "accelerator": 1 << 24}
-_LEAST_ROWS = 64  # with fewer, nothing but launches would take time
-_ALSO_OF_ROW = 2  # a chunk, and as many edges of the forest on their way to the host
+_LEAST_ROWS = 64  # at once; with fewer, nothing but launches would take time
 
 
 class PassRun:
@@ -76,7 +71,7 @@ class PassRun:
     ) -> None:
         self._stream, self._device, self._limit, self._maximum = stream, device, limit, maximum
         self._path, self._saved, self._on_progress = checkpoint, saved, on_progress
-        self._rows = _rows(device, limit, stream.n_vertices, stream.dtype)
+        self._rows = _rows(stream, limit, device)
         require(device, stream.dtype, maximum=maximum, family=EDGE_PASSES)
         self._launch = Launcher(device, device.queue)
         self._n_passes = self._n_before = saved.passes if saved else 0
@@ -125,26 +120,21 @@ class PassRun:
         """Join the components that the edges of a forest join, by passes over these."""
         while not passes.is_done:
             for begin in range(0, forest.size, self._rows):
+                some = forest.take(slice(begin, begin + self._rows))
                 with self._on_device():
-                    passes.take(
-                        *on_device(forest.take(slice(begin, begin + self._rows)), self._device)
-                    )
+                    chunk, ids = on_device(some, self._device)
+                    passes.take(chunk, ids=ids)
             with self._on_device():
                 for _ in passes.end_pass():  # the forest has them
                     pass
 
     def _read(self, passes: EdgePasses) -> Position:
         """Show all edges to a pass; return the position behind them."""
-        position = Position()
-        for part in self._stream.parts(self._rows):
-            with self._on_device():
-                chunk, ids = self._stream.on_device(part, self._launch)
-                try:
-                    passes.take(chunk, ids)
-                except FaultyEdgeError as error:
-                    raise self._stream.fault(chunk, error.at, self._launch) from None
-            position = self._behind(position, part)
-            self._n_read += part.size
+        position, before = Position(), self._n_read
+        for position in self._stream.show(
+            passes, self._device, self._rows, has_checksums=self._path is not None
+        ):
+            self._n_read = before + position.n_edges
             self._tell(position, passes)
         if self._n_edges not in (None, position.n_edges):
             raise InvalidGraphError(
@@ -154,11 +144,6 @@ class PassRun:
         self._n_edges = position.n_edges
         self._check_saved(position)
         return position
-
-    def _behind(self, position: Position, part: StreamPart) -> Position:
-        if self._path is None:  # checksums cost as much as a pass
-            return Position(n_edges=part.first + part.size)
-        return self._stream.behind(position, part)
 
     def _check_saved(self, position: Position) -> None:
         """Check after a whole pass that the checkpoint is of this stream."""
@@ -196,15 +181,15 @@ def warn_of_passes(reason: str) -> None:
     )  # fmt: skip
 
 
-def _rows(device: Device, limit: int, n_vertices: int, dtype: np.dtype[Any]) -> int:
-    """Return how many edges a chunk has within a limit of bytes."""
-    left = limit - n_vertices * bytes_of_vertex(dtype)
-    rows = min(_ROWS[device.capabilities.kind], left // (_ALSO_OF_ROW * bytes_of_row(dtype)))
+def _rows(stream: RereadableStream, limit: int, device: Device) -> int:
+    """Return how many edges are on a device at once, within a limit of bytes."""
+    needed = stream.n_vertices * bytes_of_vertex(stream.dtype)
+    a_row = stream.bytes_of_row + bytes_of_row(stream.dtype)  # as many of the forest leave at once
+    rows = min(stream.most_rows(device), (limit - needed) // a_row)
     if rows < _LEAST_ROWS:
-        needed = n_vertices * bytes_of_vertex(dtype)
         raise OutOfDeviceMemoryError(
-            f"{limit} bytes of {device.description} are too few for {n_vertices} vertices: passes "
-            f"over the stream, which take the least, need {needed} and space for a chunk of it; "
-            "the memory limit must be greater, or the device larger"
+            f"{limit} bytes of {device.description} are too few for {stream.n_vertices} vertices: "
+            f"passes over the stream, which take the least, need {needed} and space for a chunk of "
+            "it; the memory limit must be greater, or the device larger"
         )
     return rows

@@ -1,43 +1,30 @@
-"""Streams that can be read several times, and what a device makes of their parts."""
+"""Streams that can be read several times, and how each shows its edges to a pass."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from clmst.algorithms.edge_stream.edges import EdgeChunk
+from clmst.algorithms.edge_stream.edges import EdgeChunk, FaultyEdgeError
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
-from clmst.core.errors import InvalidGraphError
+from clmst.algorithms.edge_stream.passes import EdgePasses, bytes_of_row
+from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
+from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
+from clmst.scale import block_way
+from clmst.scale.block_way import BlockWay
 from clmst.scale.checkpoint import Position
+from clmst.scale.edge_block import raw_rows
 from clmst.scale.edge_part import EdgePart, check_same_dtype
 from clmst.scale.rows import checked_parts, of_chunk, with_arrays
-from clmst.scale.source import StreamSource
+from clmst.scale.source import StreamPiece, StreamSource
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamPart:
-    """Some consecutive edges of a stream.
-
-    Attributes
-    ----------
-    first, size : int
-        Position in the stream, and number of edges.
-    edges : EdgePart, optional
-        None where the device generates them.
-    has_own_ids : bool
-        Whether the caller gave the ids.
-    """
-
-    first: int
-    size: int
-    edges: EdgePart | None = None
-    has_own_ids: bool = False
+# Edges that are generated together: on CPUs few enough for the caches.
+_GENERATED = {"cpu": 1 << 18, "gpu": 1 << 26, "accelerator": 1 << 24}
 
 
 class RereadableStream(Protocol):
@@ -50,23 +37,22 @@ class RereadableStream(Protocol):
         Of the weights.
     n_edges : int or None
         Of the whole stream, if known.
+    bytes_of_row : int
+        What each edge takes of a device that is there at once.
     """
 
     n_vertices: int
     dtype: np.dtype[Any]
     n_edges: int | None
+    bytes_of_row: int
 
-    def parts(self, rows: int) -> Iterator[StreamPart]:
-        """Yield all edges, so many at a time at most."""
+    def most_rows(self, device: Device) -> int:
+        """Return how many edges are shown at once at most."""
 
-    def on_device(self, part: StreamPart, launch: Launcher) -> tuple[EdgeChunk, DeviceArray | None]:
-        """Return a part on a device, and its ids if they do not follow one another."""
-
-    def fault(self, chunk: EdgeChunk, at: int, launch: Launcher) -> InvalidGraphError:
-        """Return the error of an edge of a chunk that is none."""
-
-    def behind(self, position: Position, part: StreamPart) -> Position:
-        """Return the position behind a part, with what tells this stream from others."""
+    def show(
+        self, passes: EdgePasses, device: Device, rows: int, *, has_checksums: bool
+    ) -> Iterator[Position]:
+        """Show all edges to a pass, so many at a time; yield the position behind each time."""
 
 
 class GeneratedStream:
@@ -76,25 +62,28 @@ class GeneratedStream:
         self._edges, self.n_vertices = edges, edges.n_vertices
         self.dtype = edges.weight_dtype
         self.n_edges: int | None = edges.n_edges
+        self.bytes_of_row = bytes_of_row(self.dtype)
 
-    def parts(self, rows: int) -> Iterator[StreamPart]:
-        """Yield all edges, so many at a time at most."""
-        for first in range(0, self._edges.n_edges, rows):
-            yield StreamPart(first=first, size=min(rows, self._edges.n_edges - first))
+    def most_rows(self, device: Device) -> int:
+        """Return how many edges are generated together at most."""
+        return _GENERATED[device.capabilities.kind]
 
-    def on_device(self, part: StreamPart, launch: Launcher) -> tuple[EdgeChunk, None]:
-        """Enqueue that the edges are generated; return where they will be."""
-        chunk = self._edges.new_chunk(part.first, part.size, launch.device)
-        self._edges.generate(chunk, launch)
-        return chunk, None
-
-    def fault(self, chunk: EdgeChunk, at: int, launch: Launcher) -> InvalidGraphError:
-        """Return the error of a generated edge that is none."""
-        return self._edges.fault_at(chunk, at, launch)
-
-    def behind(self, position: Position, part: StreamPart) -> Position:
-        """Return the position behind a part; what edges follow from tells them from others."""
-        return Position(n_edges=part.first + part.size, checksums=self._edges.checksums)
+    def show(
+        self, passes: EdgePasses, device: Device, rows: int, *, has_checksums: bool
+    ) -> Iterator[Position]:
+        """Let the device generate all edges; what they follow from is their checksum."""
+        edges, launch = self._edges, Launcher(device, device.queue)
+        checksums = edges.checksums if has_checksums else Position().checksums
+        for first in range(0, edges.n_edges, rows):
+            size = min(rows, edges.n_edges - first)
+            with device.lock, Guard(device):
+                chunk = edges.new_chunk(first, size, device)
+                edges.generate(chunk, launch)
+                try:
+                    passes.take(chunk)
+                except FaultyEdgeError as error:
+                    raise edges.fault_at(chunk, error.at, launch) from None
+            yield Position(n_edges=first + size, checksums=checksums)
 
 
 class RowStream:
@@ -122,43 +111,59 @@ class RowStream:
     ) -> None:  # fmt: skip
         self._open_again, self.n_vertices, self.dtype = open_again, n_vertices, dtype
         self.n_edges, self.has_own_ids = n_edges, False
+        self.bytes_of_row = block_way.bytes_of_row(dtype)
 
-    def parts(self, rows: int) -> Iterator[StreamPart]:
-        """Yield all edges, checked, so many at a time at most."""
-        first = 0
-        for given in self._open_again().pieces:
-            piece = with_arrays(given)
-            own = piece.edge_ids is not None
-            self.has_own_ids = self.has_own_ids or own
-            for part in checked_parts(
-                piece, lambda: rows, first_id=first, n_vertices=self.n_vertices
-            ):
-                of_chunk(piece.chunk, check_same_dtype, self.dtype, part.weights.dtype)
-                yield StreamPart(first=first, size=part.size, edges=part, has_own_ids=own)
-                first += part.size
+    def most_rows(self, device: Device) -> int:
+        """Return how many rows a block has at most."""
+        return block_way.ROWS[device.capabilities.kind]
 
-    def on_device(self, part: StreamPart, launch: Launcher) -> tuple[EdgeChunk, DeviceArray | None]:
-        """Copy a part to the device."""
-        assert part.edges is not None, "rows are the caller's"
-        return on_device(part.edges, launch.device, has_own_ids=part.has_own_ids)
+    def show(
+        self, passes: EdgePasses, device: Device, rows: int, *, has_checksums: bool
+    ) -> Iterator[Position]:
+        """Send all rows as they are; the host checks those that bring their own ids."""
+        position = Position()
 
-    def fault(self, chunk: EdgeChunk, at: int, launch: Launcher) -> InvalidGraphError:
-        """Rows are checked before they go to a device, so it finds no fault."""
-        raise AssertionError(f"edge {chunk.first_id + at} was checked, and has a fault")
+        def behind(u: Array, v: Array, weights: Array) -> Position:
+            if has_checksums:
+                return position.after_rows(u, v, weights)
+            return Position(n_edges=position.n_edges + u.size)
 
-    def behind(self, position: Position, part: StreamPart) -> Position:
-        """Return the position behind a part, with checksums of all rows so far."""
-        assert part.edges is not None, "rows are the caller's"
-        return position.after(part.edges)
+        way = BlockWay(
+            n_vertices=self.n_vertices, dtype=self.dtype, device=device, rows=rows, sink=passes
+        )
+        try:
+            for given in self._open_again().pieces:
+                piece = with_arrays(given)
+                if piece.edge_ids is None and piece.first_id in (None, position.n_edges):
+                    for some in raw_rows(piece, lambda: way.space, dtype=self.dtype, behind=behind):
+                        way.put(some)
+                        position = some.after
+                        yield position
+                    way.wait()
+                    continue
+                self.has_own_ids = True
+                way.flush()
+                for part in self._checked(piece, position.n_edges, rows):
+                    with device.lock, Guard(device):
+                        chunk, ids = on_device(part, device)
+                        passes.take(chunk, ids=ids)
+                    position = position.after(part) if has_checksums else position.counted(part)
+                    yield position
+                way.position = position
+            way.flush()
+        finally:
+            way.close()
+
+    def _checked(self, piece: StreamPiece, first: int, rows: int) -> Iterator[EdgePart]:
+        for part in checked_parts(piece, lambda: rows, first_id=first, n_vertices=self.n_vertices):
+            of_chunk(piece.chunk, check_same_dtype, self.dtype, part.weights.dtype)
+            yield part
 
 
-def on_device(
-    edges: EdgePart, device: Device, *, has_own_ids: bool = True
-) -> tuple[EdgeChunk, DeviceArray | None]:
-    """Return a copy of edges on a device, and of their ids unless they follow one another."""
-    u, v, weights = (
-        DeviceArray.from_host(column, device) for column in (edges.u, edges.v, edges.weights)
+def on_device(edges: EdgePart, device: Device) -> tuple[EdgeChunk, DeviceArray]:
+    """Return a copy of edges on a device, and of their ids."""
+    u, v, weights, ids = (
+        DeviceArray.from_host(column, device)
+        for column in (edges.u, edges.v, edges.weights, edges.edge_ids.view(np.uint64))
     )
-    chunk = EdgeChunk(u=u, v=v, weights=weights, first_id=int(edges.edge_ids[0]))
-    ids = edges.edge_ids.view(np.uint64)
-    return chunk, DeviceArray.from_host(ids, device) if has_own_ids else None
+    return EdgeChunk(u=u, v=v, weights=weights, first_id=0), ids

@@ -15,7 +15,7 @@ from clmst.core.weight_keys import Array
 from clmst.runtime import uploads
 from clmst.runtime.device import Device
 from clmst.runtime.pinned import is_pinned
-from clmst.scale import device_state, device_way, stream_state
+from clmst.scale import block_way, device_state, device_way, stream_state
 from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.edge_block import RawRows
 from tests.runtime.test_pinned import pinned
@@ -37,8 +37,8 @@ def everything_to_the_device(
     """Small blocks, from the first row on; also with a queue for uploads where none is needed."""
     monkeypatch.setattr(device_state, "OPEN_FROM", 0)
     monkeypatch.setattr(device_state, "VERTICES_PER_EDGE", N)
-    monkeypatch.setattr(device_way, "ROWS", dict.fromkeys(device_way.ROWS, ROWS))
-    monkeypatch.setattr(device_way, "_JOINED", 64)
+    monkeypatch.setattr(block_way, "ROWS", dict.fromkeys(block_way.ROWS, ROWS))
+    monkeypatch.setattr(block_way, "_JOINED", 64)
     if request.param == "two queues":
         monkeypatch.setattr(uploads, "has_own_queue", lambda _: True)
 

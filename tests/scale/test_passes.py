@@ -19,7 +19,7 @@ from clmst.core.errors import (
     StreamedWarning,
 )
 from clmst.runtime.device import Device
-from clmst.scale import row_forest
+from clmst.scale import block_way, row_forest
 from clmst.scale.checkpoint import Checkpoint
 from tests.scale.edges import ALL_DTYPES, Edges, forest_of_edges, random_edges
 from tests.scale.test_resident import N as N_GENERATED
@@ -32,8 +32,9 @@ stream = clmst.stream_minimum_spanning_forest
 
 
 def limit_for(n: int, rows: int, dtype: str = "int32") -> int:
-    """Return the limit at which passes have chunks of so many edges."""
-    return n * bytes_of_vertex(np.dtype(dtype)) + 2 * rows * bytes_of_row(np.dtype(dtype))
+    """Return the limit at which passes have blocks of so many rows; generated edges have more."""
+    a_row = bytes_of_row(np.dtype(dtype)) + block_way.bytes_of_row(np.dtype(dtype))
+    return n * bytes_of_vertex(np.dtype(dtype)) + rows * a_row
 
 
 def by_passes(chunks: Any, n: int | None = N, **given: Any) -> clmst.Forest:
@@ -89,6 +90,16 @@ def test_any_order_of_chunks_with_their_ids(any_device: Device, seed: int) -> No
     right = forest_of_edges(EDGES, N)
     np.testing.assert_array_equal(found.edge_ids, ids[right.edge_ids])
     np.testing.assert_array_equal(found.edges, right.edges)
+
+
+def test_ids_in_some_chunks_and_wide_ends(any_device: Device) -> None:
+    """Those that bring none go to the device as they are; also ends of 64 bits, and views."""
+    chunks: list[Any] = []
+    for k, (u, v, w) in enumerate(cut(EDGES, 170)):
+        pairs = np.column_stack((u, v)).astype(("i8", "u4", ">i4")[k % 3])
+        own = (np.arange(170 * k, 170 * k + u.size),) if k % 4 == 1 else ()
+        chunks.append((pairs[:, 0], pairs[:, 1], w, *own))
+    check(by_passes(chunks, device=any_device))
 
 
 def test_a_long_path(any_device: Device) -> None:
@@ -232,6 +243,11 @@ def test_faults_are_named(any_device: Device) -> None:
     u[9000] = N
     with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match="u of row 9000 is"):
         stream([(u, v, w)], N, device=any_device, memory_limit=limit_for(N, 500))
+    u[9000], w = 0, w.astype(np.float32)
+    w[11_999] = np.nan
+    chunks: Any = [(u[:9000], v[:9000], w[:9000]), (u[9000:], v[9000:], w[9000:])]
+    with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match=r"^chunk 1: the wei"):
+        stream(chunks, N, device=any_device, memory_limit=limit_for(N, 500))
     edges = random_graph(v="id == 39999 ? -1 : 5")
     with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match="edge 39999 is no"):
         stream(edges, device=any_device, memory_limit=limit_for(N_GENERATED, 300))

@@ -26,6 +26,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.deferred_graph import graph_on_device
 from clmst.runtime.device_graph import DeviceGraph, weight_defines
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.program import Program
 
 SOURCE = "algorithms/edge_stream/edge_stream.cl"
 
@@ -165,16 +166,8 @@ class EdgeBuffer:
     # ------------------------------------------------------------------- chunks
 
     def narrowed(self, u: DeviceArray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
-        """Return ends of 64 bits, signed or not, as ends of 32; not waited for.
-
-        What is no number of 32 bits becomes 2**32 - 1, which is no vertex.
-        """
-        m, device = u.size, self.launch.device
-        narrow_u, narrow_v = (DeviceArray.unchecked(m, _WORD, device) for _ in range(2))
-        self.launch.for_each(
-            self._program, "edge_stream_narrow", m, u, v, narrow_u, narrow_v, m
-        )  # fmt: skip
-        return narrow_u, narrow_v
+        """Return ends as :func:`narrowed` does."""
+        return narrowed(u, v, self._program, self.launch)
 
     def mark(self, chunk: EdgeChunk, begin: int = 0) -> Marks:
         """Enqueue a search for the edges of a chunk that may enter the forest.
@@ -289,6 +282,20 @@ class EdgeBuffer:
             claim.keys or tree.state, limits, trees, n, int(tree.has_trees),
         )  # fmt: skip
         self.limits = Limits(limits=limits, trees=trees, has_trees=tree.has_trees)
+
+
+def narrowed(
+    u: DeviceArray, v: DeviceArray, program: Program, launch: Launcher
+) -> tuple[DeviceArray, DeviceArray]:
+    """Return ends of 64 bits, signed or not, as ends of 32; not waited for.
+
+    What is no number of 32 bits becomes 2**32 - 1, which is no vertex. `program` is SOURCE for any
+    weights.
+    """
+    m = u.size
+    narrow_u, narrow_v = (DeviceArray.unchecked(m, _WORD, launch.device) for _ in range(2))
+    launch.for_each(program, "edge_stream_narrow", m, u, v, narrow_u, narrow_v, m)
+    return narrow_u, narrow_v
 
 
 def defines(dtype: np.dtype[Any], *, maximum: bool) -> dict[str, int]:

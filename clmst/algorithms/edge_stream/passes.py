@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.edge_stream import edges
 from clmst.algorithms.edge_stream.edges import (
     NO_FAULT,
     EdgeChunk,
     FaultyEdgeError,
+    Marks,
     defines,
 )
 from clmst.algorithms.edge_stream.reducer import Columns
@@ -81,7 +83,7 @@ class EdgePasses:
     ) -> None:
         device = launch.device
         self.n_vertices, self.dtype, self._launch, self._rows = n_vertices, dtype, launch, rows
-        self.n_forest, self.is_done = 0, False
+        self.n_forest, self.is_done, self._maximum = 0, False, maximum
         self._program = device.program(SOURCE, **defines(dtype, maximum=maximum))
         self._labels = DeviceArray.unchecked(n_vertices, _WORD, device)
         self._weights = DeviceArray.unchecked(n_vertices, dtype, device)
@@ -95,19 +97,15 @@ class EdgePasses:
         self._each("begin", n_vertices, self._labels, n_vertices)
         self._begin_pass()
 
-    def take(self, chunk: EdgeChunk, ids: DeviceArray | None = None) -> None:
-        """Find the best edge of each component among those of a chunk and the ones before; waits.
+    def narrowed(self, u: DeviceArray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
+        """Return ends of 64 bits as ends of 32, as :func:`edges.narrowed`."""
+        device, kind = self._launch.device, defines(self.dtype, maximum=self._maximum)
+        return edges.narrowed(u, v, device.program(edges.SOURCE, **kind), self._launch)
 
-        Parameters
-        ----------
-        chunk : EdgeChunk
-        ids : DeviceArray of uint64, shape (m,), optional
-            Its ids, if they do not follow one another.
+    def mark(self, chunk: EdgeChunk) -> Marks:
+        """Enqueue a search for the edges of a chunk that may be the best of their components.
 
-        Raises
-        ------
-        FaultyEdgeError
-            An end is no vertex, or a weight is NaN.
+        It settles the first word of their order. Only one search is under way at a time.
         """
         launch, m = self._launch, chunk.size
         stays = new_flags(m, launch.device)
@@ -117,11 +115,33 @@ class EdgePasses:
             self.n_vertices, m, *self._words,
         )  # fmt: skip
         positions, count = positions_of(stays, at_most=m, launch=launch)
+        return Marks(positions=positions, count=count)
+
+    def take(
+        self, chunk: EdgeChunk, marks: Marks | None = None, ids: DeviceArray | None = None
+    ) -> None:
+        """Find the best edge of each component among those of a chunk and the ones before; waits.
+
+        Parameters
+        ----------
+        chunk : EdgeChunk
+        marks : Marks, optional
+            Of the chunk, if the search has been enqueued already.
+        ids : DeviceArray of uint64, shape (m,), optional
+            Its ids, if they do not follow one another.
+
+        Raises
+        ------
+        FaultyEdgeError
+            An end is no vertex, or a weight is NaN.
+        """
+        launch = self._launch
+        marks = self.mark(chunk) if marks is None else marks
         fault = launch.read_word(self._word.memory)
         if fault != NO_FAULT:
             raise FaultyEdgeError(fault)
-        found = launch.read_word(count.memory)
-        given = (positions, chunk.u, chunk.v, chunk.weights, ids, self._labels)
+        found = launch.read_word(marks.count.memory)
+        given = (marks.positions, chunk.u, chunk.v, chunk.weights, ids, self._labels)
         first_id = np.uint64(chunk.first_id)
         for word in range(_TRAILING if self.dtype.itemsize == 8 else _LOW, _ID_LOWER + 1):
             self._each("settle_word", found, *given, found, first_id, word, *self._words)

@@ -10,6 +10,7 @@ import numpy as np
 from clmst.algorithms.edge_stream.edges import EdgeBuffer, EdgeChunk, Marks
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.weight_keys import Array
+from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
@@ -52,6 +53,14 @@ class EdgeReducer:
     def n_forest(self) -> int:
         """Edges of the forest of the last reduction."""
         return self.buffer.n_forest
+
+    def narrowed(self, u: DeviceArray, v: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
+        """Return ends of 64 bits as ends of 32, as :func:`edges.narrowed`."""
+        return self.buffer.narrowed(u, v)
+
+    def mark(self, chunk: EdgeChunk) -> Marks:
+        """Enqueue a search for the edges of a chunk that may enter the forest."""
+        return self.buffer.mark(chunk)
 
     def take(self, chunk: EdgeChunk, marks: Marks | None = None) -> None:
         """Keep what may enter the forest of a chunk; reduce as often as the buffer is full; waits.
