@@ -246,7 +246,7 @@ def test_faults_are_named(any_device: Device) -> None:
     u[9000], w = 0, w.astype(np.float32)
     w[11_999] = np.nan
     chunks: Any = [(u[:9000], v[:9000], w[:9000]), (u[9000:], v[9000:], w[9000:])]
-    with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match=r"^chunk 1: the wei"):
+    with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match=r"^chunk 1: the w"):
         stream(chunks, N, device=any_device, memory_limit=limit_for(N, 500))
     edges = random_graph(v="id == 39999 ? -1 : 5")
     with pytest.warns(StreamedWarning), pytest.raises(InvalidGraphError, match="edge 39999 is no"):

@@ -12,7 +12,7 @@
 //     edge x       7               -                3           9            0, 40
 //     edge y       7               -                3           5            0, 90
 //     best before  8               -                1           2            0, 11
-//     word 0       7, and whoever lowers a word makes those behind it greatest
+//     word 0       7: a work-item that lowers a word makes those behind it greatest
 //     word 2       3               by edges whose words before it are the best
 //     word 3       5               by x and y
 //     words 4, 5   0, 90           by y alone
