@@ -95,7 +95,7 @@ class DeviceWarning(RuntimeWarning):
 
 
 class StreamedWarning(RuntimeWarning):
-    """A graph does not fit its device and was solved in parts: the same forest, in more time."""
+    """What a device cannot hold was solved in parts or passes: the same forest, in more time."""
 
 
 class CacheWarning(RuntimeWarning):

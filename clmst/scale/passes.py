@@ -173,11 +173,11 @@ class PassRun:
             yield
 
 
-def warn_of_passes(reason: str) -> None:
-    """Say that a stream is read several times, and why."""
+def warn_of_passes(reason: str, *, stacklevel: int) -> None:
+    """Say that a stream is read several times, and why; to the caller so many calls up."""
     warnings.warn(
         f"the edges are read once for each round of Borůvka's algorithm, since {reason}",
-        StreamedWarning, stacklevel=4,
+        StreamedWarning, stacklevel=1 + stacklevel,
     )  # fmt: skip
 
 

@@ -70,7 +70,7 @@ def generated_forest(
                 part = run.forest()
         except NoSpaceForReductionError as error:
             run = PassRun(GeneratedStream(edges), **{**given, "saved": None})
-            warn_of_passes(error.fact)
+            warn_of_passes(error.fact, stacklevel=3)
             part = run.forest()
     return forest_of_part(part, n_vertices=edges.n_vertices, maximum=maximum, stats=run.stats())
 

@@ -133,7 +133,7 @@ class _RowRun:
             on_progress=self.on_progress, maximum=self.maximum,
         )  # fmt: skip
         if reason:
-            warn_of_passes(reason)
+            warn_of_passes(reason, stacklevel=5)
         part = run.forest()
         return self._result(part, run.stats(), has_own_ids=stream.has_own_ids)
 

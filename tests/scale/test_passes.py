@@ -19,7 +19,7 @@ from clmst.core.errors import (
     StreamedWarning,
 )
 from clmst.runtime.device import Device
-from clmst.scale import block_way, row_forest
+from clmst.scale import block_way, fallback, row_forest
 from clmst.scale.checkpoint import Checkpoint
 from tests.scale.edges import ALL_DTYPES, Edges, forest_of_edges, random_edges
 from tests.scale.test_resident import N as N_GENERATED
@@ -39,8 +39,10 @@ def limit_for(n: int, rows: int, dtype: str = "int32") -> int:
 
 def by_passes(chunks: Any, n: int | None = N, **given: Any) -> clmst.Forest:
     limit = limit_for(N, 1000) if n else None
-    with pytest.warns(StreamedWarning, match="once for each round of Borůvka's algorithm, since"):
+    told = "once for each round of Borůvka's algorithm, since"
+    with pytest.warns(StreamedWarning, match=told) as warned:
         found = stream(chunks, n, **{"memory_limit": limit, **given})
+    assert [one.filename for one in warned] == [__file__]
     assert found.stats["passes"] > 1
     assert found.stats["reductions"] == 0
     return found
@@ -128,6 +130,23 @@ def test_a_graph_keeps_its_ids_and_labels(any_device: Device) -> None:
     for given in (graph, graph.symmetrised()):
         found = by_passes(given, None, device=any_device, memory_limit=limit)
         assert found == clmst.kruskal(graph)
+
+
+def test_a_graph_that_does_not_fit(any_device: Device) -> None:
+    """As `minimum_spanning_forest` has it, with a proof."""
+    graph = clmst.Graph.from_edges(*EDGES, N)
+    with pytest.warns(StreamedWarning):
+        found = fallback.streamed(
+            graph,
+            any_device,
+            maximum=False,
+            verify=True,
+            reason="none",
+            memory_limit=limit_for(N, 500),
+        )
+    assert found == clmst.kruskal(graph)
+    assert found.stats["passes"] > 1
+    assert found.stats["proof"]["where"] == "host"
 
 
 def test_files(any_device: Device, tmp_path: Path) -> None:
@@ -293,8 +312,10 @@ def test_a_device_with_less_memory_than_it_says(
 
     whole = row_forest._drive
     monkeypatch.setattr(row_forest, "_drive", drive)
-    with pytest.warns(StreamedWarning, match=r"begins again with a limit of .* since the dr"):
+    told = r"begins again with a limit of .* since the driver"
+    with pytest.warns(StreamedWarning, match=told) as warned:
         found = stream([EDGES], N, device=any_device, memory_limit=1 << 24)
+    assert [one.filename for one in warned] == [__file__] * 2
     check(found)
     assert limits == [1 << 24, 1 << 23, 1 << 22]
     limits.clear()
