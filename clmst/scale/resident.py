@@ -61,17 +61,13 @@ def generated_forest(
     run: _GeneratedRun | PassRun
     if saved and saved.passes:
         run = PassRun(GeneratedStream(edges), **given)
-        part = run.forest()
     else:
-        family.require(device, edges.weight_dtype, maximum=maximum)
-        run = _GeneratedRun(edges, **given)
         try:
-            with device.lock, Guard(device):
-                part = run.forest()
+            run = _GeneratedRun(edges, **given)
         except NoSpaceForReductionError as error:
             run = PassRun(GeneratedStream(edges), **{**given, "saved": None})
             warn_of_passes(error.fact, stacklevel=3)
-            part = run.forest()
+    part = run.forest()
     return forest_of_part(part, n_vertices=edges.n_vertices, maximum=maximum, stats=run.stats())
 
 
@@ -99,6 +95,7 @@ class _GeneratedRun:
     ) -> None:
         self._edges, self._device, self._limit, self._path = edges, device, limit, checkpoint
         self._saved, self._on_progress, self._maximum = saved, on_progress, maximum
+        self._chunk, self._capacity = _chunk_and_capacity(edges, limit, device)
         self._launch = Launcher(device, device.queue)
         self._resumed_at = saved.position.n_edges if saved else 0
         self._saved_at = monotonic()
@@ -120,6 +117,11 @@ class _GeneratedRun:
 
     def forest(self) -> EdgePart:
         """Return the edges of the forest."""
+        family.require(self._device, self._edges.weight_dtype, maximum=self._maximum)
+        with self._device.lock, Guard(self._device):
+            return self._forest()
+
+    def _forest(self) -> EdgePart:
         if self._edges.n_vertices == 0 or self._edges.n_edges == 0:
             self._check_not_of_no_vertices()
             return EdgePart.empty(self._edges.weight_dtype)
@@ -154,19 +156,8 @@ class _GeneratedRun:
 
     def _opened(self) -> EdgeStream:
         """Return the stream, at its beginning or where the checkpoint was written."""
-        edges, device = self._edges, self._device
-        n, m = edges.n_vertices, edges.n_edges
-        an_edge = _CHUNK_BYTES + edges.weight_dtype.itemsize  # of a chunk
-        chunk = min(_CHUNK[device.capabilities.kind], self._limit // (_CHUNK_SHARE * an_edge))
-        chunk = max(1, min(chunk, m))
-        left = self._limit - chunk * an_edge
-        most = most_edges_on_device(device, left, n, edges.weight_dtype)
-        chunk = max(1, min(chunk, most // _CHUNKS))
-        bound = min(n - 1, m)
-        if most - bound < max(1, bound // _LEAST_SHARE, chunk):
-            raise too_small(self._limit, n, bound, device)
         stream = EdgeStream(
-            edges, self._launch, capacity=min(most, bound + m), chunk=chunk,
+            self._edges, self._launch, capacity=self._capacity, chunk=self._chunk,
             maximum=self._maximum, solve=self._solve,
         )  # fmt: skip
         if self._saved is not None:
@@ -187,3 +178,25 @@ class _GeneratedRun:
             forest=EdgePart.of_columns(stream.columns()),
         ).write(self._path)
         self._saved_at = monotonic()
+
+
+def _chunk_and_capacity(edges: GeneratedEdges, limit: int, device: Device) -> tuple[int, int]:
+    """Return how many edges are generated at once, and how many a reduction takes.
+
+    Raises
+    ------
+    NoSpaceForReductionError
+        The limit leaves nothing for chunks beside the forest.
+    """
+    n, m = edges.n_vertices, edges.n_edges
+    if n == 0 or m == 0:
+        return 0, 0
+    an_edge = _CHUNK_BYTES + edges.weight_dtype.itemsize  # of a chunk
+    chunk = min(_CHUNK[device.capabilities.kind], limit // (_CHUNK_SHARE * an_edge))
+    chunk = max(1, min(chunk, m))
+    most = most_edges_on_device(device, limit - chunk * an_edge, n, edges.weight_dtype)
+    chunk = max(1, min(chunk, most // _CHUNKS))
+    bound = min(n - 1, m)
+    if most - bound < max(1, bound // _LEAST_SHARE, chunk):
+        raise too_small(limit, n, bound, device)
+    return chunk, min(most, bound + m)

@@ -111,7 +111,7 @@ class _RowRun:
 
     def _check_can_be_read_again(self, error: OutOfDeviceMemoryError) -> None:
         if not can_be_read_again(self.chunks):
-            raise OutOfDeviceMemoryError(f"{error}; {_READ_ONCE}") from error
+            raise OutOfDeviceMemoryError(f"{error}; {_READ_ONCE}") from error.__cause__ or error
 
     def _streamed(self, state: DeviceStreamState) -> Forest:
         source = open_source(self.chunks, self.columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +14,7 @@ from scipy import sparse
 import clmst
 from clmst import primitives
 from clmst.algorithms.csr_validation.check import FROM_SLOTS
+from clmst.algorithms.edge_stream.passes import bytes_of_row, bytes_of_vertex
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
@@ -20,7 +22,10 @@ from tests.settings import SETTINGS
 
 Check = Callable[[], None]
 SOLVES = tuple(SETTINGS)
-OTHERS = ("resident", "points", "canonical-csr", "core-numbers", "solver", "update", "many", "sort")
+OTHERS = (
+    "resident", "points", "canonical-csr", "core-numbers", "solver", "update", "many", "sort",
+    "streams",
+)  # fmt: skip
 SUBJECTS = (*SOLVES, *OTHERS)
 
 
@@ -167,6 +172,30 @@ def _sort(device: Device) -> Check:
     return run
 
 
+def _streams(device: Device) -> Check:
+    """Return streams of generated edges, by reductions and by passes.
+
+    A stream of chunks goes on by halves where memory is short, so nobody is told of that.
+    """
+    n, m = 40, 900
+    edges = clmst.GeneratedEdges(
+        n_vertices=n, n_edges=m, u="id * 7 % 40", v="id * id % 37", weight="id * 31 % 97",
+        weight_dtype=np.dtype("u4"),
+    )  # fmt: skip
+    u, v, w = edges.edges(device=device)
+    expected = clmst.kruskal(Graph.from_edges(u, v, w, n))
+    least = n * bytes_of_vertex(w.dtype) + 130 * bytes_of_row(w.dtype)
+    stream = clmst.stream_minimum_spanning_forest
+
+    def run() -> None:
+        same(stream(edges, device=device), expected)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", clmst.StreamedWarning)
+            same(stream(edges, device=device, memory_limit=least), expected)
+
+    return run
+
+
 _OTHERS: dict[str, Callable[[Device], Check]] = {
     "resident": _resident,
     "points": _points,
@@ -176,4 +205,5 @@ _OTHERS: dict[str, Callable[[Device], Check]] = {
     "update": _update,
     "many": _many,
     "sort": _sort,
+    "streams": _streams,
 }
