@@ -7,9 +7,8 @@ reads the stream once for each of its rounds (``cl/algorithms/edge_stream/passes
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
@@ -29,6 +28,7 @@ from clmst.scale.checkpoint import Checkpoint, Position
 from clmst.scale.edge_part import EdgePart, joined
 from clmst.scale.progress import StreamProgress
 from clmst.scale.rereadable import RereadableStream, on_device
+from clmst.scale.settings import StreamSettings
 
 _LEAST_ROWS = 64  # at once; with fewer, nothing but launches would take time
 
@@ -40,15 +40,10 @@ class PassRun:
     ----------
     stream : RereadableStream
         Of one vertex at least.
-    device : Device
-    limit : int
-        Bytes of the device.
-    checkpoint : Path or None
-        Written after each pass.
+    settings : StreamSettings
+        The checkpoint is written after each pass.
     saved : Checkpoint or None
         Of an earlier run by passes.
-    on_progress : callable or None
-    maximum : bool
 
     Raises
     ------
@@ -59,20 +54,14 @@ class PassRun:
     """
 
     def __init__(
-        self,
-        stream: RereadableStream,
-        *,
-        device: Device,
-        limit: int,
-        checkpoint: Path | None,
-        saved: Checkpoint | None,
-        on_progress: Callable[[StreamProgress], object] | None,
-        maximum: bool,
+        self, stream: RereadableStream, settings: StreamSettings, *, saved: Checkpoint | None
     ) -> None:
-        self._stream, self._device, self._limit, self._maximum = stream, device, limit, maximum
-        self._path, self._saved, self._on_progress = checkpoint, saved, on_progress
-        self._rows = _rows(stream, limit, device)
-        require(device, stream.dtype, maximum=maximum, family=EDGE_PASSES)
+        device = settings.device
+        self._stream, self._device, self._limit = stream, device, settings.limit
+        self._path, self._saved, self._maximum = settings.checkpoint, saved, settings.maximum
+        self._on_progress = settings.on_progress
+        self._rows = _rows(stream, settings.limit, device)
+        require(device, stream.dtype, maximum=settings.maximum, family=EDGE_PASSES)
         self._launch = Launcher(device, device.queue)
         self._n_passes = self._n_before = saved.passes if saved else 0
         self._n_edges = stream.n_edges

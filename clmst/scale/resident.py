@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, perf_counter
-from typing import Any
 
 from clmst.algorithms.edge_stream import family
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
@@ -29,6 +27,7 @@ from clmst.scale.passes import PassRun, warn_of_passes
 from clmst.scale.progress import StreamProgress
 from clmst.scale.rereadable import GeneratedStream
 from clmst.scale.result import forest_of_part
+from clmst.scale.settings import StreamSettings
 
 # Edges that are generated together: on CPUs few enough for the caches.
 _CHUNK = {"cpu": 1 << 18, "gpu": 1 << 26, "accelerator": 1 << 24}
@@ -39,36 +38,24 @@ _LEAST_SHARE = 16  # a reduction brings at least a sixteenth of the forest
 _SECONDS_BETWEEN = 10.0  # checkpoints
 
 
-def generated_forest(
-    edges: GeneratedEdges,
-    *,
-    device: Device,
-    limit: int,
-    checkpoint: Path | None,
-    on_progress: Callable[[StreamProgress], object] | None,
-    maximum: bool,
-) -> Forest:
+def generated_forest(edges: GeneratedEdges, settings: StreamSettings) -> Forest:
     """Return the forest of generated edges, as :func:`clmst.stream_minimum_spanning_forest`."""
-    edges.check_for(device)
-    saved = None
-    if checkpoint is not None:
-        saved = Checkpoint.read(checkpoint, n_vertices=edges.n_vertices, maximum=maximum)
-        _check_saved(saved, checkpoint, edges)
-    given: dict[str, Any] = {
-        "device": device, "limit": limit, "checkpoint": checkpoint, "saved": saved,
-        "on_progress": on_progress, "maximum": maximum,
-    }  # fmt: skip
+    edges.check_for(settings.device)
+    n, maximum, saved = edges.n_vertices, settings.maximum, None
+    if settings.checkpoint is not None:
+        saved = Checkpoint.read(settings.checkpoint, n_vertices=n, maximum=maximum)
+        _check_saved(saved, settings.checkpoint, edges)
     run: _GeneratedRun | PassRun
     if saved and saved.passes:
-        run = PassRun(GeneratedStream(edges), **given)
+        run = PassRun(GeneratedStream(edges), settings, saved=saved)
     else:
         try:
-            run = _GeneratedRun(edges, **given)
+            run = _GeneratedRun(edges, settings, saved=saved)
         except NoSpaceForReductionError as error:
-            run = PassRun(GeneratedStream(edges), **{**given, "saved": None})
+            run = PassRun(GeneratedStream(edges), settings, saved=None)
             warn_of_passes(error.fact, stacklevel=3)
     part = run.forest()
-    return forest_of_part(part, n_vertices=edges.n_vertices, maximum=maximum, stats=run.stats())
+    return forest_of_part(part, n_vertices=n, maximum=maximum, stats=run.stats())
 
 
 def _check_saved(saved: Checkpoint | None, path: Path, edges: GeneratedEdges) -> None:
@@ -83,19 +70,13 @@ class _GeneratedRun:
     """One call: what it may use, and how far it has come."""
 
     def __init__(
-        self,
-        edges: GeneratedEdges,
-        *,
-        device: Device,
-        limit: int,
-        checkpoint: Path | None,
-        saved: Checkpoint | None,
-        on_progress: Callable[[StreamProgress], object] | None,
-        maximum: bool,
+        self, edges: GeneratedEdges, settings: StreamSettings, *, saved: Checkpoint | None
     ) -> None:
-        self._edges, self._device, self._limit, self._path = edges, device, limit, checkpoint
-        self._saved, self._on_progress, self._maximum = saved, on_progress, maximum
-        self._chunk, self._capacity = _chunk_and_capacity(edges, limit, device)
+        device = settings.device
+        self._edges, self._device, self._limit = edges, device, settings.limit
+        self._path, self._saved, self._maximum = settings.checkpoint, saved, settings.maximum
+        self._on_progress = settings.on_progress
+        self._chunk, self._capacity = _chunk_and_capacity(edges, settings.limit, device)
         self._launch = Launcher(device, device.queue)
         self._resumed_at = saved.position.n_edges if saved else 0
         self._saved_at = monotonic()

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -21,7 +19,6 @@ from clmst.core.errors import (
 )
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.runtime.device import Device
 from clmst.scale.capacity import NoSpaceForReductionError
 from clmst.scale.checkpoint import Checkpoint
 from clmst.scale.device_state import DeviceStreamState
@@ -30,9 +27,8 @@ from clmst.scale.passes import PassRun, warn_of_passes
 from clmst.scale.progress import StreamProgress
 from clmst.scale.rereadable import RowStream
 from clmst.scale.result import forest_of_part
+from clmst.scale.settings import OnProgress, StreamSettings
 from clmst.scale.source import StreamSource, can_be_read_again, open_source
-
-OnProgress = Callable[[StreamProgress], object]
 
 _READ_ONCE = (
     "these chunks can be read once; a list of chunks, or files, would be read again by a way that "
@@ -43,12 +39,8 @@ _READ_ONCE = (
 def forest_of_rows(
     chunks: Any,
     n_vertices: int | None,
+    settings: StreamSettings,
     *,
-    device: Device,
-    limit: int,
-    checkpoint: Path | None,
-    on_progress: OnProgress | None,
-    maximum: bool,
     n_edges: int | None,
     columns: Any,
 ) -> Forest:
@@ -56,42 +48,37 @@ def forest_of_rows(
     graph = chunks if isinstance(chunks, Graph) else None
     rows = _RowRun(
         chunks=chunks, columns=columns, graph=graph, n_vertices=_checked_n(n_vertices, graph),
-        n_edges=n_edges, device=device, checkpoint=checkpoint, on_progress=on_progress,
-        maximum=maximum,
+        n_edges=n_edges,
     )  # fmt: skip
-    return rows.forest(limit)
+    return rows.forest(settings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RowRun:
-    """One call: what is streamed, and how."""
+    """What is streamed."""
 
     chunks: Any
     columns: Any
     graph: Graph | None
     n_vertices: int
     n_edges: int | None
-    device: Device
-    checkpoint: Path | None
-    on_progress: OnProgress | None
-    maximum: bool
 
-    def forest(self, limit: int) -> Forest:
-        """Return the forest, within a limit of bytes.
+    def forest(self, settings: StreamSettings) -> Forest:
+        """Return the forest.
 
         Rows that can be read again are read again if memory turns out to be short: with half the
         limit where the device has less than it says, and by passes where reductions have no space.
         """
         while True:
             state = DeviceStreamState(
-                n_vertices=self.n_vertices, device=self.device, limit=limit,
-                checkpoint=self.checkpoint, maximum=self.maximum,
+                n_vertices=self.n_vertices, device=settings.device, limit=settings.limit,
+                checkpoint=settings.checkpoint, maximum=settings.maximum,
             )  # fmt: skip
             saved = state.saved
             if saved is not None and saved.passes:
-                return self._by_passes(limit, saved.forest.weights.dtype, saved=saved)
+                return self._by_passes(settings, saved.forest.weights.dtype, saved=saved)
             try:
-                return self._streamed(state)
+                return self._streamed(settings, state)
             except NoSpaceForReductionError as error:
                 self._check_can_be_read_again(error)
                 has_space, reason = False, error.fact
@@ -100,12 +87,12 @@ class _RowRun:
                 has_space, reason = True, str(error)
             dtype = state.dtype
             del state, saved  # and what they hold of the device
-            self.device.release_memory()
+            settings.device.release_memory()
             if not has_space:
-                return self._by_passes(limit, dtype, reason=reason)
-            limit //= 2
+                return self._by_passes(settings, dtype, reason=reason)
+            settings = replace(settings, limit=settings.limit // 2)
             warnings.warn(
-                f"the stream begins again with a limit of {limit} bytes, since {reason}",
+                f"the stream begins again with a limit of {settings.limit} bytes, since {reason}",
                 StreamedWarning, stacklevel=4,
             )  # fmt: skip
 
@@ -113,14 +100,19 @@ class _RowRun:
         if not can_be_read_again(self.chunks):
             raise OutOfDeviceMemoryError(f"{error}; {_READ_ONCE}") from error.__cause__ or error
 
-    def _streamed(self, state: DeviceStreamState) -> Forest:
+    def _streamed(self, settings: StreamSettings, state: DeviceStreamState) -> Forest:
         source = open_source(self.chunks, self.columns)
-        _drive(source, state, _known(self.n_edges, source.n_edges), self.on_progress)
+        _drive(source, state, _known(self.n_edges, source.n_edges), settings.on_progress)
         part = EdgePart.empty(source.weight_dtype) if state.forest is None else state.forest
-        return self._result(part, state.stats(), has_own_ids=state.has_own_ids)
+        return self._result(part, settings, state.stats(), has_own_ids=state.has_own_ids)
 
     def _by_passes(
-        self, limit: int, dtype: np.dtype[Any], *, saved: Checkpoint | None = None, reason: str = ""
+        self,
+        settings: StreamSettings,
+        dtype: np.dtype[Any],
+        *,
+        saved: Checkpoint | None = None,
+        reason: str = "",
     ) -> Forest:
         """Return the forest by passes: after those of a checkpoint, or from the beginning."""
         source = open_source(self.chunks, self.columns)
@@ -128,19 +120,18 @@ class _RowRun:
             partial(open_source, self.chunks, self.columns), n_vertices=self.n_vertices,
             dtype=dtype, n_edges=_known(self.n_edges, source.n_edges),
         )  # fmt: skip
-        run = PassRun(
-            stream, device=self.device, limit=limit, checkpoint=self.checkpoint, saved=saved,
-            on_progress=self.on_progress, maximum=self.maximum,
-        )  # fmt: skip
+        run = PassRun(stream, settings, saved=saved)
         if reason:
             warn_of_passes(reason, stacklevel=5)
         part = run.forest()
-        return self._result(part, run.stats(), has_own_ids=stream.has_own_ids)
+        return self._result(part, settings, run.stats(), has_own_ids=stream.has_own_ids)
 
-    def _result(self, part: EdgePart, stats: dict[str, Any], *, has_own_ids: bool) -> Forest:
+    def _result(
+        self, part: EdgePart, settings: StreamSettings, stats: dict[str, Any], *, has_own_ids: bool
+    ) -> Forest:
         return forest_of_part(
-            part, n_vertices=self.n_vertices, maximum=self.maximum, stats=stats, graph=self.graph,
-            has_own_ids=has_own_ids,
+            part, n_vertices=self.n_vertices, maximum=settings.maximum, stats=stats,
+            graph=self.graph, has_own_ids=has_own_ids,
         )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from clmst.scale.capacity import default_limit
 from clmst.scale.progress import StreamProgress
 from clmst.scale.resident import generated_forest
 from clmst.scale.row_forest import forest_of_rows
+from clmst.scale.settings import StreamSettings
 
 
 def stream_minimum_spanning_forest(
@@ -109,15 +110,15 @@ def stream_minimum_spanning_forest(
     limit = default_limit(found)
     if memory_limit is not None:
         limit = check_integer("memory_limit", memory_limit, low=1)
-    given: dict[str, Any] = {
-        "device": found, "limit": limit, "on_progress": on_progress, "maximum": maximum,
-        "checkpoint": None if checkpoint is None else check_path("checkpoint", checkpoint),
-    }  # fmt: skip
+    settings = StreamSettings(
+        device=found, limit=limit, on_progress=on_progress, maximum=maximum,
+        checkpoint=None if checkpoint is None else check_path("checkpoint", checkpoint),
+    )  # fmt: skip
     if isinstance(chunks, GeneratedEdges):
         _refuse_what_edges_have(n_vertices=n_vertices, n_edges=n_edges, columns=columns)
-        return generated_forest(chunks, **given)
+        return generated_forest(chunks, settings)
     wanted = None if n_edges is None else check_integer("n_edges", n_edges, low=0)
-    return forest_of_rows(chunks, n_vertices, n_edges=wanted, columns=columns, **given)
+    return forest_of_rows(chunks, n_vertices, settings, n_edges=wanted, columns=columns)
 
 
 def _refuse_what_edges_have(**given: Any) -> None:
