@@ -97,7 +97,8 @@ class Summary:
         if len(several := stats.get("devices", ())) > 1:
             rows["device"] = ", ".join(several)
         if stats["algorithm"] == "stream":
-            rows["parts"] = f"{stats['reductions']:,}"
+            name, number = ("parts", "reductions") if stats["reductions"] else ("passes", "passes")
+            rows[name] = f"{stats[number]:,}"
         if "rounds" in stats:
             rows["rounds"] = f"{stats['rounds']:,}"
         if "proof" in stats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,22 @@ def test_a_file_in_parts(run: Run, pieces: Path, maximum: bool) -> None:
     np.testing.assert_array_equal(read_forest(out, graph).edge_ids, right.edge_ids)
     assert checkpoint.read_bytes().startswith(b"clmst stream checkpoint")
     assert "parts " in run("solve", pieces.parent, "--stream", "--vertices", N).stdout
+
+
+def test_a_file_by_passes(run: Run, tmp_path: Path) -> None:
+    """The summary has their number, and a line of warning says why."""
+    n, (u, v, w) = 3000, random_edges(3000, 9000, dtype="float32")
+    array = np.zeros(9000, [("source", "u4"), ("target", "u4"), ("weight", "f4")])
+    array["source"], array["target"], array["weight"] = u, v, w
+    np.save(tmp_path / "edges.npy", array)
+    options: list[Any] = ["--stream", "--vertices", n, "--memory-limit", "150kB"]
+    result = run("solve", tmp_path / "edges.npy", *options)
+    assert result.exit_code == 0
+    assert "clmst: warning: the edges are read once for each round of Bor" in result.stderr
+    passes = re.search(r"^ passes +(\d+)", result.stdout, re.MULTILINE)
+    assert passes is not None
+    assert int(passes[1]) > 1
+    assert " parts " not in result.stdout
 
 
 def test_a_graph_in_parts(run: Run, sample: Path) -> None:
