@@ -126,7 +126,7 @@ class DeviceStreamState(StreamState):
     def _opened(self, dtype: np.dtype[Any]) -> bool:
         """Open the way if the device can go it; return whether it can."""
         n_before = self.n_forest + self._n_pending
-        rows, capacity = rows_and_capacity(self._device, self.limit, self.n_vertices, dtype)
+        rows, capacity = rows_and_capacity(self._device, self._limit, self.n_vertices, dtype)
         bound = self.n_vertices - 1
         if rows < 1 or capacity < max(2 * bound, bound + 1, n_before + 1):
             return False
@@ -136,7 +136,7 @@ class DeviceStreamState(StreamState):
             capacity = min(capacity, max(self.n_edges, 2 * bound, bound + 1, n_before + 1))
         try:
             way = DeviceWay(
-                n_vertices=self.n_vertices, dtype=dtype, device=self._device, limit=self.limit,
+                n_vertices=self.n_vertices, dtype=dtype, device=self._device, limit=self._limit,
                 rows=rows, capacity=capacity, maximum=self._maximum,
             )  # fmt: skip
             self._bring(way)

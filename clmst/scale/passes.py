@@ -7,8 +7,6 @@ reads the stream once for each of its rounds (``cl/algorithms/edge_stream/passes
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from time import perf_counter
 
 import numpy as np
@@ -83,7 +81,7 @@ class PassRun:
     def forest(self) -> EdgePart:
         """Return the edges of the forest, in canonical order."""
         stream, found = self._stream, EdgePart.empty(self._stream.dtype)
-        with self._on_device():
+        with self._device.lock, Guard(self._device):
             passes = EdgePasses(
                 n_vertices=stream.n_vertices, dtype=stream.dtype, launch=self._launch,
                 rows=self._rows, maximum=self._maximum,
@@ -95,7 +93,7 @@ class PassRun:
         while not is_done:
             self._n_passes += 1
             position = self._read(passes)
-            with self._on_device():
+            with self._device.lock, Guard(self._device):
                 parts = [EdgePart.of_columns(columns) for columns in passes.end_pass()]
             found, is_done = joined([found, *parts]), passes.is_done
             if self._path is not None:
@@ -110,10 +108,10 @@ class PassRun:
         while not passes.is_done:
             for begin in range(0, forest.size, self._rows):
                 some = forest.take(slice(begin, begin + self._rows))
-                with self._on_device():
+                with self._device.lock, Guard(self._device):
                     chunk, ids = on_device(some, self._device)
                     passes.take(chunk, ids=ids)
-            with self._on_device():
+            with self._device.lock, Guard(self._device):
                 for _ in passes.end_pass():  # the forest has them
                     pass
 
@@ -155,11 +153,6 @@ class PassRun:
                     passes=self._n_passes,
                 )
             )
-
-    @contextmanager
-    def _on_device(self) -> Iterator[None]:
-        with self._device.lock, Guard(self._device):
-            yield
 
 
 def warn_of_passes(reason: str, *, stacklevel: int) -> None:

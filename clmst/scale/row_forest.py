@@ -70,15 +70,18 @@ class _RowRun:
         limit where the device has less than it says, and by passes where reductions have no space.
         """
         while True:
+            source = open_source(self.chunks, self.columns)
+            n_edges = source.n_edges if self.n_edges is None else self.n_edges
             state = DeviceStreamState(
                 n_vertices=self.n_vertices, device=settings.device, limit=settings.limit,
                 checkpoint=settings.checkpoint, maximum=settings.maximum,
             )  # fmt: skip
             saved = state.saved
             if saved is not None and saved.passes:
-                return self._by_passes(settings, saved.forest.weights.dtype, saved=saved)
+                dtype = saved.forest.weights.dtype
+                return self._by_passes(settings, dtype, n_edges, saved=saved)
             try:
-                return self._streamed(settings, state)
+                return self._streamed(settings, state, source, n_edges)
             except NoSpaceForReductionError as error:
                 self._check_can_be_read_again(error)
                 has_space, reason = False, error.fact
@@ -89,7 +92,7 @@ class _RowRun:
             del state, saved  # and what they hold of the device
             settings.device.release_memory()
             if not has_space:
-                return self._by_passes(settings, dtype, reason=reason)
+                return self._by_passes(settings, dtype, n_edges, reason=reason)
             settings = replace(settings, limit=settings.limit // 2)
             warnings.warn(
                 f"the stream begins again with a limit of {settings.limit} bytes, since {reason}",
@@ -100,9 +103,14 @@ class _RowRun:
         if not can_be_read_again(self.chunks):
             raise OutOfDeviceMemoryError(f"{error}; {_READ_ONCE}") from error.__cause__ or error
 
-    def _streamed(self, settings: StreamSettings, state: DeviceStreamState) -> Forest:
-        source = open_source(self.chunks, self.columns)
-        _drive(source, state, _known(self.n_edges, source.n_edges), settings.on_progress)
+    def _streamed(
+        self,
+        settings: StreamSettings,
+        state: DeviceStreamState,
+        source: StreamSource,
+        n_edges: int | None,
+    ) -> Forest:
+        _drive(source, state, n_edges, settings.on_progress)
         part = EdgePart.empty(source.weight_dtype) if state.forest is None else state.forest
         return self._result(part, settings, state.stats(), has_own_ids=state.has_own_ids)
 
@@ -110,15 +118,15 @@ class _RowRun:
         self,
         settings: StreamSettings,
         dtype: np.dtype[Any],
+        n_edges: int | None,
         *,
         saved: Checkpoint | None = None,
         reason: str = "",
     ) -> Forest:
         """Return the forest by passes: after those of a checkpoint, or from the beginning."""
-        source = open_source(self.chunks, self.columns)
         stream = RowStream(
             partial(open_source, self.chunks, self.columns), n_vertices=self.n_vertices,
-            dtype=dtype, n_edges=_known(self.n_edges, source.n_edges),
+            dtype=dtype, n_edges=n_edges,
         )  # fmt: skip
         run = PassRun(stream, settings, saved=saved)
         if reason:
@@ -133,10 +141,6 @@ class _RowRun:
             part, n_vertices=self.n_vertices, maximum=settings.maximum, stats=stats,
             graph=self.graph, has_own_ids=has_own_ids,
         )  # fmt: skip
-
-
-def _known(given: int | None, of_source: int | None) -> int | None:
-    return of_source if given is None else given
 
 
 def _checked_n(n_vertices: Any, graph: Graph | None) -> int:

@@ -38,7 +38,7 @@ class StreamState:
     n_vertices : int
     device : Device
     limit : int or None
-        Bytes that a reduction may use; an attribute, too, which is never None.
+        Bytes that a reduction may use.
     checkpoint : Path or None
     maximum : bool
 
@@ -64,7 +64,7 @@ class StreamState:
         maximum: bool,
     ) -> None:
         self.n_vertices, self._device, self._maximum = n_vertices, device, maximum
-        self.limit = default_limit(device) if limit is None else limit
+        self._limit = default_limit(device) if limit is None else limit
         self._path = checkpoint
         self.forest: EdgePart | None = None
         self.position = Position()
@@ -128,7 +128,7 @@ class StreamState:
             "resumed_at": self.resumed_at,
             "reductions": self.reductions,
             "edges_filtered": self._n_filtered,
-            "memory_limit": self.limit,
+            "memory_limit": self._limit,
             "passes": 1,
         }
 
@@ -193,7 +193,7 @@ class StreamState:
     def _know(self, part: EdgePart) -> None:
         """Learn from the first weights how many edges a reduction may have."""
         self.dtype = part.weights.dtype
-        self._capacity = most_edges(self._device, self.limit, self.n_vertices, self.dtype)
+        self._capacity = most_edges(self._device, self._limit, self.n_vertices, self.dtype)
         self._check_space(0)
 
     def _take(self, part: EdgePart, chunk: str) -> None:
@@ -249,7 +249,7 @@ class StreamState:
     def _check_space(self, n_forest: int) -> None:
         """Raise if reductions would bring too little of the stream each."""
         if self._capacity - n_forest < max(1, n_forest // _LEAST_SHARE):
-            raise too_small(self.limit, self.n_vertices, n_forest, self._device)
+            raise too_small(self._limit, self.n_vertices, n_forest, self._device)
 
     def _filtered(self, part: EdgePart) -> EdgePart:
         """Return what may enter the forest, by a filter if what is to come pays for making one."""

@@ -305,7 +305,7 @@ def test_a_device_with_less_memory_than_it_says(
     limits = []
 
     def drive(source: Any, state: Any, *given: Any) -> None:
-        limits.append(state.limit)
+        limits.append(state.stats()["memory_limit"])
         if len(limits) < 3:
             raise OutOfDeviceMemoryError("the driver has no memory")
         whole(source, state, *given)

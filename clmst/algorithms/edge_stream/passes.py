@@ -92,7 +92,6 @@ class EdgePasses:
             for name in _BEST
             if name != "trailing" or dtype.itemsize == 8
         }
-        self._best.setdefault("trailing", self._best["leading"])  # which no kernel reads
         self._word = DeviceArray.unchecked(1, _WORD, device)
         self._each("begin", n_vertices, self._labels, n_vertices)
         self._begin_pass()
@@ -213,12 +212,13 @@ class EdgePasses:
         return DeviceError(f"{fact} on {device}; its results cannot be relied on")
 
     def _begin_pass(self) -> None:
-        for words in {id(words): words for words in self._best.values()}.values():
+        for words in self._best.values():
             self._launch.fill(words.memory, _GREATEST, self.n_vertices)
 
     @property
     def _words(self) -> tuple[DeviceArray, ...]:
-        return tuple(self._best[name] for name in _BEST)
+        """The arguments of kernels; in the place of a word that weights lack, one nobody reads."""
+        return tuple(self._best.get(name, self._word) for name in _BEST)
 
     def _each(self, name: str, n_items: int, *arguments: Any) -> None:
         self._launch.for_each(self._program, f"edge_stream_passes_{name}", n_items, *arguments)
