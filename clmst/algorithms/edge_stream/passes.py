@@ -217,7 +217,7 @@ class EdgePasses:
 
     @property
     def _words(self) -> tuple[DeviceArray, ...]:
-        """The arguments of kernels; in the place of a word that weights lack, one nobody reads."""
+        """The arguments of kernels; a word that weights lack is one that is never read."""
         return tuple(self._best.get(name, self._word) for name in _BEST)
 
     def _each(self, name: str, n_items: int, *arguments: Any) -> None:
