@@ -9,8 +9,7 @@ from __future__ import annotations
 import warnings
 from time import perf_counter
 
-import numpy as np
-
+from clmst.algorithms.edge_stream.canonical_order import in_canonical_order
 from clmst.algorithms.edge_stream.family import EDGE_PASSES, require
 from clmst.algorithms.edge_stream.passes import EdgePasses, bytes_of_row, bytes_of_vertex
 from clmst.core.errors import (
@@ -80,28 +79,36 @@ class PassRun:
 
     def forest(self) -> EdgePart:
         """Return the edges of the forest, in canonical order."""
-        stream, found = self._stream, EdgePart.empty(self._stream.dtype)
+        stream, found = self._stream, [EdgePart.empty(self._stream.dtype)]
         with self._device.lock, Guard(self._device):
             passes = EdgePasses(
                 n_vertices=stream.n_vertices, dtype=stream.dtype, launch=self._launch,
                 rows=self._rows, maximum=self._maximum,
             )  # fmt: skip
         if self._saved is not None:
-            found = self._saved.forest
-            self._join(passes, found)
+            found = [self._saved.forest]
+            self._join(passes, self._saved.forest)
         is_done = False
         while not is_done:
             self._n_passes += 1
             position = self._read(passes)
             with self._device.lock, Guard(self._device):
-                parts = [EdgePart.of_columns(columns) for columns in passes.end_pass()]
-            found, is_done = joined([found, *parts]), passes.is_done
+                found += [EdgePart.of_columns(columns) for columns in passes.end_pass()]
+            is_done = passes.is_done
             if self._path is not None:
+                found = [joined(found)]
                 Checkpoint(
                     n_vertices=stream.n_vertices, maximum=self._maximum, position=position,
-                    forest=found, passes=self._n_passes,
+                    forest=found[0], passes=self._n_passes,
                 ).write(self._path)  # fmt: skip
-        return found.take(np.lexsort((found.v, found.u)))
+        del passes  # the sort takes no more than they did
+        columns = joined(found).columns
+        del found
+        with self._device.lock, Guard(self._device):
+            self._device.release_memory()
+            return EdgePart.of_columns(
+                in_canonical_order(columns, n_vertices=stream.n_vertices, launch=self._launch)
+            )
 
     def _join(self, passes: EdgePasses, forest: EdgePart) -> None:
         """Join the components that the edges of a forest join, by passes over these."""

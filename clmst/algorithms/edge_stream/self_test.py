@@ -7,9 +7,11 @@ from functools import cache
 import numpy as np
 
 from clmst.algorithms.choosing import choose
+from clmst.algorithms.edge_stream.canonical_order import in_canonical_order
 from clmst.algorithms.edge_stream.edges import EdgeChunk
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.algorithms.edge_stream.passes import EdgePasses
+from clmst.algorithms.edge_stream.reducer import Columns
 from clmst.algorithms.edge_stream.stream import EdgeStream
 from clmst.algorithms.families import Case
 from clmst.algorithms.shared.device_forest import DeviceForest
@@ -78,15 +80,20 @@ def edge_passes_failure(device: Device, case: Case) -> str | None:
             n_vertices=known_graph(size).ranks.n_vertices, dtype=dtype, launch=launch, rows=rows,
             maximum=case.maximum,
         )  # fmt: skip
-        found = [np.zeros(0, np.int64)]
+        found: list[Columns] = []
         for _ in range(_MOST_PASSES):
             for chunk in chunks:
                 passes.take(chunk)
-            found += [columns[3] for columns in passes.end_pass()]
+            found += passes.end_pass()
             if passes.is_done:
                 break
-        expected = _expected_ids(size, maximum=case.maximum)
-        if not np.array_equal(np.sort(np.concatenate(found)), np.sort(expected)):
+        ids = np.zeros(0, np.int64)
+        if found:
+            u, v, weights, ids = (np.concatenate(one) for one in zip(*found, strict=True))
+            *_, ids = in_canonical_order(
+                (u, v, weights, ids), n_vertices=passes.n_vertices, launch=launch
+            )
+        if not np.array_equal(ids, _expected_ids(size, maximum=case.maximum)):
             return f"edges came out wrong for passes over the known graph {size!r}"
     return None
 
