@@ -26,19 +26,19 @@ kernel void filter_boruvka_find_rows(SOLVE_PARAMETERS, uint tile_slots) {
   tile_find_rows(&solve, tile_slots);
 }
 
-// Clear marks and counts.
+// Clear counts; where edges are stored once, let nothing be marked or linked.
 //
-// Out      marks, all zero; state: counts and overflow zero, windows and barrier as before; where
-//          edges are stored once, links and reservations of depth 0, all empty.
+// Out      state: counts and overflow zero, windows and barrier as before; where edges are stored
+//          once, marks, all zero, and links and reservations of depth 0, all empty.
 // Launch   any.
 // Needs    nothing.
-// Ensures  no slot is marked.
+// Ensures  where edges are stored once, no slot is marked.
 kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
   const solve_t solve = SOLVE_ARGUMENTS;
   solve_prepare(&solve);
 }
 
-// Clear marks and counts as prepare does, and set the upper ends of the first windows by a sample of
+// Clear what prepare clears, and set the upper ends of the first windows by a sample of
 // weights.
 //
 // In       weights[n_slots]; seed; draw_bits: each sample is the least of 1 << draw_bits slots, 0
@@ -62,9 +62,9 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bi
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots], tiles; state: windows.
 // In-out   state: the count of edges at depth 0, zero before; overflow.
-// Out      chosen[n], target[n]: the slot and the other end of the lightest edge, NO_SLOT and the
-//          vertex itself where there is none; of rows that tiles part, tiles: the lightest slot of
-//          each part. list_even: the edges of the first of several windows.
+// Out      target[n]: the other end of the lightest edge, the vertex itself where there is none;
+//          marks: of the lightest edges that lead up, and no others; of rows that tiles part, tiles:
+//          the lightest slot of each part. list_even: the edges of the first of several windows.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    find_rows, prepare, set_windows if n_phases > 1. Both directions of all edges are
 //          stored.
@@ -81,7 +81,7 @@ kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS, uint n_phases) {
 // Find the lightest edges of the rows that tiles part.
 //
 // In       indptr, indices, weights, tiles: the lightest slot of each part.
-// In-out   chosen[n], target[n].
+// In-out   target[n]; marks.
 // Launch   any.
 // Needs    take_minima.
 // Ensures  every vertex has its choice.
@@ -90,9 +90,9 @@ kernel void filter_boruvka_join_rows(SOLVE_PARAMETERS) {
   minima_join_rows(&solve);
 }
 
-// Put every vertex's lightest edge into the forest; roots become supervertices of depth 1.
+// Put the lightest edges that lead down into the forest; roots become supervertices of depth 1.
 //
-// In       indptr, indices, weights, chosen[n], target[n].
+// In       indptr, indices, weights, target[n].
 // In-out   marks; state: the count of vertices at depth 1, zero before.
 // Out      links of roots; links and reservations of depth 1, empty.
 // Launch   WG_SIZE; any number of work-groups.
@@ -107,7 +107,7 @@ kernel void filter_boruvka_choose_edges(SOLVE_PARAMETERS) {
 
 // Follow the choices of every vertex to its supervertex, or CHASE steps ahead.
 //
-// In       chosen[n], target[n]; links of roots.
+// In       target[n]; links of roots.
 // In-out   state: the count of pending vertices at depth 0, zero before.
 // Out      links of all other vertices of depth 0.
 // Launch   any.

@@ -10,11 +10,10 @@
 // Vertices that a work-item takes at a time when roots are numbered, at most.
 #define VERTICES_PER_ITEM (WG_SIZE == 1 ? 1024 : 4)
 
-// The upper slot of the edge in a lower slot of `vertex`, which leads to `other` < vertex. Among
-// parallel edges it is the least (weight, slot), since the lower one was that in its own row.
-static inline uint wi_find_mirror(const solve_t *solve, uint other, uint vertex) {
-  const uint end = solve->indptr[other + 1];
-  const uint low = wi_find_column(solve->indices, solve->indptr[other], end, vertex);
+// The upper slot, in the row [begin, end), of the edge in a lower slot of `vertex`. Among parallel
+// edges it is the least (weight, slot), since the lower one was that in its own row.
+static inline uint wi_find_mirror(const solve_t *solve, uint begin, uint end, uint vertex) {
+  const uint low = wi_find_column(solve->indices, begin, end, vertex);
   if (low + 1 >= end || solve->indices[low + 1] != vertex) return low;
   lightest_t best = {FULL_KEY_MAX, NO_SLOT, vertex};
   for (uint slot = low; slot < end && solve->indices[slot] == vertex; ++slot)
@@ -22,49 +21,43 @@ static inline uint wi_find_mirror(const solve_t *solve, uint other, uint vertex)
   return best.slot;
 }
 
-// Put the lightest edge of a vertex into the forest, to `other`, which may have chosen the same;
-// returns whether the vertex is the root of its tree: of two that chose each other, the lesser is.
-static inline bool first_choose_edge(const solve_t *solve, uint vertex, uint slot, uint other,
-                                     bool is_mutual) {
-  if (vertex < other) solve_mark(solve, slot);
-  else if (!is_mutual) solve_mark(solve, wi_find_mirror(solve, other, vertex));
-  return is_mutual && vertex < other;
-}
-
 // So few vertices a work-item at a time that all work-groups of the launch have some: loads of
-// several are on their way at once, but searches for mirrors come one after the other.
+// several are on their way at once, but searches for mirror slots come one after the other.
 static inline uint first_spread(const solve_t *solve) {
   const size_t n_items = get_global_size(0);
   return (uint)min((solve->n + n_items - 1) / n_items, (size_t)VERTICES_PER_ITEM);
 }
 
-// Every vertex's lightest edge belongs to the forest; the roots become supervertices. A work-item
-// takes `per_item` vertices at a time: up to VERTICES_PER_ITEM.
+// Every vertex's lightest edge belongs to the forest. Those that lead up are marked; those that lead
+// down are marked here, unless the other end chose the same. Of two that chose each other, the lesser
+// is the root of their tree; the roots become supervertices. A work-item takes `per_item` vertices at
+// a time: up to VERTICES_PER_ITEM.
 static inline void first_choose_edges(const solve_t *solve, uint per_item, local uint *scratch,
                                       local uint *base) {
   volatile global uint *count = solve_count(solve, 0, 1, COUNT_VERTICES);
   const size_t n_tile = (size_t)WG_SIZE * per_item;
   for (size_t tile = (size_t)get_group_id(0) * n_tile; tile < solve->n;
        tile += (size_t)get_num_groups(0) * n_tile) {
-    uint slots[VERTICES_PER_ITEM], others[VERTICES_PER_ITEM], backs[VERTICES_PER_ITEM];
+    uint others[VERTICES_PER_ITEM], begins[VERTICES_PER_ITEM], ends[VERTICES_PER_ITEM];
     uint n_roots = 0, number;
     bool is_root[VERTICES_PER_ITEM];
     // A loop a trip to memory, in which all vertices' loads are on their way at once.
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_PER_ITEM; ++k) {
       const size_t v = tile + k * WG_SIZE + get_local_id(0);
-      const bool is_here = k < per_item && v < solve->n;
-      slots[k] = is_here ? solve->chosen[v] : NO_SLOT;
-      others[k] = is_here ? solve->target[v] : 0;
+      others[k] = k < per_item && v < solve->n ? solve->target[v] : (uint)v;
     }
     SOLVE_UNROLL
-    for (uint k = 0; k < VERTICES_PER_ITEM; ++k) backs[k] = solve->target[others[k]];
+    for (uint k = 0; k < VERTICES_PER_ITEM; ++k)
+      begins[k] = others[k] < solve->n ? solve->target[others[k]] : 0;
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_PER_ITEM; ++k) {
       const uint v = (uint)(tile + k * WG_SIZE + get_local_id(0));
-      is_root[k] =
-          slots[k] != NO_SLOT && first_choose_edge(solve, v, slots[k], others[k], backs[k] == v);
+      const bool is_mutual = begins[k] == v, has_mirror = others[k] < v && !is_mutual;
+      is_root[k] = v < others[k] && is_mutual;
       n_roots += is_root[k];
+      begins[k] = has_mirror ? solve->indptr[others[k]] : 0;
+      ends[k] = has_mirror ? solve->indptr[others[k] + 1] : 0;
     }
     wg_claim(count, n_roots, &number, scratch, base);
     SOLVE_UNROLL
@@ -73,6 +66,11 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
       solve->links[tile + k * WG_SIZE + get_local_id(0)] = LINK_KNOWN | number;
       solve_begin_vertex(solve, 1, number);
       number += 1;
+    }
+    SOLVE_UNROLL
+    for (uint k = 0; k < VERTICES_PER_ITEM; ++k) {
+      const uint v = (uint)(tile + k * WG_SIZE + get_local_id(0));
+      if (begins[k] < ends[k]) solve_mark(solve, wi_find_mirror(solve, begins[k], ends[k], v));
     }
   }
 }

@@ -8,6 +8,7 @@
 #define CLMST_ALGORITHMS_FILTER_BORUVKA_MINIMA
 
 #include "algorithms/filter_boruvka/rounds.cl"
+#include "algorithms/filter_boruvka/tile_marks.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
 // A vertex's lightest slot so far.
@@ -100,9 +101,8 @@ static inline void wi_find_lightest(const solve_t *solve, uint row, uint begin, 
   }
 }
 
-// Note that a row has no slot. Its target can be loaded before the choice is known.
+// Note that a row has no slot.
 static inline void minima_note_empty(const solve_t *solve, uint row) {
-  solve->chosen[row] = NO_SLOT;
   solve->target[row] = row;
 }
 
@@ -116,11 +116,11 @@ static inline void tile_note_empty(const solve_t *solve, const tile_t *tile) {
   barrier(CLK_GLOBAL_MEM_FENCE);
 }
 
-// Note the lightest slots of a tile's rows: for the row if it begins in the tile, else for the
-// tile. Must be reached by the whole work-group.
+// Note where the lightest edges of a tile's rows lead, and mark them; of rows that tiles part, note
+// the slots for the tile. Must be reached by the whole work-group.
 static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) {
-  global uint *parts = solve->tiles + tile_count(solve) + 1;
-  const uint n_rows = tile_row_count(tile);
+  const uint n_rows = tile_row_count(tile), t = tile->number;
+  const uint row_going_on = t + 1 < tile_count(solve) ? tile->last_row : NO_ROW;
   if (tile_has_many_rows(tile)) tile_note_empty(solve, tile);
   for (uint i = get_local_id(0); i < n_rows; i += WG_SIZE) {
     const uint row = tile_row(solve, tile, i);
@@ -139,11 +139,12 @@ static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) 
       wi_find_lightest(solve, row, tile->first + begin, tile->first + end, &best);
     }
     if (parted) {
-      parts[tile->number] = best.slot;
-    } else {
-      solve->chosen[row] = best.slot;
-      solve->target[row] = best.column;
+      tile_later_parts(solve)[t] = best.slot;
+      continue;
     }
+    solve->target[row] = best.column;
+    if (row == row_going_on) tile_first_parts(solve)[t] = best.slot;
+    else if (best.column > row) tile_mark(solve, tile, best.slot);
   }
 }
 
@@ -175,8 +176,8 @@ static inline void tile_list_light(const solve_t *solve, const tile_t *tile, con
   }
 }
 
-// Every vertex's lightest slot, but for rows that tiles part; where several windows are, the list of
-// the first one's edges.
+// Where every vertex's lightest edge leads, but for rows that tiles part; where several windows are,
+// the list of the first one's edges.
 static inline void minima_take(const solve_t *solve, uint n_phases, tile_t *tile,
                                local uint *base) {
   const uint n_tiles = tile_count(solve);
@@ -190,10 +191,12 @@ static inline void minima_take(const solve_t *solve, uint n_phases, tile_t *tile
     block_begin(tile, &block);
     if (BLOCK_LOADS_WEIGHTS) block_load_weights(solve, tile, &block, weights);
     tile_mark_rows(solve, tile, true, &block);
+    tile_begin_marks(solve, tile);
     tile_find_lightest(solve, tile, &window, &block, weights, light);
     tile_note_lightest(solve, tile);
-    tile_list_light(solve, tile, &block, weights, light, base);
-    wg_barrier_local();  // the tile's memory is free
+    if (window.has_high) tile_list_light(solve, tile, &block, weights, light, base);
+    wg_barrier_local();  // the tile's memory is free, but for a work-item's own marks
+    tile_store_marks(solve, tile);
   }
 }
 
@@ -203,14 +206,14 @@ static inline void minima_take(const solve_t *solve, uint n_phases, tile_t *tile
 // The lightest slots of rows that tiles part, from those of their parts.
 static inline void minima_join_rows(const solve_t *solve) {
   const uint n_tiles = tile_count(solve);
-  const global uint *parts = solve->tiles + n_tiles + 1;
+  const global uint *parts = tile_later_parts(solve);
   GRID_FOR(t, n_tiles) {
     if (t + 1 == n_tiles) continue;
     const uint first = (uint)t * TILE_SLOTS, row = solve->tiles[t + 1];
     const uint begin = solve->indptr[row], end = solve->indptr[row + 1];
     // Joined for the tile in which the row begins, if that is this one and the row goes on.
     if (begin < first || begin - first >= TILE_SLOTS) continue;
-    lightest_t best = {FULL_KEY_MAX, solve->chosen[row], solve->target[row]};
+    lightest_t best = {FULL_KEY_MAX, tile_first_parts(solve)[t], solve->target[row]};
     if (best.slot != NO_SLOT) best.key = weight_key(solve->weights[best.slot]);
     const uint last = min(n_tiles, (uint)((end - 1) / TILE_SLOTS + 1));
     for (uint next = (uint)t + 1; next < last; next += PARTS_AT_ONCE) {
@@ -228,8 +231,8 @@ static inline void minima_join_rows(const solve_t *solve) {
       for (uint p = 0; p < PARTS_AT_ONCE; ++p)
         if (slots[p] != NO_SLOT) lightest_take(&best, weight_key(weights[p]), slots[p], columns[p]);
     }
-    solve->chosen[row] = best.slot;
     solve->target[row] = best.column;
+    if (best.column > row) solve_mark(solve, best.slot);
   }
 }
 

@@ -64,9 +64,8 @@ typedef struct {
   const global uint *indptr;       // [n + 1]: the graph
   const global uint *indices;      // [n_slots]
   const global weight_t *weights;  // [n_slots]
-  global uint *tiles;              // [2 * n_tiles + 1]: see tiles.cl
+  global uint *tiles;              // [3 * n_tiles + 1]: see tiles.cl
   global uint *target;             // [n]: the other end of each vertex's lightest edge, or itself
-  global uint *chosen;             // [n]: its slot in the vertex's own row, or NO_SLOT
   volatile global uint *links;     // of all depths
   volatile global uint *reserved_even, *reserved_odd;  // reservations of even and of odd depths
   global uint *list_even, *list_odd;                   // worklists of even and of odd depths
@@ -76,18 +75,16 @@ typedef struct {
   uint capacity_even, capacity_odd;  // of the worklists, in edges
 } solve_t;
 
-#define SOLVE_PARAMETERS                                                                   \
-  const global uint *indptr, const global uint *indices, const global weight_t *weights,   \
-      global uint *tiles, global uint *target, global uint *chosen, global uint *links,    \
-      global uint *reserved_even, global uint *reserved_odd, global uint *list_even,       \
-      global uint *list_odd, global uint *marks, global uint *state, uint n, uint n_slots, \
-      uint capacity_even, uint capacity_odd
+#define SOLVE_PARAMETERS                                                                       \
+  const global uint *indptr, const global uint *indices, const global weight_t *weights,       \
+      global uint *tiles, global uint *target, global uint *links, global uint *reserved_even, \
+      global uint *reserved_odd, global uint *list_even, global uint *list_odd,                \
+      global uint *marks, global uint *state, uint n, uint n_slots, uint capacity_even,        \
+      uint capacity_odd
 
-#define SOLVE_ARGUMENTS                                                           \
-  {                                                                               \
-      indptr,        indices,       weights,     tiles,    target, chosen, links, \
-      reserved_even, reserved_odd,  list_even,   list_odd, marks,  state,  n,     \
-      n_slots,       capacity_even, capacity_odd}
+#define SOLVE_ARGUMENTS                                                               \
+  {indptr,    indices,  weights, tiles, target, links,   reserved_even, reserved_odd, \
+   list_even, list_odd, marks,   state, n,      n_slots, capacity_even, capacity_odd}
 
 // The reservations, the worklist and its capacity at a depth: two take turns. Chosen, not indexed:
 // arrays within a struct that are indexed at run time make compilers put it in memory.
@@ -173,11 +170,12 @@ static inline uint solve_mark_words(const solve_t *solve) {
   return solve->n_slots / 32 + (solve->n_slots % 32 != 0);
 }
 
-// Clear marks and counts; where edges are stored once, let the vertices themselves begin.
+// Clear counts; where edges are stored once, clear marks, and let the vertices themselves begin.
+// Elsewhere the first pass over the graph stores all marks (minima.cl).
 static inline void solve_prepare(const solve_t *solve) {
-  GRID_FOR(i, solve_mark_words(solve)) solve->marks[i] = 0;
   GRID_FOR(i, STATE_WORDS - STATE_OVERFLOW) solve->state[STATE_OVERFLOW + i] = 0;
 #if !SYMMETRIC
+  GRID_FOR(i, solve_mark_words(solve)) solve->marks[i] = 0;
   GRID_FOR(v, solve->n) solve_begin_vertex(solve, 0, (uint)v);
 #endif
 }

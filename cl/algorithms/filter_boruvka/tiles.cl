@@ -3,15 +3,16 @@
 // Tiles balance what rows do not: a hub's row is cut up, and short rows share a tile.
 //
 // tiles[t] is the row of the first slot of tile t; tiles[n_tiles] is n - 1, the last row. Behind
-// them stands, for each tile, the lightest slot of the part of a row that began in a tile before.
+// them, a word a tile each: the lightest slot of the part of a row that began in a tile before, and
+// that of the part of a row that begins in the tile and goes on in the next one.
 #ifndef CLMST_ALGORITHMS_FILTER_BORUVKA_TILES
 #define CLMST_ALGORITHMS_FILTER_BORUVKA_TILES
 
 #include "algorithms/filter_boruvka/solve.cl"
 #include "device/rows.cl"
 
-// Slots of a tile that fall to a work-item, which are consecutive: 1 to 16; 256 to
-// 65536 for a single work-item.
+// Slots of a tile that fall to a work-item, which are consecutive: 1 to 16; 256 to 65536 for a single
+// work-item. A tile has a multiple of 32.
 #ifndef TILE_ITEMS
 #define TILE_ITEMS 8
 #endif
@@ -59,6 +60,16 @@ static inline void tile_find_rows(const solve_t *solve, uint tile_slots) {
   GRID_FOR(t, n_tiles + 1)
     solve->tiles[t] =
         t < n_tiles ? wi_find_row(solve->indptr, 0, solve->n, (uint)t * tile_slots) : solve->n - 1;
+}
+
+// The lightest slots of the parts of rows that began in a tile before, a word a tile.
+static inline global uint *tile_later_parts(const solve_t *solve) {
+  return solve->tiles + tile_count(solve) + 1;
+}
+
+// The lightest slots of the parts of rows that go on in the next tile, a word a tile.
+static inline global uint *tile_first_parts(const solve_t *solve) {
+  return tile_later_parts(solve) + tile_count(solve);
 }
 
 static inline void tile_begin(const solve_t *solve, tile_t *tile, uint number) {

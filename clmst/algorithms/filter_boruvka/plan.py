@@ -192,7 +192,7 @@ class Plan:
         reserved_even, reserved_odd = (n >> 2, n >> 1) if self.symmetric else (n, n)
         first = n if self.symmetric else 0
         links = 2 * n if self.symmetric else 3 * n
-        sizes = (4 * (2 * n_tiles + 1), 4 * first, 4 * first, 4 * links, word * reserved_even,
+        sizes = (4 * (3 * n_tiles + 1), 4 * first, 4 * links, word * reserved_even,
                  word * reserved_odd, 16 * even, 16 * odd, 4 * -(-graph.n_slots // 32))  # fmt: skip
         self.buffers = [device.allocate(max(size, 16)) for size in sizes]
         self.in_forest = new_flags(graph.n_slots, device)
