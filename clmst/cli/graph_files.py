@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import click
 
 from clmst.cli import completion
-from clmst.cli.terminal import Stages
+from clmst.cli.terminal import Stages, percentage
 
 STREAM = Path("-")  # stdin, or stdout
 
@@ -56,23 +56,23 @@ def reading(stages: Stages, stage: str, path: Path, format_name: str | None) -> 
     registry.find(path, format_name)
     with (
         files.open_file(path) as file,
-        stages.stage(stage, f"reading {path}", fraction=_fraction_read(file)),
+        stages.stage(stage, f"reading {path}", done=_share_read(file)),
     ):
         yield file
 
 
-def _fraction_read(file: BinaryIO) -> Callable[[], float | None]:
-    """Return a function that tells which part of a file has been read, by any reader."""
+def _share_read(file: BinaryIO) -> Callable[[], str]:
+    """Return a function that tells how much of a file has been read, by any reader."""
     descriptor = file.fileno()
     size = os.fstat(descriptor).st_size
 
-    def fraction() -> float | None:
+    def share() -> str:
         try:
-            return os.lseek(descriptor, 0, os.SEEK_CUR) / size if size else None
+            return percentage(os.lseek(descriptor, 0, os.SEEK_CUR) / size if size else None)
         except OSError:  # a pipe, or closed by now
-            return None
+            return ""
 
-    return fraction
+    return share
 
 
 def target(path: Path) -> Path | BinaryIO:

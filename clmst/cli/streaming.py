@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clmst.cli.graph_files import STREAM
-from clmst.cli.terminal import Stages
+from clmst.cli.terminal import Stages, duration, percentage
 
 if TYPE_CHECKING:
     from clmst.core.forest import Forest
     from clmst.core.graph import Graph
     from clmst.runtime.device import Device
+    from clmst.scale.progress import StreamProgress
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
@@ -96,17 +97,29 @@ class StreamRequest:
     def _streamed(self, chunks: Any, device: Device, stages: Stages, **given: Any) -> Forest:
         from clmst.scale.stream import stream_minimum_spanning_forest
 
-        done: list[float] = [0.0]
+        latest: list[StreamProgress] = []
 
-        def note(progress: Any) -> None:
-            done[0] = progress.edges / progress.n_edges if progress.n_edges else 1.0
+        def note(progress: StreamProgress) -> None:
+            latest[:] = [progress]
 
         text = f"solving in parts on {device.name}"
-        with stages.stage("solve", text, fraction=lambda: done[0]):
+        with stages.stage("solve", text, done=lambda: "".join(map(progress_text, latest))):
             return stream_minimum_spanning_forest(
                 chunks, device=device, memory_limit=self.memory_limit, checkpoint=self.checkpoint,
                 on_progress=note, **given,
             )  # fmt: skip
+
+
+def progress_text(progress: StreamProgress) -> str:
+    """Return how far it has come: ``pass 3, 42%, 12.3 million edges/s, 8.15 s left of it``."""
+    parts = [f"pass {progress.passes}"] if progress.passes > 1 else []
+    if progress.n_edges:
+        parts.append(percentage(progress.edges / progress.n_edges))
+    parts.append(f"{progress.edges_per_second / 1e6:,.1f} million edges/s")
+    if progress.seconds_left is not None:
+        of_what = " of it" if progress.passes > 1 else ""
+        parts.append(f"{duration(progress.seconds_left)} left{of_what}")
+    return ", ".join(parts)
 
 
 def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:

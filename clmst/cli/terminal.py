@@ -103,6 +103,11 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
+def percentage(fraction: float | None) -> str:
+    """Return how much is done, of 0 to 1: ``42%``; nothing if it is not known."""
+    return "" if fraction is None else f"{min(fraction, 1.0):.0%}"
+
+
 class Stages:
     """The stages of a command, each timed; one that lasts shows a spinner.
 
@@ -125,35 +130,34 @@ class Stages:
 
     @contextmanager
     def stage(
-        self, name: str, text: str, *, fraction: Callable[[], float | None] | None = None
+        self, name: str, text: str, *, done: Callable[[], str] | None = None
     ) -> Iterator[None]:
         """Run a stage; `text` says what is being done, as in "reading roads.gr".
 
-        `fraction` tells how much of it is done, from 0 to 1; it is called from another thread.
+        `done` tells how far it has come, as in "42%"; it is called from another thread.
         """
-        with _spinner(text, fraction) if self._shows else _nothing():
+        with _spinner(text, done) if self._shows else _nothing():
             start = time.perf_counter()
             yield
             self.seconds[name] = time.perf_counter() - start
 
 
 class Progress:
-    """What a stage shows: its text and, if known, how much of it is done."""
+    """What a stage shows: its text and, if known, how far it has come."""
 
-    def __init__(self, text: str, fraction: Callable[[], float | None] | None) -> None:
-        self._text, self._fraction = text, fraction
+    def __init__(self, text: str, done: Callable[[], str] | None) -> None:
+        self._text, self._done = text, done
 
     def __rich__(self) -> Text:
         from rich.text import Text
 
-        done = None if self._fraction is None else self._fraction()
-        percentage = "" if done is None else f" {min(done, 1.0):.0%}"
-        return Text(f"{self._text} ...{percentage}")
+        done = "" if self._done is None else self._done()
+        return Text(f"{self._text} ... {done}".rstrip())
 
 
 @contextmanager
-def _spinner(text: str, fraction: Callable[[], float | None] | None) -> Iterator[None]:
-    status = console(stderr=True).status(cast(Any, Progress(text, fraction)))
+def _spinner(text: str, done: Callable[[], str] | None) -> Iterator[None]:
+    status = console(stderr=True).status(cast(Any, Progress(text, done)))
     patience = threading.Timer(_PATIENCE, status.start)
     patience.daemon = True
     patience.start()

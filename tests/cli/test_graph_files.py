@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from clmst.cli import main, terminal
-from clmst.cli.graph_files import _fraction_read
+from clmst.cli.graph_files import _share_read
 from clmst.io import files
 from tests.cli.results import Run, assert_fails, assert_fine, assert_not_understood
 
@@ -87,19 +87,19 @@ def test_a_true_pipe_and_a_redirected_file(sample: Path) -> None:
 def test_how_much_has_been_read(tmp_path: Path) -> None:
     (path := tmp_path / "some").write_bytes(b"x" * 4000)
     with files.open_file(path) as file:
-        fraction = _fraction_read(file)
-        assert fraction() == 0
+        share = _share_read(file)
+        assert share() == "0%"
         file.read()
-        assert fraction() == 1
-    assert fraction() is None
+        assert share() == "100%"
+    assert share() == ""
 
 
 def test_the_percentage_is_shown() -> None:
     from rich.console import Console
 
     out = Console(file=StringIO(), width=80)
-    out.print(terminal.Progress("reading a", lambda: 0.424))
-    out.print(terminal.Progress("reading b", lambda: None))
+    out.print(terminal.Progress("reading a", lambda: terminal.percentage(0.424)))
+    out.print(terminal.Progress("reading b", lambda: terminal.percentage(None)))
     assert isinstance(out.file, StringIO)
     assert out.file.getvalue() == "reading a ... 42%\nreading b ...\n"
 
