@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from clmst import algorithms
+from clmst.algorithms.edge_stream.reducer import Solve
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_of
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
 
-def solve_within(
-    graph: DeviceGraph, launch: Launcher, limit: int, *, maximum: bool
+def solver_within(limit: int, launch: Launcher, *, maximum: bool) -> Solve:
+    """Return what a stream solves its reductions by; around a solve the device keeps `limit` bytes.
+
+    It is no method of who has the stream: the two would keep each other, and the stream's memory,
+    until Python looks for cycles.
+    """
+    return partial(_solve_within, limit=limit, launch=launch, maximum=maximum)
+
+
+def _solve_within(
+    graph: DeviceGraph, *, limit: int, launch: Launcher, maximum: bool
 ) -> DeviceForest:
-    """Return the forest of a graph; around it the device keeps `limit` bytes at most."""
     device = launch.device
     device.hold_at_most(limit)  # what the sort has left
     name, solve = algorithms.choose("auto", device, graph, options=None, maximum=maximum)

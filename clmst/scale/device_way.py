@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 
 from clmst.algorithms.edge_stream.reducer import Columns, EdgeReducer
-from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.runtime.device import Device
-from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
 from clmst.scale.block_way import BlockWay, bytes_of_row, rows_within
-from clmst.scale.bounded_solve import solve_within
+from clmst.scale.bounded_solve import solver_within
 from clmst.scale.capacity import most_edges_on_device
 from clmst.scale.checkpoint import Position
 
@@ -45,12 +43,11 @@ class DeviceWay(BlockWay):
         self, *, n_vertices: int, dtype: np.dtype[Any], device: Device, limit: int, rows: int,
         capacity: int, maximum: bool,
     ) -> None:  # fmt: skip
-        self._limit, self._maximum = limit, maximum
         launch = Launcher(device, device.queue)
         with device.lock, Guard(device):
             self._reducer = EdgeReducer(
                 n_vertices=n_vertices, dtype=dtype, launch=launch, capacity=capacity,
-                maximum=maximum, solve=self._solve,
+                maximum=maximum, solve=solver_within(limit, launch, maximum=maximum),
             )  # fmt: skip
         super().__init__(
             n_vertices=n_vertices, dtype=dtype, device=device, rows=rows, sink=self._reducer
@@ -91,6 +88,3 @@ class DeviceWay(BlockWay):
         """Return the same of the edges that wait for the next reduction; waits."""
         with self._device.lock, Guard(self._device):
             return self._reducer.waiting()
-
-    def _solve(self, graph: DeviceGraph) -> DeviceForest:
-        return solve_within(graph, self._launch, self._limit, maximum=self._maximum)

@@ -8,14 +8,12 @@ from time import monotonic, perf_counter
 from clmst.algorithms.edge_stream import family
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.algorithms.edge_stream.stream import EdgeStream
-from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.runtime.device import Device
-from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
-from clmst.scale.bounded_solve import solve_within
+from clmst.scale.bounded_solve import solver_within
 from clmst.scale.capacity import (
     NoSpaceForReductionError,
     most_edges_on_device,
@@ -139,15 +137,13 @@ class _GeneratedRun:
         """Return the stream, at its beginning or where the checkpoint was written."""
         stream = EdgeStream(
             self._edges, self._launch, capacity=self._capacity, chunk=self._chunk,
-            maximum=self._maximum, solve=self._solve,
+            maximum=self._maximum,
+            solve=solver_within(self._limit, self._launch, maximum=self._maximum),
         )  # fmt: skip
         if self._saved is not None:
             stream.go_on_from(self._saved.position.n_edges, self._saved.forest.columns)
             self._saved = None
         return stream
-
-    def _solve(self, graph: DeviceGraph) -> DeviceForest:
-        return solve_within(graph, self._launch, self._limit, maximum=self._maximum)
 
     def _write(self, stream: EdgeStream) -> None:
         """Write the checkpoint: nothing waits, so the forest is of all edges up to here."""

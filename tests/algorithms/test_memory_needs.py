@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,22 +13,7 @@ from clmst.algorithms.memory_needs import bytes_needed
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.graph import Graph
 from clmst.runtime.device import Device
-
-
-class Peak:
-    """A pool that notes the most that was in use."""
-
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
-        self.before = self.most = inner.active_bytes
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    def allocate(self, n_bytes: int) -> Any:
-        buffer = self._inner.allocate(n_bytes)
-        self.most = max(self.most, self._inner.active_bytes)
-        return buffer
+from tests.peak import Peak
 
 
 @pytest.fixture

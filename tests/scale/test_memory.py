@@ -1,0 +1,88 @@
+"""What streams take of a device's memory: within their limit, and nothing once they are done."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst.runtime.device import Device
+from clmst.scale import block_way, device_state, resident
+from tests.peak import Peak
+from tests.scale.edges import random_edges
+from tests.scale.test_stream import cut
+
+N, M = 20_000, 300_000
+EDGES = random_edges(N, M)
+GENERATED = clmst.GeneratedEdges(
+    n_vertices=N, n_edges=M, u=f"id * 7919 % {N}", v=f"(id * 104729 + 1) % {N}",
+    weight="id % 977", weight_dtype=np.dtype("uint32"),
+)  # fmt: skip
+Stream = Callable[[Device, int | None], clmst.Forest]
+
+
+def by_rows(device: Device, limit: int | None) -> clmst.Forest:
+    chunks = list(cut(EDGES, 25_000))
+    return clmst.stream_minimum_spanning_forest(chunks, N, device=device, memory_limit=limit)
+
+
+def by_generated(device: Device, limit: int | None) -> clmst.Forest:
+    return clmst.stream_minimum_spanning_forest(GENERATED(), device=device, memory_limit=limit)
+
+
+streams = pytest.mark.parametrize("stream", [by_rows, by_generated])
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a stream of so few edges be one of many parts, which go to the device."""
+    monkeypatch.setattr(device_state, "OPEN_FROM", 1 << 10)
+    monkeypatch.setattr(block_way, "ROWS", dict.fromkeys(block_way.ROWS, 1 << 12))
+    monkeypatch.setattr(resident, "_CHUNK", dict.fromkeys(resident._CHUNK, 1 << 12))
+
+
+@contextmanager
+def collecting_no_cycles() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+@streams
+@pytest.mark.parametrize(("bytes_of_vertex", "passes"), [(400, False), (250, False), (36, True)])
+@pytest.mark.filterwarnings("ignore::clmst.StreamedWarning")
+def test_a_limit_holds(
+    any_device: Device, stream: Stream, bytes_of_vertex: int, passes: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    limit = bytes_of_vertex * N
+    stream(any_device, limit)  # builds the kernels
+    with collecting_no_cycles(), monkeypatch.context() as patch:
+        any_device.release_memory()
+        peak = Peak(any_device._pool)
+        patch.setattr(any_device, "_pool", peak)
+        found = stream(any_device, limit)
+    assert (found.stats["passes"] > 1) == passes
+    assert found.stats["memory_limit"] == limit
+    assert 0.2 * limit < peak.most - peak.before <= limit
+
+
+@streams
+@pytest.mark.parametrize("limit", [None, 250 * N, 36 * N])
+@pytest.mark.filterwarnings("ignore::clmst.StreamedWarning")
+def test_nothing_is_left(any_device: Device, stream: Stream, limit: int | None) -> None:
+    """Without a collection of cycles, which a program may not see for long."""
+    stream(any_device, limit)
+    with collecting_no_cycles():
+        before = any_device._pool.active_bytes
+        found: Any = stream(any_device, limit)
+        assert found.n_edges > N // 2
+        assert any_device._pool.active_bytes == before
