@@ -1,7 +1,10 @@
-"""The most that a device's pool has in use."""
+"""What a device's pool has in use: at most, and without Python's collection of cycles."""
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -25,3 +28,14 @@ class Peak:
         buffer = self._inner.allocate(n_bytes)
         self.most = max(self.most, self._inner.active_bytes)
         return buffer
+
+
+@contextmanager
+def collecting_no_cycles() -> Iterator[None]:
+    """Let objects that keep one another stay, as they may in a program for long."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,7 @@ import pytest
 import clmst
 from clmst.runtime.device import Device
 from clmst.scale import block_way, device_state, resident
-from tests.peak import Peak
+from tests.peak import Peak, collecting_no_cycles
 from tests.scale.edges import random_edges
 from tests.scale.test_stream import cut
 
@@ -44,16 +42,6 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device_state, "OPEN_FROM", 1 << 10)
     monkeypatch.setattr(block_way, "ROWS", dict.fromkeys(block_way.ROWS, 1 << 12))
     monkeypatch.setattr(resident, "_CHUNK", dict.fromkeys(resident._CHUNK, 1 << 12))
-
-
-@contextmanager
-def collecting_no_cycles() -> Iterator[None]:
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 @streams
