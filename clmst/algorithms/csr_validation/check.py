@@ -8,7 +8,6 @@ this process: that of a symmetric matrix is 0, that of any other one with a prob
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -17,6 +16,7 @@ from scipy import sparse
 
 from clmst.algorithms.families import CSR_VALIDATION, CsrValidationCase
 from clmst.core import from_scipy
+from clmst.core.arguments import unchecked
 from clmst.core.csr import as_uint32
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_shape
@@ -84,7 +84,12 @@ def check(resident: DeviceGraph) -> DeviceGraph | None:
 
 def with_symmetry(resident: DeviceGraph, *, symmetric: bool) -> DeviceGraph:
     """Return a graph of which it is known whether both directions of edges are stored."""
-    return replace(resident, graph=resident.graph.replace_unchecked(is_symmetric=symmetric))
+    return unchecked(
+        DeviceGraph, graph=resident.graph.replace_unchecked(is_symmetric=symmetric),
+        device=resident.device, indptr=resident.indptr, indices=resident.indices,
+        weights=resident.weights, encoded=resident.encoded, rows=resident.rows,
+        plans=resident.plans, derived=resident.derived,
+    )  # fmt: skip
 
 
 def _shows_a_fault(graph: Graph) -> bool:
