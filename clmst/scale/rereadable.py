@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from clmst.algorithms.edge_stream import generated
 from clmst.algorithms.edge_stream.edges import EdgeChunk, FaultyEdgeError
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.algorithms.edge_stream.passes import EdgePasses, bytes_of_row
@@ -22,9 +23,6 @@ from clmst.scale.edge_block import raw_rows
 from clmst.scale.edge_part import EdgePart, check_same_dtype
 from clmst.scale.rows import checked_parts, of_chunk, with_arrays
 from clmst.scale.source import StreamPiece, StreamSource
-
-# Edges that are generated together: on CPUs few enough for the caches.
-_GENERATED = {"cpu": 1 << 18, "gpu": 1 << 26, "accelerator": 1 << 24}
 
 
 class RereadableStream(Protocol):
@@ -66,7 +64,7 @@ class GeneratedStream:
 
     def most_rows(self, device: Device) -> int:
         """Return how many edges are generated together at most."""
-        return _GENERATED[device.capabilities.kind]
+        return generated.CHUNK[device.capabilities.kind]
 
     def show(
         self, passes: EdgePasses, device: Device, rows: int, *, has_checksums: bool

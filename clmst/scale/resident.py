@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from time import monotonic, perf_counter
 
-from clmst.algorithms.edge_stream import family
+from clmst.algorithms.edge_stream import family, generated
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.algorithms.edge_stream.stream import EdgeStream
 from clmst.core.errors import InvalidArgumentError
@@ -27,8 +27,6 @@ from clmst.scale.rereadable import GeneratedStream
 from clmst.scale.result import forest_of_part
 from clmst.scale.settings import StreamSettings
 
-# Edges that are generated together: on CPUs few enough for the caches.
-_CHUNK = {"cpu": 1 << 18, "gpu": 1 << 26, "accelerator": 1 << 24}
 _CHUNK_SHARE = 32  # a chunk takes at most so small a share of the memory
 _CHUNKS = 8  # a reduction has space for so many at least
 _CHUNK_BYTES = 13  # ends, mark and position of an edge of a chunk
@@ -169,7 +167,7 @@ def _chunk_and_capacity(edges: GeneratedEdges, limit: int, device: Device) -> tu
     if n == 0 or m == 0:
         return 0, 0
     an_edge = _CHUNK_BYTES + edges.weight_dtype.itemsize  # of a chunk
-    chunk = min(_CHUNK[device.capabilities.kind], limit // (_CHUNK_SHARE * an_edge))
+    chunk = min(generated.CHUNK[device.capabilities.kind], limit // (_CHUNK_SHARE * an_edge))
     chunk = max(1, min(chunk, m))
     most = most_edges_on_device(device, limit - chunk * an_edge, n, edges.weight_dtype)
     chunk = max(1, min(chunk, most // _CHUNKS))

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import clmst
+from clmst.algorithms.edge_stream import generated
 from clmst.runtime.device import Device
-from clmst.scale import block_way, device_state, resident
+from clmst.scale import block_way, device_state
 from tests.peak import Peak, collecting_no_cycles
 from tests.scale.edges import random_edges
 from tests.scale.test_stream import cut
@@ -41,7 +42,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a stream of so few edges be one of many parts, which go to the device."""
     monkeypatch.setattr(device_state, "OPEN_FROM", 1 << 10)
     monkeypatch.setattr(block_way, "ROWS", dict.fromkeys(block_way.ROWS, 1 << 12))
-    monkeypatch.setattr(resident, "_CHUNK", dict.fromkeys(resident._CHUNK, 1 << 12))
+    monkeypatch.setattr(generated, "CHUNK", dict.fromkeys(generated.CHUNK, 1 << 12))
 
 
 @streams

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import clmst
+from clmst.algorithms.edge_stream import generated
 from clmst.core.errors import (
     InvalidArgumentError,
     InvalidGraphError,
@@ -57,7 +58,7 @@ def test_forest_is_the_oracles(
 
 def test_many_edges_of_few_vertices(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """A chunk is never more than a reduction takes, which depends on the vertices."""
-    monkeypatch.setattr(resident, "_CHUNK", dict.fromkeys(resident._CHUNK, 1 << 26))
+    monkeypatch.setattr(generated, "CHUNK", dict.fromkeys(generated.CHUNK, 1 << 26))
     edges = random_graph(n_edges=2_000_000)
     found = stream(edges, device=any_device)
     assert found.n_edges == N - 1

@@ -27,6 +27,8 @@ from clmst.runtime.program import Prelude
 SOURCE = "algorithms/edge_stream/generate.cl"
 
 ID = "id"
+# Edges that are generated together, at most: on CPUs few enough for the caches.
+CHUNK = {"cpu": 1 << 18, "gpu": 1 << 26, "accelerator": 1 << 24}
 _MOST_EDGES = 1 << 63  # ids are int64
 _MOST_AT_ONCE = (1 << 32) - 1
 
