@@ -116,8 +116,8 @@ static inline void tile_note_empty(const solve_t *solve, const tile_t *tile) {
   barrier(CLK_GLOBAL_MEM_FENCE);
 }
 
-// Note where the lightest edges of a tile's rows lead, and mark them; of rows that tiles part, note
-// the slots for the tile. Must be reached by the whole work-group.
+// Note where the lightest edges of a tile's rows lead, and mark those that lead up; of rows that tiles
+// part, note the slots of the parts. Must be reached by the whole work-group.
 static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) {
   const uint n_rows = tile_row_count(tile), t = tile->number;
   const uint row_going_on = t + 1 < tile_count(solve) ? tile->last_row : NO_ROW;
