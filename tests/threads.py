@@ -12,7 +12,7 @@ def own_threads(*names: str) -> set[threading.Thread]:
 
 
 def all_end(threads: set[threading.Thread]) -> bool:
-    """Return whether threads end, which those of a pool do soon after it is shut down."""
+    """Return whether threads end, as those of a pool do that was shut down without waiting."""
     for thread in threads:
         thread.join(timeout=10)
     return not any(thread.is_alive() for thread in threads)

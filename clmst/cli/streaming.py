@@ -97,13 +97,17 @@ class StreamRequest:
     def _streamed(self, chunks: Any, device: Device, stages: Stages, **given: Any) -> Forest:
         from clmst.scale.stream import stream_minimum_spanning_forest
 
-        latest: list[StreamProgress] = []
+        latest: StreamProgress | None = None
 
         def note(progress: StreamProgress) -> None:
-            latest[:] = [progress]
+            nonlocal latest
+            latest = progress
+
+        def done() -> str:
+            return "" if latest is None else progress_text(latest)
 
         text = f"solving in parts on {device.name}"
-        with stages.stage("solve", text, done=lambda: "".join(map(progress_text, latest))):
+        with stages.stage("solve", text, done=done):
             return stream_minimum_spanning_forest(
                 chunks, device=device, memory_limit=self.memory_limit, checkpoint=self.checkpoint,
                 on_progress=note, **given,

@@ -147,6 +147,11 @@ class DeviceGraph:
 
         return graph_of(indptr, indices, weights, device)
 
+    def replace_unchecked(self, **changes: Any) -> DeviceGraph:
+        """Return a copy with some attributes changed, which are not checked."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return unchecked(DeviceGraph, **(fields | changes))
+
     @property
     def caches(self) -> list[dict[Hashable, Any]]:
         """What is dropped when a solve fails."""

@@ -79,6 +79,16 @@ class PassRun:
 
     def forest(self) -> EdgePart:
         """Return the edges of the forest, in canonical order."""
+        found = joined(self._by_passes())
+        with self._device.lock, Guard(self._device):
+            self._device.release_memory()  # of the passes: the sort takes no more than they did
+            columns = in_canonical_order(
+                found.columns, n_vertices=self._stream.n_vertices, launch=self._launch
+            )
+        return EdgePart.of_columns(columns)
+
+    def _by_passes(self) -> list[EdgePart]:
+        """Return the edges of the forest in several parts, in the order in which they came."""
         stream, found = self._stream, [EdgePart.empty(self._stream.dtype)]
         with self._device.lock, Guard(self._device):
             passes = EdgePasses(
@@ -88,27 +98,19 @@ class PassRun:
         if self._saved is not None:
             found = [self._saved.forest]
             self._join(passes, self._saved.forest)
-        is_done = False
-        while not is_done:
+        while True:  # once at least: a checkpoint's edges say nothing of those that are to come
             self._n_passes += 1
             position = self._read(passes)
             with self._device.lock, Guard(self._device):
                 found += [EdgePart.of_columns(columns) for columns in passes.end_pass()]
-            is_done = passes.is_done
             if self._path is not None:
                 found = [joined(found)]
                 Checkpoint(
                     n_vertices=stream.n_vertices, maximum=self._maximum, position=position,
                     forest=found[0], passes=self._n_passes,
                 ).write(self._path)  # fmt: skip
-        del passes  # the sort takes no more than they did
-        columns = joined(found).columns
-        del found
-        with self._device.lock, Guard(self._device):
-            self._device.release_memory()
-            return EdgePart.of_columns(
-                in_canonical_order(columns, n_vertices=stream.n_vertices, launch=self._launch)
-            )
+            if passes.is_done:
+                return found
 
     def _join(self, passes: EdgePasses, forest: EdgePart) -> None:
         """Join the components that the edges of a forest join, by passes over these."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -72,6 +71,6 @@ def test_nothing_is_left(any_device: Device, stream: Stream, limit: int | None) 
     stream(any_device, limit)
     with collecting_no_cycles():
         before = any_device._pool.active_bytes
-        found: Any = stream(any_device, limit)
+        found = stream(any_device, limit)
         assert found.n_edges > N // 2
         assert any_device._pool.active_bytes == before

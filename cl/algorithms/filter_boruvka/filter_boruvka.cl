@@ -38,8 +38,7 @@ kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
   solve_prepare(&solve);
 }
 
-// Clear what prepare clears, and set the upper ends of the first windows by a sample of
-// weights.
+// Clear what prepare clears, and set the upper ends of the first windows by a sample of weights.
 //
 // In       weights[n_slots]; seed; draw_bits: each sample is the least of 1 << draw_bits slots, 0
 //          to 16; rank_a, rank_b, rank_c: rising ranks in the sample, SAMPLES for none.
@@ -63,8 +62,9 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bi
 // In       indptr[n + 1], indices[n_slots], weights[n_slots], tiles; state: windows.
 // In-out   state: the count of edges at depth 0, zero before; overflow.
 // Out      target[n]: the other end of the lightest edge, the vertex itself where there is none;
-//          marks: of the lightest edges that lead up, and no others; of rows that tiles part, tiles:
-//          the lightest slot of each part. list_even: the edges of the first of several windows.
+//          marks: of lightest edges that lead up, and no others; of rows that tiles part, tiles: the
+//          lightest slot of each part, and no marks. list_even: the edges of the first of several
+//          windows.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    find_rows, prepare, set_windows if n_phases > 1. Both directions of all edges are
 //          stored.

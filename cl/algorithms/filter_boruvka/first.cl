@@ -38,7 +38,8 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
   const size_t n_tile = (size_t)WG_SIZE * per_item;
   for (size_t tile = (size_t)get_group_id(0) * n_tile; tile < solve->n;
        tile += (size_t)get_num_groups(0) * n_tile) {
-    uint others[VERTICES_PER_ITEM], begins[VERTICES_PER_ITEM], ends[VERTICES_PER_ITEM];
+    uint others[VERTICES_PER_ITEM], backs[VERTICES_PER_ITEM];
+    uint begins[VERTICES_PER_ITEM], ends[VERTICES_PER_ITEM];  // of rows that have mirror slots
     uint n_roots = 0, number;
     bool is_root[VERTICES_PER_ITEM];
     // A loop a trip to memory, in which all vertices' loads are on their way at once.
@@ -49,11 +50,11 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
     }
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_PER_ITEM; ++k)
-      begins[k] = others[k] < solve->n ? solve->target[others[k]] : 0;
+      backs[k] = others[k] < solve->n ? solve->target[others[k]] : 0;
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_PER_ITEM; ++k) {
       const uint v = (uint)(tile + k * WG_SIZE + get_local_id(0));
-      const bool is_mutual = begins[k] == v, has_mirror = others[k] < v && !is_mutual;
+      const bool is_mutual = backs[k] == v, has_mirror = others[k] < v && !is_mutual;
       is_root[k] = v < others[k] && is_mutual;
       n_roots += is_root[k];
       begins[k] = has_mirror ? solve->indptr[others[k]] : 0;

@@ -16,7 +16,6 @@ from scipy import sparse
 
 from clmst.algorithms.families import CSR_VALIDATION, CsrValidationCase
 from clmst.core import from_scipy
-from clmst.core.arguments import unchecked
 from clmst.core.csr import as_uint32
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_shape
@@ -84,12 +83,8 @@ def check(resident: DeviceGraph) -> DeviceGraph | None:
 
 def with_symmetry(resident: DeviceGraph, *, symmetric: bool) -> DeviceGraph:
     """Return a graph of which it is known whether both directions of edges are stored."""
-    return unchecked(
-        DeviceGraph, graph=resident.graph.replace_unchecked(is_symmetric=symmetric),
-        device=resident.device, indptr=resident.indptr, indices=resident.indices,
-        weights=resident.weights, encoded=resident.encoded, rows=resident.rows,
-        plans=resident.plans, derived=resident.derived,
-    )  # fmt: skip
+    graph = resident.graph.replace_unchecked(is_symmetric=symmetric)
+    return resident.replace_unchecked(graph=graph)
 
 
 def _shows_a_fault(graph: Graph) -> bool:

@@ -174,11 +174,7 @@ def forest_of_slots(
 
 def _without_caches(graph: DeviceGraph) -> DeviceGraph:
     """Return the same graph with nothing kept for later solves; its memory is known to be right."""
-    return unchecked(
-        DeviceGraph, graph=graph.graph, device=graph.device, indptr=graph.indptr,
-        indices=graph.indices, weights=graph.weights, encoded=graph.encoded, rows=graph.rows,
-        plans={}, derived={},
-    )  # fmt: skip
+    return graph.replace_unchecked(plans={}, derived={})
 
 
 def stats_of(stats: Mapping[str, Any], launch: Launcher, algorithm: str) -> Mapping[str, Any]:
