@@ -8,6 +8,7 @@ from clmst.algorithms import ALGORITHMS
 from clmst.algorithms import families as of_algorithms
 from clmst.algorithms.edge_stream.family import EDGE_PASSES, EDGE_STREAM
 from clmst.algorithms.parts.family import PARTS
+from clmst.algorithms.small_matrix.family import SMALL_MATRIX
 from clmst.primitives import families as of_primitives
 from clmst.repeated import families as of_rounds
 from clmst.runtime.device import Device
@@ -21,7 +22,7 @@ FAMILIES: tuple[KernelFamily, ...] = (
     of_algorithms.CORE_NUMBERS,
     of_algorithms.DENDROGRAM,
     of_algorithms.CSR_VALIDATION,
-    of_algorithms.SMALL_MATRIX,
+    SMALL_MATRIX,
     of_algorithms.PROOF,
     of_algorithms.COMPLETE_PROOF,
     EDGE_STREAM,
@@ -38,8 +39,11 @@ BY_NAME = {family.name: family for family in FAMILIES}
 
 
 def tested(device: Device, family: KernelFamily) -> Iterator[Verdict]:
-    """Test a family anew in each of its usual cases, up to the first that fails."""
-    for case in family.cases:
+    """Test a family anew in each of its usual cases, up to the first that fails.
+
+    In none if its kernels are not for such a device.
+    """
+    for case in family.cases if family.suits(device) else ():
         verdict = device.trust.test(family, case)
         yield verdict
         if not verdict.passed:

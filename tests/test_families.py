@@ -5,7 +5,10 @@ In each kernel of the table one comparison, or one constant, is changed.
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -189,6 +192,41 @@ def mutate(tree: Path, mutation: Mutation) -> None:
     text = path.read_text(encoding="utf-8")
     assert mutation.old in text, f"{mutation.file} has no {mutation.old!r}: choose another mutation"
     path.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
+
+
+_SELF_TESTS = """
+import sys
+from clmst import Device
+from clmst.families import FAMILIES
+from clmst.runtime import discovery
+from tests.capabilities import with_capabilities
+
+chosen = Device(discovery.get_device().cl_device, _optimised=False)
+device = with_capabilities(chosen, host_arrays="copied")
+for family in FAMILIES:
+    if not family.suits(device):
+        print(family.name, "is not used")
+        continue
+    if not device.trust.test(family, family.cases[0]).passed:
+        print(family.name, "is refused")
+print("whole", device.trust.given)
+"""
+
+
+@pytest.mark.slow
+def test_self_tests_where_arrays_are_copied(any_device: Device, tmp_path: Path) -> None:
+    """As on every GPU and accelerator; a null pointer in a kernel would end the process."""
+    done = subprocess.run(
+        [sys.executable, "-c", _SELF_TESTS],
+        env={**os.environ, "CLMST_CACHE": str(tmp_path), "CLMST_DEVICE": any_device.name},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = done.stdout.splitlines()
+    assert said[-1:] == ["whole False"], f"the process ended by {done.returncode}: {said}"
+    suited = any_device.policy.work_group_size == 1
+    assert said[:-1] == ["small-matrix is not used"] or not suited, said
 
 
 def test_every_family_has_a_mutation() -> None:

@@ -155,40 +155,6 @@ CSR_VALIDATION = KernelFamily(
 
 
 @dataclass(frozen=True, slots=True)
-class SmallMatrixCase:
-    """What decides which kernel solves a small matrix in one launch.
-
-    Attributes
-    ----------
-    bits, kind : int, str
-        Words of weights.
-    maximum : bool
-    """
-
-    bits: int = 32
-    kind: WeightKind = "unsigned"
-    maximum: bool = False
-
-    def __str__(self) -> str:
-        direction = "maximum" if self.maximum else "minimum"
-        return f"{self.bits}-bit {self.kind} weights, {direction}"
-
-
-def _small_matrix_failure(device: Device, case: SmallMatrixCase) -> str | None:
-    from clmst.algorithms import self_test
-
-    return self_test.small_matrix_failure(device, case)
-
-
-SMALL_MATRIX = KernelFamily(
-    name="small-matrix",
-    what="small SciPy matrices on CPUs; where it is refused, they go the usual way",
-    test=_small_matrix_failure,
-    cases=(SmallMatrixCase(), SmallMatrixCase(64, "float", maximum=True)),
-)
-
-
-@dataclass(frozen=True, slots=True)
 class CompleteCase:
     """What decides which kernels of `dense` run on a complete graph.
 

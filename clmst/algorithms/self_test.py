@@ -11,11 +11,12 @@ from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
 from clmst.algorithms.csr_validation import check as csr_validation
 from clmst.algorithms.dense import solve as dense
-from clmst.algorithms.families import Case, CompleteCase, CsrValidationCase, SmallMatrixCase
+from clmst.algorithms.families import Case, CompleteCase, CsrValidationCase
 from clmst.algorithms.k_core import core_numbers as k_core
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.solution import forest_of
 from clmst.algorithms.small_matrix import solve as small_matrix
+from clmst.algorithms.small_matrix.family import SmallMatrixCase
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph

@@ -28,7 +28,8 @@ class DeviceTestOutcome:
     ----------
     family : str
     cases : int
-        How many were tested: all of the usual ones, or up to the first that failed.
+        How many were tested: all of the usual ones, or up to the first that failed; none if its
+        kernels are not for such a device.
     reason : str or None
         Why the device was refused; None if it passed.
     seconds : float
@@ -93,20 +94,32 @@ def outcome_of(family: str, verdicts: Sequence[Verdict]) -> DeviceTestOutcome:
 def known_outcomes(device: Device) -> list[DeviceTestOutcome]:
     """Return what is known of a device, family by family; tests nothing."""
     known = device.trust.verdicts()
-    by_family = {f.name: [one for one in known if one.family == f.name] for f in FAMILIES}
-    return [outcome_of(name, verdicts) for name, verdicts in by_family.items() if verdicts]
+    found = []
+    for family in FAMILIES:
+        is_used = family.suits(device)
+        verdicts = [one for one in known if is_used and one.family == family.name]
+        if verdicts or not is_used:
+            found.append(outcome_of(family.name, verdicts))
+    return found
 
 
 def entries(found: Sequence[DeviceTestOutcome]) -> list[dict[str, Any]]:
-    """Return outcomes for JSON, and families that were not tried."""
+    """Return outcomes for JSON, and families that were not tried or are not used there."""
     tried = {one.family: one for one in found}
     outcomes = []
     for family in FAMILIES:
         one = tried.get(family.name)
-        state = "not tried" if one is None else "refused" if one.reason else "passed"
         more = {"cases": 0, "reason": None, "seconds": 0.0} if one is None else asdict(one)
+        state = "not tried" if one is None else state_of(one)
         outcomes.append({**more, "family": family.name, "state": state})
     return outcomes
+
+
+def state_of(outcome: DeviceTestOutcome) -> str:
+    """Return an outcome in a word or two."""
+    if outcome.reason:
+        return "refused"
+    return "passed" if outcome.cases else "not used"
 
 
 def _main(index: int, families: Sequence[str]) -> None:

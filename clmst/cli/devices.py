@@ -92,13 +92,16 @@ def _tested_entry(device: Device, outcomes: list[DeviceTestOutcome]) -> dict[str
 def _tested_table(device: Device, outcomes: list[DeviceTestOutcome]) -> Table:
     from rich.text import Text
 
+    from clmst.cli import device_tests
+
     table = new_table("family", "cases", "seconds", "verdict", numbers=("cases", "seconds"))
     table.title = f"{device.description}, driver {device.driver}"
     table.title_justify = "left"
     if device.trial_failure is not None:
         table.add_row("trial", "", "", Text(device.trial_failure, "red"))
     for one in outcomes:
-        verdict = Text(f"refused: {one.reason}", "red") if one.reason else Text("passed", "green")
+        state = device_tests.state_of(one)
+        verdict = Text(f"refused: {one.reason}", "red") if one.reason else Text(state, "green")
         table.add_row(one.family, str(one.cases), f"{one.seconds:.2f}", verdict)
     return table
 

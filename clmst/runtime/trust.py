@@ -32,6 +32,14 @@ if TYPE_CHECKING:
 ONLY: Hashable = ""
 
 
+# Why a family is refused that a device never uses; nobody waits for such a verdict.
+_UNSUITED = "its kernels are not for such a device"
+
+
+def _every_device(_: Device) -> bool:
+    return True
+
+
 class NoFamilyLeftError(UnsupportedDeviceError):
     """A device failed the self-tests of all families that could do the work.
 
@@ -66,12 +74,16 @@ class KernelFamily:
         one line that says what was wrong.
     cases : tuple
         The usual cases, which `clmst devices --test` runs.
+    suits : callable
+        Whether a device can run these kernels at all, of any kind and way of taking host arrays.
+        Where it cannot, nothing uses the family, and nothing tests it.
     """
 
     name: str
     what: str
     test: Callable[[Device, Any], str | None]
     cases: tuple[Hashable, ...] = (ONLY,)
+    suits: Callable[[Device], bool] = _every_device
 
 
 @dataclass(slots=True)
@@ -155,6 +167,8 @@ class Trust:
         key = (family.name, case)
         if self.given or key in self._record.passed:
             return None
+        if not family.suits(self._device):
+            return _UNSUITED
         with self._device.lock:  # other threads wait for the verdict
             if self._record.is_testing or key in self._record.passed:
                 return None  # a test of one family may use others
@@ -164,7 +178,9 @@ class Trust:
             return self._record.refused.get(key)
 
     def test(self, family: KernelFamily, case: Hashable = ONLY) -> Verdict:
-        """Test a family again, even if there is a verdict."""
+        """Test a family again, even if there is a verdict; one that suits the device."""
+        if not family.suits(self._device):
+            return Verdict(family=family.name, case=str(case), reason=_UNSUITED)
         with self._device.lock:
             self.store.forget(family.name, str(case))
             key = (family.name, case)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import clmst
+from clmst import families
 from clmst.cli import device_tests
 from clmst.families import FAMILIES
 from clmst.runtime import discovery
@@ -86,6 +88,20 @@ def test_trust_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert states["ecl"] == ("refused", "wide: 3 edges came out wrong")
     assert states["scan"] == ("passed", None)
     assert states["pma"] == ("not tried", None)
+
+
+def test_family_that_a_device_never_uses(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not tested there, and not among those that are still to be tried."""
+    some = [replace(family, suits=lambda _: False) for family in FAMILIES if family.name == "map"]
+    monkeypatch.setattr(device_tests, "FAMILIES", some)
+    assert "families not tried" not in run("devices").stdout
+    entries = json.loads(run("devices", "--json").stdout)
+    assert {one["state"] for entry in entries for one in entry["families"]} == {"not used"}
+    device = clmst.get_device()
+    assert list(families.tested(device, some[0])) == []
+    outcome = device_tests.outcome_of("map", [])
+    monkeypatch.setattr(device_tests, "outcomes", lambda _: iter([outcome]))
+    assert re.search(r"map +0 .*not used", run("devices", "--test").stdout)
 
 
 def test_families_tested_anew(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Hashable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,18 @@ def test_refusal_is_remembered_with_its_reason(new: Device) -> None:
         with pytest.raises(UnsupportedDeviceError, match="not trusted with sums: 2 sums came out"):
             other.trust.require(counted.family)
     assert len(counted.calls) == 1
+
+
+def test_family_that_is_not_for_a_device(new: Device) -> None:
+    """It is refused without a test, which could end the process, and nothing of that is kept."""
+    counted = Counted()
+    family = replace(counted.family, suits=lambda device: device is not new)
+    with pytest.raises(UnsupportedDeviceError, match="not trusted with sums: its kernels are not"):
+        new.trust.require(family)
+    assert not new.trust.test(family).passed
+    assert counted.calls == new.trust.verdicts() == []
+    again(new).trust.require(family)
+    assert counted.calls == [""]
 
 
 def test_other_kernels_are_tested_anew(new: Device, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from clmst.algorithms.families import SMALL_MATRIX, SmallMatrixCase
+from clmst.algorithms.small_matrix.family import SMALL_MATRIX, SmallMatrixCase
 from clmst.core.arguments import unchecked
 from clmst.core.forest import Forest
 from clmst.core.weight_keys import weight_kind_or_none
@@ -73,11 +73,16 @@ def solve(matrix: Any, device: Any, *, maximum: bool) -> Forest | None:
 
 def works_on(device: Device) -> bool:
     """Return whether a device can solve small matrices in one launch where they are."""
-    return device.policy.work_group_size == 1 and device.capabilities.host_arrays != "copied"
+    return SMALL_MATRIX.suits(device)
 
 
 def solved(matrix: Any, device: Device, case: SmallMatrixCase) -> Forest | None:
-    """Return the forest of a matrix whose arrays fit one another; None if it is not canonical."""
+    """Return the forest of a matrix whose arrays fit one another; None if it is not canonical.
+
+    None where kernels get copies of arrays, too: there the kernel would get null pointers.
+    """
+    if not works_on(device):
+        return None
     indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
     n, m = indptr.size - 1, indices.size
     result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.uint32)

@@ -11,8 +11,11 @@ import pytest
 from scipy import sparse
 
 import clmst
-from clmst import Device, Forest, Graph, InvalidGraphError
+from benchmarks.variants import as_variant
+from clmst import Device, Forest, Graph, InvalidGraphError, families
 from clmst.algorithms.small_matrix import solve as small_matrix
+from clmst.algorithms.small_matrix.family import SMALL_MATRIX, SmallMatrixCase
+from tests.capabilities import with_capabilities
 from tests.forests import assert_same_forest
 from tests.strategies import WEIGHT_DTYPES
 
@@ -82,6 +85,22 @@ def test_sizes(any_device: Device, n: int) -> None:
             wide.indices, wide.indptr = A.indices.astype(np.int64), A.indptr.astype(np.int64)
             assert_solved(wide, any_device, maximum=True)
             assert_solved(sparse.csr_matrix(A), any_device)
+
+
+@pytest.mark.parametrize("copies", ["its arrays are copied", "it has work-groups"])
+def test_device_that_goes_the_usual_way(any_device: Device, copies: str) -> None:
+    """Its kernel, which takes the host's arrays where they are, would get null pointers."""
+    copied = with_capabilities(any_device, host_arrays="copied")
+    device = copied if copies == "its arrays are copied" else as_variant(any_device, "gpu-shape")
+    device.trust.given = False
+    assert list(families.tested(device, SMALL_MATRIX)) == []
+    assert "not for such a device" in str(device.trust.refusal(SMALL_MATRIX, SmallMatrixCase()))
+    A = matrix(dtype=np.uint32)
+    assert small_matrix.solved(A, device, SmallMatrixCase()) is None
+    device.trust.given = True
+    usual = clmst.minimum_spanning_forest(A, device=device)
+    assert not is_at_once(usual)
+    assert_same_forest(usual, clmst.kruskal(Graph.from_scipy(A)))
 
 
 def test_a_long_path_and_a_star(any_device: Device) -> None:
