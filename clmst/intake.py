@@ -37,7 +37,8 @@ def on_device(
         check_memory(graph.device, graph.weights)
     else:
         check_takes_complete(algorithm, graph)
-        check_memory(graph.device, graph.panels[0].cells)
+        for panel in graph.panels:  # none if there are no vertices
+            check_memory(graph.device, panel.cells)
     return graph
 
 

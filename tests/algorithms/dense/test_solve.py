@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.spatial import Delaunay
 
 import clmst
@@ -354,3 +355,37 @@ def test_what_is_no_matrix(any_device: Device) -> None:
         clmst.minimum_spanning_forest([[0, 1, 2], [1, 0, 2]], device=any_device)
     with pytest.raises(InvalidGraphError, match="a dict is no graph that clmst knows"):
         clmst.minimum_spanning_forest({0: [1]}, device=any_device)
+
+
+@pytest.mark.parametrize("host_arrays", ["shared", "copied"])
+@pytest.mark.parametrize("n", [0, 1])
+def test_no_vertices_and_one(any_device: Device, host_arrays: Any, n: int) -> None:
+    """Every way in gives a forest without edges; a matrix without rows has no panel to look at."""
+    if host_arrays == "shared":
+        host_arrays = any_device.capabilities.host_arrays
+    device = with_capabilities(any_device, host_arrays=host_arrays)
+    matrix, coordinates = np.zeros((n, n)), np.ones((n, 2))
+    points = [Points(coordinates, metric=m) for m in ("euclidean", "manhattan", "great-circle")]
+    points.append(Points(coordinates, core_distances=np.zeros(n)))
+    sparse_matrix = sparse.csr_array(matrix)
+    for graph in (
+        matrix,
+        sparse_matrix,
+        DenseGraph(matrix),
+        Graph.from_scipy(sparse_matrix),
+        *points,
+    ):
+        for brought in (graph, clmst.to_device(graph, device)):
+            meant = device if brought is graph else None
+            forest = clmst.minimum_spanning_forest(brought, device=meant, verify=True)
+            kept = clmst.minimum_spanning_forest(brought, device=meant, keep_on_device=True)
+            for found in (forest, kept.to_host()):
+                assert (found.n_vertices, found.n_edges, found.n_components) == (n, 0, n)
+                assert found.labels.tolist() == [0] * n
+                assert found.linkage().shape == (0, 4)
+                assert found.cut(height=1.0).shape == (n,)
+            solver = clmst.RepeatedSolver(brought, devices=meant)
+            weights = points[-1] if graph is points[-1] else coordinates
+            again = solver.solve(weights if isinstance(graph, Points) else np.zeros(solver.n_edges))
+            assert_same_forest(again, forest)
+    assert clmst.csgraph.minimum_spanning_tree(sparse_matrix).shape == (n, n)
