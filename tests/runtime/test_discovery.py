@@ -38,6 +38,14 @@ MACHINE = (
     ("PAC Card", "Altera SDK", "Altera", "accelerator", 500),
     ("gfx1100", "AMD Accelerated Parallel Processing", "Advanced Micro Devices", "gpu", 96),
 )
+# Software that plays a device, more of it than there is hardware.
+SOFTWARE = (
+    ("Intel(R) FPGA Emulation Device", "Intel(R) FPGA Emulation Platform for OpenCL(TM)",
+     "Intel(R) Corporation", "accelerator", 2000),
+    ("llvmpipe (LLVM 15.0.6, 256 bits)", "rusticl", "Mesa/X.org", "cpu", 3000),
+    ("zink Vulkan 1.3(llvmpipe (LLVM 19.1.7, 256 bits))", "rusticl", "Mesa", "gpu", 4000),
+    ("SwiftShader Device (LLVM 16.0.0)", "clvk", "Google Inc.", "gpu", 1500),
+)  # fmt: skip
 BEST_FIRST = [
     "gfx1100",
     "UHD Graphics",
@@ -146,6 +154,29 @@ def test_ranking(machine: Machine) -> None:
         assert [entry.device.name for entry in listed] == BEST_FIRST
         assert [entry.chosen for entry in listed] == [True] + [False] * 5
         assert clmst.get_device().name == "gfx1100"
+
+
+def test_software_comes_after_hardware(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever kind it says it is, and however many units: it shares the CPU, and is slower."""
+    last = [SOFTWARE[place][0] for place in (2, 1, 3, 0)]  # rasterisers by size, the emulator
+    for rows in ((*SOFTWARE, *MACHINE), (*MACHINE[::-1], *SOFTWARE[::-1])):
+        machine(*rows)
+        listed = [entry.device.name for entry in clmst.devices()]
+        assert listed == [*BEST_FIRST[:-1], *last, BEST_FIRST[-1]]
+    cpus = [row for row in MACHINE if row[3] == "cpu"]
+    for hardware, chosen in ((cpus, "AMD EPYC"), (cpus[:1], "pthread-zen"), ((), last[0])):
+        machine(*SOFTWARE, *hardware)
+        monkeypatch.setattr(discovery, "_resolved", {})
+        assert clmst.get_device().name == chosen
+        assert [d.device.name for d in clmst.devices() if d.chosen] == [chosen]
+    machine(*SOFTWARE, *cpus)
+    monkeypatch.setattr(discovery, "_resolved", {})
+    assert clmst.get_device("intel").name == "AMD EPYC"
+    assert clmst.get_device("cpu").name == "AMD EPYC"
+    assert clmst.get_device("fpga").name == SOFTWARE[0][0]
+    assert clmst.get_device("zink").name == SOFTWARE[2][0]
+    with pytest.raises(InvalidArgumentError, match="no device matches 'gpu'; there are: AMD EPYC"):
+        clmst.get_device("gpu")
 
 
 def test_device_that_fails_its_trial(machine: Machine) -> None:
