@@ -4,8 +4,9 @@
 
 A damaged file is a good one with some bytes changed, taken out, repeated or put elsewhere, numbers
 replaced by odd ones, or lines of another format put in; then perhaps compressed, and perhaps
-damaged again. Anything but a graph or a ``FileFormatError`` that names the file counts as a
-failure; so does a file that takes longer than SECONDS, or more than BYTES of memory.
+damaged again. In a zip archive, a file of it may be damaged, and its checksum be right. Anything
+but a graph or a ``FileFormatError`` that names the file counts as a failure; so does a file that
+takes longer than SECONDS, or more than BYTES of memory.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import resource
 import sys
 import tempfile
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -60,6 +62,30 @@ _TSPLIB = (
     b"1 0 0\n2 3.5 4\n3 1e1 8\n4 2 2\nEOF\n",
     b"DIMENSION : 3\nEDGE_WEIGHT_TYPE : EXPLICIT\nEDGE_WEIGHT_FORMAT : UPPER_ROW\n"
     b"EDGE_WEIGHT_SECTION\n1 2 3\nEOF\n",
+)
+_ODD_HEADERS = (
+    b"(((((((((((((((((((((((((((((((((((",
+    b"[" * 60,
+    b"'''",
+    b'"',
+    b"{",
+    b"}",
+    b"\\",
+    b"\n   1\n 2",
+    b"'descr': '|O', ",
+    b"'descr': '|S0', ",
+    b"'descr': '|V0', ",
+    b"'descr': '<M8[s]', ",
+    b"'descr': '(2,2)<i4', ",
+    b"'descr': [('a', '<i4')], ",
+    b"'shape': (99999999999999999999,), ",
+    b"'shape': (1099511627776,), ",
+    b"'shape': (-1,), ",
+    b"1e999",
+    b"\xff\xfe",
+    b"\0",
+    b"-" * 40,
+    b"#",
 )
 Damage = Callable[[random.Random, bytearray], None]
 
@@ -127,6 +153,29 @@ def _other_ends(draw: random.Random, data: bytearray) -> None:
     data[:] = bytes(data).replace(b"\n", draw.choice((b"\r\n", b"\r", b"\n\n", b" \n", b"")))
 
 
+def _odd_header(draw: random.Random, data: bytearray) -> None:
+    """Overwrite a part of the header of an array in NumPy's format, which is a line of Python."""
+    for _ in range(draw.randint(1, 3)):
+        at, text = draw.randint(8, 118), draw.choice(_ODD_HEADERS)
+        data[at : at + len(text)] = text
+
+
+def _damage_member(draw: random.Random, data: bytearray) -> None:
+    """Damage a file of a zip archive; else a checksum tells, and nobody looks at the contents."""
+    if not zipfile.is_zipfile(io.BytesIO(data)):
+        return
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {name: bytearray(archive.read(name)) for name in archive.namelist()}
+    name = draw.choice(sorted(members))
+    draw.choice((_change_bytes, _cut, _repeat, *[_odd_header] * 3))(draw, members[name])
+    stream, kind = io.BytesIO(), draw.choice(_ZIP_KINDS)
+    with zipfile.ZipFile(stream, "w", kind) as archive:
+        for each, contents in members.items():
+            archive.writestr(each, bytes(contents))
+    data[:] = stream.getvalue()
+
+
+_ZIP_KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 DAMAGES: tuple[Damage, ...] = (
     _change_bytes,
     _cut,
@@ -141,6 +190,8 @@ DAMAGES: tuple[Damage, ...] = (
 def damaged(draw: random.Random, good: list[bytes]) -> tuple[bytes, Codec | None]:
     """Return the bytes of a damaged file, and how it is compressed."""
     data = bytearray(draw.choice(good))
+    if draw.random() < 0.5:
+        _damage_member(draw, data)
     for _ in range(draw.randint(0, 3)):
         draw.choice(DAMAGES)(draw, data)
     codec = draw.choice(CODECS) if draw.random() < 0.25 else None

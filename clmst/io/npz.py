@@ -9,6 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Mapping
 from io import SEEK_END, BytesIO
+from lzma import LZMAError
 from operator import index
 from typing import Any, BinaryIO
 from zipfile import BadZipFile, ZipFile, is_zipfile
@@ -22,6 +23,7 @@ from clmst.core.forest import Forest
 from clmst.core.from_scipy import check_parts
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
+from clmst.io import npy
 from clmst.io.declared_sizes import DeclaredSizes
 from clmst.io.files import SourceFile, check_expansion
 from clmst.io.forest_edges import ForestEdges
@@ -31,6 +33,7 @@ from clmst.io.simple_graph import simple_edges
 _DAMAGE = (
     BadZipFile,
     zlib.error,
+    LZMAError,
     EOFError,
     OSError,
     KeyError,
@@ -116,12 +119,7 @@ _MAKERS: Mapping[str, Callable[[Mapping[str, Array], Any], Any]] = {
 def _check_member(archive: ZipFile, name: str) -> None:
     """Raise unless an array of the archive has the length that its header declares."""
     with archive.open(name) as member:
-        version = np.lib.format.read_magic(member)
-        parse = {
-            (1, 0): np.lib.format.read_array_header_1_0,
-            (2, 0): np.lib.format.read_array_header_2_0,
-        }[version]
-        shape, _, dtype = parse(member)
+        shape, dtype = npy.header(member)
         found = archive.getinfo(name).file_size - member.tell()
     declared = dtype.itemsize
     for extent in shape:

@@ -9,12 +9,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from clmst.core.arguments import check_path
 from clmst.core.errors import ClmstError, FileFormatError, InvalidArgumentError, MissingFileError
 from clmst.core.optional import optional_import
 from clmst.core.weight_keys import Array
+from clmst.io import npy
 from clmst.io.columns import Columns, check_columns, choose
 
 SUFFIXES = (".npy", ".parquet", ".pq")
@@ -133,7 +132,7 @@ def _column(array: Array, name: str | None) -> Array | None:
 def _mapped(path: Path, columns: Any) -> tuple[Array, Columns]:
     """Map a structured array into memory; return it and the names of its fields."""
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        array = npy.load(path, mmap_mode="r")
     except (OSError, ValueError, EOFError) as error:
         raise _unreadable(path, error) from error
     if array.dtype.names is None or array.ndim != 1:

@@ -9,6 +9,7 @@ import numpy as np
 
 from clmst.core.errors import FileFormatError, MissingFileError
 from clmst.core.weight_keys import Array
+from clmst.io import npy
 
 SUFFIXES = (".npy", ".csv")
 
@@ -28,7 +29,7 @@ def read_table(path: Path) -> Array:
     if not path.exists():
         raise MissingFileError(f"{path} does not exist; a table of points must be a file")
     try:
-        array: Any = np.load(path, allow_pickle=False) if path.suffix == ".npy" else _csv(path)
+        array: Any = npy.load(path) if path.suffix == ".npy" else _csv(path)
     except OSError as error:
         if path.suffix != ".npy" or error.errno is not None:
             raise
