@@ -553,6 +553,13 @@ def _repeated() -> Iterator[tuple[str, Callable[[World], Call]]]:
             },
         ),
     )  # fmt: skip
+    yield (
+        "RepeatedSolver, solved",
+        lambda w: (
+            _solved_by,
+            {"graph": w.graph, "maximum": False, "algorithm": "auto", "options": None},
+        ),
+    )
     switches = {"keep_on_device": False, "profile": False, "verify": False}
     weights = np.ones(31, np.int32)
     yield (
@@ -586,6 +593,12 @@ def _repeated() -> Iterator[tuple[str, Callable[[World], Call]]]:
     yield "RepeatedSolver.weights_of", lambda w: (_solver_of_matrix(w).weights_of, {
         "matrix": w.matrix, "symmetrize": False
     })  # fmt: skip
+
+
+def _solved_by(**given: Any) -> clmst.Forest:
+    """Solve by a new solver: what it took may be of use in a round only."""
+    solver = clmst.RepeatedSolver(**given)
+    return solver.solve(np.ones(solver.n_edges, np.int32))
 
 
 def _solver_of_points(world: World) -> clmst.RepeatedSolver:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from clmst.algorithms import families
 from clmst.algorithms.registry import ALGORITHMS, FORMER_NAMES
 from clmst.algorithms.shared.algorithm_record import Solve
+from clmst.algorithms.shared.options import options_for
 from clmst.core.arguments import check_choice, shown
 from clmst.core.callers import callers_level
 from clmst.core.errors import FormerNameWarning, InvalidArgumentError
@@ -34,11 +35,13 @@ def named(name: str, options: object) -> tuple[str, object]:
     Raises
     ------
     InvalidArgumentError
-        Nothing has or had that name; lists the names there are. Or it is a former name, and options
-        are given.
+        Nothing has or had that name; lists the names there are. Or options are of no algorithm, or
+        of another one. Or it is a former name, and options are given.
     """
     if type(name) is not str or name not in FORMER_NAMES:
         check_name(name)
+        if options is not None:
+            _check_options(name, options)
         return name, options
     today, meant = FORMER_NAMES[name]
     written = ", ".join(f"{field}={value!r}" for field, value in meant.items())
@@ -57,6 +60,15 @@ def named(name: str, options: object) -> tuple[str, object]:
     raise InvalidArgumentError(
         f"algorithm is {name!r}, a former name, and options are {shown(options)}; give {advice}"
     )
+
+
+def _check_options(name: str, options: object) -> None:
+    """Raise unless options are of the algorithm of a name; of any one, if that is "auto"."""
+    if name != "auto":
+        options_for(name, ALGORITHMS[name].options_class, options)
+    elif _chosen_by(options) is None:
+        kinds = ", ".join(record.options for record in ALGORITHMS.values())
+        raise InvalidArgumentError(f"options are {shown(options)}; they must be one of {kinds}")
 
 
 def choose(

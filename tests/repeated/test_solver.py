@@ -318,6 +318,28 @@ def test_what_cannot_be_solved_again(any_device: Device) -> None:
     assert "no algorithm is called 'guess'" in message
 
 
+class _OfACaller(EclOptions):
+    """Options of a class that clmst does not know, whose comparison raises."""
+
+    def __eq__(self, other: object) -> bool:
+        raise ZeroDivisionError
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("options", [np.array(3), np.zeros(2), 3, EclOptions, _OfACaller()])
+def test_options_of_no_algorithm(any_device: Device, options: Any) -> None:
+    """They are refused before a round, which would compare them to the usual ones."""
+    for algorithm, rule in (("auto", "must be one of"), ("ecl", "'ecl' takes an EclOptions")):
+        given: Any = {"algorithm": algorithm, "options": options}
+        assert rule in refused(RepeatedSolver, random_graph(), devices=any_device, **given)
+        with pytest.raises(clmst.InvalidArgumentError, match=rule):
+            clmst.minimum_spanning_forest(random_graph(), device=any_device, **given)
+    dense = clmst.DenseOptions()
+    message = refused(RepeatedSolver, random_graph(), algorithm="ecl", options=dense)
+    assert "options is a DenseOptions; 'ecl' takes an EclOptions" in message
+
+
 def test_graph_on_a_device_brings_it(any_device: Device) -> None:
     resident = clmst.to_device(random_graph(), any_device)
     solver = RepeatedSolver(resident)
