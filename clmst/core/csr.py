@@ -12,7 +12,7 @@ from scipy import sparse
 from clmst.core.arguments import as_array
 from clmst.core.errors import InvalidGraphError
 from clmst.core.parallel_edges import heavier
-from clmst.core.sorted_pairs import index_dtype, sort_pairs
+from clmst.core.sorted_pairs import index_dtype, sort_pairs, spread
 from clmst.core.weight_keys import Array
 
 _DENSE = 8  # a table ranks numbers that are at most 8 times as many as the endpoints
@@ -164,9 +164,9 @@ def as_uint32(array: Array) -> npt.NDArray[np.uint32]:
 
 def expand_rows(indptr: Array) -> npt.NDArray[np.uint32]:
     """Return the row of each slot."""
-    n = indptr.size - 1
-    lengths: Array = np.diff(indptr.astype(np.int64))
-    return np.repeat(np.arange(n, dtype=np.uint32), lengths)
+    occupied = np.flatnonzero(indptr[1:] > indptr[:-1])
+    lengths = indptr[occupied + 1] - indptr[occupied]
+    return np.repeat(occupied.astype(np.uint32), lengths.astype(np.int64))
 
 
 def endpoints_of(indptr: Array, indices: Array, slot: int) -> tuple[int, int]:
@@ -255,15 +255,17 @@ def merge_parallel(pattern: Pattern, weights: Array) -> Pattern:
     indptr, indices = pattern.indptr, pattern.indices
     repeats = np.zeros(indices.size, bool)
     np.equal(indices[1:], indices[:-1], out=repeats[1:])
-    starts = indptr[1:-1]
-    repeats[starts[starts < indices.size]] = False  # the rows differ
+    occupied = np.flatnonzero(indptr[1:] > indptr[:-1])
+    firsts = indptr[occupied]
+    repeats[firsts] = False  # the rows differ
     if not repeats.any():
         return pattern
     dropped = np.sort(heavier(repeats, pattern.positions, weights))
     kept = np.ones(indices.size, bool)
     kept[dropped] = False
+    firsts -= np.searchsorted(dropped, firsts).astype(np.uint32)  # each row keeps an edge
     return Pattern(
-        indptr=(indptr - np.searchsorted(dropped, indptr)).astype(np.uint32),
+        indptr=spread(occupied, firsts, indices.size - dropped.size, indptr.size - 1),
         indices=indices[kept],
         positions=pattern.positions[kept],
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -588,3 +589,37 @@ def test_size_limits_are_exact() -> None:
     rule = "4294967296 stored edges; one device takes up to .*, and clmst.stream_min.* any"
     with pytest.raises(InvalidGraphError, match=rule):
         check_size(0, MAX_SLOTS + 1)
+
+
+@pytest.mark.parametrize(
+    ("u", "v", "merge_parallel", "kept"),
+    [
+        ([5, 3, 0], [1, 2, 9], False, [2, 0, 1]),
+        ([0, 1, 2], [1, 2, 9], True, [0, 1, 2]),  # in order
+        ([5, 1, 0], [1, 5, 9], False, [2, 0, 1]),  # parallel
+        ([5, 1, 0], [1, 5, 9], True, [2, 1]),
+        ([5, 1, 0], [1, 1, 9], True, [2, 0]),  # a loop
+        ([], [], True, []),
+    ],
+)
+def test_few_edges_of_many_vertices(
+    u: list[int], v: list[int], merge_parallel: bool, kept: list[int]
+) -> None:
+    """Only the indptr has memory for each vertex, and that before parallel edges are merged."""
+    n, weights = 1 << 22, np.array([3.0, 2.0, 1.0])[: len(u)]
+    tracemalloc.start()
+    try:
+        graph = Graph.from_edges(u, v, weights, n_vertices=n, merge_parallel=merge_parallel)
+        made = tracemalloc.get_traced_memory()[1]
+        tracemalloc.reset_peak()
+        edges = graph.edges()
+        listed = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert made < (2.2 if len(kept) < len(u) else 1.4) * 4 * n
+    assert listed < 1.5 * 4 * n  # a byte a row, beside the graph
+    assert graph.n_vertices == n
+    found = [array.tolist() for array in edges]
+    lesser = [min(u[k], v[k]) for k in kept]
+    greater = [max(u[k], v[k]) for k in kept]
+    assert found == [lesser, greater, weights[kept].tolist() if kept else [], kept]

@@ -54,3 +54,17 @@ def test_one_pair_out_of_order_is_found(at: int) -> None:
         order, _, _ = sort_pairs(100, [u, v])
         expected = sorted(range(1000), key=lambda k: (u[k], v[k], k))
         assert order.tolist() == expected
+
+
+@given(edge_arrays())
+def test_pairs_of_few_of_many_vertices(raw: EdgeArrays) -> None:
+    """Their digits are counted, since to count vertices would take memory for each of these."""
+    step = 1009
+    order, indptr, columns = sort_pairs(raw.n, [raw.u, raw.v])
+    far = sort_pairs(raw.n * step, [raw.u * step, raw.v * step])
+    assert far[0].tolist() == order.tolist()
+    assert far[1][::step].tolist() == indptr.tolist()
+    assert far[2].tolist() == (columns * step).tolist()
+    ids = np.arange(raw.u.size, dtype=np.int32)[::-1] * 3
+    again, _, _ = sort_pairs(raw.n * step, [raw.u * step, raw.v * step], ids)
+    assert again.tolist() == ids[order].tolist()
