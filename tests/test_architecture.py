@@ -368,8 +368,10 @@ COOPERATING = re.compile(r"^static inline \w+ ((?:wg|lanes|lane_group|grid)_\w+)
 GROUPS = {"reweighting", "shared"}
 # Macros that files of cl/ define for those that they include.
 INTERNAL = {"SHORT_ROW", "SEGMENTED", "LOOK_T", "SEARCH_BOX"}
-# Macros that no policy or option sets: one value is right for all devices.
+# Macros that no policy or option sets: one value is right for all devices, or what a device takes
+# of a built kernel decides.
 FIXED = {
+    "DECLARED_WORK_GROUP",
     "RESIDENT_PATIENCE",
     "FEW_CROWD",
     "FEW_EDGES_PER_ITEM",

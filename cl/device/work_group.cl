@@ -16,6 +16,15 @@
 #define MAX_REGISTERS 0
 #endif
 
+// Whether every kernel declares the size of its work-groups, so that the compiler fits registers to
+// it: 0 or 1. Only where a kernel does not fit otherwise; what fits is compiled as it was measured.
+#ifndef DECLARED_WORK_GROUP
+#define DECLARED_WORK_GROUP 0
+#endif
+#if DECLARED_WORK_GROUP
+#define kernel __kernel __attribute__((reqd_work_group_size(WG_SIZE, 1, 1)))
+#endif
+
 #include "device/lanes.cl"
 
 // Items of a tile: consecutive items that a work-group takes at a time.

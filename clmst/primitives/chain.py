@@ -16,6 +16,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
+from clmst.runtime.program import Program
 
 SOURCE = "primitives/scan_chain.cl"
 
@@ -132,11 +133,9 @@ class ChainedScan:
         self, launch: Launcher, out: DeviceArray, total: DeviceArray | None = None
     ) -> DeviceArray:
         """Enqueue the launch; return the written part of `out`."""
-        values, device = self.values, self.values.device
-        defines = self._defines
-        program = device.program(SOURCE, self.monoid.prelude, **defines, **self.hunger.defines)
-        tile = self.tile
-        n_tiles = -(-values.size // tile)
+        values = self.values
+        program = self._program
+        n_tiles = -(-values.size // self._tile_of(program))
         states = cleared_states(launch, n_tiles, max(values.dtype.itemsize // 2, 2))
         launch(
             program, "scan_chain_tiles", n_tiles, values.memory,
@@ -148,14 +147,21 @@ class ChainedScan:
     @property
     def tile(self) -> int:
         """Elements of a work-group's tile."""
-        device, defines = self.values.device, self._defines
+        return self._tile_of(self._program)
+
+    def _tile_of(self, program: Program) -> int:
         tile, lane_groups = tile_and_lane_groups(
-            device,
+            self.values.device,
             self.values.dtype.itemsize,
-            bytes_per_item=int(defines["BYTES_PER_ITEM"]),
-            work_group=int(defines["WG_SIZE"]),
+            bytes_per_item=int(self._defines["BYTES_PER_ITEM"]),
+            work_group=program.work_group_size,
         )
         return tile * lane_groups
+
+    @property
+    def _program(self) -> Program:
+        device, defines = self.values.device, self._defines
+        return device.program(SOURCE, self.monoid.prelude, **defines, **self.hunger.defines)
 
     @property
     def _defines(self) -> dict[str, int | bool]:

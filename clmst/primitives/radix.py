@@ -6,7 +6,7 @@ all digits, the lowest first, order them by the whole key.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
@@ -160,6 +160,10 @@ class Shape:
         """Each work-group's share is a multiple of so many records."""
         return _SERIAL_TILE if self.is_serial else self.work_group_size * self.tile_items
 
+    def of(self, program: Program) -> Shape:
+        """Return this shape as a program was built: a device may take smaller work-groups only."""
+        return replace(self, work_group_size=program.work_group_size)
+
     def divide(self, length: int) -> tuple[int, int]:
         """Return how many work-groups records are divided among, and how many records each has."""
         n_tiles = -(-length // self.tile)
@@ -280,7 +284,7 @@ def order(
         ).enqueue(launch, moves)  # fmt: skip
     else:
         program = device.program(SOURCE, **defines)
-        _enqueue_passes(launch, shape, key, length, moves, program=program)
+        _enqueue_passes(launch, shape.of(program), key, length, moves, program=program)
 
 
 def _enqueue_passes(

@@ -70,9 +70,10 @@ class ChainedSort:
 
         `moves` are (records, records written, values, values written) of each pass.
         """
-        device, shape, key = launch.device, self.shape, self.key
-        defines = chain_defines(shape, key, self.words, device.policy)
+        device, key = launch.device, self.key
+        defines = chain_defines(self.shape, key, self.words, device.policy)
         program = device.program(SOURCE, **defines, **self.hunger.defines)
+        shape = self.shape.of(program)
         n_tiles, n_digits, length = -(-self.length // shape.tile), len(moves), self.length
         stride = LOOK_WORDS + -(-(n_tiles + 1 << shape.radix_bits) // LOOK_WORDS) * LOOK_WORDS
         states = device.allocate(WORD_BYTES * stride * n_digits)

@@ -59,10 +59,15 @@ class Write(IntEnum):
     POSITIONS = 2
 
 
-def divide(device: Device, length: int, strategy: str = "parallel") -> Shares:
-    """Divide `length` records among the lane groups (``compact_masks.cl``) that are resident."""
+def divide(
+    device: Device, length: int, strategy: str = "parallel", *, work_group: int | None = None
+) -> Shares:
+    """Divide `length` records among the lane groups (``compact_masks.cl``) that are resident.
+
+    `work_group` is the policy's unless given.
+    """
     tuning = device.policy
-    work_group = 1 if strategy == "sequential" else tuning.work_group_size
+    work_group = 1 if strategy == "sequential" else work_group or tuning.work_group_size
     lane_group = 1 if work_group == 1 else min(device.capabilities.lane_width, _MOST_LANES)
     lane_groups, tile = work_group // lane_group, _ROWS * lane_group
     n_tiles = max(-(-length // tile), 1)
@@ -180,8 +185,9 @@ class Selection:
         if strategy == "parallel" and self.source.size and self._suits_chain:
             self.launch_chain(launch)  # few records, too, so that solves need one program for all
             return
-        shares = divide(device, self.source.size, strategy)
         program = self._program(SOURCE, shape_defines(strategy))
+        size = program.work_group_size
+        shares = divide(device, self.source.size, strategy, work_group=size)
         groups, extent = shares.groups, (np.uint32(self.source.size), np.uint64(shares.share))
         given = () if self.predicate is None else self.predicate.kernel_arguments
         read = _memory(self.records), _memory(self.flags)
@@ -211,10 +217,8 @@ class Selection:
 
     def launch_chain(self, launch: Launcher, hunger: Hunger = SATED) -> None:
         """Enqueue the launch of one pass; not for Write.ALL, and only where there are records."""
-        device = self.source.device
-        defines = chain_defines(device.capabilities, device.policy)
-        program = self._program(CHAIN_SOURCE, {**defines, **hunger.defines})
-        n_tiles = -(-self.source.size // self.chain_tile)
+        program = self._chain_program(hunger)
+        n_tiles = -(-self.source.size // self._tile_of(program))
         launch(
             program, "compact_chain_select", n_tiles, _memory(self.records), _memory(self.flags),
             _memory(self.values), cleared_states(launch, n_tiles, 2), self.out.memory,
@@ -231,20 +235,26 @@ class Selection:
     @property
     def chain_tile(self) -> int:
         """Records of a work-group's tile in one pass."""
-        capabilities, tuning = self.source.device.capabilities, self.source.device.policy
-        defines = chain_defines(capabilities, tuning)
-        rows = _ROWS
+        return self._tile_of(self._chain_program(SATED))
+
+    def _tile_of(self, chain: Program) -> int:
+        tuning, rows = self.source.device.policy, _ROWS
         if self.keep != Keep.FLAGGED:  # BATCH of compact_masks.cl
             words = sum(words.count for words in self._words)
             fit = max(tuning.compact_bytes_per_item // (WORD_BYTES * words), 1)
             rows = min(1 << fit.bit_length() - 1, _ROWS)
-        return defines["WG_SIZE"] * rows * defines["SECTION_PARTS"]
+        return chain.work_group_size * rows * _SECTION_PARTS
 
     @property
     def _words(self) -> tuple[RecordWords, RecordWords]:
         """RecordWords of an output and of a value."""
         value = NO_WORDS if self.values is None else words_of(self.values.dtype.itemsize)
         return words_of(self.out.dtype.itemsize), value
+
+    def _chain_program(self, hunger: Hunger) -> Program:
+        device = self.source.device
+        defines = chain_defines(device.capabilities, device.policy)
+        return self._program(CHAIN_SOURCE, {**defines, **hunger.defines})
 
     def _program(self, source: str, more: dict[str, int]) -> Program:
         """Return the program of a source, with more macros than those of all selections."""

@@ -78,14 +78,15 @@ class Shares:
         strategy: str = "parallel",
         *,
         bytes_per_item: int | None = None,
+        work_group: int | None = None,
     ) -> Shares:
         """Divide `length` elements among the lane groups that are resident.
 
         ``cl/device/lane_group.cl`` has the lane groups, ``cl/primitives/scan_range.cl`` the tiles.
-        `bytes_per_item` is the policy's unless given.
+        `bytes_per_item` and `work_group` are the policy's unless given.
         """
         tile, lane_groups = tile_and_lane_groups(
-            device, element_bytes, strategy, bytes_per_item=bytes_per_item
+            device, element_bytes, strategy, bytes_per_item=bytes_per_item, work_group=work_group
         )
         n_tiles = max(-(-length // tile), 1)
         if strategy == "sequential" or n_tiles <= _TILES_FOR_ONE_LANE_GROUP:

@@ -125,9 +125,10 @@ class Sweeps:
         defines = sweep_defines(
             device.policy, segments=segments, exclusive=exclusive, strategy=strategy
         )
+        program = device.program(SOURCE, monoid.prelude, **defines)
         return cls(
             launch=launcher_for(values, launch),
-            program=device.program(SOURCE, monoid.prelude, **defines),
+            program=program,
             values=values,
             flags=None if flags is None else flags.memory,
             shares=Shares.divide(
@@ -136,6 +137,7 @@ class Sweeps:
                 values.dtype.itemsize,
                 strategy,
                 bytes_per_item=int(defines["BYTES_PER_ITEM"]),
+                work_group=program.work_group_size,
             ),
         )
 

@@ -313,6 +313,9 @@ class Device:
     ) -> Program:
         """Return the program of a file below ``cl/``, specialised by `program.specialise`.
 
+        Its work-groups are smaller than asked for where the device takes no larger ones of its
+        kernels (`program.fitting`): divide work by its `work_group_size`.
+
         Raises
         ------
         KernelBuildError
@@ -327,8 +330,9 @@ class Device:
         # Threads that want the same program wait for the one that builds it.
         with self.lock, failures.Guard(self):
             if asked not in self._programs:
-                built = program.build(self.context, self.cl_device, key, optimised=self._optimised)
-                self._programs[asked] = Program(built, key)
+                self._programs[asked] = program.fitting(
+                    self.context, self.cl_device, key, optimised=self._optimised
+                )
         return self._programs[asked]
 
     @LazyProperty

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from clmst.core.arguments import check_integer, check_kind, check_text, shown
-from clmst.core.errors import InvalidArgumentError, KernelBuildError
+from clmst.core.errors import InvalidArgumentError, KernelBuildError, UnsupportedDeviceError
 from clmst.runtime import binary_cache, source
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.handles import Kernel, KernelArgument
@@ -21,6 +21,9 @@ from clmst.runtime.policy import Policy
 
 _SOURCE_NAME = re.compile(r"[a-z]+(/[a-z0-9_]+){1,2}[.]cl$", re.ASCII)
 _LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
+# A macro of cl/device/work_group.cl: whether kernels declare the size of their work-groups.
+_DECLARED = "DECLARED_WORK_GROUP"
+_LEAST_WORK_GROUP = 32  # as of policies (tuning_parameters.py), but for single work-items
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,20 @@ class Specialisation:
             return composed
         return f'#line 1 "{self.prelude.name}"\n{self.prelude.text}\n{composed}'
 
+    def for_work_items(self, most: int) -> Specialisation | None:
+        """Return what to build instead if a device takes at most so many work-items in a group.
+
+        First the same work-group, declared by each kernel: the compiler then fits its registers to
+        it. Else the greatest power of two that fits; None if policies have no such work-groups.
+        """
+        macros = dict(self.defines)
+        if not macros.get(_DECLARED):
+            return self.of(self.source, macros | {_DECLARED: 1}, self.prelude)
+        if most < max(_LEAST_WORK_GROUP, macros.get("LANES", 1)):
+            return None
+        size = 1 << most.bit_length() - 1
+        return self.of(self.source, macros | {"WG_SIZE": size}, self.prelude)
+
     @property
     def options(self) -> list[str]:
         """Compiler options."""
@@ -96,6 +113,8 @@ class Program:
         self.work_group_size = dict(specialisation.defines)["WG_SIZE"]
         self._built = built
         self._kernels: dict[str, Kernel] = {}
+        self._asked: dict[str, Kernel] = {}  # kernels that have only been asked so far
+        self._limits: dict[str, int] = {}
         self._local_memory: dict[str, int] = {}
 
     @property
@@ -132,17 +151,66 @@ class Program:
         import pyopencl as cl
 
         if name not in self._local_memory:
-            (device,) = self._built.get_info(cl.program_info.DEVICES)
             asked = cl.kernel_work_group_info.LOCAL_MEM_SIZE
-            kernel: Any = self.new_kernel(name)  # whose stub knows no types of what is asked
-            self._local_memory[name] = kernel.get_work_group_info(asked, device)
+            self._local_memory[name] = self._work_group_info(name, asked)
         return self._local_memory[name]
 
-    def new_kernel(self, name: str) -> Kernel:
-        """Return a new ``pyopencl.Kernel`` of this name."""
+    def work_group_limit(self, name: str) -> int:
+        """Return the most work-items that the device takes in a work-group of a kernel.
+
+        What the compiler made of it decides, such as the registers that it takes.
+        """
         import pyopencl as cl
 
-        return cl.Kernel(self._built, name)
+        return self._work_group_info(name, cl.kernel_work_group_info.WORK_GROUP_SIZE)
+
+    def most_work_items(self) -> int:
+        """Return the most work-items that a work-group of any of its kernels may have."""
+        import pyopencl as cl
+
+        if self.work_group_size == 1:
+            return 1
+        names = str(self._built.get_info(cl.program_info.KERNEL_NAMES)).split(";")
+        return min(self._limit(name) for name in names)
+
+    def new_kernel(self, name: str) -> Kernel:
+        """Return a new ``pyopencl.Kernel`` of this name, whose work-groups the device takes.
+
+        Raises
+        ------
+        UnsupportedDeviceError
+            It does not take so many work-items; nothing is enqueued then.
+        """
+        import pyopencl as cl
+
+        size = self.work_group_size
+        if size > 1 and (limit := self._limit(name)) < size:
+            raise UnsupportedDeviceError(
+                f"{name} of {self.specialisation.label} has work-groups of {size} work-items; "
+                f"{self._device.name.strip()} takes at most {limit} for this kernel, so {limit} or "
+                "fewer would fit"
+            )
+        return self._asked.pop(name, None) or cl.Kernel(self._built, name)
+
+    def _limit(self, name: str) -> int:
+        if name not in self._limits:
+            self._limits[name] = self.work_group_limit(name)
+        return self._limits[name]
+
+    @property
+    def _device(self) -> Any:
+        import pyopencl as cl
+
+        (device,) = self._built.get_info(cl.program_info.DEVICES)
+        return device
+
+    def _work_group_info(self, name: str, asked: Any) -> int:
+        import pyopencl as cl
+
+        if name not in self._asked:
+            self._asked[name] = cl.Kernel(self._built, name)
+        kernel: Any = self._asked[name]  # whose stub knows no types of what is asked
+        return int(kernel.get_work_group_info(asked, self._device))
 
 
 def specialise(
@@ -185,6 +253,26 @@ def check_request(
         macro: bool(value) if isinstance(value, bool | np.bool_) else check_integer(macro, value)
         for macro, value in defines.items()
     }
+
+
+def fitting(
+    context: Any, device: Any, wanted: Specialisation, *, optimised: bool = True
+) -> Program:
+    """Build a program whose kernels can all be launched, in smaller work-groups where it must be.
+
+    Where no work-group fits all of them, the kernels that none fits refuse to be launched.
+
+    Raises
+    ------
+    KernelBuildError
+    """
+    made = Program(build(context, device, wanted, optimised=optimised), wanted)
+    while (most := made.most_work_items()) < made.work_group_size:
+        smaller = made.specialisation.for_work_items(most)
+        if smaller is None:
+            break
+        made = Program(build(context, device, smaller, optimised=optimised), smaller)
+    return made
 
 
 def build(

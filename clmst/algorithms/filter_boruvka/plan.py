@@ -14,6 +14,7 @@ from clmst.algorithms.shared.solution import flag_words, new_flags
 from clmst.algorithms.shared.windows import may_have_windows, window_ends
 from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
+from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
@@ -84,6 +85,11 @@ def _waiting(tuning: Policy, size: int, groups: int, *, symmetric: bool) -> dict
         "MAX_REGISTERS": min(registers // _REGISTERS_AT_ONCE * _REGISTERS_AT_ONCE, 255),
         "DIRECT_VERTICES": tuning.direct_vertices,
     }
+
+
+def _tile_bytes(n_slots: int, tile: int) -> int:
+    """Return the bytes of what is known of tiles of so many slots."""
+    return 4 * (3 * -(-n_slots // tile) + 1)
 
 
 class Plan:
@@ -187,12 +193,12 @@ class Plan:
                 (device.policy.resident_work_group_size, device.policy.resident_slots_per_item),
             )
         )
-        n_tiles = -(-graph.n_slots // tile) if few is None else 0
+        self._tile_bytes = _tile_bytes(graph.n_slots if few is None else 0, tile)
         word = 12 if wide else 8
         reserved_even, reserved_odd = (n >> 2, n >> 1) if self.symmetric else (n, n)
         first = n if self.symmetric else 0
         links = 2 * n if self.symmetric else 3 * n
-        sizes = (4 * (3 * n_tiles + 1), 4 * first, 4 * links, word * reserved_even,
+        sizes = (self._tile_bytes, 4 * first, 4 * links, word * reserved_even,
                  word * reserved_odd, 16 * even, 16 * odd, 4 * -(-graph.n_slots // 32))  # fmt: skip
         self.buffers = [device.allocate(max(size, 16)) for size in sizes]
         self.in_forest = new_flags(graph.n_slots, device)
@@ -218,6 +224,14 @@ class Plan:
         at_least = -(-m // 2) if self.symmetric and self.ranks else 0
         return max(at_least, half), half
 
+    def have_tiles(self, tile: int) -> None:
+        """Have memory for tiles of so many slots: fewer than the policy's, in small work-groups."""
+        n_bytes = _tile_bytes(self.n_slots, tile)
+        if n_bytes > self._tile_bytes:
+            self._tile_bytes = n_bytes
+            self.buffers[0] = self.device.allocate(n_bytes)
+            self._set_argument(_WEIGHTS + 1, self.buffers[0])
+
     def wait_no_more(self, launch: Launcher) -> None:
         """Do without work-groups that wait for one another, in all solves of the device.
 
@@ -235,11 +249,13 @@ class Plan:
 
     def look_at(self, weights: Any) -> None:
         """Take the weights of the next solve from another buffer, of words of the same kind."""
-        if weights is self.arguments[_WEIGHTS]:
-            return
-        self.arguments = (*self.arguments[:_WEIGHTS], weights, *self.arguments[_WEIGHTS + 1 :])
+        if weights is not self.arguments[_WEIGHTS]:
+            self._set_argument(_WEIGHTS, weights)
+
+    def _set_argument(self, index: int, memory: Memory) -> None:
+        self.arguments = (*self.arguments[:index], memory, *self.arguments[index + 1 :])
         for kernel in self._presets.values():
-            kernel.set_arg(_WEIGHTS, weights)
+            kernel.set_arg(index, memory)
 
     def preset(self, program: Program, name: str, arguments: tuple[Any, ...]) -> Any:
         """Return a kernel that takes the plan's own arguments and these, which are set."""

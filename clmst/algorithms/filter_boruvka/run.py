@@ -128,7 +128,8 @@ class GpuRun:
     def _solve_at_once(self) -> None:
         """Enqueue the one launch."""
         plan, tuning = self.plan, self.tuning
-        tile = tuning.resident_work_group_size * tuning.resident_slots_per_item
+        tile = plan.resident_program.work_group_size * tuning.resident_slots_per_item
+        plan.have_tiles(tile)
         words = np.uint32(plan.tile_slots != tile), np.uint32(plan.n_phases)
         most = plan.resident_groups
         if plan.n_slots <= tuning.half_resident_slots:
@@ -168,6 +169,7 @@ class GpuRun:
         """Let tiles know the rows that they begin in, unless a solve before this one did."""
         tile = self.plan.program.work_group_size * self.tuning.slots_per_item
         if self.plan.tile_slots != tile:
+            self.plan.have_tiles(tile)
             self._step("find_rows", -(-self.plan.n_slots // tile) + 1, tile)
             self.plan.tile_slots = tile
 

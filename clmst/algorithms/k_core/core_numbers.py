@@ -101,8 +101,6 @@ class _Peeling:
         most = device.capabilities.compute_units * _GROUPS
         self.lists = min(most, launch.groups_for(-(-self.n // self.program.grid_tile)))
         self.shares = min(most, self.n)
-        self.capacity = SERIAL_CAPACITY if self.width == 1 else self.width
-        self.budget = SERIAL_BUDGET if self.width == 1 else GROUP_BUDGET * self.width
         self.degree = self._new(self.n + 1)  # one more, so that a scan ends with the sum
         self.list = self._new(self.n)
         self.lengths, self.frontier = self._new(self.lists), self._new(2 * self.n)
@@ -162,12 +160,15 @@ class _Peeling:
         serial = self.width == 1
         program = self.graph.device.program(SERIAL_SOURCE if serial else PEEL_SOURCE)
         kernel = f"k_core_{'serial_' if serial else ''}peel_neighbours"
+        width = program.work_group_size
+        capacity = SERIAL_CAPACITY if serial else width
+        budget = SERIAL_BUDGET if serial else GROUP_BUDGET * width
         number, batch, remaining = 0, _FIRST_BATCH, self.n + 1
         while True:
             for _ in range(batch):
                 self.launch.enqueue(
                     program, kernel, self.shares, indptr, indices, self.degree,
-                    self.frontier, self.state, self.n, number, self.capacity, self.budget,
+                    self.frontier, self.state, self.n, number, capacity, budget,
                 )  # fmt: skip
                 number += 1
                 self.take_level(number)
