@@ -1,4 +1,4 @@
-"""Proof by volume: seeded graphs through every algorithm and input form, compared with the oracle.
+"""Proof by volume: seeded cases through all that computes on a device, compared with an oracle.
 
 ==============  ===================================================================
 `draws`         numbers that follow from a seed, everywhere the same
@@ -9,6 +9,9 @@
 `oracle`        the right forest, checked itself in part; how an answer differs
 `input_forms`          how a sample comes to the library, and what its edge ids mean then
 `repeated`      sequences of solves and updates of one graph
+`subjects`      streams, proofs, core numbers, dendrograms, points
+`plain`         what these are compared with, in plain Python
+`primitives`    calls of primitives, compared with NumPy
 `cases`         the case of a number: a pure function of (seed, number)
 `tally`         what was run, counted
 `worker`        a process that runs blocks of cases

@@ -1,16 +1,21 @@
-"""Seeded graphs through every algorithm, option, input form and variant, compared with the oracle.
+"""Seeded cases through every algorithm, option, input form and variant, compared with an oracle.
 
     python -m benchmarks.prove --device intel --minutes 10 --json intel.json
+    python -m benchmarks.prove --device gpu --subject primitives --cases 100000 --workers 16
+    python -m benchmarks.prove --device gpu --subject rest --cases 100000 --workers 16
     python -m benchmarks.prove --device intel --cases 500000 --json intel.json    (goes on)
     python -m benchmarks.prove --device intel --seed 1 --case 4711
     python -m benchmarks.prove --reproduce FILE
     python -m benchmarks.prove --shrink FILE
     python -m benchmarks.prove --report FILE...
 
+A case is a solve by default; other subjects are calls of primitives, and the rest: rounds of one
+graph, streams, proofs, core numbers, dendrograms and points, in turn or one alone.
+
 A run goes on where the file given with --json stands. Failures are written beside it, each with as
-few edges as still fail. Exit status 1 if any answer was wrong, if anything but a refusal was
-raised, or a process ended or hung. A device that is not usable is refused, with the reason, and
-nothing is run.
+few edges or elements as still fail. Exit status 1 if any answer was wrong, if anything but a
+refusal was raised, or a process ended or hung. A device that is not usable is refused, with the
+reason, and nothing is run.
 """
 
 from __future__ import annotations
@@ -23,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.prove import failures, report, shrink
-from benchmarks.prove.cases import DeviceVariants, Outcome, Plan
+from benchmarks.prove.cases import SUBJECTS, DeviceVariants, Outcome, Plan
 from benchmarks.prove.cases import run as run_case
 from benchmarks.prove.run import Run
 from benchmarks.prove.state import ROOT, State
@@ -41,12 +46,15 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--device", help="as of clmst.get_device: intel, pocl, rusticl, nvidia, ...")
     made.add_argument("--seed", type=int, default=1)
-    made.add_argument("--block", type=int, default=2000, help="cases of one dtype and variant")
+    made.add_argument("--subject", choices=SUBJECTS, default="solves", help="(default: solves)")
+    made.add_argument(
+        "--block", type=int, help="cases that a process runs in a row (2000; 512 of others)"
+    )
     made.add_argument("--cases", type=int, help="stop when so many have been run in all")
     made.add_argument("--minutes", type=float, help="stop after so long")
     made.add_argument("--workers", type=int, default=1, help="processes (default: 1)")
     made.add_argument("--time-limit", type=float, default=300.0, help="seconds of one case")
-    made.add_argument("--json", type=Path, default=Path("prove.json"), help="where the run is kept")
+    made.add_argument("--json", type=Path, help="where the run is kept (prove-SUBJECT.json)")
     made.add_argument("--case", type=int, help="run this case alone")
     made.add_argument("--reproduce", type=Path, metavar="FILE", help="run a failure again")
     made.add_argument("--here", action="store_true", help="in this process, not in a child")
@@ -60,6 +68,9 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Do what the command line says."""
     given = parser().parse_args(arguments)
+    is_of_solves = given.subject == "solves"
+    given.block = given.block or (2000 if is_of_solves else 512)
+    given.json = given.json or Path("prove.json" if is_of_solves else f"prove-{given.subject}.json")
     if given.report:
         print(report.table([State.load(path) for path in given.report]))
         return 0
@@ -76,6 +87,10 @@ def main(arguments: list[str] | None = None) -> int:
     return _run(given)
 
 
+def _plan(given: argparse.Namespace) -> Plan:
+    return Plan(seed=given.seed, block=given.block, subject=given.subject)
+
+
 def _reproduce(given: argparse.Namespace) -> int:
     if given.here:
         return _tell(failures.run_here(given.reproduce, given.plant))
@@ -88,14 +103,9 @@ def _tell(outcome: Outcome) -> int:
 
 
 def _one(given: argparse.Namespace) -> int:
-    plan = Plan(seed=given.seed, block=given.block)
+    plan = _plan(given)
     case = plan.case(given.case)
-    drawn = case.sample
-    print(
-        f"{drawn.kind}: {drawn.n} vertices, {drawn.m} edges, {drawn.w.dtype}; {case.named}, "
-        f"{'maximum' if case.maximum else 'minimum'}, {case.input_form}, {case.variant}"
-        f"{', limits lowered' if case.lowered else ''}"
-    )
+    print(case)
     if doubt := plan.doubts(given.case, case):
         print(doubt)
     return _tell(run_case(case, DeviceVariants(given.device))) or int(doubt is not None)
@@ -103,9 +113,12 @@ def _one(given: argparse.Namespace) -> int:
 
 def _run(given: argparse.Namespace) -> int:
     path = given.json
-    state = State(plan=Plan(seed=given.seed, block=given.block), device=given.device)
+    state = State(plan=_plan(given), device=given.device)
     if path.exists():
         state = State.load(path)
+        if state.plan.subject != given.subject:
+            print(f"{path} is a run of {state.plan.subject}; name another file with --json")
+            return 2
     known = len(state.failures)
     refused = Run(
         state,
@@ -119,9 +132,12 @@ def _run(given: argparse.Namespace) -> int:
     if refused is not None:
         print(f"refused: {refused}")
     print(f"{state.cases:,} cases: {state.tally.table('verdict')}")
+    for subject, count in state.tally.table("subject").items():
+        print(f"  {subject}: {count:,}")
     files = _write_failures(state, path, state.failures[known:])
     for file in files:
         _shrink_in_child(file, given)
+        print(f"seed {state.plan.seed}, {failures.read(file)[0]}")
         print(f"python -m benchmarks.prove --reproduce {file}")
     return int(bool(state.failures))
 

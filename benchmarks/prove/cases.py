@@ -8,13 +8,18 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import clmst
-from benchmarks.prove import input_forms, oracle, repeated, sample, settings
+from benchmarks.prove import input_forms, oracle, repeated, sample, settings, subjects
 from benchmarks.prove.draws import Draws
 from benchmarks.prove.oracle import Expected
+from benchmarks.prove.primitives.case import PrimitiveCase
+from benchmarks.prove.primitives.case import case_of as primitive_case_of
 from benchmarks.prove.sample import Sample
 from benchmarks.variants import as_variant
 from clmst.core.errors import UnsupportedDeviceError
 
+# What a run is of; "rest" is all but solves and primitives, block by block in turn.
+REST = ("repeated", *subjects.GRAPHS)
+SUBJECTS = ("solves", "primitives", "rest", *REST)
 PER_GRAPH = 8  # cases of each graph, in a row
 _DENSE = 700  # vertices that dense is given at most: beyond, "auto" takes its turn
 _CHECKED = 16  # of so many graphs one checks the oracle itself
@@ -38,6 +43,8 @@ class Case:
         Whether limits are lowered that keep small graphs from some ways of solving.
     key : int
         Of the draws of the input form.
+    subject : str
+        A name in :data:`subjects.GRAPHS`.
     """
 
     sample: Sample
@@ -48,11 +55,58 @@ class Case:
     input_form: str
     lowered: bool
     key: int
+    subject: str = "solves"
 
     @cached_property
     def named(self) -> str:
         """Algorithm and option in one."""
         return f"{self.algorithm}: {self.option}"
+
+    def __str__(self) -> str:
+        drawn = self.sample
+        return (
+            f"{self.subject}: {drawn.kind}: {drawn.n} vertices, {drawn.m} edges, {drawn.w.dtype}; "
+            f"{self.named}, {'maximum' if self.maximum else 'minimum'}, {self.input_form}, "
+            f"{self.variant}{', limits lowered' if self.lowered else ''}"
+        )
+
+    @property
+    def is_for_some_devices(self) -> bool:
+        """Whether it has an option that not every device takes."""
+        return (self.algorithm, self.option) in settings.FOR_SOME_DEVICES
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """What it counts as, as "table/entry"."""
+        drawn = self.sample
+        return (
+            f"family/{drawn.family}",
+            f"graph/{drawn.family}: {drawn.shape}",
+            f"weights/{drawn.order}",
+            f"dtype/{self.dtype}",
+            f"vertices/{_size(drawn.n)}",
+            f"algorithm/{self.named}",
+            f"variant/{self.variant}",
+            f"input form/{self.input_form}",
+            f"order/{'maximum' if self.maximum else 'minimum'}",
+            f"limits/{'lowered' if self.lowered else 'as shipped'}",
+        )
+
+    @property
+    def dtype(self) -> str:
+        """The weights' dtype, as NumPy writes it."""
+        dtype = self.sample.w.dtype
+        return "bool" if dtype.kind == "b" else dtype.str[1:]
+
+    @property
+    def size(self) -> int:
+        """How much there is to take away from it."""
+        return max(self.sample.n, self.sample.m, 1)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """What is told of its size."""
+        return {"vertices": self.sample.n, "edges": self.sample.m}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +129,16 @@ class Outcome:
     solves: int = 1
 
 
+def _size(n: int) -> str:
+    bounds = (0, 1, 60, 400, 4000)
+    low = 0
+    for high in bounds:
+        if n <= high:
+            return f"{low:04} to {high:04}"
+        low = high + 1
+    return f"{low:04} and more"
+
+
 # --------------------------------------------------------------------- number -> case
 
 
@@ -87,18 +151,28 @@ class Plan:
     seed : int
     block : int
         Cases of a dtype, a variant and a quarter of the options, in a row; a multiple of PER_GRAPH.
+    subject : str
+        A name in :data:`SUBJECTS`.
     """
 
     seed: int
     block: int
+    subject: str = "solves"
 
-    def case(self, number: int) -> Case:
+    def case(self, number: int) -> Case | PrimitiveCase:
         """Return a case: a pure function of its number and the plan."""
-        return _case_of(self.seed, *divmod(number, self.block), number)
+        if self.subject == "primitives":
+            return primitive_case_of(self.seed, number)
+        block, index = divmod(number, self.block)
+        subject = self.subject
+        if subject == "rest":
+            block, turn = divmod(block, len(REST))
+            subject = REST[turn]
+        return _case_of(self.seed, block, index, number, subject)
 
-    def doubts(self, number: int, case: Case) -> str | None:
+    def doubts(self, number: int, case: Case | PrimitiveCase) -> str | None:
         """Return what is wrong with the oracle's answer, if that is checked with this case."""
-        if not self.checks_oracle(number):
+        if isinstance(case, PrimitiveCase) or not self.checks_oracle(number):
             return None
         expected = expected_of(case.sample, maximum=case.maximum)
         return oracle.doubts(case.sample, expected, maximum=case.maximum)
@@ -106,18 +180,31 @@ class Plan:
     def checks_oracle(self, number: int) -> bool:
         """Whether the oracle itself is checked: with a graph's first case, now and then."""
         graph, first = divmod(number, PER_GRAPH)
-        return first == 0 and Draws(self.seed, 5, graph).one_in(_CHECKED)
+        is_drawn = Draws(self.seed, 5, graph).one_in(_CHECKED)
+        return self.subject != "primitives" and first == 0 and is_drawn
 
 
-def _case_of(seed: int, block: int, index: int, number: int) -> Case:
+def _case_of(seed: int, block: int, index: int, number: int, subject: str) -> Case:
     dtype, variant, maximum, turns = settings.part_of(seed, block)
-    drawn = sample_of(seed, number // PER_GRAPH, dtype)
-    draws = Draws(seed, 3, number)
+    draws, drawn = Draws(seed, 3, number), None
+    if subject == "points":
+        dtype = "f8"
+        drawn = points_of(seed, number // PER_GRAPH)
+    drawn = drawn or sample_of(seed, number // PER_GRAPH, dtype)
     algorithm, option = turns[(index + block) % len(turns)]
-    if algorithm == "dense" and drawn.n > _DENSE:
+    if subject not in ("solves", "repeated") or (algorithm == "dense" and drawn.n > _DENSE):
         algorithm, option = "auto", "default"
-    input_form = _input_form(draws, drawn, algorithm, option)
+    maximum &= subject not in ("dendrograms", "points", "cores")
+    if subject == "solves":
+        input_form = _input_form(draws, drawn, algorithm, option)
+    elif subject == "repeated":
+        input_form = "repeated, two devices" if draws.one_in(8) else "repeated"
+        if not getattr(settings.OPTIONS[algorithm][option], "single_direction", True):
+            algorithm, option = "auto", "default"
+    else:
+        input_form = draws.choice(subjects.GRAPHS[subject].forms)
     return Case(
+        subject=subject,
         sample=drawn,
         algorithm=algorithm,
         option=option,
@@ -141,6 +228,12 @@ def _input_form(draws: Draws, drawn: Sample, algorithm: str, option: str) -> str
 def sample_of(seed: int, number: int, dtype: str) -> Sample:
     """Return a graph by its number."""
     return sample.draw(Draws(seed, 4, number), dtype)
+
+
+@lru_cache(maxsize=4)
+def points_of(seed: int, number: int) -> Sample:
+    """Return points by their number."""
+    return sample.draw_points(Draws(seed, 6, number))
 
 
 _expected: dict[bool, tuple[Sample, Expected]] = {}
@@ -174,12 +267,14 @@ class DeviceVariants:
         return self._variants[name]
 
 
-def run(case: Case, variants: DeviceVariants) -> Outcome:
+def run(case: Case | PrimitiveCase, variants: DeviceVariants) -> Outcome:
     """Run a case; errors become its outcome."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", clmst.DeviceWarning)  # no device is to fail
-            if case.lowered:
+            if isinstance(case, PrimitiveCase):
+                wrong, solves = case.compare(variants.variant(case.variant))
+            elif case.lowered:
                 with settings.lowered():
                     wrong, solves = _compare(case, variants)
             else:
@@ -188,7 +283,7 @@ def run(case: Case, variants: DeviceVariants) -> Outcome:
         return Outcome(verdict="refused", detail=str(error))
     except clmst.ClmstError as error:
         is_choice = isinstance(error, clmst.InvalidArgumentError)
-        if is_choice and (case.algorithm, case.option) in settings.FOR_SOME_DEVICES:
+        if is_choice and isinstance(case, Case) and case.is_for_some_devices:
             return Outcome(verdict="refused", detail=str(error))
         return Outcome(verdict="error", detail=f"{type(error).__name__}: {error}")
     except Exception as error:
@@ -226,6 +321,16 @@ def _compare(case: Case, variants: DeviceVariants) -> tuple[str | None, int]:
             maximum=case.maximum,
             strategy=strategy,
         )
+    if case.subject != "solves":
+        task = subjects.Task(
+            sample=drawn,
+            draws=draws,
+            device=device,
+            expected=expected_of(drawn, maximum=case.maximum),
+            maximum=case.maximum,
+            form=case.input_form,
+        )
+        return subjects.GRAPHS[case.subject].compare(task), 1
     input_form = dict(input_forms.applicable(drawn, case.algorithm))[case.input_form]
     given = input_form(drawn, draws, device)
     solve = clmst.maximum_spanning_forest if case.maximum else clmst.minimum_spanning_forest

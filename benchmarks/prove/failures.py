@@ -1,4 +1,4 @@
-"""A failure as a file that reproduces it, on its own: the graph, not its number."""
+"""A failure as a file that reproduces it, on its own: the graph or the call, not its number."""
 
 from __future__ import annotations
 
@@ -12,49 +12,31 @@ from typing import Any
 import numpy as np
 
 from benchmarks.prove.cases import Case, DeviceVariants, Outcome, run
+from benchmarks.prove.primitives.case import PrimitiveCase
 from benchmarks.prove.sample import Sample
 from benchmarks.prove.state import ROOT
 from clmst.core.weight_keys import Array
 
 CRASHED, HUNG = "crash", "hang"
+_NAMES = ("variant", "algorithm", "option", "maximum", "input_form", "lowered", "key")
 
 
-def write(path: Path, case: Case, *, device: str | None, verdict: str, **more: Any) -> None:
+def write(
+    path: Path, case: Case | PrimitiveCase, *, device: str | None, verdict: str, **more: Any
+) -> None:
     """Write a case, replacing the file whole."""
-    drawn = case.sample
-    record = {
-        "verdict": verdict,
-        **more,
-        "device": device,
-        "variant": case.variant,
-        "algorithm": case.algorithm,
-        "option": case.option,
-        "maximum": case.maximum,
-        "input_form": case.input_form,
-        "lowered": case.lowered,
-        "key": case.key,
-        "graph": {
-            "family": drawn.family,
-            "shape": drawn.shape,
-            "order": drawn.order,
-            "n": drawn.n,
-            "u": drawn.u.tolist(),
-            "v": drawn.v.tolist(),
-            "dtype": drawn.w.dtype.name,
-            "w": _exactly(drawn.w),
-            "coordinates": None if drawn.coordinates is None else drawn.coordinates.tolist(),
-            "metric": drawn.metric,
-        },
-    }
+    record = {"verdict": verdict, **more, "device": device, **_as_json(case)}
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
     temporary.write_text(json.dumps(record) + "\n", encoding="utf-8")
     temporary.replace(path)
 
 
-def read(path: Path) -> tuple[Case, dict[str, Any]]:
+def read(path: Path) -> tuple[Case | PrimitiveCase, dict[str, Any]]:
     """Return the case of a file, and all that stands there."""
     record = json.loads(path.read_text(encoding="utf-8"))
+    if record.get("subject") == PrimitiveCase.subject:
+        return PrimitiveCase.of_json(record), record
     graph = record["graph"]
     dtype = np.dtype(graph["dtype"])
     coordinates = graph["coordinates"]
@@ -69,8 +51,31 @@ def read(path: Path) -> tuple[Case, dict[str, Any]]:
         coordinates=None if coordinates is None else np.array(coordinates, np.float64),
         metric=graph["metric"],
     )
-    names = ("variant", "algorithm", "option", "maximum", "input_form", "lowered", "key")
-    return Case(sample=drawn, **{name: record[name] for name in names}), record
+    subject = record.get("subject", "solves")
+    return Case(sample=drawn, subject=subject, **{name: record[name] for name in _NAMES}), record
+
+
+def _as_json(case: Case | PrimitiveCase) -> dict[str, Any]:
+    """Return all that tells a case."""
+    if isinstance(case, PrimitiveCase):
+        return case.as_json()
+    drawn = case.sample
+    return {
+        "subject": case.subject,
+        **{name: getattr(case, name) for name in _NAMES},
+        "graph": {
+            "family": drawn.family,
+            "shape": drawn.shape,
+            "order": drawn.order,
+            "n": drawn.n,
+            "u": drawn.u.tolist(),
+            "v": drawn.v.tolist(),
+            "dtype": drawn.w.dtype.name,
+            "w": _exactly(drawn.w),
+            "coordinates": None if drawn.coordinates is None else drawn.coordinates.tolist(),
+            "metric": drawn.metric,
+        },
+    }
 
 
 def _exactly(weights: Array) -> list[Any]:

@@ -55,6 +55,7 @@ class Worker:
         self._seen, self._since = -2, time.monotonic()
         command = [sys.executable, "-m", "benchmarks.prove.worker", "--progress", str(shared)]
         command += ["--seed", str(state.plan.seed), "--block", str(state.plan.block)]
+        command += ["--subject", state.plan.subject]
         command += ["--device", state.device] if state.device else []
         command += ["--plant", plant] if plant else []
         with self._log.open("wb") as log:

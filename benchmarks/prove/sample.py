@@ -117,6 +117,26 @@ def draw(draws: Draws, dtype_name: str) -> Sample:
     return _renamed(draws, drawn) if draws.one_in(2) else drawn
 
 
+def draw_points(draws: Draws) -> Sample:
+    """Draw points of 1 to 6 dimensions, uniform, on a lattice, or in clusters of any size."""
+    n, d = 2 + draws.below(160 if draws.one_in(8) else 60), 1 + draws.below(6)
+    metric: Metric = draws.choice(("euclidean", "euclidean", "manhattan", "chebyshev", "cosine"))
+    kind = draws.choice(("uniform", "lattice", "repeated", "clusters"))
+    coordinates = draws.integers(1 << 20, n * d).reshape(n, d) / (1 << 20)
+    if kind == "lattice":
+        coordinates = draws.integers(2 + draws.below(6), n * d).reshape(n, d).astype(np.float64)
+    elif kind == "repeated":
+        coordinates = coordinates[draws.integers(1 + draws.below(n), n)]
+    elif kind == "clusters":
+        scales = 2.0 ** -draws.integers(30, n)[:, None]
+        coordinates = coordinates[draws.integers(min(4, n), n)] + coordinates * scales
+    if metric == "cosine":
+        coordinates = np.abs(coordinates) + 1
+    u, v = np.triu_indices(n, 1)
+    w = Points(coordinates, metric).weights_of(u, v)
+    return Sample("points", metric, f"{kind}, {d}-d", n, u, v, w, coordinates, metric)
+
+
 def _renamed(draws: Draws, sample: Sample) -> Sample:
     """Return a graph with its vertices renamed, its edges in another order, some turned round."""
     names, order = draws.permutation(sample.n), draws.permutation(sample.m)

@@ -1,4 +1,4 @@
-"""The same failure with fewer vertices, fewer edges and simpler weights."""
+"""The same failure with fewer vertices, edges or elements, and simpler weights."""
 
 from __future__ import annotations
 
@@ -6,25 +6,29 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from benchmarks.prove import failures, input_forms
 from benchmarks.prove.cases import Case, DeviceVariants, run
+from benchmarks.prove.primitives.case import PrimitiveCase
 from benchmarks.prove.sample import Sample
 from benchmarks.prove.weights import of_ranks
 from clmst.core.weight_keys import Array
 
-Fails = Callable[[Case], bool]
+AnyCase = Case | PrimitiveCase
+Fails = Callable[[AnyCase], bool]
+Kept = Callable[[AnyCase], object]
+Smaller = Callable[[AnyCase, int], Iterator[AnyCase]]
 
 
-def shrink(case: Case, fails: Fails, until: float, kept: Callable[[Case], object]) -> Case:
+def shrink(case: AnyCase, fails: Fails, until: float, kept: Kept) -> AnyCase:
     """Return the smallest case found that still fails.
 
     Parameters
     ----------
-    case : Case
+    case : Case or PrimitiveCase
         One that fails.
     fails : callable
         Whether a case fails in the same way.
@@ -36,30 +40,38 @@ def shrink(case: Case, fails: Fails, until: float, kept: Callable[[Case], object
     changed = True
     while changed:
         changed = False
-        for smaller in (_fewer_vertices, _fewer_edges, _simpler_weights):
+        for smaller in _ways_of(case):
             step = _least(case, smaller, fails, until, kept)
             changed |= step is not case
             case = step
     return case
 
 
-def _least(
-    case: Case,
-    smaller: Callable[[Sample, int], Iterator[Sample]],
-    fails: Fails,
-    until: float,
-    kept: Callable[[Case], object],
-) -> Case:
+def _ways_of(case: AnyCase) -> tuple[Smaller, ...]:
+    """Return the ways to make a case smaller."""
+    if isinstance(case, PrimitiveCase):
+        return (lambda one, part: cast("PrimitiveCase", one).smaller(part),)
+    return tuple(map(_of_samples, (_fewer_vertices, _fewer_edges, _simpler_weights)))
+
+
+def _of_samples(smaller: Callable[[Sample, int], Iterator[Sample]]) -> Smaller:
+    def cases(case: AnyCase, part: int) -> Iterator[AnyCase]:
+        assert isinstance(case, Case)
+        made = (replace(case, sample=sample) for sample in smaller(case.sample, part))
+        return (one for one in made if _is_possible(one))
+
+    return cases
+
+
+def _least(case: AnyCase, smaller: Smaller, fails: Fails, until: float, kept: Kept) -> AnyCase:
     """Take parts away, halves first, then ever smaller ones, as long as the case fails."""
-    size = max(case.sample.n, case.sample.m, 1)
-    part = size
+    part = case.size
     while part >= 1:
         found = None
-        for sample in smaller(case.sample, part):
+        for candidate in smaller(case, part):
             if time.monotonic() > until:
                 return case
-            candidate = replace(case, sample=sample)
-            if _is_possible(candidate) and fails(candidate):
+            if fails(candidate):
                 found = candidate
                 break
         if found is None:
@@ -72,6 +84,8 @@ def _least(
 
 def _is_possible(case: Case) -> bool:
     """Whether the graph can still go the same way."""
+    if case.subject != "solves":
+        return True
     names = [name for name, _ in input_forms.applicable(case.sample, case.algorithm)]
     return case.input_form.startswith("repeated") or case.input_form in names
 
@@ -121,10 +135,9 @@ def shrink_file(path: Path, *, seconds: float, limit: float, plant: str | None =
     more: dict[str, Any] = {
         name: record[name] for name in ("seed", "number", "detail") if name in record
     }
-    first = {"vertices": case.sample.n, "edges": case.sample.m}
-    more["found with"] = record.get("found with", first)
+    more["found with"] = record.get("found with", case.sizes)
 
-    def keep(smaller: Case) -> None:
+    def keep(smaller: AnyCase) -> None:
         failures.write(path, smaller, device=record["device"], verdict=verdict, **more)
 
     keep(case)
@@ -144,7 +157,7 @@ def in_children(path: Path, record: dict[str, Any], limit: float, plant: str | N
     trial = path.with_suffix(".trial.json")
     verdict: str = record["verdict"]
 
-    def fails(case: Case) -> bool:
+    def fails(case: AnyCase) -> bool:
         failures.write(trial, case, device=record["device"], verdict=verdict)
         try:
             return failures.run_in_child(trial, limit, plant).verdict == verdict

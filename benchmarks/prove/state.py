@@ -67,6 +67,7 @@ class State:
             "failures": self.failures,
             "seed": self.plan.seed,
             "block": self.plan.block,
+            "subject": self.plan.subject,
             "device": self.device,
             "seconds": round(sum(one["seconds"] for one in self.runs), 1),
             "runs": self.runs,
@@ -83,7 +84,11 @@ class State:
         """Read what :meth:`save` wrote."""
         record = json.loads(path.read_text(encoding="utf-8"))
         return cls(
-            plan=Plan(seed=record["seed"], block=record["block"]),
+            plan=Plan(
+                seed=record["seed"],
+                block=record["block"],
+                subject=record.get("subject", "solves"),
+            ),
             device=record["device"],
             done={int(block): end for block, end in record["done"].items()},
             tally=Tally.of_json(record["counts"]),

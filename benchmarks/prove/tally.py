@@ -7,6 +7,7 @@ from typing import Any
 
 from benchmarks.prove import settings
 from benchmarks.prove.cases import Case, Outcome
+from benchmarks.prove.primitives.case import PrimitiveCase
 from benchmarks.prove.weights import DTYPES
 
 VERDICTS = ("right", "wrong", "refused", "error", "foreign error", "crash", "hang")
@@ -23,30 +24,18 @@ class Tally:
     def __init__(self, counts: dict[str, int] | None = None) -> None:
         self.counts = Counter(counts or {})
 
-    def note(self, case: Case, outcome: Outcome, *, oracle_checked: bool) -> None:
+    def note(self, case: Case | PrimitiveCase, outcome: Outcome, *, oracle_checked: bool) -> None:
         """Count a case."""
-        drawn, counts = case.sample, self.counts
-        dtype = drawn.w.dtype.str[1:] if drawn.w.dtype.kind != "b" else "bool"
-        order = "maximum" if case.maximum else "minimum"
-        for name in (
-            f"verdict/{outcome.verdict}",
-            f"family/{drawn.family}",
-            f"graph/{drawn.family}: {drawn.shape}",
-            f"weights/{drawn.order}",
-            f"dtype/{dtype}",
-            f"vertices/{_size(drawn.n)}",
-            f"algorithm/{case.named}",
-            f"variant/{case.variant}",
-            f"input form/{case.input_form}",
-            f"order/{order}",
-            f"limits/{'lowered' if case.lowered else 'as shipped'}",
-        ):
+        counts = self.counts
+        subject = f"subject/{case.subject}: {outcome.verdict}"
+        for name in (f"verdict/{outcome.verdict}", subject, *case.counted):
             counts[name] += 1
         counts["total/cases"] += 1
-        counts["total/forests compared"] += outcome.solves if outcome.verdict == "right" else 0
+        compared = "results" if isinstance(case, PrimitiveCase) else "forests"
+        counts[f"total/{compared} compared"] += outcome.solves if outcome.verdict == "right" else 0
         counts["total/oracle checked"] += oracle_checked
-        if outcome.verdict == "right":
-            counts[f"combinations/{case.named}|{dtype}|{case.variant}"] += 1
+        if outcome.verdict == "right" and isinstance(case, Case) and case.subject == "solves":
+            counts[f"combinations/{case.named}|{case.dtype}|{case.variant}"] += 1
         if outcome.verdict == "refused":
             counts[f"refused/{case.named}: {outcome.detail.splitlines()[0][:160]}"] += 1
 
@@ -63,6 +52,8 @@ class Tally:
         """Return all tables by name."""
         names = sorted({key.partition("/")[0] for key in self.counts} - {"combinations"})
         tables: dict[str, Any] = {name: self.table(name) for name in names}
+        if not any(key.startswith("combinations/") for key in self.counts):
+            return tables
         rows: dict[str, dict[str, list[int]]] = {}
         for named, dtype, variant in settings.combinations():
             count = self.counts.get(f"combinations/{named}|{dtype}|{variant}", 0)
@@ -83,19 +74,9 @@ class Tally:
             if name != "combinations"
             for entry, n in table.items()
         }
-        for named, row in tables["combinations"].items():
+        for named, row in tables.get("combinations", {}).items():
             for variant, numbers in row.items():
                 for dtype, n in zip(DTYPES, map(int, numbers.split()), strict=True):
                     if n:
                         counts[f"combinations/{named}|{dtype}|{variant}"] = n
         return cls(counts)
-
-
-def _size(n: int) -> str:
-    bounds = (0, 1, 60, 400, 4000)
-    low = 0
-    for high in bounds:
-        if n <= high:
-            return f"{low:04} to {high:04}"
-        low = high + 1
-    return f"{low:04} and more"

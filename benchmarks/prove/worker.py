@@ -30,6 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--block", type=int, required=True)
+    parser.add_argument("--subject", default="solves")
     parser.add_argument("--device", default=None)
     parser.add_argument("--progress", required=True)
     parser.add_argument("--plant", default=None)
@@ -46,7 +47,7 @@ def main() -> None:
         return
     _report(reports, ready=machine.facts(variants.device))
     progress = np.memmap(given.progress, np.int64, "r+", shape=(1,))
-    plan = Plan(seed=given.seed, block=given.block)
+    plan = Plan(seed=given.seed, block=given.block, subject=given.subject)
     for line in sys.stdin:
         task = json.loads(line)
         done = task["first"]
@@ -100,7 +101,7 @@ def run_unit(
             "number": number,
             "named": case.named,
             "variant": case.variant,
-            "input_form": case.input_form,
+            "case": str(case),
         }
         if doubt is not None:
             failures.append({**known, "verdict": "wrong oracle", "detail": doubt})

@@ -53,9 +53,9 @@ def sort(
 
     Notes
     -----
-    -0.0 and 0.0 are equal and keep their order. NaNs keep their order too, after all numbers. No
-    device needs arithmetic on doubles for them. Costs as of :func:`~clmst.primitives.split.split`
-    with as many key bits as a number has.
+    -0.0 and 0.0 are equal and keep their order. NaNs keep their order too; they are above all
+    numbers, so they come last, or first if `descending`. No device needs arithmetic on doubles for
+    them. Costs as of :func:`~clmst.primitives.split.split` with as many key bits as a number has.
     """
     key = _whole_key(keys, descending=descending)
     check_strategy(strategy)

@@ -234,7 +234,9 @@ def test_devices_are_asked_once(shaped: Device, monkeypatch: pytest.MonkeyPatch)
     with limited(monkeypatch, limit):
         for _ in range(3):
             primitives.inclusive_scan(values)
-            primitives.compact(values, predicate=primitives.Predicate(dtype="u4", expression="x"))
+            primitives.compact(
+                values, predicate=primitives.Predicate(dtype=np.dtype("u4"), expression="x")
+            )
     assert asked
     assert max(Counter(asked).values()) == 1
 

@@ -1,0 +1,1 @@
+"""Primitives as a subject of the proof: every documented width, dtype and option, beside NumPy."""

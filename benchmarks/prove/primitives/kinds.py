@@ -1,0 +1,70 @@
+"""Kinds of cases: one for each documented width, dtype, operator and strategy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# Bytes of records and of values: 1 to 16, or a multiple of 4 up to 64.
+SIZES = (*range(1, 17), *range(20, 65, 4))
+# Of these with all others, and of all others with these, there are cases of every primitive.
+_USUAL_SIZES = (1, 3, 4, 8, 16, 64)
+NUMBERS = ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")
+# Every so many kinds one is by a single work-item, which takes programs of its own.
+_SEQUENTIAL_EVERY = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """What decides which programs a case takes.
+
+    Attributes
+    ----------
+    primitive : str
+        A public name of :mod:`clmst.primitives`.
+    dtype : str
+        Of the elements, as NumPy writes it; ``V12`` is a record of 12 bytes.
+    value : str
+        Of the values that go along, or of the results; empty if there are none.
+    how : str
+        What else there is to say, such as the operator.
+    strategy : str
+    """
+
+    primitive: str
+    dtype: str
+    value: str = ""
+    how: str = ""
+    strategy: str = "parallel"
+
+
+def records(size: int) -> str:
+    """Return the dtype of records of so many bytes."""
+    return f"V{size}"
+
+
+def pairs(*, every: bool = False) -> list[tuple[str, str]]:
+    """Return dtypes of a record and of its value, which is empty where there is none.
+
+    Each size comes up as a record's and as a value's; with `every`, every pair of sizes.
+    """
+    return [
+        (records(size), records(value) if value else "")
+        for size in SIZES
+        for value in (0, *SIZES)
+        if every or size in _USUAL_SIZES or value in (0, *_USUAL_SIZES)
+    ]
+
+
+def by_turns(kinds: list[Kind]) -> list[Kind]:
+    """Return kinds, every twelfth of them by a single work-item as well."""
+    alone = [
+        Kind(
+            primitive=one.primitive,
+            dtype=one.dtype,
+            value=one.value,
+            how=one.how,
+            strategy="sequential",
+        )
+        for one in kinds[::_SEQUENTIAL_EVERY]
+    ]
+    return [*kinds, *alone]
