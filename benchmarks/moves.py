@@ -24,7 +24,7 @@ from benchmarks.several_gpus import opened
 from clmst.bench.harness import Contestant, Harness, WrongResultError
 from clmst.bench.record import recorded
 from clmst.bench.tables import Table, digits
-from clmst.runtime.relay import DeviceCopy, both_locked, move
+from clmst.runtime.relay import DeviceCopy, locks_in_order, move
 from clmst.runtime.transfer import Staging, StagingShape
 
 _BLOCKS = (1 << 20, 4 << 20, 16 << 20)  # bytes
@@ -66,7 +66,8 @@ class Pair:
                 source=self.sent.memory, target=self.found.memory, n_bytes=self.values.nbytes
             )
         ]
-        with both_locked(self.source, self.target):
+        first, second = locks_in_order(self.source, self.target)
+        with first, second:
             move(copies, self.source, self.target)
 
     def by_array(self) -> None:

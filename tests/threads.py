@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-import threading
+import sys
+import time
+from collections.abc import Set
+from typing import Any
+
+from clmst.core import threads
 
 
-def own_threads(*names: str) -> set[threading.Thread]:
-    """Return the threads of clmst whose pools have one of these names."""
-    assert all(name.startswith("clmst-") for name in names), "so all pools of clmst are called"
-    return {thread for thread in threading.enumerate() if thread.name.startswith(names)}
+def own_threads(*names: str) -> set[Any]:
+    """Return the queues of clmst's threads that have one of these names."""
+    assert all(name.startswith("clmst-") for name in names), "so all threads of clmst are called"
+    found = set()
+    for top in sys._current_frames().values():
+        frame = top
+        while frame.f_back is not None:
+            frame = frame.f_back
+        if frame.f_code is threads._serve.__code__ and frame.f_locals["_name"].startswith(names):
+            found.add(frame.f_locals["tasks"])
+    return found
 
 
-def all_end(threads: set[threading.Thread]) -> bool:
-    """Return whether threads end, as those of a pool do that was shut down without waiting."""
-    for thread in threads:
-        thread.join(timeout=10)
-    return not any(thread.is_alive() for thread in threads)
+def all_end(own: Set[Any]) -> bool:
+    """Return whether threads end, as those do whose worker nobody refers to any more."""
+    limit = time.monotonic() + 10
+    while own & own_threads("clmst-") and time.monotonic() < limit:
+        time.sleep(0.01)
+    return not own & own_threads("clmst-")

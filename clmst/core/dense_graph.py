@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import InitVar, dataclass
 from typing import Any
 
@@ -10,10 +9,10 @@ import numpy as np
 
 from clmst.core import pairs
 from clmst.core.arguments import as_array, check_bool
-from clmst.core.cores import usable_cores
 from clmst.core.errors import InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_shape, check_size
+from clmst.core.threads import in_threads
 from clmst.core.weight_keys import Array, as_weights
 
 _TILE = 128  # rows and columns that are compared at a time: two tiles stay in cache
@@ -157,10 +156,9 @@ def _lesser_of_both(weights: Array) -> Array:
 def check_symmetric(weights: Array) -> None:
     """Raise if a square matrix has a NaN, or a cell differs from its mirror cell. O(n**2)."""
     starts = range(0, weights.shape[0], _TILE)
-    with ThreadPoolExecutor(usable_cores()) as threads:
-        for fault in threads.map(lambda row: _fault(weights, row), starts):
-            if fault is not None:
-                _refuse(weights, *fault)
+    for fault in in_threads(lambda row: _fault(weights, row), starts):
+        if fault is not None:
+            _refuse(weights, *fault)
 
 
 def _fault(weights: Array, row: int) -> tuple[int, int] | None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from clmst.core.cores import usable_cores
 from clmst.core.errors import InvalidGraphError
 from clmst.core.graph import Graph
+from clmst.core.threads import in_threads
 from clmst.core.vertex_names import label_of
 from clmst.core.weight_keys import Array
 
@@ -87,8 +87,7 @@ def _upper(graph: Graph) -> Graph:
             ids=None if graph.edge_ids is None else graph.edge_ids[run].take(kept),
         )
 
-    with ThreadPoolExecutor(usable_cores()) as threads:
-        runs = list(threads.map(upper, bounds[:-1], bounds[1:]))
+    runs = in_threads(lambda rows: upper(*rows), pairwise(bounds))
     starts = np.zeros(graph.n_vertices + 1, np.uint32)
     lengths = np.concatenate([run.lengths for run in runs])
     np.cumsum(lengths, dtype=np.uint32, out=starts[1:])

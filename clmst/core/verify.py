@@ -6,7 +6,6 @@ After V. King, "A simpler minimum spanning tree verification algorithm", Algorit
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +16,11 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from clmst.core.arguments import check_integer, check_kind, check_texts
 from clmst.core.coercion import as_listed
-from clmst.core.cores import usable_cores
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.path_maxima import Hierarchy, components
+from clmst.core.threads import in_threads
 
 if TYPE_CHECKING:
     from clmst.core.weight_keys import Array
@@ -294,11 +293,7 @@ def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> _
         return others[wrong], last[wrong]
 
     starts = range(0, edges.ids.size, _RUN)
-    if len(starts) <= 1:
-        found = [faults(start) for start in starts]
-    else:
-        with ThreadPoolExecutor(usable_cores()) as threads:  # NumPy releases the lock
-            found = list(threads.map(faults, starts))
+    found = in_threads(faults, starts)
     others = np.concatenate([np.zeros(0, np.int64), *(one for one, _ in found)])
     last = np.concatenate([np.zeros(0, np.int64), *(one for _, one in found)])
     return _describe_faults(edges, others, last, maximum=maximum)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -14,6 +13,7 @@ import numpy as np
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
+from clmst.core.threads import Worker, all_of
 from clmst.core.weight_keys import Encoding
 from clmst.repeated.changes import Changes
 from clmst.repeated.staged import StagedWeights, closed_error
@@ -224,28 +224,33 @@ class Session:
         keep_on_device, verify
             As of :meth:`solve`.
         """
-        done, queues = 0, list[Any]()
-        with ThreadPoolExecutor(1, thread_name_prefix="clmst-solve") as worker:
-            prefetched = self._next(source, queues)
-            while prefetched is not None and not isinstance(prefetched, _Failure):
-                present, prefetched = prefetched, None
-                solve = worker.submit(
-                    self._solve_staged, present, keep_on_device=keep_on_device, verify=verify
-                )
-                try:
-                    if not present.is_on_device:
-                        prefetched = self._next(source, queues)
-                    forest = solve.result()
-                    done += 1
-                    on_progress(done)
-                    yield forest
-                except BaseException:
-                    if prefetched is not None and not isinstance(prefetched, _Failure):
-                        prefetched.owner.release(prefetched)
-                    raise
-                del forest, solve  # else they would keep its memory during the next solve
-                if present.is_on_device:
-                    prefetched = self._next(source, queues)
+        done, queues, worker = 0, list[Any](), Worker("clmst-solve")
+        prefetched = self._next(source, queues)
+        while prefetched is not None and not isinstance(prefetched, _Failure):
+            present, prefetched = prefetched, None
+            ahead = list[_Next]()
+
+            def work(number: int, present: Any = present, ahead: list[Any] = ahead) -> Any:
+                if number == 1:
+                    return self._solve_staged(present, keep_on_device=keep_on_device, verify=verify)
+                if not present.is_on_device:
+                    ahead.append(self._next(source, queues))
+                return None
+
+            try:
+                self._forget()  # so that weights of two rounds at most take memory
+                _, forest = all_of([worker], work)
+                done += 1
+                on_progress(done)
+                yield forest
+            except BaseException:
+                for one in ahead:
+                    if one is not None and not isinstance(one, _Failure):
+                        one.owner.release(one)
+                raise
+            is_on_device = present.is_on_device
+            del forest, present, work  # else they would keep memory during the next solve
+            prefetched = self._next(source, queues) if is_on_device else ahead.pop()
         if isinstance(prefetched, _Failure):
             if prefetched.is_refusal:
                 self._forget()

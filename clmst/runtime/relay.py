@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,18 +66,15 @@ class DeviceMove:
     ms: float
 
 
-@contextmanager
-def both_locked(one: Device, other: Device) -> Iterator[None]:
-    """Hold the locks of two devices, always taken in the same order."""
-    first, second = sorted((one, other), key=id)
-    with first.lock, second.lock:
-        yield
+def locks_in_order(one: Device, other: Device) -> list[AbstractContextManager[object]]:
+    """Return the locks of two devices, always in the same order, to be taken by one ``with``."""
+    return [device.lock for device in sorted((one, other), key=id)]
 
 
 def move(copies: Sequence[DeviceCopy], source: Device, target: Device) -> DeviceMove:
     """Copy buffers after all that is enqueued on both devices; waits.
 
-    The caller has the locks of both devices (:func:`both_locked`).
+    The caller has the locks of both devices (:func:`locks_in_order`).
     """
     began = time.perf_counter()
     is_shared = source.context == target.context and not any(
@@ -128,7 +125,11 @@ def _through_the_host(copies: Sequence[DeviceCopy], source: Device, target: Devi
     """Let blocks come from the source while others go to the target."""
     import pyopencl as cl
 
-    with _blocks(source, target) as blocks:
+    staging = (source if source.staging.pinned else target).staging
+    with staging.lock:
+        blocks = staging.blocks()
+        if blocks is None:
+            blocks = np.empty((_BLOCKS, _BLOCK_BYTES), np.uint8)
         coming, going, free = deque[_OnTheWay](), deque[_OnTheWay](), deque(blocks)
         try:
             for one, begin, end in _cut(copies, blocks.shape[1]):
@@ -183,11 +184,3 @@ def _cut(copies: Sequence[DeviceCopy], size: int) -> Iterator[tuple[DeviceCopy, 
     for one in copies:
         for begin in range(0, one.n_bytes, size):
             yield one, begin, min(begin + size, one.n_bytes)
-
-
-@contextmanager
-def _blocks(source: Device, target: Device) -> Iterator[Array]:
-    """Lend memory of the host: pinned if one of the devices has such."""
-    owner = source if source.staging.pinned else target
-    with owner.staging.lent() as pinned:
-        yield np.empty((_BLOCKS, _BLOCK_BYTES), np.uint8) if pinned is None else pinned

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 from clmst.core.errors import (
@@ -14,6 +14,7 @@ from clmst.core.errors import (
     OutOfDeviceMemoryError,
     UnsupportedDeviceError,
 )
+from clmst.core.threads import Task, Worker, all_of
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
 
@@ -50,10 +51,7 @@ def together(devices: Sequence[Device], work: Callable[[int], T]) -> list[T]:
         with _named(devices, index):
             return work(index)
 
-    if len(devices) == 1:
-        return [named(0)]
-    with ThreadPoolExecutor(len(devices) - 1, thread_name_prefix="clmst-device") as pool:
-        return all_of(pool, len(devices), named)
+    return all_of([Worker("clmst-device") for _ in devices[1:]], named)
 
 
 def as_tree(devices: Sequence[Device], leaf: Callable[[int], T], join: Callable[[T, T], T]) -> T:
@@ -76,64 +74,26 @@ def as_tree(devices: Sequence[Device], leaf: Callable[[int], T], join: Callable[
     ClmstError
         As of :func:`together`.
     """
-    count, futures = len(devices), dict[int, Future[T]]()
+    count = len(devices)
 
     def branch(index: int) -> T:
         with _named(devices, index):
             found = leaf(index)
         step = 1
         while index % (2 * step) == 0 and index + step < count:
-            other = futures[index + step].result()
+            other = branches[index + step].result()
             with _named(devices, index):
                 found = join(found, other)
             step *= 2
         return found
 
-    if count == 1:
-        return branch(0)
-    with ThreadPoolExecutor(count - 1, thread_name_prefix="clmst-device") as pool:
-        for index in range(count - 1, 0, -1):  # each waits for later ones only
-            futures[index] = pool.submit(branch, index)
-        return _finished(lambda: branch(0), [futures[k] for k in range(1, count)], _last)[0]
+    branches = [Task(partial(branch, index)) for index in range(count)]
 
+    def run(number: int) -> T:
+        branches[-number].run()  # the last first, since each waits for later ones only
+        return branches[-number].result()
 
-def _last(error: BaseException) -> int:
-    """Return the rank by which interrupts come before errors."""
-    return int(isinstance(error, Exception))
-
-
-def all_of(
-    pool: ThreadPoolExecutor,
-    count: int,
-    work: Callable[[int], T],
-    rank: Callable[[BaseException], int] = _last,
-) -> list[T]:
-    """Work for the numbers from 0 to `count` - 1 at once, for 0 in this thread; wait for all.
-
-    Of several errors the first one of the least rank is raised: by default interrupts come first.
-    """
-    futures = [pool.submit(work, index) for index in range(1, count)]
-    return _finished(lambda: work(0), futures, rank)
-
-
-def _finished(
-    own: Callable[[], T], futures: Sequence[Future[T]], rank: Callable[[BaseException], int]
-) -> list[T]:
-    """Work in this thread, and wait for others."""
-    done, errors = list[T](), list[BaseException]()
-    try:
-        done.append(own())
-    except BaseException as wrong:
-        errors.append(wrong)
-    while any(not future.done() for future in futures):
-        try:
-            wait(futures)
-        except BaseException as wrong:  # Ctrl-C; no thread may still work when this returns
-            errors.append(wrong)
-    errors += [error for future in futures if (error := future.exception()) is not None]
-    if errors:
-        raise min(errors, key=rank)
-    return [*done, *(future.result() for future in futures)]
+    return all_of([Worker("clmst-device") for _ in devices[1:]], run)[0]
 
 
 @contextmanager

@@ -11,14 +11,14 @@ import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from clmst.core.cores import usable_cores
+from clmst.core.threads import Worker, all_of
 from clmst.core.weight_keys import Array
 from clmst.runtime import forking
 from clmst.runtime.handles import Event, Memory, Queue
@@ -105,6 +105,9 @@ class Staging:
     such memory, there is one warning, `failure` keeps the reason, and transfers are left to the
     driver. Several threads may call; transfers run one at a time.
 
+    The caller's thread copies, too. Each of the others has blocks and events of its own, and does
+    one thing after the other, so a transfer that is broken off cannot harm the next one.
+
     Parameters
     ----------
     queue : pyopencl.CommandQueue
@@ -112,6 +115,11 @@ class Staging:
     pinned : bool
         Whether to use pinned memory at all.
     shape : StagingShape
+
+    Attributes
+    ----------
+    lock : threading.Lock
+        Whoever uses the memory holds it.
     """
 
     def __init__(
@@ -122,11 +130,11 @@ class Staging:
         self.n_threads = min(shape.threads, usable_cores())
         self.failure: str | None = None
         self._queue = queue
-        self._lock = threading.Lock()
-        forking.replace_locks(self, "_lock")
+        self.lock = threading.Lock()
+        forking.replace_locks(self, "lock")
         self._blocks: Array | None = None  # threads x blocks x bytes
         self._events: list[list[Event | None]] = []
-        self._workers: ThreadPoolExecutor | None = None
+        self._workers: list[Worker] | None = None
 
     @property
     def n_bytes(self) -> int:
@@ -143,7 +151,7 @@ class Staging:
 
         pageable = [one for one in transfers if not is_pinned(one.array)]
         if self._pays(pageable):
-            with self._lock:
+            with self.lock:
                 if self._open():
                     self._share(lambda thread, pieces: self._fill(queue, thread, pieces), pageable)
                     transfers = [one for one in transfers if is_pinned(one.array)]
@@ -160,7 +168,7 @@ class Staging:
         import pyopencl as cl
 
         if self._pays(transfers):
-            with self._lock:
+            with self.lock:
                 if self._open():
                     self._share(
                         lambda thread, pieces: self._empty(queue, thread, pieces, note), transfers
@@ -174,32 +182,27 @@ class Staging:
             )
             one.done(0, one.array.nbytes)
 
-    @contextmanager
-    def lent(self) -> Iterator[Array | None]:
-        """Lend the pinned memory: blocks of bytes, or None where there is none.
+    def blocks(self) -> Array | None:
+        """Return the pinned memory as blocks of bytes, or None where there is none; waits.
 
-        No copy from or to them may be under way when they are given back.
+        The caller holds `lock`, and releases it when no copy from or to them is under way.
         """
-        with self._lock:
-            if not self.pinned or not self._open():
-                yield None
-                return
-            assert self._blocks is not None
-            for events in self._events:
-                _wait_for(*events)
-            yield self._blocks.reshape(-1, self.shape.block_bytes)
+        if not self.pinned or not self._open():
+            return None
+        assert self._blocks is not None
+        for thread in range(self.n_threads):
+            self._wait_for_events(thread)
+        blocks: Array = self._blocks.reshape(-1, self.shape.block_bytes)
+        return blocks
 
     def free(self) -> None:
         """Free memory and threads; the next large transfer makes them again."""
-        with self._lock:
-            workers, blocks, events = self._workers, self._blocks, self._events
-            self._workers, self._blocks, self._events = None, None, []
-            if workers is None or blocks is None:
+        with self.lock:
+            if self._workers is None or self._blocks is None:
                 return
-            workers.shutdown()
-            for of_thread in events:
-                _wait_for(*of_thread)
-            mapping: Any = blocks.base
+            self._settle()
+            mapping: Any = self._blocks.base
+            self._workers, self._blocks, self._events = None, None, []
             mapping.release(self._queue)
 
     # ------------------------------------------------------------------ opening
@@ -229,15 +232,10 @@ class Staging:
                 stacklevel=2,
             )
             return False
-        self._forget_events()
-        self._start_threads()  # set last: all of it exists
-        return True
-
-    def _start_threads(self) -> None:
-        self._workers = ThreadPoolExecutor(self.n_threads, thread_name_prefix="clmst-transfer")
-
-    def _forget_events(self) -> None:
         self._events = [[None] * self.shape.blocks for _ in range(self.n_threads)]
+        # Set last: all of it exists.
+        self._workers = [Worker("clmst-transfer") for _ in range(self.n_threads - 1)]
+        return True
 
     # ------------------------------------------------------------------ threads
 
@@ -252,28 +250,30 @@ class Staging:
         assert self._workers is not None
         pieces = list(self._cut(transfers))
         shared = iter(pieces)  # threads can share a list's iterator: it gives each element once
-        threads = range(min(self.n_threads, len(pieces)))
+
+        def copy(thread: int) -> None:
+            try:
+                work(thread, shared)
+            except BaseException:
+                deque(shared, maxlen=0)  # no thread takes another piece
+                raise
+
         try:
-            futures: list[Future[None]] = [self._workers.submit(work, k, shared) for k in threads]
-            for future in futures:
-                future.result()
+            all_of(self._workers[: len(pieces) - 1], copy)
         except BaseException:
-            deque(shared, maxlen=0)  # no thread takes another piece
-            self._break_off(self._workers)
+            self._settle()
             raise
 
-    def _break_off(self, workers: ThreadPoolExecutor) -> None:
-        """Wait for threads and what they enqueued, even if Ctrl-C is pressed several times."""
-        is_over = False
-        while not is_over:
-            with suppress(KeyboardInterrupt):
-                workers.shutdown()
-                is_over = True
-        for event in [event for events in self._events for event in events if event is not None]:
+    def _settle(self) -> None:
+        """Wait for threads and what they enqueued."""
+        assert self._workers is not None
+        all_of(self._workers, self._wait_for_events)
+
+    def _wait_for_events(self, thread: int) -> None:
+        for event in filter(None, self._events[thread]):
             with suppress(Exception):  # of a command that failed
                 event.wait()
-        self._forget_events()
-        self._start_threads()
+        self._events[thread] = [None] * self.shape.blocks
 
     def _cut(self, transfers: Sequence[Transfer]) -> Iterator[_TransferPiece]:
         """Yield pieces of a block, or smaller ones if there would be fewer pieces than threads."""
@@ -311,12 +311,11 @@ class Staging:
         for block, earlier, piece in self._turns(thread, pieces):
             _wait_for(earlier)
             staged = self._block(thread, block, piece)
-            event = cl.enqueue_copy(
+            event = self._events[thread][block] = cl.enqueue_copy(
                 queue, staged, piece.transfer.buffer, src_offset=piece.offset, is_blocking=False
             )
             queue.flush()
             note(event)
-            self._events[thread][block] = event
             coming.append((event, staged, piece))
             if len(coming) == self.shape.blocks:
                 _take_over(*coming.popleft())

@@ -24,7 +24,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.relay import DeviceCopy, DeviceMove, both_locked, move
+from clmst.runtime.relay import DeviceCopy, DeviceMove, locks_in_order, move
 from clmst.runtime.together import as_tree
 from clmst.scale.parts import Division
 
@@ -124,7 +124,8 @@ class SolveOfParts:
     def _of_pair(self, first: Branch, second: Branch) -> Branch:
         """Solve the union of two forests on the device of the first."""
         here, there = first.device, second.device
-        with both_locked(here, there), Guard(here), Guard(there):
+        one, other = locks_in_order(here, there)
+        with one, other, Guard(here), Guard(there):
             graph, moved = united(first.forest, second.forest)
         self.moves.append(moved)
         with here.lock, Guard(here):
@@ -214,7 +215,8 @@ class SolveOfParts:
         first, second = branch.below
         here, there, k = first.device, second.device, first.forest.n_edges
         parts = [self._original_slots(one) for one in branch.below]
-        with both_locked(here, there), Guard(here), Guard(there):
+        one, other = locks_in_order(here, there)
+        with one, other, Guard(here), Guard(there):
             launch = Launcher(here, here.queue)
             both = DeviceArray.unchecked(k + second.forest.n_edges, _WORD, here)
             launch.copy(parts[0].memory, both.memory, 4 * k)

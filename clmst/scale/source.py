@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -17,6 +16,7 @@ from clmst.core.arguments import as_array, has, shown
 from clmst.core.cores import usable_cores
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
+from clmst.core.threads import Task, Worker, finish
 from clmst.core.weight_keys import Array, as_weights
 from clmst.io import pieces as files
 from clmst.io.columns import check_columns
@@ -112,26 +112,29 @@ def read_ahead(parts: Iterator[Pieces], n_threads: int) -> Iterator[StreamPiece]
     So many parts are begun at a time; of each, one piece is read ahead. What a part raises comes
     when those before it have ended.
     """
-    begun = deque[tuple[Iterator[StreamPiece], Future[StreamPiece | None]]]()
-    with ThreadPoolExecutor(n_threads, "clmst-stream") as pool:
+    begun = deque[tuple[Worker, Iterator[StreamPiece], Task[StreamPiece | None]]]()
+    workers = [Worker("clmst-stream") for _ in range(n_threads)]
 
-        def begin_next() -> None:
-            try:
-                part = next(parts, None)
-            except Exception as error:  # of a file that cannot be opened: it waits for its turn
-                part = partial(_raised, error)
-            if part is not None:
-                pieces = part()
-                begun.append((pieces, pool.submit(next, pieces, None)))
+    def begin_next(worker: Worker) -> None:
+        try:
+            part = next(parts, None)
+        except Exception as error:  # of a file that cannot be opened: it waits for its turn
+            part = partial(_raised, error)
+        if part is not None:
+            pieces = part()
+            begun.append((worker, pieces, worker.start(partial(next, pieces, None))))
 
-        for _ in range(n_threads):
-            begin_next()
+    try:
+        for worker in workers:
+            begin_next(worker)
         while begun:
-            pieces, coming = begun.popleft()
+            worker, pieces, coming = begun.popleft()
             while (piece := coming.result()) is not None:
-                coming = pool.submit(next, pieces, None)
+                coming = worker.start(partial(next, pieces, None))
                 yield piece
-            begin_next()
+            begin_next(worker)
+    finally:
+        finish(workers)
 
 
 def _raised(error: Exception) -> Iterator[StreamPiece]:

@@ -13,7 +13,7 @@ from clmst.core.errors import DeviceError
 from clmst.runtime import relay
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
-from clmst.runtime.relay import DeviceCopy, both_locked, move
+from clmst.runtime.relay import DeviceCopy, locks_in_order, move
 from clmst.runtime.transfer import Staging, StagingShape
 from tests.repeated.device_sets import every_device_set
 
@@ -39,7 +39,8 @@ def test_every_block_arrives(
         for one, offset in zip(sent, offsets, strict=True)
     ]
     for _ in range(2):
-        with both_locked(source, target):
+        first, second = locks_in_order(source, target)
+        with first, second:
             moved = move(copies, source, target)
     assert (moved.way, moved.n_bytes) == ("host", sum(sizes))
     assert (moved.source, moved.target) == (source.description, target.description)
@@ -68,11 +69,13 @@ def test_a_move_that_fails_blames_the_right_device(
 
     with monkeypatch.context() as patch:
         patch.setattr(cl, "enqueue_copy", enqueue_copy)
-        with both_locked(*devices), pytest.raises(DeviceError, match="failed") as caught:
+        first, second = locks_in_order(*devices)
+        with first, second, pytest.raises(DeviceError, match="failed") as caught:
             move(copies, *devices)
     assert bad.description in str(caught.value)
     assert vars(caught.value)["_clmst_device"] is bad
-    with both_locked(*devices):
+    first, second = locks_in_order(*devices)
+    with first, second:
         move(copies, *devices)
     np.testing.assert_array_equal(buffers[1].to_host(), values)
 
@@ -93,7 +96,8 @@ def test_gpus_of_one_context_do_not_leave_it_to_the_driver(any_device: Device) -
         sent = DeviceArray.from_host(values, pair[0])
         found = DeviceArray.from_host(np.zeros_like(values), pair[1])
         whole = DeviceCopy(source=sent.memory, target=found.memory, n_bytes=values.nbytes)
-        with both_locked(*pair):
+        first, second = locks_in_order(*pair)
+        with first, second:
             ways.append(move([whole], *pair).way)
         np.testing.assert_array_equal(found.to_host(), values)
     assert ways == ["driver", "host"]
@@ -106,7 +110,8 @@ def test_locks_are_taken_in_one_order(devices: list[Device]) -> None:
 
     def take(first: Device, second: Device) -> None:
         for _ in range(300):
-            with both_locked(first, second):
+            one, other = locks_in_order(first, second)
+            with one, other:
                 inside.wait()
 
     threads = [threading.Thread(target=take, args=order) for order in (devices, devices[::-1])]

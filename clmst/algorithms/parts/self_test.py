@@ -15,7 +15,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.relay import both_locked
+from clmst.runtime.relay import locks_in_order
 
 _SEED = 12
 _SHARE = 0.3  # of the slots, which stand for a forest's
@@ -36,7 +36,8 @@ def parts_failure(device: Device, case: PartsCase) -> str | None:
         right = np.clip(known.indptr, known.indptr[begin], known.indptr[end])
         if not _is_equal(forest.graph, forest.graph.indptr, right - known.indptr[begin]):
             return "rows of a part of a known graph begin in the wrong places"
-    with both_locked(*twins):
+    first, second = locks_in_order(*twins)
+    with first, second:
         union, _ = united(*forests)
     slots = np.flatnonzero(chosen)
     starts = np.searchsorted(slots, known.indptr).astype(np.uint32)

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst.core.graph import Graph
+from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import Words, next_words
 from clmst.generators.surrogates.copies import resolve
 from clmst.generators.surrogates.rows import CHUNK, Draw, graph_of_edges
-from clmst.generators.surrogates.threads import in_threads, slices
 
 _QUARTER = np.uint64(4)  # of the sixteen values of four bits
 

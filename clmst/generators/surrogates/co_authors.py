@@ -9,10 +9,10 @@ from functools import partial
 import numpy as np
 
 from clmst.core.graph import Graph
+from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import next_word, next_words
 from clmst.generators.surrogates.rows import CHUNK, Draw, graph_of_edges
-from clmst.generators.surrogates.threads import slices
 
 _FIRST_HASH = 7
 _SMALLEST, _SPREAD = 4, 80  # members of a clique: 4 to 83, small ones by far the most frequent

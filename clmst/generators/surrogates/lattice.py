@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst.core.graph import Graph
+from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import Words, next_words
 from clmst.generators.surrogates.pairs import BLOCK, packed, weights_of
 from clmst.generators.surrogates.rows import symmetric_graph
-from clmst.generators.surrogates.threads import in_threads, slices
 
 Flags = npt.NDArray[np.bool_]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import Words, next_words
-from clmst.generators.surrogates.threads import slices
 
 HALF = np.uint64(32)
 

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst.core.graph import Graph
+from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import Words, next_words
 from clmst.generators.surrogates.copies import resolve
 from clmst.generators.surrogates.pairs import BLOCK, HALF, packed
 from clmst.generators.surrogates.rows import CHUNK, Draw, graph_of_edges
-from clmst.generators.surrogates.threads import slices
 
 _SEED_STRIDE = 1_000_003
 _BYTE = 8  # levels whose choices fit a byte

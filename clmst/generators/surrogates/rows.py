@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst.core.graph import Graph
+from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import Words
 from clmst.generators.surrogates.pairs import HALF, packed, weights_of
-from clmst.generators.surrogates.threads import in_threads, slices
 
 Draw = Callable[[], tuple[Array, Array]]
 """Draws a chunk of edges when called: arrays of endpoints u and v, unsigned."""

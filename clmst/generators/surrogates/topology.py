@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst.core.graph import Graph
+from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import Stream
 from clmst.generators.surrogates.attachment import draws_of
 from clmst.generators.surrogates.copies import resolve
 from clmst.generators.surrogates.rows import CHUNK, graph_of_edges
-from clmst.generators.surrogates.threads import in_threads, slices
 
 _SEED = 11
 _CORE = 64  # the first vertices join one another at random, lest the very first be all copies' end

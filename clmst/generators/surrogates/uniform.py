@@ -7,11 +7,11 @@ from functools import partial
 import numpy as np
 
 from clmst.core.graph import Graph
+from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import next_words
 from clmst.generators.surrogates.pairs import BLOCK
 from clmst.generators.surrogates.rows import CHUNK, graph_of_edges
-from clmst.generators.surrogates.threads import slices
 
 
 def uniform(*, n: int, drawn: int) -> Graph:

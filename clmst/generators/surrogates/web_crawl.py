@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
+from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
 from clmst.generators.hashing import Stream
 from clmst.generators.surrogates.attachment import draws_of
 from clmst.generators.surrogates.rows import CHUNK, Draw, graph_of_edges
-from clmst.generators.surrogates.threads import slices
 
 _SEED = 13
 _SMALLEST_SITE, _LARGEST_SITE = 20, 17_000

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from clmst.algorithms.proof.checked import checked_on_host
 from clmst.algorithms.reweighting.union import Union
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_of
+from clmst.core import threads
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array, Encoding
 from clmst.repeated import families
@@ -22,12 +22,11 @@ from clmst.repeated.devices.failure import DeviceFailure, failures_of
 from clmst.repeated.devices.plan import DevicePlan
 from clmst.repeated.devices.stats import LastPass, round_stats
 from clmst.repeated.devices.worker import Work, Worker
-from clmst.repeated.staged import Needs, StagedWeights, nan_error, stage
+from clmst.repeated.staged import Needs, StagedWeights, closed_error, nan_error, stage
 from clmst.runtime.device import Device
 from clmst.runtime.failures import has_finished
 from clmst.runtime.handles import Queue
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.together import all_of
 
 
 class MultiDevice:
@@ -54,9 +53,9 @@ class MultiDevice:
                 self.workers.append(
                     Worker(assignment, index, numbers, self._union, maximum=maximum)
                 )
-        n = len(self.workers) - 1
-        self._solving = ThreadPoolExecutor(n, thread_name_prefix="clmst-device")
-        self._uploading = ThreadPoolExecutor(n, thread_name_prefix="clmst-upload")
+        others = self.workers[1:]
+        self._solving = [threads.Worker("clmst-device") for _ in others]
+        self._uploading = [threads.Worker("clmst-upload") for _ in others]
 
     @property
     def device(self) -> Device:
@@ -65,8 +64,7 @@ class MultiDevice:
 
     def close(self) -> None:
         """End the threads."""
-        self._solving.shutdown(wait=False)
-        self._uploading.shutdown(wait=False)
+        self._solving, self._uploading = [], []
 
     # ------------------------------------------------------------------- weights
 
@@ -217,7 +215,7 @@ class MultiDevice:
         stats = round_stats(self.plan, works, last, began)
         return forest.with_stats({**solution.stats, **stats})
 
-    def _each(self, pool: ThreadPoolExecutor, work: Callable[[int], Any]) -> list[Any]:
+    def _each(self, pool: Sequence[threads.Worker], work: Callable[[int], Any]) -> list[Any]:
         """Run all devices, the first one in this thread; wait for all of them.
 
         A failure of a device wins over an error about the weights: the next solve without the
@@ -228,14 +226,14 @@ class MultiDevice:
             with failures_of(self.workers[index].device):
                 return work(index)
 
-        return all_of(pool, len(self.workers), guarded, _rank)
+        if not pool:  # another thread has closed it
+            raise closed_error()
+        return threads.all_of(pool, guarded, _rank)
 
 
 def _rank(error: BaseException) -> int:
     """Return an error's precedence: interrupts first, then failures of devices."""
-    if not isinstance(error, Exception):
-        return 0
-    return 1 if isinstance(error, DeviceFailure) else 2
+    return 2 * threads.interrupts_first(error) - isinstance(error, DeviceFailure)
 
 
 def _check_found(works: Sequence[Work], edges: Graph) -> None:

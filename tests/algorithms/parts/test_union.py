@@ -12,7 +12,7 @@ from clmst.algorithms.parts.union import PartForest, begin_rows, united
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.relay import both_locked
+from clmst.runtime.relay import locks_in_order
 from tests.repeated.device_sets import every_device_set
 
 # Rows 0 to 6; edges in rows 0, 1, 1, 3, 4, 4, 4 and 5.
@@ -37,7 +37,8 @@ def test_union_of_two(devices: list[Device], end: int, expected: list[int]) -> N
     """The rows of a pair in a tree of several begin and end anywhere."""
     slots = [one - 3 for one in expected if one >= 3]
     first, second = part_on(devices[0], 0, 3, [0, 2]), part_on(devices[1], 3, end, slots)
-    with both_locked(*devices):
+    one, other = locks_in_order(*devices)
+    with one, other:
         graph, moved = united(first, second)
     rows = np.searchsorted(INDPTR, expected, side="right") - 1
     starts = np.searchsorted(rows, np.arange(8))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import wait
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from clmst import (
 )
 from clmst.core import partition
 from clmst.repeated.devices.multi_device import MultiDevice
-from clmst.runtime import together
 from clmst.runtime.launcher import Launcher
 from tests.repeated.device_sets import clustered_graph, every_device_set
 from tests.repeated.rounds import check
@@ -285,15 +283,15 @@ def test_what_breaks_a_round_off_is_no_failure(
         return inner(launch, buffer)
 
     monkeypatch.setattr(Launcher, "read_word", breaking)
-    waiting = [False]
+    wait, waiting = Task.wait, [False]
 
-    def interrupted(futures: Any) -> Any:
+    def interrupted(task: Task[Any]) -> None:
         if waiting[0]:
             waiting[0] = False
             raise KeyboardInterrupt
-        return wait(futures)
+        wait(task)
 
-    monkeypatch.setattr(together, "wait", interrupted)
+    monkeypatch.setattr(Task, "wait", interrupted)
     calls: list[Callable[[], object]] = [
         lambda: solver.solve(weights[1]),
         lambda: solver.update([3], [0]),

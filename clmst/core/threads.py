@@ -1,0 +1,214 @@
+"""Threads that work for a caller who may be interrupted at any instruction.
+
+Python runs signal handlers in the main thread, between two instructions of Python code, so Ctrl-C
+may leave an object of ``threading`` or ``concurrent.futures`` half changed: a lock that nobody will
+release, a condition that nobody will notify. What two threads share here changes in single steps: a
+``queue.SimpleQueue``, and locks that are taken by ``with``, or released. No handler runs in the
+threads themselves.
+"""
+
+from __future__ import annotations
+
+import _thread
+import atexit
+import os
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
+
+from clmst.core.cores import usable_cores
+
+Item = TypeVar("Item")
+T = TypeVar("T")
+
+# The queues of all threads that live, each with a lock that its thread holds. Each adds itself.
+_living: dict[SimpleQueue[Any], _thread.LockType] = {}
+_is_over = False  # whether the interpreter ends
+
+
+class Task(Generic[T]):
+    """Work that a thread does, and what came of it.
+
+    Attributes
+    ----------
+    error : BaseException or None
+        What the work raised, once it is done.
+    """
+
+    __slots__ = ("_done", "_result", "_work", "error")
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work: Callable[[], T] | None = work
+        self._result: T
+        self.error: BaseException | None = None
+        self._done = _thread.allocate_lock()  # taken until the work is done
+        self._done.acquire()
+
+    def run(self) -> None:
+        """Work, once, and let those go on who wait for it."""
+        self.carry_out().release()
+
+    def carry_out(self) -> _thread.LockType:
+        """Work, once; return the lock whose release tells that it is done."""
+        assert self._work is not None
+        done = self._done
+        try:
+            self._result = self._work()
+        except BaseException as error:
+            self.error = error
+        self._work = None  # nor what it refers to
+        del self  # else an error would refer to itself
+        return done
+
+    def wait(self) -> None:
+        """Wait until the work is done; if that is interrupted, it can be done again."""
+        with self._done:
+            pass
+
+    def result(self) -> T:
+        """Wait for the work; return what it returned, or raise what it raised."""
+        self.wait()
+        if self.error is None:
+            return self._result
+        try:
+            raise self.error
+        finally:
+            del self  # else the error would refer to itself
+
+
+class Worker:
+    """A thread that does what it is given, in order; it ends after its last reference.
+
+    Parameters
+    ----------
+    name : str
+        For whoever looks at the frames of the process.
+    """
+
+    __slots__ = ("__weakref__", "_tasks")
+
+    def __init__(self, name: str) -> None:
+        self._tasks: SimpleQueue[Any] = SimpleQueue()
+        # The callback has no Python code, in which an interrupt would be lost.
+        owner = weakref.ref(self, self._tasks.put)
+        _thread.start_new_thread(_serve, (self._tasks, owner, name))
+
+    def start(self, work: Callable[[], T]) -> Task[T]:
+        """Give the thread something to do.
+
+        If this is interrupted, the thread may have got it or not: see :func:`all_of`.
+        """
+        task = Task(work)
+        if _is_over:
+            task.run()
+        else:
+            self._tasks.put(task)
+        return task
+
+
+def _serve(tasks: SimpleQueue[Any], _owner: object, _name: str) -> None:
+    """Do tasks until something else comes: the dead reference to the worker, or None."""
+    with (lives := _thread.allocate_lock()):
+        _living[tasks] = lives
+        while isinstance(task := tasks.get(), Task):
+            done = task.carry_out()
+            del task  # before its owner goes on, who may be the last to refer to what came of it
+            done.release()
+        del _living[tasks]
+
+
+@atexit.register
+def _end_all() -> None:
+    """Let all threads end before the interpreter does: libraries that they call go with it."""
+    global _is_over  # noqa: PLW0603 - a fact about the process
+    _is_over = True
+    for tasks, lives in list(_living.items()):
+        tasks.put(None)
+        with lives:
+            pass
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_living.clear)  # a child has no other threads
+
+
+def interrupts_first(error: BaseException) -> int:
+    """Return the rank of an error for :func:`all_of` by which interrupts come before errors."""
+    return int(isinstance(error, Exception))
+
+
+def all_of(
+    workers: Sequence[Worker],
+    work: Callable[[int], T],
+    rank: Callable[[BaseException], int] = interrupts_first,
+) -> list[T]:
+    """Work in threads at once, each with its number from 1 on, for 0 in this one; wait for all.
+
+    Whatever is raised, no thread works any more when this returns. Of several errors the first one
+    of the least rank is raised.
+    """
+    tasks, done, errors = list[Task[T]](), list[T](), list[BaseException]()
+    try:
+        for number, worker in enumerate(workers, 1):
+            tasks.append(worker.start(partial(work, number)))
+        done.append(work(0))
+    except BaseException as wrong:
+        errors.append(wrong)
+    while True:
+        try:
+            # An interrupt may have come before a task was noted. One more comes after all others.
+            _wait_for([worker.start(_nothing) for worker in workers] if errors else tasks)
+            break
+        except BaseException as wrong:  # another interrupt
+            errors.append(wrong)
+    try:
+        errors += [task.error for task in tasks if task.error is not None]
+        if errors:
+            raise min(errors, key=rank)
+        return [*done, *(task.result() for task in tasks)]
+    finally:
+        del errors, tasks  # else an error would refer to itself
+
+
+def _wait_for(tasks: Iterable[Task[Any]]) -> None:
+    for task in tasks:
+        task.wait()
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+def finish(workers: Sequence[Worker]) -> None:
+    """Wait until threads have done all that they were given."""
+    all_of(workers, lambda _: None)
+
+
+def in_threads(function: Callable[[Item], T], items: Iterable[Item]) -> list[T]:
+    """Return what a function gives for each item, in order; as many threads as there are cores.
+
+    NumPy releases the interpreter while it computes, so threads are enough.
+    """
+    given = list(items)
+    found: list[Any] = [None] * len(given)
+    numbers = iter(range(len(given)))  # threads can share it: it gives each number once
+
+    def work(_: int) -> None:
+        try:
+            for number in numbers:
+                found[number] = function(given[number])
+        except BaseException:
+            deque(numbers, maxlen=0)  # no thread takes another one
+            raise
+
+    others = min(usable_cores(), len(given)) - 1
+    all_of([Worker("clmst-core") for _ in range(others)], work)
+    return found
+
+
+def slices(count: int, size: int) -> Iterator[slice]:
+    """Cut 0 .. count - 1 into slices of at most `size`."""
+    return (slice(start, min(start + size, count)) for start in range(0, count, size))
