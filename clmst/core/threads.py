@@ -12,6 +12,7 @@ from __future__ import annotations
 import _thread
 import atexit
 import os
+import sys
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -94,7 +95,13 @@ class Worker:
         self._tasks: SimpleQueue[Any] = SimpleQueue()
         # The callback has no Python code, in which an interrupt would be lost.
         owner = weakref.ref(self, self._tasks.put)
-        _thread.start_new_thread(_serve, (self._tasks, owner, name))
+        serve = (_serve, (self._tasks, owner, name))
+        if sys.version_info >= (3, 12):
+            _thread.start_new_thread(*serve)
+        else:
+            # What another thread raises in this one (PyThreadState_SetAsyncExc) may meet a thread
+            # that it is starting instead. One that runs no Python code is not harmed.
+            _thread.start_new_thread(_thread.start_new_thread, serve)
 
     def start(self, work: Callable[[], T]) -> Task[T]:
         """Give the thread something to do.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -35,6 +36,13 @@ class Subject:
 
     name: str
     run: Check
+
+
+def bytes_in_use(device: Device) -> int:
+    """Return how much of the pool has an owner."""
+    gc.collect()
+    used: int = device._pool.active_bytes
+    return used
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterable
 
 import pyopencl as cl
@@ -16,19 +15,12 @@ from clmst.core.errors import (
 )
 from clmst.runtime.device import Device
 from tests.faults.injection import Injector, inject
-from tests.faults.subjects import Subject
+from tests.faults.subjects import Subject, bytes_in_use
 
 EXPECTED: dict[str, type[ClmstError]] = {
     "allocate": OutOfDeviceMemoryError,
     "build": KernelBuildError,
 }
-
-
-def bytes_in_use(device: Device) -> int:
-    """Return how much of the pool has an owner."""
-    gc.collect()
-    used: int = device._pool.active_bytes
-    return used
 
 
 def calls_of(subject: Subject, kind: str, device: Device) -> int:

@@ -19,6 +19,7 @@ from clmst import (
     UnsupportedDeviceError,
 )
 from clmst.core import partition
+from clmst.core.threads import Task
 from clmst.repeated.devices.multi_device import MultiDevice
 from clmst.runtime.launcher import Launcher
 from tests.repeated.device_sets import clustered_graph, every_device_set

@@ -1,0 +1,146 @@
+"""Ways to interrupt a call once: by the clock, at a step of Python, twice, or in another thread.
+
+Python looks for signals when a function begins, after a call of a function in C, and when a loop
+goes round; a call in C may also be broken off while it waits. A profile function is called at the
+first two of these, so it can interrupt at a chosen one. The clock reaches all of them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import signal
+import sys
+import threading
+import time
+from _thread import start_new_thread
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+_AGAIN = 2e-3  # seconds within which a second interrupt comes
+
+
+@dataclass
+class Steps:
+    """Counts the steps of the thread that it profiles, and interrupts at one of them."""
+
+    at: int | None = None
+    count: int = 0
+    has_raised: bool = False
+    first: Callable[[], object] = field(default=lambda: None)
+
+    def __call__(self, frame: Any, event: str, value: Any) -> None:
+        if event not in ("call", "c_return"):
+            return
+        self.count += 1
+        if self.count == self.at:
+            self.has_raised = True
+            self.first()
+            raise KeyboardInterrupt
+
+
+def steps_of(call: Callable[[], None]) -> int:
+    """Return how many steps a call takes."""
+    steps = Steps()
+    sys.setprofile(steps)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return steps.count
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """What came of a call: whether it was interrupted, and whether it went on regardless."""
+
+    was_raised: bool
+    was_lost: bool = False
+
+
+def by_clock(call: Callable[[], None], rng: random.Random, seconds: float) -> Interrupted:
+    """Interrupt a call that usually takes so many seconds, as Ctrl-C does, at any moment."""
+    return _broken_off(call, lambda: _alarm(rng.random() * seconds))
+
+
+def at_step(call: Callable[[], None], rng: random.Random, count: int) -> Interrupted:
+    """Interrupt a call of so many steps at one of them."""
+    return _profiled(call, Steps(at=rng.randint(1, count)))
+
+
+def twice(call: Callable[[], None], rng: random.Random, count: int) -> Interrupted:
+    """Interrupt it at one of its steps, and soon again, while it cleans up."""
+    after = rng.random() * _AGAIN
+    return _profiled(call, Steps(at=rng.randint(1, count), first=lambda: _alarm(after)))
+
+
+def in_thread(call: Callable[[], None], rng: random.Random, seconds: float) -> Interrupted:
+    """Interrupt a call in another thread than the main one, as Dask and Ray cancel tasks."""
+    after, found = rng.random() * seconds, list[Interrupted]()
+    errors = list[BaseException]()
+
+    def work() -> None:
+        try:
+            call()
+            found.append(Interrupted(was_raised=False))
+        except KeyboardInterrupt:
+            found.append(Interrupted(was_raised=True))
+        except BaseException as error:
+            errors.append(error)
+
+    thread = start_new_thread(work, ())
+    began = time.perf_counter()
+    while time.perf_counter() - began < after:
+        time.sleep(min(after, 1e-4))
+    if not found:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt)
+        )
+    while thread in sys._current_frames():
+        time.sleep(1e-4)
+    if errors:
+        raise errors[0]
+    return (found or [Interrupted(was_raised=False)])[0]
+
+
+def in_another_thread(call: Callable[[], None]) -> None:
+    """Call in a thread of its own, which waits for ever for locks that this one has."""
+    errors = list[BaseException]()
+
+    def work() -> None:
+        try:
+            call()
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+
+
+def _alarm(after: float) -> None:
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, max(after, 1e-6))
+
+
+def _profiled(call: Callable[[], None], steps: Steps) -> Interrupted:
+    found = _broken_off(call, lambda: sys.setprofile(steps))
+    return Interrupted(
+        was_raised=found.was_raised, was_lost=steps.has_raised and not found.was_raised
+    )
+
+
+def _broken_off(call: Callable[[], None], arm: Callable[[], object]) -> Interrupted:
+    try:
+        try:
+            arm()
+            call()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            sys.setprofile(None)
+    except KeyboardInterrupt:
+        return Interrupted(was_raised=True)
+    return Interrupted(was_raised=False)
