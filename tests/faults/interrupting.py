@@ -94,14 +94,25 @@ def in_thread(call: Callable[[], None], rng: random.Random, seconds: float) -> I
     while time.perf_counter() - began < after:
         time.sleep(min(after, 1e-4))
     if not found:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt)
-        )
+        _raise_in(thread)
     while thread in sys._current_frames():
         time.sleep(1e-4)
+    # If the thread has ended without it, Python 3.11 looks for it from then on, for ever in a
+    # function that is profiled. So let it find one here.
+    try:
+        _raise_in(threading.get_ident())
+        time.sleep(0)
+    except KeyboardInterrupt:
+        pass
     if errors:
         raise errors[0]
     return (found or [Interrupted(was_raised=False)])[0]
+
+
+def _raise_in(thread: int) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+        ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt)
+    )
 
 
 def in_another_thread(call: Callable[[], None]) -> None:
