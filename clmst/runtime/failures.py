@@ -66,13 +66,17 @@ class Guard:
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if error is None:
             return
-        try:
-            settled = settle(self._device, error, self._queues)
-        finally:
-            for cache in self._caches:
-                cache.clear()
-        if settled is not error:
-            raise settled from error
+        raised = error
+        while True:
+            try:
+                for cache in self._caches:
+                    cache.clear()
+                raised = settle(self._device, raised, self._queues)
+                break
+            except BaseException as another:  # Ctrl-C: what was to be done is done all the same
+                raised = _interrupted(raised, another)
+        if raised is not error:
+            raise raised from error
 
 
 def guarded(function: Callable[P, T]) -> Callable[P, T]:
@@ -84,12 +88,17 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
         try:
             return function(*arguments, **named)
         except BaseException as error:
-            given = (*arguments, *named.values())
-            device = _device_of(given)
-            settled = error if device is None else settle(device, error)
-            if settled is error:
+            raised = error
+            while True:  # in this frame, which an interrupt between two calls cannot leave
+                try:
+                    device = _device_of((*arguments, *named.values()))
+                    raised = raised if device is None else settle(device, raised)
+                    break
+                except BaseException as another:
+                    raised = _interrupted(raised, another)
+            if raised is error:
                 raise
-            raise settled from error
+            raise raised from error
 
     return call
 
@@ -102,6 +111,16 @@ def _device_of(given: Sequence[Any]) -> Device | None:
         if has(one, "device") and isinstance(one.device, Device):
             return one.device
     return None
+
+
+def _interrupted(error: BaseException, another: BaseException) -> BaseException:
+    """Return what is raised in the end if an interrupt comes while an error is settled.
+
+    Another error, which would come again, is raised.
+    """
+    if isinstance(another, Exception):
+        raise another
+    return another if isinstance(error, Exception) else error
 
 
 def settle(device: Device, error: BaseException, queues: Sequence[Queue] = ()) -> BaseException:
@@ -190,10 +209,10 @@ def check_memory(device: Device, memory: Memory) -> None:
 
 def has_finished(queue: Queue) -> bool:
     """Wait for a queue, even if Ctrl-C is pressed several times; return False if it fails."""
-    import pyopencl as cl
-
     while True:
         try:
+            import pyopencl as cl
+
             queue.finish()
         except KeyboardInterrupt:  # the first interrupt is being raised already
             continue

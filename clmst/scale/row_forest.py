@@ -19,6 +19,7 @@ from clmst.core.errors import (
 )
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.runtime.failures import Guard
 from clmst.scale.capacity import NoSpaceForReductionError
 from clmst.scale.checkpoint import Checkpoint
 from clmst.scale.device_state import DeviceStreamState
@@ -50,7 +51,8 @@ def forest_of_rows(
         chunks=chunks, columns=columns, graph=graph, n_vertices=_checked_n(n_vertices, graph),
         n_edges=n_edges,
     )  # fmt: skip
-    return rows.forest(settings)
+    with Guard(settings.device):  # beside those of each step: a second interrupt may leave one
+        return rows.forest(settings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -150,8 +150,9 @@ def _broken_off(call: Callable[[], None], arm: Callable[[], object]) -> Interrup
             arm()
             call()
         finally:
+            sys.setprofile(None)  # first: a step may set the alarm
             signal.setitimer(signal.ITIMER_REAL, 0)
-            sys.setprofile(None)
+            signal.signal(signal.SIGALRM, signal.SIG_IGN)  # another thread may be taking it
     except KeyboardInterrupt:
         return Interrupted(was_raised=True)
     return Interrupted(was_raised=False)

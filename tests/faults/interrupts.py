@@ -130,15 +130,18 @@ class Target:
         raise AssertionError(f"{self.one.name} lost memory: {used} bytes are in use, not {most}")
 
 
-def interrupt_here(names: Sequence[str], device: Device, count: int, seed: int) -> None:
+def interrupt_here(
+    names: Sequence[str], device: Device, count: int, seed: int, ways: Sequence[str]
+) -> None:
     """Interrupt calls in turn until `count` were interrupted; print each, before and after."""
     rng, done, turn = random.Random(seed), 0, 0
     sys.unraisablehook = lambda _: None  # an interrupt that was lost
+    faulthandler.enable()
     _watch()
     targets = [Target.of(name, device) for name in names]
     while done < count:
         for target in targets:
-            way = WAYS[turn % len(WAYS)]
+            way = ways[turn % len(ways)]
             turn += 1
             _watch()
             print(f"begin {target.one.name} {way}", flush=True)
@@ -166,7 +169,7 @@ def _device(name: str | None, shape: str) -> Device:
 
 def interrupt_many(
     groups: Sequence[Sequence[str]], count: int, *, device: str | None = None,
-    shape: str = "native", seed: int = 0,
+    shape: str = "native", seed: int = 0, ways: str = ",".join(WAYS),
 ) -> Iterator[Tally]:  # fmt: skip
     """Interrupt calls of each group in a process of its own, `count` in all; yield what came."""
     for number, names in enumerate(groups):
@@ -176,6 +179,7 @@ def interrupt_many(
         while left > 0 and n_bad < _MOST_BAD:
             command = [sys.executable, "-m", "tests.faults.interrupts", "--inside", *names]
             command += ["--count", str(left), "--seed", str(1000 * seed + n_bad), "--shape", shape]
+            command += ["--ways", ways]
             command += [] if device is None else ["--device", device]
             done, is_good = _run(command, tallies, names[0])
             left, n_bad = left - done, n_bad + (not is_good)
@@ -224,18 +228,20 @@ def main() -> int:
     parser.add_argument("--device")
     parser.add_argument("--shape", choices=["native", "gpu-shape"], default="native")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     names = asked.names or NAMES
     if asked.inside:
-        interrupt_here(names, _device(asked.device, asked.shape), asked.count, asked.seed)
+        device = _device(asked.device, asked.shape)
+        interrupt_here(names, device, asked.count, asked.seed, asked.ways.split(","))
         return 0
     total, is_good = Tally("all"), True
     print(_line(["subject", *_OUTCOMES, *WAYS]), flush=True)
     print(_line(["---"] * (1 + len(_OUTCOMES) + len(WAYS))), flush=True)
     for tally in interrupt_many(
         [[name] for name in names], asked.count,
-        device=asked.device, shape=asked.shape, seed=asked.seed,
+        device=asked.device, shape=asked.shape, seed=asked.seed, ways=asked.ways,
     ):  # fmt: skip
         for report in tally.reports:
             print(report, file=sys.stderr, flush=True)
