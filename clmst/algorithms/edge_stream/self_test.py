@@ -20,6 +20,7 @@ from clmst.core.graph import Graph
 from clmst.core.known_graphs import Size, dtype_of, known_graph, weights_of
 from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
+from clmst.primitives.element import check_supported
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
@@ -32,6 +33,7 @@ def edge_stream_failure(device: Device, case: Case) -> str | None:
     """Return what a device gets wrong of the known graphs' edges in many chunks, or None."""
     launch, maximum = Launcher(device, device.queue), case.maximum
     dtype = dtype_of(case.bits, case.kind)
+    check_supported(dtype, device)  # the reason in words, before a compiler has its own
 
     def solve(graph: DeviceGraph) -> DeviceForest:
         name, found = choose("auto", device, graph, options=None, maximum=maximum)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import clmst
+from clmst.algorithms.edge_stream.family import EDGE_STREAM
 from clmst.algorithms.edge_stream.self_test import edge_stream_failure
 from clmst.algorithms.edge_stream.stream import EdgeStream
 from clmst.algorithms.families import Case
@@ -13,6 +14,7 @@ from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
+from tests.capabilities import with_capabilities
 
 N, M = 120, 5000
 
@@ -58,3 +60,16 @@ def test_chunks_and_capacities(any_device: Device, chunk: int, capacity: int) ->
 @pytest.mark.parametrize("case", [Case(), Case(64, "float", maximum=True), Case(16, "signed")])
 def test_self_test(any_device: Device, case: Case) -> None:
     assert edge_stream_failure(any_device, case) is None
+
+
+def test_doubles_are_refused_before_anything_is_built(
+    any_device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a device has none; a compiler's message about its own text would be the reason."""
+    device = with_capabilities(any_device, doubles=False)
+    device.trust.given = False
+    monkeypatch.setattr(Device, "program", None)  # nothing can be built
+    verdict = device.trust.test(EDGE_STREAM, Case(64, "float", maximum=True))
+    assert verdict.reason == (
+        f"{device.description} has no arithmetic on doubles, which elements of float64 need"
+    )
