@@ -45,6 +45,7 @@ SYSTEM_PACKAGES = {
     "oclgrind": "/usr/bin/oclgrind",
     "intel-opencl-icd": "/usr/bin/ocloc",
     "clang-15": "/usr/bin/clang-15",
+    "llvm-15": "/usr/bin/opt-15",
     "rocm-device-libs": "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ockl.bc",
 }
 

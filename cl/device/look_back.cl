@@ -33,6 +33,12 @@
 // lanes: PoCL 3.1 crashes on barriers in loops of unknown length.
 #define LOOKERS (LANES_IMPL == LANES_LOCAL ? 1 : LANES)
 
+// Whether a work-item is one of the lookers. By a quotient, which shows that it is the same in all
+// lanes of a lane group.
+static inline bool is_looker(void) {
+  return get_local_id(0) / LOOKERS == 0;
+}
+
 typedef union {
   LOOK_T sum;
   uint words[LOOK_BYTES / 4];

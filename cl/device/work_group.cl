@@ -63,6 +63,15 @@ static inline void wg_barrier_local(void) {
 #endif
 }
 
+// Order local and global memory among the work-items of a work-group.
+//
+// Scope    the whole work-group.
+static inline void wg_barrier(void) {
+#if WG_SIZE > 1
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#endif
+}
+
 // Exclusive prefix sum over the work-group, in work-item order.
 //
 // Out      *total: the sum of all values.

@@ -67,7 +67,7 @@ static inline uint lookers_prefix(const selection_t *of, volatile global uint *s
 // Scope    the whole work-group; result in each work-item. Ends with a barrier.
 static inline uint wg_kept_before(const selection_t *of, volatile global uint *states, uint tile,
                                   uint own, uint n, global uint *count, local uint *before) {
-  if (get_local_id(0) < LOOKERS) {
+  if (is_looker()) {
     const bool speaks = get_local_id(0) == 0 && !state_is_starved(tile);
     if (speaks) look_publish(states, tile, tile == 0 ? STATE_PREFIX : STATE_TOTAL, own);
     const uint kept = lookers_prefix(of, states, tile, n);

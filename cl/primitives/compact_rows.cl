@@ -166,7 +166,8 @@ static inline void range_write(const selection_t *of, size_t begin, size_t end, 
 #if KEEP == KEEP_FLAGGED
   const size_t mine = 16 * lane_group_lane();
   uint4 next = flags_load(of->flags, begin + mine, end);
-  for (size_t tile = begin; tile < begin + range; tile += TILE) {
+  for (size_t done = 0; done < range; done += TILE) {  // as many rounds for each lane group
+    const size_t tile = begin + done;
     const uint published = flags_publish(flags_pack(next), words);
     next = flags_load(of->flags, tile + TILE + mine, end);
     for (uint row = 0; row < ROWS; row += BATCH) {
@@ -176,7 +177,8 @@ static inline void range_write(const selection_t *of, size_t begin, size_t end, 
     }
   }
 #else
-  for (size_t batch = begin; batch < begin + range; batch += FULL_BATCH) {
+  for (size_t done = 0; done < range; done += FULL_BATCH) {
+    const size_t batch = begin + done;
     const uint filled = batch_filled(batch, end);
     at = batch_select(of, batch, filled, 0, 0, at, total, words);
   }

@@ -114,7 +114,7 @@ kernel void scan_chain_tiles(const global T *in, const global uchar *flags,
     if (g == lane_group_id()) left = all;
     partial_append(&all, next);
   }
-  if (get_local_id(0) < LOOKERS) {
+  if (is_looker()) {
     const bool is_alone = tile == 0 || all.head, is_speaker = get_local_id(0) == 0;
     if (is_speaker && !state_is_starved(tile))
       look_publish(states, tile, is_alone ? STATE_PREFIX : STATE_TOTAL, all.sum);

@@ -91,13 +91,14 @@ static inline void filter_begin_links(const solve_t *solve, uint phase) {
 #define PROBE_BITS 4
 
 // Count in state[STATE_JOINING], which is zero before, of how many random slots the edges join two
-// components.
+// components; of none if what comes before was not finished.
 //
 // Scope    the whole launch.
 static inline void filter_probe(const solve_t *solve, uint seed, local uint *scratch) {
   const global uint *links = (const global uint *)solve->links;
   uint n_joining = 0, total;
-  GRID_FOR(i, SAMPLES << PROBE_BITS) {
+  const uint n_samples = solve->state[STATE_GAVE_UP] ? 0 : SAMPLES << PROBE_BITS;
+  GRID_FOR(i, n_samples) {
     const uint slot = sample_slot(solve->n_slots, (uint)i, seed, PROBE_BITS), t = slot / TILE_SLOTS;
     const uint first_row = t > 0 ? solve->tiles[t] : 0, end_row = solve->tiles[t + 1] + 1;
     const uint row = wi_find_row(solve->indptr, first_row, end_row, slot);

@@ -57,25 +57,39 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bi
 
 #if SYMMETRIC
 
-// Find every vertex's lightest edge in its row; of several windows, list the first one's edges.
+// Find every vertex's lightest edge in its row.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots], tiles; state: windows.
-// In-out   state: the count of edges at depth 0, zero before; overflow.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots], tiles.
 // Out      target[n]: the other end of the lightest edge, the vertex itself where there is none;
 //          marks: of lightest edges that lead up, and no others; of rows that tiles part, tiles: the
-//          lightest slot of each part, and no marks. list_even: the edges of the first of several
-//          windows.
+//          lightest slot of each part, and no marks.
 // Launch   WG_SIZE; any number of work-groups.
-// Needs    find_rows, prepare, set_windows if n_phases > 1. Both directions of all edges are
-//          stored.
+// Needs    find_rows, prepare. Both directions of all edges are stored.
 // Ensures  rows within one tile have their choice; join_rows completes the others.
 LANES_ATTRIBUTE
-kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS, uint n_phases) {
+kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS) {
   local uint2 pairs[TILE_PAIRS];
   local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE], base;
   const solve_t solve = SOLVE_ARGUMENTS;
   tile_t tile = {rows, heads, pairs, scratch, 0, 0, 0, 0, 0};
-  minima_take(&solve, n_phases, &tile, &base);
+  minima_take(&solve, false, &tile, &base);
+}
+
+// Do the same, and list the edges of the first of several windows.
+//
+// In       as of take_minima; state: windows.
+// In-out   state: the count of edges at depth 0, zero before; overflow.
+// Out      as of take_minima; list_even: the edges of the first window.
+// Launch   WG_SIZE; any number of work-groups.
+// Needs    find_rows, set_windows. Both directions of all edges are stored.
+// Ensures  as take_minima.
+LANES_ATTRIBUTE
+kernel void filter_boruvka_take_minima_and_list(SOLVE_PARAMETERS) {
+  local uint2 pairs[TILE_PAIRS];
+  local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE], base;
+  const solve_t solve = SOLVE_ARGUMENTS;
+  tile_t tile = {rows, heads, pairs, scratch, 0, 0, 0, 0, 0};
+  minima_take(&solve, true, &tile, &base);
 }
 
 // Find the lightest edges of the rows that tiles part.
@@ -133,9 +147,9 @@ LANES_ATTRIBUTE
 kernel void filter_boruvka_admit_edges(SOLVE_PARAMETERS, uint phase, uint n_phases, uint depth) {
   local uint2 pairs[TILE_PAIRS];
   local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE], base;
-  const solve_t solve = SOLVE_ARGUMENTS;
+  solve_t solve = SOLVE_ARGUMENTS;
   tile_t tile = {rows, heads, pairs, scratch, 0, 0, 0, 0, 0};
-  if (solve.state[STATE_GAVE_UP]) return;  // what comes before was not finished
+  if (solve.state[STATE_GAVE_UP]) solve.n_slots = 0;  // what comes before was not finished
   filter_admit_edges(&solve, phase, n_phases, depth, &tile, &base);
 }
 
@@ -247,7 +261,6 @@ LANES_ATTRIBUTE
 kernel void filter_boruvka_probe(SOLVE_PARAMETERS, uint seed) {
   local uint scratch[WG_SIZE];
   const solve_t solve = SOLVE_ARGUMENTS;
-  if (solve.state[STATE_GAVE_UP]) return;  // what comes before was not finished
   filter_probe(&solve, seed, scratch);
 }
 

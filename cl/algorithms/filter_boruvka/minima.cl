@@ -54,7 +54,8 @@ static inline void part_enter(const tile_t *tile, uint row_position, part_t part
 // Find the lightest slot of every row in a tile; tile_least_positions get its position. What a row
 // has in one block is compared in registers; only where it has several do they meet in local
 // memory. light[] gets a bit a slot of the block: whether it is to be listed, being of the first of
-// several windows. Must be reached by the whole work-group; ends with a barrier.
+// several windows. Must be reached by the whole work-group; ends with a barrier, before which all
+// stores of the work-group come.
 static inline void tile_find_lightest(const solve_t *solve, const tile_t *tile,
                                       const window_t *window, const block_t *block,
                                       const weight_t *weights, uint *light) {
@@ -84,7 +85,7 @@ static inline void tile_find_lightest(const solve_t *solve, const tile_t *tile,
   for (uint word = 0; word < PART_WORDS; ++word) {
     if (leading.position != NO_SLOT) part_enter(tile, block->row_position, leading, word);
     if (part.position != NO_SLOT) part_enter(tile, row_position, part, word);
-    wg_barrier_local();
+    wg_barrier();
   }
 #else
   if (leading.position != NO_SLOT) least_positions[TILE_SLOTS] = leading.position;
@@ -106,22 +107,21 @@ static inline void minima_note_empty(const solve_t *solve, uint row) {
   solve->target[row] = row;
 }
 
-// Note that many rows of a tile have no slot; those that have some come afterwards. Stores wait for
-// nothing, loads would. Must be reached by the whole work-group.
+// Where a tile has many rows, note that they have no slot; those that have some come after another
+// barrier. Stores wait for nothing, loads would.
 static inline void tile_note_empty(const solve_t *solve, const tile_t *tile) {
+  if (!tile_has_many_rows(tile)) return;
   // The first row may begin in the tile before, the last in the next one.
   const uint begin = tile->first_row + (tile->number > 0);
   const uint end = tile->last_row + (tile->number + 1 == tile_count(solve));
   for (uint row = begin + get_local_id(0); row < end; row += WG_SIZE) minima_note_empty(solve, row);
-  barrier(CLK_GLOBAL_MEM_FENCE);
 }
 
 // Note where the lightest edges of a tile's rows lead, and mark those that lead up; of rows that tiles
-// part, note the slots of the parts. Must be reached by the whole work-group.
+// part, note the slots of the parts. Comes after tile_note_empty and a barrier.
 static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) {
   const uint n_rows = tile_row_count(tile), t = tile->number;
   const uint row_going_on = t + 1 < tile_count(solve) ? tile->last_row : NO_ROW;
-  if (tile_has_many_rows(tile)) tile_note_empty(solve, tile);
   for (uint i = get_local_id(0); i < n_rows; i += WG_SIZE) {
     const uint row = tile_row(solve, tile, i);
     uint begin, end;
@@ -176,13 +176,13 @@ static inline void tile_list_light(const solve_t *solve, const tile_t *tile, con
   }
 }
 
-// Where every vertex's lightest edge leads, but for rows that tiles part; where several windows are,
-// the list of the first one's edges.
-static inline void minima_take(const solve_t *solve, uint n_phases, tile_t *tile,
-                               local uint *base) {
+// Where every vertex's lightest edge leads, but for rows that tiles part. `lists`: whether there are
+// several windows, and the first one's edges are listed; the compiler knows it in kernels for devices
+// that miscompile barriers under a condition.
+static inline void minima_take(const solve_t *solve, bool lists, tile_t *tile, local uint *base) {
   const uint n_tiles = tile_count(solve);
   window_t window;
-  window_open(solve, 0, n_phases, &window);
+  window_open(solve, 0, lists ? 2 : 1, &window);
   for (uint t = get_group_id(0); t < n_tiles; t += get_num_groups(0)) {
     block_t block;
     weight_t weights[BLOCK_WORDS];
@@ -192,9 +192,10 @@ static inline void minima_take(const solve_t *solve, uint n_phases, tile_t *tile
     if (BLOCK_LOADS_WEIGHTS) block_load_weights(solve, tile, &block, weights);
     tile_mark_rows(solve, tile, true, &block);
     tile_begin_marks(solve, tile);
+    tile_note_empty(solve, tile);
     tile_find_lightest(solve, tile, &window, &block, weights, light);
     tile_note_lightest(solve, tile);
-    if (window.has_high) tile_list_light(solve, tile, &block, weights, light, base);
+    if (lists) tile_list_light(solve, tile, &block, weights, light, base);
     wg_barrier_local();  // the tile's memory is free, but for a work-item's own marks
     tile_store_marks(solve, tile);
   }

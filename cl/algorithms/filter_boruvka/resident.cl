@@ -16,7 +16,7 @@
 // could.
 static inline bool resident_choose(const solve_t *solve, uint n_phases, workspace_t *workspace) {
 #if SYMMETRIC
-  minima_take(solve, n_phases, &workspace->tile, workspace->base);
+  minima_take(solve, n_phases > 1, &workspace->tile, workspace->base);
   if (!solve_wait(solve, workspace)) return false;
   minima_join_rows(solve);
   if (!solve_wait(solve, workspace)) return false;

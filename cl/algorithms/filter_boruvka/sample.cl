@@ -59,9 +59,9 @@ static inline void filter_set_windows(const solve_t *solve, uint seed, uint draw
                                       uint rank_b, uint rank_c, local full_key_t *keys,
                                       local uint *rank) {
   const uint n_groups = sample_groups(draw_bits), me = get_local_id(0);
-  if (get_group_id(0) >= n_groups) return;
-  sample_draw(solve, seed, draw_bits, keys);
-  for (uint i = get_group_id(0); i < SAMPLES; i += n_groups) {
+  const bool takes_part = get_group_id(0) < n_groups;
+  if (takes_part) sample_draw(solve, seed, draw_bits, keys);
+  for (uint i = takes_part ? get_group_id(0) : SAMPLES; i < SAMPLES; i += n_groups) {
     if (me == 0) *rank = 0;
     wg_barrier_local();
     const full_key_t key = keys[i];

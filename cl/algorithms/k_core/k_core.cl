@@ -91,15 +91,6 @@ kernel void k_core_count_rows(const global uint *indptr, const global uint *indi
   wg_lower(round_words(state, ROUNDS_KEPT - 1) + ROUND_BOUND, bound, &least);
 }
 
-// Order local memory and lists among the work-items of a work-group.
-//
-// Scope    the whole work-group.
-static inline void wg_barrier_lists(void) {
-#if WG_SIZE > 1
-  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-#endif
-}
-
 // Begin a round: take the vertices at the next level off the lists of remaining vertices. If the
 // round before left over some vertices of its level, those alone are this round's, and the lists
 // stay.
@@ -144,7 +135,7 @@ kernel void k_core_take_level(const global uint *degree, global uint *list, glob
     // A tile has at most 1024 vertices, so both counts fit a word.
     const uint rank = wg_exclusive_sum_u32(n_taken << 16 | n_kept, &total, scratch);
     if (get_local_id(0) == 0 && total >> 16) base = atomic_add(now + ROUND_TAKEN, total >> 16);
-    wg_barrier_lists();
+    wg_barrier();
     for (uint i = 0; i < n_taken; ++i) frontier[base + (rank >> 16) + i] = taken[i];
     // Never beyond the entries that have been read.
     for (uint i = 0; i < n_kept; ++i) list[n_remaining + (rank & 0xffff) + i] = kept[i];
@@ -152,7 +143,7 @@ kernel void k_core_take_level(const global uint *degree, global uint *list, glob
     wg_barrier_local();
   }
   wg_lower(now + ROUND_BOUND, bound, &least);
-  wg_barrier_lists();
+  wg_barrier();
   if (get_local_id(0) > 0) return;
   if (!is_spilled) lengths[group] = n_remaining;
   if (n_remaining > 0) atomic_add(now + ROUND_LEFT, n_remaining);

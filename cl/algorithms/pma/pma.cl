@@ -122,12 +122,13 @@ typedef struct {
 // Claim a vertex outside the tree for the root; return its owner now.
 //
 // All lanes try. At most one finds no owner; the others find the root that it stored, or all find
-// the same other root: owners never change.
+// the same other root: owners never change. So a broadcast changes nothing, but says that lanes do not
+// diverge.
 //
 // Scope    a whole worker; result in every lane.
 static inline uint worker_claim(volatile global uint *owners, uint vertex, uint root) {
   const uint before = atomic_cmpxchg(&owners[vertex], NO_OWNER, root);
-  return before == NO_OWNER ? root : before;
+  return worker_broadcast_u32(before == NO_OWNER ? root : before, 0);
 }
 
 // Whether a vertex has no owner yet.

@@ -19,22 +19,13 @@
 // Steps that choosing a vertex counts for, beside the positions and slots that a work-item reads.
 #define ARRAY_CHOOSE_STEPS 8
 
-// Order global and local memory among the work-items of a work-group.
-//
-// Scope    the whole work-group.
-static inline void array_barrier(void) {
-#if WG_SIZE > 1
-  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-#endif
-}
-
-// Begin a patch: no vertex is taken.
+// Begin a patch of n vertices: none is taken.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void array_begin(const prim_t *prim, const global uint *vertices, uint n) {
   for (uint position = get_local_id(0); position < n; position += WG_SIZE)
     prim_put(prim, position, PRIM_KEY_MAX, vertices[position]);
-  array_barrier();
+  wg_barrier();
 }
 
 // The position in [begin, n) of the vertex with the lightest edge.
@@ -87,7 +78,7 @@ static inline void array_take(const prim_t *prim, uint first, uint position, uin
     prim_put(prim, position, prim->keys[first], prim->occupants[first]);
     prim_take(prim, vertex);
   }
-  array_barrier();
+  wg_barrier();
 }
 
 // Whether to offer the slot of a row that ends at `end`, and with which key. Where several
@@ -114,7 +105,7 @@ static inline void array_offer(const prim_t *prim, uint from, uint begin, uint e
     if (!array_is_first(prim, begin, slot, end, &key)) continue;
     if (prim_offer(prim, vertex, key, from)) prim->keys[prim->positions[vertex]] = key;
   }
-  array_barrier();
+  wg_barrier();
 }
 
 // Grow the trees of all patches; every work-group takes at most `steps` steps.
@@ -137,18 +128,18 @@ kernel void prim_array_grow(PRIM_PARAMETERS, const global uint *vertices,
   const uint me = get_group_id(0);
   prim_t prim = PRIM_ARGUMENTS;
   uint patch = launch > 0 ? cursors[2 * me] : me, taken = launch > 0 ? cursors[2 * me + 1] : 0;
-  array_barrier();
+  wg_barrier();
   while (patch < n_patches && steps > 0) {
     const uint begin = offsets[patch];
     const uint size = (patch + 1 < n_patches ? offsets[patch + 1] : n) - begin;
     prim.keys = keys + begin;
     prim.occupants = occupants + begin;
-    if (taken == 0) array_begin(&prim, vertices + begin, size);
+    array_begin(&prim, vertices + begin, taken == 0 ? size : 0);
     while (taken < size && steps > 0) {
       const uint position = array_find_least(&prim, taken, size, best_keys, best_positions);
       const uint vertex = prim.occupants[position];
       const uint row = indptr[vertex], row_end = indptr[vertex + 1];
-      array_barrier();
+      wg_barrier();
       array_take(&prim, taken, position, vertex);
       array_offer(&prim, vertex, row, row_end);
       const uint looks = (size - taken) / WG_SIZE + (row_end - row) / WG_SIZE;

@@ -196,7 +196,7 @@ class GpuRun:
         if not plan.symmetric:
             self._tile_step("admit_edges", 0, plan.n_phases, 0)
             return
-        self._tile_step("take_minima", plan.n_phases)
+        self._tile_step("take_minima_and_list" if plan.ranks else "take_minima")
         tile = plan.program.work_group_size * self.tuning.slots_per_item
         self._step("join_rows", -(-plan.n_slots // tile))
         self._step("choose_edges", n)

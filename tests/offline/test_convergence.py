@@ -1,0 +1,176 @@
+"""Barriers and functions of sub-groups are reached by all that must reach them, in every kernel.
+
+And barriers under no condition, which PoCL 3.1 miscompiles even where all work-items agree on it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from clmst.algorithms import catalogue
+from clmst.runtime import policy
+from clmst.runtime.capabilities import Capabilities
+from clmst.runtime.program import Specialisation
+from tests.offline import convergence
+from tests.offline.convergence import Fault, Scope, faults
+from tests.offline.targets import TARGETS
+
+pytestmark = pytest.mark.external
+
+# Macros that say what data are, which is nothing to how work-items meet.
+_OF_DATA = (
+    "WEIGHT_", "RECORD_", "VALUE_WORDS", "BYTES_PER_ITEM", "DIMENSIONS", "METRIC", "NEIGHBOURS",
+)  # fmt: skip
+_DEVICES: dict[str, Capabilities] = {
+    target.capabilities.lanes: target.capabilities
+    for target in reversed(TARGETS)
+    if target.capabilities.int64_atomics
+}
+
+
+@pytest.fixture(autouse=True)
+def _needs_compilers() -> None:
+    if not convergence.is_installed():
+        message = f"not installed; on Debian 12: apt install {convergence.PACKAGES}"
+        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+
+
+@cache
+def _specialisations(lanes: str) -> dict[str, list[Specialisation]]:
+    """Return what a GPU gets, resident launches included, of the widest data, by source."""
+    capabilities = _DEVICES[lanes]
+    tuning = replace(policy.choose(capabilities), resident_groups_per_compute_unit=1)
+    found: dict[tuple[object, ...], Specialisation] = {}
+    every = catalogue.specialisations(capabilities, tuning)
+    for one in sorted(every, key=lambda one: dict(one.defines).get("WEIGHT_BITS", 0)):
+        macros = tuple(macro for macro in one.defines if not macro[0].startswith(_OF_DATA))
+        found[one.source, macros] = one
+    by_source: dict[str, list[Specialisation]] = {}
+    for one in found.values():
+        by_source.setdefault(one.source, []).append(one)
+    return by_source
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", _specialisations("khr"))
+def test_all_reach_barriers_and_lanes_together(source: str) -> None:
+    tried: Sequence[tuple[str, Scope]] = (
+        ("khr", "work-group"), ("khr", "lanes"), ("local", "work-group"),
+    )  # fmt: skip
+    found = {
+        (scope, fault)
+        for lanes, scope in tried
+        for one in _specialisations(lanes)[source]
+        for fault in faults(one.text, one.options, scope)
+    }
+    assert sorted(found) == []
+
+
+def test_every_source_is_analysed() -> None:
+    """In both kinds of lanes; those that have lanes are the greater part."""
+    assert _specialisations("khr").keys() == _specialisations("local").keys()
+    assert len(_specialisations("khr")) > 50
+
+
+# A kernel, by lines: what each does to a work-item `me`, of `uniform` and of values that differ.
+_KERNEL = """#line 1 "k.cl"
+kernel void k(global uint *words, uint uniform, local uint *shared) {{
+  const uint me = get_local_id(0);
+  {0}
+}}
+"""
+_BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
+_LANES = "words[me] = sub_group_reduce_add(me);"
+
+
+def _faults_of(body: str, scope: Scope) -> list[tuple[str, str]]:
+    found = faults(_KERNEL.format(body), ["-cl-std=CL1.2", "-DWG_SIZE=64", "-DLANES=16"], scope)
+    return [(fault.why, fault.branch) for fault in found]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{_BARRIER}",
+        f"for (uint i = 0; i < uniform; ++i) {{ shared[me] = i; {_BARRIER} }}",
+        f"if (me == 0) shared[0] = words[0]; {_BARRIER}",
+        f"for (uint i = get_group_id(0); i < words[7]; i += get_num_groups(0)) {{ {_BARRIER} }}",
+        f"{_BARRIER} if (words[uniform]) return; words[me] = shared[0];",
+        f"if (WG_SIZE > 1) {{ {_BARRIER} }}",
+        f"uint i = min(uniform, words[0]); do {{ {_BARRIER} }} while (i-- > 0);",
+    ],
+)
+def test_barriers_that_all_reach(body: str) -> None:
+    assert _faults_of(body, "work-group") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (f"if (uniform) {{ {_BARRIER} }}", "is a condition"),
+        (f"if (uniform) return; {_BARRIER}", "is a condition"),
+        (f"for (uint i = 0; i < 9; ++i) {{ if (uniform > i) continue; {_BARRIER} }}",
+         "is a condition"),
+        (f"switch (uniform) {{ case 3: words[0] = 1; case 7: {_BARRIER} }}", "is a condition"),
+        (f"if (me > 3) {{ {_BARRIER} }}", "diverges"),
+        (f"if (words[me]) return; {_BARRIER}", "diverges"),
+        (f"for (uint i = me; i < uniform; i += WG_SIZE) {{ {_BARRIER} }}", "diverges"),
+        (f"for (uint i = 0; i < 9; ++i) {{ if (words[me] > i) break; {_BARRIER} }}", "diverges"),
+        (f"while (atomic_inc(words) < uniform) {{ {_BARRIER} }}", "diverges"),
+        (f"uint i = me; if (uniform) i = 0; while (i-- > 0) {{ {_BARRIER} }}", "diverges"),
+    ],
+)  # fmt: skip
+def test_barriers_that_some_may_miss(body: str, why: str) -> None:
+    assert (why, "k.cl:3") in _faults_of(body, "work-group")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"if (uniform) {{ {_LANES} }}",
+        f"if (get_local_id(0) / LANES < 2) {{ {_LANES} }}",
+        f"if (me / LANES == 0) {{ {_LANES} }}",
+        f"for (uint i = me / LANES; i < uniform; i += WG_SIZE / LANES) {{ {_LANES} }}",
+        f"if (sub_group_reduce_add(words[me]) > 7) {{ {_LANES} }}",
+        f"if (sub_group_broadcast(words[me], 0)) {{ {_LANES} }}",
+    ],
+)
+def test_lanes_that_all_reach(body: str) -> None:
+    """Of one group: others may go another way."""
+    assert _faults_of(body, "lanes") == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"if (me == 0) {{ {_LANES} }}",
+        f"if (words[me]) return; {_LANES}",
+        f"if (intel_sub_group_shuffle(me, 0)) {{ {_LANES} }}",
+        f"if (sub_group_scan_exclusive_add(me)) {{ {_LANES} }}",
+        f"for (uint i = me; i < uniform; i += WG_SIZE) {{ {_LANES} }}",
+        f"if (atomic_cmpxchg(words, 0, uniform)) {{ {_LANES} }}",
+        "if (me < uniform) sub_group_barrier(CLK_LOCAL_MEM_FENCE);",
+    ],
+)
+def test_lanes_that_some_may_miss(body: str) -> None:
+    assert ("diverges", "k.cl:3") in _faults_of(body, "lanes")
+
+
+def test_faults_name_the_calls_that_lead_there() -> None:
+    text = """#line 1 "k.cl"
+static void meet(uint flag) {
+  if (flag)
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+kernel void k(uint uniform) {
+  meet(uniform);
+}
+"""
+    assert faults(text, ["-DWG_SIZE=64", "-DLANES=16"], "work-group") == [
+        Fault(kernel="k", why="is a condition", branch="k.cl:2 < k.cl:6", call="k.cl:3 < k.cl:6")
+    ]
