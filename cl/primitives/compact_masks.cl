@@ -35,11 +35,6 @@ static inline uint lane_group_lane(void) {
 
 // -------------------------------------------------------------------------------------- flags
 
-// 0x80 in each byte that is not 0.
-static inline uint4 flags_set(uint4 flags) {
-  return (((flags & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | flags) & 0x80808080u;
-}
-
 // The 16 flags from `i` on; those from `end` on are 0.
 static inline uint4 flags_load(const global uchar *flags, size_t i, size_t end) {
   if (i + 16 <= end) return *(const global uint4 *)(flags + i);

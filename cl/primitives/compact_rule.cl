@@ -37,6 +37,11 @@ typedef struct {
   given_t given;  // arguments of EXPRESSION
 } selection_t;
 
+// 0x80 in each byte that is not 0.
+static inline uint4 flags_set(uint4 flags) {
+  return (((flags & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | flags) & 0x80808080u;
+}
+
 #if KEEP != KEEP_FLAGGED
 #define RULE_JOIN(a, b) a##b
 #define RULE_AS_TYPE(type) RULE_JOIN(as_, type)

@@ -7,6 +7,15 @@
 // Flags that are skipped at once where none is set.
 #define FLAGS_AT_ONCE 32
 
+#if KEEP == KEEP_FLAGGED
+// 16 flags, of any alignment, 4 a word. By vectors of 4: zink 25.0.7 crashes at those of 16
+// (CONTRIBUTING.md, "Known device quirks").
+static inline uint4 serial_flags(const global uchar *flags) {
+  return (uint4)(as_uint(vload4(0, flags)), as_uint(vload4(1, flags)), as_uint(vload4(2, flags)),
+                 as_uint(vload4(3, flags)));
+}
+#endif
+
 // Whether record i is kept. KEEP_HEADS: i > 0.
 static inline bool serial_keeps(const selection_t *of, size_t i) {
 #if KEEP == KEEP_FLAGGED
@@ -26,10 +35,9 @@ static inline uint range_count(const selection_t *of, size_t begin, size_t end) 
 #if KEEP == KEEP_FLAGGED
   while (end - i >= 16) {
     const size_t stop = i + 16 * min((end - i) / 16, (size_t)255);  // as far as a byte counts
-    uchar16 counts = 0;
-    for (; i < stop; i += 16) counts -= as_uchar16(vload16(0, of->flags + i) != (uchar16)(0));
-    const uint4 words = as_uint4(counts);
-    const uint4 pairs = (words & 0x00FF00FFu) + (words >> 8 & 0x00FF00FFu);
+    uint4 counts = 0;                                               // a byte each
+    for (; i < stop; i += 16) counts += flags_set(serial_flags(of->flags + i)) >> 7;
+    const uint4 pairs = (counts & 0x00FF00FFu) + (counts >> 8 & 0x00FF00FFu);
     count += ((pairs.x + pairs.y + pairs.z + pairs.w) * 0x00010001u) >> 16;
   }
 #endif
@@ -61,9 +69,8 @@ static inline void serial_move(const selection_t *of, size_t i, size_t to) {
 static inline void range_write(const selection_t *of, size_t begin, size_t end, uint at, uint next,
                                uint total) {
   size_t i = begin, k = at;
-  const size_t stop = min(next, of->bound);
 #if KEEP == KEEP_HEADS
-  if (begin == 0 && stop > 0) {
+  if (begin == 0 && min(next, of->bound) > 0) {
     serial_move(of, 0, 0);
     i = k = 1;
   }
@@ -75,10 +82,11 @@ static inline void range_write(const selection_t *of, size_t begin, size_t end, 
     k += keep;
   }
 #else
+  const size_t stop = min(next, of->bound);
 #if KEEP == KEEP_FLAGGED
   while (k + FLAGS_AT_ONCE <= stop) {  // so many kept records remain, hence so many records
-    const ulong2 flags = as_ulong2(vload16(0, of->flags + i) | vload16(1, of->flags + i));
-    const size_t run = (flags.x | flags.y) != 0 ? FLAGS_AT_ONCE : 0;
+    const uint4 flags = serial_flags(of->flags + i) | serial_flags(of->flags + i + 16);
+    const size_t run = (flags.x | flags.y | flags.z | flags.w) != 0 ? FLAGS_AT_ONCE : 0;
     for (size_t j = i; j < i + run; ++j) {
       serial_move(of, j, k);
       k += of->flags[j] != 0;

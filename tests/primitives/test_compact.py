@@ -11,6 +11,7 @@ from clmst import Device, InvalidArgumentError, KernelBuildError
 from clmst.primitives.compact import compact, positions
 from clmst.primitives.predicate import Predicate
 from clmst.primitives.selection import divide
+from clmst.runtime import source
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
 from tests.primitives.selections import (
@@ -357,3 +358,10 @@ def test_predicate_of_several_lines(what: str, text: str) -> None:
 def test_predicate_of_what_is_no_vector() -> None:
     with pytest.raises(InvalidArgumentError, match="elements are"):
         Predicate(dtype=TRIPLE, expression="x.x > 3")
+
+
+def test_flags_are_no_vectors_of_16() -> None:
+    """zink crashes while it builds 16 bytes that become words."""
+    text = source.compose("primitives/compact.cl")
+    assert "serial_flags" in text
+    assert "vload16" not in text
