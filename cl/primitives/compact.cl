@@ -97,7 +97,6 @@ kernel void compact_write_ranges(const global record_chunk_t *records, const glo
                                  const global value_chunk_t *values, const global uint *counts,
                                  global record_chunk_t *out, global value_chunk_t *values_out,
                                  uint n, ulong range, uint bound GIVEN_PARAMETERS) {
-  local uint scratch[WG_SIZE];
   const size_t groups = get_num_groups(0), group = get_group_id(0);
   const selection_t of = {records, flags, values, out, values_out, bound, GIVEN};
   const size_t begin = range_begin(n, range), end = min(begin + range, (size_t)n);
@@ -105,6 +104,7 @@ kernel void compact_write_ranges(const global record_chunk_t *records, const glo
 #if WG_SIZE == 1
   range_write(&of, begin, end, at, counts[group + 1], counts[groups]);
 #else
+  local uint scratch[WG_SIZE];
   range_write(&of, begin, end, range, at, counts[groups], scratch);
 #endif
 }

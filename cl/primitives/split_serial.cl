@@ -90,7 +90,9 @@ static inline void serial_scatter(const global uint *in, global uint *out,
                                   size_t end, uint shift, uint mask,
                                   SERIAL_MEMORY uint *next_index) {
   uint records[STAGE_WORDS(RECORD_WORDS)] __attribute__((aligned(LINE_BYTES)));
+#if VALUE_WORDS > 0
   uint moved[STAGE_WORDS(VALUE_WORDS)] __attribute__((aligned(LINE_BYTES)));
+#endif
   uint firsts[STAGED ? RADIX : 1];
   for (uint d = 0; STAGED && d < RADIX; ++d) firsts[d] = next_index[d];
   for (size_t i = begin; i < end; ++i) {

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Hashable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -100,6 +101,24 @@ def test_front_end_takes_every_specialisation() -> None:
         assert [(one.label, log) for one, log in zip(others, said, strict=True) if log] == []
     assert len(others) > 200
     assert "cl_nobody_knows" in clang.front_end_says(target.architecture, DOUBTFUL, [])
+
+
+@pytest.mark.slow
+def test_front_end_takes_the_shape_of_a_cpu() -> None:
+    """Without unused local arrays, too, at which PoCL 6.0 dies where it does not optimise."""
+    require("clang")
+    (target,) = (target for target in TARGETS if target.id == COMPLETE)
+    capabilities = replace(target.capabilities, kind="cpu")
+    target = replace(target, capabilities=capabilities)
+    assert {dict(one.defines)["WG_SIZE"] for one in target.representatives} == {1}
+    with ThreadPoolExecutor(2) as pool:
+        said = pool.map(
+            lambda one: (one.label, clang.front_end_says("gfx90a", one.text, one.options)),
+            target.representatives,
+        )
+        assert [(label, log) for label, log in said if log] == []
+    text = "kernel void k(global uint *words) { local uint unused[8]; words[0] = 1; }"
+    assert "unused variable" in clang.front_end_says("gfx90a", text, [])
 
 
 @pytest.mark.slow

@@ -148,7 +148,9 @@ kernel void proof_tree_contract(const global uint *parents, volatile global uint
                                 global record_t *records, global uint *lengths, uint above,
                                 uint stride) {
   local uint lowering[2 * PROOF_TILE];
+#if WG_SIZE > 1
   local uint scratch[WG_SIZE];
+#endif
   const uint first = (uint)get_group_id(0) * stride, last = first + lengths[get_group_id(0)];
   uint at = first;
   for (uint tile = first; tile < last; tile += min(last - tile, (uint)PROOF_TILE)) {
