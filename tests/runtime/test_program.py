@@ -18,6 +18,7 @@ from clmst.runtime import program, source
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.program import Prelude, Specialisation, specialise
 from tests.runtime.test_policy import CAPABILITIES
+from tests.variants import variants
 
 SUBGROUPS = replace(CAPABILITIES["gpu"], lanes="khr", lane_width=16)
 WARPS = replace(CAPABILITIES["gpu"], lanes="ptx", int64_atomics=False)
@@ -55,6 +56,27 @@ def test_label_and_options() -> None:
     assert one.label == "ecl[ATOMIC64=1,WG_SIZE=256]"
     assert one.options == ["-cl-std=CL1.2", "-DATOMIC64=1", "-DWG_SIZE=256"]
     assert Specialisation.of("a.cl", {}).label == "a[]"
+
+
+def test_work_items_that_are_alone_are_not_made_into_vectors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Intel's compiler would keep each kernel twice: by vectors of work-items, which never run."""
+    device = next((one.device for one in variants() if "Intel" in one.device.platform), None)
+    if device is None:
+        pytest.skip("Intel's runtime for CPUs is not here")
+    source_name = "algorithms/dense/dense.cl"
+    alone = specialise(source_name, device.capabilities, device.policy, WG_SIZE=1)
+    assert [option for option in alone.options if option.startswith("-Dkernel=")]
+    size = binary_size(device, alone)
+    monkeypatch.setattr(program, "_ALONE", "-DNOTHING")
+    assert size < 0.8 * binary_size(device, alone)
+
+
+def binary_size(device: Device, one: Specialisation) -> int:
+    """Return the bytes of a program that is built anew."""
+    built = program._compile(device.context, device.cl_device, one.text, one.options)
+    return len(program._binary_of(built, device.cl_device))
 
 
 def test_traits_become_macros() -> None:
