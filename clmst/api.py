@@ -7,6 +7,8 @@ from typing import Any, Literal, overload
 from clmst import algorithms
 from clmst.algorithms import families
 from clmst.algorithms.bvh_boruvka.choice import is_for_tree
+from clmst.algorithms.dense.options import DenseOptions
+from clmst.algorithms.dense.tiles import takes_tiles
 from clmst.algorithms.memory_needs import with_needs
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_at_once, forest_of
@@ -284,6 +286,10 @@ def solve_complete(
             return bvh_boruvka.solve(matrix, launch)
     from clmst.algorithms.dense import solve as dense
 
+    takes_options = options is None or isinstance(options, DenseOptions)
+    if takes_options and not maximum and takes_tiles(matrix):
+        if families.tiles_refusal(matrix) is None:
+            return dense.solve_by_tiles(matrix, launch, options=options)
     families.require_complete(matrix, maximum=maximum, options=options)
     return dense.solve_matrix(matrix, launch, maximum=maximum, options=options)
 

@@ -18,6 +18,7 @@ from clmst.runtime.verdicts import Verdict
 FAMILIES: tuple[KernelFamily, ...] = (
     *map(of_algorithms.family_of, sorted(ALGORITHMS)),
     of_algorithms.COMPLETE,
+    of_algorithms.TILES,
     of_algorithms.POINTS,
     of_algorithms.CORE_NUMBERS,
     of_algorithms.DENDROGRAM,

@@ -37,8 +37,7 @@ def on_device(
         check_memory(graph.device, graph.weights)
     else:
         check_takes_complete(algorithm, graph)
-        for panel in graph.panels:  # none if there are no vertices
-            check_memory(graph.device, panel.cells)
+        graph.check_memory()
     return graph
 
 

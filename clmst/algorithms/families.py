@@ -224,6 +224,20 @@ COMPLETE = KernelFamily(
 )
 
 
+def _tiles_failure(device: Device, case: CompleteCase) -> str | None:
+    from clmst.algorithms import self_test
+
+    return self_test.tiles_failure(device, case)
+
+
+TILES = KernelFamily(
+    name="dense-tiles",
+    what="trees and core distances of points by tiles of pairs; where it is refused, by rows",
+    test=_tiles_failure,
+    cases=(CompleteCase(64, "float", "euclidean"), CompleteCase(64, "float", "manhattan", core=True)),
+)
+
+
 def _points_failure(device: Device, case: CompleteCase) -> str | None:
     from clmst.algorithms import self_test
 
@@ -292,6 +306,15 @@ def points_refusal(matrix: DeviceMatrix) -> str | None:
     """Return why a device is not trusted with hierarchies of points; None if it is."""
     trust = matrix.device.trust
     return None if trust.given else trust.refusal(POINTS, complete_case_of(matrix, maximum=False))
+
+
+def tiles_refusal(matrix: DeviceMatrix) -> str | None:
+    """Return why a device is not trusted with tiles of pairs of points; None if it is."""
+    trust = matrix.device.trust
+    if trust.given:
+        return None
+    case = complete_case_of(matrix, maximum=False)
+    return trust.refusal(TILES, replace(case, dimensions=0))  # no kernel depends on them
 
 
 def proof_refusal(graph: DeviceGraph | DeviceMatrix, *, maximum: bool) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,7 +11,9 @@ from clmst.algorithms.bvh_boruvka import neighbours
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
 from clmst.algorithms.csr_validation import check as csr_validation
+from clmst.algorithms.dense import nearest
 from clmst.algorithms.dense import solve as dense
+from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.algorithms.families import Case, CompleteCase, CsrValidationCase
 from clmst.algorithms.k_core import core_numbers as k_core
 from clmst.algorithms.registry import ALGORITHMS
@@ -194,6 +197,30 @@ def points_failure(device: Device, case: CompleteCase) -> str | None:
                 break
             kth = neighbours.distances(hierarchy_of(matrix, launch), k, launch).to_host()
             if not np.array_equal(kth, distances[:, k]):
+                return f"distances to the {k} nearest of {n} known points came out wrong"
+    return None
+
+
+def tiles_failure(device: Device, case: CompleteCase) -> str | None:
+    """Return what a device gets wrong by tiles of pairs of known points, or None."""
+    launch = Launcher(device, device.queue)
+    for n, dimensions in ((9, 5), (300, 17)):
+        points = complete_graph(n, replace(case, dimensions=dimensions))
+        assert isinstance(points, Points)
+        found = dense.solve_by_tiles(DeviceMatrix.upload(points, device), launch).to_host()
+        tree = kruskal(points.to_graph())
+        if not np.array_equal(found.edges, tree.edges):
+            return f"edges came out wrong for {n} known points"
+        if found.weights.tobytes() != tree.weights.tobytes():
+            return f"weights came out wrong for {n} known points"
+        if case.core or case.kind != "float":
+            continue
+        numbers = np.arange(n)
+        distances = np.sort(points.weights_of(numbers[:, None], numbers), axis=1)
+        packed = PackedPoints.upload(points, device, launch)
+        for k in (3, 20):
+            kth = nearest.distances(packed, min(k, n - 1), launch).to_host()
+            if not np.array_equal(kth, distances[:, min(k, n - 1)]):
                 return f"distances to the {k} nearest of {n} known points came out wrong"
     return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import iadd
@@ -114,6 +115,11 @@ class Points:
         return int(self.coordinates.shape[0])
 
     @property
+    def dimensions(self) -> int:
+        """Coordinates that distances are computed of, at least 2; three on a sphere."""
+        return 3 if self.metric in _ON_A_SPHERE else max(int(self.coordinates.shape[1]), 2)
+
+    @property
     def n_edges(self) -> int:
         """Number of pairs."""
         return pairs.count(self.n_vertices)
@@ -148,6 +154,13 @@ class Points:
     def steps(self) -> npt.NDArray[np.float64]:
         """The squared chords at which great-circle distances change; none for other metrics."""
         return sphere.squared_chords() if self.metric == "great-circle" else np.zeros(0)
+
+    def with_core_distances(self, core: Any) -> Points:
+        """Return the same points, which are not checked again, with core distances."""
+        found = copy(self)
+        checked = None if core is None else _checked_core(core, self.n_vertices, self.metric)
+        object.__setattr__(found, "core_distances", checked)
+        return found
 
     def weights_of(self, u: Array, v: Array) -> Array:
         """Return the distances of pairs of points, as the device computes them.

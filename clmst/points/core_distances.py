@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,8 @@ from clmst.algorithms import families
 from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
 from clmst.algorithms.bvh_boruvka.neighbours import MOST_NEIGHBOURS, distances
+from clmst.algorithms.dense import nearest
+from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.core.arguments import check_integer
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.graph import Graph
@@ -81,14 +82,19 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
         return core_of_edges(checked_graph(points).symmetrised(), min_samples)
     if min_samples == 1 or n == 0:
         return np.zeros(n)
-    plain = replace(points, core_distances=None)
-    if choice.takes(plain) and min_samples - 1 <= MOST_NEIGHBOURS and found.capabilities.doubles:
-        matrix = DeviceMatrix.upload(plain, found)
-        if families.points_refusal(matrix) is None:
+    plain, k = points.with_core_distances(None), min_samples - 1
+    core: npt.NDArray[np.float64]
+    if choice.takes(plain) and found.capabilities.doubles:
+        matrix, launch = DeviceMatrix.upload(plain, found), Launcher(found, found.queue)
+        by_boxes = k <= MOST_NEIGHBOURS and choice.is_for_nearest(matrix)
+        if not by_boxes and families.tiles_refusal(matrix) is None:
             with found.lock, Guard(found):
-                launch = Launcher(found, found.queue)
-                tree = hierarchy_of(matrix, launch)
-                core: npt.NDArray[np.float64] = distances(tree, min_samples - 1, launch).to_host()
+                packed = PackedPoints.upload(plain, found, launch)
+                core = nearest.distances(packed, k, launch).to_host()
+                return core
+        if k <= MOST_NEIGHBOURS and families.points_refusal(matrix) is None:
+            with found.lock, Guard(found):
+                core = distances(hierarchy_of(matrix, launch), k, launch).to_host()
                 return core
     return _by_the_host(plain, min_samples)
 

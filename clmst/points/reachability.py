@@ -42,7 +42,7 @@ def reachability_graph(graph: Any, min_samples: int, device: Any, *, alpha: floa
             u, v = np.triu_indices(graph.n_vertices, 1)
             return _of_matrix(squareform(graph.weights_of(u, v)), min_samples)
         core = core_distances(graph, min_samples, device=device) * alpha
-        return Points(graph.coordinates, graph.metric, core_distances=core)
+        return graph.with_core_distances(core)
     if isinstance(graph, DenseGraph):
         return _of_matrix(graph.weights, min_samples)
     return _of_edges(graph, min_samples)

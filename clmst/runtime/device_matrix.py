@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -21,6 +21,7 @@ from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array, WeightKind, encode
+from clmst.runtime import failures
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import weight_defines
 from clmst.runtime.device_memory import check_capacity
@@ -63,6 +64,33 @@ class Panel:
         check_integer("n_rows", self.n_rows, low=0)
 
 
+class PointPanels(Sequence[Panel]):
+    """The panel of points, a plane a dimension: uploaded when it is first read.
+
+    Points of many dimensions are compared by rows, so that nothing reads it.
+
+    Parameters
+    ----------
+    points : Points
+    device : Device
+    """
+
+    def __init__(self, points: Points, device: Device) -> None:
+        self._points, self._device = points, device
+        self.uploaded: tuple[Panel, ...] = ()
+
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, index: Any) -> Any:
+        if not self.uploaded:
+            planes, others = (part.ravel() for part in _parts(self._points))
+            doubles = np.concatenate((planes, others)) if others.size else planes
+            cells, n = self._device.upload(doubles), self._points.n_vertices
+            self.uploaded = (Panel(first=0, n_rows=n, cells=cells),)
+        return self.uploaded[index]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DeviceMatrix:
     """A complete graph on a device, for any number of solves; made by :func:`to_device`.
@@ -72,8 +100,8 @@ class DeviceMatrix:
     graph : DenseGraph or Points
         The graph on the host.
     device : Device
-    panels : tuple of Panel
-        The matrix; of points, one panel that holds the points.
+    panels : sequence of Panel
+        The matrix; of points, one panel that holds the points, uploaded when it is first read.
     bits, kind : int, str
         Width of a weight, and how a key is made of it.
     plans : dict
@@ -82,7 +110,7 @@ class DeviceMatrix:
 
     graph: CompleteGraph
     device: Device
-    panels: tuple[Panel, ...]
+    panels: Sequence[Panel]
     bits: int
     kind: WeightKind
     plans: dict[Any, Any]
@@ -103,6 +131,8 @@ class DeviceMatrix:
                 f"bits and kind are {bits} and {self.kind!r}; of this graph they must be "
                 f"{known[0]} and {known[1]!r}"
             )
+        if isinstance(self.panels, PointPanels):
+            return
         row = 0
         for panel in check_kind("panels", self.panels, tuple):
             check_kind("a panel", panel, Panel)
@@ -134,9 +164,7 @@ class DeviceMatrix:
         if isinstance(graph, Points):
             _, bits, kind = METRICS[graph.compared_as]
             _check_doubles(device)
-            planes, others = (part.ravel() for part in _parts(graph))
-            doubles = np.concatenate((planes, others)) if others.size else planes
-            panels: tuple[Panel, ...] = (Panel(first=0, n_rows=n, cells=device.upload(doubles)),)
+            panels: Sequence[Panel] = PointPanels(graph, device)
         else:
             encoded = encode(graph.weights.ravel())
             bits, kind = 8 * encoded.bits.dtype.itemsize, encoded.kind
@@ -152,6 +180,12 @@ class DeviceMatrix:
     def n_vertices(self) -> int:
         """Number of vertices."""
         return self.graph.n_vertices
+
+    def check_memory(self) -> None:
+        """Raise :class:`DeviceLostError` if what is on the device was lost."""
+        panels = self.panels.uploaded if isinstance(self.panels, PointPanels) else self.panels
+        for panel in panels:  # none if there are no vertices
+            failures.check_memory(self.device, panel.cells)
 
     def defines(self, *, maximum: bool) -> dict[str, int]:
         """Return the macros that tell kernels where weights come from."""

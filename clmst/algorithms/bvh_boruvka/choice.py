@@ -14,7 +14,7 @@ _LEAST_POINTS_ALONE = 1000
 _LEAST_POINTS = 20_000
 _DOUBLED_EVERY = 2.5
 _FEW_DIMENSIONS = 3
-_MOST_DIMENSIONS = 16
+_MOST_DIMENSIONS = 12
 
 
 def takes(points: Points) -> bool:
@@ -27,10 +27,17 @@ def is_for_tree(matrix: DeviceMatrix) -> bool:
     points = matrix.graph
     if not (isinstance(points, Points) and takes(points)):
         return False
-    dimensions: int = points.planes.shape[0]
+    dimensions = points.dimensions
     if dimensions > _MOST_DIMENSIONS:
         return False
     if matrix.device.policy.work_group_size == 1:
         return points.n_vertices >= _LEAST_POINTS_ALONE
     doublings = max(dimensions - _FEW_DIMENSIONS, 0) / _DOUBLED_EVERY
     return points.n_vertices >= _LEAST_POINTS * 2**doublings
+
+
+def is_for_nearest(matrix: DeviceMatrix) -> bool:
+    """Return whether the nearest points are found by a hierarchy; else by tiles of pairs."""
+    points = matrix.graph
+    is_flat = isinstance(points, Points) and points.dimensions <= _FEW_DIMENSIONS
+    return is_flat or is_for_tree(matrix)

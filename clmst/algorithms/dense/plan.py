@@ -76,11 +76,17 @@ class DensePlan:
 
     @classmethod
     def make(
-        cls, device: Device, n: int, panels: tuple[Panel, ...], defines: dict[str, int]
+        cls,
+        device: Device,
+        n: int,
+        panels: tuple[Panel, ...],
+        defines: dict[str, int],
+        *,
+        unit: int = 32,
     ) -> DensePlan:
-        """Allocate everything."""
+        """Allocate everything; blocks are of a multiple of `unit` cells."""
         wide = defines["WEIGHT_BITS"] == 64
-        width = max(_WIDTH, 32 * ceil(n / (32 * _MOST_BLOCKS)))
+        width = max(_WIDTH, unit * ceil(n / (unit * _MOST_BLOCKS)))
         n_blocks = ceil(n / width)
 
         def new(size: int, dtype: npt.DTypeLike = np.uint32) -> DeviceArray:

@@ -5,12 +5,14 @@ Source: see ``cl/algorithms/dense/dense.cl``; ``docs/architecture.md`` has the s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
 from math import ceil
 from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.dense.lightest import LightestPairs, plan_of_tiles
 from clmst.algorithms.dense.options import DenseOptions
 from clmst.algorithms.dense.plan import (
     BUILD_SOURCE,
@@ -19,7 +21,7 @@ from clmst.algorithms.dense.plan import (
     plan_of_graph,
     plan_of_matrix,
 )
-from clmst.algorithms.shared.device_forest import DeviceForest
+from clmst.algorithms.shared.device_forest import DeviceForest, ForestWeights
 from clmst.algorithms.shared.options import options_for
 from clmst.algorithms.shared.progress import check_rounds, no_progress
 from clmst.algorithms.shared.solution import Solution, flag_words, new_flags, stats_of
@@ -83,25 +85,56 @@ def solve_matrix(
     kilobytes each.
     """
     options = options_for("dense", DenseOptions, options)
-    n = matrix.n_vertices
-    pairs.check_count(n)
-    if n == 0:
-        stats = {"rounds": 0, "components": [0], "blocks_again": []}
-        return DeviceForest(
-            graph=matrix,
-            n_edges=0,
-            slots=None,
-            edges=matrix.device.allocate(0),
-            maximum=maximum,
-            stats=stats_of(stats, launch, "dense"),
-        )
+    pairs.check_count(matrix.n_vertices)
+    if matrix.n_vertices == 0:
+        return _no_forest(matrix, launch, maximum=maximum)
     run = _DenseRun(plan_of_matrix(matrix, maximum=maximum), launch, options)
+    return _forest(matrix, run, maximum=maximum)
+
+
+def solve_by_tiles(matrix: DeviceMatrix, launch: Launcher, *, options: object = None) -> DeviceForest:
+    """Find the minimum spanning tree of points by tiles of pairs; else as :func:`solve_matrix`.
+
+    Notes
+    -----
+    O(n**2 d) work, nearly all of it in float32 (``cl/algorithms/dense/filter.cl``). Device memory:
+    16 d + 1100 bytes a point.
+    """
+    options = options_for("dense", DenseOptions, options)
+    pairs.check_count(matrix.n_vertices)
+    if matrix.n_vertices == 0:
+        return _no_forest(matrix, launch, maximum=False)
+    run = _TiledRun(matrix, launch, options)
+    return _forest(matrix, run, maximum=False, weigh=run.pairs.weigh)
+
+
+def _no_forest(matrix: DeviceMatrix, launch: Launcher, *, maximum: bool) -> DeviceForest:
+    stats = {"rounds": 0, "components": [0], "blocks_again": []}
+    return DeviceForest(
+        graph=matrix,
+        n_edges=0,
+        slots=None,
+        edges=matrix.device.allocate(0),
+        maximum=maximum,
+        stats=stats_of(stats, launch, "dense"),
+    )
+
+
+def _forest(
+    matrix: DeviceMatrix,
+    run: _DenseRun,
+    *,
+    maximum: bool,
+    weigh: Callable[[DeviceArray], ForestWeights | None] = lambda _: None,
+) -> DeviceForest:
+    """Solve, and put the edges into canonical order."""
     run.solve()
-    plan, k = run.plan, run.n_hooked
+    plan, launch, k = run.plan, run.launch, run.n_hooked
     ordered = split(plan.edges, key_bits=2 * plan.vertex_bits, launch=launch)
     ends = DeviceArray.empty(2 * k, np.uint32, matrix.device)
     if k:
         run.for_each("dense_unpack_edges", ordered, ends, k, plan.vertex_bits, n_items=k)
+    weights = weigh(ends) if k else None
     launch.queue.finish()
     return DeviceForest(
         graph=matrix,
@@ -110,6 +143,7 @@ def solve_matrix(
         edges=ends.memory,
         maximum=maximum,
         stats=stats_of(run.stats(), launch, "dense"),
+        weights=weights,
     )
 
 
@@ -141,7 +175,7 @@ class _DenseRun:
     def _enqueue(self, kernel: str, groups: int, *arguments: KernelArgument) -> None:
         self.launch.enqueue(self.plan.program, kernel, groups, *arguments)
 
-    def _new_count(self) -> int:
+    def new_count(self) -> int:
         """Return the index of a count that no kernel has written to."""
         self._next_count += 1
         return self._next_count - 1
@@ -240,7 +274,7 @@ class _DenseRun:
 
     def _read_again(self, component: DeviceArray) -> int:
         """Read blocks again and reserve their lightest cells; return the index of their count."""
-        plan, listed, n_blocks = self.plan, self._new_count(), self.plan.n * self.plan.n_blocks
+        plan, listed, n_blocks = self.plan, self.new_count(), self.plan.n * self.plan.n_blocks
         entries = plan.keys, plan.columns, component
         groups = self._groups_for_blocks(n_blocks)
         if self.options.reread == "all":
@@ -264,7 +298,7 @@ class _DenseRun:
 
     def _merge(self, component: DeviceArray, parents: DeviceArray) -> tuple[int, int]:
         """Merge components; return the indices of two counts, read back: hooked and pending."""
-        plan, hooked = self.plan, self._new_count()
+        plan, hooked = self.plan, self.new_count()
         self.for_each(
             "dense_hook_components", plan.winners, component, parents, plan.edges, plan.counts,
             hooked, plan.n, int(plan.short_ids), plan.vertex_bits,
@@ -275,9 +309,28 @@ class _DenseRun:
 
     def _jump(self, parents: DeviceArray) -> int:
         """Jump pointers once; return the index of the count of vertices not at their root yet."""
-        plan, pending = self.plan, self._new_count()
+        plan, pending = self.plan, self.new_count()
         self.for_each(
             "dense_jump_pointers", parents, plan.winners, plan.counts, pending, plan.n,
             int(plan.short_ids),
         )  # fmt: skip
         return pending
+
+
+class _TiledRun(_DenseRun):
+    """One solve of points whose blocks are read by tiles."""
+
+    def __init__(self, matrix: DeviceMatrix, launch: Launcher, options: DenseOptions) -> None:
+        super().__init__(plan_of_tiles(matrix), launch, options)
+        with launch.phase("pack points"):
+            self.pairs = LightestPairs(matrix, self.plan, launch)
+
+    def _scan(self) -> None:
+        """Make the entry of every block."""
+        self.pairs.find(self.plan.component)
+
+    def _read_again(self, component: DeviceArray) -> int:
+        """Read blocks again and reserve their lightest pairs; return the index of their count."""
+        listed = self.new_count()
+        self.pairs.find_again(component, listed, every=self.options.reread == "all")
+        return listed

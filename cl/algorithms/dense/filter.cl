@@ -1,0 +1,130 @@
+// dense: the filter in front of distances of many dimensions, and the distances themselves.
+//
+// A filter value of a pair is a sum of float32 terms, of coordinates that were moved and scaled
+// before (pack.cl). It rises with the distance but for a proven error. Only pairs that the filter
+// cannot reject get their distance, in float64 and in the stated order.
+//
+// Proof. Coordinates are scaled by a power of two, such that none exceeds 1; that is exact. Rounded
+// to float32, a point moves by at most 2**-24 of its norm, so a distance changes by at most `slack`,
+// twice that of the greatest norm (triangle inequality). A sum of `d` float32 terms, all of them
+// positive, has a relative error of at most (d + 3) * 2**-24, and that of the stated distance is far
+// less: together at most `error`. What underflows in float32 only makes filter values less; what
+// underflows in float64 moves a distance by at most `least`.
+#ifndef CLMST_ALGORITHMS_DENSE_FILTER
+#define CLMST_ALGORITHMS_DENSE_FILTER
+
+#include "device/distance.cl"
+
+// Words of the array `scaling`: the greatest biased exponent of a coordinate, the bits of the
+// greatest norm as a float.
+#define SCALING_EXPONENT 0
+#define SCALING_NORM 1
+
+#define FILTER_IS_SQUARE (METRIC != METRIC_MANHATTAN && METRIC != METRIC_CHEBYSHEV)
+
+// What a dimension adds to the filter value, by the difference of two coordinates; of floats, and of
+// vectors of floats.
+#if METRIC == METRIC_MANHATTAN
+#define FILTER_ADD(sum, difference) ((sum) + fabs(difference))
+#elif METRIC == METRIC_CHEBYSHEV
+#define FILTER_ADD(sum, difference) fmax((sum), fabs(difference))
+#elif defined(FP_FAST_FMAF) || LANES_IMPL == 2  // NVIDIA's compiler does not say so
+#define FILTER_ADD(sum, difference) fma((difference), (difference), (sum))
+#else
+#define FILTER_ADD(sum, difference) ((sum) + (difference) * (difference))
+#endif
+
+typedef struct {
+  double scale, slack, error, least;
+} filter_t;
+
+// The power of two that scales coordinates: none exceeds 1 then.
+static inline double filter_scale(const global uint *scaling) {
+  return ldexp(1.0, min(1022 - (int)scaling[SCALING_EXPONENT], 1000));
+}
+
+static inline void filter_open(filter_t *filter, const global uint *scaling, uint d) {
+  filter->scale = filter_scale(scaling);
+  filter->slack = 0x1.01p-23 * (double)as_float(scaling[SCALING_NORM]) + 1e-30;
+  filter->error = 0x1.1p-24 * (d + 4.0);
+  filter->least = 4e-162 * sqrt((double)d);
+}
+
+// The float above a double.
+static inline float filter_above(double value) {
+  return (float)(value * (1 + 0x1p-22));
+}
+
+// The greatest filter value of a pair whose distance, times the scale, is at most this one.
+static inline float filter_of_scaled(const filter_t *filter, double scaled) {
+  const double far = scaled + filter->slack;
+  return filter_above((FILTER_IS_SQUARE ? far * far : far) * (1 + filter->error));
+}
+
+// The greatest filter value of a pair whose distance is at most this one: by the metric, not yet
+// rounded.
+static inline float filter_of_distance(const filter_t *filter, double distance, uint d) {
+#if METRIC == METRIC_COSINE  // of points of length 1: half the square between them
+  distance = sqrt(2 * (distance + (d + 4) * 0x1p-51));
+#endif
+  return filter_of_scaled(filter, (distance + filter->least) * filter->scale);
+}
+
+// The greatest filter value of a pair whose measure is at most this one.
+static inline float filter_of_measure(const filter_t *filter, double measure, uint d) {
+#if METRIC == METRIC_ROUNDED
+  return filter_of_distance(filter, sqrt(measure) + 1, d);
+#elif MEASURE_IS_SQUARE
+  return filter_of_distance(filter, sqrt(measure), d);
+#else
+  return filter_of_distance(filter, measure, d);
+#endif
+}
+
+// The greatest filter value of a pair that may be as near as one of this filter value.
+static inline float filter_of_nearest(const filter_t *filter, float least, uint d) {
+  const double plain = least * (1 + filter->error);
+  double far = (FILTER_IS_SQUARE ? sqrt(plain) : plain) + filter->slack;
+  const double distance = far / filter->scale * (1 + 0x1p-20) + filter->least;
+  if (isinf(distance * distance)) return INFINITY;  // all distances beyond are as great
+#if METRIC == METRIC_ROUNDED
+  return filter_of_distance(filter, distance + 1, d);
+#elif METRIC == METRIC_COSINE
+  return filter_of_distance(filter, distance * distance / 2 + (d + 4) * 0x1p-51, d);
+#else
+  return filter_of_distance(filter, distance, d);
+#endif
+}
+
+#if CORE_DISTANCES
+// A lower bound of the filter value of a pair that is as far apart as this core distance.
+static inline float filter_of_core(const filter_t *filter, double core) {
+#if METRIC == METRIC_COSINE
+  core = sqrt(2 * core);
+#endif
+  const double scaled = core * filter->scale;
+  const double value = (FILTER_IS_SQUARE ? scaled * scaled : scaled) * (1 - 0x1p-22);
+  return value > 1e30 ? 1e30f : (float)value;
+}
+#endif
+
+// The plain sum of two points, a row of `d` coordinates each; in the stated order. Intel's CPU runtime
+// would sum a loop without blocks by vectors, and so in another order.
+static inline double rows_plain(const global double *rows, uint d, uint u, uint v) {
+  const global double *a = rows + (size_t)u * d, *b = rows + (size_t)v * d;
+  double sum = 0;
+  uint k = 0;
+#pragma clang loop vectorize(disable)
+  for (; k + 4 <= d; k += 4) {
+    const double4 one = vload4(0, a + k), other = vload4(0, b + k);
+    sum = DISTANCE_ADD(sum, one.x, other.x);
+    sum = DISTANCE_ADD(sum, one.y, other.y);
+    sum = DISTANCE_ADD(sum, one.z, other.z);
+    sum = DISTANCE_ADD(sum, one.w, other.w);
+  }
+#pragma clang loop vectorize(disable)
+  for (; k < d; ++k) sum = DISTANCE_ADD(sum, a[k], b[k]);
+  return sum;
+}
+
+#endif

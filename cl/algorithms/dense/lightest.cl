@@ -1,0 +1,273 @@
+// dense: the lightest pair of each row in each block of columns, of points of many dimensions: what
+// dense.cl calls entries. A tile has rows of one block.
+
+#include "algorithms/dense/tile.cl"
+#include "device/winners.cl"
+
+// The lightest pair of a row so far.
+typedef struct {
+  distance_key_t key;
+  uint to;
+} lightest_t;
+
+// Take a pair that the filter let through; return its measure.
+static inline double lightest_measure(const points_t *of, const global double *core, uint u,
+                                      uint v) {
+  const double measure = DISTANCE_MEASURE(rows_plain(of->rows, of->d, u, v));
+#if CORE_DISTANCES
+  return fmax(fmax(measure, core[u]), core[v]);
+#else
+  return measure;
+#endif
+}
+
+static inline void lightest_take(lightest_t *best, distance_key_t key, uint to) {
+  if (key > best->key || (key == best->key && to >= best->to)) return;
+  best->key = key;
+  best->to = to;
+}
+
+#if WG_SIZE == 1
+
+#define PACKS_AT_ONCE 16  // whose filter values are kept until the least of them is known
+
+// Enter the lightest pairs of up to ROWS_AT_ONCE rows in the columns [begin, end).
+static inline void lightest_of_rows(const points_t *of, const filter_t *filter,
+                                    const global double *core, const global float *floors,
+                                    const global uint *component, const uint *vertices,
+                                    uint n_rows, uint begin, uint end, lightest_t *best) {
+  float16 values[ROWS_AT_ONCE * PACKS_AT_ONCE], least[ROWS_AT_ONCE];
+  float reach[ROWS_AT_ONCE];
+  for (uint r = 0; r < ROWS_AT_ONCE; ++r) {
+    best[r].key = (distance_key_t)-1;
+    best[r].to = NO_VERTEX;
+    reach[r] = INFINITY;
+  }
+  for (uint from = begin; from < end; from += PACK * PACKS_AT_ONCE) {
+    const uint n_packs = (min(end - from, (uint)(PACK * PACKS_AT_ONCE)) + PACK - 1) / PACK;
+    for (uint r = 0; r < ROWS_AT_ONCE; ++r) least[r] = INFINITY;
+    for (uint p = 0; p < n_packs; ++p) {
+      const uint at = from + p * PACK;
+      float16 sums[ROWS_AT_ONCE];
+      pack_sums(of, vertices, at / PACK, sums);
+      uint owners[PACK];
+      float bounds[PACK];
+      for (uint c = 0; c < PACK; ++c) {
+        owners[c] = at + c < end ? component[at + c] : NO_VERTEX;
+        bounds[c] = at + c < end ? (CORE_DISTANCES ? floors[at + c] : 0.0f) : INFINITY;
+      }
+      const uint16 others = vload16(0, owners);
+      const float16 bound = vload16(0, bounds);
+#pragma unroll
+      for (uint r = 0; r < ROWS_AT_ONCE; ++r) {
+        const int16 is_own = others == (uint16)(component[vertices[r]]);
+        const float16 value = select(max(sums[r], bound), (float16)INFINITY, is_own);
+        values[r * PACKS_AT_ONCE + p] = value;
+        least[r] = min(least[r], value);
+      }
+    }
+    for (uint r = 0; r < n_rows; ++r) {
+      float nearest = least_of(least[r]);
+      if (!(nearest <= reach[r] && nearest < INFINITY)) continue;
+      const uint u = vertices[r];
+      if (CORE_DISTANCES) nearest = max(nearest, floors[u]);
+      reach[r] = min(reach[r], filter_of_nearest(filter, nearest, of->d));
+      for (uint p = 0; p < n_packs; ++p) {
+        const float16 value = values[r * PACKS_AT_ONCE + p];
+        if (least_of(value) > reach[r]) continue;
+        float one[PACK];
+        vstore16(value, 0, one);
+        for (uint c = 0; c < PACK; ++c) {
+          if (!(one[c] <= reach[r] && one[c] < INFINITY)) continue;
+          const uint v = from + p * PACK + c;
+          const double measure = lightest_measure(of, core, u, v);
+          lightest_take(best + r, distance_key(measure, 0, 0), v);
+        }
+      }
+    }
+  }
+}
+
+#endif
+
+// Find the lightest pair of listed rows in a block of columns, without those inside a component; and
+// enter it for the row's component: the first pass of the reservation.
+//
+// In       rows[n * d], core[n], singles, packs, floors[n], scaling: the points (pack.cl); no core and
+//          floors without CORE_DISTANCES; component[n]; list[n_blocks * n]: the rows of each block;
+//          counts[n_blocks]: how many. Without a list: all rows of all blocks.
+// Out      keys[n * n_blocks], columns[n * n_blocks]: the entries of these rows.
+// In-out   winners[n * words]; without a list they are left alone.
+// Launch   any.
+// Needs    width: columns of a block, a multiple of TILE_COLUMNS.
+// Ensures  such an entry is the least (key, column); NO_VERTEX where there is none.
+kernel void dense_lightest_find(const global double *rows, const global double *core,
+                                const global float *singles, const global float *packs,
+                                const global float *floors, const global uint *scaling,
+                                const global uint *component, const global uint *list,
+                                const global uint *counts, global distance_key_t *keys,
+                                global uint *columns, volatile global uint *winners, uint n, uint d,
+                                uint padded, uint width, uint n_blocks, uint short_ids) {
+  const points_t of = {rows, singles, packs, n, d, padded};
+  filter_t filter;
+  filter_open(&filter, scaling, d);
+#if WG_SIZE > 1
+  local tile_memory_t memory;
+  local uint owners[TILE_ROWS], column_owners[TILE_COLUMNS];
+  local float column_floors[TILE_COLUMNS];
+  const uint lane = get_local_id(0);
+#endif
+  uint first_task = 0;
+  for (uint block = 0; block < n_blocks; ++block) {
+    const uint begin = block * width, end = min(begin + width, n);
+    const uint n_rows = list ? counts[block] : n, n_tiles = (n_rows + TILE_ROWS - 1) / TILE_ROWS;
+    const uint groups = get_num_groups(0);
+    uint tile = (get_group_id(0) + groups - first_task % groups) % groups;
+    first_task += n_tiles;
+    for (; tile < n_tiles; tile += groups) {
+      const uint first_row = tile * TILE_ROWS;
+#if WG_SIZE == 1
+      for (uint at = first_row; at < min(first_row + TILE_ROWS, n_rows); at += ROWS_AT_ONCE) {
+        const uint n_own = min(n_rows - at, (uint)ROWS_AT_ONCE);
+        uint vertices[ROWS_AT_ONCE];
+        lightest_t best[ROWS_AT_ONCE];
+        for (uint r = 0; r < ROWS_AT_ONCE; ++r) {
+          const uint i = at + min(r, n_own - 1);
+          vertices[r] = list ? list[(size_t)block * n + i] : i;
+        }
+        lightest_of_rows(&of, &filter, core, floors, component, vertices, n_own, begin, end, best);
+        for (uint r = 0; r < n_own; ++r) {
+          const size_t entry = (size_t)vertices[r] * n_blocks + block;
+          keys[entry] = best[r].key;
+          columns[entry] = best[r].to;
+          if (!list || best[r].to == NO_VERTEX) continue;
+          claim_t claim;
+          claim_make(&claim, best[r].key, vertices[r], best[r].to);
+          reserve_first(winners, n, component[vertices[r]], &claim, short_ids);
+        }
+      }
+#else
+      lightest_t best = {(distance_key_t)-1, NO_VERTEX};
+      const uint i = min(first_row + lane, n_rows - 1);
+      const uint mine = lane < TILE_ROWS ? (list ? list[(size_t)block * n + i] : i) : 0;
+      if (lane < TILE_ROWS) {
+        memory.vertices[lane] = mine;
+        memory.reach[lane] = INFINITY;
+        owners[lane] = component[mine];
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (uint column = begin; column < end; column += TILE_COLUMNS) {
+        if (lane < TILE_ROWS) memory.extreme[lane] = as_uint((float)INFINITY);
+        for (uint c = lane; c < TILE_COLUMNS; c += WG_SIZE) {
+          const uint v = column + c;
+          column_owners[c] = v < end ? component[v] : NO_VERTEX;
+          column_floors[c] = v < end ? (CORE_DISTANCES ? floors[v] : 0.0f) : INFINITY;
+        }
+        if (lane == 0) memory.n_pairs[0] = 0;
+        float8 values[8];
+        tile_sums(&of, column, &memory, values);
+#pragma unroll
+        for (uint i = 0; i < 8; ++i) {
+          float value[8], nearest = INFINITY;
+          vstore8(values[i], 0, value);
+#pragma unroll
+          for (uint j = 0; j < 8; ++j) {
+            const uint c = own_column(j);
+            const bool is_own = column_owners[c] == owners[own_row(i)];
+            value[j] = is_own ? INFINITY : max(value[j], column_floors[c]);
+            nearest = min(nearest, value[j]);
+          }
+          values[i] = vload8(0, value);
+          atomic_min(memory.extreme + own_row(i), as_uint(nearest));
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < TILE_ROWS && memory.extreme[lane] < as_uint((float)INFINITY)) {
+          float nearest = as_float(memory.extreme[lane]);
+          if (CORE_DISTANCES) nearest = max(nearest, floors[mine]);
+          if (nearest <= memory.reach[lane])
+            memory.reach[lane] = min(memory.reach[lane], filter_of_nearest(&filter, nearest, d));
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        ulong found;
+        const uint place = tile_queue(values, &memory, &found), n_pairs = memory.n_pairs[0];
+        for (uint begun = 0; begun < n_pairs; begun += QUEUE) {
+          if (lane < TILE_ROWS) memory.first[lane] = QUEUE_END;
+          barrier(CLK_LOCAL_MEM_FENCE);
+          tile_fill(&memory, found, place, begun);
+          barrier(CLK_LOCAL_MEM_FENCE);
+          for (uint k = lane; k < min(n_pairs - begun, (uint)QUEUE); k += WG_SIZE) {
+            const uint u = memory.vertices[memory.pairs[k] >> 16];
+            const uint v = column + (memory.pairs[k] & 0xffff);
+            memory.distances[k] = lightest_measure(&of, core, u, v);
+          }
+          barrier(CLK_LOCAL_MEM_FENCE);
+          if (lane < TILE_ROWS)
+            for (uint k = memory.first[lane]; k != QUEUE_END; k = memory.next[k])
+              lightest_take(&best, distance_key(memory.distances[k], 0, 0),
+                            column + (memory.pairs[k] & 0xffff));
+          barrier(CLK_LOCAL_MEM_FENCE);
+        }
+      }
+      if (lane < TILE_ROWS && first_row + lane < n_rows) {
+        const size_t entry = (size_t)block * n + mine;
+        keys[entry] = best.key;
+        columns[entry] = best.to;
+        if (list && best.to != NO_VERTEX) {
+          claim_t claim;
+          claim_make(&claim, best.key, mine, best.to);
+          reserve_first(winners, n, component[mine], &claim, short_ids);
+        }
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+    }
+  }
+}
+
+// List the rows of each block whose entries are stale, and which may have a pair lighter than their
+// component's reservation.
+//
+// In       keys, columns: [n * n_blocks]; component[n]; winners[n * words].
+// Out      list[n_blocks * n]: the rows of each block, in any order, which affects no result.
+// In-out   counts[n_blocks]: how many; state[count]: how many in all; 0 before.
+// Launch   any.
+// Needs    dense_bound_rows, unless `every` is 1: then all rows of all blocks are listed.
+// Ensures  a row is listed in every block whose recorded column is in the row's component, and whose
+//          recorded key does not exceed the component's bound.
+kernel void dense_lightest_list(const global distance_key_t *keys, const global uint *columns,
+                                const global uint *component, const volatile global uint *winners,
+                                global uint *list, volatile global uint *counts,
+                                volatile global uint *state, uint count, uint n, uint n_blocks,
+                                uint every) {
+  uint n_listed = 0;
+  GRID_FOR(u, n) {
+    const uint own = component[u];
+    const distance_key_t bound = winner_bound(winners, n, own);
+    for (uint block = 0; block < n_blocks; ++block) {
+      const size_t at = WG_SIZE == 1 ? u * n_blocks + block : (size_t)block * n + u;
+      const uint column = columns[at];
+      const bool is_stale = column != NO_VERTEX && keys[at] <= bound && component[column] == own;
+      if (!is_stale && !every) continue;
+      n_listed += 1;
+      list[(size_t)block * n + atomic_add(counts + block, 1)] = (uint)u;
+    }
+  }
+  if (n_listed > 0) atomic_add(state + count, n_listed);
+}
+
+// Compute the weights of edges.
+//
+// In       rows[n * d], core[n]; ends[k].
+// Out      weights[k].
+// Launch   any.
+// Needs    ends are points; a metric whose distances are not rounded.
+// Ensures  as Points.weights_of, bit for bit.
+kernel void dense_lightest_weigh(const global double *rows, const global double *core,
+                                 const global uint2 *ends, global double *weights, uint n, uint d,
+                                 uint k) {
+  const points_t of = {rows, 0, 0, n, d, 0};
+  GRID_FOR(i, k) {
+    const double measure = lightest_measure(&of, core, ends[i].x, ends[i].y);
+    weights[i] = MEASURE_IS_SQUARE ? sqrt(measure) : measure;
+  }
+}

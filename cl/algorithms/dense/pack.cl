@@ -1,0 +1,81 @@
+// dense: points of many dimensions in float32, as tile.cl reads them.
+//
+//     singles    a row of `padded` coordinates a point, for the rows of a tile
+//     packs      16 points together: all their first coordinates, all second ones, ..., for columns
+//
+// Both are padded with zeros: to a multiple of 16 coordinates, and of 128 points.
+
+#include "algorithms/dense/filter.cl"
+#include "device/atomics.cl"
+#include "device/work_group.cl"
+
+// Find the greatest exponent of the coordinates, once they are moved.
+//
+// In       rows[n * d]; center[d].
+// In-out   scaling[SCALING_EXPONENT]: 0 before.
+// Launch   any.
+// Ensures  the biased exponent of each moved coordinate is at most scaling[SCALING_EXPONENT].
+kernel void dense_pack_find_scale(const global double *rows, const global double *center,
+                                  volatile global uint *scaling, uint n, uint d) {
+  uint most = 0;
+  GRID_FOR(i, (size_t)n * d) {
+    const double moved = rows[i] - center[i % d];
+    most = max(most, (uint)(as_ulong(moved) >> 52) & 0x7ff);
+  }
+  if (most > scaling[SCALING_EXPONENT]) atomic_max(scaling + SCALING_EXPONENT, most);
+}
+
+// Write all points in float32, moved and scaled.
+//
+// In       rows[n * d]; center[d]; scaling[SCALING_EXPONENT].
+// Out      singles[n_padded * padded], packs[n_padded * padded].
+// Launch   any.
+// Needs    dense_pack_find_scale.
+kernel void dense_pack_points(const global double *rows, const global double *center,
+                              const global uint *scaling, global float *singles,
+                              global float *packs, uint n, uint d, uint n_padded, uint padded) {
+  const double scale = filter_scale(scaling);
+  GRID_FOR(i, (size_t)n_padded * padded) {
+    const size_t v = i / padded;
+    const uint k = i % padded;
+    const bool is_there = v < n && k < d;
+    const float single = is_there ? (float)((rows[v * d + k] - center[k]) * scale) : 0.0f;
+    singles[i] = single;
+    packs[(v / 16 * padded + k) * 16 + v % 16] = single;
+  }
+}
+
+// Find the greatest norm of a point.
+//
+// In       packs[n_padded * padded].
+// In-out   scaling[SCALING_NORM]: 0 before.
+// Launch   any.
+// Needs    dense_pack_points.
+// Ensures  scaling[SCALING_NORM] is a float of at least each norm, by the metric's own norm.
+kernel void dense_pack_find_norm(const global float *packs, volatile global uint *scaling, uint n,
+                                 uint d, uint padded) {
+  uint most = 0;
+  GRID_FOR(v, n) {
+    const global float *at = packs + v / 16 * padded * 16 + v % 16;
+    float norm = 0;
+    for (uint k = 0; k < d; ++k) norm = FILTER_ADD(norm, at[(size_t)k * 16]);
+    const double exact = norm * (1 + 0x1.1p-24 * (d + 4.0));
+    most = max(most, as_uint(filter_above(FILTER_IS_SQUARE ? sqrt(exact) : exact) + 1e-30f));
+  }
+  if (most > scaling[SCALING_NORM]) atomic_max(scaling + SCALING_NORM, most);
+}
+
+#if CORE_DISTANCES
+// Write a lower bound of the filter values of each point's pairs, by its core distance.
+//
+// In       core[n]; scaling.
+// Out      floors[n].
+// Launch   any.
+// Needs    dense_pack_find_norm.
+kernel void dense_pack_cores(const global double *core, const global uint *scaling,
+                             global float *floors, uint n, uint d) {
+  filter_t filter;
+  filter_open(&filter, scaling, d);
+  GRID_FOR(v, n) floors[v] = filter_of_core(&filter, core[v]);
+}
+#endif

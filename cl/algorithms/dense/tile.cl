@@ -1,0 +1,195 @@
+// dense: filter values of tiles of pairs. Work-groups of one take ROWS_AT_ONCE rows and 16 columns at a
+// time, by vectors; others TILE_ROWS x TILE_COLUMNS, of which a work-item has 4 x 8.
+#ifndef CLMST_ALGORITHMS_DENSE_TILE
+#define CLMST_ALGORITHMS_DENSE_TILE
+
+#include "algorithms/dense/filter.cl"
+#include "device/work_group.cl"
+
+// No vertex has this number; there are at most 2**26.
+#define NO_VERTEX 0xffffffffu
+
+#define TILE_COLUMNS 128
+#define PACK 16  // points of a pack
+
+// The points as all kernels of tiles read them.
+typedef struct {
+  const global double *rows;
+  const global float *singles, *packs;
+  uint n, d, padded;
+} points_t;
+
+#if WG_SIZE == 1
+
+#define TILE_ROWS 64
+#define ROWS_AT_ONCE 8
+// Columns that stay in the cache while all rows of a tile meet them.
+#define NEAREST_COLUMNS 256
+
+// Filter values of the pairs of ROWS_AT_ONCE points and a pack.
+static inline void pack_sums(const points_t *of, const uint *vertices, uint pack, float16 *sums) {
+  const global float *at = of->packs + (size_t)pack * of->padded * PACK;
+  const global float *own[ROWS_AT_ONCE];
+#pragma unroll
+  for (uint r = 0; r < ROWS_AT_ONCE; ++r) {
+    own[r] = of->singles + (size_t)vertices[r] * of->padded;
+    sums[r] = 0;
+  }
+  float16 sum[ROWS_AT_ONCE];
+#pragma unroll
+  for (uint r = 0; r < ROWS_AT_ONCE; ++r) sum[r] = 0;
+  for (uint k = 0; k < of->d; ++k) {
+    const float16 others = vload16(k, at);
+#pragma unroll
+    for (uint r = 0; r < ROWS_AT_ONCE; ++r) sum[r] = FILTER_ADD(sum[r], others - own[r][k]);
+  }
+#pragma unroll
+  for (uint r = 0; r < ROWS_AT_ONCE; ++r) sums[r] = sum[r];
+}
+
+static inline float least_of(float16 values) {
+  const float8 eight = min(values.lo, values.hi);
+  const float4 four = min(eight.lo, eight.hi);
+  const float2 two = min(four.lo, four.hi);
+  return min(two.x, two.y);
+}
+
+#else
+
+#define TILE_ROWS (WG_SIZE / 2)
+#define CHUNK 16  // coordinates that are in local memory at a time
+#define ROW_STRIDE (TILE_ROWS + 4)
+#define ROW_LOADS (CHUNK * TILE_ROWS / 4 / WG_SIZE)
+#define COLUMN_LOADS (CHUNK * TILE_COLUMNS / 4 / WG_SIZE)
+// Pairs of a tile that get their distances at a time.
+#define QUEUE 256
+#define QUEUE_END 0xffffffffu
+
+// The rows and columns of a work-item in a tile, 8 of each.
+static inline uint own_row(uint i) {
+  return get_local_id(0) / 16 * 4 + i % 4 + i / 4 * (TILE_ROWS / 2);
+}
+
+static inline uint own_column(uint j) {
+  return get_local_id(0) % 16 * 4 + j % 4 + j / 4 * (TILE_COLUMNS / 2);
+}
+
+// What a work-group keeps of a tile in local memory. Pairs that get their distances are entries of a
+// queue; those of a row are linked.
+typedef struct {
+  float rows[CHUNK * ROW_STRIDE];
+  float columns[CHUNK * TILE_COLUMNS];
+  uint vertices[TILE_ROWS], first[TILE_ROWS];
+  float reach[TILE_ROWS];  // the greatest filter value of pairs that matter
+  uint extreme[TILE_ROWS];
+  uint pairs[QUEUE], next[QUEUE];
+  double distances[QUEUE];
+  uint n_pairs[1];
+} tile_memory_t;
+
+// Filter values of a work-item's pairs.
+//
+// Scope    the whole work-group; each work-item has its own results. Begins and goes on with barriers.
+static inline void tile_sums(const points_t *of, uint column, local tile_memory_t *memory,
+                             float8 *sums) {
+  const uint lane = get_local_id(0), down = lane / 16, across = lane % 16;
+  const global float *from_columns = of->packs + (size_t)(column / PACK) * of->padded * PACK;
+  const global float *from_rows[ROW_LOADS];
+  float4 next_rows[ROW_LOADS], next_columns[COLUMN_LOADS];
+#pragma unroll
+  for (uint i = 0; i < ROW_LOADS; ++i) {
+    const uint quad = lane + i * WG_SIZE;
+    from_rows[i] = of->singles + (size_t)memory->vertices[quad / 4] * of->padded + quad % 4 * 4;
+    next_rows[i] = vload4(0, from_rows[i]);
+  }
+#pragma unroll
+  for (uint i = 0; i < COLUMN_LOADS; ++i) {
+    const uint quad = lane + i * WG_SIZE;
+    next_columns[i] = vload4(quad % 64, from_columns + (size_t)(quad / 64) * of->padded * PACK);
+  }
+#pragma unroll
+  for (uint i = 0; i < 8; ++i) sums[i] = 0;
+  for (uint chunk = 0; chunk < of->padded; chunk += CHUNK) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+    for (uint i = 0; i < ROW_LOADS; ++i) {
+      const uint quad = lane + i * WG_SIZE;
+      local float *to = memory->rows + quad % 4 * 4 * ROW_STRIDE + quad / 4;
+      to[0] = next_rows[i].x;
+      to[ROW_STRIDE] = next_rows[i].y;
+      to[2 * ROW_STRIDE] = next_rows[i].z;
+      to[3 * ROW_STRIDE] = next_rows[i].w;
+    }
+#pragma unroll
+    for (uint i = 0; i < COLUMN_LOADS; ++i) {
+      const uint quad = lane + i * WG_SIZE;
+      const uint k = quad % 64 / 4, at = quad / 64 * PACK + quad % 4 * 4;
+      vstore4(next_columns[i], 0, memory->columns + k * TILE_COLUMNS + at);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint ahead = min(chunk + CHUNK, of->padded - CHUNK);
+#pragma unroll
+    for (uint i = 0; i < ROW_LOADS; ++i) next_rows[i] = vload4(0, from_rows[i] + ahead);
+#pragma unroll
+    for (uint i = 0; i < COLUMN_LOADS; ++i) {
+      const uint quad = lane + i * WG_SIZE;
+      const size_t pack = (size_t)(quad / 64) * of->padded + ahead;
+      next_columns[i] = vload4(quad % 64, from_columns + pack * PACK);
+    }
+#pragma unroll 4
+    for (uint k = 0; k < CHUNK; ++k) {
+      const local float *own = memory->rows + k * ROW_STRIDE;
+      const local float *theirs = memory->columns + k * TILE_COLUMNS;
+      const float4 upper = vload4(down, own), lower = vload4(down, own + TILE_ROWS / 2);
+      const float8 others =
+          (float8)(vload4(across, theirs), vload4(across, theirs + TILE_COLUMNS / 2));
+      sums[0] = FILTER_ADD(sums[0], others - upper.x);
+      sums[1] = FILTER_ADD(sums[1], others - upper.y);
+      sums[2] = FILTER_ADD(sums[2], others - upper.z);
+      sums[3] = FILTER_ADD(sums[3], others - upper.w);
+      sums[4] = FILTER_ADD(sums[4], others - lower.x);
+      sums[5] = FILTER_ADD(sums[5], others - lower.y);
+      sums[6] = FILTER_ADD(sums[6], others - lower.z);
+      sums[7] = FILTER_ADD(sums[7], others - lower.w);
+    }
+  }
+}
+
+// Find which of a work-item's pairs their rows' reach lets through, and their place in the queue.
+//
+// Out      *found: bit i * 8 + j for the pair of row i and column j; returns the place of the first.
+// In-out   n_pairs: how many there are, 0 before.
+// Scope    the whole work-group; each work-item has its own results. Ends with a barrier.
+static inline uint tile_queue(const float8 *values, local tile_memory_t *memory, ulong *found) {
+  ulong bits = 0;
+#pragma unroll
+  for (uint i = 0; i < 8; ++i) {
+    const float reach = min(memory->reach[own_row(i)], FLT_MAX);  // pairs that are none are infinite
+    float value[8];
+    vstore8(values[i], 0, value);
+#pragma unroll
+    for (uint j = 0; j < 8; ++j) bits |= (ulong)(value[j] <= reach) << (i * 8 + j);
+  }
+  *found = bits;
+  uint place = 0;
+  if (bits) place = atomic_add(memory->n_pairs, (uint)popcount(bits));
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return place;
+}
+
+// Write those of a work-item's pairs that have the places [begun, begun + QUEUE), and link them.
+//
+// In-out   first[TILE_ROWS]: QUEUE_END before.
+// Scope    one work-item.
+static inline void tile_fill(local tile_memory_t *memory, ulong found, uint place, uint begun) {
+  for (ulong bits = found; bits; bits &= bits - 1, ++place) {
+    if (place - begun >= QUEUE) continue;
+    const uint at = 63 - (uint)clz(bits & -bits), row = own_row(at / 8), entry = place - begun;
+    memory->pairs[entry] = row << 16 | own_column(at % 8);
+    memory->next[entry] = atomic_xchg(memory->first + row, entry);
+  }
+}
+
+#endif
+
+#endif

@@ -1,0 +1,153 @@
+"""Points whose pairs are compared by tiles; host side of ``cl/algorithms/dense/pack.cl``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+import numpy.typing as npt
+
+from clmst.core.errors import OutOfDeviceMemoryError
+from clmst.core.points import Points
+from clmst.runtime.array import DeviceArray
+from clmst.runtime.device import Device
+from clmst.runtime.device_graph import weight_defines
+from clmst.runtime.device_matrix import METRICS, DeviceMatrix, gigabytes
+from clmst.runtime.handles import Memory
+from clmst.runtime.launcher import Launcher
+from clmst.runtime.program import Program
+
+SOURCE = "algorithms/dense/pack.cl"
+
+# TILE_COLUMNS and CHUNK of cl/algorithms/dense/tile.cl, and TILE_ROWS of work-groups of one.
+TILE_COLUMNS, _CHUNK, _ROWS_ALONE = 128, 16, 64
+_WORK_GROUP = 256
+# So that two work-groups fit a multiprocessor of NVIDIA's (docs/performance_log.md).
+_REGISTERS = 128
+_GROUPS_PER_UNIT = 3
+# Rows whose median is the point that coordinates are counted from.
+_SAMPLE = 64
+
+
+# Up to so many coordinates a pair is compared as quickly without a filter.
+_FEW_DIMENSIONS = 3
+
+
+def takes_tiles(matrix: DeviceMatrix) -> bool:
+    """Return whether the pairs of a complete graph are compared by tiles: those of points."""
+    points = matrix.graph
+    return isinstance(points, Points) and points.dimensions > _FEW_DIMENSIONS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackedPoints:
+    """Points on a device: in float64 by rows, and in float32 as tiles read them.
+
+    Attributes
+    ----------
+    device : Device
+    defines : dict
+        The macros of kernels of tiles; no size of the data is among them.
+    n, d, padded : int
+        Points, coordinates, and coordinates of a row of float32.
+    rows, center : device buffer of float64, shape (n * d,) and (d,)
+        May be the host's memory, which kernels read after the upload.
+    singles, packs : DeviceArray of float32
+        See ``pack.cl``.
+    scaling : DeviceArray of uint32, shape (2,)
+    """
+
+    device: Device
+    defines: dict[str, int]
+    n: int
+    d: int
+    padded: int
+    rows: Memory
+    center: Memory
+    singles: DeviceArray
+    packs: DeviceArray
+    scaling: DeviceArray
+
+    @classmethod
+    def upload(cls, points: Points, device: Device, launch: Launcher) -> PackedPoints:
+        """Put points on a device.
+
+        Raises
+        ------
+        OutOfDeviceMemoryError
+            They do not fit; said before anything is built.
+        """
+        n, d = points.n_vertices, points.dimensions
+        padded, n_padded = _CHUNK * ceil(d / _CHUNK), TILE_COLUMNS * ceil(n / TILE_COLUMNS)
+        _check_memory(device, n, d, n_padded * padded)
+        rows = rows_of(points)
+        some = rows[:: max(n // _SAMPLE, 1)][:_SAMPLE]
+        on_device, middle = device.upload_all(rows.ravel(), np.median(some, axis=0))
+        packed = cls(
+            device=device,
+            defines=tile_defines(points, device),
+            n=n,
+            d=d,
+            padded=padded,
+            rows=on_device,
+            center=middle,
+            singles=DeviceArray.empty(n_padded * padded, np.float32, device),
+            packs=DeviceArray.empty(n_padded * padded, np.float32, device),
+            scaling=DeviceArray.empty(2, np.uint32, device),
+        )
+        program, scaling = device.program(SOURCE, **packed.defines), packed.scaling
+        launch.fill(scaling.memory, 0, 2)
+        launch.for_each(
+            program, "dense_pack_find_scale", n * d, on_device, middle, scaling, n, d
+        )
+        launch.for_each(
+            program, "dense_pack_points", n_padded * padded, on_device, middle, scaling,
+            packed.singles, packed.packs, n, d, n_padded, padded,
+        )  # fmt: skip
+        launch.for_each(program, "dense_pack_find_norm", n, packed.packs, scaling, n, d, padded)
+        return packed
+
+    def tiles_of(self, program: Program, n_rows: int) -> int:
+        """Return how many tiles have so many rows."""
+        size = program.work_group_size
+        return ceil(n_rows / (_ROWS_ALONE if size == 1 else size // 2))
+
+    @property
+    def groups_at_once(self) -> int:
+        """How many work-groups of a program of tiles are resident."""
+        return self.device.capabilities.compute_units * _GROUPS_PER_UNIT
+
+
+def tile_defines(points: Points, device: Device) -> dict[str, int]:
+    """Return the macros that specialise kernels of tiles."""
+    metric, bits, kind = METRICS[points.compared_as]
+    alone = device.policy.work_group_size == 1
+    largest = 1 << device.capabilities.max_work_group_size.bit_length() - 1
+    return {
+        "METRIC": metric,
+        "CORE_DISTANCES": int(points.core_distances is not None),
+        "WG_SIZE": 1 if alone else min(_WORK_GROUP, largest),
+        "MAX_REGISTERS": _REGISTERS,
+        **weight_defines(bits, kind, maximum=False),
+    }
+
+
+def rows_of(points: Points) -> npt.NDArray[np.float64]:
+    """Return the coordinates that distances are computed of, a row a point."""
+    if points.metric == "cosine":
+        return np.ascontiguousarray(points.planes.T)
+    rows: npt.NDArray[np.float64] = points.coordinates
+    return rows
+
+
+def _check_memory(device: Device, n: int, d: int, n_singles: int) -> None:
+    """Raise unless points of many dimensions can fit."""
+    needed, has = 8 * n * d + 8 * n_singles, device.capabilities
+    largest = max(8 * n * d, 4 * n_singles)
+    if needed > has.global_memory or largest > has.max_allocation:
+        raise OutOfDeviceMemoryError(
+            f"{n} points of {d} dimensions need {gigabytes(needed)}; {device.description} has "
+            f"{gigabytes(has.global_memory)} in all, and allocates at most "
+            f"{gigabytes(has.max_allocation)} in one piece"
+        )
