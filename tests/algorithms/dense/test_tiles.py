@@ -1,0 +1,117 @@
+"""Points of many dimensions, by tiles of pairs: trees and core distances are those of all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clmst
+from clmst import Device, OutOfDeviceMemoryError, Points
+from clmst.core.weight_keys import Array
+from tests.capabilities import with_capabilities
+
+METRICS: tuple[Any, ...] = ("euclidean", "manhattan", "chebyshev", "cosine")
+
+
+def assert_right(points: Points, device: Device, *, k: int = 5) -> None:
+    """Assert that core distances and both trees are those of all pairs, bit for bit."""
+    n = points.n_vertices
+    everyone = np.arange(n)
+    plain = points.with_core_distances(None)
+    if points.metric in METRICS:
+        distances = np.sort(plain.weights_of(everyone[:, None], everyone), axis=1)
+        core = clmst.core_distances(plain, min(k, n), device=device)
+        np.testing.assert_array_equal(core, distances[:, min(k, n) - 1])
+        assert_tree(plain.with_core_distances(core), device)
+    assert_tree(plain, device)
+
+
+def assert_tree(points: Points, device: Device) -> None:
+    expected = clmst.kruskal(points.to_graph())
+    found = clmst.minimum_spanning_forest(points, algorithm="dense", device=device)
+    np.testing.assert_array_equal(found.edge_ids, expected.edge_ids)
+    assert found.weights.tobytes() == expected.weights.tobytes()
+
+
+def hard(rng: np.random.Generator, n: int, d: int) -> Iterator[tuple[str, Array]]:
+    """Yield coordinates that a filter in float32 tells apart badly, or not at all."""
+    plain = rng.normal(size=(n, d))
+    yield "spread", plain
+    yield "lattice", rng.integers(0, 3, (n, d)).astype(np.float64)
+    yield "duplicates", plain[rng.integers(0, max(n // 5, 1), n)]
+    steps = rng.integers(0, 3, (n, d)) * 2.0**-50
+    yield "last bits", 1 + steps
+    yield "far from the origin", 1e9 + plain
+    yield "an outlier", np.concatenate([plain[1:], np.full((1, d), 1e12)])
+    yield "scales", plain * 10.0 ** rng.integers(-12, 12, (n, 1))
+    yield "greatest", plain * 1e307
+    yield "squares beyond all doubles", plain * 1e160
+    yield "squares that underflow", plain * 1e-162
+    yield "subnormal", rng.integers(0, 9, (n, d)) * 5e-324
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_hard_points(any_device: Device, metric: Any) -> None:
+    """The filter may let pairs through, but must not reject one that counts."""
+    rng = np.random.default_rng(len(metric))
+    for name, coordinates in hard(rng, 140, 19):
+        if metric == "cosine":
+            coordinates = coordinates + (np.abs(coordinates).max(axis=1, keepdims=True) == 0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            try:
+                assert_right(Points(coordinates, metric), any_device)
+            except AssertionError as error:
+                raise AssertionError(f"{name}: {error}") from None
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 63, 64, 65, 127, 128, 129, 257, 390])
+def test_sizes_around_tiles(device: Device, n: int) -> None:
+    points = np.random.default_rng(n).normal(size=(n, 21))
+    assert_right(Points(points), device)
+
+
+@pytest.mark.parametrize("d", [4, 5, 15, 16, 17, 31, 32, 33, 64, 130])
+def test_any_number_of_dimensions(device: Device, d: int) -> None:
+    points = np.random.default_rng(d).integers(0, 4, (150, d))
+    assert_right(Points(points), device)
+
+
+def test_thousands_of_dimensions(any_device: Device) -> None:
+    """A sum in float32 loses each of many small terms, so that the farther point seems nearer."""
+    points = np.zeros((3, 3000))
+    points[1, 0] = 1
+    points[2] = 2.0**-12.75
+    points[2, 0] = np.sqrt(1 - 1e-5)
+    assert clmst.core_distances(points, 2, device=any_device)[0] == 1
+    assert_right(Points(points), any_device)
+
+
+@pytest.mark.parametrize("k", [2, 16, 17, 18, 33, 34, 60, 150])
+def test_lists_of_any_length(device: Device, k: int) -> None:
+    """Bounds of the first tile hold for lists of 16 and 32; longer ones do without."""
+    points = np.random.default_rng(k).normal(size=(300, 14))
+    assert_right(Points(points), device, k=k)
+
+
+def test_rounded_distances(device: Device) -> None:
+    """Equal integers are in the order of edge ids, however their squares compare."""
+    points = np.random.default_rng(7).normal(size=(300, 13))
+    assert_right(Points(points, "rounded-euclidean"), device)
+    assert_right(Points(3 * points, "rounded-euclidean"), device)
+
+
+def test_every_block_is_read_again(device: Device) -> None:
+    points = Points(np.random.default_rng(8).integers(0, 5, (300, 14)))
+    every = clmst.minimum_spanning_forest(
+        points, algorithm="dense", device=device, options=clmst.DenseOptions(reread="all")
+    )
+    np.testing.assert_array_equal(every.edge_ids, clmst.kruskal(points.to_graph()).edge_ids)
+
+
+def test_memory_is_said_before_anything_is_built(any_device: Device) -> None:
+    small = with_capabilities(any_device, global_memory=1 << 20)
+    with pytest.raises(OutOfDeviceMemoryError, match="20 points of 100000 dimensions need 0.1 GiB"):
+        clmst.core_distances(np.eye(20, 100_000) + 1.0, 3, device=small)
