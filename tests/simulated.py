@@ -257,6 +257,10 @@ def dense_graphs(shape: str) -> Iterator[tuple[str, Graph | DenseGraph | Points,
     coordinates = np.random.default_rng(8).random((25, 2)) * 50
     yield "points", Points(coordinates), 1 << 16
     yield "points on the globe", Points(coordinates, "great-circle"), 1 << 16
+    many = np.random.default_rng(8).integers(0, 4, (140, 5)).astype(np.float64)
+    yield "points by tiles", Points(many), 4
+    cores = clmst.core_distances(many, 3)
+    yield "mutual reachability by tiles", Points(many, core_distances=cores), 1 << 16
 
 
 def dense_wrongs(device: Device, shape: str) -> Iterator[str]:

@@ -74,6 +74,12 @@ MUTATIONS = [
         "return measure > best->measure || b",
     ),
     Mutation(
+        "dense-tiles",
+        "algorithms/dense/filter.cl",
+        "filter->slack = 0x1.01p-23",
+        "filter->slack = -0x1.01p-2",
+    ),
+    Mutation(
         "core-numbers", "algorithms/k_core/k_core.cl", "+= own > level;", "+= own > level + 1;"
     ),
     Mutation(

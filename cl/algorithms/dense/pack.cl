@@ -22,7 +22,7 @@ kernel void dense_pack_find_scale(const global double *rows, const global double
     const double moved = rows[i] - center[i % d];
     most = max(most, (uint)(as_ulong(moved) >> 52) & 0x7ff);
   }
-  if (most > scaling[SCALING_EXPONENT]) atomic_max(scaling + SCALING_EXPONENT, most);
+  if (most > 0) atomic_max(scaling + SCALING_EXPONENT, most);
 }
 
 // Write all points in float32, moved and scaled.
@@ -62,7 +62,7 @@ kernel void dense_pack_find_norm(const global float *packs, volatile global uint
     const double exact = norm * (1 + 0x1.1p-24 * (d + 4.0));
     most = max(most, as_uint(filter_above(FILTER_IS_SQUARE ? sqrt(exact) : exact) + 1e-30f));
   }
-  if (most > scaling[SCALING_NORM]) atomic_max(scaling + SCALING_NORM, most);
+  if (most > 0) atomic_max(scaling + SCALING_NORM, most);
 }
 
 #if CORE_DISTANCES

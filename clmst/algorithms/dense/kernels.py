@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clmst.algorithms.dense.lightest import SOURCE as LIGHTEST_SOURCE
+from clmst.algorithms.dense.nearest import SOURCE as NEAREST_SOURCE
 from clmst.algorithms.dense.plan import BUILD_SOURCE, SOURCE, key_defines
+from clmst.algorithms.dense.tiles import SOURCE as PACK_SOURCE
+from clmst.algorithms.dense.tiles import tile_defines
 from clmst.algorithms.shared.matrices import point_defines
 from clmst.algorithms.shared.weights import every_weight
 from clmst.runtime.capabilities import Capabilities
+from clmst.runtime.device_matrix import METRICS
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Specialisation, specialise
 
@@ -21,3 +26,18 @@ def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Spec
         yield specialise(SOURCE, capabilities, tuning, **key_defines(wide=wide))
     for defines in point_defines(capabilities):
         yield specialise(SOURCE, capabilities, tuning, **defines)
+    if capabilities.doubles:
+        yield from _of_tiles(capabilities, tuning)
+
+
+def _of_tiles(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
+    """Yield every specialisation of kernels of tiles; on a sphere points have few dimensions."""
+    for metric, (_, _, kind) in METRICS.items():
+        if metric == "great-circle":
+            continue
+        for core in (False, True) if kind == "float" else (False,):
+            defines = tile_defines(metric, tuning, core=core)
+            yield specialise(PACK_SOURCE, capabilities, tuning, **defines)
+            yield specialise(LIGHTEST_SOURCE, capabilities, tuning, **defines)
+            if kind == "float" and not core:
+                yield specialise(NEAREST_SOURCE, capabilities, tuning, **defines)

@@ -16,6 +16,7 @@ from clmst.runtime.device_graph import weight_defines
 from clmst.runtime.device_matrix import METRICS, DeviceMatrix, gigabytes
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
 
 SOURCE = "algorithms/dense/pack.cl"
@@ -86,7 +87,9 @@ class PackedPoints:
         on_device, middle = device.upload_all(rows.ravel(), np.median(some, axis=0))
         packed = cls(
             device=device,
-            defines=tile_defines(points, device),
+            defines=tile_defines(
+                points.compared_as, device.policy, core=points.core_distances is not None
+            ),
             n=n,
             d=d,
             padded=padded,
@@ -119,15 +122,13 @@ class PackedPoints:
         return self.device.capabilities.compute_units * _GROUPS_PER_UNIT
 
 
-def tile_defines(points: Points, device: Device) -> dict[str, int]:
+def tile_defines(metric: str, tuning: Policy, *, core: bool) -> dict[str, int]:
     """Return the macros that specialise kernels of tiles."""
-    metric, bits, kind = METRICS[points.compared_as]
-    alone = device.policy.work_group_size == 1
-    largest = 1 << device.capabilities.max_work_group_size.bit_length() - 1
+    number, bits, kind = METRICS[metric]
     return {
-        "METRIC": metric,
-        "CORE_DISTANCES": int(points.core_distances is not None),
-        "WG_SIZE": 1 if alone else min(_WORK_GROUP, largest),
+        "METRIC": number,
+        "CORE_DISTANCES": int(core),
+        "WG_SIZE": min(tuning.work_group_size, _WORK_GROUP),
         "MAX_REGISTERS": _REGISTERS,
         **weight_defines(bits, kind, maximum=False),
     }
