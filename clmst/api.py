@@ -287,9 +287,9 @@ def solve_complete(
     from clmst.algorithms.dense import solve as dense
 
     takes_options = options is None or isinstance(options, DenseOptions)
-    if takes_options and not maximum and takes_tiles(matrix):
-        if families.tiles_refusal(matrix) is None:
-            return dense.solve_by_tiles(matrix, launch, options=options)
+    by_tiles = takes_options and not maximum and takes_tiles(matrix)
+    if by_tiles and families.tiles_refusal(matrix) is None:
+        return dense.solve_by_tiles(matrix, launch, options=options)
     families.require_complete(matrix, maximum=maximum, options=options)
     return dense.solve_matrix(matrix, launch, maximum=maximum, options=options)
 

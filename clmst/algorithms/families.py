@@ -234,7 +234,10 @@ TILES = KernelFamily(
     name="dense-tiles",
     what="trees and core distances of points by tiles of pairs; where it is refused, by rows",
     test=_tiles_failure,
-    cases=(CompleteCase(64, "float", "euclidean"), CompleteCase(64, "float", "manhattan", core=True)),
+    cases=(
+        CompleteCase(64, "float", "euclidean"),
+        CompleteCase(64, "float", "manhattan", core=True),
+    ),
 )
 
 

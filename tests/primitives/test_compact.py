@@ -59,8 +59,8 @@ def assert_compacts(
     assert number.to_host().tolist() == [k]
     assert count.to_host().tolist() == [k, 8]
     assert [array.size for array in found] == [records.size] * len(out)
-    for source, tail, written in zip((records, *along), behind, out, strict=True):
-        assert same(written.to_host(), np.concatenate([source[mask], tail[k:]]))
+    for given, tail, written in zip((records, *along), behind, out, strict=True):
+        assert same(written.to_host(), np.concatenate([given[mask], tail[k:]]))
 
 
 # --------------------------------------------------------------------------- lengths
@@ -361,7 +361,7 @@ def test_predicate_of_what_is_no_vector() -> None:
 
 
 def test_flags_are_no_vectors_of_16() -> None:
-    """zink crashes while it builds 16 bytes that become words."""
+    """Zink crashes while it builds 16 bytes that become words."""
     text = source.compose("primitives/compact.cl")
     assert "serial_flags" in text
     assert "vload16" not in text

@@ -34,8 +34,8 @@ static inline void lightest_take(lightest_t *best, distance_key_t key, uint to) 
 // Enter the lightest pairs of up to ROWS_AT_ONCE rows in the columns [begin, end).
 static inline void lightest_of_rows(const points_t *of, const filter_t *filter,
                                     const global double *core, const global float *floors,
-                                    const global uint *component, const uint *vertices,
-                                    uint n_rows, uint begin, uint end, lightest_t *best) {
+                                    const global uint *component, const uint *vertices, uint n_rows,
+                                    uint begin, uint end, lightest_t *best) {
   float16 values[ROWS_AT_ONCE * PACKS_AT_ONCE], least[ROWS_AT_ONCE];
   float reach[ROWS_AT_ONCE];
   for (uint r = 0; r < ROWS_AT_ONCE; ++r) {

@@ -145,8 +145,8 @@ kernel void dense_nearest_find(const global double *rows, const global float *si
       barrier(CLK_LOCAL_MEM_FENCE);
       const bool is_bound = has_row && k <= 32 && own.filled < k;
       if (is_bound && memory.extreme[lane] < as_uint((float)INFINITY))
-        memory.reach[lane] = min(memory.reach[lane],
-                                 filter_of_nearest(&filter, as_float(memory.extreme[lane]), d));
+        memory.reach[lane] =
+            min(memory.reach[lane], filter_of_nearest(&filter, as_float(memory.extreme[lane]), d));
       barrier(CLK_LOCAL_MEM_FENCE);
       ulong found;
       const uint place = tile_queue(values, &memory, &found), n_pairs = memory.n_pairs[0];

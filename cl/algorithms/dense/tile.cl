@@ -164,7 +164,8 @@ static inline uint tile_queue(const float8 *values, local tile_memory_t *memory,
   ulong bits = 0;
 #pragma unroll
   for (uint i = 0; i < 8; ++i) {
-    const float reach = min(memory->reach[own_row(i)], FLT_MAX);  // pairs that are none are infinite
+    const float reach =
+        min(memory->reach[own_row(i)], FLT_MAX);  // pairs that are none are infinite
     float value[8];
     vstore8(values[i], 0, value);
 #pragma unroll

@@ -92,7 +92,9 @@ def solve_matrix(
     return _forest(matrix, run, maximum=maximum)
 
 
-def solve_by_tiles(matrix: DeviceMatrix, launch: Launcher, *, options: object = None) -> DeviceForest:
+def solve_by_tiles(
+    matrix: DeviceMatrix, launch: Launcher, *, options: object = None
+) -> DeviceForest:
     """Find the minimum spanning tree of points by tiles of pairs; else as :func:`solve_matrix`.
 
     Notes

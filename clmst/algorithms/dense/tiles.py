@@ -101,9 +101,7 @@ class PackedPoints:
         )
         program, scaling = device.program(SOURCE, **packed.defines), packed.scaling
         launch.fill(scaling.memory, 0, 2)
-        launch.for_each(
-            program, "dense_pack_find_scale", n * d, on_device, middle, scaling, n, d
-        )
+        launch.for_each(program, "dense_pack_find_scale", n * d, on_device, middle, scaling, n, d)
         launch.for_each(
             program, "dense_pack_points", n_padded * padded, on_device, middle, scaling,
             packed.singles, packed.packs, n, d, n_padded, padded,

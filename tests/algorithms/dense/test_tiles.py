@@ -57,9 +57,9 @@ def hard(rng: np.random.Generator, n: int, d: int) -> Iterator[tuple[str, Array]
 def test_hard_points(any_device: Device, metric: Any) -> None:
     """The filter may let pairs through, but must not reject one that counts."""
     rng = np.random.default_rng(len(metric))
-    for name, coordinates in hard(rng, 140, 19):
-        if metric == "cosine":
-            coordinates = coordinates + (np.abs(coordinates).max(axis=1, keepdims=True) == 0)
+    for name, given in hard(rng, 140, 19):
+        is_origin = np.abs(given).max(axis=1, keepdims=True) == 0
+        coordinates = given + (is_origin if metric == "cosine" else 0)
         with np.errstate(over="ignore", invalid="ignore"):
             try:
                 assert_right(Points(coordinates, metric), any_device)
@@ -113,5 +113,5 @@ def test_every_block_is_read_again(device: Device) -> None:
 
 def test_memory_is_said_before_anything_is_built(any_device: Device) -> None:
     small = with_capabilities(any_device, global_memory=1 << 20)
-    with pytest.raises(OutOfDeviceMemoryError, match="20 points of 100000 dimensions need 0.1 GiB"):
+    with pytest.raises(OutOfDeviceMemoryError, match="points of 100000 dimensions need"):
         clmst.core_distances(np.eye(20, 100_000) + 1.0, 3, device=small)
