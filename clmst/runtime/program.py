@@ -105,9 +105,14 @@ class Specialisation:
         macros = dict(self.defines)
         if macros.get("WG_SIZE") == 1:
             options.append(_ALONE)
-        if macros.get("MAX_REGISTERS") and macros.get("LANES_IMPL") == _LANES_IMPL["ptx"]:
+        if macros.get("MAX_REGISTERS") and _limits_registers(macros):
             options.append(f"-cl-nv-maxrregcount={macros['MAX_REGISTERS']}")
         return options
+
+
+def _limits_registers(macros: Mapping[str, int]) -> bool:
+    """Return whether the compiler takes a limit of registers: NVIDIA's."""
+    return macros.get("LANES_IMPL") == _LANES_IMPL["ptx"]
 
 
 class Program:
@@ -163,11 +168,20 @@ class Program:
     def work_group_limit(self, name: str) -> int:
         """Return the most work-items that the device takes in a work-group of a kernel.
 
-        What the compiler made of it decides, such as the registers that it takes.
+        What the compiler made of it decides, such as the registers that it takes. NVIDIA's driver
+        says at most 256 of a kernel that declares no size. If the compiler has a limit of
+        registers, more may fit.
         """
         import pyopencl as cl
 
-        return self._work_group_info(name, cl.kernel_work_group_info.WORK_GROUP_SIZE)
+        said = self._work_group_info(name, cl.kernel_work_group_info.WORK_GROUP_SIZE)
+        macros = dict(self.specialisation.defines)
+        if not (registers := macros.get("MAX_REGISTERS")) or not _limits_registers(macros):
+            return said
+        device = self._device
+        return max(
+            said, min(device.registers_per_block_nv // registers, device.max_work_group_size)
+        )
 
     def most_work_items(self) -> int:
         """Return the most work-items that a work-group of any of its kernels may have."""
