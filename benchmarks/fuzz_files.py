@@ -161,7 +161,7 @@ def _odd_header(draw: random.Random, data: bytearray) -> None:
 
 
 def _damage_member(draw: random.Random, data: bytearray) -> None:
-    """Damage a file of a zip archive; else a checksum tells, and nobody looks at the contents."""
+    """Damage a file of a zip archive; else a checksum tells, and its contents are not looked at."""
     if not zipfile.is_zipfile(io.BytesIO(data)):
         return
     with zipfile.ZipFile(io.BytesIO(data)) as archive:

@@ -87,5 +87,5 @@ def spread(occupied: Array, firsts: Array, size: int, n: int) -> npt.NDArray[np.
     """
     starts = np.empty(firsts.size + 1, np.uint32)
     starts[:-1], starts[-1] = firsts, size
-    lengths = np.diff(occupied.astype(np.int64), prepend=-1, append=n)
+    lengths: Array = np.diff(occupied.astype(np.int64), prepend=-1, append=n)
     return np.repeat(starts, lengths)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ONLY: Hashable = ""
 
 
-# Why a family is refused that a device never uses; nobody waits for such a verdict.
+# Why a family is refused that a device never uses; no such verdict is kept.
 _UNSUITED = "its kernels are not for such a device"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZIP_LZMA, ZipFile
@@ -59,7 +60,8 @@ def test_header_that_cannot_be_read(tmp_path: Path, header: str) -> None:
     paths[0].write_bytes(archive("data.npy", array_file(header)))
     for path in paths[1:]:
         path.write_bytes(array_file(header))
-    for path, read in zip(paths, (read_graph, read_table, n_rows), strict=True):
+    readers: tuple[Callable[[Path], object], ...] = (read_graph, read_table, n_rows)
+    for path, read in zip(paths, readers, strict=True):
         with pytest.raises(FileFormatError) as caught:
             read(path)
         assert str(caught.value).startswith(str(path))

@@ -32,7 +32,7 @@ def options_for(algorithm: str, kind: type[Options], options: object) -> Options
         hashable: Any = kind
         usual: Options = _usual(hashable)
         return usual
-    if type(options) is not kind:  # one of a class of the caller's may compare as it likes
+    if type(options) is not kind:  # those of a caller's class may raise when compared
         article = "an" if kind.__name__[0] in "AEIOU" else "a"
         raise InvalidArgumentError(
             f"options is a {type(options).__name__}; {algorithm!r} takes {article} {kind.__name__}"
