@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from clmst.core.threads import Worker
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -158,14 +160,19 @@ class Progress:
 @contextmanager
 def _spinner(text: str, done: Callable[[], str] | None) -> Iterator[None]:
     status = console(stderr=True).status(cast(Any, Progress(text, done)))
-    patience = threading.Timer(_PATIENCE, status.start)
-    patience.daemon = True
-    patience.start()
+    under_way = threading.Lock()
+    under_way.acquire()
+
+    def show() -> None:
+        if not under_way.acquire(timeout=_PATIENCE):
+            status.start()
+
+    patience = Worker("clmst-patience").start(show)
     try:
         yield
     finally:
-        patience.cancel()
-        patience.join()  # it may be starting the spinner right now
+        under_way.release()
+        patience.wait()  # it may be starting the spinner right now
         status.stop()
 
 

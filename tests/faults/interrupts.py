@@ -34,7 +34,7 @@ NAMES = (*SUBJECTS, *THREADED)
 WAYS = ("step", "clock", "twice", "thread")
 _CALIBRATING = 6  # runs
 _SETTLING = 3  # runs after which memory must have been given back
-_LIMIT = 20.0  # seconds that a call and the next may take; more means that they hang
+_LIMIT = 60.0  # seconds that a call and the next may take; more means that they hang
 _MOST_BAD = 10  # processes of a subject that end badly
 _OUTCOMES = ("interrupted", "lost", "failed", "wrong", "hung", "crashed")
 
@@ -137,8 +137,10 @@ def interrupt_here(
     rng, done, turn = random.Random(seed), 0, 0
     sys.unraisablehook = lambda _: None  # an interrupt that was lost
     faulthandler.enable()
-    _watch()
-    targets = [Target.of(name, device) for name in names]
+    targets = list[Target]()
+    for name in names:
+        _watch()
+        targets.append(Target.of(name, device))
     while done < count:
         for target in targets:
             way = ways[turn % len(ways)]

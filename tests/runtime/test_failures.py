@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,11 @@ from clmst.runtime.device import Device
 from clmst.runtime.discovery import get_device
 from clmst.runtime.launcher import Launcher
 from tests.faults.injection import opencl_error
+from tests.faults.interrupting import Steps
 from tests.faults.subjects import forest, graph, same, solve, weights
+
+# Steps until settling has begun: the profile function is set, the guard is left, settling begins.
+_BEGUN = 3
 
 
 @pytest.fixture
@@ -43,6 +49,33 @@ def lose(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     read = Launcher.read
     monkeypatch.setattr(cl.CommandQueue, "finish", failing_finish)
     monkeypatch.setattr(Launcher, "read", failing_read)
+
+
+def test_a_second_interrupt_while_a_device_is_settled(fresh: Device) -> None:
+    """Wherever it comes once that has begun: what was enqueued is over, and the first is raised."""
+    values = clmst.DeviceArray.from_host(np.arange(1 << 18, dtype=np.uint32)[::-1].copy(), fresh)
+    clmst.primitives.sort(values).to_host()
+    first, markers = KeyboardInterrupt("first"), list[cl.Event]()
+
+    def break_off(steps: Steps) -> None:
+        try:
+            with fresh.lock, failures.Guard(fresh):
+                clmst.primitives.sort(values)
+                markers.append(cl.enqueue_marker(fresh.queue))
+                sys.setprofile(steps)
+                raise first
+        finally:
+            sys.setprofile(None)
+
+    for at in count(_BEGUN):
+        steps = Steps(at=at)
+        with pytest.raises(KeyboardInterrupt) as raised:
+            break_off(steps)
+        assert raised.value is first
+        assert markers[-1].command_execution_status == cl.command_execution_status.COMPLETE
+        if not steps.has_raised:
+            break
+    assert at > _BEGUN + 5
 
 
 def test_a_lost_device_gets_another_context(fresh: Device, monkeypatch: pytest.MonkeyPatch) -> None:
