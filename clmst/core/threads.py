@@ -151,11 +151,12 @@ def all_of(
     workers: Sequence[Worker],
     work: Callable[[int], T],
     rank: Callable[[BaseException], int] = interrupts_first,
+    stop: Callable[[], object] = lambda: None,
 ) -> list[T]:
     """Work in threads at once, each with its number from 1 on, for 0 in this one; wait for all.
 
-    Whatever is raised, no thread works any more when this returns. Of several errors the first one
-    of the least rank is raised.
+    Whatever is raised, no thread works any more when this returns. If it is raised in this thread,
+    `stop` is called. Of several errors the first one of the least rank is raised.
     """
     tasks, done, errors = list[Task[T]](), list[T](), list[BaseException]()
     try:
@@ -166,8 +167,10 @@ def all_of(
         errors.append(wrong)
     while True:
         try:
-            # An interrupt may have come before a task was noted. One more comes after all others.
-            _wait_for([worker.start(_nothing) for worker in workers] if errors else tasks)
+            if errors:  # perhaps before a task was noted: wait for one more, which comes after it
+                stop()
+                tasks += [worker.start(stop) for worker in workers]
+            _wait_for(tasks)
             break
         except BaseException as wrong:  # another interrupt
             errors.append(wrong)
@@ -185,13 +188,37 @@ def _wait_for(tasks: Iterable[Task[Any]]) -> None:
         task.wait()
 
 
-def _nothing() -> None:
-    """Do nothing."""
-
-
 def finish(workers: Sequence[Worker]) -> None:
     """Wait until threads have done all that they were given."""
     all_of(workers, lambda _: None)
+
+
+def share(
+    workers: Sequence[Worker], items: Sequence[Item], work: Callable[[int, Iterator[Item]], object]
+) -> None:
+    """Let threads take items until none is left, or something is raised; wait for them.
+
+    Parameters
+    ----------
+    workers : sequence of Worker
+    items : sequence
+    work : callable
+        Is given the number of a thread, from 0 on, and what gives each item once.
+    """
+    shared = iter(items)  # threads can share a sequence's iterator
+
+    def stop() -> None:
+        deque(shared, maxlen=0)
+
+    def take(number: int) -> None:
+        if number > 0:  # this thread waits: it would keep the interpreter from the others
+            try:
+                work(number - 1, shared)
+            except BaseException:
+                stop()
+                raise
+
+    all_of(workers[: len(items)], take, stop=stop)
 
 
 def in_threads(function: Callable[[Item], T], items: Iterable[Item]) -> list[T]:
@@ -200,19 +227,15 @@ def in_threads(function: Callable[[Item], T], items: Iterable[Item]) -> list[T]:
     NumPy releases the interpreter while it computes, so threads are enough.
     """
     given = list(items)
+    if len(given) < 2:
+        return [function(one) for one in given]
     found: list[Any] = [None] * len(given)
-    numbers = iter(range(len(given)))  # threads can share it: it gives each number once
 
-    def work(_: int) -> None:
-        try:
-            for number in numbers:
-                found[number] = function(given[number])
-        except BaseException:
-            deque(numbers, maxlen=0)  # no thread takes another one
-            raise
+    def work(_: int, numbers: Iterator[int]) -> None:
+        for number in numbers:
+            found[number] = function(given[number])
 
-    others = min(usable_cores(), len(given)) - 1
-    all_of([Worker("clmst-core") for _ in range(others)], work)
+    share([Worker("clmst-core") for _ in given[: usable_cores()]], range(len(given)), work)
     return found
 
 

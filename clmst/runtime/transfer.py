@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from clmst.core.cores import usable_cores
-from clmst.core.threads import Worker, all_of
+from clmst.core.threads import Worker, share
 from clmst.core.weight_keys import Array
 from clmst.runtime import forking
 from clmst.runtime.handles import Event, Memory, Queue
@@ -105,8 +105,8 @@ class Staging:
     such memory, there is one warning, `failure` keeps the reason, and transfers are left to the
     driver. Several threads may call; transfers run one at a time.
 
-    The caller's thread copies, too. Each of the others has blocks and events of its own, and does
-    one thing after the other, so a transfer that is broken off cannot harm the next one.
+    Each thread has blocks and events of its own, and does one thing after the other, so a transfer
+    that is broken off cannot harm the next one.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ class Staging:
             return False
         self._events = [[None] * self.shape.blocks for _ in range(self.n_threads)]
         # Set last: all of it exists.
-        self._workers = [Worker("clmst-transfer") for _ in range(self.n_threads - 1)]
+        self._workers = [Worker("clmst-transfer") for _ in range(self.n_threads)]
         return True
 
     # ------------------------------------------------------------------ threads
@@ -248,18 +248,8 @@ class Staging:
         returns.
         """
         assert self._workers is not None
-        pieces = list(self._cut(transfers))
-        shared = iter(pieces)  # threads can share a list's iterator: it gives each element once
-
-        def copy(thread: int) -> None:
-            try:
-                work(thread, shared)
-            except BaseException:
-                deque(shared, maxlen=0)  # no thread takes another piece
-                raise
-
         try:
-            all_of(self._workers[: len(pieces) - 1], copy)
+            share(self._workers, list(self._cut(transfers)), work)
         except BaseException:
             self._settle()
             raise
@@ -267,7 +257,7 @@ class Staging:
     def _settle(self) -> None:
         """Wait for threads and what they enqueued."""
         assert self._workers is not None
-        all_of(self._workers, self._wait_for_events)
+        share(self._workers, range(self.n_threads), lambda thread, _: self._wait_for_events(thread))
 
     def _wait_for_events(self, thread: int) -> None:
         for event in filter(None, self._events[thread]):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
 
 import pytest
@@ -57,12 +58,13 @@ def test_results_are_in_the_order_of_the_items() -> None:
         in_threads(lambda k: 1 // (k - 40), range(1000))
 
 
+def part_of(part: int) -> Iterator[StreamPiece]:
+    for k in range(2):
+        yield StreamPiece(chunk=f"{part}", first_row=k, u=0, v=0, weights=0, edge_ids=None)
+
+
 def pieces() -> Iterator[Callable[[], Iterator[StreamPiece]]]:
-    for part in range(3):
-        yield lambda part=part: iter(
-            StreamPiece(chunk=f"{part}", first_row=k, u=0, v=0, weights=0, edge_ids=None)
-            for k in range(2)
-        )
+    return (partial(part_of, part) for part in range(3))
 
 
 def read() -> None:

@@ -64,7 +64,9 @@ def _files(device: Device) -> Check:
 
 def _write_parts(folder: Path) -> list[str]:
     """Write the edges as files of four parts; return their paths."""
-    rows = np.rec.fromarrays(_edges(), names=["u", "v", "w"])
+    u, v, w = _edges()
+    rows = np.empty(_ROWS, [("u", u.dtype), ("v", v.dtype), ("w", w.dtype)])
+    rows["u"], rows["v"], rows["w"] = u, v, w
     for number, part in enumerate(np.split(rows, 4)):
         np.save(folder / f"{number}.npy", part)
     return [str(path) for path in sorted(folder.iterdir())]
