@@ -103,6 +103,7 @@ class Target:
             found = call()
         except Exception as error:
             print(f"{self.one.name}, {way}: {error!r}", file=sys.stderr, flush=True)
+            outcome = "lost" if _is_made_of_an_interrupt(error) else "failed"
         if found is not None:
             outcome = "interrupted" if found.was_raised else "lost" if found.was_lost else "late"
         if way == "thread":
@@ -152,6 +153,13 @@ def interrupt_here(
                 done += 1
                 print(f"end {outcome}", flush=True)
     _watch()  # the process must end, too
+
+
+def _is_made_of_an_interrupt(error: BaseException | None) -> bool:
+    """Return whether a library has made an error of an interrupt, as NumPy does here and there."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _watch() -> None:
