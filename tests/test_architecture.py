@@ -400,7 +400,7 @@ def reaching_lanes(text: str) -> set[str]:
     found = {
         name for names in calls.values() for name in names if name.startswith(("lanes_", "wg_"))
     }
-    found -= {"lanes_id", "wg_barrier_local"}  # which any work-item may call
+    found -= {"lanes_id", "wg_barrier", "wg_barrier_local"}  # which any work-item may call
     while more := {name for name, names in calls.items() if names & found} - found:
         found |= more
     return found

@@ -11,9 +11,9 @@ from clmst import Device, InvalidArgumentError, KernelBuildError
 from clmst.primitives.compact import compact, positions
 from clmst.primitives.predicate import Predicate
 from clmst.primitives.selection import divide
-from clmst.runtime import source
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.source import compose
 from tests.primitives.selections import (
     KINDS,
     PREDICATES,
@@ -362,6 +362,6 @@ def test_predicate_of_what_is_no_vector() -> None:
 
 def test_flags_are_no_vectors_of_16() -> None:
     """Zink crashes while it builds 16 bytes that become words."""
-    text = source.compose("primitives/compact.cl")
+    text = compose("primitives/compact.cl")
     assert "serial_flags" in text
     assert "vload16" not in text
