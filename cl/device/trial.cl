@@ -1,6 +1,7 @@
-// The trial by which a device shows that it can build and run a kernel at all.
-#include "device/work_group.cl"
+// The trial by which a device shows that it can build and run a kernel at all, and that its lanes
+// can be relied on.
 #include "device/atomics.cl"
+#include "device/work_group.cl"
 
 // Take the minimum of value(i) = (length - i) << 32 | i over all i < length, by the widest atomics.
 //
@@ -42,3 +43,38 @@ kernel void trial_jump_pointers(global uint *words, uint length) {
   }
   words[length] = rounds;
 }
+
+#if LANES_IMPL != LANES_LOCAL
+// Call all functions of lanes in some of the lane groups of a work-group, with 64-bit atomics between
+// the calls. Without loops: PoCL 6.0 never comes back from some in which lane groups differ.
+//
+// In       words[2 * groups + g]: whether lane group g, of `groups` in the work-group, takes part;
+//          words[3 * groups + i]: a value of each work-item.
+// Out      words[3 * groups + (f + 1) * WG_SIZE + i]: the result of function f, of groups that take
+//          part.
+// In-out   words[2 * g] and the word behind: with 64-bit atomics, a minimum; all ones before.
+// Launch   one work-group.
+// Needs    `words` is aligned to 8 bytes.
+// Ensures  the results are those of lanes.cl.
+LANES_ATTRIBUTE
+kernel void trial_exchange(volatile global uint *words, uint groups) {
+  const uint me = get_local_id(0), group = me / LANES, lane = lanes_id();
+  const uint value = words[3 * groups + me];
+  volatile global uint *results = words + 3 * groups + WG_SIZE + me;
+  if (words[2 * groups + group]) {
+    const uint of_other = lanes_shuffle_u32(value, (lane * 5 + 1) % LANES);
+#if ATOMIC64
+    atomic_min_u64((volatile global ulong *)words + group, (ulong)of_other << 32 | value);
+#endif
+    uint total;
+    results[0 * WG_SIZE] = of_other;
+    results[1 * WG_SIZE] = lanes_min_u32(value);
+    results[2 * WG_SIZE] = (uint)lanes_min_u64((ulong)(value % 4) << 32 | ~value);
+    results[3 * WG_SIZE] = lanes_exclusive_sum_u32(value);
+    results[4 * WG_SIZE] = lanes_exclusive_max_u32(value);
+    results[5 * WG_SIZE] = lanes_ballot(value >> 8 & 1);
+    results[6 * WG_SIZE] = lanes_broadcast_u32(value, 3 % LANES);
+    results[7 * WG_SIZE] = lanes_rank(value >> 9 & 1, &total) | total << 16;
+  }
+}
+#endif

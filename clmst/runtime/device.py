@@ -101,7 +101,10 @@ class Device:
     def with_policy(self, tuning: Policy) -> Device:
         """Return the same device with another policy; results stay the same."""
         check_kind("tuning", tuning, Policy)
-        return self._like(tuning, self._caller_queue)
+        other = self._like(tuning, self._caller_queue)
+        if self.policy.work_group_size == 1 < tuning.work_group_size:
+            _ = other.trial_failure  # only now are there lanes to try
+        return other
 
     def beside(self, tuning: Policy) -> Device:
         """Return the same device with another policy, on this one's queue, buffers and pool."""
@@ -119,7 +122,7 @@ class Device:
         return other
 
     def _like(self, tuning: Policy | None, queue: Queue | None, *names: str) -> Device:
-        return Device(
+        other = Device(
             self.cl_device,
             queue=queue,
             without=(*self.without, *names),
@@ -127,6 +130,8 @@ class Device:
             _trusted=self.trust.given,
             _optimised=self._optimised,
         )
+        other.capabilities = self.capabilities.without(names)  # without what its trial found wrong
+        return other
 
     @LazyProperty
     def tuning(self) -> Tuning:
@@ -337,7 +342,7 @@ class Device:
 
     @LazyProperty
     def trial_failure(self) -> str | None:
-        """Why this device cannot be used; None if it ran the trial's kernels correctly."""
+        """Why this device cannot be used; None if it can, without lanes if only they are wrong."""
         return trial.failure(self)
 
     def check_usable(self) -> None:

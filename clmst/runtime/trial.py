@@ -1,6 +1,7 @@
 """The trial of a device in every process that uses it; host side of ``trial.cl``.
 
-It takes a millisecond or two, so its outcome is not kept anywhere.
+It takes a millisecond or two, so its outcome is not kept anywhere. A device whose lanes alone are
+wrong is used without them.
 """
 
 from __future__ import annotations
@@ -21,6 +22,11 @@ _LENGTH = 1000  # values of which the minimum is taken
 # llvmpipe ends all loops of a work-item after 65,535 rounds in all, and goes on as if nothing had
 # happened.
 _LINKS = 512
+# Functions of lanes.cl in the order of their results.
+_FUNCTIONS = (
+    "a shuffle", "a minimum", "a minimum of 64 bits", "a sum of lower lanes",
+    "a maximum of lower lanes", "a ballot", "a broadcast", "a rank",
+)  # fmt: skip
 
 
 def failure(device: Device) -> str | None:
@@ -37,8 +43,26 @@ def failure(device: Device) -> str | None:
         _ = device.queue  # raises where others have all the memory at present
     except cl.Error as error:
         return f"cannot be opened: {str(error).splitlines()[0]}"
+    reason = _failure_of_kernels(device)
+    if reason is None or not _lanes(device):
+        return reason
+    device.capabilities = device.capabilities.without(("lanes",))
+    for made in (type(device).tuning, type(device).policy):
+        made.forget(device)  # they are for what it can do
+    return _failure_of_kernels(device)  # by another program if the first one did not build
+
+
+def _lanes(device: Device) -> int:
+    """Return of how many lanes the device's kernels make use together; 0 if they do not."""
+    can, alone = device.capabilities, device.policy.work_group_size == 1
+    return 0 if can.lanes == "local" or alone else can.lane_width
+
+
+def _failure_of_kernels(device: Device) -> str | None:
+    import pyopencl as cl
+
     try:
-        return _minimum_failure(device) or _loop_failure(device)
+        return _minimum_failure(device) or _loop_failure(device) or _lanes_failure(device)
     except KernelBuildError as error:
         lines = [line.strip() for line in error.log.splitlines()]
         lines = lines or ["the compiler gives no reason"]
@@ -65,6 +89,63 @@ def _loop_failure(device: Device) -> str | None:
     if rounds != expected or (words[:_LINKS] != _LINKS - 1).any():
         return f"computes wrongly: loops of {expected} rounds ended after {rounds}"
     return None
+
+
+def _lanes_failure(device: Device) -> str | None:
+    """Let the values of each other lane group of a work-group be exchanged."""
+    lanes, size = _lanes(device), device.policy.work_group_size
+    if not lanes:
+        return None
+    groups = size // lanes
+    takes_part = np.arange(groups, 0, -1, dtype=np.uint32) % np.uint32(2)  # the last one does
+    values = np.arange(size, dtype=np.uint32) * np.uint32(2654435761)
+    nothing = np.full(len(_FUNCTIONS) * size, 0xFFFFFFFF, np.uint32)
+    words = np.concatenate((nothing[: 2 * groups], takes_part, values, nothing))
+    _run(device, "trial_exchange", 1, words, np.uint32(groups))
+    expected, least = _exchanged(values.reshape(groups, lanes))
+    expected[:, takes_part == 0] = 0xFFFFFFFF
+    least[takes_part == 0] = 0xFFFFFFFFFFFFFFFF
+    found = words[3 * groups + size :].reshape(expected.shape)
+    wrong = (found != expected).any(axis=(1, 2))
+    if wrong.any():
+        return f"computes wrongly: {_FUNCTIONS[int(wrong.argmax())]} of lanes"
+    if device.capabilities.int64_atomics and (words[: 2 * groups].view(np.uint64) != least).any():
+        return "computes wrongly: a minimum of 64 bits beside a shuffle of lanes"
+    return None
+
+
+def _exchanged(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return what ``trial_exchange`` finds where all lane groups take part.
+
+    Parameters
+    ----------
+    values : ndarray of uint32, shape (groups, lanes)
+
+    Returns
+    -------
+    results : ndarray of uint32, shape (len(_FUNCTIONS), groups, lanes)
+    least : ndarray of uint64, shape (groups,)
+    """
+    lanes, half = values.shape[1], np.uint64(32)
+    lane = np.arange(lanes, dtype=np.uint32)
+    shuffled = values[:, (lane * 5 + 1) % lanes]
+    least = (shuffled.astype(np.uint64) << half | values).min(axis=1)
+    second = ((values % 4).astype(np.uint64) << half | ~values).min(axis=1, keepdims=True)
+    flags = values >> np.uint32(9) & np.uint32(1)
+    total = flags.sum(axis=1, keepdims=True, dtype=np.uint32)
+    bits = (values >> np.uint32(8) & np.uint32(1)) << lane
+    before = np.maximum.accumulate(values, axis=1)[:, :-1]
+    every = (
+        shuffled,
+        values.min(axis=1, keepdims=True),
+        second.astype(np.uint32),
+        values.cumsum(axis=1, dtype=np.uint32) - values,
+        np.pad(before, ((0, 0), (1, 0))),
+        bits.sum(axis=1, keepdims=True, dtype=np.uint32),
+        values[:, 3 % lanes, None],
+        flags.cumsum(axis=1, dtype=np.uint32) - flags | total << np.uint32(16),
+    )
+    return np.array([np.broadcast_to(one, values.shape) for one in every]), least
 
 
 def _run(device: Device, kernel: str, groups: int, words: np.ndarray, length: np.uint32) -> None:
