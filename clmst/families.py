@@ -40,12 +40,12 @@ BY_NAME = {family.name: family for family in FAMILIES}
 
 
 def tested(device: Device, family: KernelFamily) -> Iterator[Verdict]:
-    """Test a family anew in each of its usual cases, up to the first that fails.
+    """Test a family anew in each of its usual cases, in a child process, till one fails.
 
     In none if its kernels are not for such a device.
     """
     for case in family.cases if family.suits(device) else ():
-        verdict = device.trust.test(family, case)
+        verdict = device.trust.test(family, case, apart=True)
         yield verdict
         if not verdict.passed:
             return

@@ -1,21 +1,17 @@
-"""``clmst devices --test``: every device put to all self-tests anew, each in a process of its own.
+"""``clmst devices --test``: every device put to all self-tests anew, in a child process.
 
-A driver may end the process in the middle of a test. What has begun then counts as refused, and
-another process goes on with the next family: ``python -m clmst.cli.device_tests INDEX FAMILY ...``.
+A driver may end the process in the middle of a test. That family is refused, and another process
+goes on with the next one.
 """
 
 from __future__ import annotations
 
-import json
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from clmst.families import BY_NAME, FAMILIES, tested
-from clmst.runtime import discovery
+from clmst.core.errors import ClmstError
+from clmst.families import FAMILIES, tested
 from clmst.runtime.device import Device
 from clmst.runtime.verdicts import Verdict
 
@@ -42,41 +38,13 @@ class DeviceTestOutcome:
     seconds: float
 
 
-def outcomes(index: int) -> Iterator[DeviceTestOutcome]:
-    """Test all families on the device at an index of :func:`discovery.enumerate_devices`."""
-    left = [family.name for family in FAMILIES]
-    while left:
-        for outcome in _run(index, left):
-            left.remove(outcome.family)
-            yield outcome
-
-
-def _run(index: int, families: Sequence[str]) -> Iterator[DeviceTestOutcome]:
-    """Yield the outcomes of a child process, until it ends or crashes."""
-    command = [sys.executable, "-m", "clmst.cli.device_tests", str(index), *families]
-    left = list(families)
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            try:
-                outcome = DeviceTestOutcome(**json.loads(line))
-            except (ValueError, TypeError):  # a driver's own output
-                continue
-            left.remove(outcome.family)
-            yield outcome
-    if left:
-        yield DeviceTestOutcome(
-            family=left[0], cases=1, reason=_end(process.returncode), seconds=0.0
-        )
-
-
-def _end(status: int) -> str:
-    """Return in words how a process has come to an early end."""
-    if status < 0:
-        return f"the process ended in the middle of the test ({signal.Signals(-status).name})"
-    return f"the process ended in the middle of the test (status {status})"
+def outcomes(device: Device) -> Iterator[DeviceTestOutcome]:
+    """Test all families on a device, even if its trial fails."""
+    for family in FAMILIES:
+        try:
+            yield outcome_of(family.name, list(tested(device, family)))
+        except (ClmstError, MemoryError) as error:  # which says nothing about the kernels
+            yield DeviceTestOutcome(family=family.name, cases=1, reason=str(error), seconds=0.0)
 
 
 def outcome_of(family: str, verdicts: Sequence[Verdict]) -> DeviceTestOutcome:
@@ -120,16 +88,3 @@ def state_of(outcome: DeviceTestOutcome) -> str:
     if outcome.reason:
         return "refused"
     return "passed" if outcome.cases else "not used"
-
-
-def _main(index: int, families: Sequence[str]) -> None:
-    """Test families on a device, even if its trial fails, and print one outcome a line."""
-    device = discovery.enumerate_devices()[index]
-    vars(device)["trial_failure"] = None
-    for name in families:
-        outcome = outcome_of(name, list(tested(device, BY_NAME[name])))
-        print(json.dumps(asdict(outcome)), flush=True)
-
-
-if __name__ == "__main__":
-    _main(int(sys.argv[1]), sys.argv[2:])

@@ -60,13 +60,10 @@ def _test(device_name: str | None, *, as_json: bool) -> None:
     from clmst.cli import device_tests
     from clmst.runtime import discovery
 
-    every = discovery.enumerate_devices()
     found = []
-    for index, device in enumerate(every):
-        if device not in discovery.matching(every, device_name):
-            continue
+    for device in discovery.matching(discovery.enumerate_devices(), device_name):
         with Stages(quiet=as_json).stage(device.name, f"testing {device.description}"):
-            found.append((device, list(device_tests.outcomes(index))))
+            found.append((device, list(device_tests.outcomes(device))))
     if not found:
         discovery.get_device(device_name)  # raises the error that says what to do
     if as_json:

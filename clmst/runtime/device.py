@@ -58,7 +58,7 @@ class Device:
         self.without = without = check_texts("without", without)
         self.capabilities: Capabilities = detect(cl_device).without(without)
         self._tuning = tuning
-        self._optimised = _optimised  # whether the compiler may optimise its programs
+        self.is_optimised = _optimised  # whether the compiler may optimise its programs
         self.lock = threading.RLock()
         self._caller_queue = queue
         self._programs: dict[tuple[Any, ...], Program] = {}
@@ -128,7 +128,7 @@ class Device:
             without=(*self.without, *names),
             tuning=tuning,
             _trusted=self.trust.given,
-            _optimised=self._optimised,
+            _optimised=self.is_optimised,
         )
         other.capabilities = self.capabilities.without(names)  # without what its trial found wrong
         return other
@@ -336,7 +336,7 @@ class Device:
         with self.lock, failures.Guard(self):
             if asked not in self._programs:
                 self._programs[asked] = program.fitting(
-                    self.context, self.cl_device, key, optimised=self._optimised
+                    self.context, self.cl_device, key, optimised=self.is_optimised
                 )
         return self._programs[asked]
 

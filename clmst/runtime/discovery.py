@@ -70,8 +70,8 @@ class Listing:
     verdicts: tuple[Verdict, ...] = field(default=(), repr=False)
 
 
-def enumerate_devices() -> list[Device]:
-    """Return every device of every platform, best first, without a trial."""
+def opencl_devices() -> list[Any]:
+    """Return every ``pyopencl.Device`` of every platform, in the loader's order."""
     import pyopencl as cl
 
     forking.opening()
@@ -86,6 +86,12 @@ def enumerate_devices() -> list[Device]:
             found += platform.get_devices()
         except cl.Error:  # a platform without devices says so by an error
             continue
+    return found
+
+
+def enumerate_devices() -> list[Device]:
+    """Return every device of every platform, best first, without a trial."""
+    found = opencl_devices()
     without = _forced_off()
     devices = [Device(cl_device, without=without) for cl_device in found]
     return sorted(devices, key=_rank)

@@ -1,17 +1,20 @@
 """The trial of a device in every process that uses it; host side of ``trial.cl``.
 
 It takes a millisecond or two, so its outcome is not kept anywhere. A device whose lanes alone are
-wrong is used without them.
+wrong is used without them. What is kept is that a driver which is not proven has come back from a
+trial in a child process, whatever the outcome.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clmst.core.errors import DeviceError, KernelBuildError, OutOfDeviceMemoryError
 from clmst.runtime.launcher import Launcher
+from clmst.runtime.trust import KernelFamily
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
@@ -39,6 +42,11 @@ def failure(device: Device) -> str | None:
     """
     import pyopencl as cl
 
+    trust = device.trust
+    if not (trust.given or trust.is_proven):
+        with suppress(OutOfDeviceMemoryError):  # the child's
+            if (reason := trust.refusal(TRIAL)) is not None:
+                return f"cannot be tried: {reason}"
     try:
         _ = device.queue  # raises where others have all the memory at present
     except cl.Error as error:
@@ -70,6 +78,14 @@ def _failure_of_kernels(device: Device) -> str | None:
         return f"cannot build a kernel: {reason}"
     except (cl.Error, DeviceError, OutOfDeviceMemoryError) as error:
         return f"cannot run a kernel: {str(error).splitlines()[0]}"
+
+
+def _ended(device: Device, case: object) -> None:
+    """Try a device; the outcome does not matter, since each process finds it itself."""
+    failure(device)
+
+
+TRIAL = KernelFamily(name="trial", what="opening the device, and two kernels", test=_ended)
 
 
 def _minimum_failure(device: Device) -> str | None:

@@ -4,6 +4,9 @@ A family is the set of kernels that compute a result together: an algorithm, a k
 Before its first use on a device, it solves problems with known answers there. The verdict is kept
 (:mod:`clmst.runtime.verdicts`), so this happens once. The layer of the family chooses the problems;
 this module knows no graphs.
+
+A driver that is not proven (``proven.py``) is tested in a child process (``child.py``), and so is
+one of which a process has ended in the middle of a test.
 """
 
 from __future__ import annotations
@@ -22,14 +25,20 @@ from clmst.core.errors import (
     UnsupportedDeviceError,
 )
 from clmst.runtime import failures
+from clmst.runtime.proven import is_proven
 from clmst.runtime.refusal import refusal
-from clmst.runtime.verdicts import CRASHED, Verdict, VerdictStore
+from clmst.runtime.verdicts import Verdict, VerdictStore
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
 
 # The case of a family that has only one.
 ONLY: Hashable = ""
+
+# Where no child process can be started, so many processes may end in the middle of a test before
+# it is no longer tried: one may have been ended from outside.
+_MOST_ENDED = 2
+_ENDED = "processes ended in the middle of its self-test, and none can be started to find out why"
 
 
 # Why a family is refused that a device never uses; no such verdict is kept.
@@ -148,6 +157,12 @@ class Trust:
             )
         return self._record.store
 
+    @property
+    def is_proven(self) -> bool:
+        """Whether the driver is known not to end processes."""
+        device = self._device
+        return is_proven(device.platform, device.name, device.driver)
+
     def require(self, family: KernelFamily, case: Hashable = ONLY) -> None:
         """Raise :class:`UnsupportedDeviceError` unless the device passed a family's self-test.
 
@@ -177,8 +192,11 @@ class Trust:
                 self._note(key, verdict or self._tested(family, case))
             return self._record.refused.get(key)
 
-    def test(self, family: KernelFamily, case: Hashable = ONLY) -> Verdict:
-        """Test a family again, even if there is a verdict; one that suits the device."""
+    def test(self, family: KernelFamily, case: Hashable = ONLY, *, apart: bool = False) -> Verdict:
+        """Test a family again, even if there is a verdict; `apart`: in a child process.
+
+        One that does not suit the device is not tested.
+        """
         if not family.suits(self._device):
             return Verdict(family=family.name, case=str(case), reason=_UNSUITED)
         with self._device.lock:
@@ -186,7 +204,7 @@ class Trust:
             key = (family.name, case)
             self._record.passed.discard(key)
             self._record.refused.pop(key, None)
-            verdict = self._tested(family, case)
+            verdict = self._tested(family, case, apart=apart)
             self._note(key, verdict)
             return verdict
 
@@ -202,28 +220,34 @@ class Trust:
         else:
             self._record.refused[key] = verdict.reason
 
-    def _tested(self, family: KernelFamily, case: Hashable) -> Verdict:
+    def _tested(self, family: KernelFamily, case: Hashable, *, apart: bool = False) -> Verdict:
         """Test a family, and keep the verdict.
 
         A build or run that fails may work another time, for example when the disk is no longer
         full. Such a verdict holds for this process only.
         """
         name, case_name = family.name, str(case)
-        began = time.perf_counter()
-        with self.store.testing(name, case_name) as was_left, self._testing():
-            if was_left:
-                verdict = Verdict(family=name, case=case_name, reason=CRASHED)
-                self.store.keep(verdict)
-                return verdict
-            reason, lasts = self._outcome(family, case)
-        seconds = round(time.perf_counter() - began, 4)
+        with self.store.testing(name, case_name) as marker, self._testing():
+            marker.stays, found = marker.left > 0, None
+            if apart or marker.left or not self.is_proven:
+                from clmst.runtime import child
+
+                found = child.tested(self._device, family, case)
+            if found is None and marker.left >= _MOST_ENDED:
+                found = _ENDED, False, 0.0
+            if found is None:
+                marker.stays, began = False, time.perf_counter()
+                reason, lasts = self.run(family, case)
+                found = reason, lasts, round(time.perf_counter() - began, 4)
+            reason, lasts, seconds = found
+            marker.stays &= not lasts
         verdict = Verdict(family=name, case=case_name, reason=reason, seconds=seconds)
         if lasts:
             self.store.keep(verdict)
         return verdict
 
-    def _outcome(self, family: KernelFamily, case: Hashable) -> tuple[str | None, bool]:
-        """Return a test's result, and whether it is final.
+    def run(self, family: KernelFamily, case: Hashable) -> tuple[str | None, bool]:
+        """Run a test in this process; return why it failed, if so, and whether that is final.
 
         A first loss of the device says nothing about the kernels.
         """
@@ -252,5 +276,6 @@ class Trust:
             yield
         finally:
             self._record.is_testing = False
-            with suppress(Exception):  # such as a lost device
-                self._device.queue.finish()  # before its memory has a new owner
+            for queue in self._device.queues_in_use():
+                with suppress(Exception):  # such as a lost device
+                    queue.finish()  # before its memory has a new owner

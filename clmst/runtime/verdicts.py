@@ -4,8 +4,9 @@ A verdict belongs to a device, its driver, the kernel text and the policy. If on
 verdicts are looked for in another folder. Nothing here raises: a verdict that cannot be read counts
 as missing, and if one cannot be written, the next process tests again.
 
-While a test runs, its process holds a lock on a marker file beside the verdict. A marker file that
-is not empty and not locked is the trace of a crash.
+While a test runs in a process, it holds a lock on a marker file beside the verdict. A marker file
+that is not empty and not locked tells that a process ended in the middle of that test, by itself or
+not; it has a line for each.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from clmst.core.cache_folder import cache_folder
 from clmst.core.errors import ClmstError
 from clmst.runtime import source
 
-# Increased when self-tests test more, so that older verdicts no longer count.
-EDITION = 1
+_MOST_READ = 1 << 12  # bytes of a marker file
 
-CRASHED = "the process ended in the middle of the self-test, as it does when a driver crashes"
+# Increased when self-tests test more, or judge otherwise: older verdicts then no longer count.
+EDITION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,61 +96,72 @@ class VerdictStore:
             write_text(path, json.dumps(asdict(verdict)) + "\n", durable=False)
 
     def forget(self, family: str, case: str) -> None:
-        """Drop the verdict on a family in a case, and the trace of a crash."""
+        """Drop the verdict on a family in a case, and its marker."""
         path = self._path(family, case)
         for one in (path, path.with_suffix(".began")):
             with suppress(OSError):
                 one.unlink(missing_ok=True)
 
     @contextmanager
-    def testing(self, family: str, case: str) -> Iterator[bool]:
-        """Keep a marker file while a test runs.
-
-        Yields whether an earlier process crashed in the same test. A process that runs the test at
-        this moment does not count.
-        """
-        note = _Note(self._path(family, case).with_suffix(".began"))
+    def testing(self, family: str, case: str) -> Iterator[Marker]:
+        """Keep a marker file while a test runs."""
+        marker = Marker(self._path(family, case).with_suffix(".began"))
         try:
-            yield note.was_left
+            yield marker
         finally:
-            note.remove()
+            marker.remove()
 
     def _path(self, family: str, case: str) -> Path:
         digest = hashlib.sha256(f"{family}\n{case}".encode()).hexdigest()[:10]
         return self.folder / f"{family}-{digest}.json"
 
 
-class _Note:
-    """A file that is locked and not empty while a test runs."""
+class Marker:
+    """A file that is locked and not empty while a test runs.
+
+    Systems without such locks take the marker of a running process for one that was left.
+
+    Attributes
+    ----------
+    left : int
+        How many processes have ended in the middle of this test, one after the other. Processes
+        that run it at this moment do not count.
+    stays : bool
+        Whether that is still unexplained, so that the next process has to know it too.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._path, self._file, self.was_left = path, -1, False
-        try:
-            import fcntl
-        except ImportError:  # not a POSIX system: a crash is then met again
-            return
+        self._path, self._file, self.left, self.stays = path, -1, 0, False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         except OSError:
             return
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self.was_left = os.fstat(file).st_size > 0
+            with suppress(ImportError):  # not a POSIX system
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            before = os.read(file, _MOST_READ)
+            self.left, self._size = before.count(b"\n"), len(before)
             os.write(file, f"process {os.getpid()}, {time.ctime()}\n".encode())
             os.fsync(file)  # a driver may crash the machine
         except OSError:  # another process runs the same test, or the file cannot be locked
+            self.left = 0
             os.close(file)
             return
         self._file = file
 
     def remove(self) -> None:
-        """Mark the test as finished."""
+        """Note that this process has not ended in the test."""
         if self._file < 0:
             return
         with suppress(OSError):
-            os.ftruncate(self._file, 0)  # for a process that has opened it already
-            self._path.unlink(missing_ok=True)
+            if self.stays:
+                os.ftruncate(self._file, self._size)
+            else:
+                os.ftruncate(self._file, 0)  # for a process that has opened it already
+                self._path.unlink(missing_ok=True)
         os.close(self._file)
 
 

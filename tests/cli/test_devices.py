@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +14,11 @@ import clmst
 from clmst import families
 from clmst.cli import device_tests
 from clmst.families import FAMILIES
-from clmst.runtime import discovery
+from clmst.runtime import child, discovery
 from clmst.runtime.device import Device
 from clmst.runtime.verdicts import Verdict
 from tests.cli.results import Run, assert_fails, assert_fine
+from tests.faults.mock_driver import LAST_WORDS, MockDriver
 
 
 def test_table(run: Run) -> None:
@@ -105,7 +106,7 @@ def test_family_that_a_device_never_uses(run: Run, monkeypatch: pytest.MonkeyPat
 
 
 def test_families_tested_anew(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a process a device, with a table, or JSON."""
+    """In a child process, with a table, or JSON."""
     some = [family for family in FAMILIES if family.name in ("segments", "permute")]
     monkeypatch.setattr(device_tests, "FAMILIES", some)
     name = clmst.get_device().platform
@@ -123,20 +124,26 @@ def test_families_tested_anew(run: Run, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_family_that_ends_the_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """It is refused, and another process goes on with the others."""
-    python = tmp_path / "python"
-    python.write_text(
-        "#!/bin/sh\nshift 3\n"
-        'for name in "$@"; do\n'
-        '  test "$name" = ecl && kill -SEGV $$\n'
-        "  sed s/NAME/$name/ answer\n"
-        "done\n"
-    )
-    python.chmod(0o755)
-    answer = {"family": "NAME", "cases": 1, "reason": None, "seconds": 1}
-    (tmp_path / "answer").write_text(json.dumps(answer) + "\n")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "executable", str(python))
-    found = {one.family: one.reason for one in device_tests.outcomes(0)}
-    assert list(found) == [family.name for family in FAMILIES]
-    ended = "the process ended in the middle of the test (SIGSEGV)"
-    assert {name: reason for name, reason in found.items() if reason} == {"ecl": ended}
+    some = [family for family in FAMILIES if family.name in ("segments", "permute")]
+    monkeypatch.setattr(device_tests, "FAMILIES", some)
+    mock = MockDriver(log=str(tmp_path / "deaths"), builds="primitives/segments.cl", how="SIGABRT")
+    environment = mock.environment(tmp_path)
+    for name in environment.keys() - os.environ.keys() | {"PYTHONPATH"}:
+        monkeypatch.setenv(name, environment[name])
+    device = Device(clmst.get_device().cl_device)
+    found = {one.family: one.reason for one in device_tests.outcomes(device)}
+    ended = f"its self-test ends the process (SIGABRT): {LAST_WORDS}"
+    assert found == {"segments": ended, "permute": None}
+
+
+def test_family_that_cannot_be_tested(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without memory the table says so, and the command goes on."""
+    some = [family for family in FAMILIES if family.name in ("segments", "permute")]
+    monkeypatch.setattr(device_tests, "FAMILIES", some)
+
+    def no_memory(*_: object) -> None:
+        raise clmst.OutOfDeviceMemoryError("nothing is left")
+
+    monkeypatch.setattr(child, "tested", no_memory)
+    found = list(device_tests.outcomes(Device(clmst.get_device().cl_device)))
+    assert [one.reason for one in found] == ["nothing is left"] * 2

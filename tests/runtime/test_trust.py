@@ -1,4 +1,4 @@
-"""The rule of trust: what is tested when, what is kept, and what a crash leaves behind."""
+"""The rule of trust: what is tested when, what is kept, and what an ended process leaves behind."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ import pytest
 from benchmarks.variants import GPU_SHAPE
 from clmst import Device, InvalidArgumentError, KernelBuildError, UnsupportedDeviceError
 from clmst.core.errors import OutOfDeviceMemoryError
-from clmst.runtime import source
+from clmst.runtime import child, source, trust, verdicts
 from clmst.runtime.trust import KernelFamily
-from clmst.runtime.verdicts import CRASHED, Verdict, VerdictStore
+from clmst.runtime.verdicts import Verdict, VerdictStore
 from tests.caches import use_own_cache
 
 
@@ -254,8 +254,8 @@ def test_cache_that_takes_no_files(
 CRASH = """
 import os, signal, sys, time
 from clmst.runtime.verdicts import VerdictStore
-with VerdictStore({"device": "Card"}).testing("sums", "") as was_left:
-    print(was_left, flush=True)
+with VerdictStore({"device": "Card"}).testing("sums", "") as marker:
+    print(marker.left, flush=True)
     if sys.argv[1] == "crash":
         os.kill(os.getpid(), signal.SIGSEGV)
     sys.stdin.read()
@@ -268,41 +268,92 @@ def process(how: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=dict(os.environ))
 
 
-def test_crash_leaves_a_note() -> None:
-    """The process that comes next must not go the same way."""
-    with process("crash") as crashed:
-        assert crashed.communicate(timeout=60)[0].strip() == "False"
-    assert crashed.returncode == -signal.SIGSEGV
-    store = VerdictStore({"device": "Card"})
-    with store.testing("sums", "") as was_left:
-        assert was_left
-    with store.testing("sums", "") as was_left:
-        assert not was_left
+def left() -> int:
+    with VerdictStore({"device": "Card"}).testing("sums", "") as marker:
+        marker.stays = True
+        return marker.left
 
 
-def test_note_of_a_process_that_is_at_it_is_no_crash() -> None:
+def test_ended_process_leaves_a_marker() -> None:
+    """The process that comes next must not go the same way; it learns how many have gone it."""
+    for number in (0, 1):
+        with process("crash") as crashed:
+            assert crashed.communicate(timeout=60)[0].strip() == str(number)
+        assert crashed.returncode == -signal.SIGSEGV
+    assert [left(), left()] == [2, 2]  # it stays until somebody knows better
+    with VerdictStore({"device": "Card"}).testing("sums", ""):
+        pass
+    assert left() == 0
+
+
+def test_marker_of_a_process_that_is_at_it_is_none() -> None:
     with process("wait") as other:
         assert other.stdout is not None
-        assert other.stdout.readline().strip() == "False"
-        store = VerdictStore({"device": "Card"})
-        with store.testing("sums", "") as was_left:
-            assert not was_left
+        assert other.stdout.readline().strip() == "0"
+        assert left() == 0
         other.communicate("", timeout=60)
-    with store.testing("sums", "") as was_left:
-        assert not was_left
+    assert left() == 0
 
 
-def test_crash_is_a_refusal_until_tested_anew(new: Device) -> None:
+def leave_marker(device: Device, processes: int) -> Path:
+    path = device.trust.store._path("sums", "").with_suffix(".began")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("process 1, long ago\n" * processes)
+    return path
+
+
+def test_one_ended_process_condemns_nothing(new: Device) -> None:
+    """It may have been killed. No child knows this family, so it is tested in the process."""
     counted = Counted()
-    path = new.trust.store._path("sums", "").with_suffix(".began")
-    path.parent.mkdir(parents=True)
-    path.write_text("process 1, long ago\n")
+    path = leave_marker(new, 1)
+    new.trust.require(counted.family)
+    assert counted.calls == [""]
+    assert not path.exists()
+
+
+def test_two_are_enough_where_no_child_can_tell_why(new: Device) -> None:
+    """For any process, until tested anew."""
+    counted = Counted()
+    path = leave_marker(new, 2)
     for other in (new, again(new)):
-        assert other.trust.refusal(counted.family) == CRASHED
+        assert str(other.trust.refusal(counted.family)).startswith("processes ended in the middle")
     assert counted.calls == []
+    assert path.read_text() == "process 1, long ago\n" * 2
     assert new.trust.test(counted.family).passed
     again(new).trust.require(counted.family)
     assert len(counted.calls) == 1
+
+
+def test_verdicts_of_an_older_edition_do_not_count(
+    new: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Edition 1 condemned what was killed."""
+    assert verdicts.EDITION > 1
+    with monkeypatch.context() as patch:
+        patch.setattr(verdicts, "EDITION", 1)
+        again(new).trust.store.keep(Verdict(family="sums", reason="the process ended"))
+    new.trust.require(Counted().family)
+
+
+def test_proven_driver_is_tested_in_the_process(
+    new: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And one that is not, in a child, which answers as the process does."""
+    asked: list[str] = []
+
+    def tested(device: Device, family: KernelFamily, case: Hashable) -> child.ChildOutcome:
+        asked.append(family.name)
+        return child.ChildOutcome("2 sums came out wrong", lasts=True)
+
+    monkeypatch.setattr(child, "tested", tested)
+    counted = Counted()
+    monkeypatch.setattr(trust, "is_proven", lambda *_: True)
+    new.trust.require(counted.family)
+    assert (asked, counted.calls) == ([], [""])
+    monkeypatch.setattr(trust, "is_proven", lambda *_: False)
+    with pytest.raises(UnsupportedDeviceError, match="2 sums came out"):
+        new.trust.require(counted.family, "wide")
+    assert (asked, counted.calls) == (["sums"], [""])
 
 
 def test_verdicts_are_listed(new: Device, cache: Path) -> None:

@@ -1,0 +1,128 @@
+"""What a child process does that runs self-tests; its parent's side is ``child.py``.
+
+It reads a request a line, and answers by two lines with a mark: that the test begins, and what came
+of it. What a driver prints goes the same way without the mark. The process ends with its parent, or
+if it was asked for nothing for a while.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from clmst.core.errors import ClmstError
+from clmst.runtime import failures
+from clmst.runtime.child import LIMIT_SECONDS, MARK
+from clmst.runtime.child_request import ChildRequest, DeviceSpec
+from clmst.runtime.device import Device
+from clmst.runtime.trial import TRIAL
+from clmst.runtime.trust import KernelFamily
+
+_IDLE_SECONDS = 5.0
+_LONGEST = 600  # characters of a reason: POSIX writes 512 bytes to a pipe at once, Linux 4096
+
+
+class ChildServer:
+    """Runs the self-tests that a parent asks for.
+
+    Parameters
+    ----------
+    table : str
+        The module that has all families; it is imported for the first test of one.
+    """
+
+    def __init__(self, table: str) -> None:
+        self._table = table
+        self._opened: tuple[DeviceSpec, Device] | None = None
+
+    def answer(self, line: bytes) -> None:
+        """Run a test, and say what came of it."""
+        try:
+            request = ChildRequest.of(line)
+            family = self._family(request.family)
+            device = self._device(request.spec, keep=family is not TRIAL)
+            _say(state="testing")
+            _ = family is TRIAL or device.queue  # which is what a trial tries
+        except Exception as error:
+            _say(state="unable", reason=_in_words(error))
+            return
+        faulthandler.dump_traceback_later(2 * LIMIT_SECONDS, exit=True)  # if the parent is gone
+        began = time.perf_counter()
+        try:
+            reason, lasts = device.trust.run(family, request.case)
+        except Exception as error:
+            settled = failures.explained(device, error, is_lost=True)
+            _say(state="raised", kind=type(settled).__name__, reason=_in_words(settled))
+            os._exit(0)
+        with suppress(Exception):
+            device.release_memory()
+        faulthandler.cancel_dump_traceback_later()
+        seconds = round(time.perf_counter() - began, 4)
+        _say(state="tested", reason=reason and reason[:_LONGEST], lasts=lasts, seconds=seconds)
+
+    def _family(self, name: str) -> KernelFamily:
+        if name == TRIAL.name:
+            return TRIAL
+        family: KernelFamily = importlib.import_module(self._table).BY_NAME[name]
+        return family
+
+    def _device(self, spec: DeviceSpec, *, keep: bool) -> Device:
+        """Return a device; one that is kept has its programs for the next test.
+
+        The context of a trial goes at once: there are GPUs on which only one process may have one.
+        """
+        if self._opened is not None and self._opened[0] == spec:
+            return self._opened[1]
+        self._opened = None
+        device = spec.found()
+        if keep:
+            self._opened = spec, device
+        return device
+
+
+def serve(table: str) -> None:
+    """Run self-tests until nobody wants any; see :class:`ChildServer`."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    faulthandler.disable()  # the driver's own last words count
+    _dump_no_core()
+    server, lines = ChildServer(table), SimpleQueue[bytes]()
+    threading.Thread(target=_read, args=(lines,), daemon=True).start()
+    while True:
+        try:
+            line = lines.get(timeout=_IDLE_SECONDS)
+        except Empty:
+            os._exit(0)  # at once: some drivers crash when they clean up
+        server.answer(line)
+
+
+def _read(lines: SimpleQueue[bytes]) -> None:
+    for line in sys.stdin.buffer:
+        lines.put(line)
+    os._exit(0)  # the parent has ended
+
+
+def _say(**facts: Any) -> None:
+    """Write a line, whatever the driver has written before it."""
+    os.write(1, b"\n" + MARK + json.dumps(facts).encode() + b"\n")
+
+
+def _in_words(error: BaseException) -> str:
+    kind = "" if isinstance(error, ClmstError) else f"{type(error).__name__}: "
+    return f"{kind}{error}"[:_LONGEST]
+
+
+def _dump_no_core() -> None:
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_CORE)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, most))

@@ -1,0 +1,113 @@
+"""A driver that ends processes: installed in every Python process that a test starts.
+
+It is OpenCL's own but for one build: the build of programs whose name has certain words ends the
+process, or never comes back, in the user's process as in a child of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from clmst.runtime import child, program, trust
+
+_VARIABLE = "CLMST_TESTS_MOCK_DRIVER"
+LAST_WORDS = "LLVM ERROR: cannot select"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MockDriver:
+    """What a driver does.
+
+    Attributes
+    ----------
+    log : str
+        A file to which each process that it ends adds its number and its parent's.
+    builds : str
+        The words of the programs, as "filter_boruvka WEIGHT_BITS=64"; none: it ends nothing.
+    platform : str
+        A word of the platforms that do this.
+    how : str
+        The name of a signal, which ends the process; or "exit", or "hang".
+    is_proven : bool
+        Whether drivers count as proven.
+    limit : float
+        Seconds after which a child is late.
+    """
+
+    log: str
+    builds: str = ""
+    platform: str = ""
+    how: str = "SIGSEGV"
+    is_proven: bool = False
+    limit: float = child.LIMIT_SECONDS
+
+    def environment(self, folder: Path) -> dict[str, str]:
+        """Return the environment of processes that have it; `folder` gets a file for that."""
+        text = f"from {__name__} import install\ninstall()\n"
+        (folder / "sitecustomize.py").write_text(text)
+        paths = (str(folder), str(Path(__file__).parents[2]))
+        return {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(paths),
+            _VARIABLE: json.dumps(asdict(self)),
+        }
+
+    def deaths(self) -> list[tuple[int, int]]:
+        """Return the numbers of the processes that it has ended, each with its parent's."""
+        log = Path(self.log)
+        lines = log.read_text().splitlines() if log.exists() else []
+        return [(int(own), int(parent)) for own, parent in map(str.split, lines)]
+
+    def does_so(self, platform: str, label: str) -> bool:
+        """Return whether it ends the process at a build."""
+        words = self.builds.split()
+        return bool(words) and self.platform in platform and all(word in label for word in words)
+
+    def end_process(self) -> None:
+        """End this process, or wait until somebody does."""
+        with open(self.log, "a", encoding="utf-8") as log:
+            log.write(f"{os.getpid()} {os.getppid()}\n")
+        print(LAST_WORDS, file=sys.stderr, flush=True)
+        if self.how == "exit":
+            os._exit(3)
+        if self.how == "hang":
+            time.sleep(3600)
+        number = signal.Signals[self.how]
+        if number != signal.SIGKILL:
+            signal.signal(number, signal.SIG_DFL)  # Intel's runtime has a handler for its own
+        os.kill(os.getpid(), number)
+        time.sleep(3600)  # a signal may take a moment
+
+
+def install() -> None:
+    """Let this process have the driver that the environment describes."""
+    mock = MockDriver(**json.loads(os.environ[_VARIABLE]))
+    child.LIMIT_SECONDS = mock.limit
+    trust.is_proven = lambda *_: mock.is_proven
+    build = program.build
+
+    def mocked(context: Any, device: Any, key: program.Specialisation, **named: Any) -> Any:
+        if mock.does_so(device.platform.name, f"{key.source} {key.label}"):
+            mock.end_process()
+        return build(context, device, key, **named)
+
+    program.build = mocked
+
+
+def first_use(environment: Mapping[str, str], cache: Path) -> dict[str, str]:
+    """Return an environment in which nothing is cached but what is in a folder."""
+    return {
+        **environment,
+        "CLMST_CACHE": str(cache / "clmst"),
+        "XDG_CACHE_HOME": str(cache),
+        "POCL_CACHE_DIR": str(cache / "pocl"),
+        "CUDA_CACHE_PATH": str(cache / "cuda"),
+    }

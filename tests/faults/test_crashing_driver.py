@@ -1,0 +1,233 @@
+"""A driver that ends processes: the user's process lives, and gets an answer or one clear error."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import clmst
+from clmst.algorithms import ALGORITHMS
+from clmst.runtime import binary_cache
+from tests.faults.mock_driver import LAST_WORDS, MockDriver, first_use
+
+# No guard by `if __name__ == "__main__"`, as in many a script: a child must not run it again.
+SOLVE = """
+import json, sys
+import numpy as np
+import clmst
+u, v = np.random.default_rng(1).integers(0, 3000, (2, 12000))
+weights = np.random.default_rng(2).random(12000)
+found = {}
+for bits in (32, 64):
+    graph = clmst.Graph.from_edges(u, v, weights.astype(f"f{bits // 8}"), n_vertices=3000)
+    try:
+        forest = clmst.minimum_spanning_forest(graph, algorithm=ALGORITHM, device=DEVICE)
+    except clmst.ClmstError as error:
+        found[bits] = [type(error).__name__, str(error)]
+        continue
+    is_right = forest.edge_ids.tolist() == clmst.kruskal(graph).edge_ids.tolist()
+    found[bits] = [forest.stats["algorithm"] if is_right else "wrong", forest.stats["device"]]
+print(json.dumps(found))
+"""
+AUTO = SOLVE.replace("ALGORITHM", '"auto"').replace("DEVICE", "None")
+ECL = SOLVE.replace("ALGORITHM", '"ecl"').replace("DEVICE", "None")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Users:
+    """Processes of a user, whose driver is a mock."""
+
+    folder: Path
+
+    def mock(self, **how: Any) -> MockDriver:
+        return MockDriver(log=str(self.folder / "deaths"), **how)
+
+    def start(self, mock: MockDriver, program: str) -> subprocess.Popen[str]:
+        environment = first_use(mock.environment(self.folder), self.folder / "cache")
+        pipe = subprocess.PIPE
+        return subprocess.Popen(
+            [sys.executable, "-c", program], stdout=pipe, stderr=pipe, text=True, env=environment
+        )
+
+    def run(self, mock: MockDriver, program: str = AUTO) -> dict[str, Any]:
+        """Return what a process has found; the driver's words do not reach its output."""
+        with self.start(mock, program) as process:
+            output, complaint = process.communicate(timeout=300)
+        assert (process.returncode, complaint) == (0, "")
+        found: dict[str, Any] = json.loads(output)
+        return found
+
+    def verdicts(self) -> dict[tuple[str, str], str | None]:
+        """Return the reasons of all verdicts by family and case."""
+        contents = [json.loads(path.read_text()) for path in self.folder.rglob("trust/*/*.json")]
+        return {(one["family"], one["case"]): one["reason"] for one in contents}
+
+    def markers(self) -> list[Path]:
+        return list(self.folder.rglob("*.began"))
+
+
+@pytest.fixture
+def users(tmp_path: Path) -> Users:
+    """Return processes whose cache is empty, but for programs that any test has compiled."""
+    (tmp_path / "cache" / "clmst").mkdir(parents=True)
+    (tmp_path / "cache" / "clmst" / "binaries").symlink_to(binary_cache.folder().resolve())
+    return Users(folder=tmp_path)
+
+
+@pytest.fixture
+def quickest(users: Users) -> str:
+    """Return the algorithm that "auto" takes where no driver ends anything."""
+    name: str = users.run(users.mock())["32"][0]
+    shutil.rmtree(users.folder / "cache" / "clmst" / "trust")
+    return name
+
+
+def test_next_algorithm_answers(users: Users, quickest: str) -> None:
+    """And the next process neither dies nor tries again."""
+    mock = users.mock(builds=f"algorithms/{quickest.replace('-', '_')}/ WEIGHT_BITS")
+    for _ in range(2):
+        found = users.run(mock)
+        assert {name for name, _ in found.values()} <= set(ALGORITHMS) - {quickest}
+        assert len(mock.deaths()) == 4  # for each case a child that was there, and a new one
+    reasons = [reason for (family, _), reason in users.verdicts().items() if family == quickest]
+    assert reasons == [f"its self-test ends the process (SIGSEGV): {LAST_WORDS}"] * 2
+    assert users.markers() == []
+
+
+@pytest.mark.parametrize(("bits", "how"), [(32, "SIGABRT"), (64, "exit")])
+def test_one_width_ends_the_process(users: Users, bits: int, how: str) -> None:
+    """The other one is used, whichever comes first, and who names the algorithm is told why."""
+    mock = users.mock(builds=f"algorithms/ecl/ WEIGHT_BITS={bits}", how=how)
+    found = users.run(mock, ECL)
+    kind, message = found[str(bits)]
+    assert kind == "UnsupportedDeviceError"
+    what = "status 3" if how == "exit" else how
+    words = f"is not trusted with ecl: its self-test ends the process ({what}): {LAST_WORDS};"
+    assert words in message
+    assert found[str(96 - bits)][0] == "ecl"
+
+
+def test_next_device_answers(users: Users) -> None:
+    """Where not even the trial comes back; the last one's error says so."""
+    used = clmst.get_device()
+    others = [one for one in clmst.devices() if one.device.platform != used.platform]
+    mock = users.mock(builds="trial", platform=used.platform)
+    for _ in range(2):
+        found = users.run(mock)
+        if any(one.usable for one in others):
+            assert all(used.platform not in device for _, device in found.values())
+        else:
+            assert {kind for kind, _ in found.values()} == {"UnsupportedDeviceError"}
+    assert len(mock.deaths()) == 1
+    shutil.rmtree(users.folder / "cache" / "clmst" / "trust")
+    everywhere = users.mock(builds="trial")
+    found = users.run(everywhere)
+    for kind, message in found.values():
+        assert kind == "UnsupportedDeviceError"
+        assert "no usable OpenCL device" in message
+        assert "cannot be tried: its self-test ends the process (SIGSEGV)" in message
+
+
+def test_devices_are_listed(users: Users) -> None:
+    mock = users.mock(builds="trial")
+    listed = (
+        "import clmst, json; print(json.dumps({'all': [one.usable for one in clmst.devices()]}))"
+    )
+    assert not any(users.run(mock, listed)["all"])
+
+
+def test_proven_driver_ends_one_process_at_most(users: Users) -> None:
+    """It is tested in the process; the next one sees that it has ended there, and finds out why."""
+    mock = users.mock(builds="algorithms/ecl/ WEIGHT_BITS=32", is_proven=True)
+    with users.start(mock, ECL) as process:
+        process.communicate(timeout=300)
+    assert process.returncode == -signal.SIGSEGV
+    assert len(users.markers()) == 1
+    found = users.run(mock, ECL)
+    assert "its self-test ends the process (SIGSEGV)" in found["32"][1]
+    assert found["64"][0] == "ecl"
+    assert users.markers() == []
+
+
+@pytest.mark.parametrize("how", ["SIGKILL", "SIGTERM"])
+def test_child_that_is_ended_from_outside(users: Users, how: str) -> None:
+    """As by a machine without memory: nothing is kept of it."""
+    mock = users.mock(builds="algorithms/ecl/ WEIGHT_BITS=32", how=how)
+    kind, message = users.run(mock, ECL)["32"]
+    assert kind == "UnsupportedDeviceError"
+    assert f"the process of its self-test was ended from outside, twice ({how});" in message
+    assert len(mock.deaths()) == 2
+    assert set(users.verdicts().values()) == {None}
+    assert [name for name, _ in users.run(users.mock(), ECL).values()] == ["ecl"] * 2
+
+
+def test_child_that_hangs(users: Users) -> None:
+    """It is waited for once a process, whatever device object asks, and nothing is kept of it."""
+    mock = users.mock(builds="algorithms/ecl/ WEIGHT_BITS=32", how="hang", limit=5)
+    one = "clmst.get_device().forcing_off()"  # a new object each time
+    both = ECL.replace("device=None", f"device={one}").replace("(32, 64)", "(32, 64, 32)")
+    kind, message = users.run(mock, both)["32"]
+    assert kind == "UnsupportedDeviceError"
+    assert "its self-test has not ended after 5 s;" in message
+    assert len(mock.deaths()) == 1
+    assert set(users.verdicts().values()) == {None}
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_child_ends_with_its_parent(users: Users, how: signal.Signals) -> None:
+    mock = users.mock(builds="algorithms/ecl/ WEIGHT_BITS=32", how="hang")
+    with users.start(mock, ECL) as process:
+        wait_for(lambda: len(mock.deaths()) == 1)
+        ((child, parent),) = mock.deaths()
+        assert parent == process.pid
+        process.send_signal(how)
+        _, complaint = process.communicate(timeout=60)
+    assert process.returncode in (-how, 1)
+    assert how != signal.SIGINT or "KeyboardInterrupt" in complaint
+    wait_for(lambda: not is_running(child))
+    assert [name for name, _ in users.run(users.mock(), ECL).values()] == ["ecl"] * 2
+
+
+def wait_for(condition: Any) -> None:
+    until = time.monotonic() + 100
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+NO_CHILD = "import sys; sys.executable = EXECUTABLE\n"
+
+
+@pytest.mark.parametrize("executable", ["'/opt/application'", "'/nowhere/python3'"])
+def test_where_no_child_can_be_started(users: Users, executable: str) -> None:
+    """Tests run in the process, and two that have ended there are enough."""
+    program = NO_CHILD.replace("EXECUTABLE", executable) + ECL
+    mock = users.mock(builds="algorithms/ecl/ WEIGHT_BITS=32")
+    for _ in range(2):
+        with users.start(mock, program) as process:
+            process.communicate(timeout=300)
+        assert process.returncode == -signal.SIGSEGV
+    for name, message in users.run(users.mock(), program).values():
+        assert name == "ecl" or "processes ended in the middle of its self-test" in message
+    assert len(users.markers()) == 1
+    assert [name for name, _ in users.run(users.mock(), ECL).values()] == ["ecl"] * 2
+    assert users.markers() == []
