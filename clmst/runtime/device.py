@@ -335,10 +335,21 @@ class Device:
         # Threads that want the same program wait for the one that builds it.
         with self.lock, failures.Guard(self):
             if asked not in self._programs:
-                self._programs[asked] = program.fitting(
-                    self.context, self.cl_device, key, optimised=self.is_optimised
-                )
+                self._programs[asked] = program.fitting(self._build_tried, key)
         return self._programs[asked]
+
+    def build(self, key: program.Specialisation) -> Any:
+        """Build a program, which is not kept.
+
+        Raises
+        ------
+        KernelBuildError
+        """
+        return program.build(self.context, self.cl_device, key, optimised=self.is_optimised)
+
+    def _build_tried(self, key: program.Specialisation) -> Any:
+        self.trust.require_build(key)
+        return self.build(key)
 
     @LazyProperty
     def trial_failure(self) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -274,9 +274,7 @@ def check_request(
     }
 
 
-def fitting(
-    context: Any, device: Any, wanted: Specialisation, *, optimised: bool = True
-) -> Program:
+def fitting(build: Callable[[Specialisation], Any], wanted: Specialisation) -> Program:
     """Build a program whose kernels can all be launched, in smaller work-groups where it must be.
 
     Where no work-group fits all of them, the kernels that none fits refuse to be launched.
@@ -285,12 +283,12 @@ def fitting(
     ------
     KernelBuildError
     """
-    made = Program(build(context, device, wanted, optimised=optimised), wanted)
+    made = Program(build(wanted), wanted)
     while (most := made.most_work_items()) < made.work_group_size:
         smaller = made.specialisation.for_work_items(most)
         if smaller is None:
             break
-        made = Program(build(context, device, smaller, optimised=optimised), smaller)
+        made = Program(build(smaller), smaller)
     return made
 
 

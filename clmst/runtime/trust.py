@@ -21,6 +21,7 @@ from clmst.core.errors import (
     DeviceError,
     DeviceLostError,
     InvalidArgumentError,
+    KernelBuildError,
     OutOfDeviceMemoryError,
     UnsupportedDeviceError,
 )
@@ -31,6 +32,7 @@ from clmst.runtime.verdicts import Verdict, VerdictStore
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
+    from clmst.runtime.program import Specialisation
 
 # The case of a family that has only one.
 ONLY: Hashable = ""
@@ -93,6 +95,20 @@ class KernelFamily:
     test: Callable[[Device, Any], str | None]
     cases: tuple[Hashable, ...] = (ONLY,)
     suits: Callable[[Device], bool] = _every_device
+
+
+def _built(device: Device, case: Any) -> None:
+    """Build a program; an error does not matter here, since the process that asks meets it, too."""
+    try:
+        device.build(case)
+    except OutOfDeviceMemoryError:
+        raise  # nothing was built
+    except Exception:
+        return
+
+
+# Not in the table of families: the builds of all programs, each of which is a case.
+BUILD = KernelFamily(name="build", what="builds of programs", test=_built)
 
 
 @dataclass(slots=True)
@@ -192,6 +208,17 @@ class Trust:
                 self._note(key, verdict or self._tested(family, case))
             return self._record.refused.get(key)
 
+    def require_build(self, program: Specialisation) -> None:
+        """Raise :class:`KernelBuildError` if the build of a program ends processes.
+
+        Self-tests build most programs; this is for their variants, and for operators of users.
+        """
+        if self.given or self.is_proven:
+            return
+        reason = self.refusal(BUILD, program)
+        if reason is not None:
+            raise KernelBuildError(program.label, self._device.name, reason)
+
     def test(self, family: KernelFamily, case: Hashable = ONLY, *, apart: bool = False) -> Verdict:
         """Test a family again, even if there is a verdict; `apart`: in a child process.
 
@@ -209,8 +236,8 @@ class Trust:
             return verdict
 
     def verdicts(self) -> list[Verdict]:
-        """Return the verdicts so far, by family and case; tests nothing."""
-        return self.store.every()
+        """Return the verdicts so far but those on builds, by family and case; tests nothing."""
+        return [one for one in self.store.every() if one.family != BUILD.name]
 
     # ------------------------------------------------------------------------ testing
 
@@ -228,7 +255,8 @@ class Trust:
         """
         name, case_name = family.name, str(case)
         with self.store.testing(name, case_name) as marker, self._testing():
-            marker.stays, found = marker.left > 0, None
+            marker.stays = marker.left > 0
+            found: tuple[str | None, bool, float] | None = None
             if apart or marker.left or not self.is_proven:
                 from clmst.runtime import child
 

@@ -159,6 +159,20 @@ def test_proven_driver_ends_one_process_at_most(users: Users) -> None:
     assert users.markers() == []
 
 
+BYTES = ECL.replace('weights.astype(f"f{bits // 8}")', "(100 * weights).astype(np.uint8)")
+
+
+def test_build_that_no_self_test_has(users: Users) -> None:
+    """The last program of a solve is one of the dtype, where tests have words of 32 bits."""
+    mock = users.mock(builds="algorithms/shared/forest.cl WEIGHT_BITS=8")
+    for _ in range(2):
+        kind, message = users.run(mock, BYTES)["32"]
+        assert kind == "KernelBuildError"
+        assert f"its self-test ends the process (SIGSEGV): {LAST_WORDS}" in message
+        assert len(mock.deaths()) == 2
+    assert [name for name, _ in users.run(mock, ECL).values()] == ["ecl"] * 2
+
+
 @pytest.mark.parametrize("how", ["SIGKILL", "SIGTERM"])
 def test_child_that_is_ended_from_outside(users: Users, how: str) -> None:
     """As by a machine without memory: nothing is kept of it."""
