@@ -202,7 +202,7 @@ def complete_case_of(
         bits=matrix.bits,
         kind=matrix.kind,
         metric="" if points is None else points.compared_as,
-        dimensions=0 if points is None else points.planes.shape[0],
+        dimensions=0 if points is None else points.dimensions,
         core=points is not None and points.core_distances is not None,
         maximum=maximum,
         option_text=option_text(options),

@@ -17,7 +17,7 @@ from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.points import Points
+from clmst.core.points import Points, are_finite
 from clmst.core.weight_keys import Array
 from clmst.points.inputs import as_rows, graph_of
 from clmst.points.reachability import reachability_graph
@@ -112,8 +112,10 @@ def _of_rows(array: Array, model: HDBSCAN) -> Distances:
             f"X has shape {array.shape} and dtype {array.dtype}; points are rows of real numbers"
         )
     rows = array.astype(np.float64)
-    is_missing = np.isnan(rows).any(axis=1)
-    finite = np.flatnonzero(np.isfinite(rows).all(axis=1))
+    finite, missing = np.arange(rows.shape[0]), np.zeros(0, np.int64)
+    if not are_finite(rows):
+        finite = np.flatnonzero(np.isfinite(rows).all(axis=1))
+        missing = np.flatnonzero(np.isnan(rows).any(axis=1))
     if not finite.size:
         raise InvalidGraphError(
             f"X has {rows.shape[0]} rows, of which none is finite; a clustering takes one at least"
@@ -123,7 +125,7 @@ def _of_rows(array: Array, model: HDBSCAN) -> Distances:
         graph=graph_of(rows, model.metric, model.metric_params),
         n_rows=array.shape[0],
         finite=finite,
-        missing=np.flatnonzero(is_missing),
+        missing=missing,
         n_features=array.shape[1],
         rows=rows,
     )

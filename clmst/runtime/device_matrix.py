@@ -121,7 +121,8 @@ class DeviceMatrix:
         graph, bits = _checked_graph(self.graph), self.bits
         if isinstance(graph, Points):
             known: tuple[int, str] = METRICS[graph.compared_as][1:]
-            n_bytes = sum(part.nbytes for part in _parts(graph))
+            is_lazy = isinstance(self.panels, PointPanels)
+            n_bytes = 0 if is_lazy else sum(part.nbytes for part in _parts(graph))
         else:
             width = 8 * graph.weight_dtype.itemsize
             known = (32 if bits == 32 < width else width, check_choice("kind", self.kind, _KINDS))
