@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from clmst.core.threads import Worker
+from clmst.core.threads import TaskThread
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -167,7 +167,7 @@ def _spinner(text: str, done: Callable[[], str] | None) -> Iterator[None]:
         if not under_way.acquire(timeout=_PATIENCE):
             status.start()
 
-    patience = Worker("clmst-patience").start(show)
+    patience = TaskThread("clmst-patience").start(show)
     try:
         yield
     finally:

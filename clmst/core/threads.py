@@ -80,7 +80,7 @@ class Task(Generic[T]):
             del self  # else the error would refer to itself
 
 
-class Worker:
+class TaskThread:
     """A thread that does what it is given, in order; it ends after its last reference.
 
     Parameters
@@ -148,7 +148,7 @@ def interrupts_first(error: BaseException) -> int:
 
 
 def all_of(
-    workers: Sequence[Worker],
+    workers: Sequence[TaskThread],
     work: Callable[[int], T],
     rank: Callable[[BaseException], int] = interrupts_first,
     stop: Callable[[], object] = lambda: None,
@@ -158,7 +158,7 @@ def all_of(
     Whatever is raised, no thread works any more when this returns. If it is raised in this thread,
     `stop` is called. Of several errors the first one of the least rank is raised.
     """
-    tasks, done, errors = list[Task[T]](), list[T](), list[BaseException]()
+    tasks, done, errors = list[Task[Any]](), list[T](), list[BaseException]()
     try:
         for number, worker in enumerate(workers, 1):
             tasks.append(worker.start(partial(work, number)))
@@ -188,19 +188,21 @@ def _wait_for(tasks: Iterable[Task[Any]]) -> None:
         task.wait()
 
 
-def finish(workers: Sequence[Worker]) -> None:
+def finish(workers: Sequence[TaskThread]) -> None:
     """Wait until threads have done all that they were given."""
     all_of(workers, lambda _: None)
 
 
 def share(
-    workers: Sequence[Worker], items: Sequence[Item], work: Callable[[int, Iterator[Item]], object]
+    workers: Sequence[TaskThread],
+    items: Sequence[Item],
+    work: Callable[[int, Iterator[Item]], object],
 ) -> None:
     """Let threads take items until none is left, or something is raised; wait for them.
 
     Parameters
     ----------
-    workers : sequence of Worker
+    workers : sequence of TaskThread
     items : sequence
     work : callable
         Is given the number of a thread, from 0 on, and what gives each item once.
@@ -235,7 +237,7 @@ def in_threads(function: Callable[[Item], T], items: Iterable[Item]) -> list[T]:
         for number in numbers:
             found[number] = function(given[number])
 
-    share([Worker("clmst-core") for _ in given[: usable_cores()]], range(len(given)), work)
+    share([TaskThread("clmst-core") for _ in given[: usable_cores()]], range(len(given)), work)
     return found
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
-from clmst.core.threads import Worker, all_of
+from clmst.core.threads import TaskThread, all_of
 from clmst.core.weight_keys import Encoding
 from clmst.repeated.changes import Changes
 from clmst.repeated.staged import StagedWeights, closed_error
@@ -224,7 +224,7 @@ class Session:
         keep_on_device, verify
             As of :meth:`solve`.
         """
-        done, queues, worker = 0, list[Any](), Worker("clmst-solve")
+        done, queues, worker = 0, list[Any](), TaskThread("clmst-solve")
         prefetched = self._next(source, queues)
         while prefetched is not None and not isinstance(prefetched, _Failure):
             present, prefetched = prefetched, None

@@ -14,7 +14,7 @@ from clmst.core.errors import (
     OutOfDeviceMemoryError,
     UnsupportedDeviceError,
 )
-from clmst.core.threads import Task, Worker, all_of
+from clmst.core.threads import Task, TaskThread, all_of
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
 
@@ -51,7 +51,7 @@ def together(devices: Sequence[Device], work: Callable[[int], T]) -> list[T]:
         with _named(devices, index):
             return work(index)
 
-    return all_of([Worker("clmst-device") for _ in devices[1:]], named)
+    return all_of([TaskThread("clmst-device") for _ in devices[1:]], named)
 
 
 def as_tree(devices: Sequence[Device], leaf: Callable[[int], T], join: Callable[[T, T], T]) -> T:
@@ -93,7 +93,7 @@ def as_tree(devices: Sequence[Device], leaf: Callable[[int], T], join: Callable[
         branches[-number].run()  # the last first, since each waits for later ones only
         return branches[-number].result()
 
-    return all_of([Worker("clmst-device") for _ in devices[1:]], run)[0]
+    return all_of([TaskThread("clmst-device") for _ in devices[1:]], run)[0]
 
 
 @contextmanager

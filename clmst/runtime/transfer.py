@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from clmst.core.cores import usable_cores
-from clmst.core.threads import Worker, share
+from clmst.core.threads import TaskThread, share
 from clmst.core.weight_keys import Array
 from clmst.runtime import forking
 from clmst.runtime.handles import Event, Memory, Queue
@@ -134,7 +134,7 @@ class Staging:
         forking.replace_locks(self, "lock")
         self._blocks: Array | None = None  # threads x blocks x bytes
         self._events: list[list[Event | None]] = []
-        self._workers: list[Worker] | None = None
+        self._workers: list[TaskThread] | None = None
 
     @property
     def n_bytes(self) -> int:
@@ -234,7 +234,7 @@ class Staging:
             return False
         self._events = [[None] * self.shape.blocks for _ in range(self.n_threads)]
         # Set last: all of it exists.
-        self._workers = [Worker("clmst-transfer") for _ in range(self.n_threads)]
+        self._workers = [TaskThread("clmst-transfer") for _ in range(self.n_threads)]
         return True
 
     # ------------------------------------------------------------------ threads

@@ -13,14 +13,14 @@ from itertools import count
 
 import pytest
 
-from clmst.core.threads import Task, Worker, all_of, in_threads
+from clmst.core.threads import Task, TaskThread, all_of, in_threads
 from clmst.scale.source import StreamPiece, read_ahead
 from tests.faults.interrupting import Steps
 from tests.threads import all_end, own_threads
 
 
-def workers(n: int = 2) -> list[Worker]:
-    return [Worker("clmst-test") for _ in range(n)]
+def workers(n: int = 2) -> list[TaskThread]:
+    return [TaskThread("clmst-test") for _ in range(n)]
 
 
 def test_all_work_at_once_and_the_caller_too() -> None:
@@ -29,7 +29,7 @@ def test_all_work_at_once_and_the_caller_too() -> None:
 
 
 def test_a_thread_does_one_thing_after_the_other() -> None:
-    done, worker = list[int](), Worker("clmst-test")
+    done, worker = list[int](), TaskThread("clmst-test")
     tasks = [worker.start(lambda k=k: done.append(k)) for k in range(50)]  # type: ignore[misc]
     tasks[-1].wait()
     assert done == list(range(50))
@@ -138,8 +138,8 @@ def test_the_process_ends() -> None:
     """After what is under way, and with generators that nobody closed; fork does no harm."""
     program = """
 import os, time
-from clmst.core.threads import Worker, finish, in_threads
-worker = Worker("clmst-test")
+from clmst.core.threads import TaskThread, finish, in_threads
+worker = TaskThread("clmst-test")
 worker.start(lambda: (time.sleep(0.3), print("done", flush=True)))
 def kept():
     try:

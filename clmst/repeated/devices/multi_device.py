@@ -13,8 +13,8 @@ from clmst.algorithms.proof.checked import checked_on_host
 from clmst.algorithms.reweighting.union import Union
 from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.algorithms.shared.solution import forest_of
-from clmst.core import threads
 from clmst.core.graph import Graph
+from clmst.core.threads import TaskThread, all_of, interrupts_first
 from clmst.core.weight_keys import Array, Encoding
 from clmst.repeated import families
 from clmst.repeated.changes import Changes
@@ -54,8 +54,8 @@ class MultiDevice:
                     Worker(assignment, index, numbers, self._union, maximum=maximum)
                 )
         others = self.workers[1:]
-        self._solving = [threads.Worker("clmst-device") for _ in others]
-        self._uploading = [threads.Worker("clmst-upload") for _ in others]
+        self._solving = [TaskThread("clmst-device") for _ in others]
+        self._uploading = [TaskThread("clmst-upload") for _ in others]
 
     @property
     def device(self) -> Device:
@@ -215,7 +215,7 @@ class MultiDevice:
         stats = round_stats(self.plan, works, last, began)
         return forest.with_stats({**solution.stats, **stats})
 
-    def _each(self, pool: Sequence[threads.Worker], work: Callable[[int], Any]) -> list[Any]:
+    def _each(self, pool: Sequence[TaskThread], work: Callable[[int], Any]) -> list[Any]:
         """Run all devices, the first one in this thread; wait for all of them.
 
         A failure of a device wins over an error about the weights: the next solve without the
@@ -228,12 +228,12 @@ class MultiDevice:
 
         if not pool:  # another thread has closed it
             raise closed_error()
-        return threads.all_of(pool, guarded, _rank)
+        return all_of(pool, guarded, _rank)
 
 
 def _rank(error: BaseException) -> int:
     """Return an error's precedence: interrupts first, then failures of devices."""
-    return 2 * threads.interrupts_first(error) - isinstance(error, DeviceFailure)
+    return 2 * interrupts_first(error) - isinstance(error, DeviceFailure)
 
 
 def _check_found(works: Sequence[Work], edges: Graph) -> None:
