@@ -91,13 +91,15 @@ class ChildProcess:
 
     def _read(self) -> None:
         """Put the child's lines into the queue, then None."""
+        assert self._process.stdin is not None
         assert self._process.stdout is not None
         rest = b""
-        while chunk := self._process.stdout.read(_LONGEST):
-            *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
-                self._lines.put(line)
-            rest = rest[-_LONGEST:]
+        with self._process.stdin, self._process.stdout as stream:
+            while chunk := stream.read(_LONGEST):
+                *lines, rest = (rest + chunk).split(b"\n")
+                for line in lines:
+                    self._lines.put(line)
+                rest = rest[-_LONGEST:]
         self._lines.put(rest)
         self._process.wait()  # else a zombie would be left until the next test
         self._lines.put(None)
@@ -110,7 +112,7 @@ class ChildProcess:
         assert self._process.stdin is not None
         has_begun, words, until = False, b"", time.monotonic() + LIMIT_SECONDS
         try:
-            with suppress(OSError):  # it has ended: so do its lines
+            with suppress(OSError, ValueError):  # it has ended: so do its lines
                 self._process.stdin.write(request)
             while (line := self._next_line(until)) is not None:
                 facts = _facts(line)

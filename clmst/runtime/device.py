@@ -339,12 +339,7 @@ class Device:
         return self._programs[asked]
 
     def build(self, key: program.Specialisation) -> Any:
-        """Build a program, which is not kept.
-
-        Raises
-        ------
-        KernelBuildError
-        """
+        """Build a program, which is not kept."""
         return program.build(self.context, self.cl_device, key, optimised=self.is_optimised)
 
     def _build_tried(self, key: program.Specialisation) -> Any:

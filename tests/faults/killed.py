@@ -29,7 +29,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 _MOST_SECONDS = 600
 # Of a child's start, and of a machine that has other work: a process after a killed one may take as
 # much more than a first one.
-_ALLOWED_SECONDS = 10
+_ALLOWED_SECONDS = 60
 
 _PROGRAM = """
 import json, sys, time
