@@ -313,6 +313,10 @@ class Device:
 
     # ----------------------------------------------------------------- kernels
 
+    def build(self, key: program.Specialisation) -> Any:
+        """Build a program, which is not kept."""
+        return program.build(self.context, self.cl_device, key, optimised=self.is_optimised)
+
     def program(
         self, source_name: str, prelude: program.Prelude | None = None, /, **defines: int | bool
     ) -> Program:
@@ -337,10 +341,6 @@ class Device:
             if asked not in self._programs:
                 self._programs[asked] = program.fitting(self._build_tried, key)
         return self._programs[asked]
-
-    def build(self, key: program.Specialisation) -> Any:
-        """Build a program, which is not kept."""
-        return program.build(self.context, self.cl_device, key, optimised=self.is_optimised)
 
     def _build_tried(self, key: program.Specialisation) -> Any:
         self.trust.require_build(key)
