@@ -2,7 +2,8 @@
 //
 // Distances are made of additions, multiplications and square roots of doubles only. IEEE 754 gives
 // each of these one result, and contraction to fused operations is off. So all devices, and NumPy,
-// compute the same bits.
+// compute the same bits. A loop that sums over dimensions is not vectorised: Intel's compiler for CPUs
+// would add the terms of 16 dimensions and more in another order.
 //
 // The measure of a pair rises with its distance. Of METRIC_EUCLIDEAN, METRIC_ROUNDED and
 // METRIC_GREAT_CIRCLE it is the square, so that most pairs need no root. Of all others, and where
@@ -24,9 +25,15 @@
 #define METRIC 0
 #endif
 
-// Coordinates of a point, at least 2.
-#ifndef DIMENSIONS
-#define DIMENSIONS 2
+// Coordinates of a point: 2 or 3, or 0 for any number from 2 on, which kernels take at run time.
+#ifndef DIMENSION_CLASS
+#define DIMENSION_CLASS 2
+#endif
+// How many there are, of what a kernel takes: a constant where it can be one.
+#if DIMENSION_CLASS
+#define DIMENSIONS(given) ((uint)DIMENSION_CLASS)
+#else
+#define DIMENSIONS(given) (given)
 #endif
 
 // 1: the weight of a pair is the greatest of its distance and the core distances of its points,
@@ -43,9 +50,6 @@ typedef ulong distance_key_t;
 #else
 typedef uint distance_key_t;
 #endif
-
-// Up to so many coordinates of a point stay in registers.
-#define OWN_DIMENSIONS 8
 
 #if METRIC == METRIC_MANHATTAN || METRIC == METRIC_CHEBYSHEV || METRIC == METRIC_COSINE
 #define MEASURE_IS_SQUARE 0
@@ -93,31 +97,33 @@ typedef uint distance_key_t;
 // and so on, then all core distances if there are any.
 typedef struct {
   const global double *points;
-  uint n, vertex;
-#if DIMENSIONS <= OWN_DIMENSIONS
-  double own[DIMENSIONS];
+  uint n, vertex, dimensions;
+#if DIMENSION_CLASS
+  double own[DIMENSION_CLASS];
 #endif
 #if CORE_DISTANCES
   double core;
 #endif
 } point_t;
 
-static inline void point_open(point_t *point, const global double *points, uint n, uint vertex) {
+static inline void point_open(point_t *point, const global double *points, uint n, uint vertex,
+                              uint dimensions) {
   point->points = points;
   point->n = n;
   point->vertex = vertex;
-#if DIMENSIONS <= OWN_DIMENSIONS
+  point->dimensions = DIMENSIONS(dimensions);
+#if DIMENSION_CLASS
 #pragma unroll
-  for (uint d = 0; d < DIMENSIONS; ++d) point->own[d] = points[(size_t)d * n + vertex];
+  for (uint d = 0; d < DIMENSION_CLASS; ++d) point->own[d] = points[(size_t)d * n + vertex];
 #endif
 #if CORE_DISTANCES
-  point->core = points[(size_t)DIMENSIONS * n + vertex];
+  point->core = points[(size_t)point->dimensions * n + vertex];
 #endif
 }
 
 // Coordinate `d` of a point.
 static inline double point_at(const point_t *point, uint d) {
-#if DIMENSIONS <= OWN_DIMENSIONS
+#if DIMENSION_CLASS
   return point->own[d];
 #else
   return point->points[(size_t)d * point->n + point->vertex];
@@ -127,14 +133,13 @@ static inline double point_at(const point_t *point, uint d) {
 // The measure of the pair of a point and point `v`.
 static inline double distance_measure(const point_t *point, uint v) {
   double sum = 0;
-#if DIMENSIONS <= OWN_DIMENSIONS
-#pragma unroll
-#endif
-  for (uint d = 0; d < DIMENSIONS; ++d)
+#pragma clang loop vectorize(disable)
+  for (uint d = 0; d < point->dimensions; ++d)
     sum = DISTANCE_ADD(sum, point_at(point, d), point->points[(size_t)d * point->n + v]);
   double measure = DISTANCE_MEASURE(sum);
 #if CORE_DISTANCES
-  measure = fmax(fmax(measure, point->core), point->points[(size_t)DIMENSIONS * point->n + v]);
+  measure =
+      fmax(fmax(measure, point->core), point->points[(size_t)point->dimensions * point->n + v]);
 #endif
   return measure;
 }

@@ -15,7 +15,7 @@ from clmst.algorithms.registry import ALGORITHMS
 from clmst.core.weight_keys import WeightKind
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.device_matrix import DeviceMatrix, dimension_class
 from clmst.runtime.trust import KernelFamily
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ CSR_VALIDATION = KernelFamily(
 
 @dataclass(frozen=True, slots=True)
 class CompleteCase:
-    """What decides which kernels of `dense` run on a complete graph.
+    """What decides which kernels of `dense`, or of hierarchies, run on a complete graph.
 
     Attributes
     ----------
@@ -164,10 +164,12 @@ class CompleteCase:
         Words of weights.
     metric : str
         Of points; empty for a matrix.
-    dimensions : int
-        Of points.
+    dimension_class : int
+        Of points, as kernels are built for them: 2, 3, or 0 for all others.
     core : bool
         Whether points have core distances.
+    neighbours : int
+        Where core distances are found: for up to how many near points kernels are built.
     maximum : bool
     option_text, options
         As of :class:`Case`.
@@ -176,8 +178,9 @@ class CompleteCase:
     bits: int = 32
     kind: WeightKind = "unsigned"
     metric: Metric | Literal[""] = ""
-    dimensions: int = 0
+    dimension_class: int = 0
     core: bool = False
+    neighbours: int = 0
     maximum: bool = False
     option_text: str = ""
     options: object = field(default=None, compare=False)
@@ -185,14 +188,15 @@ class CompleteCase:
     def __str__(self) -> str:
         what = f"{self.bits}-bit {self.kind} weights"
         if self.metric:
-            what = f"points, {self.metric}, {self.dimensions} dimensions"
+            what = f"points, {self.metric}, {self.dimension_class or 'more'} dimensions"
             what += ", core distances" if self.core else ""
+            what += f", {self.neighbours} neighbours" if self.neighbours else ""
         text = f"{what}, {'maximum' if self.maximum else 'minimum'}"
         return f"{text}, {self.option_text}" if self.option_text else text
 
 
 def complete_case_of(
-    matrix: DeviceMatrix, *, maximum: bool, options: object = None
+    matrix: DeviceMatrix, *, maximum: bool, options: object = None, neighbours: int = 0
 ) -> CompleteCase:
     """Return what decides which kernels solve a complete graph."""
     from clmst.core.points import Points
@@ -202,8 +206,9 @@ def complete_case_of(
         bits=matrix.bits,
         kind=matrix.kind,
         metric="" if points is None else points.compared_as,
-        dimensions=0 if points is None else points.dimensions,
+        dimension_class=dimension_class(matrix.dimensions),
         core=points is not None and points.core_distances is not None,
+        neighbours=neighbours,
         maximum=maximum,
         option_text=option_text(options),
         options=options,
@@ -237,6 +242,7 @@ TILES = KernelFamily(
     cases=(
         CompleteCase(64, "float", "euclidean"),
         CompleteCase(64, "float", "manhattan", core=True),
+        CompleteCase(64, "float", "euclidean", neighbours=1),
     ),
 )
 
@@ -305,19 +311,30 @@ def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) ->
         trust.require(COMPLETE, case)
 
 
-def points_refusal(matrix: DeviceMatrix) -> str | None:
-    """Return why a device is not trusted with hierarchies of points; None if it is."""
-    trust = matrix.device.trust
-    return None if trust.given else trust.refusal(POINTS, complete_case_of(matrix, maximum=False))
+def points_refusal(matrix: DeviceMatrix, neighbours: int = 0) -> str | None:
+    """Return why a device is not trusted with trees of points by hierarchies; None if it is.
 
+    With `neighbours`, with the distances to so many near points instead.
+    """
+    from clmst.algorithms.bvh_boruvka.neighbours import capacity_for
 
-def tiles_refusal(matrix: DeviceMatrix) -> str | None:
-    """Return why a device is not trusted with tiles of pairs of points; None if it is."""
     trust = matrix.device.trust
     if trust.given:
         return None
-    case = complete_case_of(matrix, maximum=False)
-    return trust.refusal(TILES, replace(case, dimensions=0))  # no kernel depends on them
+    capacity = capacity_for(neighbours) if neighbours else 0
+    return trust.refusal(POINTS, complete_case_of(matrix, maximum=False, neighbours=capacity))
+
+
+def tiles_refusal(matrix: DeviceMatrix, *, neighbours: bool = False) -> str | None:
+    """Return why a device is not trusted with trees of points by tiles of pairs; None if it is.
+
+    With `neighbours`, with the distances to near points instead.
+    """
+    trust = matrix.device.trust
+    if trust.given:
+        return None
+    case = complete_case_of(matrix, maximum=False, neighbours=int(neighbours))
+    return trust.refusal(TILES, replace(case, dimension_class=0))  # all have the same kernels
 
 
 def proof_refusal(graph: DeviceGraph | DeviceMatrix, *, maximum: bool) -> str | None:

@@ -169,11 +169,24 @@ def complete_failure(device: Device, case: CompleteCase) -> str | None:
 
 
 def points_failure(device: Device, case: CompleteCase) -> str | None:
-    """Return what a device gets wrong by hierarchies of known points, or None."""
+    """Return what a device gets wrong by hierarchies of known points, or None.
+
+    Either of their trees or of the distances to near points: what a call takes.
+    """
     for n in (9, 600):
         points = complete_graph(n, case)
         assert isinstance(points, Points)
         matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
+        if case.neighbours:
+            numbers = np.arange(n)
+            distances = np.sort(points.weights_of(numbers[:, None], numbers), axis=1)
+            for k in range(min(case.neighbours, n - 1), case.neighbours // 2, -5):
+                if neighbours.capacity_for(k) != case.neighbours:
+                    break
+                kth = neighbours.distances(hierarchy_of(matrix, launch), k, launch).to_host()
+                if not np.array_equal(kth, distances[:, k]):
+                    return f"distances to the {k} nearest of {n} known points came out wrong"
+            continue
         found = bvh_boruvka.solve(matrix, launch)
         tree = kruskal(points.to_graph())
         host = found.to_host()
@@ -188,16 +201,6 @@ def points_failure(device: Device, case: CompleteCase) -> str | None:
         joining = bvh_boruvka.joining_edges(matrix, half.labels, launch)
         if not np.array_equal(joining, tree.edges[1::2]):
             return f"edges between components came out wrong for {n} known points"
-        if case.core:
-            continue
-        numbers = np.arange(n)
-        distances = np.sort(points.weights_of(numbers[:, None], numbers), axis=1)
-        for k in (3, 8, 20):
-            if k >= n:
-                break
-            kth = neighbours.distances(hierarchy_of(matrix, launch), k, launch).to_host()
-            if not np.array_equal(kth, distances[:, k]):
-                return f"distances to the {k} nearest of {n} known points came out wrong"
     return None
 
 
@@ -205,37 +208,37 @@ def tiles_failure(device: Device, case: CompleteCase) -> str | None:
     """Return what a device gets wrong by tiles of pairs of known points, or None."""
     launch = Launcher(device, device.queue)
     for n, dimensions in ((9, 5), (300, 17)):
-        points = complete_graph(n, replace(case, dimensions=dimensions))
+        points = complete_graph(n, case, dimensions)
         assert isinstance(points, Points)
+        if case.neighbours:
+            numbers, k = np.arange(n), min(n - 1, 20)
+            packed = PackedPoints.upload(points, device, launch)
+            kth = nearest.distances(packed, k, launch).to_host()
+            distances = np.sort(points.weights_of(numbers[:, None], numbers), axis=1)
+            if not np.array_equal(kth, distances[:, k]):
+                return f"distances to the {k} nearest of {n} known points came out wrong"
+            continue
         found = dense.solve_by_tiles(DeviceMatrix.upload(points, device), launch).to_host()
         tree = kruskal(points.to_graph())
         if not np.array_equal(found.edges, tree.edges):
             return f"edges came out wrong for {n} known points"
         if found.weights.tobytes() != tree.weights.tobytes():
             return f"weights came out wrong for {n} known points"
-        if case.core or case.kind != "float":
-            continue
-        numbers = np.arange(n)
-        distances = np.sort(points.weights_of(numbers[:, None], numbers), axis=1)
-        packed = PackedPoints.upload(points, device, launch)
-        for k in (3, 20):
-            kth = nearest.distances(packed, min(k, n - 1), launch).to_host()
-            if not np.array_equal(kth, distances[:, min(k, n - 1)]):
-                return f"distances to the {k} nearest of {n} known points came out wrong"
     return None
 
 
-def complete_graph(n: int, case: CompleteCase) -> DenseGraph | Points:
+def complete_graph(n: int, case: CompleteCase, dimensions: int = 0) -> DenseGraph | Points:
     """Return a complete graph with equal weights among others."""
     rng = np.random.default_rng(n)
     if case.metric:
         at_most = 80 if case.metric == "great-circle" else 50  # degrees, and few distances
-        coordinates = rng.integers(1, at_most, (n, _coordinates(case)))
+        coordinates = rng.integers(1, at_most, (n, dimensions or _dimensions(n, case)))
         core = rng.integers(0, 4, n) if case.core else None
         return Points(coordinates, metric=case.metric, core_distances=core)
     ranks = np.triu(rng.integers(0, 128, (n, n)), 1)
     return DenseGraph(weights_of(ranks + ranks.T, dtype_of(case.bits, case.kind)))
 
 
-def _coordinates(case: CompleteCase) -> int:
-    return 2 if case.metric == "great-circle" else case.dimensions
+def _dimensions(n: int, case: CompleteCase) -> int:
+    """Return the dimensions of known points: of a class of many, different ones."""
+    return 2 if case.metric == "great-circle" else case.dimension_class or 4 + n % 5

@@ -87,12 +87,12 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
     if choice.takes(plain) and found.capabilities.doubles:
         matrix, launch = DeviceMatrix.upload(plain, found), Launcher(found, found.queue)
         by_boxes = k <= MOST_NEIGHBOURS and choice.is_for_nearest(matrix)
-        if not by_boxes and families.tiles_refusal(matrix) is None:
+        if not by_boxes and families.tiles_refusal(matrix, neighbours=True) is None:
             with found.lock, Guard(found):
                 packed = PackedPoints.upload(plain, found, launch)
                 core = nearest.distances(packed, k, launch).to_host()
                 return core
-        if k <= MOST_NEIGHBOURS and families.points_refusal(matrix) is None:
+        if k <= MOST_NEIGHBOURS and families.points_refusal(matrix, k) is None:
             with found.lock, Guard(found):
                 core = distances(hierarchy_of(matrix, launch), k, launch).to_host()
                 return core

@@ -182,6 +182,11 @@ class DeviceMatrix:
         """Number of vertices."""
         return self.graph.n_vertices
 
+    @property
+    def dimensions(self) -> int:
+        """Coordinates of a point as the device has them; 0 of a matrix."""
+        return self.graph.dimensions if isinstance(self.graph, Points) else 0
+
     def check_memory(self) -> None:
         """Raise :class:`DeviceLostError` if what is on the device was lost."""
         panels = self.panels.uploaded if isinstance(self.panels, PointPanels) else self.panels
@@ -195,10 +200,15 @@ class DeviceMatrix:
         if isinstance(self.graph, Points):
             source |= {
                 "METRIC": METRICS[self.graph.compared_as][0],
-                "DIMENSIONS": self.graph.planes.shape[0],
+                "DIMENSION_CLASS": dimension_class(self.dimensions),
                 "CORE_DISTANCES": int(self.graph.core_distances is not None),
             }
         return source | weight_defines(self.bits, self.kind, maximum=maximum)
+
+
+def dimension_class(dimensions: int) -> int:
+    """Return DIMENSION_CLASS of cl/device/distance.cl: what kernels are built for."""
+    return dimensions if dimensions in (2, 3) else 0
 
 
 def _checked_graph(graph: Any) -> CompleteGraph:
@@ -274,9 +284,9 @@ def doubles_defines() -> Iterable[tuple[dict[str, int], int, WeightKind]]:
     Each metric in 3 dimensions, with core distances where it takes them; and each way in which
     coordinates are read.
     """
-    others: list[tuple[str, int, int]] = [("euclidean", d, 0) for d in (2, 3, 10)]
+    others: list[tuple[str, int, int]] = [("euclidean", d, 0) for d in (2, 3, 0)]
     for name, (_, _, kind) in METRICS.items():
         others.append((name, 3, int(kind == "float")))
     for name, dimensions, core in (*others, ("rounded-euclidean", 2, 0)):
         metric, bits, kind = METRICS[name]
-        yield {"METRIC": metric, "DIMENSIONS": dimensions, "CORE_DISTANCES": core}, bits, kind
+        yield {"METRIC": metric, "DIMENSION_CLASS": dimensions, "CORE_DISTANCES": core}, bits, kind

@@ -4,8 +4,9 @@
 // Kamel and Faloutsos, "Hilbert R-tree" (1994), for boxes of equally many consecutive points.
 #include "algorithms/bvh_boruvka/tree.cl"
 
-// Bits of a code beside a group's index: in each dimension CODE_BITS / dimensions, at least 1.
-#define MOST_CODED_DIMENSIONS (DIMENSIONS < 32 ? DIMENSIONS : 32)
+// Dimensions of which codes are made: a bit each is the least. Further ones count for boxes only.
+#define MOST_CODED (DIMENSION_CLASS ? DIMENSION_CLASS : 32)
+#define CODED(dimensions) min(DIMENSIONS(dimensions), (uint)MOST_CODED)
 
 // A group of more points whose codes are equal gets codes of its own box.
 #define CROWD 64u
@@ -17,11 +18,12 @@ static inline uint cell_of(double x, double lower, double side, uint bits) {
   return min((uint)(max(part, 0.0) * (double)(1u << bits)), (1u << bits) - 1);
 }
 
-// The index along the Hilbert curve of the cell at `x`, of 2**bits in each dimension; changes x.
-static inline ulong hilbert_code(uint x[MOST_CODED_DIMENSIONS], uint bits) {
+// The index along the Hilbert curve of the cell at `x`, of 2**bits in each of `coded` dimensions;
+// changes x.
+static inline ulong hilbert_code(uint x[MOST_CODED], uint coded, uint bits) {
   for (uint bit = bits - 1; bit > 0; --bit) {
     const uint below = (1u << bit) - 1;
-    for (uint d = 0; d < MOST_CODED_DIMENSIONS; ++d) {
+    for (uint d = 0; d < coded; ++d) {
       const uint is_set = -(x[d] >> bit & 1);  // all ones or none
       const uint swapped = (x[0] ^ x[d]) & below & ~is_set;
       x[0] ^= swapped | (below & is_set);
@@ -29,12 +31,11 @@ static inline ulong hilbert_code(uint x[MOST_CODED_DIMENSIONS], uint bits) {
     }
   }
   uint flips = 0;
-  for (uint d = 1; d < MOST_CODED_DIMENSIONS; ++d) x[d] ^= x[d - 1];
-  for (uint bit = bits - 1; bit > 0; --bit)
-    flips ^= -(x[MOST_CODED_DIMENSIONS - 1] >> bit & 1) & ((1u << bit) - 1);
+  for (uint d = 1; d < coded; ++d) x[d] ^= x[d - 1];
+  for (uint bit = bits - 1; bit > 0; --bit) flips ^= -(x[coded - 1] >> bit & 1) & ((1u << bit) - 1);
   ulong code = 0;
   for (uint bit = bits; bit-- > 0;)
-    for (uint d = 0; d < MOST_CODED_DIMENSIONS; ++d) code = code << 1 | ((x[d] ^ flips) >> bit & 1);
+    for (uint d = 0; d < coded; ++d) code = code << 1 | ((x[d] ^ flips) >> bit & 1);
   return code;
 }
 
@@ -51,15 +52,16 @@ static inline uint first_of(const global ulong *codes, uint n, ulong code) {
 
 // Find the least and the greatest coordinate in each dimension, of the points of each work-group.
 //
-// In       planes[DIMENSIONS * n]: one dimension after the other.
-// Out      ends[2 * DIMENSIONS * work-groups]: by row, the lower and upper ends of each dimension in
+// In       planes[dimensions * n]: one dimension after the other.
+// Out      ends[2 * dimensions * work-groups]: by row, the lower and upper ends of each dimension in
 //          turns.
 // Launch   any.
 // Needs    nothing.
 // Ensures  infinite ends, the lower one greater, of a work-group without points.
-kernel void bvh_boruvka_build_find_ends(const global double *planes, global double *ends, uint n) {
+kernel void bvh_boruvka_build_find_ends(const global double *planes, global double *ends,
+                                        uint dimensions, uint n) {
   local double scratch[WG_SIZE];
-  for (uint row = 0; row < 2 * DIMENSIONS; ++row) {
+  for (uint row = 0; row < 2 * DIMENSIONS(dimensions); ++row) {
     const bool is_upper = row % 2 == 1;
     double end = is_upper ? -INFINITY : INFINITY;
     GRID_FOR(i, n) {
@@ -82,37 +84,39 @@ kernel void bvh_boruvka_build_find_ends(const global double *planes, global doub
 
 // Compute the code of every point in the box of all.
 //
-// In       planes[DIMENSIONS * n]: one dimension after the other; box[DIMENSIONS + 1]: the lower ends
+// In       planes[dimensions * n]: one dimension after the other; box[dimensions + 1]: the lower ends
 //          of all points' box, and half its longest side.
 // Out      codes[n]; order[n].
 // Launch   any.
 // Needs    1 <= bits <= 31, bits * dimensions <= 64.
 // Ensures  order[i] = i.
 kernel void bvh_boruvka_build_encode(const global double *planes, const global double *box,
-                                     global ulong *codes, global uint *order, uint n, uint bits) {
+                                     global ulong *codes, global uint *order, uint dimensions,
+                                     uint n, uint bits) {
+  const uint coded = CODED(dimensions);
   GRID_FOR(i, n) {
-    uint x[MOST_CODED_DIMENSIONS];
-    for (uint d = 0; d < MOST_CODED_DIMENSIONS; ++d)
-      x[d] = cell_of(planes[(size_t)d * n + i], box[d], box[DIMENSIONS], bits);
-    codes[i] = hilbert_code(x, bits);
+    uint x[MOST_CODED];
+    for (uint d = 0; d < coded; ++d)
+      x[d] = cell_of(planes[(size_t)d * n + i], box[d], box[dimensions], bits);
+    codes[i] = hilbert_code(x, coded, bits);
     order[i] = (uint)i;
   }
 }
 
 // Bring the points into their order.
 //
-// In       planes[LEAF_ROWS * n]: one dimension after the other, then the core distances; ids[n].
-// Out      points[n_leaves * LEAF_ROWS * LEAF]: by leaf; slots[n].
+// In       planes[rows * n]: one dimension after the other, then the core distances; ids[n].
+// Out      points[n_leaves * rows * LEAF]: by leaf; slots[n].
 // Launch   any.
 // Needs    ids: a permutation.
 // Ensures  slots[ids[i]] = i; places behind the last point are at infinity.
 kernel void bvh_boruvka_build_gather(const global double *planes, const global uint *ids,
-                                     global double *points, global uint *slots, uint n) {
+                                     global double *points, global uint *slots, uint rows, uint n) {
   const uint n_places = (n + LEAF - 1) / LEAF * LEAF;
   GRID_FOR(slot, n_places) {
     const uint id = slot < n ? ids[slot] : 0;
-    global double *to = points + (slot >> LEAF_SHIFT) * (LEAF_ROWS * LEAF) + slot % LEAF;
-    for (uint row = 0; row < LEAF_ROWS; ++row)
+    global double *to = points + (slot >> LEAF_SHIFT) * (rows * LEAF) + slot % LEAF;
+    for (uint row = 0; row < rows; ++row)
       to[row * LEAF] = slot < n ? planes[(size_t)row * n + id] : INFINITY;
     if (slot < n) slots[id] = (uint)slot;
   }
@@ -126,21 +130,22 @@ kernel void bvh_boruvka_build_gather(const global double *planes, const global u
 // Needs    bvh_boruvka_build_gather.
 // Ensures  every point is in the box of its leaf. Places without a leaf have empty boxes.
 kernel void bvh_boruvka_build_bound_leaves(const global double *points, const global uint *ids,
-                                           global double *boxes, global uint *least, uint n) {
+                                           global double *boxes, global uint *least,
+                                           uint dimensions, uint rows, uint n) {
   const uint n_leaves = (n + LEAF - 1) / LEAF;
   GRID_FOR(leaf, tree_places(n_leaves)) {
     const uint n_points = leaf < n_leaves ? min(n - (uint)leaf * LEAF, LEAF) : 0;
-    const global double *from = points + leaf * (LEAF_ROWS * LEAF);
+    const global double *from = points + leaf * (rows * LEAF);
     global double *box =
-        boxes + (leaf >> FANOUT_SHIFT) * (BOX_ROWS * FANOUT) + (leaf & FANOUT_MASK);
-    for (uint row = 0; row < LEAF_ROWS; ++row) {
+        boxes + (leaf >> FANOUT_SHIFT) * ((dimensions + rows) * FANOUT) + (leaf & FANOUT_MASK);
+    for (uint row = 0; row < rows; ++row) {
       double lower = INFINITY, upper = -INFINITY;
-      for (uint lane = 0; lane < n_points; ++lane) {
-        lower = min(lower, from[row * LEAF + lane]);
-        upper = max(upper, from[row * LEAF + lane]);
+      for (uint lane = 0; lane < LEAF; ++lane) {
+        lower = min(lower, lane < n_points ? from[row * LEAF + lane] : INFINITY);
+        upper = max(upper, lane < n_points ? from[row * LEAF + lane] : -INFINITY);
       }
       box[2 * row * FANOUT] = lower;
-      if (row < DIMENSIONS) box[(2 * row + 1) * FANOUT] = upper;
+      if (row < dimensions) box[(2 * row + 1) * FANOUT] = upper;
     }
     uint least_id = NO_SLOT;
     for (uint lane = 0; lane < n_points; ++lane)
@@ -157,18 +162,19 @@ kernel void bvh_boruvka_build_bound_leaves(const global double *points, const gl
 // Needs    the level below is complete.
 // Ensures  the box of every child is in that of its node. Places without a node have empty boxes.
 kernel void bvh_boruvka_build_bound_nodes(global double *boxes, global uint *least,
-                                          const global uint *bases, uint n_leaves, uint level) {
+                                          const global uint *bases, uint box_rows, uint n_leaves,
+                                          uint level) {
   const uint n_nodes = tree_width(n_leaves, level), n_below = tree_width(n_leaves, level - 1);
   const uint base = bases[level], below = bases[level - 1];
   GRID_FOR(node, tree_places(n_nodes)) {
     const uint first = (uint)node << FANOUT_SHIFT;
     const uint n_children = node < n_nodes ? min(n_below - first, FANOUT) : 0;
     const global double *from =
-        boxes + ((size_t)(below >> FANOUT_SHIFT) + node) * (BOX_ROWS * FANOUT);
+        boxes + ((size_t)(below >> FANOUT_SHIFT) + node) * (box_rows * FANOUT);
     global double *box =
-        boxes + ((size_t)(base >> FANOUT_SHIFT) + (node >> FANOUT_SHIFT)) * (BOX_ROWS * FANOUT) +
+        boxes + ((size_t)(base >> FANOUT_SHIFT) + (node >> FANOUT_SHIFT)) * (box_rows * FANOUT) +
         (node & FANOUT_MASK);
-    for (uint row = 0; row < BOX_ROWS; ++row) {
+    for (uint row = 0; row < box_rows; ++row) {
       const bool is_upper = row % 2 == 1;  // the core distances' row is even
       double end = is_upper ? -INFINITY : INFINITY;
       for (uint c = 0; c < n_children; ++c) {
@@ -201,9 +207,7 @@ static inline double2 box_of_range(const tree_t *tree, uint begin, uint end, uin
       node >>= FANOUT_SHIFT;
       width <<= FANOUT_SHIFT;
     }
-    const uint group = (tree->bases[level] + node) >> FANOUT_SHIFT;
-    const global double *box =
-        tree->boxes + (size_t)group * (BOX_ROWS * FANOUT) + (node & FANOUT_MASK);
+    const global double *box = tree_box(tree, tree->bases[level] + node);
     ends.x = min(ends.x, box[2 * d * FANOUT]);
     ends.y = max(ends.y, box[(2 * d + 1) * FANOUT]);
     slot += width;
@@ -215,7 +219,7 @@ static inline double2 box_of_range(const tree_t *tree, uint begin, uint end, uin
 //
 // In       codes[n]: sorted; points, boxes, bases: the tree in this order.
 // Out      sides[n]: at the first slot of a group, half the longest side of a crowd's box, or 0 of
-//          any other group; lowers[n * DIMENSIONS]: the lower ends, at the first slot of a crowd.
+//          any other group; lowers[n * dimensions]: the lower ends, at the first slot of a crowd.
 // In-out   state[0]: the number of crowds, 0 before.
 // Launch   any.
 // Needs    all boxes; top: the level of the root.
@@ -223,9 +227,12 @@ static inline double2 box_of_range(const tree_t *tree, uint begin, uint end, uin
 kernel void bvh_boruvka_build_find_crowds(const global ulong *codes, const global double *points,
                                           const global double *boxes, const global uint *bases,
                                           global double *sides, global double *lowers,
-                                          volatile global uint *state, uint n, uint top) {
+                                          volatile global uint *state, uint dimensions, uint rows,
+                                          uint n, uint top) {
+  const uint coded = CODED(dimensions);
   tree_t tree;
-  tree_open(&tree, points, boxes, 0, 0, bases, n, top);
+  tree_open(&tree, points, boxes, 0, 0, bases, dimensions, n, top);
+  tree_set_rows(&tree, rows);
   uint n_crowds = 0;
   GRID_FOR(slot, n) {
     const ulong code = codes[slot];
@@ -233,9 +240,9 @@ kernel void bvh_boruvka_build_find_crowds(const global ulong *codes, const globa
     double longest = 0;
     if (n - slot > CROWD && codes[slot + CROWD] == code) {
       const uint end = code == ULONG_MAX ? n : first_of(codes, n, code + 1);
-      for (uint d = 0; d < MOST_CODED_DIMENSIONS; ++d) {
+      for (uint d = 0; d < coded; ++d) {
         const double2 ends = box_of_range(&tree, (uint)slot, end, d);
-        lowers[slot * DIMENSIONS + d] = ends.x;
+        lowers[slot * dimensions + d] = ends.x;
         longest = max(longest, 0.5 * ends.y - 0.5 * ends.x);
       }
       n_crowds += longest > 0;
@@ -247,25 +254,27 @@ kernel void bvh_boruvka_build_find_crowds(const global ulong *codes, const globa
 
 // Compute codes anew: of the points of a crowd, in the crowd's own box.
 //
-// In       codes[n]: sorted; points; sides[n], lowers[n * DIMENSIONS].
+// In       codes[n]: sorted; points; sides[n], lowers[n * dimensions].
 // Out      finer[n]: the first slot of the group << 32 | the code in its box.
 // Launch   any.
 // Needs    bvh_boruvka_build_find_crowds; 1 <= bits, bits * dimensions <= 32.
 // Ensures  points of different groups keep their order.
 kernel void bvh_boruvka_build_refine(const global ulong *codes, const global double *points,
                                      const global double *sides, const global double *lowers,
-                                     global ulong *finer, uint n, uint bits) {
+                                     global ulong *finer, uint dimensions, uint rows, uint n,
+                                     uint bits) {
+  const uint coded = CODED(dimensions);
   GRID_FOR(slot, n) {
     const uint first = first_of(codes, n, codes[slot]);
     const double side = sides[first];
     ulong code = 0;
     if (side > 0) {
-      uint x[MOST_CODED_DIMENSIONS];
-      for (uint d = 0; d < MOST_CODED_DIMENSIONS; ++d) {
-        const double at = points[((slot >> LEAF_SHIFT) * LEAF_ROWS + d) * LEAF + slot % LEAF];
-        x[d] = cell_of(at, lowers[(size_t)first * DIMENSIONS + d], side, bits);
+      uint x[MOST_CODED];
+      for (uint d = 0; d < coded; ++d) {
+        const double at = points[((slot >> LEAF_SHIFT) * rows + d) * LEAF + slot % LEAF];
+        x[d] = cell_of(at, lowers[(size_t)first * dimensions + d], side, bits);
       }
-      code = hilbert_code(x, bits);
+      code = hilbert_code(x, coded, bits);
     }
     finer[slot] = (ulong)first << 32 | code;
   }

@@ -14,7 +14,9 @@
 //
 // The best edge of a component is found as in dense, word after word (winners.cl). The total order is
 // (weight, lesser, greater) in the numbers of the caller.
+#include "algorithms/bvh_boruvka/clear.cl"
 #include "algorithms/bvh_boruvka/components.cl"
+#include "algorithms/bvh_boruvka/lightest.cl"
 #include "device/winners.cl"
 
 // Jumps of a root in one launch.
@@ -52,9 +54,11 @@ kernel void bvh_boruvka_begin(global uint *component, global uint *roots, global
 // Launch   any.
 // Needs    bvh_boruvka_build_gather.
 // Ensures  lower[p] is the core distance of p.
-kernel void bvh_boruvka_take_cores(const global double *points, global double *lower, uint n) {
-  GRID_FOR(p, n)
-    lower[p] = points[((p >> LEAF_SHIFT) * LEAF_ROWS + LEAF_ROWS - 1) * LEAF + p % LEAF];
+kernel void bvh_boruvka_take_cores(const global double *points, global double *lower,
+                                   uint dimensions, uint n) {
+  tree_t tree;
+  tree_open(&tree, points, 0, 0, 0, 0, dimensions, n, 0);
+  GRID_FOR(p, n) lower[p] = tree_at(&tree, (uint)p, tree.dimensions);
 }
 
 // Hook every point to one of its component, of components that are given.
@@ -203,16 +207,16 @@ kernel void bvh_boruvka_unpack_edges(const global ulong *edges, global uint2 *en
 
 // Compute the weights of edges.
 //
-// In       planes[DIMENSIONS * n], and core distances: as they were uploaded; ends[k].
+// In       planes[dimensions * n], and core distances: as they were uploaded; ends[k].
 // Out      weights[k].
 // Launch   any.
 // Needs    ends are points.
 // Ensures  as Points.weights_of, bit for bit.
 kernel void bvh_boruvka_weigh_edges(const global double *planes, const global uint2 *ends,
-                                    global double *weights, uint n, uint k) {
+                                    global double *weights, uint dimensions, uint n, uint k) {
   GRID_FOR(i, k) {
     point_t point;
-    point_open(&point, planes, n, ends[i].x);
+    point_open(&point, planes, n, ends[i].x, dimensions);
     const double measure = distance_measure(&point, ends[i].y);
     weights[i] = MEASURE_IS_SQUARE ? sqrt(measure) : measure;
   }

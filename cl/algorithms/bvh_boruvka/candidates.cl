@@ -49,7 +49,7 @@ kernel void bvh_boruvka_candidates_list(const global uint *lists, const global u
 
 // Append all pairs of a point and another component's that are within the margin of a round.
 //
-// In       points, boxes, ids[n], least, bases: the tree; component[n], labels; winners[n * words].
+// In       points, boxes, ids[n], least, bases, dimensions: the tree; component[n], labels; winners[n * words].
 // In-out   seen[n]: all pairs of a point that are shorter are in the list, or inside a component;
 //          pairs[capacity]; state[0]: the length of the list. If that is above `capacity`, the rest
 //          is lost.
@@ -58,13 +58,13 @@ kernel void bvh_boruvka_candidates_list(const global uint *lists, const global u
 // Ensures  seen[p] is at least the best edge of p's component, and the margin.
 kernel void bvh_boruvka_candidates_find(const global double *points, const global double *boxes,
                                         const global uint *ids, const global uint *least,
-                                        const global uint *bases, const global uint *component,
-                                        const global uint *labels,
+                                        const global uint *bases, uint dimensions,
+                                        const global uint *component, const global uint *labels,
                                         const volatile global uint *winners, global double *seen,
                                         global ulong *pairs, volatile global uint *state, uint n,
                                         uint top, double margin, uint capacity, uint bits) {
   tree_t tree;
-  tree_open(&tree, points, boxes, ids, least, bases, n, top);
+  tree_open(&tree, points, boxes, ids, least, bases, dimensions, n, top);
   const components_t components = {labels, component};
   GRID_FOR(slot, n) {
     const uint own = component_of(&components, (uint)slot);
@@ -94,20 +94,21 @@ kernel void bvh_boruvka_candidates_find(const global double *points, const globa
 
 // Compute the distances of pairs.
 //
-// In       planes[DIMENSIONS * n]: one dimension after the other; ends[n_pairs]: lesser << bits |
+// In       planes[dimensions * n]: one dimension after the other; ends[n_pairs]: lesser << bits |
 //          greater.
 // Out      weights[n_pairs].
 // Launch   any.
 // Needs    nothing.
 // Ensures  as Points.weights_of, bit for bit.
 kernel void bvh_boruvka_candidates_weigh(const global double *planes, const global ulong *ends,
-                                         global double *weights, uint n, uint n_pairs, uint bits) {
+                                         global double *weights, uint dimensions, uint n,
+                                         uint n_pairs, uint bits) {
   const ulong mask = (1ul << bits) - 1;
   GRID_FOR(i, n_pairs) {
     const global double *u = planes + (ends[i] >> bits), *v = planes + (ends[i] & mask);
     double sum = 0;
-#pragma unroll
-    for (uint d = 0; d < DIMENSIONS; ++d)
+#pragma clang loop vectorize(disable)
+    for (uint d = 0; d < DIMENSIONS(dimensions); ++d)
       sum = DISTANCE_ADD(sum, u[(size_t)d * n], v[(size_t)d * n]);
     weights[i] = DISTANCE_OF_PLAIN(DISTANCE_PLAIN(sum));
   }

@@ -9,9 +9,9 @@
 #define MOST_LISTED 7u
 
 // What is taken off for rounding: a share of every term, and a distance below which squares vanish.
-// With u = 2**-53, all distances here have a relative error of at most (DIMENSIONS + 4) u: each
-// difference, square and sum adds at most u. Squares that vanish add at most sqrt(DIMENSIONS) 1e-161.
-#define MOVE_SLACK ((DIMENSIONS + 8) * 0x1p-50)
+// With u = 2**-53, all distances here have a relative error of at most (dimensions + 4) u: each
+// difference, square and sum adds at most u. Squares that vanish add at most sqrt(dimensions) 1e-161.
+#define MOVE_SLACK(dimensions) ((DIMENSIONS(dimensions) + 8) * 0x1p-50)
 #define MOVE_SLACK_AT_ZERO 1e-150
 
 // What a dimension adds to a movement. Points of METRIC_COSINE have length 1; they move along chords.
@@ -27,23 +27,22 @@
 // by `moved` in total.
 //
 // Let d and e be the distances before and after, exactly. By the triangle inequality e >= d - moved.
-// Each of the three is computed with a relative error of at most (DIMENSIONS + 4) u and an absolute one
-// below MOVE_SLACK_AT_ZERO / 10. MOVE_SLACK is eight times that relative error and more; so it covers
+// Each of the three is computed with a relative error of at most (dimensions + 4) u and an absolute one
+// below MOVE_SLACK_AT_ZERO / 10. `slack` is MOVE_SLACK, eight times that relative error and more; so it covers
 // that of d, of the movement, of e, and the few operations here.
 //
 // METRIC_COSINE: of points of length 1, the distance is half the square of their chord, to which the
-// triangle inequality applies. Lengths and products are rounded, which adds at most MOVE_SLACK / 2.
+// triangle inequality applies. Lengths and products are rounded, which adds at most slack / 2.
 //
 // A distance that is infinite has overflowed, and bounds nothing. fmax takes 0 for what is no number.
-static inline double lower_after(double lower, double moved) {
+static inline double lower_after(double lower, double moved, double slack) {
   if (!(lower < INFINITY)) return 0;
 #if METRIC == METRIC_COSINE
-  const double chord = sqrt(2 * fmax(lower - MOVE_SLACK, 0.0));
-  const double left =
-      fmax(chord * (1 - MOVE_SLACK) - moved * (1 + MOVE_SLACK) - MOVE_SLACK_AT_ZERO, 0.0);
-  return fmax(0.5 * left * left * (1 - MOVE_SLACK) - MOVE_SLACK, 0.0);
+  const double chord = sqrt(2 * fmax(lower - slack, 0.0));
+  const double left = fmax(chord * (1 - slack) - moved * (1 + slack) - MOVE_SLACK_AT_ZERO, 0.0);
+  return fmax(0.5 * left * left * (1 - slack) - slack, 0.0);
 #else
-  return fmax(lower * (1 - MOVE_SLACK) - moved * (1 + MOVE_SLACK) - MOVE_SLACK_AT_ZERO, 0.0);
+  return fmax(lower * (1 - slack) - moved * (1 + slack) - MOVE_SLACK_AT_ZERO, 0.0);
 #endif
 }
 
@@ -55,14 +54,15 @@ static inline double lower_after(double lower, double moved) {
 // Needs    bvh_boruvka_build_gather, for both.
 // Ensures  the farthest movement of a work-group without points is 0.
 kernel void bvh_boruvka_moved_measure(const global double *points, const global double *origins,
-                                      global double *moves, global double *farthest, uint n) {
+                                      global double *moves, global double *farthest,
+                                      uint dimensions, uint n) {
   local double scratch[WG_SIZE];
   double most = 0;
   GRID_FOR(slot, n) {
-    const size_t at = (slot >> LEAF_SHIFT) * (LEAF_ROWS * LEAF) + slot % LEAF;
+    const size_t at = (slot >> LEAF_SHIFT) * (DIMENSIONS(dimensions) * LEAF) + slot % LEAF;
     double sum = 0;
-#pragma unroll
-    for (uint d = 0; d < DIMENSIONS; ++d)
+#pragma clang loop vectorize(disable)
+    for (uint d = 0; d < DIMENSIONS(dimensions); ++d)
       sum = MOVE_ADD(sum, points[at + d * LEAF], origins[at + d * LEAF]);
     const double move = MOVE_OF_SUM(sum);
     moves[slot] = move;
@@ -90,10 +90,11 @@ kernel void bvh_boruvka_moved_measure(const global double *points, const global 
 kernel void bvh_boruvka_moved_refresh(const global double *points, const global uint *ids,
                                       const global double *moves, const global double *reach,
                                       global uint *lists, global double *lower,
-                                      volatile global uint *state, double farthest, uint n,
-                                      uint k) {
+                                      volatile global uint *state, double farthest, uint dimensions,
+                                      uint n, uint k) {
   tree_t tree;
-  tree_open(&tree, points, 0, ids, 0, 0, n, 0);
+  tree_open(&tree, points, 0, ids, 0, 0, dimensions, n, 0);
+  const double slack = MOVE_SLACK(dimensions);
   uint n_unsure = 0;
   GRID_FOR(slot, n) {
     search_t search;
@@ -125,7 +126,7 @@ kernel void bvh_boruvka_moved_refresh(const global double *points, const global 
 #pragma unroll
     for (uint j = 0; j < MOST_LISTED; ++j)
       if (j < k) lists[LIST_AT(slot, j, k, n)] = at[j];
-    lower[slot] = lower_after(reach[slot], moves[slot] + farthest);
+    lower[slot] = lower_after(reach[slot], moves[slot] + farthest, slack);
     n_unsure += lower[slot] <= DISTANCE_OF_PLAIN(near[0]);
   }
   if (n_unsure > 0) atomic_add(state, n_unsure);

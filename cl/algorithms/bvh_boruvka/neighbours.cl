@@ -5,9 +5,13 @@
 #define NEIGHBOURS 8
 #endif
 
+// Short lists stay in registers: all loops over them have a known length.
+#define IS_SHORT (NEIGHBOURS <= 8)
+// The first entry of a list of k points that is in use, or one before it.
+#define LIST_FIRST(k) (IS_SHORT || (k) == NEIGHBOURS ? 0 : NEIGHBOURS - 1 - (k))
+
 // A work-item alone finds short lists of all points of a leaf at once: a lane each.
-#define BY_LEAF (WG_SIZE == 1 && NEIGHBOURS <= 8)
-#define SEARCH_BOX BY_LEAF
+#define BY_LEAF (WG_SIZE == 1 && IS_SHORT)
 
 #include "algorithms/bvh_boruvka/walk.cl"
 
@@ -19,8 +23,10 @@ typedef struct {
 } list_t;
 
 static inline void list_clear(list_t *list, uint k) {
+#if IS_SHORT
 #pragma unroll
-  for (uint j = 0; j < NEIGHBOURS; ++j) {
+#endif
+  for (uint j = LIST_FIRST(k); j < NEIGHBOURS; ++j) {
     list->near[j] = j < NEIGHBOURS - k ? -1 : INFINITY;
     list->at[j] = NO_SLOT;
   }
@@ -33,9 +39,9 @@ static inline bool list_is_behind(const list_t *list, uint j, double plain) {
 
 // Insert a point, if it is nearer than the last one.
 static inline void list_insert(list_t *list, uint slot, double plain) {
-#if NEIGHBOURS <= 8
+#if IS_SHORT
 #pragma unroll
-  for (uint j = 0; j < NEIGHBOURS; ++j) {  // indices are known, so the list stays in registers
+  for (uint j = 0; j < NEIGHBOURS; ++j) {
     const bool is_behind = list_is_behind(list, j, plain);
     const double near = list->near[j];
     const uint at = list->at[j];
@@ -77,6 +83,8 @@ static inline void list_fill(list_t *list, const tree_t *tree, uint slot, uint k
 
 #if BY_LEAF
 
+#define AT_ONCE 4u
+
 // The lists of all points of a leaf, a lane each.
 typedef struct {
   double8 near[NEIGHBOURS];
@@ -89,45 +97,48 @@ static inline double greatest_of(double8 values) {
   return max(two.x, two.y);
 }
 
-// Insert the points of a leaf into the lists of those of another one, or of the same.
-static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, const double8 *own,
-                                   uint leaf, uint own_leaf) {
-  const global double *at = tree->points + (size_t)leaf * (LEAF_ROWS * LEAF);
+// Insert a point into the lists of a leaf's points, from which it is as far as plain sums say.
+static inline void lists_insert(lists_t *lists, uint slot, double8 plains) {
+  if (!any(plains < lists->near[NEIGHBOURS - 1])) return;
+  long8 slots = (long)slot;
+#pragma unroll
+  for (uint j = 0; j < NEIGHBOURS; ++j) {
+    const double8 near = lists->near[j];
+    const long8 slots_before = lists->at[j], is_behind = near > plains;
+    lists->near[j] = select(near, plains, is_behind);
+    lists->at[j] = select(slots_before, slots, is_behind);
+    plains = select(plains, near, is_behind);
+    slots = select(slots, slots_before, is_behind);
+  }
+}
+
+// Insert the points of a leaf into the lists of those of another one, or of the same. A few at once, so
+// that own coordinates are loaded less often.
+static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, uint leaf, uint own_leaf) {
+  const global double *own = tree_leaf(tree, own_leaf), *at = tree_leaf(tree, leaf);
   const long8 lanes = (long8)(0, 1, 2, 3, 4, 5, 6, 7);
-  for (uint i = 0; i < min(tree->n - leaf * LEAF, LEAF); ++i) {
-    double8 plains = 0;
+  const uint n_points = min(tree->n - leaf * LEAF, LEAF);
+  for (uint first = 0; first < n_points; first += AT_ONCE) {
+    double8 sums[AT_ONCE] = {0};
+    for (uint d = 0; d < tree->dimensions; ++d) {
+      const double8 x = vload8(d, own);
 #pragma unroll
-    for (uint d = 0; d < DIMENSIONS; ++d) plains = DISTANCE_ADD(plains, own[d], at[d * LEAF + i]);
-    plains = DISTANCE_PLAIN(plains);
-    if (leaf == own_leaf) plains = select(plains, (double8)INFINITY, lanes == (long)i);
-    if (!any(plains < lists->near[NEIGHBOURS - 1])) continue;
-    long8 slots = (long)(leaf * LEAF + i);
-#pragma unroll
-    for (uint j = 0; j < NEIGHBOURS; ++j) {
-      const double8 near = lists->near[j];
-      const long8 slots_before = lists->at[j], is_behind = near > plains;
-      lists->near[j] = select(near, plains, is_behind);
-      lists->at[j] = select(slots_before, slots, is_behind);
-      plains = select(plains, near, is_behind);
-      slots = select(slots, slots_before, is_behind);
+      for (uint i = 0; i < AT_ONCE; ++i)
+        sums[i] = DISTANCE_ADD(sums[i], x, at[d * LEAF + first + i]);
+    }
+    for (uint i = 0; i < AT_ONCE && first + i < n_points; ++i) {
+      double8 plains = DISTANCE_PLAIN(sums[i]);
+      if (leaf == own_leaf) plains = select(plains, (double8)INFINITY, lanes == (long)(first + i));
+      lists_insert(lists, leaf * LEAF + first + i, plains);
     }
   }
 }
 
 // Find the nearest points of all points of a leaf that has LEAF points.
 static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uint k) {
-  const global double *at = tree->points + (size_t)leaf * (LEAF_ROWS * LEAF);
-  double8 own[DIMENSIONS];
   search_t search;
   walk_t walk;
-#pragma unroll
-  for (uint d = 0; d < DIMENSIONS; ++d) {
-    own[d] = vload8(d, at);
-    search.own[d] = -greatest_of(-own[d]);
-    search.upper[d] = greatest_of(own[d]);
-  }
-  search.weight = INFINITY;
-  search.at = NO_SLOT;
+  search_open_box(&search, tree, leaf, INFINITY);
 #pragma unroll
   for (uint j = 0; j < NEIGHBOURS; ++j) {
     lists->near[j] = j < NEIGHBOURS - k ? -1.0 : INFINITY;
@@ -135,7 +146,7 @@ static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uin
   }
   walk_open(&walk, leaf);
   for (uint next = leaf; next != NO_SLOT; next = walk_next(&walk, tree, &search, 0, 0)) {
-    lists_take_leaf(lists, tree, own, next, leaf);
+    lists_take_leaf(lists, tree, next, leaf);
     search.reach = greatest_of(lists->near[NEIGHBOURS - 1]);
   }
 }
@@ -156,7 +167,7 @@ static inline void lists_get(const lists_t *lists, uint lane, list_t *list) {
 
 // Find the `k` nearest points of every point, and the distance of the farthest of them.
 //
-// In       points, boxes, ids[n], least, bases: the tree.
+// In       points, boxes, ids[n], least, bases, dimensions: the tree.
 // Out      lists[n * k]: slots, the nearest first; distances[n]: by slot, or by number.
 // Launch   any.
 // Needs    1 <= k <= min(NEIGHBOURS, n - 1); top: the level of the root.
@@ -164,11 +175,11 @@ static inline void lists_get(const lists_t *lists, uint lane, list_t *list) {
 //          points are as far as that, any of them are listed.
 kernel void bvh_boruvka_neighbours_find(const global double *points, const global double *boxes,
                                         const global uint *ids, const global uint *least,
-                                        const global uint *bases, global uint *lists,
-                                        global double *distances, uint n, uint top, uint k,
-                                        uint by_number) {
+                                        const global uint *bases, uint dimensions,
+                                        global uint *lists, global double *distances, uint n,
+                                        uint top, uint k, uint by_number) {
   tree_t tree;
-  tree_open(&tree, points, boxes, ids, least, bases, n, top);
+  tree_open(&tree, points, boxes, ids, least, bases, dimensions, n, top);
 #if BY_LEAF
   lists_t of_leaf;
 #endif
@@ -186,8 +197,10 @@ kernel void bvh_boruvka_neighbours_find(const global double *points, const globa
 #endif
     if (lists) {
       const uint begin = NEIGHBOURS - k;
+#if IS_SHORT
 #pragma unroll
-      for (uint j = 0; j < NEIGHBOURS; ++j)
+#endif
+      for (uint j = LIST_FIRST(k); j < NEIGHBOURS; ++j)
         if (j >= begin) lists[LIST_AT(slot, j - begin, k, n)] = list.at[j];
     }
     distances[by_number ? ids[slot] : slot] = DISTANCE_OF_PLAIN(list.near[NEIGHBOURS - 1]);

@@ -8,7 +8,7 @@
 //     level 1           0           1         2
 //     level 0        0 1 2 3     4 5 6 7    8 9 10         leaves
 //
-// Coordinates lie by leaf:  points[leaf][row][lane], rows DIMENSIONS, then the core distances.
+// Coordinates lie by leaf:  points[leaf][row][lane], a row a dimension, then the core distances.
 // Boxes lie by parent:      boxes[group][row][child], rows lower and upper end of each dimension in
 //                           turns, then the least core distance; group bases[level] / FANOUT + p has
 //                           the children of node p, which are on `level`.
@@ -30,9 +30,6 @@
 #define FANOUT (1u << FANOUT_SHIFT)
 #define FANOUT_MASK (FANOUT - 1)
 
-#define LEAF_ROWS (DIMENSIONS + CORE_DISTANCES)
-#define BOX_ROWS (2 * DIMENSIONS + CORE_DISTANCES)
-
 // No slot, and no point, has this number.
 #define NO_SLOT 0xffffffffu
 // The label of a node with points of several components.
@@ -52,20 +49,30 @@ typedef struct {
   const global uint *ids;    // [n]: the caller's number of the point in a slot
   const global uint *least;  // by node: the least number of its points
   const global uint *bases;
+  uint dimensions, leaf_rows, box_rows;
   uint n, n_leaves, top;  // top: the level of the root
 } tree_t;
 
 static inline void tree_open(tree_t *tree, const global double *points, const global double *boxes,
                              const global uint *ids, const global uint *least,
-                             const global uint *bases, uint n, uint top) {
+                             const global uint *bases, uint dimensions, uint n, uint top) {
   tree->points = points;
   tree->boxes = boxes;
   tree->ids = ids;
   tree->least = least;
   tree->bases = bases;
+  tree->dimensions = DIMENSIONS(dimensions);
+  tree->leaf_rows = tree->dimensions + CORE_DISTANCES;
+  tree->box_rows = tree->dimensions + tree->leaf_rows;
   tree->n = n;
   tree->n_leaves = (n + LEAF - 1) / LEAF;
   tree->top = top;
+}
+
+// Say how many rows leaves have, where kernels are not built for points with core distances or without.
+static inline void tree_set_rows(tree_t *tree, uint rows) {
+  tree->leaf_rows = rows;
+  tree->box_rows = tree->dimensions + rows;
 }
 
 // Nodes of a level.
@@ -78,9 +85,21 @@ static inline uint tree_places(uint n_nodes) {
   return (n_nodes + FANOUT_MASK) & ~FANOUT_MASK;
 }
 
+// The first coordinates of a leaf's points; those of the next row are LEAF entries behind.
+static inline const global double *tree_leaf(const tree_t *tree, uint leaf) {
+  return tree->points + (size_t)leaf * (tree->leaf_rows * LEAF);
+}
+
+// The lower end of a node's box in the first dimension; `index`: of the node in arrays of nodes. The
+// next row is FANOUT entries behind.
+static inline const global double *tree_box(const tree_t *tree, uint index) {
+  return tree->boxes + (size_t)(index >> FANOUT_SHIFT) * (tree->box_rows * FANOUT) +
+         (index & FANOUT_MASK);
+}
+
 // A row of the coordinates of a slot.
 static inline double tree_at(const tree_t *tree, uint slot, uint row) {
-  return tree->points[((size_t)(slot >> LEAF_SHIFT) * LEAF_ROWS + row) * LEAF + slot % LEAF];
+  return tree_leaf(tree, slot >> LEAF_SHIFT)[row * LEAF + slot % LEAF];
 }
 
 // The greatest plain sum of a pair that is not farther than `distance`.
@@ -92,17 +111,14 @@ static inline double tree_reach(double distance) {
 #endif
 }
 
-// 1: searches are around boxes, not around points.
-#ifndef SEARCH_BOX
-#define SEARCH_BOX 0
-#endif
-
-// A search around the point of a slot, for the lightest edge, or for near points. Around a box, `own`
-// is its lower corner.
+// A search for the lightest edge, or for near points, around the point of a slot, or around a box, whose
+// corners it has. Few coordinates stay in registers.
 typedef struct {
-  double own[DIMENSIONS];
-#if SEARCH_BOX
-  double upper[DIMENSIONS];
+#if DIMENSION_CLASS
+  double lower[DIMENSION_CLASS], upper[DIMENSION_CLASS];
+#else
+  const global double *lower, *upper;
+  uint stride;
 #endif
   double core;               // the point's core distance; 0 where there are none
   double reach;              // greater plain sums are too far
@@ -111,14 +127,45 @@ typedef struct {
   uint lesser, greater, at;  // the best edge so far, and the slot of its other end, or NO_SLOT
 } search_t;
 
-static inline void search_open(search_t *search, const tree_t *tree, uint slot, double weight) {
-#pragma unroll
-  for (uint d = 0; d < DIMENSIONS; ++d) search->own[d] = tree_at(tree, slot, d);
-#if SEARCH_BOX
-#pragma unroll
-  for (uint d = 0; d < DIMENSIONS; ++d) search->upper[d] = search->own[d];
+// The corners, and the coordinates of the point, in dimension `d`.
+#if DIMENSION_CLASS
+#define SEARCH_LOWER(search, d) (search)->lower[d]
+#define SEARCH_UPPER(search, d) (search)->upper[d]
+#else
+#define SEARCH_LOWER(search, d) (search)->lower[(d) * (search)->stride]
+#define SEARCH_UPPER(search, d) (search)->upper[(d) * (search)->stride]
 #endif
-  search->core = CORE_DISTANCES ? tree_at(tree, slot, DIMENSIONS) : 0;
+#define SEARCH_OWN SEARCH_LOWER
+
+// Let a search be around corners whose coordinates are `stride` entries apart.
+static inline void search_place(search_t *search, const global double *lower,
+                                const global double *upper, uint stride) {
+#if DIMENSION_CLASS
+#pragma unroll
+  for (uint d = 0; d < DIMENSION_CLASS; ++d) {
+    search->lower[d] = lower[d * stride];
+    search->upper[d] = upper[d * stride];
+  }
+#else
+  search->lower = lower;
+  search->upper = upper;
+  search->stride = stride;
+#endif
+}
+
+// Open a search around the box of a leaf.
+static inline void search_open_box(search_t *search, const tree_t *tree, uint leaf, double weight) {
+  const global double *box = tree_box(tree, leaf);
+  search_place(search, box, box + FANOUT, 2 * FANOUT);
+  search->weight = weight;
+  search->reach = tree_reach(weight);
+  search->at = NO_SLOT;
+}
+
+static inline void search_open(search_t *search, const tree_t *tree, uint slot, double weight) {
+  const global double *at = tree_leaf(tree, slot >> LEAF_SHIFT) + slot % LEAF;
+  search_place(search, at, at, LEAF);
+  search->core = CORE_DISTANCES ? tree_at(tree, slot, tree->dimensions) : 0;
   search->weight = weight;
   search->reach = tree_reach(weight);
   search->id = tree->ids[slot];
@@ -130,7 +177,7 @@ static inline double search_weight(const search_t *search, const tree_t *tree, u
                                    double plain) {
   double weight = DISTANCE_OF_PLAIN(plain);
 #if CORE_DISTANCES
-  weight = fmax(fmax(weight, search->core), tree_at(tree, slot, DIMENSIONS));
+  weight = fmax(fmax(weight, search->core), tree_at(tree, slot, tree->dimensions));
 #endif
   return weight;
 }
@@ -138,9 +185,9 @@ static inline double search_weight(const search_t *search, const tree_t *tree, u
 // The plain sum of the point and the one in `slot`.
 static inline double search_plain(const search_t *search, const tree_t *tree, uint slot) {
   double sum = 0;
-#pragma unroll
-  for (uint d = 0; d < DIMENSIONS; ++d)
-    sum = DISTANCE_ADD(sum, search->own[d], tree_at(tree, slot, d));
+#pragma clang loop vectorize(disable)
+  for (uint d = 0; d < tree->dimensions; ++d)
+    sum = DISTANCE_ADD(sum, SEARCH_OWN(search, d), tree_at(tree, slot, d));
   return DISTANCE_PLAIN(sum);
 }
 
@@ -173,26 +220,26 @@ static inline uint bits_of_mask(long8 mask) {
 // compute the few sums again that they need, so that nothing of theirs is kept in arrays.
 static inline uint search_leaf(const search_t *search, const tree_t *tree, uint leaf,
                                double plains[LEAF]) {
-  const global double *at = tree->points + (size_t)leaf * (LEAF_ROWS * LEAF);
+  const global double *at = tree_leaf(tree, leaf);
   uint near = 0;
 #if WG_SIZE == 1
   double8 sums = 0;
-#pragma unroll
-  for (uint d = 0; d < DIMENSIONS; ++d) sums = DISTANCE_ADD(sums, search->own[d], vload8(d, at));
+  for (uint d = 0; d < tree->dimensions; ++d)
+    sums = DISTANCE_ADD(sums, SEARCH_OWN(search, d), vload8(d, at));
   sums = DISTANCE_PLAIN(sums);
   vstore8(sums, 0, plains);
   near = bits_of_mask(sums <= search->reach);
 #else
-#if DIMENSIONS <= 4  // else the sums of all lanes at once take too many registers
+  double sums[LEAF] = {0};
+  for (uint d = 0; d < tree->dimensions; ++d) {
+    const double own = SEARCH_OWN(search, d);
 #pragma unroll
-#endif
-  for (uint lane = 0; lane < LEAF; ++lane) {
-    double sum = 0;
-#pragma unroll
-    for (uint d = 0; d < DIMENSIONS; ++d)
-      sum = DISTANCE_ADD(sum, search->own[d], at[d * LEAF + lane]);
-    near |= (uint)(DISTANCE_PLAIN(sum) <= search->reach) << lane;
+    for (uint lane = 0; lane < LEAF; ++lane)
+      sums[lane] = DISTANCE_ADD(sums[lane], own, at[d * LEAF + lane]);
   }
+#pragma unroll
+  for (uint lane = 0; lane < LEAF; ++lane)
+    near |= (uint)(DISTANCE_PLAIN(sums[lane]) <= search->reach) << lane;
 #endif
   const uint n_points = min(tree->n - leaf * LEAF, LEAF);
   return near & ((1u << n_points) - 1);

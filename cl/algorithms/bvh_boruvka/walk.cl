@@ -15,12 +15,6 @@
   DISTANCE_ADD(sum, max(max((lower) - (x_upper), (x) - (upper)), 0.0), 0.0)
 #endif
 
-#if SEARCH_BOX
-#define SEARCH_UPPER(search, d) (search)->upper[d]
-#else
-#define SEARCH_UPPER(search, d) (search)->own[d]
-#endif
-
 // Which of equal edges of weight 0 a node may have: one of lesser ends than the best so far. Many
 // equal points are searched through in vain without this.
 static inline bool search_may_tie(const search_t *search, uint least) {
@@ -35,33 +29,34 @@ static inline uint tree_near_children(const tree_t *tree, const search_t *search
                                       uint parent, const global uint *labels, uint own) {
   const uint first = parent << FANOUT_SHIFT, base = tree->bases[level];
   const uint n_children = min(tree_width(tree->n_leaves, level) - first, FANOUT);
-  const global double *box =
-      tree->boxes + (size_t)((base >> FANOUT_SHIFT) + parent) * (BOX_ROWS * FANOUT);
+  const global double *box = tree_box(tree, base + first);
   uint near = 0;
 #if WG_SIZE == 1
   double8 sums = 0;
-#pragma unroll
-  for (uint d = 0; d < DIMENSIONS; ++d) {
+  for (uint d = 0; d < tree->dimensions; ++d) {
     const double8 lower = vload8(2 * d, box), upper = vload8(2 * d + 1, box);
-    sums = BOX_ADD(sums, search->own[d], SEARCH_UPPER(search, d), lower, upper);
+    sums = BOX_ADD(sums, SEARCH_LOWER(search, d), SEARCH_UPPER(search, d), lower, upper);
   }
   long8 is_near = DISTANCE_PLAIN(sums) <= search->reach;
 #if CORE_DISTANCES
-  is_near &= vload8(2 * DIMENSIONS, box) <= search->weight;
+  is_near &= vload8(2 * tree->dimensions, box) <= search->weight;
 #endif
   if (labels) is_near &= convert_long8(vload8(0, labels + base + first) != own);
   near = bits_of_mask(is_near);
 #else
+  double sums[FANOUT] = {0};
+  for (uint d = 0; d < tree->dimensions; ++d) {
+    const double own_lower = SEARCH_LOWER(search, d), own_upper = SEARCH_UPPER(search, d);
+#pragma unroll
+    for (uint c = 0; c < FANOUT; ++c)
+      sums[c] = BOX_ADD(sums[c], own_lower, own_upper, box[2 * d * FANOUT + c],
+                        box[(2 * d + 1) * FANOUT + c]);
+  }
 #pragma unroll
   for (uint c = 0; c < FANOUT; ++c) {
-    double sum = 0;
-#pragma unroll
-    for (uint d = 0; d < DIMENSIONS; ++d)
-      sum = BOX_ADD(sum, search->own[d], SEARCH_UPPER(search, d), box[2 * d * FANOUT + c],
-                    box[(2 * d + 1) * FANOUT + c]);
-    bool is_near = DISTANCE_PLAIN(sum) <= search->reach;
+    bool is_near = DISTANCE_PLAIN(sums[c]) <= search->reach;
 #if CORE_DISTANCES
-    is_near = is_near && box[2 * DIMENSIONS * FANOUT + c] <= search->weight;
+    is_near = is_near && box[2 * tree->dimensions * FANOUT + c] <= search->weight;
 #endif
     near |= (uint)is_near << c;
   }

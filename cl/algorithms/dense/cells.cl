@@ -56,9 +56,9 @@ static inline void candidate_clear(candidate_t *best) {
 
 // Open the row of a vertex. `cells`: the rows from `first_row` on; of points, what point_open takes.
 static inline void row_open(row_t *row, const global cell_t *cells, uint n, uint first_row,
-                            uint vertex) {
+                            uint vertex, uint dimensions) {
 #if METRIC
-  point_open(&row->point, cells, n, vertex);
+  point_open(&row->point, cells, n, vertex, dimensions);
 #else
   row->cells = cells + (size_t)(vertex - first_row) * n;
 #endif

@@ -63,8 +63,8 @@ kernel void dense_begin(global uint *component, volatile global uint *winners, g
 // Ensures  the entry of a block is its least (key, column); NO_VERTEX where it has no edge.
 LANES_ATTRIBUTE
 kernel void dense_scan_blocks(const global cell_t *cells, global dense_key_t *keys,
-                              global uint *columns, uint first_row, uint n_rows, uint n, uint width,
-                              uint n_blocks) {
+                              global uint *columns, uint first_row, uint n_rows, uint n,
+                              uint dimensions, uint width, uint n_blocks) {
   local dense_key_t lane_keys[WG_SIZE];
   local uint lane_columns[WG_SIZE];
   const uint n_tasks = n_rows * n_blocks;
@@ -78,7 +78,7 @@ kernel void dense_scan_blocks(const global cell_t *cells, global dense_key_t *ke
       row_t row;
       candidate_t best;
       candidate_clear(&best);
-      row_open(&row, cells, n, first_row, vertex);
+      row_open(&row, cells, n, first_row, vertex, dimensions);
       const uint begin = block * width, end = is_due ? min(begin + width, n) : begin;
       row_scan(&row, begin, end, 0, vertex, &best);
       lanes_take_lightest(&best, lane_keys, lane_columns);
@@ -172,7 +172,8 @@ kernel void dense_rescan_blocks(const global cell_t *cells, global dense_key_t *
                                 global uint *columns, const global uint *component,
                                 volatile global uint *winners, const global uint *list,
                                 const global uint *state, uint count, uint first_row, uint n_rows,
-                                uint n, uint width, uint n_blocks, uint short_ids) {
+                                uint n, uint dimensions, uint width, uint n_blocks,
+                                uint short_ids) {
   local dense_key_t lane_keys[WG_SIZE];
   local uint lane_columns[WG_SIZE];
   const uint n_tasks = state[count];
@@ -187,7 +188,7 @@ kernel void dense_rescan_blocks(const global cell_t *cells, global dense_key_t *
       row_t row;
       candidate_t best;
       candidate_clear(&best);
-      row_open(&row, cells, n, first_row, vertex);
+      row_open(&row, cells, n, first_row, vertex, dimensions);
       const uint begin = block * width, end = is_due ? min(begin + width, n) : begin;
       row_scan(&row, begin, end, component, own, &best);
       lanes_take_lightest(&best, lane_keys, lane_columns);

@@ -23,11 +23,11 @@ typedef distance_key_t cell_key_t;
 
 // The measure of the pair (u, v). `cells`: the rows of the matrix from `first_row` on; of points,
 // all coordinates, one dimension after the other, then the steps of great-circle distances.
-static inline measure_t cell_measure(const global cell_t *cells, uint n, uint first_row, uint u,
-                                     uint v) {
+static inline measure_t cell_measure(const global cell_t *cells, uint n, uint dimensions,
+                                     uint first_row, uint u, uint v) {
 #if METRIC
   point_t point;
-  point_open(&point, cells, n, u);
+  point_open(&point, cells, n, u, dimensions);
   const double measure = distance_measure(&point, v);
   return WEIGHT_DESCENDING ? -measure : measure;
 #else

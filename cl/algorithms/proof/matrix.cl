@@ -76,12 +76,12 @@ static inline bool pair_is_after(measure_t measure, measure_t limit, bool ties_l
 #if WG_SIZE == 1
 // The same for all pairs of a vertex with PAIR_BLOCK others from `v` on, by vectors.
 static inline bool pairs_are_after(const global cell_t *cells, const global measure_t *limits,
-                                   measure_t limit, uint n, uint first_row, uint u, uint v,
-                                   bool ties_last) {
+                                   measure_t limit, uint n, uint dimensions, uint first_row, uint u,
+                                   uint v, bool ties_last) {
 #if METRIC
   uint remains = 0;
   for (uint i = v; i < v + PAIR_BLOCK; ++i)
-    remains |= !(cell_measure(cells, n, first_row, u, i) > max(limit, limits[i]));
+    remains |= !(cell_measure(cells, n, dimensions, first_row, u, i) > max(limit, limits[i]));
   return !remains;
 #else
   const global cell_t *row = cells + (size_t)(u - first_row) * n + v;
@@ -118,8 +118,8 @@ static inline uint path_greatest(const tree_t *tree, uint x, uint y) {
 //          < n.
 kernel void proof_matrix_list_keys(const global cell_t *cells, const global uint2 *ends,
                                    global cell_key_t *keys, global uint *numbers,
-                                   volatile global uint *state, uint n, uint first_row, uint n_rows,
-                                   uint k) {
+                                   volatile global uint *state, uint n, uint dimensions,
+                                   uint first_row, uint n_rows, uint k) {
   GRID_FOR(i, k) {
     const uint2 edge = ends[i];
     bool is_wrong = edge.x >= edge.y || edge.y >= n;
@@ -129,7 +129,7 @@ kernel void proof_matrix_list_keys(const global cell_t *cells, const global uint
     }
     if (is_wrong) atomic_min_u32(state + STATE_CLAIM, (uint)i);
     if (!is_wrong && edge.x - first_row < n_rows)
-      keys[i] = cell_key(cells, n, cell_measure(cells, n, first_row, edge.x, edge.y));
+      keys[i] = cell_key(cells, n, cell_measure(cells, n, dimensions, first_row, edge.x, edge.y));
     numbers[i] = (uint)i;
   }
 }
@@ -187,7 +187,7 @@ kernel void proof_matrix_check(const global cell_t *cells, const global measure_
                                const global cell_key_t *keys, const global uint *numbers,
                                const global uint2 *ends, global uint *greatest,
                                global uint *remaining, volatile global uint *state, uint n,
-                               uint first_row, uint n_rows, uint n_nodes) {
+                               uint dimensions, uint first_row, uint n_rows, uint n_nodes) {
   const tree_t tree = {parents, orders, keys, numbers, ends};
   uint fault = NO_FAULT;
 #if WG_SIZE == 1
@@ -201,10 +201,10 @@ kernel void proof_matrix_check(const global cell_t *cells, const global measure_
     uint n_remaining = 0;
     for (uint block = u + 1; block < n; block += min(n - block, PAIR_BLOCK)) {
       if (n - block >= PAIR_BLOCK &&
-          pairs_are_after(cells, limits, limit, n, first_row, u, block, ties_last))
+          pairs_are_after(cells, limits, limit, n, dimensions, first_row, u, block, ties_last))
         continue;
       for (uint v = block; v < block + min(n - block, PAIR_BLOCK); ++v) {
-        const measure_t measure = cell_measure(cells, n, first_row, u, v);
+        const measure_t measure = cell_measure(cells, n, dimensions, first_row, u, v);
         remaining[n_remaining] = v;
         n_remaining += !pair_is_after(measure, max(limit, limits[v]), ties_last);
       }
@@ -231,12 +231,13 @@ kernel void proof_matrix_check(const global cell_t *cells, const global measure_
     }
     for (uint i = 0; i < n_remaining; ++i) {
       const uint v = remaining[i], rank = in_one_pass ? greatest[v] : path_greatest(&tree, u, v);
-      const cell_key_t key = cell_key(cells, n, cell_measure(cells, n, first_row, u, v));
+      const cell_key_t key =
+          cell_key(cells, n, cell_measure(cells, n, dimensions, first_row, u, v));
       if (pair_is_before(&tree, key, u, v, rank)) fault = min(fault, u);
     }
 #else
     for (uint v = u + 1 + get_local_id(0); v < n; v += WG_SIZE) {
-      const measure_t measure = cell_measure(cells, n, first_row, u, v);
+      const measure_t measure = cell_measure(cells, n, dimensions, first_row, u, v);
       if (pair_is_after(measure, max(limit, limits[v]), ties_last)) continue;
       const uint rank = path_greatest(&tree, u, v);
       if (pair_is_before(&tree, cell_key(cells, n, measure), u, v, rank)) fault = min(fault, u);

@@ -46,8 +46,8 @@ class CandidatePairs:
         weights = DeviceArray.empty(self.codes.size, np.float64, tree.device)
         launch.for_each(
             tree.device.program(SOURCE, **tree.defines), "bvh_boruvka_candidates_weigh",
-            weights.size, matrix.panels[0].cells, self.codes, weights, tree.n, weights.size,
-            self.bits,
+            weights.size, matrix.panels[0].cells, self.codes, weights, tree.dimensions, tree.n,
+            weights.size, self.bits,
         )  # fmt: skip
         return weights
 

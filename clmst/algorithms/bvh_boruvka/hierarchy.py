@@ -15,7 +15,7 @@ from clmst.core.weight_keys import Array
 from clmst.primitives.split import split
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
-from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.device_matrix import DeviceMatrix, dimension_class
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 
@@ -44,6 +44,8 @@ class BoxTree:
     device : Device
     n : int
         Points.
+    dimensions, rows : int
+        Coordinates of a point, and rows of a leaf: a row more where there are core distances.
     defines : dict
         Macros of all kernels that search it.
     ids, slots : DeviceArray of uint32, shape (n,)
@@ -61,6 +63,8 @@ class BoxTree:
 
     device: Device
     n: int
+    dimensions: int
+    rows: int
     defines: dict[str, int]
     ids: DeviceArray
     slots: DeviceArray
@@ -77,9 +81,14 @@ class BoxTree:
         return ceil(self.n / LEAF)
 
     @property
-    def arguments(self) -> tuple[DeviceArray, ...]:
+    def arguments(self) -> tuple[DeviceArray | int, ...]:
         """What every kernel that searches takes first."""
-        return self.points, self.boxes, self.ids, self.least, self.bases
+        return self.points, self.boxes, self.ids, self.least, self.bases, self.dimensions
+
+    @property
+    def builder(self) -> Program:
+        """The program that builds hierarchies: one for all metrics, with core distances or not."""
+        return builder_for(self.device, self.dimensions)
 
     def width(self, level: int) -> int:
         """Return the number of nodes of a level."""
@@ -90,6 +99,11 @@ class BoxTree:
 def fanout(device: Device) -> int:
     """Return the children of a node: FANOUT of ``tree.cl``."""
     return 8 if device.policy.work_group_size == 1 else 4
+
+
+def builder_for(device: Device, dimensions: int) -> Program:
+    """Return the program of SOURCE for points of so many dimensions."""
+    return device.program(SOURCE, DIMENSION_CLASS=dimension_class(dimensions))
 
 
 def hierarchy_of(matrix: DeviceMatrix, launch: Launcher) -> BoxTree:
@@ -114,10 +128,10 @@ class _Builder:
         assert isinstance(matrix.graph, Points)
         self.launch, self.device, self.n = launch, matrix.device, matrix.n_vertices
         self.matrix, self.planes = matrix, matrix.panels[0].cells
-        self.defines = {**matrix.defines(maximum=False)}
-        self.program: Program = self.device.program(SOURCE, **self.defines)
         self._points = matrix.graph
-        self.dimensions: int = self._points.planes.shape[0]
+        self.dimensions = matrix.dimensions
+        self.rows = self.dimensions + int(self._points.core_distances is not None)
+        self.program = builder_for(self.device, self.dimensions)
         self.top, self.bases = self._levels()
         self.n_nodes = int(self.bases[-1]) + fanout(self.device)
 
@@ -147,7 +161,7 @@ class _Builder:
             self.launch.fill(state.memory, 0, 1)
             self._for_each(
                 "bvh_boruvka_build_find_crowds", self.n, codes, tree.points, tree.boxes,
-                tree.bases, sides, lowers, state, self.n, self.top,
+                tree.bases, sides, lowers, state, self.dimensions, self.rows, self.n, self.top,
             )  # fmt: skip
             if self.launch.read_word(state.memory) == 0:
                 break
@@ -166,8 +180,9 @@ class _Builder:
         box = self.device.upload(ends)
         codes, order = self._new(self.n, np.uint64), self._new(self.n, np.uint32)
         self._for_each(
-            "bvh_boruvka_build_encode", self.n, self.planes, box, codes, order, self.n, bits
-        )
+            "bvh_boruvka_build_encode", self.n, self.planes, box, codes, order, self.dimensions,
+            self.n, bits,
+        )  # fmt: skip
         return split(codes, key_bits=bits * coded, values=order, launch=self.launch)
 
     def _is_crowded(self, ends: Array, bits: int) -> bool:
@@ -185,8 +200,9 @@ class _Builder:
         ends = np.empty((self.dimensions, 2, groups))
         found = self._new(rows * groups, np.float64)
         self.launch.enqueue(
-            self.program, "bvh_boruvka_build_find_ends", groups, self.planes, found, self.n
-        )
+            self.program, "bvh_boruvka_build_find_ends", groups, self.planes, found,
+            self.dimensions, self.n,
+        )  # fmt: skip
         self.launch.read(found.memory, ends)
         lower, upper = ends[:, 0].min(axis=1), ends[:, 1].max(axis=1)
         return np.append(lower, (0.5 * upper - 0.5 * lower).max())
@@ -198,21 +214,20 @@ class _Builder:
         bits = max(1, 32 // min(self.dimensions, 32))
         finer = self._new(self.n, np.uint64)
         self._for_each(
-            "bvh_boruvka_build_refine", self.n, codes, tree.points, sides, lowers, finer, self.n,
-            min(bits, 31),
+            "bvh_boruvka_build_refine", self.n, codes, tree.points, sides, lowers, finer,
+            self.dimensions, self.rows, self.n, min(bits, 31),
         )  # fmt: skip
         return split(finer, key_bits=64, values=tree.ids, launch=self.launch)
 
     def _arrange(self, ids: DeviceArray) -> BoxTree:
         """Return the hierarchy of points in a given order."""
         n, device = self.n, self.device
-        rows = self.dimensions + self.defines["CORE_DISTANCES"]
-        box_rows = self.dimensions + rows
         n_leaves = ceil(n / LEAF)
         tree = BoxTree(
-            device=device, n=n, defines=self.defines, ids=ids, slots=self._new(n, np.uint32),
-            points=self._new(n_leaves * rows * LEAF, np.float64),
-            boxes=self._new(self.n_nodes * box_rows, np.float64),
+            device=device, n=n, dimensions=self.dimensions, rows=self.rows,
+            defines=self.matrix.defines(maximum=False), ids=ids, slots=self._new(n, np.uint32),
+            points=self._new(n_leaves * self.rows * LEAF, np.float64),
+            boxes=self._new(self.n_nodes * (self.dimensions + self.rows), np.float64),
             least=self._new(self.n_nodes, np.uint32),
             bases=DeviceArray.from_host(self.bases, device), top=self.top, n_nodes=self.n_nodes,
         )  # fmt: skip
@@ -224,20 +239,20 @@ class _Builder:
 def gather(tree: BoxTree, matrix: DeviceMatrix, launch: Launcher) -> None:
     """Bring the coordinates of points into the order of a hierarchy."""
     launch.for_each(
-        tree.device.program(SOURCE, **tree.defines), "bvh_boruvka_build_gather",
-        tree.n_leaves * LEAF, matrix.panels[0].cells, tree.ids, tree.points, tree.slots, tree.n,
+        tree.builder, "bvh_boruvka_build_gather", tree.n_leaves * LEAF, matrix.panels[0].cells,
+        tree.ids, tree.points, tree.slots, tree.rows, tree.n,
     )  # fmt: skip
 
 
 def bound(tree: BoxTree, launch: Launcher) -> None:
     """Compute the boxes of a hierarchy whose coordinates are there."""
-    program, n_leaves = tree.device.program(SOURCE, **tree.defines), tree.n_leaves
+    program, n_leaves = tree.builder, tree.n_leaves
     launch.for_each(
         program, "bvh_boruvka_build_bound_leaves", n_leaves, tree.points, tree.ids, tree.boxes,
-        tree.least, tree.n,
+        tree.least, tree.dimensions, tree.rows, tree.n,
     )  # fmt: skip
     for level in range(1, tree.top):
         launch.for_each(
             program, "bvh_boruvka_build_bound_nodes", tree.width(level), tree.boxes, tree.least,
-            tree.bases, n_leaves, level,
+            tree.bases, tree.dimensions + tree.rows, n_leaves, level,
         )  # fmt: skip

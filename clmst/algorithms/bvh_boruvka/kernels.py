@@ -14,12 +14,14 @@ from clmst.runtime.program import Specialisation, specialise
 
 def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:
     """Yield specialisations for a device: of the metrics that bound boxes, each way of lists."""
+    if capabilities.doubles:
+        for dimensions in (2, 3, 0):
+            yield specialise(hierarchy.SOURCE, capabilities, tuning, DIMENSION_CLASS=dimensions)
     metrics = tuple(METRICS[name][0] for name in choice.METRICS)
     for defines in point_defines(capabilities):
         if defines["METRIC"] not in metrics or defines["WEIGHT_DESCENDING"]:
             continue
-        for source in (hierarchy.SOURCE, solve.SOURCE, solve.LIGHTEST_SOURCE, solve.CLEAR_SOURCE):
-            yield specialise(source, capabilities, tuning, **defines)
+        yield specialise(solve.SOURCE, capabilities, tuning, **defines)
         if not defines["CORE_DISTANCES"]:
             yield specialise(moved.SOURCE, capabilities, tuning, **defines)
             yield specialise(candidates.SOURCE, capabilities, tuning, **defines)

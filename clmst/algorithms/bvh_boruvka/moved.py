@@ -219,7 +219,7 @@ def _measure(known: _Origins, matrix: DeviceMatrix, launch: Launcher) -> float:
         gather(replace(tree, points=known.points), matrix, launch)
         launch.enqueue(
             program, "bvh_boruvka_moved_measure", groups, known.points, tree.points,
-            known.moves, farthest, tree.n,
+            known.moves, farthest, tree.dimensions, tree.n,
         )  # fmt: skip
         return _farthest(farthest, launch)
 
@@ -237,7 +237,7 @@ def _carried(
         launch.for_each(
             device.program(SOURCE, **tree.defines), "bvh_boruvka_moved_refresh", tree.n,
             tree.points, tree.ids, known.moves, known.near.lower, known.near.lists, lower, state,
-            np.float64(movement), tree.n, known.near.k,
+            np.float64(movement), tree.dimensions, tree.n, known.near.k,
         )  # fmt: skip
         unsure = launch.read_word(state.memory) / tree.n
     return tree, replace(known.near, lower=lower), unsure

@@ -15,6 +15,8 @@ SOURCE = "algorithms/bvh_boruvka/neighbours.cl"
 MOST_NEIGHBOURS = 256
 """More would not fit the private memory of a work-item."""
 
+# For how many points kernels are built: few, which stay in registers, and many.
+_CAPACITIES = (4, 8, 32, MOST_NEIGHBOURS)
 # Nearest points that every point begins with.
 _LISTED = 7
 
@@ -47,7 +49,7 @@ def nearest(tree: BoxTree, launch: Launcher) -> NearPoints:
 
 def capacity_for(k: int) -> int:
     """Return the capacity of lists for `k` points: few different ones, so few programs."""
-    return max(4, 1 << (k - 1).bit_length())
+    return next(capacity for capacity in _CAPACITIES if k <= capacity)
 
 
 def find(tree: BoxTree, k: int, launch: Launcher) -> tuple[DeviceArray, DeviceArray]:

@@ -26,8 +26,6 @@ from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/bvh_boruvka/bvh_boruvka.cl"
-LIGHTEST_SOURCE = "algorithms/bvh_boruvka/lightest.cl"
-CLEAR_SOURCE = "algorithms/bvh_boruvka/clear.cl"
 
 # Counts of a solve: active points, searches, hooked components, roots, pending parents, by launch.
 # 32 rounds with 33 launches of jumps each, which is the most, need 71 a round.
@@ -129,8 +127,6 @@ class _Run:
     def __init__(self, tree: BoxTree, launch: Launcher, look: Look | None = None) -> None:
         self.tree, self.launch, self.n, self.look = tree, launch, tree.n, look
         self.program = tree.device.program(SOURCE, **tree.defines)
-        self.lightest = tree.device.program(LIGHTEST_SOURCE, **tree.defines)
-        self.clear = tree.device.program(CLEAR_SOURCE, **tree.defines)
         self.short_ids = int(self.n <= _SHORT_IDS)
         self.bits = max(self.n.bit_length(), 1)
         self.n_words = 2 + (1 if self.short_ids else 2)
@@ -162,9 +158,6 @@ class _Run:
     def _for_each(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
         self.launch.for_each(self.program, f"bvh_boruvka_{kernel}", n_items, *arguments)
 
-    def _find(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
-        self.launch.for_each(self.lightest, f"bvh_boruvka_lightest_{kernel}", n_items, *arguments)
-
     def stats(self) -> dict[str, Any]:
         """Return statistics of the solve."""
         return {
@@ -183,7 +176,9 @@ class _Run:
         """Return the weights of edges; the host would compute them more slowly."""
         k = ends.size // 2
         weights = self._new(k, np.float64)
-        self._for_each("weigh_edges", k, matrix.panels[0].cells, ends, weights, self.n, k)
+        self._for_each(
+            "weigh_edges", k, matrix.panels[0].cells, ends, weights, matrix.dimensions, self.n, k
+        )
         return ForestWeights(words=weights, encoding=Encoding(dtype=_DOUBLE, stored=_DOUBLE))
 
     # --------------------------------------------------------------------- rounds
@@ -260,7 +255,9 @@ class _Run:
         """Return what is known of points without a search."""
         lower = self._new(self.n, np.float64)
         if self.tree.defines["CORE_DISTANCES"]:
-            self._for_each("take_cores", self.n, self.tree.points, lower, self.n)
+            self._for_each(
+                "take_cores", self.n, self.tree.points, lower, self.tree.dimensions, self.n
+            )
         else:
             self.launch.fill(lower.memory, 0, self.n, np.uint64)
         return NearPoints(k=0, lists=None, lower=lower)
@@ -271,32 +268,32 @@ class _Run:
         active, searches = self._new_count(), self._new_count()
         known = self.candidate, self.keys, self.cursor
         components = self.component, self.labels
-        self._find(
-            "propose", self.n_active, *tree.arguments, near.lists, *components, self.active,
-            self.next_active, *known, self.winners, self.state, active, self.n_active, n, tree.top,
-            near.k, self.short_ids,
+        self._for_each(
+            "lightest_propose", self.n_active, *tree.arguments, near.lists, *components,
+            self.active, self.next_active, *known, self.winners, self.state, active,
+            self.n_active, n, tree.top, near.k, self.short_ids,
         )  # fmt: skip
         if not (is_first and near.k):  # every point has a candidate then
-            self._find(
-                "bound", tree.n_leaves, *tree.arguments, *components, self.winners, n, tree.top,
-                self.short_ids,
+            self._for_each(
+                "lightest_bound", tree.n_leaves, *tree.arguments, *components, self.winners, n,
+                tree.top, self.short_ids,
             )  # fmt: skip
-            self.launch.for_each(
-                self.clear, "bvh_boruvka_clear_leaves", tree.n_leaves, *tree.arguments,
-                *components, near.lower, self.leaf_lower, self.winners, n, tree.top,
+            self._for_each(
+                "clear_leaves", tree.n_leaves, *tree.arguments, *components, near.lower,
+                self.leaf_lower, self.winners, n, tree.top,
             )  # fmt: skip
-        self._find(
-            "collect", tree.n_leaves, *components, self.candidate, self.cursor, near.lower,
+        self._for_each(
+            "lightest_collect", tree.n_leaves, *components, self.candidate, self.cursor, near.lower,
             self.leaf_lower, self.winners, self.list, self.state, searches, n,
         )  # fmt: skip
-        self._find(
-            "search", n, *tree.arguments, *components, *known, near.lower, self.winners, self.list,
-            self.next_active, self.state, searches, active, n, tree.top, self.short_ids,
+        self._for_each(
+            "lightest_search", n, *tree.arguments, *components, *known, near.lower, self.winners,
+            self.list, self.next_active, self.state, searches, active, n, tree.top, self.short_ids,
         )  # fmt: skip
         for word in range(self.pass_words, self.n_words, self.pass_words):
-            self._find(
-                "reserve_word", n, tree.ids, *components, self.candidate, self.keys, self.winners,
-                self.next_active, self.state, active, n, self.short_ids, word,
+            self._for_each(
+                "lightest_reserve_word", n, tree.ids, *components, self.candidate, self.keys,
+                self.winners, self.next_active, self.state, active, n, self.short_ids, word,
             )  # fmt: skip
         return active, searches
 

@@ -41,6 +41,8 @@ class DensePlan:
     n : int
         Vertices.
     panels : tuple of Panel
+    dimensions : int
+        As of :class:`DeviceMatrix`.
     program : Program
         Of SOURCE.
     wide : bool
@@ -61,6 +63,7 @@ class DensePlan:
     device: Device
     n: int
     panels: tuple[Panel, ...]
+    dimensions: int
     program: Any
     wide: bool
     width: int
@@ -81,6 +84,7 @@ class DensePlan:
         n: int,
         panels: tuple[Panel, ...],
         defines: dict[str, int],
+        dimensions: int = 0,
         *,
         unit: int = 32,
     ) -> DensePlan:
@@ -96,6 +100,7 @@ class DensePlan:
             device=device,
             n=n,
             panels=panels,
+            dimensions=dimensions,
             program=device.program(SOURCE, **defines),
             wide=wide,
             width=width,
@@ -141,7 +146,9 @@ def plan_of_matrix(matrix: DeviceMatrix, *, maximum: bool) -> DensePlan:
     key = ("dense", maximum)
     if key not in matrix.plans:
         defines = matrix.defines(maximum=maximum)
-        matrix.plans[key] = DensePlan.make(matrix.device, matrix.n_vertices, matrix.panels, defines)
+        matrix.plans[key] = DensePlan.make(
+            matrix.device, matrix.n_vertices, matrix.panels, defines, matrix.dimensions
+        )
     plan: DensePlan = matrix.plans[key]
     return plan
 

@@ -246,7 +246,7 @@ class _DenseRun:
             self._enqueue(
                 "dense_scan_blocks", self._groups_for_blocks(panel.n_rows * plan.n_blocks),
                 panel.cells, plan.keys, plan.columns, panel.first, panel.n_rows, plan.n,
-                plan.width, plan.n_blocks,
+                plan.dimensions, plan.width, plan.n_blocks,
             )  # fmt: skip
 
     def _groups_for_blocks(self, n_blocks: int) -> int:
@@ -293,8 +293,8 @@ class _DenseRun:
         for panel in plan.panels:
             self._enqueue(
                 "dense_rescan_blocks", groups, panel.cells, *entries, plan.winners, plan.blocks,
-                plan.counts, listed, panel.first, panel.n_rows, plan.n, plan.width,
-                plan.n_blocks, int(plan.short_ids),
+                plan.counts, listed, panel.first, panel.n_rows, plan.n, plan.dimensions,
+                plan.width, plan.n_blocks, int(plan.short_ids),
             )  # fmt: skip
         return listed
 

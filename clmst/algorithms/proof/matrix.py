@@ -49,7 +49,8 @@ class MatrixProof:
         for panel in self.matrix.panels:
             launch.for_each(
                 self.program, "proof_matrix_list_keys", k, panel.cells, self.ends,
-                self.keys, self.numbers, builder.state, builder.n, panel.first, panel.n_rows, k,
+                self.keys, self.numbers, builder.state, builder.n, self.matrix.dimensions,
+                panel.first, panel.n_rows, k,
             )  # fmt: skip
         if not builder.claim_is_right():
             return
@@ -79,7 +80,7 @@ class MatrixProof:
             launch.enqueue(
                 self.program, "proof_matrix_check", groups, panel.cells, limits,
                 tree.parents, tree.orders, self.keys, self.numbers, self.ends, greatest, remaining,
-                tree.state, n, panel.first, panel.n_rows, tree.n_nodes,
+                tree.state, n, self.matrix.dimensions, panel.first, panel.n_rows, tree.n_nodes,
             )  # fmt: skip
         words = np.empty(SLOT + 1, np.uint32)
         launch.read(tree.state, words)
