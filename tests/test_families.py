@@ -151,8 +151,8 @@ MUTATIONS = [
     Mutation(
         "moved-points",
         "algorithms/bvh_boruvka/moved.cl",
-        "moves[slot] + farthest)",
-        "0)",
+        "moves[slot] + farthest, slack)",
+        "0, slack)",
     ),
     Mutation(
         "moved-points",

@@ -6,9 +6,11 @@ what most solves do not need.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
 
 from clmst.algorithms.dense.options import DenseOptions
 from clmst.algorithms.registry import ALGORITHMS
@@ -101,25 +103,26 @@ def option_text(options: object) -> str:
     return "" if options is None or options == type(options)() else repr(options)
 
 
-def _core_numbers_failure(device: Device, case: object) -> str | None:
-    from clmst.algorithms import self_test
+def _test(home: str, name: str) -> Callable[[Device, Any], str | None]:
+    """Return a self-test of the folder `home`; the module is loaded when it runs."""
 
-    return self_test.core_numbers_failure(device, case)
+    def test(device: Device, case: Any) -> str | None:
+        module = import_module(f"clmst.algorithms.{home}self_test")
+        reason: str | None = getattr(module, name)(device, case)
+        return reason
+
+    return test
 
 
 CORE_NUMBERS = KernelFamily(
-    name="core-numbers", what="core numbers of vertices", test=_core_numbers_failure
+    name="core-numbers", what="core numbers of vertices", test=_test("", "core_numbers_failure")
 )
 
 
-def _dendrogram_failure(device: Device, case: object) -> str | None:
-    from clmst.algorithms.dendrogram import self_test
-
-    return self_test.dendrogram_failure(device, case)
-
-
 DENDROGRAM = KernelFamily(
-    name="dendrogram", what="dendrograms of forests", test=_dendrogram_failure
+    name="dendrogram",
+    what="dendrograms of forests",
+    test=_test("dendrogram.", "dendrogram_failure"),
 )
 
 
@@ -169,7 +172,7 @@ class CompleteCase:
     core : bool
         Whether points have core distances.
     neighbours : int
-        Where core distances are found: for up to how many near points kernels are built.
+        Of lists of near points, where these are asked for: as kernels are built for them.
     maximum : bool
     option_text, options
         As of :class:`Case`.
@@ -196,7 +199,7 @@ class CompleteCase:
 
 
 def complete_case_of(
-    matrix: DeviceMatrix, *, maximum: bool, options: object = None, neighbours: int = 0
+    matrix: DeviceMatrix, *, maximum: bool, options: object = None
 ) -> CompleteCase:
     """Return what decides which kernels solve a complete graph."""
     from clmst.core.points import Points
@@ -208,7 +211,6 @@ def complete_case_of(
         metric="" if points is None else points.compared_as,
         dimension_class=dimension_class(matrix.dimensions),
         core=points is not None and points.core_distances is not None,
-        neighbours=neighbours,
         maximum=maximum,
         option_text=option_text(options),
         options=options,
@@ -261,28 +263,16 @@ POINTS = KernelFamily(
 )
 
 
-def _proof_failure(device: Device, case: Case) -> str | None:
-    from clmst.algorithms.proof import self_test as proof_self_test
-
-    return proof_self_test.proof_failure(device, case)
-
-
-def _complete_proof_failure(device: Device, case: CompleteCase) -> str | None:
-    from clmst.algorithms.proof import self_test as proof_self_test
-
-    return proof_self_test.complete_proof_failure(device, case)
-
-
 PROOF = KernelFamily(
     name="proof",
     what="proofs of forests; where it is refused, the host proves",
-    test=_proof_failure,
+    test=_test("proof.", "proof_failure"),
     cases=USUAL,
 )
 COMPLETE_PROOF = KernelFamily(
     name="proof-complete",
     what="proofs of spanning trees of complete graphs; else the host proves",
-    test=_complete_proof_failure,
+    test=_test("proof.", "complete_proof_failure"),
     cases=COMPLETE.cases,
 )
 
@@ -312,17 +302,13 @@ def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) ->
 
 
 def points_refusal(matrix: DeviceMatrix, neighbours: int = 0) -> str | None:
-    """Return why a device is not trusted with trees of points by hierarchies; None if it is.
+    """Return why a device is not trusted with hierarchies of points; None if it is.
 
-    With `neighbours`, with the distances to so many near points instead.
+    For trees or, with `neighbours`, for lists of near points that kernels are built for.
     """
-    from clmst.algorithms.bvh_boruvka.neighbours import capacity_for
-
     trust = matrix.device.trust
-    if trust.given:
-        return None
-    capacity = capacity_for(neighbours) if neighbours else 0
-    return trust.refusal(POINTS, complete_case_of(matrix, maximum=False, neighbours=capacity))
+    case = replace(complete_case_of(matrix, maximum=False), neighbours=neighbours)
+    return None if trust.given else trust.refusal(POINTS, case)
 
 
 def tiles_refusal(matrix: DeviceMatrix, *, neighbours: bool = False) -> str | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from clmst.core.threads import TaskThread
+from clmst.runtime import long_work
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -145,7 +146,7 @@ class Stages:
 
 
 class Progress:
-    """What a stage shows: its text and, if known, how far it has come."""
+    """What a stage shows: its text, and kernels that are built or, if known, how far it is."""
 
     def __init__(self, text: str, done: Callable[[], str] | None) -> None:
         self._text, self._done = text, done
@@ -153,7 +154,7 @@ class Progress:
     def __rich__(self) -> Text:
         from rich.text import Text
 
-        done = "" if self._done is None else self._done()
+        done = long_work.under_way() or ("" if self._done is None else self._done())
         return Text(f"{self._text} ... {done}".rstrip())
 
 

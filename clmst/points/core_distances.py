@@ -11,7 +11,7 @@ from scipy import sparse
 from clmst.algorithms import families
 from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.bvh_boruvka.hierarchy import hierarchy_of
-from clmst.algorithms.bvh_boruvka.neighbours import MOST_NEIGHBOURS, distances
+from clmst.algorithms.bvh_boruvka.neighbours import MOST_NEIGHBOURS, capacity_for, distances
 from clmst.algorithms.dense import nearest
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.core.arguments import check_integer
@@ -92,7 +92,7 @@ def core_distances(points: Any, min_samples: int, *, device: Any = None) -> npt.
                 packed = PackedPoints.upload(plain, found, launch)
                 core = nearest.distances(packed, k, launch).to_host()
                 return core
-        if k <= MOST_NEIGHBOURS and families.points_refusal(matrix, k) is None:
+        if k <= MOST_NEIGHBOURS and families.points_refusal(matrix, capacity_for(k)) is None:
             with found.lock, Guard(found):
                 core = distances(hierarchy_of(matrix, launch), k, launch).to_host()
                 return core

@@ -17,6 +17,7 @@ from clmst.core.errors import InvalidArgumentError, KernelBuildError, Unsupporte
 from clmst.runtime import binary_cache, source
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.handles import Kernel, KernelArgument
+from clmst.runtime.long_work import timed
 from clmst.runtime.policy import Policy
 
 _SOURCE_NAME = re.compile(r"[a-z]+(/[a-z0-9_]+){1,2}[.]cl$", re.ASCII)
@@ -319,7 +320,9 @@ def build(
             with suppress(cl.Error):  # a driver that does not take its own binary compiles anew
                 return _build(cl.Program(context, [device], [binary]), options, device)
     try:
-        program = _compile(context, device, text, options)
+        name = PurePosixPath(specialisation.source).stem
+        with timed("compiling kernels", name, device.name.strip()):
+            program = _compile(context, device, text, options)
     except cl.Error as error:
         log = "\n".join((*_numbered(specialisation.prelude), source.name_places(str(error), text)))
         raise KernelBuildError(specialisation.label, device.name.strip(), log) from error

@@ -26,6 +26,7 @@ from clmst.core.errors import (
     UnsupportedDeviceError,
 )
 from clmst.runtime import failures
+from clmst.runtime.long_work import timed
 from clmst.runtime.proven import is_proven
 from clmst.runtime.refusal import refusal
 from clmst.runtime.verdicts import Verdict, VerdictStore
@@ -254,7 +255,8 @@ class Trust:
         full. Such a verdict holds for this process only.
         """
         name, case_name = family.name, str(case)
-        with self.store.testing(name, case_name) as marker, self._testing():
+        work = timed("compiling and testing kernels", name, self._device.name)
+        with work, self.store.testing(name, case_name) as marker, self._testing():
             marker.stays = marker.left > 0
             found: tuple[str | None, bool, float] | None = None
             if apart or marker.left or not self.is_proven:
