@@ -12,7 +12,7 @@ import pytest
 
 from clmst import Device
 from clmst.cli.terminal import Progress
-from clmst.runtime import long_work, program
+from clmst.runtime import binary_cache, long_work, program
 from clmst.runtime.program import specialise
 from clmst.runtime.trust import KernelFamily
 from tests.caches import use_own_cache
@@ -38,7 +38,7 @@ def family(lasts: float, seen: list[str]) -> KernelFamily:
 def test_each_build_is_logged_with_its_seconds(
     any_device: Device, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(program.binary_cache, "read", lambda key: None)
+    monkeypatch.setattr(binary_cache, "read", lambda key: None)
     one = specialise("device/fill.cl", any_device.capabilities, any_device.policy)
     with caplog.at_level(logging.INFO, "clmst"):
         program.build(any_device.context, any_device.cl_device, one)
