@@ -18,7 +18,7 @@ from clmst.algorithms.small_matrix import kernels as of_small_matrix
 from clmst.primitives import catalogue
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
-from clmst.runtime.program import Specialisation, specialise
+from clmst.runtime.specialisation import Specialisation, specialise
 
 
 def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:

@@ -22,7 +22,7 @@ from clmst.primitives.sweeps import Segments, sweep_defines
 from clmst.primitives.widen import representatives as widenings
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
-from clmst.runtime.program import Specialisation, specialise
+from clmst.runtime.specialisation import Specialisation, specialise
 
 # Neither commutative nor a scalar.
 _MATRIX_PRODUCT = Monoid(

@@ -29,7 +29,7 @@ from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
-from clmst.runtime.program import Prelude
+from clmst.runtime.specialisation import Prelude
 
 # A representative of all predicates.
 _BELOW = Predicate(

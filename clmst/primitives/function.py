@@ -19,7 +19,7 @@ from clmst.primitives.element import check_supported, element_type
 from clmst.primitives.expression import check_expression, check_functions, check_name, check_title
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.handles import KernelArgument
-from clmst.runtime.program import Prelude
+from clmst.runtime.specialisation import Prelude
 
 ELEMENT, INDEX = "x", "i"
 

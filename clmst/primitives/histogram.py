@@ -15,7 +15,7 @@ from clmst.primitives.shares import Strategy, check_strategy, shape_defines
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.failures import guarded
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.program import Prelude
+from clmst.runtime.specialisation import Prelude
 
 SOURCE = "primitives/histogram.cl"
 

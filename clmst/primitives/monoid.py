@@ -14,7 +14,7 @@ from clmst.core.arguments import check_bool, check_dtype
 from clmst.core.errors import InvalidArgumentError
 from clmst.primitives.element import element_type, pair_of
 from clmst.primitives.expression import check_expression, check_functions, check_title
-from clmst.runtime.program import Prelude
+from clmst.runtime.specialisation import Prelude
 
 _GREATEST = {
     "uchar": "UCHAR_MAX",

@@ -17,6 +17,7 @@ from clmst.runtime.device_memory import check_uploaded, in_place
 from clmst.runtime.handles import Buffer, Context, Memory, Pool, Queue
 from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
+from clmst.runtime.specialisation import Prelude, Specialisation, check_request, specialise
 from clmst.runtime.transfer import Staging, Transfer
 from clmst.runtime.trust import Trust, TrustRecord
 from clmst.runtime.tuning import Identity, Tuning, look_up
@@ -301,8 +302,7 @@ class Device:
     def release_memory(self) -> None:
         """Free the pool's unused buffers, and pinned memory."""
         forking.check()
-        self._pool.free_held()
-        self._advised.clear()
+        self.hold_at_most(0)
         self.staging.free()
 
     def hold_at_most(self, n_bytes: int) -> None:
@@ -313,14 +313,14 @@ class Device:
 
     # ----------------------------------------------------------------- kernels
 
-    def build(self, key: program.Specialisation) -> Any:
+    def build(self, key: Specialisation) -> Any:
         """Build a program, which is not kept."""
         return program.build(self.context, self.cl_device, key, optimised=self.is_optimised)
 
     def program(
-        self, source_name: str, prelude: program.Prelude | None = None, /, **defines: int | bool
+        self, source_name: str, prelude: Prelude | None = None, /, **defines: int | bool
     ) -> Program:
-        """Return the program of a file below ``cl/``, specialised by `program.specialise`.
+        """Return the program of a file below ``cl/``, specialised by `specialise`.
 
         Its work-groups are smaller than asked for where the device takes no larger ones of its
         kernels (`program.fitting`): divide work by its `work_group_size`.
@@ -333,16 +333,16 @@ class Device:
         try:
             return self._programs[asked]
         except Exception:  # not in the cache
-            defines = program.check_request(source_name, prelude, defines)
+            defines = check_request(source_name, prelude, defines)
             asked = (source_name, prelude, *defines.items())
-        key = program.specialise(source_name, self.capabilities, self.policy, prelude, **defines)
+        key = specialise(source_name, self.capabilities, self.policy, prelude, **defines)
         # Threads that want the same program wait for the one that builds it.
         with self.lock, failures.Guard(self):
             if asked not in self._programs:
-                self._programs[asked] = program.fitting(self._build_tried, key)
+                self._programs[asked] = program.fitting(self._tried_and_built, key)
         return self._programs[asked]
 
-    def _build_tried(self, key: program.Specialisation) -> Any:
+    def _tried_and_built(self, key: Specialisation) -> Any:
         self.trust.require_build(key)
         return self.build(key)
 

@@ -33,7 +33,7 @@ from clmst.runtime.verdicts import Verdict, VerdictStore
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
-    from clmst.runtime.program import Specialisation
+    from clmst.runtime.specialisation import Specialisation
 
 # The case of a family that has only one.
 ONLY: Hashable = ""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from clmst.runtime import child, program, trust
+from clmst.runtime.specialisation import Specialisation
 
 _VARIABLE = "CLMST_TESTS_MOCK_DRIVER"
 LAST_WORDS = "LLVM ERROR: cannot select"
@@ -94,7 +95,7 @@ def install() -> None:
     vars(trust)["is_proven"] = lambda *_: mock.is_proven
     build = program.build
 
-    def mocked(context: Any, device: Any, key: program.Specialisation, **named: Any) -> Any:
+    def mocked(context: Any, device: Any, key: Specialisation, **named: Any) -> Any:
         if mock.does_so(device.platform.name, f"{key.source} {key.label}"):
             mock.end_process()
         return build(context, device, key, **named)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import ModuleType
 
-from clmst.runtime.program import Specialisation
+from clmst.runtime.specialisation import Specialisation
 from tests.offline import clang, ocloc
 from tests.offline.outcome import Kernel, Outcome
 from tests.offline.targets import Compiler, Target

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from clmst.algorithms import catalogue
 from clmst.runtime import policy
 from clmst.runtime.capabilities import Capabilities, LanesKind
-from clmst.runtime.program import Specialisation
+from clmst.runtime.specialisation import Specialisation
 
 Compiler: TypeAlias = Literal["clang", "ocloc"]
 

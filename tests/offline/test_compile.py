@@ -16,7 +16,7 @@ from dataclasses import replace
 import pytest
 
 from clmst.runtime import source
-from clmst.runtime.program import Specialisation
+from clmst.runtime.specialisation import Specialisation
 from tests.offline import clang, ocloc
 from tests.offline.build import COMPILERS, TargetBuild, build, compile_for
 from tests.offline.targets import COMPLETE, TARGETS, Compiler, Target

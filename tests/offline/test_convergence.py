@@ -15,7 +15,7 @@ import pytest
 from clmst.algorithms import catalogue
 from clmst.runtime import policy
 from clmst.runtime.capabilities import Capabilities
-from clmst.runtime.program import Specialisation
+from clmst.runtime.specialisation import Specialisation
 from tests.offline import convergence
 from tests.offline.convergence import Fault, Scope, faults
 from tests.offline.targets import TARGETS

@@ -14,7 +14,7 @@ from clmst.primitives.scan import reduce
 from clmst.primitives.shares import STRATEGIES
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.program import Prelude
+from clmst.runtime.specialisation import Prelude
 from tests.primitives.operators import (
     AFFINE,
     SUM,

@@ -19,7 +19,7 @@ from clmst.primitives.sweeps import Segments, sweep_defines
 from clmst.runtime import policy
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import DeviceKind, LanesKind
-from clmst.runtime.program import specialise
+from clmst.runtime.specialisation import specialise
 from tests.primitives.operators import vector_of
 from tests.primitives.shapes import built, each_shape
 from tests.runtime.test_policy import CAPABILITIES

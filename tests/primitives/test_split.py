@@ -19,7 +19,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import LanesKind
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.profile import Profile
-from clmst.runtime.program import specialise
+from clmst.runtime.specialisation import specialise
 from tests.primitives.shapes import SHAPES
 from tests.primitives.split_cases import (
     Array,

@@ -13,7 +13,7 @@ import pytest
 from clmst import Device
 from clmst.cli.terminal import Progress
 from clmst.runtime import binary_cache, long_work, program
-from clmst.runtime.program import specialise
+from clmst.runtime.specialisation import specialise
 from clmst.runtime.trust import KernelFamily
 from tests.caches import use_own_cache
 

@@ -16,7 +16,7 @@ from benchmarks.variants import GPU_SHAPE
 from clmst import Device, KernelBuildError
 from clmst.runtime import program, source
 from clmst.runtime.capabilities import Capabilities
-from clmst.runtime.program import Prelude, Specialisation, specialise
+from clmst.runtime.specialisation import Prelude, Specialisation, specialise
 from tests.runtime.test_policy import CAPABILITIES
 from tests.variants import variants
 

@@ -10,7 +10,7 @@ import pytest
 
 from clmst import KernelBuildError
 from clmst.runtime import program, source
-from clmst.runtime.program import Specialisation
+from clmst.runtime.specialisation import Specialisation
 from tests.variants import Variant, variants
 
 FILES = sorted(str(path.relative_to(source.root())) for path in source.root().rglob("*.cl"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clmst.algorithms.boruvka.solve import SOURCE, SPLIT_SOURCE
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
-from clmst.runtime.program import Specialisation, specialise
+from clmst.runtime.specialisation import Specialisation, specialise
 
 
 def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:

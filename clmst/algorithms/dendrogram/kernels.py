@@ -8,7 +8,7 @@ from clmst.algorithms.dendrogram.merge import SERIAL_SOURCE
 from clmst.algorithms.dendrogram.parallel import CHAINS_SOURCE, CONTRACT_SOURCE
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
-from clmst.runtime.program import Specialisation, specialise
+from clmst.runtime.specialisation import Specialisation, specialise
 
 
 def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:

@@ -13,7 +13,7 @@ from clmst.algorithms.shared.weights import WEIGHTS
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device_graph import weight_defines
 from clmst.runtime.policy import Policy
-from clmst.runtime.program import Specialisation, specialise
+from clmst.runtime.specialisation import Specialisation, specialise
 
 
 def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:

@@ -22,7 +22,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.discovery import get_device
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.program import Prelude
+from clmst.runtime.specialisation import Prelude
 
 SOURCE = "algorithms/edge_stream/generate.cl"
 

@@ -9,7 +9,7 @@ from clmst.algorithms.filter_boruvka import cpu, plan
 from clmst.algorithms.shared.weights import every_weight
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
-from clmst.runtime.program import Specialisation, specialise
+from clmst.runtime.specialisation import Specialisation, specialise
 
 
 def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:

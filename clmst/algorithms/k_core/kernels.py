@@ -12,7 +12,7 @@ from clmst.algorithms.k_core.core_numbers import (
 )
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
-from clmst.runtime.program import Specialisation, specialise
+from clmst.runtime.specialisation import Specialisation, specialise
 
 
 def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:

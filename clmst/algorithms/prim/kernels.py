@@ -8,7 +8,7 @@ from clmst.algorithms.prim import mirror, trees
 from clmst.algorithms.shared.weights import WIDTHS, every_weight
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
-from clmst.runtime.program import Specialisation, specialise
+from clmst.runtime.specialisation import Specialisation, specialise
 
 
 def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:

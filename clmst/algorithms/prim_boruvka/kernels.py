@@ -9,7 +9,7 @@ from clmst.algorithms.prim.kernels import specialisations as of_prim
 from clmst.algorithms.prim_boruvka.solve import SOURCE
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.policy import Policy
-from clmst.runtime.program import Specialisation, specialise
+from clmst.runtime.specialisation import Specialisation, specialise
 
 
 def specialisations(capabilities: Capabilities, tuning: Policy) -> Iterator[Specialisation]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # records are read for the command's help, which loads no Ope
     from clmst.runtime.device_graph import DeviceGraph
     from clmst.runtime.launcher import Launcher
     from clmst.runtime.policy import Policy
-    from clmst.runtime.program import Specialisation
+    from clmst.runtime.specialisation import Specialisation
 
 
 class Solve(Protocol):

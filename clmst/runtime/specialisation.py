@@ -1,0 +1,156 @@
+"""Specialisations: a source file with the macros for a device, which a program is built from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from clmst.core.arguments import check_integer, check_kind, check_text, shown
+from clmst.core.errors import InvalidArgumentError
+from clmst.runtime import source
+from clmst.runtime.capabilities import Capabilities
+from clmst.runtime.policy import Policy
+
+_SOURCE_NAME = re.compile(r"[a-z]+(/[a-z0-9_]+){1,2}[.]cl$", re.ASCII)
+_LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
+# A macro of cl/device/work_group.cl: whether kernels declare the size of their work-groups.
+_DECLARED = "DECLARED_WORK_GROUP"
+_LEAST_WORK_GROUP = 32  # as of policies (tuning_parameters.py), but for single work-items
+# Kernels of work-items that are alone say that they are in vectors already. Else Intel's compiler
+# makes them anew in vectors of work-items, which never run, in two thirds of the time of a build.
+_ALONE = "-Dkernel=__attribute__((vec_type_hint(uint4)))__kernel"
+
+
+@dataclass(frozen=True, slots=True)
+class Prelude:
+    """OpenCL C text that precedes a file: the operator that a caller passes to a primitive.
+
+    Attributes
+    ----------
+    name : str
+        Its name in compilers' messages, e.g. ``"uint32 sum"``.
+    text : str
+    """
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Specialisation:
+    """A source file and the macros that specialise it.
+
+    Attributes
+    ----------
+    source : str
+        File below ``cl/``, e.g. ``"algorithms/ecl/ecl.cl"``.
+    defines : tuple of (name, value)
+        Sorted by name.
+    prelude : Prelude, optional
+        Text that precedes the file.
+    """
+
+    source: str
+    defines: tuple[tuple[str, int], ...]
+    prelude: Prelude | None = None
+
+    @classmethod
+    def of(
+        cls, source_name: str, defines: Mapping[str, int | bool], prelude: Prelude | None = None
+    ) -> Specialisation:
+        """Make the specialisation of a file by macros given in any order."""
+        return cls(source_name, tuple(sorted((k, int(v)) for k, v in defines.items())), prelude)
+
+    @property
+    def label(self) -> str:
+        """Short name for logs and errors, e.g. ``ecl[ATOMIC64=1,WG_SIZE=256]``."""
+        values = [f"{name}={value}" for name, value in self.defines]
+        subject = [self.prelude.name] if self.prelude else []
+        return f"{PurePosixPath(self.source).stem}[{','.join(subject + values)}]"
+
+    @property
+    def text(self) -> str:
+        """The full source; compilers' messages about the prelude use its name and its own lines."""
+        composed = source.compose(self.source)
+        if self.prelude is None:
+            return composed
+        return f'#line 1 "{self.prelude.name}"\n{self.prelude.text}\n{composed}'
+
+    def for_work_items(self, most: int) -> Specialisation | None:
+        """Return what to build instead if a device takes at most so many work-items in a group.
+
+        First the same work-group, declared by each kernel: the compiler then fits its registers to
+        it. Else the greatest power of two that fits; None if policies have no such work-groups.
+        """
+        macros = dict(self.defines)
+        if not macros.get(_DECLARED):
+            return self.of(self.source, macros | {_DECLARED: 1}, self.prelude)
+        if most < max(_LEAST_WORK_GROUP, macros.get("LANES", 1)):
+            return None
+        size = 1 << most.bit_length() - 1
+        return self.of(self.source, macros | {"WG_SIZE": size}, self.prelude)
+
+    @property
+    def most_registers(self) -> int:
+        """The most registers of a work-item, if the compiler takes a limit: NVIDIA's; else 0."""
+        macros = dict(self.defines)
+        is_nvidias = macros.get("LANES_IMPL") == _LANES_IMPL["ptx"]
+        return macros.get("MAX_REGISTERS", 0) if is_nvidias else 0
+
+    @property
+    def options(self) -> list[str]:
+        """Compiler options."""
+        options = ["-cl-std=CL1.2", *(f"-D{name}={value}" for name, value in self.defines)]
+        macros = dict(self.defines)
+        if macros.get("WG_SIZE") == 1:
+            options.append(_ALONE)
+        if self.most_registers:
+            options.append(f"-cl-nv-maxrregcount={self.most_registers}")
+        return options
+
+
+def specialise(
+    source_name: str,
+    capabilities: Capabilities,
+    tuning: Policy,
+    prelude: Prelude | None = None,
+    /,
+    **defines: int | bool,
+) -> Specialisation:
+    """Return the specialisation of a source for a device; only here traits become macros.
+
+    A macro given here wins over the device's own. A work-group of one work-item has no lanes. A
+    trait that the source does not use is left out, so that devices that differ only in it share a
+    cached binary.
+    """
+    work_group_size = int(defines.get("WG_SIZE", tuning.work_group_size))
+    alone = work_group_size == 1
+    traits: dict[str, int | bool] = {
+        "LANES": 1 if alone else capabilities.lane_width,
+        "LANES_IMPL": _LANES_IMPL["local" if alone else capabilities.lanes],
+        "ATOMIC64": capabilities.int64_atomics,
+    }
+    text = Specialisation(source_name, (), prelude).text
+    looked_at = {name: value for name, value in traits.items() if name in text}
+    macros = {"WG_SIZE": work_group_size} | looked_at | defines
+    return Specialisation.of(source_name, macros, prelude)
+
+
+def check_request(
+    source_name: Any, prelude: Any, defines: Mapping[str, Any]
+) -> dict[str, int | bool]:
+    """Return macros as numbers; raise unless they are numbers and the source exists."""
+    name = check_text("source_name", source_name)
+    if not _SOURCE_NAME.fullmatch(name) or not (source.root() / name).is_file():
+        raise InvalidArgumentError(f"there is no source {shown(name)} of kernels")
+    if prelude is not None:
+        check_kind("prelude", prelude, Prelude)
+    return {
+        macro: bool(value) if isinstance(value, bool | np.bool_) else check_integer(macro, value)
+        for macro, value in defines.items()
+    }
