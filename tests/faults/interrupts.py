@@ -142,6 +142,8 @@ def interrupt_here(
     for name in names:
         _watch()
         targets.append(Target.of(name, device))
+    for target in targets:  # they share the device, and what it keeps
+        target.most = max(one.most for one in targets)
     while done < count:
         for target in targets:
             way = ways[turn % len(ways)]
