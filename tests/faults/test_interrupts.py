@@ -12,7 +12,7 @@ COPIED = ("solver", "many", "canonical-csr", "transfers")
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("names", "shape", "count"), [(CALLS, "native", 28), (COPIED, "gpu-shape", 16)]
+    ("names", "shape", "count"), [(CALLS, "native", 28), (COPIED, "gpu-shape", 12)]
 )
 def test_calls_that_are_interrupted(names: tuple[str, ...], shape: str, count: int) -> None:
     """Each is followed by a right one in another thread, and the process ends.
