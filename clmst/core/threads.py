@@ -1,8 +1,8 @@
 """Threads that work for a caller who may be interrupted at any instruction.
 
 Python runs signal handlers in the main thread, between two instructions of Python code, so Ctrl-C
-may leave an object of ``threading`` or ``concurrent.futures`` half changed: a lock that nobody will
-release, a condition that nobody will notify. What two threads share here changes in single steps: a
+may leave an object of ``threading`` or ``concurrent.futures`` half changed: a lock left taken,
+a condition that is never notified. What two threads share here changes in single steps: a
 ``queue.SimpleQueue``, and locks that are taken by ``with``, or released. No handler runs in the
 threads themselves.
 """
@@ -30,7 +30,7 @@ _living: dict[SimpleQueue[Any], _thread.LockType] = {}
 _is_over = False  # whether the interpreter ends
 
 
-class Task(Generic[T]):
+class ThreadTask(Generic[T]):
     """Work that a thread does, and what came of it.
 
     Attributes
@@ -86,7 +86,7 @@ class TaskThread:
     Parameters
     ----------
     name : str
-        For whoever looks at the frames of the process.
+        Shown in the frames of the process.
     """
 
     __slots__ = ("__weakref__", "_tasks")
@@ -103,12 +103,12 @@ class TaskThread:
             # that it is starting instead. One that runs no Python code is not harmed.
             _thread.start_new_thread(_thread.start_new_thread, serve)
 
-    def start(self, work: Callable[[], T]) -> Task[T]:
+    def start(self, work: Callable[[], T]) -> ThreadTask[T]:
         """Give the thread something to do.
 
         If this is interrupted, the thread may have got it or not: see :func:`all_of`.
         """
-        task = Task(work)
+        task = ThreadTask(work)
         if _is_over:
             task.run()
         else:
@@ -120,7 +120,7 @@ def _serve(tasks: SimpleQueue[Any], _owner: object, _name: str) -> None:
     """Do tasks until something else comes: the dead reference to the worker, or None."""
     with (lives := _thread.allocate_lock()):
         _living[tasks] = lives
-        while isinstance(task := tasks.get(), Task):
+        while isinstance(task := tasks.get(), ThreadTask):
             done = task.carry_out()
             del task  # before its owner goes on, who may be the last to refer to what came of it
             done.release()
@@ -158,7 +158,7 @@ def all_of(
     Whatever is raised, no thread works any more when this returns. If it is raised in this thread,
     `stop` is called. Of several errors the first one of the least rank is raised.
     """
-    tasks, done, errors = list[Task[Any]](), list[T](), list[BaseException]()
+    tasks, done, errors = list[ThreadTask[Any]](), list[T](), list[BaseException]()
     try:
         for number, worker in enumerate(workers, 1):
             tasks.append(worker.start(partial(work, number)))
@@ -167,7 +167,7 @@ def all_of(
         errors.append(wrong)
     while True:
         try:
-            if errors:  # perhaps before a task was noted: wait for one more, which comes after it
+            if errors:  # perhaps before a task was stored: wait for one more, which comes after it
                 stop()
                 tasks += [worker.start(stop) for worker in workers]
             _wait_for(tasks)
@@ -183,7 +183,7 @@ def all_of(
         del errors, tasks  # else an error would refer to itself
 
 
-def _wait_for(tasks: Iterable[Task[Any]]) -> None:
+def _wait_for(tasks: Iterable[ThreadTask[Any]]) -> None:
     for task in tasks:
         task.wait()
 

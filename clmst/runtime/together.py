@@ -14,7 +14,7 @@ from clmst.core.errors import (
     OutOfDeviceMemoryError,
     UnsupportedDeviceError,
 )
-from clmst.core.threads import Task, TaskThread, all_of
+from clmst.core.threads import TaskThread, ThreadTask, all_of
 from clmst.runtime.device import Device
 from clmst.runtime.failures import Guard
 
@@ -87,7 +87,7 @@ def as_tree(devices: Sequence[Device], leaf: Callable[[int], T], join: Callable[
             step *= 2
         return found
 
-    branches = [Task(partial(branch, index)) for index in range(count)]
+    branches = [ThreadTask(partial(branch, index)) for index in range(count)]
 
     def run(number: int) -> T:
         branches[-number].run()  # the last first, since each waits for later ones only

@@ -119,7 +119,7 @@ class Staging:
     Attributes
     ----------
     lock : threading.Lock
-        Whoever uses the memory holds it.
+        Held by the one that uses the memory.
     """
 
     def __init__(

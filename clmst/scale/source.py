@@ -16,7 +16,7 @@ from clmst.core.arguments import as_array, has, shown
 from clmst.core.cores import usable_cores
 from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
-from clmst.core.threads import Task, TaskThread, finish
+from clmst.core.threads import TaskThread, ThreadTask, finish
 from clmst.core.weight_keys import Array, as_weights
 from clmst.io import pieces as files
 from clmst.io.columns import check_columns
@@ -112,7 +112,7 @@ def read_ahead(parts: Iterator[Pieces], n_threads: int) -> Iterator[StreamPiece]
     So many parts are begun at a time; of each, one piece is read ahead. What a part raises comes
     when those before it have ended.
     """
-    begun = deque[tuple[TaskThread, Iterator[StreamPiece], Task[StreamPiece | None]]]()
+    begun = deque[tuple[TaskThread, Iterator[StreamPiece], ThreadTask[StreamPiece | None]]]()
     workers = [TaskThread("clmst-stream") for _ in range(n_threads)]
 
     def begin_next(worker: TaskThread) -> None:

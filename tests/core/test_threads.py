@@ -13,7 +13,7 @@ from itertools import count
 
 import pytest
 
-from clmst.core.threads import Task, TaskThread, all_of, in_threads
+from clmst.core.threads import TaskThread, ThreadTask, all_of, in_threads
 from clmst.scale.source import StreamPiece, read_ahead
 from tests.faults.interrupting import Steps
 from tests.threads import all_end, own_threads
@@ -119,7 +119,7 @@ def test_an_interrupt_at_every_instant(name: str) -> None:
 
 
 def test_a_task_that_is_waited_for_again() -> None:
-    task = Task(lambda: 3)
+    task = ThreadTask(lambda: 3)
     task.run()
     for _ in range(3):
         assert task.result() == 3

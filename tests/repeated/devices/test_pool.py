@@ -19,7 +19,7 @@ from clmst import (
     UnsupportedDeviceError,
 )
 from clmst.core import partition
-from clmst.core.threads import Task
+from clmst.core.threads import ThreadTask
 from clmst.repeated.devices.multi_device import MultiDevice
 from clmst.runtime.launcher import Launcher
 from tests.repeated.device_sets import clustered_graph, every_device_set
@@ -284,15 +284,15 @@ def test_what_breaks_a_round_off_is_no_failure(
         return inner(launch, buffer)
 
     monkeypatch.setattr(Launcher, "read_word", breaking)
-    wait, waiting = Task.wait, [False]
+    wait, waiting = ThreadTask.wait, [False]
 
-    def interrupted(task: Task[Any]) -> None:
+    def interrupted(task: ThreadTask[Any]) -> None:
         if waiting[0]:
             waiting[0] = False
             raise KeyboardInterrupt
         wait(task)
 
-    monkeypatch.setattr(Task, "wait", interrupted)
+    monkeypatch.setattr(ThreadTask, "wait", interrupted)
     calls: list[Callable[[], object]] = [
         lambda: solver.solve(weights[1]),
         lambda: solver.update([3], [0]),
