@@ -45,6 +45,12 @@ static inline uint lanes_id(void) {
   return get_local_id(0) % LANES;
 }
 
+// The first work-item of this lane group. A difference: Intel's compiler runs out of registers if it
+// sees that the value is the same in all lanes, which an analysis of convergence has to.
+#ifndef LANES_FIRST
+#define LANES_FIRST ((uint)get_local_id(0) - lanes_id())
+#endif
+
 #if LANES_IMPL == LANES_PTX
 
 // Bit l of the result: whether lane l has `flag` set.

@@ -33,6 +33,9 @@ static uint known_num_groups(void) {
 #define get_global_id(axis) (get_group_id(axis) * WG_SIZE + get_local_id(axis))
 #define get_global_size(axis) (get_num_groups(axis) * WG_SIZE)
 
+// Equal to lanes.cl's, but in a form that LLVM sees through.
+#define LANES_FIRST (known_local_id() / LANES * LANES)
+
 #define intel_reqd_sub_group_size(lanes)
 static uint CONVERGENT sub_group_reduce_add(uint value) {
   return SAME_IN_LANES(call_of_lanes(value));

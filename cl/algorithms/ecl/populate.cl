@@ -187,7 +187,7 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
       for (uint i = 0; i < n_pieces; ++i) pieces[at + i] = (uint2)(row, i);
     }
     // Rows of medium length, one after the other, by all lanes of the group.
-    const uint group = me / LANES * LANES;
+    const uint group = LANES_FIRST;
     for (uint k = group; k < group + LANES; ++k) {
       const uint length = row_end[k] - row_begin[k];  // the same for all lanes
       if (length >= SHORT_ROW && length < HUB_ROW)
