@@ -377,6 +377,7 @@ FIXED = {
     "FEW_EDGES_PER_ITEM",
     "FEW_SUPERVERTICES",
     "FEW_VERTICES",
+    "LANES_FIRST",
 }
 
 kernel_files = pytest.mark.parametrize(
