@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from clmst.core.forest import Forest
 
 Labels = npt.NDArray[np.int32]
+
+_FAR = 1 << 65  # beyond all integers of 64 bits
 
 
 def cut(forest: Forest, height: Any, k: Any) -> Labels:
@@ -45,10 +48,27 @@ def cut(forest: Forest, height: Any, k: Any) -> Labels:
 
 def _merged_at(forest: Forest, order: Array, heights: Array) -> Array:
     """Return how many of the ordered edges are merged at each height."""
-    weights = forest.weights[order]
+    weights, none = forest.weights[order], np.zeros(heights.shape, np.bool_)
+    if weights.dtype.kind in "iu" and heights.dtype != weights.dtype:
+        heights, none = _whole_numbers(heights, weights.dtype, up=forest.maximum)
     if forest.maximum:
-        return np.asarray(weights.size - np.searchsorted(weights[::-1], heights, side="left"))
-    return np.asarray(np.searchsorted(weights, heights, side="right"))
+        merged = weights.size - np.searchsorted(weights[::-1], heights, side="left")
+    else:
+        merged = np.searchsorted(weights, heights, side="right")
+    return np.where(none, 0, merged)
+
+
+def _whole_numbers(heights: Array, dtype: np.dtype[Any], *, up: bool) -> tuple[Array, Array]:
+    """Return heights as integers of the weights' dtype, and which of them no weight reaches.
+
+    NumPy would compare integers of 64 bits with others as floats, which are not exact.
+    """
+    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    rounded = math.ceil if up else math.floor
+    whole = [rounded(min(max(h, -_FAR), _FAR)) for h in heights.reshape(-1).tolist()]
+    within = np.array([min(max(h, low), high) for h in whole], dtype)
+    none = np.array([h > high if up else h < low for h in whole], np.bool_)
+    return within.reshape(heights.shape), none.reshape(heights.shape)
 
 
 def _labels(n: int, edges: Array, merged: Array) -> Labels:

@@ -38,6 +38,25 @@ def test_cut_at_heights(graph: Graph, maximum: bool) -> None:
         np.testing.assert_array_equal(forest.cut(height=height), row)
 
 
+@pytest.mark.parametrize("maximum", [False, True])
+@pytest.mark.parametrize("dtype", ["u8", "i8"])
+def test_heights_are_compared_exactly(dtype: str, maximum: bool) -> None:
+    """Also those of another dtype than integers of 64 bits, as Python's are: not as floats."""
+    first = 2**62 + 1
+    weights = np.array([first + k for k in range(4)], dtype)
+    graph = Graph.from_edges(np.arange(4), np.arange(1, 5), weights)
+    forest = clmst.kruskal(graph, maximum=maximum)
+    for height in (*(first + k for k in range(-1, 5)), 2.0**62, 2.0**62 + 1024, -1, -1e300, 1e300,
+                   np.inf, -np.inf, 0.5, first + 0.5):  # fmt: skip
+        kept = np.array([w >= height if maximum else w <= height for w in weights.tolist()])
+        found = forest.cut(height=height)
+        np.testing.assert_array_equal(found, components(forest, kept))
+        np.testing.assert_array_equal(forest.cut(height=[height]), found[None])
+    if dtype == "i8":  # NumPy's unsigned ones
+        found = forest.cut(height=np.uint64(2**63 + 5))
+        assert found.tolist() == ([0, 1, 2, 3, 4] if maximum else [0] * 5)
+
+
 @given(graph=graphs())
 def test_cut_into_so_many(graph: Graph) -> None:
     forest = clmst.kruskal(graph)
