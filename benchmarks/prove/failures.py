@@ -32,8 +32,8 @@ def write(
     temporary.replace(path)
 
 
-def read(path: Path) -> tuple[Case | PrimitiveCase, dict[str, Any]]:
-    """Return the case of a file, and all that stands there."""
+def read(path: Path) -> tuple[Any, dict[str, Any]]:
+    """Return the Case or PrimitiveCase of a file, and all that stands there."""
     record = json.loads(path.read_text(encoding="utf-8"))
     if record.get("subject") == PrimitiveCase.subject:
         return PrimitiveCase.of_json(record), record

@@ -114,3 +114,24 @@ def labels_at(forest: Forest, joined: Array) -> Array:
     roots = [root(x) for x in range(forest.n_vertices)]
     found: Array = np.unique(roots, return_inverse=True)[1]
     return found
+
+
+def path_between(edges: list[tuple[int, int]], a: int, b: int) -> list[int]:
+    """Return which edges of a forest are on the path between two vertices of one tree."""
+    beside: dict[int, list[tuple[int, int]]] = {}
+    for index, (x, y) in enumerate(edges):
+        beside.setdefault(x, []).append((y, index))
+        beside.setdefault(y, []).append((x, index))
+    came: dict[int, tuple[int, int]] = {a: (a, -1)}
+    waiting = [a]
+    while waiting and b not in came:
+        x = waiting.pop()
+        for y, index in beside.get(x, []):
+            if y not in came:
+                came[y] = (x, index)
+                waiting.append(y)
+    found = []
+    while b != a:
+        b, index = came[b]
+        found.append(index)
+    return found

@@ -106,6 +106,7 @@ _LOWERED: dict[str, Any] = {
     "clmst.algorithms.reweighting.warm_start._MOST_LEFT": 1.0,
     "clmst.repeated.staged.DEVICE_CHECKS_FROM": 0,
     "clmst.core.partition.RANGE_STEP": 64,
+    "clmst.scale.passes._LEAST_ROWS": 1,
 }
 
 

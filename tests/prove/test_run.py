@@ -162,7 +162,7 @@ def test_shrinking_ends_at_the_least_graph() -> None:
         number += 8
     kept: list[Any] = []
     case = replace(case, input_form="edge arrays")
-    least = shrink.shrink(case, lambda c: has_parallel(c) > 0, 1e300, kept.append)
+    least: Any = shrink.shrink(case, lambda c: has_parallel(c) > 0, 1e300, kept.append)
     assert least.sample.m == 2
     assert least.sample.n <= 2
     assert kept[-1] is least

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import gcd
 from typing import Any
@@ -16,7 +17,7 @@ _MOST_BEHIND = 70  # bytes behind an array that are not its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class Target:
     """Memory for an output, with bytes before and behind it that are not its own.
 
     Attributes
@@ -58,8 +59,8 @@ class Room:
             return f"{name}: byte {place} of {self.array.nbytes} was written, which must not be"
         k = place // item
         values = (one[self.begin + k * item :][:item].tobytes().hex() for one in (found, right))
-        told, must = values
-        return f"{name}[{k}] of {expected.size} has bytes {told}; they must be {must}"
+        has, must = values
+        return f"{name}[{k}] of {expected.size} has bytes {has}; they must be {must}"
 
 
 class Bench:
@@ -80,17 +81,17 @@ class Bench:
         """Return a copy of a host array, as a view of a larger one now and then."""
         return self._placed(host.dtype, bytes_of(host)).array
 
-    def room(self, dtype: Any, size: int) -> Room:
+    def target(self, dtype: Any, size: int) -> Target:
         """Return memory for an output of at least `size` elements."""
         dtype = np.dtype(dtype)
         longer = self.draws.choice((0, 0, 1, 5))
         return self._placed(dtype, self.bytes((size + longer) * dtype.itemsize))
 
-    def in_place(self, host: Array) -> Room:
+    def in_place(self, host: Array) -> Target:
         """Return memory that holds a host array, and is an output as well."""
         return self._placed(host.dtype, bytes_of(host))
 
-    def _placed(self, dtype: np.dtype[Any], own: Array) -> Room:
+    def _placed(self, dtype: np.dtype[Any], own: Array) -> Target:
         draws, alignment = self.draws, self.device.capabilities.buffer_alignment
         step = alignment * dtype.itemsize // gcd(alignment, dtype.itemsize)
         begin = step if own.size and draws.one_in(3) else 0
@@ -98,7 +99,7 @@ class Bench:
         before = np.concatenate([self.bytes(begin), own, self.bytes(behind)])
         whole = DeviceArray.from_host(before, self.device)
         array = whole[begin : begin + own.size].view(dtype)
-        return Room(array=array, whole=whole, before=before, begin=begin)
+        return Target(array=array, whole=whole, before=before, begin=begin)
 
     # ------------------------------------------------------------------------- data
 
@@ -126,15 +127,17 @@ class Bench:
     def flags(self) -> Array:
         """Return bytes, those that are set being any but 0."""
         draws, n = self.draws, self.length
-        chosen = {
+        kinds: dict[str, Callable[[], Array]] = {
             "none": lambda: np.zeros(n, bool),
             "all": lambda: np.ones(n, bool),
             "half": lambda: draws.integers(2, n) == 0,
             "few": lambda: draws.integers(50, n) == 0,
             "clustered": lambda: np.repeat(draws.integers(3, n // 100 + 1) == 0, 100)[:n],
             "last": lambda: np.arange(n) == n - 1,
-        }[draws.choice(("none", "all", "half", "half", "few", "clustered", "last"))]()
-        flags: Array = (chosen * (1 + draws.integers(255, n))).astype(np.uint8)
+        }
+        chosen = kinds[draws.choice(("half", *kinds))]()
+        value = np.where(draws.integers(2, n) == 0, 1, 1 + draws.integers(255, n))
+        flags: Array = (chosen * value).astype(np.uint8)
         return flags
 
 

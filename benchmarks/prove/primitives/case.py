@@ -13,7 +13,7 @@ from benchmarks.prove.primitives.bench import Bench
 from benchmarks.prove.primitives.kinds import Kind
 from clmst import Device
 
-PER_KIND = 32  # cases of each kind, in a row: a process then builds few programs
+PER_KIND = 30  # cases of each kind, in a row: a process then builds few programs
 VARIANTS = ("native", "gpu-shape", "no-lanes")  # primitives have no 64-bit atomics
 _FAMILIES = (selections, orders, scans, maps)
 # Tiles are a few times a power of two long: 2**a * k + d for all small k and d. One case in eight
@@ -84,7 +84,7 @@ class PrimitiveCase:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """What is told of its size."""
+        """What says how large it is."""
         return {"elements": self.length}
 
     def smaller(self, part: int) -> Iterator[PrimitiveCase]:

@@ -51,22 +51,24 @@ def run(kind: Kind, bench: Bench) -> str | None:
     given = function(factor=factor, other=bench.put(other))
     in_place = x.dtype.itemsize == np.dtype(kind.value).itemsize and bench.draws.one_in(3)
     if in_place:
-        room = bench.in_place(x)
-        out = room.array.view(kind.value)
-        primitives.map(room.array, given, out=out, strategy=strategy)
+        target = bench.in_place(x)
+        out = target.array.view(kind.value)
+        primitives.map(target.array, given, out=out, strategy=strategy)
     else:
-        room = bench.room(kind.value, x.size)
-        primitives.map(bench.put(x), given, out=room.array, strategy=strategy)
-    return room.wrong("out", _mapped(x, factor, other, kind))
+        target = bench.target(kind.value, x.size)
+        primitives.map(bench.put(x), given, out=target.array, strategy=strategy)
+    return target.wrong("out", _mapped(x, factor, other, kind))
 
 
 def _mapped(x: Array, factor: int, other: Array, kind: Kind) -> Array:
     """Return what C makes of the expression: its indices are of 32 bits without a sign."""
+    found: Array
     if kind.dtype[0] == "f":
-        return x * x.dtype.type(factor)
+        found = x * x.dtype.type(factor)
+        return found
     wide = np.dtype(f"{kind.dtype[0]}8" if x.dtype.itemsize == 8 else "u4")
     index = np.arange(x.size).astype(wide)
-    found: Array = x.astype(wide) * wide.type(factor) + other.astype(wide) + index
+    found = x.astype(wide) * wide.type(factor) + other.astype(wide) + index
     return found.astype(kind.value)
 
 
@@ -89,6 +91,6 @@ def _histogram(kind: Kind, bench: Bench, strategy: Any) -> str | None:
             x %= x.dtype.type(min(n_bins + 3, np.iinfo(x.dtype).max))
         bins = np.minimum(x, np.uint64(1 << 40) if x.dtype.itemsize == 8 else x).astype(np.int64)
     bins = bins[bins < n_bins]
-    room = bench.room(np.uint32, n_bins)
-    primitives.histogram(bench.put(x), n_bins, out=room.array, strategy=strategy, **how)
-    return room.wrong("out", np.bincount(bins, minlength=n_bins).astype(np.uint32))
+    target = bench.target(np.uint32, n_bins)
+    primitives.histogram(bench.put(x), n_bins, out=target.array, strategy=strategy, **how)
+    return target.wrong("out", np.bincount(bins, minlength=n_bins).astype(np.uint32))

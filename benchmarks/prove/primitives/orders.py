@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.prove.primitives.bench import Bench, Room, rows_of
+from benchmarks.prove.primitives.bench import Bench, Target, rows_of
 from benchmarks.prove.primitives.kinds import NUMBERS, SIZES, Kind, by_turns, pairs, records
 from clmst import primitives
 from clmst.core.weight_keys import Array
@@ -79,25 +79,25 @@ def _moved(kind: Kind, bench: Bench, keys: Array, order: Array, how: dict[str, A
     if kind.value:
         hosts.append(bench.records(kind.value))
     first = "keys_out" if kind.primitive == "sort_by_key" else "out"
-    given, rooms = [], dict[str, Room]()
+    given, targets = [], dict[str, Target]()
     for name, host in zip((first, "values_out"), hosts, strict=False):
         way = bench.draws.choice(("new", "apart", "in place"))
         if way == "in place":
-            rooms[name] = bench.in_place(host)
-            given.append(rooms[name].array)
+            targets[name] = bench.in_place(host)
+            given.append(targets[name].array)
         else:
             given.append(bench.put(host))
             if way == "apart":
-                rooms[name] = bench.room(host.dtype, host.size)
-    how |= {name: room.array for name, room in rooms.items()}
+                targets[name] = bench.target(host.dtype, host.size)
+    how |= {name: target.array for name, target in targets.items()}
     if kind.primitive == "split" and kind.value:
         how["values"] = given.pop()
     found = getattr(primitives, kind.primitive)(*given, strategy=kind.strategy, **how)
     outputs = found if isinstance(found, tuple) else (found,)
     for name, array, host in zip((first, "values_out"), outputs, hosts, strict=False):
         right = host[order]
-        if name in rooms:
-            if wrong := rooms[name].wrong(name, right):
+        if name in targets:
+            if wrong := targets[name].wrong(name, right):
                 return wrong
         elif array.to_host().tobytes() != right.tobytes():
             return f"{name} differs from NumPy's"
@@ -106,16 +106,17 @@ def _moved(kind: Kind, bench: Bench, keys: Array, order: Array, how: dict[str, A
 
 def _argsorted(kind: Kind, bench: Bench, keys: Array, order: Array) -> str | None:
     given, right = bench.in_place(keys), order.astype(np.uint32)
-    room = bench.room(np.uint32, keys.size) if bench.draws.one_in(2) else None
+    target = bench.target(np.uint32, keys.size) if bench.draws.one_in(2) else None
+    strategy: Any = kind.strategy
     found = primitives.argsort(
         given.array,
         descending=kind.how == _DOWN,
-        out=None if room is None else room.array,
-        strategy=kind.strategy,
+        out=None if target is None else target.array,
+        strategy=strategy,
     )
-    if room is None and found.to_host().tobytes() != right.tobytes():
+    if target is None and found.to_host().tobytes() != right.tobytes():
         return "the order differs from NumPy's"
-    return (room and room.wrong("out", right)) or given.wrong("keys", keys)
+    return (target and target.wrong("out", right)) or given.wrong("keys", keys)
 
 
 def _permuted(kind: Kind, bench: Bench) -> str | None:
@@ -123,14 +124,14 @@ def _permuted(kind: Kind, bench: Bench) -> str | None:
     if kind.primitive == "gather":
         values = bench.records(kind.dtype, 1 + draws.below(2 * n + 1))
         indices = draws.integers(values.size, n).astype(np.uint32)
-        room = bench.room(kind.dtype, n)
-        primitives.gather(bench.put(values), bench.put(indices), room.array)
-        return room.wrong("out", values[indices])
+        target = bench.target(kind.dtype, n)
+        primitives.gather(bench.put(values), bench.put(indices), target.array)
+        return target.wrong("out", values[indices])
     values, more = bench.records(kind.dtype), draws.below(5)
     indices = draws.permutation(n + more)[:n].astype(np.uint32)
     old = bench.records(kind.dtype, n + more)
-    room = bench.in_place(old)
-    primitives.scatter(bench.put(values), bench.put(indices), room.array)
+    target = bench.in_place(old)
+    primitives.scatter(bench.put(values), bench.put(indices), target.array)
     right = old.copy()
     right[indices] = values
-    return room.wrong("out", right)
+    return target.wrong("out", right)

@@ -78,20 +78,22 @@ def _scanned(kind: Kind, bench: Bench) -> str | None:
         heads = bench.flags()
         how |= {"exclusive": exclusive, "flags": bench.put(heads)}
     elif kind.strategy != "scan-then-propagate" and bench.draws.one_in(2):
-        total = bench.room(values.dtype, 1)
+        total = bench.target(values.dtype, 1)
         how["total"] = total.array
     right = scanned(one, values, heads, exclusive=exclusive)
     way = bench.draws.choice(("new", "apart", "in place"))
-    room = bench.in_place(values) if way == "in place" else bench.room(values.dtype, values.size)
-    given = room.array if way == "in place" else bench.put(values)
-    out = {} if way == "new" else {"out": room.array}
+    target = (
+        bench.in_place(values) if way == "in place" else bench.target(values.dtype, values.size)
+    )
+    given = target.array if way == "in place" else bench.put(values)
+    out = {} if way == "new" else {"out": target.array}
     found = getattr(primitives, kind.primitive.split()[0])(given, **how, **out)
     if total is not None and (wrong := total.wrong("total", _last(one, values))):
         return wrong
     if way == "new":
         same = found.to_host().tobytes() == right.tobytes()
         return None if same else "the scan differs from NumPy's"
-    return room.wrong("out", right)
+    return target.wrong("out", right)
 
 
 def _strategy(kind: Kind) -> Any:
@@ -113,16 +115,16 @@ def _packed(kind: Kind, bench: Bench) -> str | None:
     if bench.draws.one_in(2):
         values = values & ~top | np.where(bench.flags() != 0, top, dtype.type(0))
     one, exclusive = operator(f"maximum of {kind.dtype}"), kind.primitive.endswith("exclusive")
-    room = bench.room(dtype, values.size)
+    target = bench.target(dtype, values.size)
     primitives.segmented_scan(
         bench.put(values),
         monoid=Monoid.maximum(dtype),
         exclusive=exclusive,
-        out=room.array,
+        out=target.array,
         strategy=_strategy(kind),
     )
     right = scanned(one, values & ~top, (values & top) != 0, exclusive=exclusive)
-    return room.wrong("out", right)
+    return target.wrong("out", right)
 
 
 def _reduced(kind: Kind, bench: Bench) -> str | None:
@@ -130,10 +132,10 @@ def _reduced(kind: Kind, bench: Bench) -> str | None:
     one, n = operator(kind.how.removeprefix(_OFFSETS)), bench.length
     values = one.values_of(bench.records(one.monoid.dtype))
     if kind.primitive == "reduce":
-        room = bench.room(values.dtype, 1)
+        target = bench.target(values.dtype, 1)
         given = bench.put(values)
-        primitives.reduce(given, monoid=one.monoid, out=room.array, strategy=_strategy(kind))
-        return room.wrong("out", _last(one, values))
+        primitives.reduce(given, monoid=one.monoid, out=target.array, strategy=_strategy(kind))
+        return target.wrong("out", _last(one, values))
     if kind.how.startswith(_OFFSETS):
         inner = np.sort(bench.draws.integers(n + 1, bench.draws.below(n // 2 + 3)))
         offsets = np.concatenate([[0], inner, [n]]).astype(np.uint32)
@@ -143,42 +145,42 @@ def _reduced(kind: Kind, bench: Bench) -> str | None:
         right = np.repeat(one.identity, offsets.size - 1)
         full = np.diff(offsets.astype(np.int64)) > 0
         right[full] = lasts[offsets[1:][full].astype(np.int64) - 1]
-        room = bench.room(values.dtype, right.size)
+        target = bench.target(values.dtype, right.size)
         primitives.segmented_reduce(
             bench.put(values),
             offsets=bench.put(offsets),
             monoid=one.monoid,
-            out=room.array,
+            out=target.array,
             strategy=_strategy(kind),
         )
-        return room.wrong("out", right)
+        return target.wrong("out", right)
     heads = bench.flags()
-    room = bench.room(values.dtype, n)
+    target = bench.target(values.dtype, n)
     _, count = primitives.segmented_reduce(
         bench.put(values),
         bench.put(heads),
         monoid=one.monoid,
-        out=room.array,
+        out=target.array,
         strategy=_strategy(kind),
     )
     ends = np.append(heads[1:] != 0, True)[:n]
     right = scanned(one, values, heads, exclusive=False)[ends]
     if count.to_host().tolist() != [right.size]:
         return f"count is {count.to_host().tolist()}; it must be [{right.size}]"
-    return room.wrong("out", right)
+    return target.wrong("out", right)
 
 
 def _flags(kind: Kind, bench: Bench) -> str | None:
     n = bench.length
     if kind.primitive == "end_flags":
         heads = bench.flags()
-        room = bench.room(np.uint8, n)
-        primitives.end_flags(bench.put(heads), out=room.array)
-        return room.wrong("out", np.append(heads[1:] != 0, True)[:n].astype(np.uint8))
+        target = bench.target(np.uint8, n)
+        primitives.end_flags(bench.put(heads), out=target.array)
+        return target.wrong("out", np.append(heads[1:] != 0, True)[:n].astype(np.uint8))
     inner = np.sort(bench.draws.integers(n + 1, bench.draws.below(n + 3)))
     offsets = np.concatenate([[0], inner, [n]]).astype(np.uint32)
     right = np.zeros(n, np.uint8)
     right[offsets[:-1][offsets[:-1] < n]] = 1
-    room = bench.room(np.uint8, n)
-    primitives.head_flags(bench.put(offsets), n, out=room.array)
-    return room.wrong("out", right)
+    target = bench.target(np.uint8, n)
+    primitives.head_flags(bench.put(offsets), n, out=target.array)
+    return target.wrong("out", right)

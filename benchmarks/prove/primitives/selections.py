@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.prove.primitives.bench import Bench, Room, rows_of
+from benchmarks.prove.primitives.bench import Bench, Target, rows_of
 from benchmarks.prove.primitives.kinds import NUMBERS, Kind, by_turns, pairs
 from clmst import primitives
 from clmst.core.weight_keys import Array
@@ -48,14 +48,14 @@ def run(kind: Kind, bench: Bench) -> str | None:
     if kind.primitive != "partition" and draws.one_in(3):
         rule["at_most"] = draws.below(n + 2)
         bound = min(rule["at_most"], n)
-    rooms = {
-        name: bench.room(host.dtype, bound)
+    targets = {
+        name: bench.target(host.dtype, bound)
         for name, host in zip(("out", "values_out"), hosts, strict=False)
         if draws.one_in(2)
     }
     if draws.one_in(2):
-        rooms["count"] = bench.room(np.uint32, 1)
-    outputs = {name: room.array for name, room in rooms.items()}
+        targets["count"] = bench.target(np.uint32, 1)
+    outputs = {name: target.array for name, target in targets.items()}
     function: Callable[..., Any] = getattr(primitives, kind.primitive)
     *found, count = function(given, strategy=kind.strategy, **rule, **outputs)
     expected = [host[mask != 0] for host in hosts]
@@ -64,15 +64,15 @@ def run(kind: Kind, bench: Bench) -> str | None:
     total = np.array([np.count_nonzero(mask)], np.uint32)
     if found[0].size != bound:
         return f"out has {found[0].size} elements; it must have {bound}"
-    return _compare([*found, count], [*(one[:bound] for one in expected), total], rooms)
+    return _compare([*found, count], [*(one[:bound] for one in expected), total], targets)
 
 
-def _compare(found: list[Any], expected: list[Array], rooms: dict[str, Room]) -> str | None:
+def _compare(found: list[Any], expected: list[Array], targets: dict[str, Target]) -> str | None:
     """Compare outputs, values or not, and the count, which comes last."""
     names = ("out", "values_out", "count") if len(found) == 3 else ("out", "count")
     for name, array, right in zip(names, found, expected, strict=True):
-        if name in rooms:
-            wrong = rooms[name].wrong(name, right)
+        if name in targets:
+            wrong = targets[name].wrong(name, right)
         else:
             same = array.to_host()[: right.size].tobytes() == right.tobytes()
             wrong = None if same else f"{name} differs from NumPy's"

@@ -1,0 +1,305 @@
+"""Subjects beside solves: every kind has its turn, right ones pass, and a wrong kernel is found."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from benchmarks.prove import __main__ as command
+from benchmarks.prove import cases, failures, shrink
+from benchmarks.prove.cases import REST, SUBJECTS, Case, DeviceVariants, Plan
+from benchmarks.prove.draws import Draws
+from benchmarks.prove.plain import core_numbers, labels_at, merges
+from benchmarks.prove.primitives import bench as benches
+from benchmarks.prove.primitives.case import PER_KIND, PrimitiveCase, kinds
+from benchmarks.prove.primitives.kinds import SIZES
+from benchmarks.prove.primitives.operators import NAMES, operator, scanned
+from benchmarks.prove.tally import Tally
+from clmst import Device, Graph, kruskal, primitives
+from tests.test_families import Mutation, cl_tree, mutate
+from tests.variants import unoptimised
+
+SEED, BLOCK = 5, 32
+
+mutable = cl_tree  # a fixture: a copy of ``cl/`` whose files may be changed
+
+
+@pytest.fixture
+def variants(any_device: Device) -> DeviceVariants:
+    """Return variants that need no self-tests and are built quickly, with no program yet."""
+    found = DeviceVariants(None)
+    found.device = unoptimised(any_device).twin()
+    return found
+
+
+def one_of(subject: str, primitive: str = "", variant: str = "native") -> list[int]:
+    """Return the numbers of some cases of a subject that take the same programs."""
+    plan, number = Plan(seed=SEED, block=BLOCK, subject=subject), 0
+    while not _suits(plan.case(number), primitive, variant):
+        number += PER_KIND if subject == "primitives" else BLOCK
+    return [*range(number, number + PER_KIND)]
+
+
+def _suits(case: Case | PrimitiveCase, primitive: str, variant: str) -> bool:
+    usual = (f"{primitive}: parallel", f"{primitive}: auto")
+    named = case.named in usual if primitive else True
+    return named and case.variant == variant
+
+
+# ------------------------------------------------------------------------------- cases
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_case_is_a_function_of_its_number(subject: str) -> None:
+    plan = Plan(seed=SEED, block=BLOCK, subject=subject)
+    for number in (0, BLOCK - 1, BLOCK, 4711):
+        case = plan.case(number)
+        cases.sample_of.cache_clear()
+        cases.points_of.cache_clear()
+        again = plan.case(number)
+        assert str(again) == str(case)
+        assert again.key == case.key
+        assert case.subject == subject or (subject == "rest" and case.subject in REST)
+
+
+def test_the_rest_takes_turns() -> None:
+    plan = Plan(seed=SEED, block=8, subject="rest")
+    found = [plan.case(8 * block).subject for block in range(2 * len(REST))]
+    assert found == [*REST, *REST]
+
+
+def test_every_kind_has_its_turn() -> None:
+    """In a hundred thousand cases: all sizes of records and values, each with all for compact."""
+    plan, n_kinds = Plan(seed=SEED, block=512, subject="primitives"), len(kinds())
+    assert n_kinds == len(set(kinds()))
+    assert n_kinds * PER_KIND <= 100_000
+    drawn = [plan.case(number) for number in range(0, n_kinds * PER_KIND, PER_KIND)]
+    assert {one.kind for one in drawn if isinstance(one, PrimitiveCase)} == set(kinds())
+    assert {one.kind.primitive.split()[0] for one in drawn if isinstance(one, PrimitiveCase)} == {
+        name for name in primitives.__all__ if name[0].islower() and name != "pair_of"
+    }
+    pairs = {(one.dtype, one.value) for one in kinds() if one.primitive == "compact"}
+    assert {(f"V{a}", f"V{b}" if b else "") for a, b in product(SIZES, (0, *SIZES))} <= pairs
+    for name in ("partition", "unique_by_key", "split"):
+        found = [one for one in kinds() if one.primitive == name]
+        assert {f"V{size}" for size in SIZES} <= {one.dtype for one in found}
+        assert {f"V{size}" for size in SIZES} <= {one.value for one in found}
+
+
+def test_lengths_are_around_tiles() -> None:
+    plan = Plan(seed=SEED, block=512, subject="primitives")
+    drawn = (plan.case(number) for number in range(20_000))
+    lengths = {one.length for one in drawn if isinstance(one, PrimitiveCase)}
+    for tile in (16, 64, 256, 512, 1024, 2048, 3072, 4096):
+        assert {tile - 1, tile, tile + 1} <= lengths
+    assert {0, 1, 2} <= lengths
+    assert max(lengths) > 1 << 16
+
+
+# ----------------------------------------------------------------- what they are held to
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_operators_are_associative_on_what_is_drawn(name: str, any_device: Device) -> None:
+    """Else a right device could be found wrong."""
+    one, bench = operator(name), benches.Bench(any_device, Draws(3), 60)
+    a, b, c = (one.values_of(bench.records(one.monoid.dtype)) for _ in range(3))
+    left = one.combine(one.combine(a, b), c)
+    assert left.tobytes() == one.combine(a, one.combine(b, c)).tobytes()
+    same = np.repeat(one.identity, a.size)
+    assert one.combine(same, a).tobytes() == a.tobytes() == one.combine(a, same).tobytes()
+    total = a[:1]
+    for k in range(1, a.size):
+        total = one.combine(total, a[k : k + 1])
+    assert scanned(one, a, None, exclusive=False)[-1:].tobytes() == total.tobytes()
+
+
+def test_plain_answers() -> None:
+    """Two triangles that share a vertex, a tail, a loop and a vertex alone."""
+    u, v = np.array([[0, 1], [1, 2], [0, 2], [2, 3], [3, 4], [2, 4], [4, 5], [5, 5]]).T
+    drawn = replace(Plan(seed=1, block=8).case(0).sample, n=7, u=u, v=v, w=np.arange(8.0))
+    assert core_numbers(drawn).tolist() == [2, 2, 2, 2, 2, 1, 0]
+    forest = kruskal(Graph.from_edges(u, v, drawn.w, n_vertices=7))
+    assert labels_at(forest, forest.weights <= 3).tolist() == [0, 0, 0, 0, 1, 2, 3]
+    rows = merges(forest).linkage().tolist()
+    assert rows[:2] == [[0, 1, 0, 2], [2, 7, 1, 3]]
+    assert rows[-1] == [6, 11, np.inf, 7]
+
+
+def test_what_is_written_beside_an_output_is_told(any_device: Device) -> None:
+    bench = benches.Bench(any_device, Draws(8), 100)
+    while (target := bench.target(np.uint32, 100)).begin == 0 or target.array.size == 100:
+        pass
+    right = np.arange(100, dtype=np.uint32)
+    own = target.before.copy()
+    place = slice(target.begin, target.begin + 400)
+    own[place] = benches.bytes_of(right)
+    target.whole.write(own)
+    assert target.wrong("out", right) is None
+    for byte in (0, target.begin - 1, target.begin + 400, own.size - 1):
+        other = own.copy()
+        other[byte] ^= 1
+        target.whole.write(other)
+        assert "must not be" in str(target.wrong("out", right))
+    own[target.begin + 4] ^= 1
+    target.whole.write(own)
+    assert str(target.wrong("out", right)).startswith("out[1] of 100 has bytes 00000000")
+
+
+# ---------------------------------------------------------------------- right, and wrong
+
+
+@pytest.mark.parametrize("subject", REST)
+def test_a_slice_is_right(subject: str, variants: DeviceVariants) -> None:
+    plan, tally = Plan(seed=SEED, block=BLOCK, subject=subject), Tally()
+    for number in one_of(subject):
+        case = plan.case(number)
+        outcome = cases.run(case, variants)
+        assert (plan.doubts(number, case), outcome.detail) == (None, "")
+        tally.note(case, outcome, oracle_checked=False)
+    assert tally.table("subject") == {f"{subject}: right": PER_KIND}
+    assert Tally.of_json(tally.as_json()).counts == tally.counts
+
+
+@pytest.mark.parametrize(
+    ("primitive", "variant"),
+    [
+        ("compact", "native"),
+        ("unique_by_key", "gpu-shape"),
+        ("sort_by_key", "no-lanes"),
+        ("inclusive_scan", "native"),
+        ("histogram", "native"),
+    ],
+)
+def test_primitives_are_right(primitive: str, variant: str, variants: DeviceVariants) -> None:
+    plan, tally = Plan(seed=SEED, block=BLOCK, subject="primitives"), Tally()
+    for number in one_of("primitives", primitive, variant):
+        case = plan.case(number)
+        outcome = cases.run(case, variants)
+        assert (number, str(case), outcome.detail) == (number, str(case), "")
+        tally.note(case, outcome, oracle_checked=False)
+    assert tally.table("subject") == {"primitives: right": PER_KIND}
+    assert tally.table("total")["results compared"] == PER_KIND
+    assert Tally.of_json(tally.as_json()).counts == tally.counts
+
+
+class Wrong(NamedTuple):
+    """A subject, a primitive or none, and the change of a kernel that must be found."""
+
+    subject: str
+    primitive: str
+    file: str
+    old: str
+    new: str
+
+
+WRONG = [
+    Wrong(
+        "primitives", "compact", "device/record.cl",
+        "+ c] = record[c];", "+ c] = record[0];",
+    ),
+    Wrong(
+        "primitives", "split", "primitives/split_serial.cl",
+        "first); i < end;", "first); i + 1 < end;",
+    ),
+    Wrong(
+        "primitives", "gather", "primitives/permute.cl",
+        "indices[i], out", "indices[i] & ~1u, out",
+    ),
+    Wrong(
+        "primitives", "segmented_scan", "primitives/scan_element.cl",
+        "flags[i] != 0;", "flags[i] > 1;",
+    ),
+    Wrong(
+        "primitives", "map", "primitives/map.cl",
+        "in[i], (uint)i,", "in[i], (uint)i | 1,",
+    ),
+    Wrong(
+        "repeated", "", "algorithms/reweighting/repeated.cl",
+        "claims[edge] != base", "claims[edge] == base",
+    ),
+    Wrong(
+        "streams", "", "algorithms/edge_stream/passes.cl",
+        "return word <= before;", "return word > before;",
+    ),
+    Wrong(
+        "proofs", "", "algorithms/proof/edges.cl",
+        "greatest = max(", "greatest = min(",
+    ),
+    Wrong(
+        "cores", "", "algorithms/k_core/k_core.cl",
+        "+= own > level;", "+= own > level + 1;",
+    ),
+    Wrong(
+        "dendrograms", "", "algorithms/dendrogram/serial.cl",
+        "= min(a, b);", "= max(a, b);",
+    ),
+    Wrong(
+        "points", "", "algorithms/bvh_boruvka/walk.cl",
+        "(x) - (upper))", "(x) - (lower))",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda one: f"{one.subject}-{one.primitive}")
+def test_wrong_kernel_is_found_and_shrunk(
+    wrong: Wrong, mutable: Path, tmp_path: Path, variants: DeviceVariants
+) -> None:
+    """Else the subject would be right whatever its kernels do."""
+    if variants.device.policy.work_group_size > 1:
+        pytest.skip("the table is of kernels of single work-items")
+    mutate(mutable, Mutation(wrong.subject, wrong.file, wrong.old, wrong.new))
+    plan = Plan(seed=SEED, block=BLOCK, subject=wrong.subject)
+    outcomes = {
+        number: cases.run(plan.case(number), variants)
+        for number in one_of(wrong.subject, wrong.primitive)
+    }
+    failed = [number for number, one in outcomes.items() if one.verdict in ("wrong", "error")]
+    assert failed
+    case, verdict = plan.case(failed[0]), outcomes[failed[0]].verdict
+    path = tmp_path / "case.json"
+    failures.write(path, case, device=None, verdict=verdict)
+    read, record = failures.read(path)
+    assert (str(read), read.key, record["verdict"]) == (str(case), case.key, verdict)
+    assert cases.run(read, variants).verdict == verdict
+    least = shrink.shrink(
+        read,
+        lambda one: cases.run(one, variants).verdict == verdict,
+        time.monotonic() + 5,
+        lambda _: None,
+    )
+    assert least.size <= case.size
+    assert cases.run(least, variants).verdict == verdict
+
+
+# ------------------------------------------------------------------------------- command
+
+
+@pytest.mark.slow
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Counts by subject; a file of one subject does not go on as another's."""
+    path = tmp_path / "run.json"
+    given = ["--json", str(path), "--block", "8", "--cases"]
+    assert command.main(["--subject", "rest", *given, "48"]) == 0
+    printed = capsys.readouterr().out
+    for subject in REST:
+        assert f"  {subject}: " in printed
+    assert json.loads(path.read_text())["subject"] == "rest"
+    assert command.main(["--subject", "cores", *given, "60"]) == 2
+    assert "is a run of rest" in capsys.readouterr().out
+    assert command.main(["--report", str(path)]) == 0
+    assert "| rest |" in capsys.readouterr().out
+
+
+def test_one_case_of_a_primitive(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--subject", "primitives", "--case", "17"]) == 0
+    first, last = capsys.readouterr().out.splitlines()
+    assert first == str(Plan(seed=1, block=512, subject="primitives").case(17))
+    assert last.startswith("right")
