@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 import clmst
-from benchmarks import brute_force
 from benchmarks.prove import oracle
 from benchmarks.prove.draws import Draws
 from benchmarks.prove.oracle import Expected
 from benchmarks.prove.plain import Merged, core_numbers, labels_at, merges, path_between
 from benchmarks.prove.sample import Sample
+from benchmarks.prove.trees_of_points import difference
 from clmst.algorithms.bvh_boruvka import choice
 from clmst.algorithms.dendrogram.merge import rising_order
 from clmst.algorithms.edge_stream.passes import bytes_of_row, bytes_of_vertex
@@ -214,7 +214,7 @@ def _points(task: Task) -> str | None:
     has_bvh = device.capabilities.doubles and choice.takes(points)
     if form == "hierarchy of boxes" and has_bvh:
         core = draws.integers(4, n) / 8 if draws.one_in(3) else None
-        if wrong := brute_force.difference(replace(points, core_distances=core), device):
+        if wrong := difference(replace(points, core_distances=core), device):
             return wrong
     else:
         given = clmst.to_device(points, device) if form == "on device" else points

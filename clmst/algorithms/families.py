@@ -319,8 +319,8 @@ def tiles_refusal(matrix: DeviceMatrix, *, neighbours: bool = False) -> str | No
     trust = matrix.device.trust
     if trust.given:
         return None
-    case = complete_case_of(matrix, maximum=False, neighbours=int(neighbours))
-    return trust.refusal(TILES, replace(case, dimension_class=0))  # all have the same kernels
+    case = complete_case_of(matrix, maximum=False)  # kernels are the same in all dimensions
+    return trust.refusal(TILES, replace(case, dimension_class=0, neighbours=int(neighbours)))
 
 
 def proof_refusal(graph: DeviceGraph | DeviceMatrix, *, maximum: bool) -> str | None:

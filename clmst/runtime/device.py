@@ -69,8 +69,6 @@ class Device:
         self.groups_may_wait = True  # for one another; False once they did so for too long
         forking.replace_locks(self, "lock")
 
-    # ---------------------------------------------------------------- identity
-
     @property
     def name(self) -> str:
         """The device's own name."""
@@ -114,32 +112,25 @@ class Device:
         return other
 
     def twin(self) -> Device:
-        """Return the same device with a context of its own, trusted without self-tests.
-
-        For callers that compare each of its answers themselves.
-        """
+        """Return the same device, with a context of its own, for callers that check all answers."""
         other = self._like(self.policy, None)
         other.trust.given = True
         return other
 
     def _like(self, tuning: Policy | None, queue: Queue | None, *names: str) -> Device:
         other = Device(
-            self.cl_device,
-            queue=queue,
-            without=(*self.without, *names),
-            tuning=tuning,
-            _trusted=self.trust.given,
-            _optimised=self.is_optimised,
-        )
+            self.cl_device, queue=queue, without=(*self.without, *names), tuning=tuning,
+            _trusted=self.trust.given, _optimised=self.is_optimised,
+        )  # fmt: skip
         other.capabilities = self.capabilities.without(names)  # without what its trial found wrong
         return other
 
     @LazyProperty
     def tuning(self) -> Tuning:
         """Its policy, and the table that it comes from."""
-        if self._tuning is not None:
-            return Tuning(policy=self._tuning, source="given", title=self.name)
-        return look_up(Identity.of(self.cl_device), self.capabilities)
+        if self._tuning is None:
+            return look_up(Identity.of(self.cl_device), self.capabilities)
+        return Tuning(policy=self._tuning, source="given", title=self.name)
 
     @LazyProperty
     def policy(self) -> Policy:
@@ -150,8 +141,6 @@ class Device:
     def trust(self) -> Trust:
         """The results of its self-tests."""
         return Trust(self, self._trust_record)
-
-    # --------------------------------------------------------------- resources
 
     @LazyProperty
     def context(self) -> Context:
@@ -172,8 +161,8 @@ class Device:
         """A queue of the same context that times what runs in it."""
         import pyopencl as cl
 
-        properties = cl.command_queue_properties.PROFILING_ENABLE
-        return cl.CommandQueue(self.context, self.cl_device, properties=properties)
+        profiling = cl.command_queue_properties.PROFILING_ENABLE
+        return cl.CommandQueue(self.context, self.cl_device, properties=profiling)
 
     def new_queue(self) -> Queue:
         """Return another queue of the same context, for transfers beside a solve."""
@@ -280,8 +269,7 @@ class Device:
 
     def queues_in_use(self) -> list[Queue]:
         """Return those of its queues that were made already."""
-        made = (Device.queue.made(self), Device.profiling_queue.made(self))
-        return [queue for queue in made if queue is not None]
+        return list(filter(None, (Device.queue.made(self), Device.profiling_queue.made(self))))
 
     def renew(self) -> None:
         """Drop a context that does not answer; the next call that needs one makes another.
@@ -292,9 +280,15 @@ class Device:
         if self.is_callers:
             return
         with self.lock:
-            for made in (Device.context, Device.queue, Device.profiling_queue, Device._pool):
-                made.forget(self)
-            Device.staging.forget(self)
+            made = (
+                Device.context,
+                Device.queue,
+                Device.profiling_queue,
+                Device._pool,
+                Device.staging,
+            )
+            for resource in made:
+                resource.forget(self)
             self._programs.clear()
             self._advised.clear()
             self.times_renewed += 1
@@ -311,8 +305,6 @@ class Device:
             self._pool.free_held()
             self._advised.clear()
 
-    # ----------------------------------------------------------------- kernels
-
     def build(self, key: Specialisation) -> Any:
         """Build a program, which is not kept."""
         return program.build(self.context, self.cl_device, key, optimised=self.is_optimised)
@@ -322,8 +314,8 @@ class Device:
     ) -> Program:
         """Return the program of a file below ``cl/``, specialised by `specialise`.
 
-        Its work-groups are smaller than asked for where the device takes no larger ones of its
-        kernels (`program.fitting`): divide work by its `work_group_size`.
+        Work-groups are smaller than asked for where no larger ones fit (`program.fitting`): divide
+        work by the program's `work_group_size`.
 
         Raises
         ------

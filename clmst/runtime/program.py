@@ -80,9 +80,8 @@ class Program:
         if not (registers := self.specialisation.most_registers):
             return said
         device = self._device
-        return max(
-            said, min(device.registers_per_block_nv // registers, device.max_work_group_size)
-        )
+        fitting: int = min(device.registers_per_block_nv // registers, device.max_work_group_size)
+        return max(said, fitting)
 
     def most_work_items(self) -> int:
         """Return the most work-items that a work-group of any of its kernels may have."""

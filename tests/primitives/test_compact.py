@@ -59,8 +59,8 @@ def assert_compacts(
     assert number.to_host().tolist() == [k]
     assert count.to_host().tolist() == [k, 8]
     assert [array.size for array in found] == [records.size] * len(out)
-    for given, tail, written in zip((records, *along), behind, out, strict=True):
-        assert same(written.to_host(), np.concatenate([given[mask], tail[k:]]))
+    for source, tail, written in zip((records, *along), behind, out, strict=True):
+        assert same(written.to_host(), np.concatenate([source[mask], tail[k:]]))
 
 
 # --------------------------------------------------------------------------- lengths

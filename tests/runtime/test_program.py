@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.variants import GPU_SHAPE
 from clmst import Device, KernelBuildError
-from clmst.runtime import program, source
+from clmst.runtime import program, source, specialisation
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.specialisation import Prelude, Specialisation, specialise
 from tests.runtime.test_policy import CAPABILITIES
@@ -69,7 +69,7 @@ def test_work_items_that_are_alone_are_not_made_into_vectors(
     alone = specialise(source_name, device.capabilities, device.policy, WG_SIZE=1)
     assert [option for option in alone.options if option.startswith("-Dkernel=")]
     size = binary_size(device, alone)
-    monkeypatch.setattr(program, "_ALONE", "-DNOTHING")
+    monkeypatch.setattr(specialisation, "_ALONE", "-DNOTHING")
     assert size < 0.8 * binary_size(device, alone)
 
 

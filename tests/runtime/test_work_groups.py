@@ -21,7 +21,8 @@ from clmst.primitives import self_test
 from clmst.primitives.families import FAMILIES
 from clmst.runtime import policy
 from clmst.runtime.launcher import Launcher
-from clmst.runtime.program import Program, Specialisation, build
+from clmst.runtime.program import Program, build
+from clmst.runtime.specialisation import Specialisation
 from tests.primitives.shapes import SHAPES
 from tests.runtime.test_policy import CAPABILITIES
 from tests.variants import unoptimised

@@ -14,6 +14,7 @@
 // In       rows[n * d]; center[d].
 // In-out   scaling[SCALING_EXPONENT]: 0 before.
 // Launch   any.
+// Needs    no coordinate is NaN.
 // Ensures  the biased exponent of each moved coordinate is at most scaling[SCALING_EXPONENT].
 kernel void dense_pack_find_scale(const global double *rows, const global double *center,
                                   volatile global uint *scaling, uint n, uint d) {
@@ -31,6 +32,7 @@ kernel void dense_pack_find_scale(const global double *rows, const global double
 // Out      singles[n_padded * padded], packs[n_padded * padded].
 // Launch   any.
 // Needs    dense_pack_find_scale.
+// Ensures  points keep their order in both; what is no coordinate of a point is 0.
 kernel void dense_pack_points(const global double *rows, const global double *center,
                               const global uint *scaling, global float *singles,
                               global float *packs, uint n, uint d, uint n_padded, uint padded) {
@@ -72,6 +74,7 @@ kernel void dense_pack_find_norm(const global float *packs, volatile global uint
 // Out      floors[n].
 // Launch   any.
 // Needs    dense_pack_find_norm.
+// Ensures  floors[v] is at most the filter value of any two points that are core[v] apart or more.
 kernel void dense_pack_cores(const global double *core, const global uint *scaling,
                              global float *floors, uint n, uint d) {
   filter_t filter;

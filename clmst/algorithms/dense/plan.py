@@ -147,7 +147,7 @@ def plan_of_matrix(matrix: DeviceMatrix, *, maximum: bool) -> DensePlan:
     if key not in matrix.plans:
         defines = matrix.defines(maximum=maximum)
         matrix.plans[key] = DensePlan.make(
-            matrix.device, matrix.n_vertices, matrix.panels, defines, matrix.dimensions
+            matrix.device, matrix.n_vertices, tuple(matrix.panels), defines, matrix.dimensions
         )
     plan: DensePlan = matrix.plans[key]
     return plan
